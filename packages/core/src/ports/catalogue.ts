@@ -1,0 +1,50 @@
+import type { Handle, Key, Meta, Seq, SessionId } from '@holdfast/protocol'
+
+/** A session's row: what a list shows and sorts by. Can be rebuilt from the log. */
+export type CatalogueEntry = {
+  readonly meta: Meta
+  /** Whether anyone has spoken; until then the session is unlisted and may be removed. */
+  readonly spoken: boolean
+  /** Whether a turn exists. A busy row with a dead owner is a session that crashed at work. */
+  readonly busy: boolean
+  /** When someone last spoke, in milliseconds; lists are in this order. */
+  readonly activeAt: number
+}
+
+export type ListRequest = {
+  readonly workspace?: string | undefined
+  readonly search?: string | undefined
+  readonly limit: number
+  readonly cursor?: string | undefined
+}
+
+export type Listed = {
+  readonly meta: Meta
+  readonly busy: boolean
+  /** The node that may append, or null. */
+  readonly owner: string | null
+}
+
+export type ListPage = { readonly sessions: readonly Listed[]; readonly next: string | null }
+
+export type SessionName =
+  | { readonly type: 'id'; readonly id: SessionId }
+  | { readonly type: 'prefix'; readonly prefix: string }
+  | { readonly type: 'handle'; readonly handle: Handle }
+  | { readonly type: 'key'; readonly key: Key }
+  | { readonly type: 'latest'; readonly workspace: string }
+
+/** Finding sessions without reading them. */
+export interface Catalogue {
+  /** Spoken sessions, newest activity first. Never reads transcripts. */
+  list(request: ListRequest): Promise<ListPage>
+  /** The sessions a name fits: none, one, or for a prefix the first few. */
+  find(name: SessionName): Promise<readonly SessionId[]>
+  /** The rows that say busy, with their owners: what a starting node looks through for the dead. */
+  busy(): Promise<readonly { readonly session: SessionId; readonly owner: string | null }[]>
+  entry(
+    session: SessionId,
+  ): Promise<{ readonly entry: CatalogueEntry; readonly head: Seq; readonly owner: string | null } | null>
+  /** Removes sessions nobody has spoken in whose owner is in `owners` or null; returns how many. */
+  removeUnspoken(owners: readonly string[]): Promise<number>
+}

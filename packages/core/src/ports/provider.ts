@@ -1,0 +1,106 @@
+import type { Finish, ModelFault, ModelName, ThinkingLevel, Usage } from '@holdfast/protocol'
+
+type Meta = { readonly [key: string]: unknown }
+
+/** What a model said, whole: a part of its answer that can be recorded. */
+export type SaidPart =
+  | { readonly type: 'thinking' | 'text'; readonly text: string; readonly meta?: Meta | undefined }
+  | {
+      readonly type: 'call'
+      readonly tool: string
+      readonly args: { readonly [key: string]: unknown }
+      readonly meta?: Meta | undefined
+      /** Why the model's arguments cannot be used, if they cannot. */
+      readonly malformed?: string | undefined
+    }
+
+/** A tool as a model is told of it. */
+export type ToolSchema = {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema of the arguments. */
+  readonly input: { readonly [key: string]: unknown }
+}
+
+/** History as every provider understands it. Calls are named `c17`, from their seq, so ids are unique and stable. */
+export type RequestMessage =
+  | { readonly role: 'user'; readonly content: readonly UserPart[] }
+  | { readonly role: 'assistant'; readonly content: readonly AssistantPart[] }
+  | { readonly role: 'tool'; readonly content: readonly ToolResultPart[] }
+
+export type UserPart =
+  | { readonly type: 'text'; readonly text: string }
+  | {
+      readonly type: 'file'
+      readonly mediaType: string
+      readonly name?: string | undefined
+      readonly bytes: Uint8Array
+    }
+export type AssistantPart =
+  | { readonly type: 'thinking' | 'text'; readonly text: string; readonly meta?: Meta | undefined }
+  | {
+      readonly type: 'call'
+      readonly id: string
+      readonly tool: string
+      readonly args: Meta
+      readonly meta?: Meta | undefined
+    }
+export type ToolResultPart = {
+  readonly id: string
+  readonly tool: string
+  readonly text: string
+  readonly isError: boolean
+}
+
+/** All that a model is told. Built from records and blobs alone: the same log gives the same bytes. */
+export type ModelRequest = {
+  readonly model: ModelName
+  readonly thinkingLevel: ThinkingLevel
+  readonly system: string
+  readonly tools: readonly ToolSchema[]
+  readonly messages: readonly RequestMessage[]
+}
+
+/** Parts arrive in order and end with exactly one `end`. */
+export type ModelPart =
+  /** A fragment of part `part`, to be shown live. `input` is a call's arguments as they are written. */
+  | {
+      readonly type: 'delta'
+      readonly part: number
+      readonly kind: 'text' | 'thinking' | 'input'
+      readonly text: string
+      readonly tool?: string | undefined
+    }
+  /** Part `part` is complete. */
+  | { readonly type: 'said'; readonly part: number; readonly said: SaidPart }
+  | { readonly type: 'end'; readonly end: ModelEnd }
+
+export type ModelEnd =
+  | {
+      readonly type: 'complete'
+      readonly finish: Extract<Finish, 'stop' | 'calls' | 'length' | 'refused'>
+      readonly usage: Usage
+    }
+  | { readonly type: 'aborted' }
+  | {
+      readonly type: 'failed'
+      readonly fault: ModelFault
+      readonly retryable: boolean
+      readonly retryAfterMs: number | null
+      readonly usage: Usage | null
+    }
+
+/** An adapter to a model service. It never throws for what the network does: the end is always a part. */
+export interface Provider {
+  stream(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<ModelPart>
+}
+
+export type ModelReadiness =
+  | { readonly type: 'ready'; readonly provider: Provider }
+  | { readonly type: 'unknown_model'; readonly message: string }
+  | { readonly type: 'no_credentials'; readonly message: string }
+
+/** Which models can be called now. */
+export interface Models {
+  find(model: ModelName): ModelReadiness
+}

@@ -1,0 +1,29 @@
+import type { Result, Seq, SessionId, StepId } from '@holdfast/protocol'
+import type { Catalogue } from './catalogue.ts'
+import type { Leases } from './lease.ts'
+import type { Log } from './log.ts'
+import type { SaidPart } from './provider.ts'
+
+/** The text of a running answer, saved each second and dropped when the message is recorded. */
+export type Draft = { readonly step: StepId; readonly parts: readonly SaidPart[] }
+
+export interface Drafts {
+  /** Overwrites the session's one draft. Refused when the epoch is old: fenced. */
+  saveDraft(session: SessionId, epoch: number, draft: Draft): Promise<Result<void>>
+  loadDraft(session: SessionId): Promise<Draft | null>
+}
+
+/** A stored fold, to load faster. `fold` is the number of the fold that made it; another number is no snapshot. */
+export type StoredSnapshot = { readonly seq: Seq; readonly fold: number; readonly body: string }
+
+export interface Snapshots {
+  /** Disposable: losing one costs time, never data. */
+  saveSnapshot(session: SessionId, snapshot: StoredSnapshot): Promise<void>
+  loadSnapshot(session: SessionId, fold: number): Promise<StoredSnapshot | null>
+}
+
+/** All that a store owes the runtime. A new store is done when `describeStore` passes, and not before. */
+export interface Store extends Log, Catalogue, Leases, Drafts, Snapshots {
+  /** Waits for what is under way, then lets go of the file. */
+  close(): Promise<void>
+}

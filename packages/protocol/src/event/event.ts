@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import type { Seq } from '../id.ts'
+import { ApprovalAsked, CallApproved, CallSettled, CallStarted } from './call.ts'
+import { CheckpointWritten, LineMoved, NoteAdded } from './line.ts'
+import { ContextChanged, LogRepaired, SessionStarted, SettingsChanged } from './session.ts'
+import {
+  CallRequested,
+  PromptQueued,
+  StepEnded,
+  StepStarted,
+  TextSaid,
+  ThinkingSaid,
+  TurnEnded,
+  TurnStarted,
+  UserSaid,
+} from './turn.ts'
+
+/** What happened. Past tense, never edited, never deleted. */
+export const Event = z.discriminatedUnion('type', [
+  SessionStarted,
+  SettingsChanged,
+  ContextChanged,
+  PromptQueued,
+  UserSaid,
+  TurnStarted,
+  TurnEnded,
+  StepStarted,
+  ThinkingSaid,
+  TextSaid,
+  CallRequested,
+  StepEnded,
+  ApprovalAsked,
+  CallApproved,
+  CallStarted,
+  CallSettled,
+  NoteAdded,
+  LineMoved,
+  CheckpointWritten,
+  LogRepaired,
+])
+export type Event = z.infer<typeof Event>
+export type EventType = Event['type']
+export type EventOf<Type extends EventType> = Extract<Event, { readonly type: Type }>
+
+/**
+ * The version each event is written with. A new shape is a new number, an upcaster from the old one and a golden log:
+ * what was once written folds for ever.
+ */
+export const eventVersion: Readonly<Record<EventType, number>> = {
+  'session.started': 1,
+  'settings.changed': 1,
+  'context.changed': 1,
+  'prompt.queued': 1,
+  'user.said': 1,
+  'turn.started': 1,
+  'turn.ended': 1,
+  'step.started': 1,
+  'thinking.said': 1,
+  'text.said': 1,
+  'call.requested': 1,
+  'step.ended': 1,
+  'approval.asked': 1,
+  'call.approved': 1,
+  'call.started': 1,
+  'call.settled': 1,
+  'note.added': 1,
+  'line.moved': 1,
+  'checkpoint.written': 1,
+  'log.repaired': 1,
+}
+
+/** The events that make a message, whose id is then the record's seq. */
+export const messageEvents = [
+  'user.said',
+  'thinking.said',
+  'text.said',
+  'call.requested',
+  'step.ended',
+  'note.added',
+  'checkpoint.written',
+] as const satisfies readonly EventType[]
+
+const makesMessage: ReadonlySet<EventType> = new Set(messageEvents)
+export const isMessageEvent = (event: Event): boolean => makesMessage.has(event.type)
+
+/** The call an event speaks of, so that a page finds the outcomes of its calls by index. */
+export const refOf = (event: Event): Seq | null => ('call' in event ? event.call : null)

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { BlobHash, Handle, Key, Seq, SessionId, TurnNumber } from '../id.ts'
+import { Line } from '../line.ts'
+import { Settings } from '../settings.ts'
+
+/** What a fork inherits, so that it folds without its parent. Seqs up to `base` are read from the lineage. */
+export const Fork = z.object({
+  lineage: z.array(z.object({ session: SessionId, upTo: Seq })).min(1),
+  line: Line,
+  turns: TurnNumber,
+  checkpoint: Seq.optional(),
+})
+export type Fork = z.infer<typeof Fork>
+
+export const SessionStarted = z.object({
+  type: z.literal('session.started'),
+  handle: Handle,
+  key: Key.optional(),
+  workdir: z.string(),
+  settings: Settings,
+  /** The only tools the model is offered; all when absent. */
+  tools: z.array(z.string()).optional(),
+  /** Added to the system text. */
+  instructions: z.string().optional(),
+  fork: Fork.optional(),
+})
+
+export const SettingsChanged = z.object({ type: z.literal('settings.changed'), ...Settings.partial().shape })
+
+/** What the model is told apart from messages. With it, a request is built from records and blobs alone. */
+export const ContextChanged = z.object({ type: z.literal('context.changed'), system: BlobHash, tools: BlobHash })
+
+/** A person accepted that these records cannot be read; until then the session is read-only. */
+export const LogRepaired = z.object({ type: z.literal('log.repaired'), lost: z.array(Seq) })

@@ -1,0 +1,94 @@
+import { z } from 'zod'
+
+/**
+ * Every way a request can be refused, and the HTTP status it gets. A code never changes its meaning.
+ * Each has a row in docs/errors.md; a test holds the two together.
+ */
+export const faultStatus = {
+  bad_id: 400,
+  bad_request: 400,
+  bad_workdir: 400,
+  empty_prompt: 400,
+  bad_boundary: 400,
+  invalid_role: 400,
+  unknown_level: 400,
+  unknown_model: 400,
+  unauthorized: 401,
+  not_driver: 403,
+  outside_workdir: 403,
+  untrusted_workspace: 403,
+  wrong_host: 403,
+  wrong_origin: 403,
+  not_found: 404,
+  session_not_found: 404,
+  approval_not_found: 404,
+  blob_not_found: 404,
+  branch_not_found: 404,
+  turn_not_found: 404,
+  message_not_found: 404,
+  queue_entry_not_found: 404,
+  skill_not_found: 404,
+  turn_running: 409,
+  nothing_to_continue: 409,
+  nothing_to_compact: 409,
+  nothing_to_summarize: 409,
+  no_pending_approval: 409,
+  already_decided: 409,
+  driver_taken: 409,
+  not_subscribed: 409,
+  session_stopped: 409,
+  key_taken: 409,
+  handle_taken: 409,
+  no_rotation: 409,
+  skill_active: 409,
+  skill_not_active: 409,
+  hook_vetoed: 409,
+  over_budget: 409,
+  no_credentials: 409,
+  context_too_large: 409,
+  command_seen: 409,
+  fenced: 409,
+  log_moved: 409,
+  log_damaged: 409,
+  too_large: 413,
+  wrong_media_type: 415,
+  session_locked: 423,
+  queue_full: 429,
+  too_many_tries: 429,
+  internal: 500,
+  not_a_store: 503,
+  store_too_new: 503,
+  storage_error: 503,
+  unreachable: 503,
+} as const
+
+export type FaultCode = keyof typeof faultStatus
+export const FaultCode = z.enum(Object.keys(faultStatus) as [FaultCode, ...FaultCode[]]) // keys of the table above, which TypeScript widens to string
+
+/** A refusal or failure we foresee: a stable code, a sentence a person can act on, and what a program may need. */
+export const Fault = z.object({
+  code: FaultCode,
+  message: z.string(),
+  details: z.record(z.string(), z.unknown()).optional(),
+})
+export type Fault = z.infer<typeof Fault>
+
+export const fault = (code: FaultCode, message: string, details?: Record<string, unknown>): Fault =>
+  details === undefined ? { code, message } : { code, message, details }
+
+/** A fault as an exception, for callers who asked through a method rather than a result. */
+export class HoldfastError extends Error {
+  override readonly name = 'HoldfastError'
+  readonly code: FaultCode
+  readonly details: Record<string, unknown> | undefined
+
+  constructor({ code, message, details }: Fault, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+    this.details = details
+  }
+
+  toFault(): Fault {
+    return fault(this.code, this.message, this.details)
+  }
+}

@@ -1,0 +1,86 @@
+import { z } from 'zod'
+import { CallId, ClientId, MessageId, Seq, SessionId, StepId } from './id.ts'
+import { Message } from './message.ts'
+import { Meta } from './meta.ts'
+import { Recorded } from './record.ts'
+import { SessionView } from './view.ts'
+
+const of = { sessionId: SessionId }
+
+/** The view at a seq: what a newcomer draws first. */
+export const SnapshotFrame = z.object({
+  type: z.literal('snapshot'),
+  ...of,
+  seq: Seq,
+  meta: Meta,
+  view: SessionView,
+  /** The newest page of the transcript, oldest first. */
+  messages: z.array(Message),
+  /** The id to page back from, or null when this is the whole line. */
+  before: MessageId.nullable(),
+})
+
+/** Durable, and the only frame that moves a cursor. */
+export const RecordFrame = z.object({ type: z.literal('record'), ...of, record: Recorded })
+
+/** Where a fragment belongs: a part of the running answer, or the output of a running call. */
+const place = {
+  step: StepId,
+  part: z.int().min(0),
+  kind: z.enum(['text', 'thinking', 'input', 'output']),
+  call: CallId.optional(),
+  tool: z.string().optional(),
+}
+
+/** A fragment shown live and never stored. `index` counts them within a step; a lost one costs nothing. */
+export const DeltaFrame = z.object({
+  type: z.literal('delta'),
+  ...of,
+  ...place,
+  index: z.int().min(0),
+  text: z.string(),
+})
+
+/** The running message so far, up to and including delta `index`. */
+export const DraftFrame = z.object({
+  type: z.literal('draft'),
+  ...of,
+  step: StepId,
+  index: z.int().min(-1),
+  parts: z.array(z.object({ ...place, text: z.string() })),
+})
+
+export const PresenceFrame = z.object({
+  type: z.literal('presence'),
+  ...of,
+  clients: z.array(z.object({ client: ClientId, role: z.enum(['driver', 'viewer']) })),
+})
+
+/** Something happened in a child session; its own frames are read from its own stream. */
+export const ChildFrame = z.object({ type: z.literal('child'), ...of, child: SessionId, call: CallId })
+
+/** The cursor cannot be served; a snapshot follows. */
+export const ResyncFrame = z.object({ type: z.literal('resync'), ...of, reason: z.string() })
+
+export const EndReason = z.enum(['slow', 'stopped', 'closing', 'failed'])
+export const EndFrame = z.object({
+  type: z.literal('end'),
+  ...of,
+  reason: EndReason,
+  /** When to come back, or null when there is no point. */
+  retryMs: z.int().min(0).nullable(),
+})
+
+/** What a subscriber receives. */
+export const Frame = z.discriminatedUnion('type', [
+  SnapshotFrame,
+  RecordFrame,
+  DeltaFrame,
+  DraftFrame,
+  PresenceFrame,
+  ChildFrame,
+  ResyncFrame,
+  EndFrame,
+])
+export type Frame = z.infer<typeof Frame>
+export type FrameOf<Type extends Frame['type']> = Extract<Frame, { readonly type: Type }>

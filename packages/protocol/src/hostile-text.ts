@@ -1,0 +1,12 @@
+// C0 and C1 controls, bidirectional overrides and isolates, zero-width marks, line separators, the byte-order mark.
+const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu
+
+/**
+ * Text from outside, made harmless for a terminal and honest for an eye: what cannot be seen is spelled out.
+ * Line feeds and tabs stay. What is stored is never changed, only what is shown.
+ */
+export const escapeHidden = (text: string): string =>
+  text.replace(hidden, (char) => `\\u{${(char.codePointAt(0) ?? 0).toString(16)}}`)
+
+/** The same for one line of a list or a header: line feeds and tabs are spelled out as well. */
+export const escapeLine = (text: string): string => escapeHidden(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t')

@@ -1,0 +1,62 @@
+export {
+  Abort,
+  Answer,
+  Command,
+  type CommandInput,
+  type CommandType,
+  Continue,
+  commandTypes,
+  Decision,
+  EnterExec,
+  EnterPlan,
+  RespondToApproval,
+  SendPrompt,
+  type Submission,
+} from './command.ts'
+export { Content, ContentPart, contentText, FilePart, TextPart } from './content.ts'
+export { ApprovedBy, DenialCode, FileChange, Outcome, Output, Preview, ProcessMark } from './event/call.ts'
+export {
+  Event,
+  type EventOf,
+  type EventType,
+  eventVersion,
+  isMessageEvent,
+  messageEvents,
+  refOf,
+} from './event/event.ts'
+export { Fork } from './event/session.ts'
+export { ErrorKind, Finish, ModelFault, Queue, TurnEnd } from './event/turn.ts'
+export { Fault, FaultCode, fault, faultStatus, HoldfastError } from './fault.ts'
+export { Frame, type FrameOf } from './frame.ts'
+export { escapeHidden, escapeLine } from './hostile-text.ts'
+export {
+  ApprovalId,
+  BlobHash,
+  CallId,
+  ClientId,
+  CommandId,
+  EntryId,
+  Handle,
+  Instant,
+  Key,
+  MessageId,
+  Seq,
+  SessionId,
+  StepId,
+  TurnNumber,
+} from './id.ts'
+export { limits } from './limits.ts'
+export { clipLine, isOnLine, Line, Span } from './line.ts'
+export { CallStatus, CallView, Message } from './message.ts'
+export { Meta } from './meta.ts'
+export { type LostRecord, Recorded } from './record.ts'
+export { InvariantViolation, invariant, ok, type Result, refuse, unreachable } from './result.ts'
+export type { PageRequest, SessionHandle, SubmitOptions, SubscribeOptions, TranscriptPage } from './session-handle.ts'
+export { isSessionId, ListOptions, SessionList, type Sessions, StartOptions } from './sessions.ts'
+export { Budgets, Mode, ModelName, providerOf, Settings, ThinkingLevel } from './settings.ts'
+export { decodeFrames, encodeFrame } from './sse.ts'
+export { Activity, Status, statusOf } from './status.ts'
+export { clip, firstLine, textOf } from './text-of.ts'
+export { createTranscript, type LivePart, messageOf, outcomeOutput, type Transcript } from './transcript.ts'
+export { addUsage, noUsage, Usage } from './usage.ts'
+export { addToView, PendingApproval, SessionView } from './view.ts'

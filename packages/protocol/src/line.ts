@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { Seq } from './id.ts'
+
+/** A run of seqs, both inclusive. Only the last span of a line may be open: new messages fall into it. */
+export const Span = z.object({ from: Seq, to: Seq.nullable() })
+export type Span = z.infer<typeof Span>
+
+/** The messages a session stands on, as seq spans: history is shared by naming it, never copied. */
+export const Line = z.array(Span).min(1)
+export type Line = z.infer<typeof Line>
+
+export const isOnLine = (line: Line, seq: Seq): boolean =>
+  line.some(({ from, to }) => seq >= from && (to === null || seq <= to))
+
+/** The spans of `line` cut to `from..to`, both inclusive, oldest first: what a page has to scan. */
+export function clipLine(line: Line, from: Seq, to: Seq): readonly { readonly from: Seq; readonly to: Seq }[] {
+  return line.flatMap((span) => {
+    const start = Math.max(span.from, from)
+    const end = Math.min(span.to ?? to, to)
+    return start <= end ? [{ from: start, to: end }] : []
+  })
+}

@@ -1,0 +1,20 @@
+import type { Fault } from './fault.ts'
+
+/** Foreseen failures are values; a throw is our bug. */
+export type Result<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly fault: Fault }
+
+export const ok = <Value>(value: Value): Result<Value> => ({ ok: true, value })
+export const refuse = (fault: Fault): Result<never> => ({ ok: false, fault })
+
+/** A broken invariant is our bug, never the caller's: stop before the log learns something false. */
+export class InvariantViolation extends Error {
+  override readonly name = 'InvariantViolation'
+}
+
+export function invariant(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new InvariantViolation(message)
+}
+
+export function unreachable(value: never): never {
+  throw new InvariantViolation(`unhandled case: ${JSON.stringify(value)}`)
+}

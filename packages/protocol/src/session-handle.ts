@@ -1,0 +1,46 @@
+import type { Answer, CommandInput } from './command.ts'
+import type { Frame, FrameOf } from './frame.ts'
+import type { ClientId, CommandId, MessageId, Seq, SessionId } from './id.ts'
+import type { Message } from './message.ts'
+import type { Meta } from './meta.ts'
+import type { Result } from './result.ts'
+
+/** A page of the transcript, oldest first; `before` and `after` are where the next pages begin, null at an end. */
+export type TranscriptPage = {
+  readonly session: Meta
+  readonly messages: readonly Message[]
+  readonly before: MessageId | null
+  readonly after: MessageId | null
+}
+
+export type PageRequest = {
+  readonly before?: MessageId | undefined
+  readonly after?: MessageId | undefined
+  readonly limit?: number | undefined
+}
+
+export type SubscribeOptions = {
+  /** The last seq the client has; without it the first frame is a snapshot. */
+  readonly after?: Seq | undefined
+  readonly client?: ClientId | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+export type SubmitOptions = {
+  readonly commandId?: CommandId | undefined
+  readonly as?: ClientId | undefined
+}
+
+/**
+ * The only way anyone reaches a session: in this process or across the network, the same four verbs.
+ * Refusals are values; it throws only when its own code is broken.
+ */
+export interface SessionHandle {
+  readonly id: SessionId
+  /** Resolves once the command's records would survive a power cut, or it was refused and nothing changed. */
+  submit(command: CommandInput, options?: SubmitOptions): Promise<Result<Answer>>
+  /** Every record after the cursor exactly once and in order, then what happens next. */
+  subscribe(options?: SubscribeOptions): AsyncIterable<Frame>
+  snapshot(): Promise<Result<FrameOf<'snapshot'>>>
+  page(request?: PageRequest): Promise<Result<TranscriptPage>>
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import { Key, SessionId } from './id.ts'
+import { Meta } from './meta.ts'
+import type { Result } from './result.ts'
+import type { SessionHandle } from './session-handle.ts'
+import { Budgets, Mode, ModelName, ThinkingLevel } from './settings.ts'
+
+export const StartOptions = z.strictObject({
+  workdir: z.string().min(1),
+  model: ModelName.optional(),
+  thinkingLevel: ThinkingLevel.optional(),
+  mode: Mode.optional(),
+  title: z.string().max(200).optional(),
+  key: Key.optional(),
+  /** The only tools the model is offered; all when absent. */
+  tools: z.array(z.string()).optional(),
+  /** Added to the system text. */
+  instructions: z.string().max(100_000).optional(),
+  budgets: Budgets.optional(),
+})
+export type StartOptions = z.infer<typeof StartOptions>
+
+export const ListOptions = z.strictObject({
+  workspace: z.string().optional(),
+  /** Words that must occur in the title, preview or recent text. */
+  search: z.string().max(1000).optional(),
+  limit: z.int().min(1).max(1000).optional(),
+  cursor: z.string().max(500).optional(),
+})
+export type ListOptions = z.infer<typeof ListOptions>
+
+export const SessionList = z.object({ sessions: z.array(Meta), next: z.string().nullable() })
+export type SessionList = z.infer<typeof SessionList>
+
+/** All sessions of a place, in this process or across the network: start one, open one, list them. */
+export interface Sessions {
+  start(options: StartOptions): Promise<Result<SessionHandle>>
+  /** `name` is an id, a unique prefix of one, or a handle. */
+  open(name: string): Promise<Result<SessionHandle>>
+  list(options?: ListOptions): Promise<Result<SessionList>>
+}
+
+/** Whether a text has the form of a whole id, for callers that take several kinds of name. */
+export const isSessionId = (text: string): text is SessionId => SessionId.safeParse(text).success

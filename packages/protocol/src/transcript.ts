@@ -1,0 +1,187 @@
+import { contentText } from './content.ts'
+import type { Outcome, Output } from './event/call.ts'
+import type { FrameOf } from './frame.ts'
+import { ApprovalId, CallId, MessageId } from './id.ts'
+import { isOnLine } from './line.ts'
+import type { CallStatus, CallView, Message } from './message.ts'
+import type { Recorded } from './record.ts'
+
+/** A part of the running answer, or the output of a running call, as far as it has come. */
+export type LivePart = FrameOf<'draft'>['parts'][number]
+
+/** The fold that draws every screen: terminal, page and `show --json`. It ignores what it does not draw. */
+export interface Transcript {
+  readonly messages: readonly Message[]
+  /** What is streaming and not yet recorded. */
+  readonly live: readonly LivePart[]
+  /** Grows with every change, so that a screen knows when to draw. */
+  readonly version: number
+  add(record: Recorded): void
+  /** Puts an older page in front. */
+  prepend(messages: readonly Message[]): void
+  addLive(frame: FrameOf<'delta'> | FrameOf<'draft'>): void
+}
+
+/** Each record costs O(1); a changed message is a new object, so a screen may compare by identity. */
+export function createTranscript(initial: readonly Message[] = []): Transcript {
+  let messages: Message[] = [...initial]
+  let live: LivePart[] = []
+  let liveStep: number | null = null
+  let liveIndex = -1
+  let version = 0
+  const places = new Map<number, number>()
+  const settle = () => {
+    places.clear()
+    for (const [place, message] of messages.entries()) places.set(message.id, place)
+  }
+  settle()
+
+  const change = (id: number, update: (call: CallView) => CallView) => {
+    const place = places.get(id)
+    const message = place === undefined ? undefined : messages[place]
+    if (place === undefined || message?.kind !== 'tool_call') return
+    messages[place] = { ...message, call: update(message.call) }
+  }
+  const dropLive = (isGone: (part: LivePart) => boolean) => {
+    live = live.filter((part) => !isGone(part))
+  }
+
+  return {
+    get messages() {
+      return messages
+    },
+    get live() {
+      return live
+    },
+    get version() {
+      return version
+    },
+
+    add(record) {
+      version++
+      const { event } = record
+      const message = messageOf(record, messages.at(-1)?.id ?? null)
+      if (message) {
+        places.set(message.id, messages.length)
+        messages.push(message)
+      }
+      if (event.type === 'approval.asked') {
+        const approval = { id: ApprovalId.parse(record.seq), preview: event.preview }
+        change(event.call, (call) => ({ ...call, approval }))
+      } else if (event.type === 'call.approved') {
+        change(event.call, (call) => ({ ...call, approval: null, approvedBy: event.by }))
+      } else if (event.type === 'call.started') {
+        change(event.call, (call) => ({ ...call, status: 'running' }))
+      } else if (event.type === 'call.settled') {
+        change(event.call, (call) => settled(call, event.outcome, event.durationMs))
+        dropLive((part) => part.call === event.call)
+      } else if (event.type === 'step.ended') {
+        dropLive((part) => part.step === event.step && part.kind !== 'output')
+      } else if (event.type === 'line.moved') {
+        messages = messages.filter(({ id }) => isOnLine(event.to, id))
+        settle()
+      }
+    },
+
+    prepend(older) {
+      version++
+      messages = [...older, ...messages]
+      settle()
+    },
+
+    addLive(frame) {
+      version++
+      if (frame.type === 'draft') {
+        live = [...frame.parts]
+        liveStep = frame.step
+        liveIndex = frame.index
+        return
+      }
+      if (frame.step === liveStep && frame.index <= liveIndex) return // a newcomer's draft already holds it
+      liveStep = frame.step
+      liveIndex = frame.index
+      const { step, part, kind, call, tool, text } = frame
+      const at = live.findIndex((one) => one.step === step && one.part === part && one.call === call)
+      const old = live[at]
+      if (old) live = live.with(at, { ...old, text: old.text + text })
+      else
+        live = [
+          ...live,
+          { step, part, kind, ...(call !== undefined && { call }), ...(tool !== undefined && { tool }), text },
+        ]
+    },
+  }
+}
+
+const statuses: Record<Outcome['type'], CallStatus> = {
+  ok: 'complete',
+  failed: 'error',
+  denied: 'denied',
+  interrupted: 'interrupted',
+}
+
+function settled(call: CallView, outcome: Outcome, durationMs: number | null): CallView {
+  return { ...call, approval: null, status: statuses[outcome.type], result: outcomeOutput(outcome), durationMs }
+}
+
+/** What a call came to, in the words its reader gets: a person here, the model in a request. */
+export function outcomeOutput(outcome: Outcome): Output {
+  switch (outcome.type) {
+    case 'ok':
+    case 'failed':
+      return outcome.output
+    case 'denied':
+      return { text: `${outcome.code}: ${outcome.message}` }
+    case 'interrupted': {
+      const said = {
+        aborted: 'stopped by a person',
+        cancelled: 'cancelled before it ran',
+        crashed: 'cut short by a crash',
+      }
+      const note = `interrupted: ${said[outcome.code]}${outcome.code === 'cancelled' ? '' : '; what it did is not known'}`
+      return outcome.output ? { ...outcome.output, text: `${outcome.output.text}\n${note}` } : { text: note }
+    }
+  }
+}
+
+/** The message a record makes, or null. */
+export function messageOf({ seq, at, event }: Recorded, parent: MessageId | null): Message | null {
+  const common = { id: MessageId.parse(seq), parent, at, pinned: false, collapsed: false }
+  switch (event.type) {
+    case 'user.said':
+      return { kind: 'user', ...common, turn: event.turn, text: contentText(event.content), parts: event.content }
+    case 'thinking.said':
+    case 'text.said': {
+      const { turn, step, text, interrupted } = event
+      const kind = event.type === 'text.said' ? 'assistant' : 'thinking'
+      return { kind, ...common, turn, step, text, ...(interrupted && { interrupted }) }
+    }
+    case 'call.requested': {
+      const { turn, step, tool, args } = event
+      const call = {
+        id: CallId.parse(seq),
+        tool,
+        args,
+        status: 'waiting',
+        result: null,
+        durationMs: null,
+        approvedBy: null,
+        approval: null,
+      } as const
+      return { kind: 'tool_call', ...common, turn, step, call }
+    }
+    case 'step.ended': {
+      const { turn, step, finish, usage, fault } = event
+      return { kind: 'usage', ...common, turn, step, finish, usage, ...(fault && { fault }) }
+    }
+    case 'note.added': {
+      const { turn, kind, level, text, code } = event
+      if (kind === 'system') return { kind, ...common, turn, level, text }
+      return { kind, ...common, turn, level, text, ...(code !== undefined && { code }) }
+    }
+    case 'checkpoint.written':
+      return { kind: 'notice', ...common, turn: event.turn, level: 'info', code: 'compacted', text: event.summary }
+    default:
+      return null
+  }
+}

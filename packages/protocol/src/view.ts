@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { Content } from './content.ts'
+import { Preview } from './event/call.ts'
+import type { Event } from './event/event.ts'
+import { ModelFault, Queue, TurnEnd } from './event/turn.ts'
+import { ApprovalId, CallId, EntryId, StepId } from './id.ts'
+import type { Recorded } from './record.ts'
+import { unreachable } from './result.ts'
+import { Mode, ModelName, ThinkingLevel } from './settings.ts'
+import { Activity, Status, statusOf } from './status.ts'
+
+export const PendingApproval = z.object({ id: ApprovalId, call: CallId, tool: z.string(), preview: Preview })
+export type PendingApproval = z.infer<typeof PendingApproval>
+
+/** What a screen needs beside the transcript: where the session stands right now. */
+export const SessionView = z.object({
+  status: Status,
+  mode: Mode,
+  activity: Activity,
+  model: ModelName,
+  thinkingLevel: ThinkingLevel,
+  step: StepId.nullable(),
+  pendingApprovals: z.array(PendingApproval),
+  activeToolCalls: z.array(z.object({ id: CallId, tool: z.string() })),
+  queue: z.array(z.object({ id: EntryId, queue: Queue, content: Content })),
+  lastTurn: z.object({ reason: TurnEnd, fault: ModelFault.optional() }).nullable(),
+})
+export type SessionView = z.infer<typeof SessionView>
+
+/** Follows a view along the records that come after it, so a client never has to ask where the session stands. */
+export function addToView(view: SessionView, { seq, event }: Recorded): SessionView {
+  const next = changedView(view, seq, event)
+  return next === view ? view : { ...next, status: statusOf(next.mode, next.activity) }
+}
+
+function changedView(view: SessionView, seq: number, event: Event): SessionView {
+  switch (event.type) {
+    case 'session.started':
+      return { ...view, ...pick(event.settings) }
+    case 'settings.changed':
+      return { ...view, ...pick(event) }
+    case 'prompt.queued':
+      return { ...view, queue: [...view.queue, { id: EntryId.parse(seq), queue: event.queue, content: event.content }] }
+    case 'user.said':
+      return event.entry === undefined ? view : { ...view, queue: view.queue.filter(({ id }) => id !== event.entry) }
+    case 'turn.started':
+      return { ...view, activity: 'thinking', lastTurn: null }
+    case 'turn.ended':
+      return {
+        ...view,
+        activity: event.reason === 'failed' ? 'error' : 'idle',
+        step: null,
+        activeToolCalls: [],
+        pendingApprovals: [],
+        lastTurn: { reason: event.reason, ...(event.fault && { fault: event.fault }) },
+      }
+    case 'step.started':
+      return { ...view, activity: 'thinking', step: StepId.parse(seq) }
+    case 'call.requested':
+      return {
+        ...view,
+        activity: 'tool_executing',
+        activeToolCalls: [...view.activeToolCalls, { id: CallId.parse(seq), tool: event.tool }],
+      }
+    case 'step.ended':
+      return { ...view, step: null }
+    case 'approval.asked': {
+      const { call, tool, preview } = event
+      return {
+        ...view,
+        pendingApprovals: [...view.pendingApprovals, { id: ApprovalId.parse(seq), call, tool, preview }],
+      }
+    }
+    case 'call.approved':
+      return { ...view, pendingApprovals: view.pendingApprovals.filter(({ call }) => call !== event.call) }
+    case 'call.settled': {
+      const activeToolCalls = view.activeToolCalls.filter(({ id }) => id !== event.call)
+      return {
+        ...view,
+        activeToolCalls,
+        activity: activeToolCalls.length === 0 ? 'thinking' : view.activity,
+        pendingApprovals: view.pendingApprovals.filter(({ call }) => call !== event.call),
+      }
+    }
+    case 'call.started':
+    case 'context.changed':
+    case 'thinking.said':
+    case 'text.said':
+    case 'note.added':
+    case 'line.moved':
+    case 'checkpoint.written':
+    case 'log.repaired':
+      return view
+    default:
+      return unreachable(event)
+  }
+}
+
+type Shown = {
+  readonly model?: ModelName | undefined
+  readonly thinkingLevel?: ThinkingLevel | undefined
+  readonly mode?: Mode | undefined
+}
+
+/** Of the settings, those a view shows. */
+const pick = ({ model, thinkingLevel, mode }: Shown) => ({
+  ...(model !== undefined && { model }),
+  ...(thinkingLevel !== undefined && { thinkingLevel }),
+  ...(mode !== undefined && { mode }),
+})

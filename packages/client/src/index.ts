@@ -1,1 +1,5 @@
-export {}
+export { type ConnectOptions, connectHoldfast, type Health, type RemoteSessions } from './connect-holdfast.ts'
+export type { Connection, FollowOptions } from './connection.ts'
+export { createLiveView, type LiveView } from './live-view.ts'
+export type { RemoteSessionHandle } from './remote-session-handle.ts'
+export { type CommandOptions, createSession, type EditorSnapshot, type Session } from './session.ts'

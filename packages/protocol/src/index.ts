@@ -26,6 +26,7 @@ export {
 } from './event/event.ts'
 export { Fork } from './event/session.ts'
 export { ErrorKind, Finish, ModelFault, Queue, TurnEnd } from './event/turn.ts'
+export { explainIssue } from './explain.ts'
 export { Fault, FaultCode, fault, faultStatus, HoldfastError } from './fault.ts'
 export { Frame, type FrameOf } from './frame.ts'
 export { escapeHidden, escapeLine } from './hostile-text.ts'

@@ -34,6 +34,14 @@ export type SessionName =
   | { readonly type: 'key'; readonly key: Key }
   | { readonly type: 'latest'; readonly workspace: string }
 
+export type CatalogueRow = {
+  readonly entry: CatalogueEntry
+  readonly head: Seq
+  /** Of a fork: the last seq it shares with its parent; otherwise 0. */
+  readonly base: Seq
+  readonly owner: string | null
+}
+
 /** Finding sessions without reading them. */
 export interface Catalogue {
   /** Spoken sessions, newest activity first. Never reads transcripts. */
@@ -42,9 +50,8 @@ export interface Catalogue {
   find(name: SessionName): Promise<readonly SessionId[]>
   /** The rows that say busy, with their owners: what a starting node looks through for the dead. */
   busy(): Promise<readonly { readonly session: SessionId; readonly owner: string | null }[]>
-  entry(
-    session: SessionId,
-  ): Promise<{ readonly entry: CatalogueEntry; readonly head: Seq; readonly owner: string | null } | null>
+  /** One session's row, spoken in or not, with where its log stands; null when there is no such session. */
+  entry(session: SessionId): Promise<CatalogueRow | null>
   /** Removes sessions nobody has spoken in whose owner is in `owners` or null; returns how many. */
   removeUnspoken(owners: readonly string[]): Promise<number>
 }

@@ -1,0 +1,135 @@
+import { ClientId, CommandId, invariant } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { connectHoldfast } from './connect-holdfast.ts'
+import { createScriptedServer, fails, json, type Reply, refused } from './testing/scripted-server.ts'
+import { message, meta, sessionId, view } from './testing/story.ts'
+
+const opened = json({ session: meta, seq: 4, view, messages: [message(3)], before: 3 })
+const done = json({ seq: 5, result: { queued: 'steering' } }, 202)
+
+async function openWith(script: readonly Reply[]) {
+  const server = createScriptedServer([opened, ...script])
+  const handle = await server.sessions.open('calm-harbor-12')
+  invariant(handle.ok, 'the session opens')
+  return { handle: handle.value, ...server }
+}
+
+describe('sessions of a server', () => {
+  it('are opened by any name and known by their id', async () => {
+    const { handle, asked } = await openWith([])
+    expect(handle.id).toBe(sessionId)
+    expect(asked[0]?.path).toBe('/v1/sessions/calm-harbor-12')
+    expect(asked[0]?.headers.get('authorization')).toBe('Bearer token-1')
+  })
+
+  it('are asked for under one name, whatever it holds', async () => {
+    const { sessions, asked } = createScriptedServer([fails('bad_id', 400)])
+    expect(await sessions.open('../x')).toMatchObject({ ok: false, fault: { code: 'bad_id' } })
+    expect(asked[0]?.path).toBe('/v1/sessions/..%2Fx')
+    for (const name of ['', '.', '..'])
+      expect(await sessions.open(name)).toMatchObject({ ok: false, fault: { code: 'bad_id' } })
+    expect(asked).toHaveLength(1)
+  })
+
+  it('are listed and started', async () => {
+    const { sessions, asked } = createScriptedServer([
+      json({ sessions: [meta], next: 'c2' }),
+      json({ session: meta }, 201),
+    ])
+    expect(await sessions.list({ search: 'a b', limit: 2 })).toEqual({
+      ok: true,
+      value: { sessions: [meta], next: 'c2' },
+    })
+    expect(asked[0]?.path).toBe('/v1/sessions?search=a+b&limit=2')
+    expect(await sessions.start({ workdir: '/tmp/w' })).toMatchObject({ ok: true, value: { id: sessionId } })
+    expect(asked[1]?.body).toEqual({ workdir: '/tmp/w' })
+  })
+
+  it('are started once: what may have happened is not asked for again', async () => {
+    const { sessions, asked } = createScriptedServer([refused])
+    expect(await sessions.start({ workdir: '/tmp/w' })).toMatchObject({ ok: false, fault: { code: 'unreachable' } })
+    expect(asked).toHaveLength(1)
+  })
+
+  it('give snapshots and pages', async () => {
+    const page = { session: meta, messages: [message(1), message(2)], before: null, after: 3 }
+    const { handle, asked } = await openWith([opened, json(page)])
+    expect(await handle.snapshot()).toMatchObject({ ok: true, value: { type: 'snapshot', seq: 4, before: 3, meta } })
+    expect(await handle.page({ before: message(3).id, limit: 2 })).toEqual({ ok: true, value: page })
+    expect(asked.at(-1)?.path).toBe(`/v1/sessions/${sessionId}/messages?before=3&limit=2`)
+  })
+
+  it('say that they live', async () => {
+    const { sessions } = createScriptedServer([json({ status: 'ok', version: '1.2.3' })])
+    expect(await sessions.health()).toEqual({ ok: true, value: { status: 'ok', version: '1.2.3' } })
+  })
+
+  it.each<[string, Reply]>([
+    ['cannot be reached', refused],
+    ['are behind something else', () => new Response('<html>', { status: 502 })],
+    ['answer nonsense', () => new Response('<html>')],
+    ['answer another shape', json({ sessions: 'none' })],
+  ])('are unreachable when they %s', async (_, reply) => {
+    const { sessions } = createScriptedServer([reply])
+    expect(await sessions.list()).toMatchObject({ ok: false, fault: { code: 'unreachable' } })
+  })
+
+  it('get no token where there is none to give', async () => {
+    const sent: (string | null)[] = []
+    const sessions = connectHoldfast({
+      url: 'http://127.0.0.1:4820',
+      fetch: async (_, init) => {
+        sent.push(new Headers(init?.headers).get('authorization'))
+        return Response.json({ sessions: [], next: null })
+      },
+    })
+    await sessions.list()
+    expect(sent).toEqual([null])
+  })
+})
+
+describe('a command', () => {
+  it('is sent again under the same id until it is answered', async () => {
+    const broken: Reply = () => new Response('{"seq":', { status: 202 })
+    const { handle, asked, waits } = await openWith([refused, broken, done])
+    expect(await handle.submit({ type: 'sendPrompt', content: 'hi' })).toEqual({
+      ok: true,
+      value: { seq: 5, result: { queued: 'steering' } },
+    })
+    const bodies = asked.slice(1).map(({ body }) => JSON.stringify(body))
+    expect(bodies).toHaveLength(3)
+    expect(new Set(bodies).size).toBe(1)
+    expect(asked[1]?.body).toMatchObject({ commandId: expect.stringMatching(/^[0-9a-f]{32}$/) })
+    expect(waits).toEqual([188, 375])
+  })
+
+  it('is another one each time', async () => {
+    const { handle, asked } = await openWith([done, done])
+    await handle.submit({ type: 'abort' })
+    await handle.submit({ type: 'abort' })
+    expect(asked[1]?.body).not.toEqual(asked[2]?.body)
+  })
+
+  it('is given up after five tries', async () => {
+    const { handle, asked } = await openWith([refused, refused, refused, refused, refused, done])
+    expect(await handle.submit({ type: 'abort' })).toMatchObject({ ok: false, fault: { code: 'unreachable' } })
+    expect(asked).toHaveLength(6)
+  })
+
+  it('that is refused is not sent again', async () => {
+    const { handle, asked } = await openWith([fails('nothing_to_continue', 409)])
+    expect(await handle.submit({ type: 'continue' })).toMatchObject({
+      ok: false,
+      fault: { code: 'nothing_to_continue' },
+    })
+    expect(asked).toHaveLength(2)
+  })
+
+  it('carries the id and the client it was given', async () => {
+    const { handle, asked } = await openWith([done])
+    const commandId = CommandId.parse('mine')
+    await handle.submit({ type: 'abort' }, { commandId, as: ClientId.parse('tab-1') })
+    expect(asked[1]?.body).toEqual({ type: 'abort', commandId: 'mine' })
+    expect(asked[1]?.headers.get('holdfast-attachment')).toBe('tab-1')
+  })
+})

@@ -1,0 +1,65 @@
+import { fault, limits, Meta, ok, type Result, refuse, SessionList, type Sessions } from '@holdfast/protocol'
+import { wait } from './backoff.ts'
+import { createRemoteSessionHandle, type RemoteSessionHandle, readSnapshot } from './remote-session-handle.ts'
+import { createWire, field, notUnderstood, type Pace } from './wire.ts'
+
+export type ConnectOptions = {
+  /** Where the server is, e.g. `http://127.0.0.1:4820`; in its own page `location.origin`. */
+  readonly url: string
+  /** Without one, the page's cookie speaks for it. */
+  readonly token?: string | undefined
+  readonly fetch?: typeof fetch | undefined
+  /** For tests: how time passes. */
+  readonly pace?: Partial<Pace> | undefined
+}
+
+export type Health = { readonly status: 'ok'; readonly version: string }
+
+/** The sessions of a server, through the same door as those of this process. */
+export interface RemoteSessions extends Sessions {
+  start(...args: Parameters<Sessions['start']>): Promise<Result<RemoteSessionHandle>>
+  open(name: string): Promise<Result<RemoteSessionHandle>>
+  health(): Promise<Result<Health>>
+}
+
+/** Nothing is sent until something is asked. */
+export function connectHoldfast({ url, token, fetch, pace }: ConnectOptions): RemoteSessions {
+  const wire = createWire({
+    url,
+    token,
+    fetch: fetch ?? ((input, init) => globalThis.fetch(input, init)), // a browser's fetch must not lose its `this`
+    pace: { wait, chance: Math.random, silenceMs: 3 * limits.heartbeatMs, ...pace },
+  })
+
+  return {
+    /** Not sent again after a failure: the server may have started it, and nobody could tell. */
+    async start(options) {
+      const answer = await wire.json('/v1/sessions', { body: options })
+      if (!answer.ok) return answer
+      const meta = Meta.safeParse(field(answer.value, 'session'))
+      return meta.success ? ok(createRemoteSessionHandle(wire, meta.data.id)) : notUnderstood('a start')
+    },
+
+    async open(name) {
+      if (/^\.{0,2}$/.test(name)) return refuse(fault('bad_id', 'A session is named by its id or its handle.'))
+      const snapshot = await readSnapshot(wire, name)
+      return snapshot.ok ? ok(createRemoteSessionHandle(wire, snapshot.value.sessionId)) : snapshot
+    },
+
+    async list(options = {}) {
+      const query = new URLSearchParams()
+      for (const [name, value] of Object.entries(options)) if (value !== undefined) query.set(name, String(value))
+      const answer = await wire.json(`/v1/sessions${query.size > 0 ? `?${query}` : ''}`)
+      if (!answer.ok) return answer
+      const list = SessionList.safeParse(answer.value)
+      return list.success ? ok(list.data) : notUnderstood('a list')
+    },
+
+    async health() {
+      const answer = await wire.json('/v1/health')
+      if (!answer.ok) return answer
+      const version = field(answer.value, 'version')
+      return typeof version === 'string' ? ok({ status: 'ok', version }) : notUnderstood('a health check')
+    },
+  }
+}

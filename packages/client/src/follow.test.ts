@@ -1,0 +1,115 @@
+import { type Frame, invariant } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import type { Connection, FollowOptions } from './connection.ts'
+import { createScriptedServer, fails, json, type Reply, refused, streams } from './testing/scripted-server.ts'
+import { end, meta, record, sessionId, snapshot, view, word } from './testing/story.ts'
+import type { Pace } from './wire.ts'
+
+const opened = json({ session: meta, seq: 0, view, messages: [], before: null })
+
+async function run(script: readonly Reply[], count: number, options: FollowOptions = {}, pace: Partial<Pace> = {}) {
+  const server = createScriptedServer([opened, ...script], pace)
+  const handle = await server.sessions.open(sessionId)
+  invariant(handle.ok, 'the session opens')
+  const frames: Frame[] = []
+  const states: Connection[] = []
+  for await (const frame of handle.value.subscribe({ ...options, onConnection: (state) => states.push(state) })) {
+    frames.push(frame)
+    if (frames.length === count) break
+  }
+  const paths = server.asked.slice(1).map(({ path }) => path.replace(`/v1/sessions/${sessionId}/`, ''))
+  return { words: frames.map(word), paths, waits: server.waits, states, asked: server.asked }
+}
+
+describe('following a session', () => {
+  it('goes on behind the last record after a break, without a gap or a duplicate', async () => {
+    const half = 'id: 5\nevent: record\ndata: {"type":"rec'
+    const { words, paths } = await run(
+      [
+        streams([snapshot(2), record(3), record(4), half], 'breaks'),
+        streams([record(4), record(5), record(6)], 'ends'),
+        streams([record(7)], 'stays'),
+      ],
+      6,
+    )
+    expect(words).toEqual(['snapshot 2', '3', '4', '5', '6', '7'])
+    expect(paths).toEqual(['events', 'events?after=4', 'events?after=6'])
+  })
+
+  it('starts where it is told, as whom it is told', async () => {
+    const { words, paths } = await run([streams([record(8)])], 1, { after: 7 })
+    expect([words, paths]).toEqual([['8'], ['events?after=7']])
+  })
+
+  it('comes back when the server said, and says nothing of it', async () => {
+    const script = [streams([snapshot(1), end('closing', 1234)], 'stays'), streams([record(2)], 'stays')]
+    const { words, waits } = await run(script, 2)
+    expect([words, waits]).toEqual([['snapshot 1', '2'], [1234]])
+  })
+
+  it('waits longer each time nobody answers, and starts over once somebody did', async () => {
+    const script = [
+      refused,
+      refused,
+      fails('storage_error', 503),
+      refused,
+      streams([snapshot(1)]),
+      streams([record(2)]),
+    ]
+    const { words, waits, states } = await run(script, 2)
+    expect(words).toEqual(['snapshot 1', '2'])
+    expect(waits).toEqual([188, 375, 750, 1500, 188])
+    expect(states.filter(({ state }) => state === 'live')).toHaveLength(2)
+    expect(states[1]).toMatchObject({ state: 'waiting', retryMs: 188, fault: { code: 'unreachable' } })
+  })
+
+  it('hands on a resync and takes its cursor from the snapshot that follows', async () => {
+    const resync: Frame = { type: 'resync', sessionId, reason: 'gone' }
+    const script = [streams([resync, snapshot(3), record(4)]), streams([record(5)])]
+    const { words, paths } = await run(script, 4, { after: 90 })
+    expect(words).toEqual(['resync', 'snapshot 3', '4', '5'])
+    expect(paths).toEqual(['events?after=90', 'events?after=4'])
+  })
+
+  it.each([
+    ['session_not_found', 404],
+    ['unauthorized', 401],
+    ['not_driver', 403],
+  ])('ends for good on %s', async (code, status) => {
+    const { words, paths, waits, states } = await run([fails(code, status)], 9)
+    expect([words, paths, waits]).toEqual([['end'], ['events'], []])
+    expect(states.at(-1)).toMatchObject({ state: 'ended', fault: { code } })
+  })
+
+  it('ends for good where the server sees no point in coming back', async () => {
+    const { words, waits, states } = await run([streams([snapshot(1), end('stopped', null)], 'stays')], 9)
+    expect([words, waits]).toEqual([['snapshot 1', 'end'], []])
+    expect(states.at(-1)).toEqual({ state: 'ended', fault: null })
+  })
+
+  it('hangs up when nobody listens any more', async () => {
+    const { asked } = await run([streams([snapshot(1)], 'stays')], 1)
+    expect(asked[1]?.signal?.aborted).toBe(true)
+  })
+
+  it('stops at once when it is told to, connected or not', async () => {
+    const stop = new AbortController()
+    const leaves: Reply = (asked) => {
+      setImmediate(() => stop.abort())
+      return streams([snapshot(1)], 'stays')(asked)
+    }
+    const { words, paths, waits } = await run([leaves], 9, { signal: stop.signal })
+    expect([words, paths, waits]).toEqual([['snapshot 1'], ['events'], []])
+    const never = await run([], 9, { signal: AbortSignal.abort() })
+    expect([never.words, never.paths]).toEqual([[], []])
+  })
+
+  it('takes a connection that falls silent for dead', async () => {
+    const script = [streams([snapshot(1)], 'stays'), streams([record(2)], 'stays')]
+    const { words, paths } = await run(script, 2, {}, { silenceMs: 5 })
+    expect([words, paths]).toEqual([
+      ['snapshot 1', '2'],
+      ['events', 'events?after=1'],
+    ])
+  })
+})

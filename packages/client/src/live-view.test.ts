@@ -1,0 +1,128 @@
+import { StepId } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { createLiveView, type LiveView } from './live-view.ts'
+import { createFakeHandle } from './testing/fake-handle.ts'
+import { end, message, record, recorded, sessionId, snapshot } from './testing/story.ts'
+
+/** Resolves once the view looks as wanted, at the change that made it so. */
+function until(live: LiveView, isWanted: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const check = () => {
+      if (!isWanted()) return
+      stop()
+      resolve()
+    }
+    const stop = live.subscribe(check)
+    check()
+  })
+}
+
+const ids = (live: LiveView) => live.messages.map(({ id }) => id)
+const first = snapshot(10, { messages: [9, 10].map(message), before: message(9).id })
+
+async function open() {
+  const fake = createFakeHandle()
+  const live = createLiveView(fake.handle)
+  fake.give(first)
+  await until(live, () => live.seq === 10)
+  return { fake, live }
+}
+
+describe('a live view', () => {
+  it('is empty until the snapshot, then stands where the session stands', async () => {
+    const fake = createFakeHandle()
+    const live = createLiveView(fake.handle)
+    expect([live.connection.state, live.meta, live.view, live.messages]).toEqual(['connecting', null, null, []])
+    fake.give(first)
+    await until(live, () => live.seq === 10)
+    expect([live.connection.state, live.meta, ids(live), live.hasOlder]).toEqual(['live', first.meta, [9, 10], true])
+    live.close()
+  })
+
+  it('follows records into transcript, view and meta', async () => {
+    const { fake, live } = await open()
+    const version = live.version
+    const usage = { input: 3, output: 4, cacheRead: 0, cacheWrite: 0, cost: 0 }
+    fake.give(
+      record(11),
+      recorded(12, { type: 'turn.started', turn: 0, cause: 'prompt' }),
+      recorded(13, { type: 'settings.changed', title: 'Renamed' }),
+      recorded(14, { type: 'step.ended', turn: 0, step: 12, finish: 'stop', usage }),
+    )
+    await until(live, () => live.seq === 14)
+    expect(ids(live)).toEqual([9, 10, 11, 14])
+    expect(live.view?.status).toBe('thinking')
+    expect(live.meta).toMatchObject({ title: 'Renamed', status: 'thinking', usage: { input: 3, output: 4 } })
+    expect(live.version).toBe(version + 4)
+    live.close()
+  })
+
+  it('shows what streams and who is there', async () => {
+    const { fake, live } = await open()
+    const step = StepId.parse(11)
+    fake.give(
+      { type: 'delta', sessionId, step, part: 0, kind: 'text', index: 0, text: 'Hel' },
+      { type: 'delta', sessionId, step, part: 0, kind: 'text', index: 1, text: 'lo' },
+      { type: 'presence', sessionId, clients: [] },
+    )
+    await until(live, () => live.live[0]?.text === 'Hello')
+    live.close()
+  })
+
+  it('puts older pages in front, one request at a time', async () => {
+    const { fake, live } = await open()
+    const [one, two] = [live.loadOlder(), live.loadOlder()]
+    expect(await one).toEqual({ ok: true, value: null })
+    expect(await two).toEqual({ ok: true, value: null })
+    expect([fake.pages, ids(live)]).toEqual([[{ before: 9 }], [5, 6, 7, 8, 9, 10]])
+    await live.loadOlder()
+    await live.loadOlder()
+    expect([ids(live).length, live.hasOlder, fake.pages.length]).toEqual([10, false, 2])
+    live.close()
+  })
+
+  it('drops a page that a new snapshot has overtaken', async () => {
+    const { fake, live } = await open()
+    const late = live.loadOlder()
+    fake.give(snapshot(20, { messages: [message(20)], before: null }))
+    await until(live, () => live.seq === 20)
+    await late
+    expect(ids(live)).toEqual([20])
+    live.close()
+  })
+
+  it('starts over when the line has moved to where it has not been', async () => {
+    const { fake, live } = await open()
+    fake.give(
+      recorded(11, {
+        type: 'line.moved',
+        to: [
+          { from: 1, to: 4 },
+          { from: 12, to: null },
+        ],
+        reason: 'rewind',
+      }),
+    )
+    await until(live, () => fake.subscriptions.length === 2)
+    fake.give(snapshot(11, { messages: [3, 4].map(message), before: message(3).id }))
+    await until(live, () => ids(live).join() === '3,4')
+    live.close()
+  })
+
+  it('says that it has ended', async () => {
+    const { fake, live } = await open()
+    fake.give(end('stopped', null))
+    await until(live, () => live.connection.state === 'ended')
+    expect(ids(live)).toEqual([9, 10])
+  })
+
+  it('tells nobody anything once it is closed', async () => {
+    const { fake, live } = await open()
+    let told = 0
+    live.subscribe(() => told++)
+    live.close()
+    fake.give(record(11))
+    expect(await live.loadOlder()).toMatchObject({ ok: false })
+    expect([told, live.seq, fake.subscriptions[0]?.options.signal?.aborted]).toEqual([0, 10, true])
+  })
+})

@@ -1,0 +1,97 @@
+import {
+  Answer,
+  Command,
+  CommandId,
+  Frame,
+  type FrameOf,
+  fault,
+  Message,
+  MessageId,
+  Meta,
+  ok,
+  type PageRequest,
+  type Result,
+  refuse,
+  type SessionHandle,
+  type SessionId,
+} from '@holdfast/protocol'
+import { backoffMs } from './backoff.ts'
+import type { FollowOptions } from './connection.ts'
+import { follow } from './follow.ts'
+import { field, notUnderstood, type Wire } from './wire.ts'
+
+const triesMax = 5
+
+/** A session of a server. What was sent and not answered is sent again under the same command id, so it happens once. */
+export interface RemoteSessionHandle extends SessionHandle {
+  subscribe(options?: FollowOptions): AsyncIterable<Frame>
+}
+
+export function createRemoteSessionHandle(wire: Wire, id: SessionId): RemoteSessionHandle {
+  const path = `/v1/sessions/${id}`
+
+  return {
+    id,
+
+    async submit(input, { commandId = createCommandId(), as } = {}) {
+      const command = Command.safeParse(input)
+      if (!command.success) return refuse(fault('bad_request', command.error.issues[0]?.message ?? 'not understood'))
+      const ask = {
+        body: { ...command.data, commandId },
+        headers: as === undefined ? {} : { 'holdfast-attachment': as },
+      }
+      for (let failures = 0; ; failures++) {
+        const answer = await wire.json(`${path}/commands`, ask)
+        if (answer.ok) {
+          const parsed = Answer.safeParse(answer.value)
+          return parsed.success ? ok(parsed.data) : notUnderstood('a command')
+        }
+        if (answer.fault.code !== 'unreachable' || failures + 1 >= triesMax) return answer
+        await wire.pace.wait(backoffMs(failures, wire.pace.chance()))
+      }
+    },
+
+    subscribe: (options) => follow(wire, id, options),
+    snapshot: () => readSnapshot(wire, id),
+
+    async page(request = {}) {
+      const page = await wire.json(`${path}/messages${pageQuery(request)}`)
+      if (!page.ok) return page
+      const session = Meta.safeParse(field(page.value, 'session'))
+      const messages = Message.array().safeParse(field(page.value, 'messages'))
+      const before = MessageId.nullable().safeParse(field(page.value, 'before'))
+      const after = MessageId.nullable().safeParse(field(page.value, 'after'))
+      if (!session.success || !messages.success || !before.success || !after.success) return notUnderstood('a page')
+      return ok({ session: session.data, messages: messages.data, before: before.data, after: after.data })
+    },
+  }
+}
+
+/** The snapshot of the session that `name` means, which is also how a name becomes an id. */
+export async function readSnapshot(wire: Wire, name: string): Promise<Result<FrameOf<'snapshot'>>> {
+  const answer = await wire.json(`/v1/sessions/${encodeURIComponent(name)}`)
+  if (!answer.ok) return answer
+  const session = field(answer.value, 'session')
+  const frame = Frame.safeParse({
+    type: 'snapshot',
+    sessionId: field(session, 'id'),
+    meta: session,
+    seq: field(answer.value, 'seq'),
+    view: field(answer.value, 'view'),
+    messages: field(answer.value, 'messages'),
+    before: field(answer.value, 'before'),
+  })
+  return frame.success && frame.data.type === 'snapshot' ? ok(frame.data) : notUnderstood('a snapshot')
+}
+
+/** Not `randomUUID`: a browser offers that to https pages only, and a server at home has no certificate. */
+function createCommandId(): CommandId {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return CommandId.parse(Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(''))
+}
+
+function pageQuery(request: PageRequest): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(request)) if (value !== undefined) query.set(name, String(value))
+  return query.size > 0 ? `?${query}` : ''
+}

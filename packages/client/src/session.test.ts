@@ -1,0 +1,72 @@
+import { ApprovalId, CallId, ClientId, HoldfastError } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { createSession } from './session.ts'
+import { createFakeHandle } from './testing/fake-handle.ts'
+import { meta, sessionId, snapshot, view } from './testing/story.ts'
+
+describe('a session', () => {
+  it('turns each method into the command of its name', async () => {
+    const { handle, submitted } = createFakeHandle()
+    const session = createSession(handle)
+    const as = ClientId.parse('tab-1')
+    expect(session.id).toBe(sessionId)
+    expect(await session.sendPrompt('hi', { as })).toEqual({ did: 'sendPrompt' })
+    await session.respondToApproval('reject', ApprovalId.parse(4), 'not that', { as })
+    await session.respondToApproval('approve')
+    await session.abort()
+    await session.enterPlan()
+    await session.enterExec({ as })
+    expect(submitted).toEqual([
+      [{ type: 'sendPrompt', content: 'hi' }, { as }],
+      [{ type: 'respondToApproval', decision: 'reject', approval: 4, message: 'not that' }, { as }],
+      [{ type: 'respondToApproval', decision: 'approve' }, undefined],
+      [{ type: 'abort' }, undefined],
+      [{ type: 'enterPlan' }, undefined],
+      [{ type: 'enterExec' }, { as }],
+    ])
+  })
+
+  it('throws a refusal with its code', async () => {
+    const session = createSession(createFakeHandle().handle)
+    await expect(session.continue()).rejects.toBeInstanceOf(HoldfastError)
+    await expect(session.continue()).rejects.toMatchObject({ code: 'nothing_to_continue' })
+  })
+
+  it('gives the whole line, however many pages it has', async () => {
+    const { handle, pages } = createFakeHandle()
+    const session = createSession(handle)
+    expect((await session.messages()).map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
+    expect(pages).toEqual([{}, { before: 7 }, { before: 3 }])
+    const withIds = await session.messagesWithIds()
+    expect(withIds.every(({ id, message }) => id === message.id)).toBe(true)
+  })
+
+  it('tells how it stands', async () => {
+    const { handle, setState } = createFakeHandle()
+    const session = createSession(handle)
+    const approval = { id: ApprovalId.parse(9), call: CallId.parse(8), tool: 'shell', preview: { title: 'run ls' } }
+    const fault = { kind: 'rate_limited', message: 'slow down' } as const
+    setState(
+      snapshot(10, {
+        view: {
+          ...view,
+          status: 'error',
+          pendingApprovals: [approval],
+          activeToolCalls: [{ id: CallId.parse(8), tool: 'shell' }],
+          lastTurn: { reason: 'failed', fault },
+        },
+      }),
+    )
+    expect(await session.editorSnapshot()).toEqual({
+      status: 'error',
+      pendingApproval: approval,
+      pendingApprovals: [approval],
+      error: fault,
+      activeToolName: 'shell',
+    })
+    expect(await session.status()).toBe('error')
+    expect(await session.activeToolCalls()).toEqual([{ id: 8, tool: 'shell' }])
+    expect(await session.getQueuedMessages()).toEqual([])
+    expect([await session.metadata(), await session.usage()]).toEqual([meta, meta.usage])
+  })
+})

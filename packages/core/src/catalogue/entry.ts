@@ -1,0 +1,97 @@
+import {
+  addUsage,
+  clip,
+  type EventOf,
+  firstLine,
+  isMessageEvent,
+  limits,
+  type Meta,
+  noUsage,
+  type Recorded,
+  type SessionId,
+  statusOf,
+  textOf,
+} from '@holdfast/protocol'
+import type { CatalogueEntry } from '../ports/catalogue.ts'
+import type { SessionState } from '../session/state.ts'
+import { activityOf } from '../session/view.ts'
+
+/** The fold behind a session's row in the catalogue: bounded, whatever the length of the session. */
+export type EntryFold = {
+  readonly entry: CatalogueEntry
+  /** The last few messages in short, newest last: what `recentText` is made of. */
+  readonly recent: readonly string[]
+}
+
+/** The row a session begins with: unlisted, until someone speaks. */
+export function newEntry(id: SessionId, at: string, started: EventOf<'session.started'>): EntryFold {
+  const { handle, key, workdir, settings } = started
+  const parent = started.fork?.lineage.at(-1)?.session
+  const meta: Meta = {
+    id,
+    handle,
+    ...(key !== undefined && { key }),
+    title: settings.title ?? '',
+    workspace: workdir,
+    model: settings.model,
+    status: settings.mode === 'plan' ? 'plan' : 'idle',
+    mode: settings.mode,
+    createdAt: at,
+    lastMessageAt: at,
+    messageCount: 0,
+    turnCount: 0,
+    branchCount: 0,
+    usage: noUsage,
+    preview: '',
+    recentText: '',
+    pinned: false,
+    ...(parent !== undefined && { parent }),
+    attachments: 0,
+  }
+  return { entry: { meta, spoken: false, busy: false, activeAt: Date.parse(at) }, recent: [] }
+}
+
+/** Follows the row along one record; `state` is the session's state after that record. */
+export function addToEntry({ entry, recent }: EntryFold, { at, event }: Recorded, state: SessionState): EntryFold {
+  const { meta } = entry
+  const isSpeech = event.type === 'user.said' || event.type === 'text.said'
+  const text = isSpeech ? textOf(event) : ''
+  const heard =
+    text.trim() === ''
+      ? recent
+      : [...recent, clip(text.trim(), limits.recentTextCharsMax)].slice(-limits.recentTextMessages)
+  const opening = event.type === 'user.said' && meta.preview === '' ? text : null
+  const { model, mode } = state.settings
+  return {
+    recent: heard,
+    entry: {
+      spoken: entry.spoken || event.type === 'user.said',
+      busy: state.turn.phase !== 'idle',
+      activeAt: isSpeech ? Date.parse(at) : entry.activeAt,
+      meta: {
+        ...meta,
+        model,
+        mode,
+        status: statusOf(mode, activityOf(state.turn)),
+        title: state.settings.title ?? (opening === null ? meta.title : firstLine(opening, limits.titleCharsMax)),
+        preview: opening === null ? meta.preview : firstLine(opening, limits.previewCharsMax),
+        recentText: heard === recent ? meta.recentText : newestText(heard),
+        lastMessageAt: isSpeech ? at : meta.lastMessageAt,
+        messageCount: meta.messageCount + (isMessageEvent(event) ? 1 : 0),
+        turnCount: state.turns,
+        usage: event.type === 'step.ended' && event.usage ? addUsage(meta.usage, event.usage) : meta.usage,
+      },
+    },
+  }
+}
+
+/** The newest messages that fit, oldest first. */
+function newestText(recent: readonly string[]): string {
+  let text = ''
+  for (const one of recent.toReversed()) {
+    const joined = text === '' ? one : `${one}\n${text}`
+    if (joined.length > limits.recentTextCharsMax) return text === '' ? clip(one, limits.recentTextCharsMax) : text
+    text = joined
+  }
+  return text
+}

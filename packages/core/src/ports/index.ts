@@ -1,0 +1,30 @@
+export type { Blobs } from './blobs.ts'
+export type {
+  Catalogue,
+  CatalogueEntry,
+  CatalogueRow,
+  Listed,
+  ListPage,
+  ListRequest,
+  SessionName,
+} from './catalogue.ts'
+export type { Clock } from './clock.ts'
+export type { Instructions } from './instructions.ts'
+export type { Lease, Leases, NodeRow } from './lease.ts'
+export type { Append, EncodedRecord, Log, NewSession, ReadRange, ReadRecord } from './log.ts'
+export type {
+  AssistantPart,
+  ModelEnd,
+  ModelPart,
+  ModelReadiness,
+  ModelRequest,
+  Models,
+  Provider,
+  RequestMessage,
+  SaidPart,
+  ToolResultPart,
+  ToolSchema,
+  UserPart,
+} from './provider.ts'
+export type { Draft, Drafts, Snapshots, Store, StoredSnapshot } from './store.ts'
+export type { Prepared, Tool, ToolArgs, ToolPlace, ToolResult, ToolRun, Tools } from './tool.ts'

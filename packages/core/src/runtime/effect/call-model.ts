@@ -1,0 +1,77 @@
+import { type BlobHash, invariant } from '@holdfast/protocol'
+import { buildRequest } from '../../context/build-request.ts'
+import type { ModelEnd, ModelRequest, ToolSchema } from '../../ports/provider.ts'
+import type { Report } from '../../session/input.ts'
+import type { Effect } from '../../session/plan.ts'
+import { createDraftKeeper } from '../draft-keeper.ts'
+import { readBlob, readFiles, readWindow } from '../read-window.ts'
+import { createRunningAnswer } from '../running-answer.ts'
+import type { EffectParts } from './parts.ts'
+
+type CallModel = Extract<Effect, { type: 'call-model' }>
+
+/** Sends the line to the model, shows the answer as it comes, and reports it whole. */
+export async function callModel(parts: EffectParts, effect: CallModel, signal: AbortSignal): Promise<Report | null> {
+  const { step, model } = effect
+  const readiness = parts.models.find(model)
+  if (readiness.type !== 'ready') {
+    return {
+      type: 'model.failed',
+      step,
+      parts: [],
+      fault: { kind: 'auth_failed', message: readiness.message },
+      usage: null,
+    }
+  }
+  const request = await requestOf(parts, effect)
+  const answer = createRunningAnswer(step)
+  const keeper = createDraftKeeper(
+    parts.clock,
+    () => answer.draft(),
+    (draft) => parts.store.saveDraft(parts.session, parts.epoch, draft),
+  )
+  parts.answer = answer
+  let end: ModelEnd | null = null
+  try {
+    for await (const part of readiness.provider.stream(request, { signal })) {
+      if (signal.aborted) return null
+      if (part.type === 'end') {
+        end = part.end
+        break
+      }
+      answer.add(part)
+      if (part.type !== 'delta') continue
+      keeper.touch()
+      parts.hub.show({ step, part: part.part, kind: part.kind, tool: part.tool }, part.text)
+    }
+  } finally {
+    keeper.stop()
+  }
+  invariant(end, `the provider of ${model} ended without an end`)
+  if (end.type === 'aborted') return null
+  if (end.type === 'failed')
+    return { type: 'model.failed', step, parts: answer.parts, fault: end.fault, usage: end.usage }
+  return { type: 'model.replied', step, parts: answer.parts, finish: end.finish, usage: end.usage }
+}
+
+/** The request, from records and blobs alone. */
+async function requestOf(
+  { store, blobs, session, state }: EffectParts,
+  { model, thinkingLevel }: CallModel,
+): Promise<ModelRequest> {
+  const now = state()
+  invariant(now.context, 'a step begins with its context on record')
+  const [window, system, tools] = await Promise.all([
+    readWindow(store, session, now),
+    textBlob(blobs, now.context.system),
+    textBlob(blobs, now.context.tools),
+  ])
+  const schemas: readonly ToolSchema[] = JSON.parse(tools) // our own JSON, named by its hash
+  return buildRequest({ model, thinkingLevel, system, tools: schemas, window, files: await readFiles(blobs, window) })
+}
+
+async function textBlob(blobs: EffectParts['blobs'], hash: BlobHash): Promise<string> {
+  const bytes = await readBlob(blobs, hash)
+  if (!bytes) throw new Error(`blob ${hash} is gone`)
+  return Buffer.from(bytes).toString('utf8')
+}

@@ -1,0 +1,32 @@
+import type { SessionId } from '@holdfast/protocol'
+import type { Blobs } from '../../ports/blobs.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Instructions } from '../../ports/instructions.ts'
+import type { Models } from '../../ports/provider.ts'
+import type { Store } from '../../ports/store.ts'
+import type { Tools } from '../../ports/tool.ts'
+import type { SessionState } from '../../session/state.ts'
+import type { Hub } from '../hub.ts'
+import type { RunningAnswer } from '../running-answer.ts'
+
+/** The adapters the runtime works with; the composition root brings them. */
+export type RuntimeParts = {
+  readonly store: Store
+  readonly blobs: Blobs
+  readonly models: Models
+  readonly tools: Tools
+  readonly instructions: Instructions
+  readonly clock: Clock
+  /** Where what nobody foresaw is told: our own bugs. */
+  readonly report: (problem: { readonly where: string; readonly cause: unknown }) => void
+}
+
+/** What the effects of one session share. */
+export type EffectParts = RuntimeParts & {
+  readonly session: SessionId
+  readonly epoch: number
+  readonly hub: Hub
+  readonly state: () => SessionState
+  /** The answer under way, if a model is answering: an abort keeps its words. */
+  answer: RunningAnswer | null
+}

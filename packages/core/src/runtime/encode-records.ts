@@ -1,0 +1,43 @@
+import { type BlobHash, type ClientId, type CommandId, type Event, eventVersion, type Seq } from '@holdfast/protocol'
+import type { EncodedRecord } from '../ports/log.ts'
+
+export type Batch = {
+  readonly after: Seq
+  readonly atMs: number
+  readonly events: readonly Event[]
+  readonly commandId: CommandId | null
+  readonly by: ClientId | null
+}
+
+/** Numbers and encodes a batch, once: the same text goes to the disk and to every subscriber. */
+export function encodeRecords({ after, atMs, events, commandId, by }: Batch): readonly EncodedRecord[] {
+  const at = new Date(atMs).toISOString()
+  return events.map((event, index) => ({
+    record: {
+      seq: after + 1 + index,
+      at,
+      v: eventVersion[event.type],
+      ...(by !== null && { by }),
+      ...(commandId !== null && index === 0 && { commandId }),
+      event,
+    },
+    body: JSON.stringify(event),
+  }))
+}
+
+/** The blobs an event refers to: they are kept for as long as its record is. */
+export function blobsOf(event: Event): readonly BlobHash[] {
+  switch (event.type) {
+    case 'context.changed':
+      return [event.system, event.tools]
+    case 'user.said':
+    case 'prompt.queued':
+      return event.content.flatMap((part) => (part.type === 'file' ? [part.blob] : []))
+    case 'call.settled': {
+      const blob = 'output' in event.outcome ? event.outcome.output?.blob : undefined
+      return blob ? [blob.hash] : []
+    }
+    default:
+      return []
+  }
+}

@@ -1,0 +1,69 @@
+import { type ModelFault, unreachable } from '@holdfast/protocol'
+import type { Report } from '../session/input.ts'
+import type { Effect } from '../session/plan.ts'
+import { callModel } from './effect/call-model.ts'
+import type { EffectParts } from './effect/parts.ts'
+import { prepareCall } from './effect/prepare-call.ts'
+import { createStepPreparer } from './effect/prepare-step.ts'
+import { runTool } from './effect/run-tool.ts'
+import type { EffectRun, Perform } from './performer.ts'
+
+/** How each effect is done. One that breaks reports a failure, so that the session is never left waiting for it. */
+export function createPerform(parts: EffectParts): Perform {
+  const prepareStep = createStepPreparer()
+
+  const perform = (effect: Effect, run: EffectRun): Promise<Report | null> => {
+    switch (effect.type) {
+      case 'prepare-step':
+        return prepareStep(parts, effect)
+      case 'call-model':
+        return callModel(parts, effect, run.signal)
+      case 'prepare-call':
+        return prepareCall(parts, effect)
+      case 'run-tool':
+        return runTool(parts, effect, run)
+      default:
+        return unreachable(effect)
+    }
+  }
+
+  return async (effect, run) => {
+    try {
+      return await perform(effect, run)
+    } catch (cause) {
+      if (run.signal.aborted) return null
+      parts.report({ where: effect.key, cause })
+      return brokenReport(parts, effect, cause)
+    }
+  }
+}
+
+function brokenReport(parts: EffectParts, effect: Effect, cause: unknown): Report {
+  const detail = cause instanceof Error ? cause.message : String(cause)
+  const fault: ModelFault = {
+    kind: 'raw_dump',
+    message: 'Something inside Holdfast broke. The details are in the log.',
+    detail,
+  }
+  switch (effect.type) {
+    case 'prepare-step':
+      return { type: 'step.refused', turn: effect.turn, fault }
+    case 'call-model': {
+      const { answer } = parts
+      const said = answer?.step === effect.step ? answer.parts : []
+      return { type: 'model.failed', step: effect.step, parts: said, fault, usage: null }
+    }
+    case 'prepare-call':
+      return {
+        type: 'call.prepared',
+        call: effect.call,
+        found: { unusable: `${effect.tool} could not be prepared: ${detail}` },
+      }
+    case 'run-tool': {
+      const output = { text: `${effect.tool} could not be run: ${detail}` }
+      return { type: 'tool.finished', call: effect.call, outcome: { type: 'failed', output }, durationMs: 0, files: [] }
+    }
+    default:
+      return unreachable(effect)
+  }
+}

@@ -1,0 +1,73 @@
+import {
+  type ApprovalId,
+  type Content,
+  type Fault,
+  fault,
+  limits,
+  ok,
+  type Result,
+  refuse,
+  type Submission,
+} from '@holdfast/protocol'
+import type { Facts } from '../session/input.ts'
+import { askedCalls } from '../session/state.ts'
+import type { EffectParts } from './effect/parts.ts'
+
+/**
+ * Finds out, outside the mailbox, what a command needs to be decided: the past it names, whether its files are stored,
+ * whether its model can be called. What it refuses here never reaches the session.
+ */
+export async function resolve(parts: EffectParts, { command }: Submission): Promise<Result<Facts>> {
+  switch (command.type) {
+    case 'sendPrompt': {
+      const refusal = (await refuseContent(parts, command.content)) ?? refuseModel(parts)
+      return refusal ? refuse(refusal) : ok({})
+    }
+    case 'continue': {
+      const refusal = refuseModel(parts)
+      return refusal ? refuse(refusal) : ok({})
+    }
+    case 'respondToApproval':
+      return ok(command.approval === undefined ? {} : await pastApproval(parts, command.approval))
+    default:
+      return ok({})
+  }
+}
+
+async function refuseContent({ blobs }: EffectParts, content: Content): Promise<Fault | null> {
+  const bytes = content.reduce((sum, part) => sum + (part.type === 'text' ? Buffer.byteLength(part.text) : 0), 0)
+  if (bytes > limits.promptBytesMax || content.length > limits.promptPartsMax) {
+    const message = `A prompt may hold ${limits.promptBytesMax} bytes of text in ${limits.promptPartsMax} parts. Put the rest in a file.`
+    return fault('too_large', message, { bytes, bytesMax: limits.promptBytesMax })
+  }
+  for (const part of content) {
+    if (part.type === 'file' && !(await blobs.has(part.blob))) {
+      return fault('blob_not_found', `The file ${part.name ?? part.blob} is not stored. Upload it first.`, {
+        blob: part.blob,
+      })
+    }
+  }
+  return null
+}
+
+function refuseModel({ models, state }: EffectParts): Fault | null {
+  const { model } = state().settings
+  const found = models.find(model)
+  return found.type === 'ready' ? null : fault(found.type, found.message, { model })
+}
+
+/** How an approval that no longer waits was answered, so that a late answer is told whose it was. */
+async function pastApproval({ store, session, state }: EffectParts, approval: ApprovalId): Promise<Facts> {
+  if (approval > state().seq || askedCalls(state()).some((call) => call.approval === approval)) return {}
+  const [asked] = await store.read(session, { after: approval - 1, upTo: approval, limit: 1 })
+  if (!asked || 'lost' in asked || asked.event.type !== 'approval.asked') return {}
+  for (const record of await store.readRefs(session, [asked.event.call])) {
+    if ('lost' in record) continue
+    const { event } = record
+    if (event.type === 'call.approved' && 'client' in event.by)
+      return { decided: { by: event.by.client ?? 'the embedding program' } }
+    if (event.type === 'call.settled')
+      return { decided: { by: event.by ? (event.by.client ?? 'the embedding program') : 'the end of its turn' } }
+  }
+  return {}
+}

@@ -1,0 +1,186 @@
+import {
+  type Answer,
+  type Fault,
+  fault,
+  limits,
+  ok,
+  type Result,
+  refuse,
+  type SessionId,
+  type Submission,
+} from '@holdfast/protocol'
+import type { EncodedRecord } from '../ports/log.ts'
+import { answerOf, decide } from '../session/decide.ts'
+import type { Input, Report } from '../session/input.ts'
+import { plan } from '../session/plan.ts'
+import type { EffectParts, RuntimeParts } from './effect/parts.ts'
+import { blobsOf, encodeRecords } from './encode-records.ts'
+import { createHub, type Hub } from './hub.ts'
+import { type Folded, fold, type LoadedSession, toSnapshot } from './load-session.ts'
+import { createMailbox } from './mailbox.ts'
+import { createPerform } from './perform.ts'
+import { createPerformer } from './performer.ts'
+import { resolve } from './resolve.ts'
+
+/** A session that is awake: one mailbox, its folds, its subscribers, its effects. */
+export interface SessionRunner {
+  readonly id: SessionId
+  readonly hub: Hub
+  /** The folds as of the last durable record. */
+  folded(): Folded
+  submit(submission: Submission): Promise<Result<Answer>>
+  /** Puts the session to rest and lets go of it: what ran is interrupted, open questions go on waiting. */
+  stop(reason: 'stopped' | 'closing'): Promise<void>
+}
+
+export type RunnerOptions = {
+  readonly id: SessionId
+  readonly epoch: number
+  readonly parts: RuntimeParts
+  readonly loaded: LoadedSession
+  /** Something happened: the roster looks again whether the session may be unloaded. */
+  readonly touched: () => void
+  /** The session can no longer be written here; the roster forgets it. */
+  readonly lost: (fault: Fault) => void
+}
+
+const storageRetryMs = 500
+
+/** Wakes a session. Recovery is the ordinary path: fold, report the restart, plan. */
+export async function openRunner({
+  id,
+  epoch,
+  parts,
+  loaded,
+  touched,
+  lost,
+}: RunnerOptions): Promise<Result<SessionRunner>> {
+  const { store, clock } = parts
+  let current: Folded = { state: loaded.state, row: loaded.row }
+  let snapshotSeq = loaded.snapshotSeq
+  let closed: Fault | null = null
+
+  const hub = createHub(id, touched)
+  const mailbox = createMailbox()
+  const effects: EffectParts = { ...parts, session: id, epoch, hub, state: () => current.state, answer: null }
+  const performer = createPerformer(createPerform(effects), report, (cause) =>
+    parts.report({ where: `session ${id}`, cause }),
+  )
+
+  /** Decide, append, evolve, publish, perform: the only way anything comes to be true in a session. */
+  async function step(input: Input): Promise<Result<Answer>> {
+    if (closed) return refuse(closed)
+    const { state } = current
+    const decision = decide(state, input)
+    if (!decision.ok) return retryOf(input, decision)
+    const events = decision.value
+    const [first] = events
+    if (!first) return retryOf(input, ok({ seq: state.seq, result: {} }))
+
+    const { commandId, by } = input.type === 'command' ? input : { commandId: null, by: null }
+    const records = encodeRecords({ after: state.seq, atMs: clock.now(), events, commandId, by })
+    const next = records.reduce<Folded>((folded, { record }) => fold(folded, id, record), current)
+    const appended = await store.append({
+      session: id,
+      after: state.seq,
+      epoch,
+      records,
+      entry: next.row.entry,
+      clearDraft: events.some(({ type }) => type === 'step.ended'),
+      blobs: events.flatMap(blobsOf),
+    })
+    if (!appended.ok) return refusedAppend(input, appended)
+
+    current = next
+    hub.publish(records) // only after append: nobody may see what a crash could unsay
+    performer.reconcile(plan(current.state))
+    keepSnapshot(records)
+    touched()
+    return ok({ seq: current.state.seq, result: answerOf(first) })
+  }
+
+  /** A command sent again gets its first answer. It is looked up only where it would not be admitted anew. */
+  async function retryOf(input: Input, otherwise: Result<Answer>): Promise<Result<Answer>> {
+    const first = input.type === 'command' ? await store.findCommand(id, input.commandId) : null
+    return first ? ok({ seq: first.seq, result: answerOf(first.event) }) : otherwise
+  }
+
+  function refusedAppend(
+    input: Input,
+    refusal: Extract<Result<void>, { ok: false }>,
+  ): Promise<Result<Answer>> | Result<Answer> {
+    const { code } = refusal.fault
+    if (code === 'command_seen') return retryOf(input, refusal)
+    if (code === 'fenced' || code === 'log_moved' || code === 'session_not_found') abandon(refusal.fault)
+    return refusal
+  }
+
+  /** Another owner has the session, or it is gone: nothing we still do here counts. */
+  function abandon(reason: Fault): void {
+    closed = reason
+    performer.reconcile([])
+    hub.end('failed', storageRetryMs)
+    lost(reason)
+  }
+
+  /** What an effect did must be recorded: while the disk refuses, it is offered again until it is taken. */
+  async function report(came: Report): Promise<Result<Answer>> {
+    for (;;) {
+      const taken = await mailbox.put(() => step(came))
+      if (taken.ok || taken.fault.code !== 'storage_error' || closed) return taken
+      await new Promise<void>((wake) => void clock.after(storageRetryMs, wake))
+    }
+  }
+
+  async function submit(submission: Submission): Promise<Result<Answer>> {
+    const facts = await resolve(effects, submission)
+    if (!facts.ok) return retryOf({ type: 'command', facts: {}, ...submission }, facts)
+    if (submission.command.type !== 'abort')
+      return mailbox.put(() => step({ type: 'command', facts: facts.value, ...submission }))
+
+    performer.interrupt() // before anything is written, so that it works on a full or stuck disk
+    const abort = () => step({ type: 'command', facts: { draft: effects.answer?.draft() }, ...submission })
+    const aborted = await mailbox.put(abort)
+    if (!aborted.ok && aborted.fault.code === 'storage_error') void recordAbortLater(abort)
+    return aborted
+  }
+
+  /** The work has stopped though the disk could not be told; it is told as soon as it listens. */
+  async function recordAbortLater(abort: () => Promise<Result<Answer>>): Promise<void> {
+    for (;;) {
+      await new Promise<void>((wake) => void clock.after(storageRetryMs, wake))
+      const recorded = await mailbox.put(abort)
+      if (recorded.ok || recorded.fault.code !== 'storage_error' || closed) return
+    }
+  }
+
+  function keepSnapshot(records: readonly EncodedRecord[]): void {
+    if (current.state.seq - snapshotSeq < limits.snapshotEveryRecords || records.length === 0) return
+    snapshotSeq = current.state.seq
+    store.saveSnapshot(id, toSnapshot(current)).catch((cause) => parts.report({ where: `snapshot of ${id}`, cause }))
+  }
+
+  async function stop(reason: 'stopped' | 'closing'): Promise<void> {
+    performer.interrupt()
+    await mailbox.put(() => step({ type: 'process.restarted', draft: effects.answer?.draft() ?? null }))
+    closed ??= fault('session_stopped', 'The session was put to rest here. Open it again to go on.')
+    performer.reconcile([])
+    await performer.settled()
+    if (current.state.seq > snapshotSeq) await store.saveSnapshot(id, toSnapshot(current))
+    hub.end(reason, reason === 'closing' ? storageRetryMs : null)
+  }
+
+  await endLeftovers(effects)
+  const restarted = await mailbox.put(async () => step({ type: 'process.restarted', draft: await store.loadDraft(id) }))
+  if (!restarted.ok) return restarted
+  performer.reconcile(plan(current.state))
+  return ok({ id, hub, folded: () => current, submit, stop })
+}
+
+/** What a dead process of ours left running is ended before its calls are settled. */
+async function endLeftovers({ tools, state }: EffectParts): Promise<void> {
+  const { turn } = state()
+  if (turn.phase !== 'acting') return
+  const marks = turn.calls.flatMap((call) => (call.status === 'started' && call.process ? [call.process] : []))
+  await Promise.all(marks.map((mark) => tools.endLeftover(mark)))
+}

@@ -1,0 +1,90 @@
+import { type Frame, limits } from '@holdfast/protocol'
+
+/** One subscriber's buffer: bounded, in order, read at the subscriber's own pace. */
+export interface Subscription extends AsyncIterable<Frame> {
+  /** Queues a frame of about `bytes`; returns false once the subscriber is cut. */
+  push(frame: Frame, bytes: number): boolean
+  /** Queues a last frame and ends after it. */
+  end(frame: Frame): void
+  close(): void
+}
+
+type Waiting = { readonly frame: Frame; readonly bytes: number }
+
+/**
+ * A slow client never slows the others or grows memory without bound: first its deltas are merged into one draft,
+ * taken when it gets there; if the records alone are too many it is cut, and catches up by its cursor.
+ */
+export function createSubscription(draft: () => Frame | null, cut: () => Frame): Subscription {
+  let waiting: Waiting[] = []
+  let bytes = 0
+  let owesDraft = false
+  let isClosed = false
+  let wake: (() => void) | null = null
+
+  const queue = (frame: Frame, size: number) => {
+    waiting.push({ frame, bytes: size })
+    bytes += size
+    wake?.()
+  }
+  const clear = () => {
+    waiting = []
+    bytes = 0
+    owesDraft = false
+  }
+
+  return {
+    push(frame, size) {
+      if (isClosed) return false
+      const isLive = frame.type === 'delta' || frame.type === 'draft'
+      if (isLive && owesDraft) return true // the draft it will get holds this too
+      if (isLive && bytes + size > limits.frameBufferBytesMax / 2) {
+        waiting = waiting.filter((one) => one.frame.type !== 'delta' && one.frame.type !== 'draft')
+        bytes = waiting.reduce((sum, one) => sum + one.bytes, 0)
+        owesDraft = true
+        wake?.()
+        return true
+      }
+      if (bytes + size > limits.frameBufferBytesMax) {
+        clear()
+        isClosed = true
+        queue(cut(), 0)
+        return false
+      }
+      queue(frame, size)
+      return true
+    },
+
+    end(frame) {
+      if (isClosed) return
+      isClosed = true
+      queue(frame, 0)
+    },
+
+    close() {
+      isClosed = true
+      clear()
+      wake?.()
+    },
+
+    async *[Symbol.asyncIterator]() {
+      for (;;) {
+        const next = waiting.shift()
+        if (next) {
+          bytes -= next.bytes
+          yield next.frame
+        } else if (owesDraft) {
+          owesDraft = false
+          const frame = draft()
+          if (frame) yield frame
+        } else if (isClosed) return
+        else {
+          await new Promise<void>((resolve) => {
+            wake = resolve
+          })
+          wake = null
+        }
+      }
+    },
+  }
+}

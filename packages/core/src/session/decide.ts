@@ -1,0 +1,65 @@
+import { type Event, fault, ok, type Result, refuse, unreachable } from '@holdfast/protocol'
+import { respondToApproval } from './decide/approval.ts'
+import { beginCall, judgeCall, settleCall } from './decide/call.ts'
+import { enterMode } from './decide/mode.ts'
+import { continueTurn, sendPrompt } from './decide/prompt.ts'
+import { abandonTurn, recover } from './decide/recovery.ts'
+import { beginStep, endStep, failTurn } from './decide/step.ts'
+import type { Asked, Input } from './input.ts'
+import type { SessionState } from './state.ts'
+
+/**
+ * The one place where it is settled whether something may happen, and what is then true. No clock, no randomness, no
+ * await. A report that speaks of what is no longer owed changes nothing.
+ */
+export function decide(state: SessionState, input: Input): Result<readonly Event[]> {
+  switch (input.type) {
+    case 'command':
+      return state.origin === null ? refuse(notStarted) : decideCommand(state, input)
+    case 'step.prepared':
+      return ok(isPreparing(state, input.turn) ? beginStep(state, input) : [])
+    case 'step.refused':
+      return ok(isPreparing(state, input.turn) ? failTurn(state, input.fault) : [])
+    case 'model.replied':
+    case 'model.failed':
+      return ok(state.turn.phase === 'thinking' && state.turn.step === input.step ? endStep(state, input) : [])
+    case 'call.prepared':
+      return ok(judgeCall(state, input))
+    case 'tool.starting':
+      return ok(beginCall(state, input))
+    case 'tool.finished':
+      return ok(settleCall(state, input))
+    case 'process.restarted':
+      return ok(recover(state, input.draft))
+    default:
+      return unreachable(input)
+  }
+}
+
+function decideCommand(state: SessionState, { command, by, facts }: Asked): Result<readonly Event[]> {
+  switch (command.type) {
+    case 'sendPrompt':
+      return sendPrompt(state, command.content)
+    case 'respondToApproval':
+      return respondToApproval(state, command, by, facts)
+    case 'abort':
+      return ok(abandonTurn(state, 'aborted', facts.draft ?? null)) // idle: nothing to do, and no fault
+    case 'continue':
+      return continueTurn(state)
+    case 'enterPlan':
+      return ok(enterMode(state, 'plan'))
+    case 'enterExec':
+      return ok(enterMode(state, 'exec'))
+    default:
+      return unreachable(command)
+  }
+}
+
+const notStarted = fault('session_not_found', 'This session has not been started.')
+
+const isPreparing = ({ turn }: SessionState, number: number) => turn.phase === 'preparing' && turn.number === number
+
+/** What a command's method returns: a pure function of the first record it wrote, so a retry gets the same answer. */
+export function answerOf(first: Event): Record<string, unknown> {
+  return first.type === 'prompt.queued' ? { queued: first.queue } : {}
+}

@@ -1,0 +1,37 @@
+import { type ClientId, type Command, type Event, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import type { Facts } from '../input.ts'
+import { askedCalls, type SessionState } from '../state.ts'
+
+type Response = Extract<Command, { type: 'respondToApproval' }>
+
+/** Each question is answered once: the first answer wins, later ones are told whose it was. */
+export function respondToApproval(
+  state: SessionState,
+  { approval, decision, message }: Response,
+  by: ClientId | null,
+  { decided }: Facts,
+): Result<readonly Event[]> {
+  const waiting = askedCalls(state)
+  const asked = approval === undefined ? waiting[0] : waiting.find((call) => call.approval === approval)
+  if (!asked) {
+    if (approval === undefined) return refuse(fault('no_pending_approval', 'Nothing waits for approval.'))
+    if (decided)
+      return refuse(
+        fault('already_decided', `Approval ${approval} was already answered by ${decided.by}.`, { ...decided }),
+      )
+    return refuse(fault('approval_not_found', `There is no approval ${approval} in this session.`, { approval }))
+  }
+
+  const { id: call, argsHash } = asked
+  if (decision === 'approve') return ok([{ type: 'call.approved', call, argsHash, by: { client: by }, scope: 'once' }])
+  const reason = message?.trim() ? message : 'a person said no'
+  return ok([
+    {
+      type: 'call.settled',
+      call,
+      outcome: { type: 'denied', code: 'rejected', message: reason },
+      durationMs: null,
+      by: { client: by },
+    },
+  ])
+}

@@ -1,0 +1,42 @@
+import { type Event, type Outcome, unreachable } from '@holdfast/protocol'
+import { judge } from '../../policy/verdict.ts'
+import type { Report } from '../input.ts'
+import { findCall, type SessionState } from '../state.ts'
+
+type ReportOf<Type extends Report['type']> = Extract<Report, { type: Type }>
+
+/** The verdict on a prepared call: run it, ask a person, or tell the model why not. */
+export function judgeCall(state: SessionState, { call, found }: ReportOf<'call.prepared'>): readonly Event[] {
+  if (findCall(state, call)?.status !== 'requested') return []
+  const settle = (outcome: Outcome): Event[] => [{ type: 'call.settled', call, outcome, durationMs: null }]
+  if ('unusable' in found) return settle({ type: 'failed', output: { text: found.unusable } })
+
+  const { facts, argsHash, preview } = found
+  const verdict = judge(facts, state.settings.mode)
+  switch (verdict.type) {
+    case 'allow':
+      return [{ type: 'call.approved', call, argsHash, by: { rule: verdict.rule }, scope: 'once' }]
+    case 'ask':
+      return [{ type: 'approval.asked', call, tool: facts.tool, argsHash, preview }]
+    case 'deny':
+      return settle({ type: 'denied', code: verdict.code, message: verdict.message })
+    default:
+      return unreachable(verdict)
+  }
+}
+
+/** Intent before effect: only an approved call starts, and only once. */
+export function beginCall(state: SessionState, { call, process }: ReportOf<'tool.starting'>): readonly Event[] {
+  if (findCall(state, call)?.status !== 'approved') return []
+  return [{ type: 'call.started', call, ...(process && { process }) }]
+}
+
+/** A call may fail before it starts, at its last look around; either way it settles once. */
+export function settleCall(
+  state: SessionState,
+  { call, outcome, durationMs, files }: ReportOf<'tool.finished'>,
+): readonly Event[] {
+  const status = findCall(state, call)?.status
+  if (status !== 'started' && status !== 'approved') return []
+  return [{ type: 'call.settled', call, outcome, durationMs, ...(files.length > 0 && { files: [...files] }) }]
+}

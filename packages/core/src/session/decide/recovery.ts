@@ -1,0 +1,43 @@
+import type { Event, Outcome } from '@holdfast/protocol'
+import type { Draft } from '../../ports/store.ts'
+import type { Call, SessionState } from '../state.ts'
+import { askedCalls } from '../state.ts'
+import { said } from './step.ts'
+
+type Cause = 'aborted' | 'crashed'
+
+/** Ends the turn where it stands: what was said stays, what ran is interrupted, what waited is cancelled. */
+export function abandonTurn(state: SessionState, cause: Cause, draft: Draft | null): readonly Event[] {
+  const { turn } = state
+  if (turn.phase === 'idle') return []
+  const calls = turn.phase === 'acting' ? turn.calls : []
+  return [
+    ...cutAnswer(state, cause, draft),
+    ...calls.map((call) => interrupt(call, cause)),
+    { type: 'turn.ended', turn: turn.number, reason: cause === 'aborted' ? 'aborted' : 'interrupted' },
+  ]
+}
+
+/**
+ * After a crash nothing starts by itself. What cannot be known is settled as interrupted, the turn ends and waits to be
+ * continued; but a question that nobody answered still waits, and keeps its turn open.
+ */
+export function recover(state: SessionState, draft: Draft | null): readonly Event[] {
+  const { turn } = state
+  if (turn.phase !== 'acting' || askedCalls(state).length === 0) return abandonTurn(state, 'crashed', draft)
+  return turn.calls.filter(({ status }) => status !== 'asked').map((call) => interrupt(call, 'crashed'))
+}
+
+function cutAnswer(state: SessionState, cause: Cause, draft: Draft | null): readonly Event[] {
+  if (state.turn.phase !== 'thinking') return []
+  const { number: turn, step } = state.turn
+  const finish = cause === 'aborted' ? 'aborted' : 'interrupted'
+  const spoken = draft?.step === step ? said(state, step, draft.parts, true) : []
+  return [...spoken, { type: 'step.ended', turn, step, finish, usage: null }]
+}
+
+function interrupt({ id: call, status }: Call, cause: Cause): Event {
+  const hasRun = status === 'started'
+  const outcome: Outcome = { type: 'interrupted', code: hasRun ? cause : 'cancelled' }
+  return { type: 'call.settled', call, outcome, durationMs: null }
+}

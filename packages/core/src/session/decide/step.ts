@@ -1,0 +1,114 @@
+import {
+  CallId,
+  type Event,
+  invariant,
+  limits,
+  type ModelFault,
+  providerOf,
+  type StepId as Step,
+  type TurnNumber,
+} from '@holdfast/protocol'
+import type { SaidPart } from '../../ports/provider.ts'
+import type { Report } from '../input.ts'
+import type { SessionState } from '../state.ts'
+
+type Prepared = Extract<Report, { type: 'step.prepared' }>
+type Ended = Extract<Report, { type: 'model.replied' | 'model.failed' }>
+
+/** The safe point: the round is closed, so steering enters here, before the next model call. */
+export function beginStep(state: SessionState, { turn, system, tools }: Prepared): readonly Event[] {
+  invariant(state.turn.phase === 'preparing', 'a step begins between rounds')
+  const maxSteps = state.settings.budgets.maxSteps ?? limits.stepsPerTurnMax
+  if (state.turn.steps >= maxSteps) {
+    const text = `The turn has made ${state.turn.steps} model calls, which is its limit. Continue to go on.`
+    return [
+      { type: 'note.added', turn, kind: 'notice', level: 'info', code: 'step_limit', text },
+      { type: 'turn.ended', turn, reason: 'limit' },
+    ]
+  }
+  const { model, thinkingLevel } = state.settings
+  const isTold = state.context?.system === system && state.context.tools === tools
+  return [
+    ...state.queue.flatMap(({ id, queue, content }): Event[] =>
+      queue === 'steering' ? [{ type: 'user.said', turn, content, entry: id }] : [],
+    ),
+    ...(isTold ? [] : [{ type: 'context.changed', system, tools } as const]),
+    { type: 'step.started', turn, model, thinkingLevel, attempt: 1 },
+  ]
+}
+
+/** Records what the model said and what it asked for. Without calls the turn rests, unless someone has steered it. */
+export function endStep(state: SessionState, ended: Ended): readonly Event[] {
+  invariant(state.turn.phase === 'thinking', 'an answer needs a step')
+  const { number: turn } = state.turn
+  const { step, usage } = ended
+  if (ended.type === 'model.failed') {
+    const { fault } = ended
+    return [
+      ...said(state, step, ended.parts, true),
+      { type: 'step.ended', turn, step, finish: 'failed', usage, fault },
+      { type: 'turn.ended', turn, reason: 'failed', fault },
+    ]
+  }
+  const spoken = said(state, step, ended.parts, false)
+  const events: Event[] = [
+    ...spoken,
+    { type: 'step.ended', turn, step, finish: ended.finish, usage },
+    ...tooManyCalls(turn, ended.parts),
+  ]
+  const isSteered = state.queue.some(({ queue }) => queue === 'steering')
+  if (!spoken.some(({ type }) => type === 'call.requested'))
+    return isSteered ? events : [...events, { type: 'turn.ended', turn, reason: 'done' }]
+  return [...events, ...spoken.flatMap((event, index) => settleMalformed(event, state.seq + 1 + index))]
+}
+
+export function failTurn(state: SessionState, fault: ModelFault): readonly Event[] {
+  invariant(state.turn.phase !== 'idle', 'only a turn can fail')
+  return [{ type: 'turn.ended', turn: state.turn.number, reason: 'failed', fault }]
+}
+
+/** What was said of an answer. One that was cut short keeps its words and loses its calls: they may be incomplete. */
+export function said(state: SessionState, step: Step, parts: readonly SaidPart[], isCut: boolean): readonly Event[] {
+  invariant(state.turn.phase === 'thinking', 'only a thinking session speaks')
+  const { number: turn } = state.turn
+  const provider = providerOf(state.turn.model)
+  const kept = isCut ? parts.filter(({ type }) => type !== 'call') : parts
+  let calls = 0
+  return kept.flatMap((part, index): Event[] => {
+    const meta = part.meta && { meta: { ...part.meta } }
+    if (part.type === 'call') {
+      if (++calls > limits.callsPerRoundMax) return []
+      const malformed = part.malformed === undefined ? {} : { malformed: part.malformed }
+      return [
+        {
+          type: 'call.requested',
+          turn,
+          step,
+          tool: part.tool,
+          args: { ...part.args },
+          provider,
+          ...meta,
+          ...malformed,
+        },
+      ]
+    }
+    if (part.text === '' && part.meta === undefined) return []
+    const interrupted = isCut && index === kept.length - 1 && { interrupted: true as const }
+    const type = part.type === 'text' ? 'text.said' : 'thinking.said'
+    return [{ type, turn, step, text: part.text, provider, ...meta, ...interrupted }]
+  })
+}
+
+/** Calls over the limit are not recorded, so the model never waits for them; people are told. */
+function tooManyCalls(turn: TurnNumber, parts: readonly SaidPart[]): readonly Event[] {
+  const asked = parts.filter(({ type }) => type === 'call').length
+  if (asked <= limits.callsPerRoundMax) return []
+  const text = `The model asked for ${asked} calls at once; the first ${limits.callsPerRoundMax} were taken.`
+  return [{ type: 'note.added', turn, kind: 'notice', level: 'error', code: 'too_many_calls', text }]
+}
+
+function settleMalformed(event: Event, seq: number): Event[] {
+  if (event.type !== 'call.requested' || event.malformed === undefined) return []
+  const output = { text: `The arguments could not be read: ${event.malformed}` }
+  return [{ type: 'call.settled', call: CallId.parse(seq), outcome: { type: 'failed', output }, durationMs: null }]
+}

@@ -1,0 +1,126 @@
+import {
+  ApprovalId,
+  CallId,
+  EntryId,
+  type Event,
+  invariant,
+  type Recorded,
+  type Seq,
+  StepId,
+  type TurnNumber,
+  unreachable,
+} from '@holdfast/protocol'
+import type { Call, CallProgress, SessionState, Turn } from './state.ts'
+
+/** The number of this fold. Change it whenever the same log would fold to another state: old snapshots are then dropped. */
+export const foldNumber = 1
+
+/** Folds one record. Total, synchronous, and never refuses: what is in the log has happened. */
+export function evolve(state: SessionState, record: Recorded): SessionState {
+  invariant(record.seq === state.seq + 1, `log has a hole: ${state.seq} then ${record.seq}`)
+  return { ...changed(state, record.seq, record.event), seq: record.seq }
+}
+
+function changed(state: SessionState, seq: Seq, event: Event): SessionState {
+  switch (event.type) {
+    case 'session.started': {
+      const { handle, key = null, workdir, settings, tools = null, instructions = null, fork } = event
+      const started = { ...state, origin: { handle, key, workdir, tools, instructions }, settings }
+      return fork ? { ...started, line: fork.line, turns: fork.turns, checkpoint: fork.checkpoint ?? null } : started
+    }
+    case 'settings.changed': {
+      const { type: _, ...given } = event
+      return { ...state, settings: { ...state.settings, ...withoutUndefined(given) } }
+    }
+    case 'context.changed':
+      return { ...state, context: { system: event.system, tools: event.tools } }
+    case 'prompt.queued':
+      return {
+        ...state,
+        queue: [...state.queue, { id: EntryId.parse(seq), queue: event.queue, content: event.content }],
+      }
+    case 'user.said':
+      return event.entry === undefined ? state : { ...state, queue: state.queue.filter(({ id }) => id !== event.entry) }
+    case 'turn.started':
+      return { ...state, turns: event.turn + 1, turn: { phase: 'preparing', number: event.turn, steps: 0 } }
+    case 'step.started': {
+      const { model, thinkingLevel } = event
+      const step = StepId.parse(seq)
+      return { ...state, turn: { phase: 'thinking', step, model, thinkingLevel, ...counted(state.turn, 1) } }
+    }
+    case 'call.requested':
+      return { ...state, turn: withCall(state.turn, { id: CallId.parse(seq), tool: event.tool, status: 'requested' }) }
+    case 'step.ended':
+      return state.turn.phase === 'thinking'
+        ? { ...state, turn: { phase: 'preparing', ...counted(state.turn, 0) } }
+        : state
+    case 'approval.asked': {
+      const { argsHash, preview } = event
+      return {
+        ...state,
+        turn: progressed(state.turn, event.call, {
+          status: 'asked',
+          approval: ApprovalId.parse(seq),
+          argsHash,
+          preview,
+        }),
+      }
+    }
+    case 'call.approved':
+      return { ...state, turn: progressed(state.turn, event.call, { status: 'approved', argsHash: event.argsHash }) }
+    case 'call.started':
+      return { ...state, turn: started(state.turn, event.call, event.process ?? null) }
+    case 'call.settled':
+      return { ...state, turn: withoutCall(state.turn, event.call) }
+    case 'turn.ended': {
+      const last = { number: event.turn, reason: event.reason, ...(event.fault && { fault: event.fault }) }
+      return { ...state, turn: { phase: 'idle', last } }
+    }
+    case 'line.moved':
+      return { ...state, line: event.to, turns: event.turns, checkpoint: null }
+    case 'checkpoint.written':
+      return { ...state, checkpoint: seq }
+    case 'thinking.said':
+    case 'text.said':
+    case 'note.added':
+    case 'log.repaired':
+      return state
+    default:
+      return unreachable(event)
+  }
+}
+
+/** The counts of the turn that goes on. */
+function counted(turn: Turn, more: number): { readonly number: TurnNumber; readonly steps: number } {
+  invariant(turn.phase !== 'idle', 'a step without a turn')
+  return { number: turn.number, steps: turn.steps + more }
+}
+
+function withCall(turn: Turn, call: Call): Turn {
+  invariant(turn.phase === 'thinking' || turn.phase === 'acting', 'a call without a step')
+  const calls = turn.phase === 'acting' ? [...turn.calls, call] : [call]
+  return { phase: 'acting', step: turn.step, calls, ...counted(turn, 0) }
+}
+
+function progressed(turn: Turn, id: CallId, progress: CallProgress): Turn {
+  invariant(turn.phase === 'acting', 'a call moved outside its round')
+  return { ...turn, calls: turn.calls.map((call) => (call.id === id ? { id, tool: call.tool, ...progress } : call)) }
+}
+
+function started(turn: Turn, id: CallId, process: Extract<CallProgress, { status: 'started' }>['process']): Turn {
+  const call = turn.phase === 'acting' ? turn.calls.find((one) => one.id === id) : undefined
+  invariant(call?.status === 'approved', `call ${id} started unapproved`)
+  return progressed(turn, id, { status: 'started', argsHash: call.argsHash, process })
+}
+
+/** The last call to settle closes the round, and the next step is owed. */
+function withoutCall(turn: Turn, id: CallId): Turn {
+  invariant(turn.phase === 'acting', 'a call settled outside its round')
+  const calls = turn.calls.filter((call) => call.id !== id)
+  return calls.length > 0 ? { ...turn, calls } : { phase: 'preparing', ...counted(turn, 0) }
+}
+
+const withoutUndefined = <Values extends object>(
+  values: Values,
+): { [Key in keyof Values]: Exclude<Values[Key], undefined> } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never // the filter is the cast's reason

@@ -1,0 +1,67 @@
+import type {
+  BlobHash,
+  CallId,
+  FileChange,
+  Finish,
+  ModelFault,
+  Outcome,
+  Preview,
+  ProcessMark,
+  StepId,
+  Submission,
+  TurnNumber,
+  Usage,
+} from '@holdfast/protocol'
+import type { CallFacts } from '../policy/verdict.ts'
+import type { SaidPart } from '../ports/provider.ts'
+import type { Draft } from '../ports/store.ts'
+
+/** What the runtime found out for a command before it is decided: the past it names, the answer under way. */
+export type Facts = {
+  /** How the approval the command names was answered, when it no longer waits. */
+  readonly decided?: { readonly by: string } | undefined
+  /** What the running answer has said so far. */
+  readonly draft?: Draft | null | undefined
+}
+
+/** A command that has passed the door. */
+export type Asked = { readonly type: 'command'; readonly facts: Facts } & Submission
+
+/** What an effect tells us came of it. Only the runtime can build one; no route parses it. */
+export type Report =
+  | { readonly type: 'step.prepared'; readonly turn: TurnNumber; readonly system: BlobHash; readonly tools: BlobHash }
+  /** The step cannot even be tried: no credentials any more, a blob that is gone. */
+  | { readonly type: 'step.refused'; readonly turn: TurnNumber; readonly fault: ModelFault }
+  | {
+      readonly type: 'model.replied'
+      readonly step: StepId
+      readonly parts: readonly SaidPart[]
+      readonly finish: Finish
+      readonly usage: Usage
+    }
+  | {
+      readonly type: 'model.failed'
+      readonly step: StepId
+      readonly parts: readonly SaidPart[]
+      readonly fault: ModelFault
+      readonly usage: Usage | null
+    }
+  | {
+      readonly type: 'call.prepared'
+      readonly call: CallId
+      readonly found:
+        | { readonly facts: CallFacts; readonly argsHash: BlobHash; readonly preview: Preview }
+        | { readonly unusable: string }
+    }
+  | { readonly type: 'tool.starting'; readonly call: CallId; readonly process: ProcessMark | null }
+  | {
+      readonly type: 'tool.finished'
+      readonly call: CallId
+      readonly outcome: Outcome
+      readonly durationMs: number
+      readonly files: readonly FileChange[]
+    }
+  /** The process that ran this session died and another has taken it up. */
+  | { readonly type: 'process.restarted'; readonly draft: Draft | null }
+
+export type Input = Asked | Report

@@ -1,0 +1,45 @@
+import type { BlobHash, CallId, ModelName, StepId, ThinkingLevel, TurnNumber } from '@holdfast/protocol'
+import { openCalls, type SessionState } from './state.ts'
+
+/** Work owed to the session. `key` tells one from another: the performer starts what is new and aborts what is gone. */
+export type Effect =
+  /** Gather what the model is told, and ask to begin the next step. */
+  | { readonly type: 'prepare-step'; readonly key: string; readonly turn: TurnNumber }
+  | {
+      readonly type: 'call-model'
+      readonly key: string
+      readonly step: StepId
+      readonly model: ModelName
+      readonly thinkingLevel: ThinkingLevel
+    }
+  /** Find out what a call would do, before anyone is asked. May run again after a crash. */
+  | { readonly type: 'prepare-call'; readonly key: string; readonly call: CallId; readonly tool: string }
+  | {
+      readonly type: 'run-tool'
+      readonly key: string
+      readonly call: CallId
+      readonly tool: string
+      readonly argsHash: BlobHash
+    }
+
+/** Which effects the session is owed right now. Level, not edge: asked again, it answers the same. */
+export function plan(state: SessionState): readonly Effect[] {
+  const { turn } = state
+  switch (turn.phase) {
+    case 'idle':
+      return []
+    case 'preparing':
+      return [{ type: 'prepare-step', key: `prepare-step:${turn.number}:${turn.steps}`, turn: turn.number }]
+    case 'thinking': {
+      const { step, model, thinkingLevel } = turn
+      return [{ type: 'call-model', key: `call-model:${step}`, step, model, thinkingLevel }]
+    }
+    case 'acting':
+      return openCalls(state).flatMap((call): readonly Effect[] => {
+        const { id, tool } = call
+        if (call.status === 'requested') return [{ type: 'prepare-call', key: `prepare-call:${id}`, call: id, tool }]
+        if (call.status === 'asked') return []
+        return [{ type: 'run-tool', key: `run-tool:${id}`, call: id, tool, argsHash: call.argsHash }]
+      })
+  }
+}

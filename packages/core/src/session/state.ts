@@ -1,0 +1,100 @@
+import type {
+  ApprovalId,
+  BlobHash,
+  CallId,
+  Content,
+  EntryId,
+  Handle,
+  Key,
+  Line,
+  ModelFault,
+  ModelName,
+  Preview,
+  ProcessMark,
+  Queue,
+  Seq,
+  Settings,
+  StepId,
+  ThinkingLevel,
+  TurnEnd,
+  TurnNumber,
+} from '@holdfast/protocol'
+
+/**
+ * All that has to be known to decide and to plan, and no more: it holds no message bodies, so it does not grow with
+ * the conversation. Plain data, so that a snapshot of it is its JSON.
+ */
+export type SessionState = {
+  readonly seq: Seq
+  readonly origin: Origin | null
+  readonly settings: Settings
+  /** What the model was last told apart from messages. */
+  readonly context: { readonly system: BlobHash; readonly tools: BlobHash } | null
+  readonly line: Line
+  /** How many turns the line holds. */
+  readonly turns: number
+  /** The compaction that holds on this line. */
+  readonly checkpoint: Seq | null
+  /** Prompts that wait; the only content in the state, bounded by `limits.promptsQueuedMax`. */
+  readonly queue: readonly QueueEntry[]
+  readonly turn: Turn
+}
+
+export type Origin = {
+  readonly handle: Handle
+  readonly key: Key | null
+  readonly workdir: string
+  readonly tools: readonly string[] | null
+  readonly instructions: string | null
+}
+
+export type QueueEntry = { readonly id: EntryId; readonly queue: Queue; readonly content: Content }
+
+/** Illegal combinations cannot be said: a session at rest has no step, a thinking one has no calls. */
+export type Turn =
+  | { readonly phase: 'idle'; readonly last: LastTurn | null }
+  /** Between rounds: the next step is owed. */
+  | ({ readonly phase: 'preparing' } & TurnCount)
+  | ({
+      readonly phase: 'thinking'
+      readonly step: StepId
+      readonly model: ModelName
+      readonly thinkingLevel: ThinkingLevel
+    } & TurnCount)
+  /** Calls are open; a settled call leaves the list, and the last to leave closes the round. */
+  | ({ readonly phase: 'acting'; readonly step: StepId; readonly calls: readonly Call[] } & TurnCount)
+
+type TurnCount = { readonly number: TurnNumber; readonly steps: number }
+
+export type LastTurn = { readonly number: TurnNumber; readonly reason: TurnEnd; readonly fault?: ModelFault }
+
+export type Call = { readonly id: CallId; readonly tool: string } & CallProgress
+
+export type CallProgress =
+  | { readonly status: 'requested' }
+  | { readonly status: 'asked'; readonly approval: ApprovalId; readonly argsHash: BlobHash; readonly preview: Preview }
+  | { readonly status: 'approved'; readonly argsHash: BlobHash }
+  | { readonly status: 'started'; readonly argsHash: BlobHash; readonly process: ProcessMark | null }
+
+/** A session before its first record. A fork's first seq is `base + 1`. */
+export const emptySession = (base: Seq = 0): SessionState => ({
+  seq: base,
+  origin: null,
+  settings: { model: 'demo/agent', thinkingLevel: 'off', mode: 'exec', budgets: {} },
+  context: null,
+  line: [{ from: base + 1, to: null }],
+  turns: 0,
+  checkpoint: null,
+  queue: [],
+  turn: { phase: 'idle', last: null },
+})
+
+export const openCalls = (state: SessionState): readonly Call[] =>
+  state.turn.phase === 'acting' ? state.turn.calls : []
+
+export const findCall = (state: SessionState, id: CallId): Call | undefined =>
+  openCalls(state).find((call) => call.id === id)
+
+/** The calls that wait for a person, oldest first. */
+export const askedCalls = (state: SessionState): readonly Extract<Call, { status: 'asked' }>[] =>
+  openCalls(state).filter((call) => call.status === 'asked')

@@ -1,0 +1,36 @@
+import { type Activity, type SessionView, statusOf } from '@holdfast/protocol'
+import { askedCalls, openCalls, type SessionState, type Turn } from './state.ts'
+
+export const activityOf = (turn: Turn): Activity => {
+  if (turn.phase === 'acting') return 'tool_executing'
+  if (turn.phase !== 'idle') return 'thinking'
+  return turn.last?.reason === 'failed' ? 'error' : 'idle'
+}
+
+/** The state as clients see it. Clients follow it from here by `addToView`; a test holds the two together. */
+export function viewOf(state: SessionState): SessionView {
+  const { turn, settings, queue } = state
+  const activity = activityOf(turn)
+  return {
+    status: statusOf(settings.mode, activity),
+    mode: settings.mode,
+    activity,
+    model: settings.model,
+    thinkingLevel: settings.thinkingLevel,
+    step: turn.phase === 'thinking' ? turn.step : null,
+    pendingApprovals: askedCalls(state).map(({ id, tool, approval, preview }) => ({
+      id: approval,
+      call: id,
+      tool,
+      preview,
+    })),
+    activeToolCalls: openCalls(state).map(({ id, tool }) => ({ id, tool })),
+    queue: [...queue],
+    lastTurn: turn.phase === 'idle' && turn.last ? lastOf(turn.last) : null,
+  }
+}
+
+const lastOf = ({ reason, fault }: NonNullable<Extract<Turn, { phase: 'idle' }>['last']>) => ({
+  reason,
+  ...(fault && { fault }),
+})

@@ -1,0 +1,41 @@
+import type { Instructions } from '@holdfast/core/ports'
+import { readWindow } from '../tools/files/read-window.ts'
+import { openFile } from '../tools/workspace/open-file.ts'
+import { systemErrorCode } from '../tools/workspace/system-error.ts'
+import { baseText } from './base-text.ts'
+
+const workdirFile = 'AGENTS.md'
+const workdirFileBytesMax = 32 * 1024
+
+/** The system text: the same for the same day, mode, workdir and AGENTS.md. */
+export function createInstructions({ now }: { readonly now: () => number }): Instructions {
+  return {
+    async gather({ workdir, mode, added }) {
+      const day = new Date(now()).toISOString().slice(0, 'yyyy-mm-dd'.length)
+      const parts = [baseText({ workdir, day, mode }), await readWorkdirFile(workdir), added?.trim() ?? '']
+      return parts.filter((part) => part !== '').join('\n\n')
+    },
+  }
+}
+
+/** The workdir's own instructions. One that is missing, unreadable or leads out of the workdir says nothing. */
+async function readWorkdirFile(workdir: string): Promise<string> {
+  try {
+    const opened = await openFile(workdir, workdirFile)
+    if (!opened.ok) return ''
+    await using handle = opened.value.handle
+    const { bytes, end } = await readWindow(handle, {
+      offset: 1,
+      lines: Number.MAX_SAFE_INTEGER,
+      bytesMax: workdirFileBytesMax,
+      signal: new AbortController().signal, // never aborted: what is read is small
+    })
+    const text = bytes.toString('utf8').trim()
+    if (text === '' || bytes.includes(0)) return ''
+    const note = end === 'bytes' ? `\n[cut at ${workdirFileBytesMax} bytes; the rest is in ${workdirFile}]` : ''
+    return `# ${workdirFile} of the working directory\n\n${text}${note}`
+  } catch (error) {
+    if (systemErrorCode(error) === null) throw error
+    return ''
+  }
+}

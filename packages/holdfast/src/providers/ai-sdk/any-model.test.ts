@@ -1,0 +1,192 @@
+import type { LanguageModelV3, LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import type { ModelPart, ModelRequest, Provider } from '@holdfast/core/ports'
+import { aRequest } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { createAiSdkProvider } from './provider.ts'
+
+type Options = Parameters<LanguageModelV4['doStream']>[0]
+const noTokens = { total: undefined, noCache: undefined, cacheRead: undefined, cacheWrite: undefined }
+const finish = (unified: 'stop' | 'error'): LanguageModelV4StreamPart => ({
+  type: 'finish',
+  finishReason: { unified, raw: undefined },
+  usage: { inputTokens: { ...noTokens, total: 12 }, outputTokens: { total: 3, text: undefined, reasoning: undefined } },
+})
+
+const modelOf = (doStream: LanguageModelV4['doStream']): LanguageModelV4 => ({
+  specificationVersion: 'v4',
+  provider: 'made-up',
+  modelId: 'model',
+  supportedUrls: {},
+  doGenerate: () => Promise.reject(new Error('not used')),
+  doStream,
+})
+const streamOf = (...parts: readonly LanguageModelV4StreamPart[]) => ReadableStream.from(parts)
+const providerOf = (model: LanguageModelV3 | LanguageModelV4) => createAiSdkProvider(model, { providerName: 'made-up' })
+
+async function collect(provider: Provider, request: ModelRequest = aRequest(), signal = new AbortController().signal) {
+  const parts: ModelPart[] = []
+  for await (const part of provider.stream(request, { signal })) parts.push(part)
+  return parts
+}
+
+describe('AI SDK provider with any model', () => {
+  it('ignores fragments it does not know', async () => {
+    const strange = JSON.parse('{"type":"hologram","id":"1"}')
+    const parts = await collect(providerOf(modelOf(async () => ({ stream: streamOf(strange, finish('stop')) }))))
+    expect(parts).toEqual([
+      {
+        type: 'end',
+        end: {
+          type: 'complete',
+          finish: 'stop',
+          usage: { input: 12, output: 3, cacheRead: 0, cacheWrite: 0, cost: null },
+        },
+      },
+    ])
+  })
+
+  it('puts metadata together that comes in pieces over the life of a part', async () => {
+    const stream = streamOf(
+      { type: 'reasoning-start', id: '1', providerMetadata: { made: { id: 'r1' } } },
+      { type: 'reasoning-delta', id: '1', delta: 'hm' },
+      { type: 'reasoning-end', id: '1', providerMetadata: { made: { encrypted: 'x==' }, other: { n: 1 } } },
+      finish('stop'),
+    )
+    expect((await collect(providerOf(modelOf(async () => ({ stream })))))[1]).toEqual({
+      type: 'said',
+      part: 0,
+      said: { type: 'thinking', text: 'hm', meta: { made: { id: 'r1', encrypted: 'x==' }, other: { n: 1 } } },
+    })
+  })
+
+  it('keeps parts apart that stream side by side', async () => {
+    const stream = streamOf(
+      { type: 'tool-input-start', id: 'a', toolName: 'one' },
+      { type: 'tool-input-start', id: 'b', toolName: 'two' },
+      { type: 'tool-input-delta', id: 'b', delta: '{}' },
+      { type: 'tool-input-delta', id: 'a', delta: '{}' },
+      { type: 'tool-call', toolCallId: 'b', toolName: 'two', input: '{}' },
+      { type: 'tool-call', toolCallId: 'a', toolName: 'one', input: '' },
+      finish('stop'),
+    )
+    const parts = await collect(providerOf(modelOf(async () => ({ stream }))))
+    expect(parts.slice(0, -1)).toEqual([
+      { type: 'delta', part: 1, kind: 'input', text: '{}', tool: 'two' },
+      { type: 'delta', part: 0, kind: 'input', text: '{}', tool: 'one' },
+      { type: 'said', part: 1, said: { type: 'call', tool: 'two', args: {} } },
+      { type: 'said', part: 0, said: { type: 'call', tool: 'one', args: {} } },
+    ])
+    expect(parts.at(-1)).toMatchObject({ end: { finish: 'calls' } })
+  })
+
+  it('says words whose end the service forgot, but never half a call', async () => {
+    const stream = streamOf(
+      { type: 'text-delta', id: '1', delta: 'Words' },
+      { type: 'tool-input-start', id: 'a', toolName: 'one' },
+      { type: 'tool-input-delta', id: 'a', delta: '{"x":' },
+      finish('stop'),
+    )
+    const parts = await collect(providerOf(modelOf(async () => ({ stream }))))
+    expect(parts.flatMap((part) => (part.type === 'said' ? [part.said] : []))).toEqual([
+      { type: 'text', text: 'Words' },
+    ])
+    expect(parts.at(-1)).toMatchObject({ end: { type: 'complete', finish: 'stop' } })
+  })
+
+  it.each<readonly [string, LanguageModelV4['doStream']]>([
+    [
+      'throws at once',
+      () => {
+        throw new Error('boom')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('boom'))],
+    ['rejects with nothing', () => Promise.reject(undefined)],
+    ['brings no stream', async () => JSON.parse('{}')],
+    [
+      'brings a stream that fails',
+      async () => ({ stream: new ReadableStream({ pull: (c) => c.error(new Error('boom')) }) }),
+    ],
+    ['brings fragments that are none', async () => ({ stream: streamOf(JSON.parse('null')) })],
+    ['finishes with an error', async () => ({ stream: streamOf(finish('error')) })],
+  ])('ends as failed when the model %s', async (_what, doStream) => {
+    expect(await collect(providerOf(modelOf(doStream)))).toMatchObject([{ type: 'end', end: { type: 'failed' } }])
+  })
+
+  it('ends as aborted though the model ignores its signal', async () => {
+    const abort = new AbortController()
+    const deaf = modelOf(async () => {
+      queueMicrotask(() => abort.abort())
+      return { stream: new ReadableStream<LanguageModelV4StreamPart>() }
+    })
+    expect(await collect(providerOf(deaf), aRequest(), abort.signal)).toEqual([
+      { type: 'end', end: { type: 'aborted' } },
+    ])
+  })
+
+  it('lets go of a stream that opens after the abort', async () => {
+    const abort = new AbortController()
+    const late = Promise.withResolvers<{ stream: ReadableStream<LanguageModelV4StreamPart> }>()
+    const slow = modelOf(() => {
+      queueMicrotask(() => abort.abort())
+      return late.promise
+    })
+    const parts = collect(providerOf(slow), aRequest(), abort.signal)
+    expect(await parts).toEqual([{ type: 'end', end: { type: 'aborted' } }])
+    const cancelled = Promise.withResolvers<void>()
+    late.resolve({ stream: new ReadableStream({ cancel: () => cancelled.resolve() }) })
+    await cancelled.promise
+  })
+
+  it('tells the model to stop when its reader walks away', async () => {
+    const asked: Options[] = []
+    const stream = new ReadableStream<LanguageModelV4StreamPart>({
+      start: (controller) => controller.enqueue({ type: 'text-delta', id: '1', delta: 'on and on' }),
+    })
+    const model = modelOf(async (options) => {
+      asked.push(options)
+      return { stream }
+    })
+    const provider = providerOf(model)
+    for await (const _part of provider.stream(aRequest(), { signal: new AbortController().signal })) break
+    expect(asked[0]?.abortSignal?.aborted).toBe(true)
+  })
+
+  it('speaks the interface before this one as well', async () => {
+    const asked: unknown[] = []
+    const model: LanguageModelV3 = {
+      specificationVersion: 'v3',
+      provider: 'anthropic.messages',
+      modelId: 'old',
+      supportedUrls: {},
+      doGenerate: () => Promise.reject(new Error('not used')),
+      doStream: async (options) => {
+        asked.push(options)
+        return {
+          stream: ReadableStream.from([
+            { type: 'text-delta' as const, id: '1', delta: 'hi' },
+            {
+              type: 'finish' as const,
+              finishReason: { unified: 'stop' as const, raw: undefined },
+              usage: { inputTokens: noTokens, outputTokens: { total: 1, text: 1, reasoning: 0 } },
+            },
+          ]),
+        }
+      },
+    }
+    const file = { type: 'file' as const, mediaType: 'image/png', name: 'a.png', bytes: new Uint8Array([1]) }
+    const request = aRequest({ thinkingLevel: 'low', messages: [{ role: 'user', content: [file] }] })
+    expect((await collect(providerOf(model), request)).at(-1)).toMatchObject({
+      end: { type: 'complete', finish: 'stop' },
+    })
+    expect(asked).toMatchObject([
+      {
+        prompt: [
+          { role: 'system' },
+          { role: 'user', content: [{ type: 'file', filename: 'a.png', data: new Uint8Array([1]) }] },
+        ],
+        providerOptions: { anthropic: { thinking: { type: 'enabled', budgetTokens: 2_048 } } },
+      },
+    ])
+  })
+})

@@ -1,0 +1,44 @@
+import { limits } from '@holdfast/protocol'
+
+type Args = { readonly [key: string]: unknown }
+export type ToolInput = { readonly args: Args; readonly malformed?: string }
+
+/** A call's arguments as the model wrote them, parsed once. What is no usable object is `malformed`, and never guessed at. */
+export function parseToolInput(text: string): ToolInput {
+  if (Buffer.byteLength(text) > limits.callArgsBytesMax) {
+    return malformed(`the arguments are longer than ${limits.callArgsBytesMax} bytes`)
+  }
+  if (text.trim() === '') return { args: {} }
+
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return malformed('the arguments are not valid JSON')
+  }
+  if (!isObject(value)) return malformed('the arguments are not a JSON object')
+  if (isDeeperThan(value, limits.jsonDepthMax)) {
+    return malformed(`the arguments are nested deeper than ${limits.jsonDepthMax} levels`)
+  }
+  return { args: Object.fromEntries(wellFormedEntries(value)) }
+}
+
+const malformed = (why: string): ToolInput => ({ args: {}, malformed: why })
+
+const isObject = (value: unknown): value is Args => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+// Depth first and bounded, so that a bomb of brackets costs no stack.
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1))
+}
+
+/** Half a surrogate pair cannot be stored or sent as UTF-8; a service that got one would refuse the whole session. */
+const wellFormedEntries = (value: Args): [string, unknown][] =>
+  Object.entries(value).map(([key, inner]) => [key.toWellFormed(), wellFormed(inner)])
+
+function wellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed()
+  if (Array.isArray(value)) return value.map(wellFormed)
+  return isObject(value) ? Object.fromEntries(wellFormedEntries(value)) : value
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { demoFailures, readDemoLine } from './line.ts'
+
+describe('a line to the demo', () => {
+  it.each([
+    ['list', 'list_directory', { path: '.' }],
+    ['List src', 'list_directory', { path: 'src' }],
+    ['list the files here', 'list_directory', { path: '.' }],
+    ['list files in src/deep.', 'list_directory', { path: 'src/deep' }],
+    ['list ..', 'list_directory', { path: '..' }],
+    ['What is in this folder?', 'list_directory', { path: '.' }],
+    ['READ a b.txt', 'read_file', { path: 'a b.txt' }],
+    ['read "a.txt"', 'read_file', { path: 'a.txt' }],
+    ['search TODO: later', 'grep', { pattern: 'TODO: later' }],
+    ['find **/*.ts', 'find', { pattern: '**/*.ts' }],
+    ['write a.txt: hello: world', 'write_file', { path: 'a.txt', content: 'hello: world' }],
+    ['write empty.txt:', 'write_file', { path: 'empty.txt', content: '' }],
+    [
+      'edit a.txt: old words => new => words',
+      'edit_file',
+      { path: 'a.txt', old_text: 'old words', new_text: 'new => words' },
+    ],
+    ['edit a.txt: gone =>', 'edit_file', { path: 'a.txt', old_text: 'gone', new_text: '' }],
+    ['run echo "a: b" => c', 'shell', { command: 'echo "a: b" => c' }],
+    ['delegate list src', 'subagent', { task: 'list src' }],
+  ])('%s asks for %s', (line, tool, args) => {
+    expect(readDemoLine(line)).toMatchObject({ type: 'call', tool, args })
+  })
+
+  it('reads counts, within reason', () => {
+    expect(readDemoLine('Count to 12')).toEqual({ type: 'count', to: 12 })
+    expect(readDemoLine('count to 999999999')).toEqual({ type: 'count', to: 10_000 })
+  })
+
+  it('knows every way to fail, and no other', () => {
+    expect(demoFailures.map((how) => readDemoLine(`FAIL ${how}`))).toEqual(
+      demoFailures.map((how) => ({ type: 'fail', how })),
+    )
+    expect(readDemoLine('fail gracefully')).toEqual({ type: 'unknown', text: 'fail gracefully' })
+  })
+
+  it.each(['hello', 'read', 'write a.txt', 'edit a.txt: x', 'runner up', 'listen'])(
+    'does not pretend to understand %s',
+    (text) => {
+      expect(readDemoLine(text)).toEqual({ type: 'unknown', text })
+    },
+  )
+})

@@ -1,0 +1,60 @@
+import type { AssistantPart, ToolResultPart } from '@holdfast/core/ports'
+import { clip } from '@holdfast/protocol'
+import type { DemoLine } from './line.ts'
+
+const shownCharsMax = 2_000
+const shownLinesMax = 40
+
+export const abilities = `I am the demo: a scripted agent, not a language model. I understand these requests, one a line:
+
+- \`list [dir]\`, \`read <file>\`, \`search <text>\`, \`find <glob>\`
+- \`write <file>: <text>\`, \`edit <file>: <old> => <new>\`, \`run <command>\` (these ask you first)
+- \`count to <n>\`, \`plan <request>\`, \`delegate <request>\`
+- \`fail <rejected_key|rate_limited|auth_failed|unreachable|raw_dump|cut>\`
+
+For a real model, set ANTHROPIC_API_KEY and choose one.`
+
+export const notUnderstood = (lines: readonly string[]): string =>
+  `I do not understand ${lines.map((line) => `"${line}"`).join(' or ')}.\n\n${abilities}`
+
+export const missingTool = (verb: string, tool: string): string =>
+  `I cannot ${verb} here: that needs the tool ${tool}, and this session does not offer it.`
+
+/** What came of one call, in the tool's own words. */
+export function afterResults(call: Extract<AssistantPart, { type: 'call' }> | null, result: ToolResultPart): string {
+  const about = call === null ? '' : subjectOf(call.args)
+  const what = about === '' ? result.tool : `${result.tool} (${about})`
+  if (result.isError) return `${what} did not succeed:\n\n${quoted(result.text)}`
+  return result.text.trim() === ''
+    ? `${what} is done; it returned nothing.`
+    : `${what} returned:\n\n${quoted(result.text)}`
+}
+
+function subjectOf(args: { readonly [key: string]: unknown }): string {
+  const subject = args['path'] ?? args['command'] ?? args['pattern'] ?? args['task']
+  return typeof subject === 'string' ? clip(subject, 80) : ''
+}
+
+function quoted(text: string): string {
+  const lines = clip(text.trimEnd(), shownCharsMax).split('\n')
+  const shown = lines.slice(0, shownLinesMax).join('\n')
+  const fence = '`'.repeat(Math.max(3, ...[...shown.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)))
+  const isCut = lines.length > shownLinesMax || text.trimEnd().length > shownCharsMax
+  return `${fence}\n${shown}\n${fence}${isCut ? '\n\n(There is more; this is its beginning.)' : ''}`
+}
+
+/** A plan in words for a request: what would be done, and who would be asked. */
+export function howToPlan(request: string, line: DemoLine): string {
+  const steps = [`Understand the request: ${clip(request, 200)}`, ...stepsFor(line), 'Tell you what came of it.']
+  return `My plan:\n\n${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}`
+}
+
+function stepsFor(line: DemoLine): readonly string[] {
+  if (line.type === 'call') {
+    const subject = subjectOf(line.args)
+    const use = `Use ${line.tool}${subject === '' ? '' : ` on ${subject}`}.`
+    return ['write', 'edit', 'run'].includes(line.verb) ? ['Ask you for approval.', use] : [use]
+  }
+  if (line.type === 'count') return [`Count to ${line.to}.`]
+  return ['Look at the files it concerns.', 'Make the smallest change that does it.', 'Check the result.']
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { fault, ok, type Result, refuse } from '@holdfast/protocol'
+import type { HttpBindings } from '@hono/node-server'
+import { type Context, Hono } from 'hono'
+import { answerHeaders } from './answer-headers.ts'
+import { authenticate } from './auth/authenticate.ts'
+import { errorAnswer } from './error-answer.ts'
+import { answerPageFile } from './page-files.ts'
+import type { Route } from './route.ts'
+import type { ServerParts } from './server-parts.ts'
+
+type Env = { Bindings: HttpBindings }
+
+/** Puts the route table behind its checks: Origin, then who calls, then what for. */
+export function createApp(routes: readonly Route[], parts: ServerParts): Hono<Env> {
+  const app = new Hono<Env>()
+  const noSuchRoute = fault('not_found', 'There is no such route; /v1/openapi.json lists them.')
+
+  app.use(async (context, next) => {
+    const refusal = parts.address.checkOrigin(context.req.header('origin'))
+    if (refusal) context.res = errorAnswer(refusal)
+    else await next()
+    finish(context, parts)
+  })
+
+  for (const route of routes) {
+    app.on(route.method, route.path, async (context, next) => {
+      if (context.req.method !== route.method) return next() // Hono takes HEAD for GET, and HEAD must redeem no code
+      const admitted = admit(parts, context, route.access)
+      const answer = admitted.ok ? await route.answer(exchangeOf(context), parts) : admitted
+      return answer.ok ? answer.value : errorAnswer(answer.fault)
+    })
+  }
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const allow = routes.flatMap((route) => (route.path === path ? [route.method] : [])).join(', ')
+    app.all(path, (context) => {
+      const admitted = admit(parts, context, 'token')
+      if (!admitted.ok) return errorAnswer(admitted.fault)
+      return Response.json(
+        { error: fault('bad_request', `This route takes ${allow} only.`) },
+        { status: 405, headers: { allow } },
+      )
+    })
+  }
+  app.all('/v1/*', (context) => {
+    const admitted = admit(parts, context, 'token')
+    return errorAnswer(admitted.ok ? noSuchRoute : admitted.fault)
+  })
+  app.get('*', async (context) => {
+    const file = await answerPageFile(parts.pageDir, new URL(context.req.url).pathname)
+    return file ?? errorAnswer(fault('not_found', 'There is no such file.'))
+  })
+  app.notFound(() => errorAnswer(noSuchRoute))
+  app.onError((error, context) => {
+    const id = randomUUID()
+    // The path without its query: a query may hold a login code.
+    parts.log({ id, request: `${context.req.method} ${context.req.path}`, error })
+    return errorAnswer(fault('internal', `Something went wrong here. The server's log tells more under ${id}.`, { id }))
+  })
+  return app
+}
+
+/** Whether this caller may go on. A viewer may look at everything and change nothing. */
+function admit(parts: ServerParts, { req, env }: Context<Env>, access: Route['access']): Result<null> {
+  if (access === 'open') return ok(null)
+  const caller = authenticate(parts, {
+    method: req.method,
+    remote: remoteOf(env),
+    header: (name) => req.header(name),
+  })
+  if (!caller.ok) return caller
+  const changes = req.method !== 'GET' && req.method !== 'HEAD'
+  if (changes && caller.value === 'viewer') {
+    return refuse(fault('not_driver', 'This token may look but not command.'))
+  }
+  return ok(null)
+}
+
+const remoteOf = (env: HttpBindings) => env.incoming.socket.remoteAddress ?? ''
+
+const exchangeOf = ({ req, env }: Context<Env>) => ({
+  request: req.raw,
+  path: req.param(),
+  query: req.query(),
+  remote: remoteOf(env),
+})
+
+function finish({ res }: Context<Env>, { closing }: ServerParts) {
+  for (const [name, value] of Object.entries(answerHeaders)) res.headers.set(name, value)
+  if (!res.headers.has('cache-control')) res.headers.set('cache-control', 'no-store')
+  if (closing.aborted) res.headers.set('connection', 'close')
+}

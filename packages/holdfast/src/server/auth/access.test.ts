@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest'
+import { routes } from '../routes/routes.ts'
+import { sessionId } from '../testing/fake-sessions.ts'
+import { codeOf, openTestServer } from '../testing/test-server.ts'
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD']
+const guarded = routes.filter(({ access }) => access === 'token')
+const concrete = (path: string) => path.replace(':id', sessionId)
+
+describe('access', () => {
+  it('leaves open only what is said to be open', () => {
+    expect(routes.flatMap(({ access, path }) => (access === 'open' ? [path] : []))).toEqual(['/v1/health', '/login'])
+    expect(guarded.length).toBeGreaterThan(5)
+  })
+
+  it('answers 401 to every route and method without a token, and touches nothing', async () => {
+    await using test = await openTestServer()
+    for (const path of [...guarded.map((route) => concrete(route.path)), '/v1/none', '/v1/', '/v1/sessions/x/y/z'])
+      for (const method of methods) {
+        const response = await fetch(`${test.server.url}${path}`, { method })
+        expect([method, path, response.status]).toEqual([method, path, 401])
+        if (method !== 'HEAD') expect(await codeOf(response)).toBe('unauthorized')
+      }
+    expect(test.fake.touched).toEqual([])
+  })
+
+  it('answers health to anyone', async () => {
+    await using test = await openTestServer()
+    const response = await fetch(`${test.server.url}/v1/health?probe=1`)
+    expect(await response.json()).toEqual({ status: 'ok', version: '1.2.3' })
+    expect(response.headers.get('access-control-allow-origin')).toBeNull()
+  })
+
+  it('takes a token from the header only, never from the address', async () => {
+    await using test = await openTestServer()
+    const response = await fetch(`${test.server.url}/v1/sessions?token=${test.tokens.admin}`)
+    expect(response.status).toBe(401)
+    expect((await test.call('/v1/sessions')).status).toBe(200)
+  })
+
+  it.each(['', 'short', 'x'.repeat(43), 'x'.repeat(4000)])(
+    'refuses a wrong token of any length (%#)',
+    async (wrong) => {
+      await using test = await openTestServer()
+      for (const authorization of [`Bearer ${wrong}`, `Basic ${test.tokens.admin}`]) {
+        const response = await test.call('/v1/sessions', { headers: { authorization } })
+        expect(response.status).toBe(401)
+      }
+    },
+  )
+
+  it('refuses a token whose hash was sent instead of itself', async () => {
+    await using test = await openTestServer()
+    const { hashToken } = await import('./token.ts')
+    const authorization = `Bearer ${hashToken(test.tokens.admin)}`
+    expect((await test.call('/v1/sessions', { headers: { authorization } })).status).toBe(401)
+  })
+
+  it('lets a viewer look at everything and change nothing', async () => {
+    await using test = await openTestServer()
+    const headers = { authorization: `Bearer ${test.tokens.viewer}`, 'content-type': 'application/json' }
+    for (const route of guarded) {
+      const init = { method: route.method, headers, ...(route.method === 'POST' && { body: '{"type":"abort"}' }) }
+      const response = await test.call(concrete(route.path), init)
+      expect([route.path, response.status]).toEqual([route.path, route.method === 'GET' ? 200 : 403])
+      if (route.method === 'POST') expect(await codeOf(response)).toBe('not_driver')
+      else await response.body?.cancel()
+    }
+    for (const method of ['PUT', 'PATCH', 'DELETE'])
+      expect((await test.call('/v1/sessions', { method, headers })).status).toBe(403)
+    expect(test.fake.records).toEqual([])
+  })
+
+  it('slows down whoever guesses, and never locks out a good token', async () => {
+    await using test = await openTestServer()
+    const guess = () => test.call('/v1/sessions', { headers: { authorization: 'Bearer guess' } })
+    for (let count = 0; count < 10; count++) expect((await guess()).status).toBe(401)
+    const late = await guess()
+    expect(late.status).toBe(429)
+    expect(late.headers.get('retry-after')).toBe('60')
+    expect(await codeOf(late)).toBe('too_many_tries')
+    expect((await test.call('/v1/sessions')).status).toBe(200)
+    test.clock.ms += 60_000
+    expect((await guess()).status).toBe(401)
+  })
+})

@@ -1,0 +1,32 @@
+import { Fault } from '@holdfast/protocol'
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import type { Route } from './route.ts'
+
+const ErrorAnswer = z.object({ error: Fault })
+
+/** The OpenAPI description, made from the schemas the routes parse with. */
+export function describeApi(routes: readonly Route[], version: string) {
+  const api = new OpenAPIHono()
+  api.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
+  for (const route of routes) {
+    const { method, path, access, summary, querySchema, bodySchema, answers } = route
+    const content = answers.schema && { [answers.mediaType]: { schema: answers.schema } }
+    api.openAPIRegistry.registerPath({
+      method: method === 'GET' ? 'get' : 'post',
+      path: path.replaceAll(/:(\w+)/g, '{$1}'),
+      summary,
+      security: access === 'token' ? [{ token: [] }] : [],
+      request: {
+        ...(path.includes('/:id') && { params: z.object({ id: z.string() }) }),
+        ...(querySchema instanceof z.ZodObject && { query: querySchema }),
+        ...(bodySchema && { body: { required: true, content: { 'application/json': { schema: bodySchema } } } }),
+      },
+      responses: {
+        [answers.status]: { description: summary, ...(content && { content }) },
+        default: { description: 'A fault', content: { 'application/json': { schema: ErrorAnswer } } },
+      },
+    })
+  }
+  return api.getOpenAPI31Document({ openapi: '3.1.0', info: { title: 'Holdfast', version } })
+}

@@ -1,0 +1,78 @@
+import { connect } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { openServer, type ServerOptions } from './open-server.ts'
+import { createFakeSessions, sessionId } from './testing/fake-sessions.ts'
+import { openTestServer, sendRaw } from './testing/test-server.ts'
+
+const options: ServerOptions = {
+  sessions: createFakeSessions().sessions,
+  host: '127.0.0.1',
+  port: 0,
+  tokens: [],
+  pageDir: null,
+  version: '0',
+  now: () => 0,
+  log: () => {},
+}
+
+describe('the server', () => {
+  it.each(['0.0.0.0', '::', '192.168.1.5', 'localhost.evil.com'])('refuses to open %s without tokens', async (host) => {
+    const opened = await openServer({ ...options, host })
+    expect(opened).toMatchObject({ ok: false, fault: { code: 'unauthorized' } })
+  })
+
+  it('refuses a port that is taken, with a sentence', async () => {
+    await using test = await openTestServer()
+    const opened = await openServer({ ...options, port: test.server.port })
+    expect(opened).toMatchObject({ ok: false, fault: { message: expect.stringContaining('taken') } })
+  })
+
+  it('hangs up on a client that never finishes its headers', async () => {
+    await using test = await openTestServer({ headersTimeoutMs: 20, requestTimeoutMs: 40 })
+    const answer = await test.raw(`GET /v1/health HTTP/1.1\r\nHost: 127.0.0.1:${test.server.port}\r\nX-Slow: `)
+    expect(answer).toMatch(/^HTTP\/1.1 408 /)
+  })
+
+  it('hangs up on a client that never finishes its body', async () => {
+    await using test = await openTestServer({ headersTimeoutMs: 20, requestTimeoutMs: 40 })
+    const lines = `Host: 127.0.0.1:${test.server.port}\r\nAuthorization: Bearer ${test.tokens.driver}`
+    await test.raw(
+      `POST /v1/sessions/${sessionId}/commands HTTP/1.1\r\n${lines}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+    )
+    expect(test.fake.touched).toEqual([])
+    expect(test.problems).toEqual([])
+  })
+
+  it('refuses a flood of headers', async () => {
+    await using test = await openTestServer()
+    const flood = `X: ${'x'.repeat(70_000)}\r\n`
+    expect(await test.raw(`GET /v1/health HTTP/1.1\r\nHost: 127.0.0.1:${test.server.port}\r\n${flood}\r\n`)).toMatch(
+      /^HTTP\/1.1 431 /,
+    )
+  })
+
+  it('takes no whole address for a path', async () => {
+    await using test = await openTestServer()
+    const { port } = test.server
+    const answer = await sendRaw(port, `GET http://evil.example/v1/health HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`)
+    expect(answer).toMatch(/^HTTP\/1.1 400 /)
+  })
+
+  it('closes though clients hold on, and is closed once however often it is told', async () => {
+    const test = await openTestServer()
+    const idle = connect(test.server.port, '127.0.0.1')
+    await new Promise((resolve) => idle.once('connect', resolve))
+    const gone = new Promise((resolve) => idle.once('close', resolve))
+    idle.resume()
+    await Promise.all([test.server.close(), test.server.close()])
+    await gone
+    await expect(fetch(`${test.server.url}/v1/health`)).rejects.toThrow()
+  })
+
+  it('leaves the globals of its host program alone', async () => {
+    const before = [globalThis.Request, globalThis.Response]
+    await using test = await openTestServer()
+    await test.call('/v1/sessions')
+    expect([globalThis.Request, globalThis.Response]).toEqual(before)
+  })
+})

@@ -1,0 +1,137 @@
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { fault, limits, ok, type Result, refuse, type Sessions } from '@holdfast/protocol'
+import { getRequestListener } from '@hono/node-server'
+import { answerHeaders } from './answer-headers.ts'
+import { createApp } from './app.ts'
+import { createLoginCodes } from './auth/login-codes.ts'
+import { createLoginCookie } from './auth/login-cookie.ts'
+import { createOwnAddress, isLoopback, type OwnAddress, urlHost } from './auth/own-address.ts'
+import type { AccessToken } from './auth/token.ts'
+import { createTries } from './auth/tries.ts'
+import { describeApi } from './describe-api.ts'
+import { errorAnswer } from './error-answer.ts'
+import { checkAtGate } from './front-gate.ts'
+import { routes } from './routes/routes.ts'
+import type { Problem } from './server-parts.ts'
+
+export type ServerOptions = {
+  readonly sessions: Sessions
+  readonly host: string
+  /** 0 takes any free one. */
+  readonly port: number
+  readonly tokens: readonly AccessToken[]
+  /** Where Vite put the page; null serves none. */
+  readonly pageDir: string | null
+  readonly version: string
+  readonly now: () => number
+  readonly log: (problem: Problem) => void
+  /** Where a proxy makes the server known, e.g. `https://holdfast.example.com`. */
+  readonly publicOrigins?: readonly string[]
+  /** Kept across restarts, it keeps the page logged in. */
+  readonly cookieKey?: Uint8Array
+  readonly heartbeatMs?: number
+  /** How long a client may take to send its headers, and its whole request. */
+  readonly headersTimeoutMs?: number
+  readonly requestTimeoutMs?: number
+}
+
+export interface HoldfastServer {
+  readonly url: string
+  readonly port: number
+  /** A link that logs a browser in, once, within ten minutes. */
+  loginLink(): string
+  /** Ends streams with a word of when to come back, lets what is under way finish, and takes at most two seconds. */
+  close(): Promise<void>
+}
+
+const closeGraceMs = 1500
+
+/** The server, listening. Refused where anyone on the network could command it without a token. */
+export async function openServer(options: ServerOptions): Promise<Result<HoldfastServer>> {
+  const { host, tokens, now, heartbeatMs = limits.heartbeatMs } = options
+  if (!isLoopback(host) && tokens.length === 0) {
+    const message = `Others can reach ${host}, and no token is configured. Create one, or listen on 127.0.0.1.`
+    return refuse(fault('unauthorized', message, { host }))
+  }
+
+  const headersTimeout = options.headersTimeoutMs ?? 10_000
+  const requestTimeout = options.requestTimeoutMs ?? 60_000
+  const server = createServer({
+    headersTimeout,
+    requestTimeout,
+    connectionsCheckingInterval: Math.min(headersTimeout, 1000),
+    keepAliveTimeout: 5000,
+  })
+  const listening = await listen(server, options)
+  if (!listening.ok) return listening
+  const port = listening.value
+
+  const closing = new AbortController()
+  const address = createOwnAddress({ host, port, publicOrigins: options.publicOrigins ?? [] })
+  const codes = createLoginCodes({ now })
+  const cookie = createLoginCookie({ now, key: options.cookieKey, port })
+  const app = createApp(routes, {
+    sessions: options.sessions,
+    version: options.version,
+    describeApi: () => describeApi(routes, options.version),
+    pageDir: options.pageDir,
+    tokens,
+    address,
+    codes,
+    cookie,
+    tries: createTries({ now }),
+    heartbeatMs,
+    closing: closing.signal,
+    log: options.log,
+  })
+  // The globals are the program's own: a library that embeds us must not find its Response replaced.
+  server.on('request', behindGate(address, getRequestListener(app.fetch, { overrideGlobalObjects: false })))
+
+  const shownHost = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : urlHost(host)
+  const url = `http://${shownHost}:${port}`
+  let closed: Promise<void> | null = null
+  return ok({
+    url,
+    port,
+    loginLink: () => `${url}/login?code=${codes.create()}`,
+    close() {
+      closing.abort()
+      closed ??= closeWithin(server, closeGraceMs)
+      return closed
+    },
+  })
+}
+
+function behindGate(address: OwnAddress, listener: RequestListener): RequestListener {
+  return (incoming, outgoing) => {
+    const refusal = checkAtGate(incoming, address)
+    if (!refusal) return listener(incoming, outgoing)
+    const { status } = errorAnswer(refusal)
+    const headers = { ...answerHeaders, 'content-type': 'application/json', 'cache-control': 'no-store' }
+    outgoing.writeHead(status, { ...headers, connection: 'close' }).end(JSON.stringify({ error: refusal }))
+  }
+}
+
+function listen(server: Server, { host, port }: ServerOptions): Promise<Result<number>> {
+  return new Promise((resolve) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code === 'EADDRINUSE' ? 'the port is taken' : `the system says ${error.code ?? error.message}`
+      resolve(refuse(fault('unreachable', `Cannot listen on ${host}:${port}: ${why}.`, { host, port })))
+    })
+    server.listen({ host: host.replace(/^\[|\]$/g, ''), port }, () => {
+      const bound = server.address()
+      resolve(ok(typeof bound === 'object' && bound ? bound.port : port))
+    })
+  })
+}
+
+function closeWithin(server: Server, graceMs: number): Promise<void> {
+  return new Promise((resolve) => {
+    const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
+    server.close(() => {
+      clearTimeout(deadline)
+      resolve()
+    })
+    server.closeIdleConnections()
+  })
+}

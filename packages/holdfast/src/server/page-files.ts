@@ -1,0 +1,49 @@
+import { readFile, realpath } from 'node:fs/promises'
+import { extname, join, sep } from 'node:path'
+
+const mediaTypes: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.ico': 'image/x-icon',
+  '.js': 'text/javascript; charset=utf-8',
+  '.json': 'application/json',
+  '.map': 'application/json',
+  '.png': 'image/png',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
+  '.webmanifest': 'application/manifest+json',
+  '.woff2': 'font/woff2',
+}
+
+/** Plain names only: no dot files, no `..`, nothing encoded, so that a path cannot mean anything but a file below. */
+const plainPath = /^(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/
+
+const notBuilt = 'Holdfast is running, but its page is not built. Run `npm run build --workspace @holdfast/web`.\n'
+
+/** A file of the built page, or null. The page routes by itself, so a path without a file name is the page. */
+export async function answerPageFile(pageDir: string | null, path: string): Promise<Response | null> {
+  const isPage = path === '/' || (plainPath.test(path) && extname(path) === '')
+  const file = isPage ? '/index.html' : path
+  const found = pageDir === null ? null : await readPageFile(pageDir, file)
+  if (found) {
+    // Vite puts a hash of the content into the names below assets/, so those never change.
+    const caching = path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'
+    const type = mediaTypes[extname(file)] ?? 'application/octet-stream'
+    return new Response(found, { headers: { 'content-type': type, 'cache-control': caching } })
+  }
+  if (path !== '/') return null
+  return new Response(notBuilt, {
+    headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store' },
+  })
+}
+
+async function readPageFile(pageDir: string, path: string): Promise<Uint8Array<ArrayBuffer> | null> {
+  if (!plainPath.test(path)) return null
+  try {
+    const [root, file] = await Promise.all([realpath(pageDir), realpath(join(pageDir, path))])
+    if (!file.startsWith(root + sep)) return null // a link that leads out of the page
+    return new Uint8Array(await readFile(file))
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto'
+import { Answer, ClientId, Command, CommandId, commandTypes, fault, ok, refuse } from '@holdfast/protocol'
+import { z } from 'zod'
+import { defineRoute, parse } from '../route.ts'
+
+const named = { commandId: CommandId.optional() }
+const [first, ...others] = Command.options
+
+export const postCommand = defineRoute({
+  method: 'POST',
+  path: '/v1/sessions/:id/commands',
+  access: 'token',
+  summary: 'Give a session a command; answered once its records would survive a power cut',
+  body: z.looseObject({ type: z.string(), ...named }),
+  bodyDescribed: z.union([first.extend(named), ...others.map((option) => option.extend(named))]),
+  answers: { status: 202, mediaType: 'application/json', schema: Answer },
+  async handle({ session, request, input }, { sessions }) {
+    const { commandId = CommandId.parse(randomUUID()), ...fields } = input.body
+    if (!commandTypes.some((type) => type === fields.type)) {
+      return refuse(fault('bad_request', `There is no command of that type. Known are: ${commandTypes.join(', ')}.`))
+    }
+    const command = parse(Command, fields)
+    if (!command.ok) return command
+    const as = parse(ClientId.optional(), request.headers.get('holdfast-attachment') ?? undefined)
+    if (!as.ok) return as
+    const handle = await sessions.open(session)
+    if (!handle.ok) return handle
+    const answer = await handle.value.submit(command.value, { commandId, as: as.value })
+    return answer.ok ? ok(Response.json(answer.value, { status: 202 })) : answer
+  },
+})

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { at, meta, sessionId, view } from '../testing/fake-sessions.ts'
+import { codeOf, openTestServer } from '../testing/test-server.ts'
+import { routes } from './routes.ts'
+
+const session = `/v1/sessions/${sessionId}`
+
+describe('sessions', () => {
+  it('are listed as asked', async () => {
+    await using test = await openTestServer()
+    const response = await test.call('/v1/sessions?workspace=%2Ftmp%2Fw&search=hi&limit=5&cursor=c')
+    expect(await response.json()).toEqual({ sessions: [meta], next: null })
+    expect(test.fake.touched).toEqual([{ list: { workspace: '/tmp/w', search: 'hi', limit: 5, cursor: 'c' } }])
+  })
+
+  it.each(['limit=0', 'limit=-1', 'limit=1e9', 'limit=x', 'limit=9999', 'colour=red'])(
+    'are not listed by %s',
+    async (query) => {
+      await using test = await openTestServer()
+      const response = await test.call(`/v1/sessions?${query}`)
+      expect([response.status, await codeOf(response)]).toEqual([400, 'bad_request'])
+      expect(test.fake.touched).toEqual([])
+    },
+  )
+
+  it('are started with 201, or refused with the fault of the refusal', async () => {
+    await using test = await openTestServer()
+    const started = await test.post('/v1/sessions', '{"workdir":"/tmp/w","model":"demo/agent"}')
+    expect(started.status).toBe(201)
+    expect(started.headers.get('location')).toBe(session)
+    expect(await started.json()).toEqual({ session: meta })
+    const refused = await test.post('/v1/sessions', '{"workdir":"/missing"}')
+    expect([refused.status, await codeOf(refused)]).toEqual([400, 'bad_workdir'])
+    expect((await test.post('/v1/sessions', '{}')).status).toBe(400)
+  })
+
+  it('show where they stand, by id or handle', async () => {
+    await using test = await openTestServer()
+    const record = test.fake.say('hello')
+    const answer = await (await test.call(session)).json()
+    expect(answer).toMatchObject({ session: meta, view, seq: 1, before: null, messages: [{ id: record.seq, at }] })
+    expect(await (await test.call(`/v1/sessions/${meta.handle}`)).json()).toEqual(answer)
+    const unknown = await test.call('/v1/sessions/cold-harbor-1')
+    expect([unknown.status, await codeOf(unknown)]).toEqual([404, 'session_not_found'])
+  })
+
+  it('hand out their transcript by the page', async () => {
+    await using test = await openTestServer()
+    for (const text of ['a', 'b', 'c']) test.fake.say(text)
+    const page = await (await test.call(`${session}/messages?before=3&limit=1`)).json()
+    expect(page).toMatchObject({ session: meta, messages: [{ id: 2, text: 'b' }], before: 2, after: null })
+    expect((await test.call(`${session}/messages?before=-3`)).status).toBe(400)
+    expect((await test.call(`${session}/messages?limit=501`)).status).toBe(400)
+  })
+})
+
+describe('session names', () => {
+  const names = ['..%2Fx', '..%2f..%2fetc%2fpasswd', '%252e%252e', '%2Fabs', 'a%00b', '%00', 'CON', '__proto__', '%ff']
+  it.each([...names, 'a%0d%0ab', 'x'.repeat(300), 'ses_', '@latest', 'sés_1'])(
+    'of the form %s are refused before anything is touched',
+    async (name) => {
+      await using test = await openTestServer()
+      for (const rest of ['', '/messages', '/events']) {
+        const response = await test.call(`/v1/sessions/${name}${rest}`)
+        expect([response.status, await codeOf(response)]).toEqual([400, 'bad_id'])
+      }
+      const response = await test.post(`/v1/sessions/${name}/commands`, '{"type":"abort"}')
+      expect([response.status, await codeOf(response)]).toEqual([400, 'bad_id'])
+      expect(test.fake.touched).toEqual([])
+    },
+  )
+
+  it.each(['../x', '../../etc/passwd', '.', '..', '%2e%2e/x', '%2E./health', '..\\x'])(
+    'that climb as %s are not tidied into another route',
+    async (name) => {
+      await using test = await openTestServer()
+      const lines = `Host: 127.0.0.1:${test.server.port}\r\nAuthorization: Bearer ${test.tokens.driver}`
+      const answer = await test.raw(`GET /v1/sessions/${name} HTTP/1.1\r\n${lines}\r\n\r\n`)
+      expect(answer).toMatch(/^HTTP\/1.1 400 /)
+      expect(answer).toContain('"code":"bad_id"')
+      expect(test.fake.touched).toEqual([])
+    },
+  )
+})
+
+describe('commands', () => {
+  it('answer 202 with what the method returns', async () => {
+    await using test = await openTestServer()
+    const response = await test.post(`${session}/commands`, '{"type":"sendPrompt","commandId":"c1","content":"hi"}', {
+      'holdfast-attachment': 'tab-1',
+    })
+    expect(response.status).toBe(202)
+    expect(await response.json()).toEqual({ seq: 1, result: { did: 'sendPrompt' } })
+    expect(test.fake.touched.at(-1)).toEqual({
+      submit: { type: 'sendPrompt', content: [{ type: 'text', text: 'hi' }] },
+      commandId: 'c1',
+      as: 'tab-1',
+    })
+  })
+
+  it('get an id where the client gave none, a new one each time', async () => {
+    await using test = await openTestServer()
+    await test.post(`${session}/commands`, '{"type":"abort"}')
+    await test.post(`${session}/commands`, '{"type":"abort"}')
+    const ids = test.fake.records.map((record) => record.commandId)
+    expect(ids[0]).toMatch(/^[A-Za-z0-9_-]{20,64}$/)
+    expect(new Set(ids).size).toBe(2)
+  })
+
+  it('are refused with the status of the fault', async () => {
+    await using test = await openTestServer()
+    const response = await test.post(`${session}/commands`, '{"type":"continue"}')
+    expect([response.status, await codeOf(response)]).toEqual([409, 'nothing_to_continue'])
+  })
+
+  it('name what is known when they are not', async () => {
+    await using test = await openTestServer()
+    const response = await test.post(`${session}/commands`, '{"type":"sendprompt","content":"x"}')
+    expect(await response.text()).toContain('sendPrompt')
+  })
+
+  it('take no client id that is none', async () => {
+    await using test = await openTestServer()
+    const response = await test.post(`${session}/commands`, '{"type":"abort"}', { 'holdfast-attachment': 'a b' })
+    expect([response.status, await codeOf(response)]).toEqual([400, 'bad_request'])
+    expect(test.fake.touched).toEqual([])
+  })
+})
+
+const Described = z.object({
+  paths: z.record(
+    z.string(),
+    z.record(z.string(), z.object({ security: z.unknown(), requestBody: z.unknown().optional() })),
+  ),
+})
+const Failed = z.object({ error: z.object({ code: z.string(), details: z.object({ id: z.string() }) }) })
+
+describe('the api', () => {
+  it('describes itself, every route with its inputs', async () => {
+    await using test = await openTestServer()
+    const api = Described.parse(await (await test.call('/v1/openapi.json')).json())
+    const listed = Object.entries(api.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    expect(listed.sort()).toEqual(routes.map(({ method, path }) => `${method} ${path.replace(':id', '{id}')}`).sort())
+    const post = api.paths['/v1/sessions/{id}/commands']?.['post']
+    const text = JSON.stringify(post?.requestBody)
+    for (const name of ['sendPrompt', 'respondToApproval', 'commandId']) expect(text).toContain(name)
+    expect(api.paths['/v1/health']?.['get']?.security).toEqual([])
+    expect(post?.security).toEqual([{ token: [] }])
+  })
+
+  it('says 404 for what is not there and 405 for what is there otherwise', async () => {
+    await using test = await openTestServer()
+    const missing = await test.call('/v1/none')
+    expect([missing.status, await codeOf(missing)]).toEqual([404, 'not_found'])
+    const wrong = await test.call('/v1/sessions', { method: 'DELETE' })
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'GET, POST'])
+    expect((await test.call(session, { method: 'HEAD' })).status).toBe(405)
+    expect(test.fake.touched).toEqual([])
+  })
+
+  it('keeps its answers out of caches and frames', async () => {
+    await using test = await openTestServer()
+    for (const response of [await test.call('/v1/sessions'), await fetch(`${test.server.url}/v1/sessions`)]) {
+      expect(response.headers.get('cache-control')).toBe('no-store')
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+      expect(response.headers.get('referrer-policy')).toBe('no-referrer')
+      expect(response.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+    }
+  })
+
+  it('tells an id and nothing else of an error nobody foresaw', async () => {
+    await using test = await openTestServer()
+    test.fake.trouble.next = new Error('secret at /home/someone/file.ts:12')
+    const response = await test.call(`${session}?`)
+    expect(response.status).toBe(500)
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff')
+    const { error } = Failed.parse(await response.json())
+    expect(error).toMatchObject({ code: 'internal', details: { id: test.problems[0]?.id } })
+    expect(JSON.stringify(error)).not.toMatch(/secret|someone|\.ts/)
+    expect(test.problems).toEqual([{ id: error.details.id, request: `GET ${session}`, error: test.fake.trouble.next }])
+  })
+})

@@ -1,0 +1,22 @@
+import type { Route } from '../route.ts'
+import { postCommand } from './commands.ts'
+import { getEvents } from './events.ts'
+import { getHealth } from './health.ts'
+import { getLogin } from './login.ts'
+import { getMessages } from './messages.ts'
+import { getOpenApi } from './openapi.ts'
+import { getSession } from './session.ts'
+import { listSessions, startSession } from './sessions.ts'
+
+/** Every route there is, with who may call it. A test walks this table without a token. */
+export const routes: readonly Route[] = [
+  getHealth,
+  getLogin,
+  getOpenApi,
+  listSessions,
+  startSession,
+  getSession,
+  getMessages,
+  getEvents,
+  postCommand,
+]

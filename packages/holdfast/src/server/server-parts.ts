@@ -1,0 +1,26 @@
+import type { Sessions } from '@holdfast/protocol'
+import type { LoginCodes } from './auth/login-codes.ts'
+import type { LoginCookie } from './auth/login-cookie.ts'
+import type { OwnAddress } from './auth/own-address.ts'
+import type { AccessToken } from './auth/token.ts'
+import type { Tries } from './auth/tries.ts'
+
+/** Something we did not foresee. The client is told the id and nothing else; whoever keeps the log finds the rest by it. */
+export type Problem = { readonly id: string; readonly request: string; readonly error: unknown }
+
+/** What routes are made of. */
+export type ServerParts = {
+  readonly sessions: Sessions
+  readonly version: string
+  readonly describeApi: () => object
+  readonly pageDir: string | null
+  readonly tokens: readonly AccessToken[]
+  readonly address: OwnAddress
+  readonly codes: LoginCodes
+  readonly cookie: LoginCookie
+  readonly tries: Tries
+  readonly heartbeatMs: number
+  /** Aborts when the server is about to close: streams say goodbye. */
+  readonly closing: AbortSignal
+  readonly log: (problem: Problem) => void
+}

@@ -1,0 +1,167 @@
+import {
+  type Answer,
+  type CommandId,
+  Event,
+  type Frame,
+  fault,
+  Handle,
+  type Message,
+  type Meta,
+  messageOf,
+  noUsage,
+  ok,
+  type Recorded,
+  refuse,
+  type SessionHandle,
+  SessionId,
+  type Sessions,
+  type SessionView,
+} from '@holdfast/protocol'
+
+export const sessionId = SessionId.parse('ses_01k5zzzzzzzzzzzzzzzzzzzzzz')
+export const at = '2026-01-01T00:00:00.000Z'
+
+export const meta: Meta = {
+  id: sessionId,
+  handle: Handle.parse('calm-harbor-12'),
+  title: 'A talk',
+  workspace: '/tmp/w',
+  model: 'demo/agent',
+  status: 'idle',
+  mode: 'exec',
+  createdAt: at,
+  lastMessageAt: at,
+  messageCount: 0,
+  turnCount: 0,
+  branchCount: 1,
+  usage: noUsage,
+  preview: '',
+  recentText: '',
+  pinned: false,
+  attachments: 0,
+}
+
+export const view: SessionView = {
+  status: 'idle',
+  mode: 'exec',
+  activity: 'idle',
+  model: 'demo/agent',
+  thinkingLevel: 'off',
+  step: null,
+  pendingApprovals: [],
+  activeToolCalls: [],
+  queue: [],
+  lastTurn: null,
+}
+
+/** One session in memory that takes prompts and never answers: enough for a door to be tested against. */
+export function createFakeSessions() {
+  const touched: unknown[] = []
+  const records: Recorded[] = []
+  const answers = new Map<CommandId, Answer>()
+  const subscribers = new Set<(frame: Frame) => void>()
+  const left = Promise.withResolvers<void>()
+  const pulls = { count: 0 }
+  const trouble: { next: Error | null } = { next: null }
+
+  const publish = (frame: Frame) => {
+    for (const give of [...subscribers]) give(frame)
+  }
+  const say = (text: string, commandId?: CommandId) => {
+    const seq = records.length + 1
+    const event = Event.parse({ type: 'user.said', turn: 0, content: [{ type: 'text', text }] })
+    const record: Recorded = { seq, at, v: 1, ...(commandId && { commandId }), event }
+    records.push(record)
+    publish({ type: 'record', sessionId, record })
+    return record
+  }
+  const messages = () => {
+    const line: Message[] = []
+    for (const record of records) {
+      const message = messageOf(record, line.at(-1)?.id ?? null)
+      if (message) line.push(message)
+    }
+    return line
+  }
+  const snapshotFrame = () =>
+    ({ type: 'snapshot', sessionId, seq: records.length, meta, view, messages: messages(), before: null }) as const
+
+  const handle: SessionHandle = {
+    id: sessionId,
+    async submit(command, { commandId, as } = {}) {
+      touched.push({ submit: command, commandId, as })
+      if (trouble.next) throw trouble.next
+      const known = commandId && answers.get(commandId)
+      if (known) return ok(known)
+      if (command.type === 'continue') return refuse(fault('nothing_to_continue', 'There is nothing to continue.'))
+      const text = command.type === 'sendPrompt' ? JSON.stringify(command.content) : command.type
+      const answer = { seq: say(text, commandId).seq, result: { did: command.type } }
+      if (commandId) answers.set(commandId, answer)
+      return ok(answer)
+    },
+    async *subscribe({ after, client, signal } = {}) {
+      touched.push({ subscribe: after, client })
+      const waiting: Frame[] =
+        after === undefined
+          ? [snapshotFrame()]
+          : records.slice(after).map((record) => ({ type: 'record', sessionId, record }))
+      let wake = () => {}
+      const give = (frame: Frame) => {
+        waiting.push(frame)
+        wake()
+      }
+      const stop = () => wake()
+      subscribers.add(give)
+      signal?.addEventListener('abort', stop)
+      try {
+        while (!signal?.aborted) {
+          pulls.count++
+          const frame = waiting.shift()
+          if (frame) yield frame
+          else
+            await new Promise<void>((resolve) => {
+              wake = resolve
+            })
+        }
+      } finally {
+        subscribers.delete(give)
+        left.resolve()
+      }
+    },
+    async snapshot() {
+      return ok(snapshotFrame())
+    },
+    async page({ before, after, limit } = {}) {
+      touched.push({ page: { before, after, limit } })
+      const line = messages().filter(({ id }) => (before === undefined ? true : id < before))
+      const shown = line.slice(-(limit ?? 100))
+      const first = shown[0]
+      return ok({
+        session: meta,
+        messages: shown,
+        before: first && shown.length < line.length ? first.id : null,
+        after: null,
+      })
+    },
+  }
+
+  const sessions: Sessions = {
+    async start(options) {
+      touched.push({ start: options })
+      return options.workdir === '/missing' ? refuse(fault('bad_workdir', 'There is no such folder.')) : ok(handle)
+    },
+    async open(name) {
+      touched.push({ open: name })
+      if (trouble.next) throw trouble.next
+      return name === sessionId || name === meta.handle
+        ? ok(handle)
+        : refuse(fault('session_not_found', 'No such session.'))
+    },
+    async list(options) {
+      touched.push({ list: options })
+      return ok({ sessions: [meta], next: null })
+    },
+  }
+  /** `left` resolves when a subscriber has gone; `pulls` counts how often one asked for a frame. */
+  return { sessions, handle, touched, records, publish, say, left: left.promise, pulls, trouble, subscribers }
+}

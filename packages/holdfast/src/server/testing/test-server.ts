@@ -1,0 +1,77 @@
+import { connect } from 'node:net'
+import { invariant } from '@holdfast/protocol'
+import { createSecret, hashToken } from '../auth/token.ts'
+import { type HoldfastServer, openServer, type ServerOptions } from '../open-server.ts'
+import type { Problem } from '../server-parts.ts'
+import { createFakeSessions } from './fake-sessions.ts'
+
+/** A real server on a free loopback port, with a token of each role and a clock that stands still. */
+export async function openTestServer(overrides: Partial<ServerOptions> = {}) {
+  const tokens = { admin: createSecret(), driver: createSecret(), viewer: createSecret() }
+  const clock = { ms: 1_000_000 }
+  const fake = createFakeSessions()
+  const problems: Problem[] = []
+  const opened = await openServer({
+    sessions: fake.sessions,
+    host: '127.0.0.1',
+    port: 0,
+    tokens: [
+      { hash: hashToken(tokens.admin), role: 'admin' },
+      { hash: hashToken(tokens.driver), role: 'driver' },
+      { hash: hashToken(tokens.viewer), role: 'viewer' },
+    ],
+    pageDir: null,
+    version: '1.2.3',
+    now: () => clock.ms,
+    log: (problem) => problems.push(problem),
+    ...overrides,
+  })
+  invariant(opened.ok, 'the test server opens')
+  const server: HoldfastServer = opened.value
+
+  const call = (path: string, init: RequestInit = {}) =>
+    fetch(`${server.url}${path}`, {
+      redirect: 'manual',
+      headers: { authorization: `Bearer ${tokens.driver}` },
+      ...init,
+    })
+  const post = (path: string, body: string, headers: Record<string, string> = {}) =>
+    call(path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tokens.driver}`, 'content-type': 'application/json', ...headers },
+      body,
+    })
+
+  return {
+    server,
+    fake,
+    tokens,
+    clock,
+    problems,
+    call,
+    post,
+    raw: (text: string) => sendRaw(server.port, text),
+    [Symbol.asyncDispose]: () => server.close(),
+  }
+}
+
+/** Sends bytes as they are, for requests that no client library would send, and reads until the server hangs up. */
+export function sendRaw(port: number, text: string): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = ''
+    const socket = connect(port, '127.0.0.1', () => socket.write(text))
+    socket.on('data', (chunk) => {
+      answer += chunk.toString('utf8')
+    })
+    socket.on('error', () => undefined) // a reset after the answer is an answer too
+    socket.on('close', () => resolve(answer))
+  })
+}
+
+export const codeOf = async (response: Response): Promise<string> => {
+  const body: unknown = await response.json()
+  invariant(typeof body === 'object' && body !== null && 'error' in body, 'an error has an error body')
+  const { error } = body
+  invariant(typeof error === 'object' && error !== null && 'code' in error, 'an error has a code')
+  return String(error.code)
+}

@@ -1,0 +1,56 @@
+import type { ListPage, ListRequest, SessionName } from '@holdfast/core/ports'
+import { HoldfastError, type SessionId, unreachable } from '@holdfast/protocol'
+import { decodeListCursor, encodeListCursor } from '../list-cursor.ts'
+import { createSearchMatch } from '../search-match.ts'
+import type { MemorySession } from './memory-session.ts'
+
+const prefixMatchesMax = 10
+
+export function listSessions(sessions: readonly MemorySession[], request: ListRequest): ListPage {
+  const start = decodeListCursor(request.cursor)
+  if (!start.ok) throw new HoldfastError(start.fault)
+  const { activeAt, order } = start.value
+  const matches = createSearchMatch(request.search)
+  const rest = spokenNewestFirst(sessions).filter(
+    ({ entry, order: own }) =>
+      (request.workspace === undefined || entry.meta.workspace === request.workspace) &&
+      (entry.activeAt < activeAt || (entry.activeAt === activeAt && own < order)) &&
+      matches(entry.meta),
+  )
+  const page = rest.slice(0, request.limit)
+  const last = page.at(-1)
+  const hasMore = rest.length > page.length && last !== undefined
+  return {
+    sessions: page.map(({ entry, owner }) => ({ meta: structuredClone(entry.meta), busy: entry.busy, owner })),
+    next: hasMore ? encodeListCursor({ activeAt: last.entry.activeAt, order: last.order }) : null,
+  }
+}
+
+export function findSessions(sessions: readonly MemorySession[], name: SessionName): readonly SessionId[] {
+  const idsOf = (found: readonly MemorySession[]) => found.map(({ id }) => id)
+  switch (name.type) {
+    case 'id':
+      return idsOf(sessions.filter(({ id }) => id === name.id))
+    case 'prefix':
+      return idsOf(sessions.filter(({ id }) => id.startsWith(name.prefix)))
+        .toSorted()
+        .slice(0, prefixMatchesMax)
+    case 'handle':
+      return idsOf(sessions.filter(({ entry }) => entry.meta.handle === name.handle))
+    case 'key':
+      return idsOf(sessions.filter(({ entry }) => entry.meta.key === name.key))
+    case 'latest':
+      return idsOf(
+        spokenNewestFirst(sessions)
+          .filter(({ entry }) => entry.meta.workspace === name.workspace)
+          .slice(0, 1),
+      )
+    default:
+      return unreachable(name)
+  }
+}
+
+const spokenNewestFirst = (sessions: readonly MemorySession[]): readonly MemorySession[] =>
+  sessions
+    .filter(({ entry }) => entry.spoken)
+    .toSorted((left, right) => right.entry.activeAt - left.entry.activeAt || right.order - left.order)

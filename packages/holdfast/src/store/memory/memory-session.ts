@@ -1,0 +1,46 @@
+import type { CatalogueEntry, Draft, EncodedRecord, ReadRange, StoredSnapshot } from '@holdfast/core/ports'
+import { invariant, type Recorded, refOf, type Seq, type SessionId } from '@holdfast/protocol'
+
+export type MemorySession = {
+  readonly id: SessionId
+  /** Counts sessions in the order of their birth. */
+  readonly order: number
+  readonly parent: MemorySession | null
+  readonly base: Seq
+  readonly records: Recorded[]
+  head: Seq
+  epoch: number
+  owner: string | null
+  entry: CatalogueEntry
+  draft: Draft | null
+  snapshot: StoredSnapshot | null
+}
+
+/** The records as a disk would give them back: from their encoded body, sharing nothing with who appended them. */
+export function encoded(records: readonly EncodedRecord[], after: Seq): Recorded[] {
+  return records.map(({ record, body }, index) => {
+    invariant(record.seq === after + index + 1, `a record at seq ${record.seq} does not follow ${after + index}`)
+    return { ...record, event: JSON.parse(body) }
+  })
+}
+
+export function readRange(session: MemorySession | undefined, range: ReadRange): readonly Recorded[] {
+  const { after, upTo = Number.MAX_SAFE_INTEGER, limit, newestFirst, types } = range
+  const inRange = withLineage(session).filter(
+    ({ seq, event }) => seq > after && seq <= upTo && (types === undefined || types.includes(event.type)),
+  )
+  return structuredClone((newestFirst === true ? inRange.toReversed() : inRange).slice(0, limit))
+}
+
+export function readRefs(session: MemorySession | undefined, calls: readonly Seq[]): readonly Recorded[] {
+  const spokenOf = new Set<Seq | null>(calls)
+  return structuredClone(
+    withLineage(session).filter(({ event }) => refOf(event) !== null && spokenOf.has(refOf(event))),
+  )
+}
+
+function withLineage(session: MemorySession | undefined): readonly Recorded[] {
+  if (session === undefined) return []
+  const inherited = session.parent === null ? [] : withLineage(session.parent)
+  return [...inherited.filter(({ seq }) => seq <= session.base), ...session.records]
+}

@@ -1,0 +1,130 @@
+import type { Store } from '@holdfast/core/ports'
+import { fault, invariant, ok, refuse, type SessionId } from '@holdfast/protocol'
+import { findSessions, listSessions } from './memory-catalogue.ts'
+import { encoded, type MemorySession, readRange, readRefs } from './memory-session.ts'
+
+/** A store that forgets: the same contract, in process. What is kept is copied, so that nobody holds the log itself. */
+export function createMemoryStore(): Store {
+  const sessions = new Map<SessionId, MemorySession>()
+  const nodes = new Map<string, Parameters<Store['registerNode']>[0]>()
+  const all = (): readonly MemorySession[] => [...sessions.values()]
+  const notFound = (session: SessionId) =>
+    refuse(fault('session_not_found', `There is no session ${session}.`, { session }))
+  const fenced = (held: MemorySession, epoch: number) =>
+    refuse(fault('fenced', `Session ${held.id} has another owner now.`, { epoch, current: held.epoch }))
+
+  return {
+    async create({ session, parent, base, owner, records, entry }) {
+      const { handle, key } = entry.meta
+      const taken = (code: 'handle_taken' | 'key_taken', other: MemorySession) =>
+        refuse(fault(code, `The name of session ${session} is taken.`, { session: other.id }))
+      invariant(!sessions.has(session), `session ${session} exists already`)
+      const sameHandle = all().find((other) => other.entry.meta.handle === handle)
+      if (sameHandle !== undefined) return taken('handle_taken', sameHandle)
+      const sameKey = key === undefined ? undefined : all().find((other) => other.entry.meta.key === key)
+      if (sameKey !== undefined) return taken('key_taken', sameKey)
+      const from = parent === null ? null : sessions.get(parent)
+      if (from === undefined || (from !== null && from.head < base)) return notFound(parent ?? session)
+
+      sessions.set(session, {
+        ...{ id: session, order: sessions.size + 1, parent: from, base, head: base + records.length },
+        ...{ epoch: 1, owner, entry: structuredClone(entry), records: encoded(records, base) },
+        ...{ draft: null, snapshot: null },
+      })
+      return ok(undefined)
+    },
+
+    async append({ session, after, epoch, records, entry, clearDraft }) {
+      const held = sessions.get(session)
+      if (held === undefined) return notFound(session)
+      if (held.epoch !== epoch) return fenced(held, epoch)
+      const ids = new Set(records.map(({ record }) => record.commandId))
+      const seen = held.records.find(({ commandId }) => commandId !== undefined && ids.has(commandId))
+      if (seen !== undefined) {
+        return refuse(fault('command_seen', `This command was admitted before, at seq ${seen.seq}.`, { seq: seen.seq }))
+      }
+      if (held.head !== after) {
+        const details = { expected: after, actual: held.head }
+        return refuse(fault('log_moved', `Session ${session} has moved on to seq ${held.head}.`, details))
+      }
+      held.records.push(...encoded(records, after))
+      held.head += records.length
+      held.entry = structuredClone(entry)
+      if (clearDraft) held.draft = null
+      return ok(undefined)
+    },
+
+    read: async (session, range) => readRange(sessions.get(session), range),
+    readRefs: async (session, calls) => readRefs(sessions.get(session), calls),
+    async findCommand(session, commandId) {
+      const found = sessions.get(session)?.records.find((record) => record.commandId === commandId)
+      return found === undefined ? null : structuredClone(found)
+    },
+
+    list: async (request) => listSessions(all(), request),
+    find: async (name) => findSessions(all(), name),
+    busy: async () =>
+      all()
+        .filter(({ entry }) => entry.busy)
+        .map(({ id, owner }) => ({ session: id, owner })),
+    async entry(session) {
+      const held = sessions.get(session)
+      if (held === undefined) return null
+      const { entry, head, base, owner } = held
+      return { entry: structuredClone(entry), head, base, owner }
+    },
+    async removeUnspoken(owners) {
+      const removed = all().filter(
+        (held) =>
+          !held.entry.spoken &&
+          (held.owner === null || owners.includes(held.owner)) &&
+          !all().some((child) => child.parent === held),
+      )
+      for (const { id } of removed) sessions.delete(id)
+      return removed.length
+    },
+
+    async registerNode(node) {
+      nodes.set(node.id, { ...node })
+    },
+    nodes: async () => [...nodes.values()].toSorted((left, right) => (left.id < right.id ? -1 : 1)),
+    async removeNode(id) {
+      nodes.delete(id)
+    },
+    async claim(session, owner, takeFrom) {
+      const held = sessions.get(session)
+      if (held === undefined) return notFound(session)
+      if (held.owner !== null && held.owner !== owner && held.owner !== takeFrom) {
+        const message = `Session ${session} is open in another process.`
+        return refuse(fault('session_locked', message, { node: held.owner }))
+      }
+      held.owner = owner
+      held.epoch += 1
+      return ok({ epoch: held.epoch, head: held.head, base: held.base })
+    },
+    async release(session, owner, epoch) {
+      const held = sessions.get(session)
+      if (held === undefined || held.owner !== owner || held.epoch !== epoch) return
+      held.owner = null
+      held.epoch += 1
+    },
+
+    async saveDraft(session, epoch, draft) {
+      const held = sessions.get(session)
+      if (held === undefined) return notFound(session)
+      if (held.epoch !== epoch) return fenced(held, epoch)
+      held.draft = structuredClone(draft)
+      return ok(undefined)
+    },
+    loadDraft: async (session) => structuredClone(sessions.get(session)?.draft ?? null),
+    async saveSnapshot(session, snapshot) {
+      const held = sessions.get(session)
+      if (held !== undefined) held.snapshot = { ...snapshot }
+    },
+    async loadSnapshot(session, fold) {
+      const snapshot = sessions.get(session)?.snapshot ?? null
+      return snapshot?.fold === fold ? snapshot : null
+    },
+    async close() {},
+  }
+}

@@ -1,0 +1,102 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Result } from '@holdfast/protocol'
+import { whileBusy } from './busy-retry.ts'
+import { createCatalogueReader } from './catalogue-reader.ts'
+import { createRecordReader } from './record-reader.ts'
+import type { ReadAnswers, ReadRequest } from './request.ts'
+import { faultOf, isStorageFailure } from './storage-fault.ts'
+import { openForReading, refusalOf } from './store-file.ts'
+
+export interface Reader {
+  run<Op extends ReadRequest['op']>(request: Extract<ReadRequest, { readonly op: Op }>): Result<ReadAnswers[Op]>
+  close(): void
+}
+
+type Open = {
+  readonly database: DatabaseSync
+  readonly answer: (request: ReadRequest) => Result<ReadAnswers[ReadRequest['op']]>
+}
+
+/** Answers questions about a store from one read-only connection. Synchronous: for a worker, or a command that only reads. */
+export function createReader(path: string): Reader {
+  let open: Open | null = null
+
+  function close(): void {
+    open?.database.close()
+    open = null
+  }
+
+  function run(request: ReadRequest): Result<ReadAnswers[ReadRequest['op']]> {
+    try {
+      if (open === null) {
+        const refusal = refusalOf(path)
+        if (refusal !== null) return { ok: false, fault: refusal }
+        const database = openForReading(path)
+        open = { database, answer: whileBusy(() => createAnswer(database)) }
+      }
+      const { database, answer } = open
+      // One transaction, so that a head and the records below it are of the same moment; it ends before we return.
+      whileBusy(() => database.exec('begin'))
+      try {
+        return whileBusy(() => answer(request))
+      } finally {
+        if (database.isTransaction) database.exec('commit')
+      }
+    } catch (error) {
+      if (isStorageFailure(error)) close() // the next question opens it anew
+      return { ok: false, fault: faultOf(error, path) }
+    }
+  }
+
+  // The switch in `createAnswer` pairs each op with its answer, which TypeScript cannot follow through a union.
+  return { run: run as Reader['run'], close }
+}
+
+function createAnswer(database: DatabaseSync): (request: ReadRequest) => Result<ReadAnswers[ReadRequest['op']]> {
+  const records = createRecordReader(database)
+  const catalogue = createCatalogueReader(database)
+  const nodes = database.prepare('select id, address, started_at from node order by id')
+  const draft = database.prepare('select step, parts from draft join session using (sid) where id = ?')
+  const snapshot = database.prepare(
+    'select snapshot.seq, fold, body from snapshot join session using (sid) where id = ? and fold = ?',
+  )
+  const ok = <Value>(value: Value): Result<Value> => ({ ok: true, value })
+
+  return (request) => {
+    switch (request.op) {
+      case 'read':
+        return ok(records.read(request.session, request.range))
+      case 'readRefs':
+        return ok(records.readRefs(request.session, request.calls))
+      case 'findCommand':
+        return ok(records.findCommand(request.session, request.commandId))
+      case 'list':
+        return catalogue.list(request.request)
+      case 'find':
+        return ok(catalogue.find(request.name))
+      case 'busy':
+        return ok(catalogue.busy())
+      case 'entry':
+        return ok(catalogue.entry(request.session))
+      case 'nodes':
+        return ok(
+          nodes.all().map((row) => ({
+            id: String(row['id']),
+            address: String(row['address']),
+            startedAt: String(row['started_at']),
+          })),
+        )
+      case 'loadDraft': {
+        const row = draft.get(request.session)
+        return ok(row === undefined ? null : { step: Number(row['step']), parts: String(row['parts']) })
+      }
+      case 'loadSnapshot': {
+        const row = snapshot.get(request.session, request.fold)
+        if (row === undefined) return ok(null)
+        return ok({ seq: Number(row['seq']), fold: Number(row['fold']), body: String(row['body']) })
+      }
+      default:
+        return request satisfies never
+    }
+  }
+}

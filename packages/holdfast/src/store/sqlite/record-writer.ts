@@ -1,0 +1,117 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Fault, Result } from '@holdfast/protocol'
+import { checksumOf } from './checksum.ts'
+import type { AppendRequest, CreateRequest, StoredRecord } from './request.ts'
+
+const done: Result<undefined> = { ok: true, value: undefined }
+const refuse = (fault: Fault): Result<undefined> => ({ ok: false, fault })
+
+/**
+ * Creates sessions and appends to them, inside a transaction someone else begins and commits. Everything that could
+ * refuse is asked before the first change, so a refusal leaves nothing behind and needs no savepoint.
+ */
+export function createRecordWriter(database: DatabaseSync) {
+  const seen = database.prepare(
+    'select r.seq from session s join record r on r.sid = s.sid where s.id = ? and s.epoch = ? and r.command_id = ?',
+  )
+  // The usual append moves head and meta only: no index of `session` is touched.
+  const advance = database.prepare(`
+    update session set head = ?, meta = ?
+    where id = ? and head = ? and epoch = ? and active_at = ? and busy = ? and spoken = ? and workspace = ? and pinned = ?
+    returning sid`)
+  const advanceAll = database.prepare(`
+    update session set head = ?, meta = ?, active_at = ?, busy = ?, spoken = ?, workspace = ?, pinned = ?
+    where id = ? and head = ? and epoch = ? returning sid`)
+  const stand = database.prepare('select head, epoch from session where id = ?')
+  const insert = database.prepare(`
+    insert into record (sid, seq, at, type, v, client, command_id, ref, crc, body) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const dropDraft = database.prepare('delete from draft where sid = ?')
+  const useBlob = database.prepare('insert or ignore into blob_use (hash, sid, seq) values (?, ?, ?)')
+  const taken = database.prepare('select id, handle, key from session where id = ? or handle = ? or key = ?')
+  const parentOf = database.prepare('select sid from session where id = ? and head >= ?')
+  const insertSession = database.prepare(`
+    insert into session (id, handle, key, parent, base, head, epoch, owner, busy, workspace, active_at, spoken, pinned, meta)
+    values (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?) returning sid`)
+
+  function append(request: AppendRequest): Result<undefined> {
+    const { session, after, epoch, records, entry } = request
+    for (const { commandId } of records) {
+      const first = commandId === null ? undefined : seen.get(session, epoch, commandId)
+      if (first !== undefined) return refuse(commandSeen(Number(first['seq'])))
+    }
+    const { meta, activeAt, busy, spoken, workspace, pinned } = entry
+    const head = after + records.length
+    const row =
+      advance.get(head, meta, session, after, epoch, activeAt, busy, spoken, workspace, pinned) ??
+      advanceAll.get(head, meta, activeAt, busy, spoken, workspace, pinned, session, after, epoch)
+    if (row === undefined) return refuse(whyNot(session, after, epoch))
+
+    const sid = Number(row['sid'])
+    insertAll(sid, session, records)
+    if (request.clearDraft) dropDraft.run(sid)
+    for (const hash of request.blobs) useBlob.run(hash, sid, head)
+    return done
+  }
+
+  function create(request: CreateRequest): Result<undefined> {
+    const { session, parent, base, owner, handle, key, records, entry } = request
+    const other = taken.get(session, handle, key)
+    if (other !== undefined) return refuse(nameTaken(request, other))
+    const parentRow = parent === null ? undefined : parentOf.get(parent, base)
+    if (parent !== null && parentRow === undefined) return refuse(sessionNotFound(parent))
+
+    const { meta, activeAt, busy, spoken, workspace, pinned } = entry
+    const parentSid = parentRow === undefined ? null : Number(parentRow['sid'])
+    const row = insertSession.get(
+      ...[session, handle, key, parentSid, base, base + records.length],
+      ...[owner, busy, workspace, activeAt, spoken, pinned, meta],
+    )
+    insertAll(Number(row?.['sid']), session, records)
+    return done
+  }
+
+  function insertAll(sid: number, session: string, records: readonly StoredRecord[]): void {
+    for (const record of records) {
+      const { seq, at, type, v, by, commandId, ref, body } = record
+      insert.run(sid, seq, at, type, v, by, commandId, ref, checksumOf(session, record), body)
+    }
+  }
+
+  function whyNot(session: string, after: number, epoch: number): Fault {
+    const row = stand.get(session)
+    if (row === undefined) return sessionNotFound(session)
+    if (row['epoch'] !== epoch) return fenced(session, epoch, Number(row['epoch']))
+    return {
+      code: 'log_moved',
+      message: `Session ${session} has moved on to seq ${row['head']}.`,
+      details: { expected: after, actual: row['head'] },
+    }
+  }
+
+  return { append, create }
+}
+
+export const sessionNotFound = (session: string): Fault => ({
+  code: 'session_not_found',
+  message: `There is no session ${session}.`,
+  details: { session },
+})
+
+export const fenced = (session: string, epoch: number, current: number): Fault => ({
+  code: 'fenced',
+  message: `Session ${session} has another owner now.`,
+  details: { epoch, current },
+})
+
+const commandSeen = (seq: number): Fault => ({
+  code: 'command_seen',
+  message: `This command was admitted before, at seq ${seq}.`,
+  details: { seq },
+})
+
+function nameTaken({ session, handle, key }: CreateRequest, other: Record<string, unknown>): Fault {
+  const details = { session: other['id'] }
+  if (other['id'] === session) return { code: 'internal', message: `Session ${session} exists already.`, details }
+  if (other['handle'] === handle) return { code: 'handle_taken', message: `The handle ${handle} is taken.`, details }
+  return { code: 'key_taken', message: `The key ${key} is taken.`, details }
+}

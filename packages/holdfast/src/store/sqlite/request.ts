@@ -1,0 +1,120 @@
+import type { Lease, ListRequest, NodeRow, ReadRange, SessionName } from '@holdfast/core/ports'
+import type { LostRecord, SessionId } from '@holdfast/protocol'
+
+/** A record as its row holds it. */
+export type StoredRecord = {
+  readonly seq: number
+  readonly at: string
+  readonly type: string
+  readonly v: number
+  readonly by: string | null
+  readonly commandId: string | null
+  readonly ref: number | null
+  readonly body: string
+}
+
+/** The columns of a catalogue entry; `meta` is encoded by the caller, once. */
+export type StoredEntry = {
+  readonly meta: string
+  readonly workspace: string
+  readonly activeAt: number
+  readonly spoken: 0 | 1
+  readonly busy: 0 | 1
+  readonly pinned: 0 | 1
+}
+
+export type AppendRequest = {
+  readonly op: 'append'
+  readonly session: string
+  readonly after: number
+  readonly epoch: number
+  readonly records: readonly StoredRecord[]
+  readonly entry: StoredEntry
+  readonly clearDraft: boolean
+  readonly blobs: readonly string[]
+}
+
+export type CreateRequest = {
+  readonly op: 'create'
+  readonly session: string
+  readonly parent: string | null
+  readonly base: number
+  readonly owner: string
+  readonly handle: string
+  readonly key: string | null
+  readonly records: readonly StoredRecord[]
+  readonly entry: StoredEntry
+}
+
+/** What the writer worker is asked. Each is one all-or-none step of the group's transaction. */
+export type WriteRequest =
+  | { readonly op: 'open' }
+  | AppendRequest
+  | CreateRequest
+  | {
+      readonly op: 'claim'
+      readonly session: string
+      readonly owner: string
+      readonly takeFrom: string | null
+    }
+  | { readonly op: 'release'; readonly session: string; readonly owner: string; readonly epoch: number }
+  | { readonly op: 'registerNode'; readonly node: NodeRow }
+  | { readonly op: 'removeNode'; readonly id: string }
+  | {
+      readonly op: 'saveDraft'
+      readonly session: string
+      readonly epoch: number
+      readonly step: number
+      readonly parts: string
+    }
+  | {
+      readonly op: 'saveSnapshot'
+      readonly session: string
+      readonly seq: number
+      readonly fold: number
+      readonly body: string
+    }
+  | { readonly op: 'removeUnspoken'; readonly owners: readonly string[] }
+
+export type WriteAnswers = {
+  readonly open: undefined
+  readonly append: undefined
+  readonly create: undefined
+  readonly claim: Lease
+  readonly release: undefined
+  readonly registerNode: undefined
+  readonly removeNode: undefined
+  readonly saveDraft: undefined
+  readonly saveSnapshot: undefined
+  readonly removeUnspoken: number
+}
+
+/** What the reader worker is asked. */
+export type ReadRequest =
+  | { readonly op: 'read'; readonly session: string; readonly range: ReadRange }
+  | { readonly op: 'readRefs'; readonly session: string; readonly calls: readonly number[] }
+  | { readonly op: 'findCommand'; readonly session: string; readonly commandId: string }
+  | { readonly op: 'list'; readonly request: ListRequest }
+  | { readonly op: 'find'; readonly name: SessionName }
+  | { readonly op: 'busy' }
+  | { readonly op: 'entry'; readonly session: string }
+  | { readonly op: 'nodes' }
+  | { readonly op: 'loadDraft'; readonly session: string }
+  | { readonly op: 'loadSnapshot'; readonly session: string; readonly fold: number }
+
+export type StoredPage = readonly (StoredRecord | LostRecord)[]
+export type StoredListed = { readonly meta: string; readonly busy: boolean; readonly owner: string | null }
+
+/** Bodies travel as text and are parsed once, by whoever asked. */
+export type ReadAnswers = {
+  readonly read: StoredPage
+  readonly readRefs: StoredPage
+  readonly findCommand: StoredRecord | LostRecord | null
+  readonly list: { readonly sessions: readonly StoredListed[]; readonly next: string | null }
+  readonly find: readonly SessionId[]
+  readonly busy: readonly { readonly session: SessionId; readonly owner: string | null }[]
+  readonly entry: (StoredEntry & { readonly head: number; readonly base: number; readonly owner: string | null }) | null
+  readonly nodes: readonly NodeRow[]
+  readonly loadDraft: { readonly step: number; readonly parts: string } | null
+  readonly loadSnapshot: { readonly seq: number; readonly fold: number; readonly body: string } | null
+}

@@ -1,0 +1,83 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { Lease } from '@holdfast/core/ports'
+import type { Result } from '@holdfast/protocol'
+import { fenced, sessionNotFound } from './record-writer.ts'
+import type { WriteRequest } from './request.ts'
+
+type Of<Op extends WriteRequest['op']> = Extract<WriteRequest, { readonly op: Op }>
+
+const done: Result<undefined> = { ok: true, value: undefined }
+
+/** The rows beside the log: leases, nodes, drafts, snapshots. Works inside a transaction someone else begins. */
+export function createRowWriter(database: DatabaseSync) {
+  const stand = database.prepare('select epoch, head, base, owner from session where id = ?')
+  const claimRow = database.prepare(`
+    update session set owner = ?, epoch = epoch + 1 where id = ? and (owner is null or owner = ? or owner = ?)
+    returning epoch, head, base`)
+  // The epoch rises here too: whoever gave a session up may not append to it, even before the next owner comes.
+  const releaseRow = database.prepare(
+    'update session set owner = null, epoch = epoch + 1 where id = ? and owner = ? and epoch = ?',
+  )
+  const putNode = database.prepare('insert or replace into node (id, address, started_at) values (?, ?, ?)')
+  const dropNode = database.prepare('delete from node where id = ?')
+  const putDraft = database.prepare(`
+    insert or replace into draft (sid, epoch, step, parts) select sid, epoch, ?, ? from session where id = ? and epoch = ?`)
+  const putSnapshot = database.prepare(`
+    insert or replace into snapshot (sid, seq, fold, body) select sid, ?, ?, ? from session where id = ?`)
+  const unspoken = database.prepare(`
+    select sid from session s where spoken = 0 and (owner is null or owner in (select value from json_each(?)))
+    and not exists (select 1 from session child where child.parent = s.sid)`)
+  const removals = ['record', 'draft', 'snapshot', 'blob_use', 'session'].map((table) =>
+    database.prepare(`delete from ${table} where sid = ?`),
+  )
+
+  return {
+    claim({ session, owner, takeFrom }: Of<'claim'>): Result<Lease> {
+      const row = claimRow.get(owner, session, owner, takeFrom)
+      if (row !== undefined) {
+        return {
+          ok: true,
+          value: { epoch: Number(row['epoch']), head: Number(row['head']), base: Number(row['base']) },
+        }
+      }
+      const current = stand.get(session)
+      if (current === undefined) return { ok: false, fault: sessionNotFound(session) }
+      const node = current['owner']
+      const message = `Session ${session} is open in another process.`
+      return { ok: false, fault: { code: 'session_locked', message, details: { node } } }
+    },
+
+    release({ session, owner, epoch }: Of<'release'>): Result<undefined> {
+      releaseRow.run(session, owner, epoch)
+      return done
+    },
+
+    registerNode({ node }: Of<'registerNode'>): Result<undefined> {
+      putNode.run(node.id, node.address, node.startedAt)
+      return done
+    },
+
+    removeNode({ id }: Of<'removeNode'>): Result<undefined> {
+      dropNode.run(id)
+      return done
+    },
+
+    saveDraft({ session, epoch, step, parts }: Of<'saveDraft'>): Result<undefined> {
+      if (putDraft.run(step, parts, session, epoch).changes !== 0) return done
+      const current = stand.get(session)
+      if (current === undefined) return { ok: false, fault: sessionNotFound(session) }
+      return { ok: false, fault: fenced(session, epoch, Number(current['epoch'])) }
+    },
+
+    saveSnapshot({ session, seq, fold, body }: Of<'saveSnapshot'>): Result<undefined> {
+      putSnapshot.run(seq, fold, body, session)
+      return done
+    },
+
+    removeUnspoken({ owners }: Of<'removeUnspoken'>): Result<number> {
+      const rows = unspoken.all(JSON.stringify(owners))
+      for (const row of rows) for (const removal of removals) removal.run(Number(row['sid']))
+      return { ok: true, value: rows.length }
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import { existsSync } from 'node:fs'
+import type {
+  CatalogueRow,
+  ListPage,
+  ListRequest,
+  NodeRow,
+  ReadRange,
+  ReadRecord,
+  SessionName,
+} from '@holdfast/core/ports'
+import type { Result, Seq, SessionId } from '@holdfast/protocol'
+import { listedOf, recordOf, rowOf } from './decode.ts'
+import { createReader } from './reader.ts'
+
+/** The reading half of a store, at once and on this thread: for commands that look and exit. */
+export interface SqliteReader {
+  list(request: ListRequest): Result<ListPage>
+  find(name: SessionName): Result<readonly SessionId[]>
+  entry(session: SessionId): Result<CatalogueRow | null>
+  nodes(): Result<readonly NodeRow[]>
+  read(session: SessionId, range: ReadRange): Result<readonly ReadRecord[]>
+  readRefs(session: SessionId, calls: readonly Seq[]): Result<readonly ReadRecord[]>
+  close(): void
+}
+
+/**
+ * Opens a store to read, without a worker and without what writing needs. Null when there is no store yet: nothing is
+ * made. Refused: not_a_store, store_too_new, storage_error.
+ */
+export function openSqliteReader(path: string): Result<SqliteReader | null> {
+  if (!existsSync(path)) return { ok: true, value: null }
+  const reader = createReader(path)
+  const opened = reader.run<'nodes'>({ op: 'nodes' })
+  if (!opened.ok) {
+    reader.close()
+    return opened
+  }
+  const value: SqliteReader = {
+    list: (request) =>
+      mapped(reader.run<'list'>({ op: 'list', request }), ({ sessions, next }) => ({
+        sessions: sessions.map(listedOf),
+        next,
+      })),
+    find: (name) => reader.run<'find'>({ op: 'find', name }),
+    entry: (session) =>
+      mapped(reader.run<'entry'>({ op: 'entry', session }), (row) => (row === null ? null : rowOf(row))),
+    nodes: () => reader.run<'nodes'>({ op: 'nodes' }),
+    read: (session, range) => mapped(reader.run<'read'>({ op: 'read', session, range }), (page) => page.map(recordOf)),
+    readRefs: (session, calls) =>
+      mapped(reader.run<'readRefs'>({ op: 'readRefs', session, calls }), (page) => page.map(recordOf)),
+    close: reader.close,
+  }
+  return { ok: true, value }
+}
+
+const mapped = <From, To>(result: Result<From>, map: (value: From) => To): Result<To> =>
+  result.ok ? { ok: true, value: map(result.value) } : result

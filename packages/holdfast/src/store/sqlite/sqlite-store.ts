@@ -1,0 +1,95 @@
+import type { Store } from '@holdfast/core/ports'
+import { type Fault, fault, HoldfastError, type Result } from '@holdfast/protocol'
+import { draftOf, listedOf, recordOf, rowOf } from './decode.ts'
+import { encodeAppend, encodeNew } from './encode.ts'
+import type { ReadAnswers, ReadRequest, WriteAnswers, WriteRequest } from './request.ts'
+import { storageFault } from './storage-fault.ts'
+import { createWorkerLink } from './worker-link.ts'
+import type { WriterOptions } from './writer.ts'
+
+export type SqliteStoreOptions = WriterOptions
+
+/**
+ * Opens the store in a file, or makes it. No SQLite runs on this thread: a writer worker commits in groups, a reader
+ * worker fetches pages. Refused: not_a_store, store_too_new, storage_error; the file is then as it was.
+ */
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Result<Store>> {
+  const { path } = options
+  const whenDead = (why: string): Fault => storageFault(path, 'io', { error: why })
+  const writer = createWorkerLink<WriteRequest>({ script: scriptOf('writer-worker'), options, whenDead })
+  const reader = createWorkerLink<ReadRequest>({ script: scriptOf('reader-worker'), options: { path }, whenDead })
+
+  const write = <Op extends WriteRequest['op']>(request: Extract<WriteRequest, { readonly op: Op }>) =>
+    writer.ask(request) as Promise<Result<WriteAnswers[Op]>> // the worker answers by the same table
+  const read = async <Op extends ReadRequest['op']>(request: Extract<ReadRequest, { readonly op: Op }>) =>
+    unwrap((await reader.ask(request)) as Result<ReadAnswers[Op]>) // as above
+
+  const close = async (): Promise<void> => {
+    // The reader first: the last connection to close folds the write-ahead log into the file, and only a writer may.
+    await reader.close()
+    await writer.close()
+  }
+
+  const opened = await write<'open'>({ op: 'open' })
+  if (!opened.ok) {
+    await close()
+    return opened
+  }
+
+  const store: Store = {
+    create: (session) => write<'create'>(encodeNew(session)),
+    append: (append) => write<'append'>(encodeAppend(append)),
+    read: async (session, range) => (await read<'read'>({ op: 'read', session, range })).map(recordOf),
+    readRefs: async (session, calls) => (await read<'readRefs'>({ op: 'readRefs', session, calls })).map(recordOf),
+    async findCommand(session, commandId) {
+      const found = await read<'findCommand'>({ op: 'findCommand', session, commandId })
+      const record = found === null ? null : recordOf(found)
+      if (record === null || !('lost' in record)) return record
+      const message = `Command ${commandId} was admitted at seq ${record.seq}, but its record is damaged.`
+      throw new HoldfastError(fault('log_damaged', message, { session, seq: record.seq }))
+    },
+
+    async list(request) {
+      const { sessions, next } = await read<'list'>({ op: 'list', request })
+      return { sessions: sessions.map(listedOf), next }
+    },
+    find: (name) => read<'find'>({ op: 'find', name }),
+    busy: () => read<'busy'>({ op: 'busy' }),
+    async entry(session) {
+      const row = await read<'entry'>({ op: 'entry', session })
+      return row === null ? null : rowOf(row)
+    },
+    removeUnspoken: async (owners) => unwrap(await write<'removeUnspoken'>({ op: 'removeUnspoken', owners })),
+
+    registerNode: async (node) => unwrap(await write<'registerNode'>({ op: 'registerNode', node })),
+    nodes: () => read<'nodes'>({ op: 'nodes' }),
+    removeNode: async (id) => unwrap(await write<'removeNode'>({ op: 'removeNode', id })),
+    claim: (session, owner, takeFrom) => write<'claim'>({ op: 'claim', session, owner, takeFrom }),
+    release: async (session, owner, epoch) => unwrap(await write<'release'>({ op: 'release', session, owner, epoch })),
+
+    saveDraft: (session, epoch, { step, parts }) =>
+      write<'saveDraft'>({ op: 'saveDraft', session, epoch, step, parts: JSON.stringify(parts) }),
+    async loadDraft(session) {
+      const row = await read<'loadDraft'>({ op: 'loadDraft', session })
+      return row === null ? null : draftOf(row)
+    },
+    async saveSnapshot(session, snapshot) {
+      // A fault is dropped: without a snapshot the next load takes longer, and nothing else.
+      await write<'saveSnapshot'>({ op: 'saveSnapshot', session, ...snapshot })
+    },
+    loadSnapshot: (session, fold) => read<'loadSnapshot'>({ op: 'loadSnapshot', session, fold }),
+    close,
+  }
+  return { ok: true, value: store }
+}
+
+/** The worker beside this file, which is TypeScript in the repo and JavaScript once built. */
+function scriptOf(name: 'writer-worker' | 'reader-worker'): URL {
+  return new URL(import.meta.url.endsWith('.ts') ? `./${name}.ts` : `./${name}.js`, import.meta.url)
+}
+
+/** For the methods of the port that have no refusal to answer with: what the disk does to them is an exception. */
+function unwrap<Value>(result: Result<Value>): Value {
+  if (!result.ok) throw new HoldfastError(result.fault)
+  return result.value
+}

@@ -1,0 +1,75 @@
+import type { Fault } from '@holdfast/protocol'
+
+type Reason = 'disk_full' | 'read_only' | 'busy' | 'damaged' | 'replaced' | 'network_file_system' | 'io'
+
+// Primary result codes of sqlite.org/rescode.html; the higher bytes of an extended code say more of the same.
+const reasonOf: Readonly<Record<number, Reason>> = {
+  5: 'busy',
+  6: 'busy',
+  7: 'io',
+  8: 'read_only',
+  10: 'io',
+  11: 'damaged',
+  13: 'disk_full',
+  14: 'io',
+  15: 'busy',
+  23: 'read_only',
+  26: 'damaged',
+}
+
+const reasonOfErrno: Readonly<Record<string, Reason>> = {
+  ENOSPC: 'disk_full',
+  EDQUOT: 'disk_full',
+  EFBIG: 'disk_full',
+  EROFS: 'read_only',
+  EACCES: 'read_only',
+  EPERM: 'read_only',
+}
+
+const sentence: Readonly<Record<Reason, string>> = {
+  disk_full: 'the disk is full',
+  read_only: 'it may not be written',
+  busy: 'another process holds it',
+  damaged: 'the file is damaged',
+  replaced: 'the file was moved, removed or replaced while it was open',
+  network_file_system: 'it lies on a network file system, where neither locks nor syncs can be relied on',
+  io: 'the disk failed',
+}
+
+/** The primary SQLite result code of an error, or null when SQLite did not throw it. */
+export function sqliteCode(error: unknown): number | null {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return null
+  return error.errcode & 0xff
+}
+
+/** Whether the file or its disk failed, rather than one request: then nothing on this handle can be trusted. */
+export const isStorageFailure = (error: unknown): boolean => {
+  const code = sqliteCode(error)
+  return code === null ? errnoOf(error) !== null : code in reasonOf
+}
+
+export function storageFault(path: string, reason: Reason, more?: Record<string, unknown>): Fault {
+  return {
+    code: 'storage_error',
+    message: `The store at ${path} cannot be used: ${sentence[reason]}.`,
+    details: { reason, ...more, path },
+  }
+}
+
+/** A thrown error of SQLite or the file system, as a fault with its reason, code and place. */
+export function faultOf(error: unknown, path: string): Fault {
+  const code = sqliteCode(error)
+  const message = error instanceof Error ? error.message : String(error)
+  if (code !== null && error instanceof Error && 'errcode' in error) {
+    return storageFault(path, reasonOf[code] ?? 'io', { sqlite: error.errcode, error: message })
+  }
+  const errno = errnoOf(error)
+  if (errno !== null) return storageFault(path, reasonOfErrno[errno] ?? 'io', { errno, error: message })
+  return { code: 'internal', message: `The store failed: ${message}`, details: { path } }
+}
+
+function errnoOf(error: unknown): string | null {
+  return error instanceof Error && 'errno' in error && 'code' in error && typeof error.code === 'string'
+    ? error.code
+    : null
+}

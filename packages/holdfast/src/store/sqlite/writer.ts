@@ -1,0 +1,168 @@
+import { statSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
+import type { Fault, Result } from '@holdfast/protocol'
+import { whileBusy } from './busy-retry.ts'
+import { createRecordWriter } from './record-writer.ts'
+import type { WriteRequest } from './request.ts'
+import { createRowWriter } from './row-writer.ts'
+import { faultOf, isStorageFailure, sqliteCode, storageFault } from './storage-fault.ts'
+import { openForWriting, prepareStoreFile, refusalOf } from './store-file.ts'
+
+export type WriterOptions = {
+  readonly path: string
+  /** The greatest size of the file in pages: how a test fills a disk. */
+  readonly pagesMax?: number | undefined
+}
+
+export interface Writer {
+  /** Carries out a group in one transaction; the answers are in the order of the requests, and true once this returns. */
+  run(requests: readonly WriteRequest[]): readonly Result<unknown>[]
+  close(): void
+}
+
+type Open = {
+  readonly database: DatabaseSync
+  readonly inode: number
+  readonly apply: (request: WriteRequest) => Result<unknown>
+}
+
+const sqliteBusy = 5
+const done: Result<undefined> = { ok: true, value: undefined }
+
+/** The one hand that writes the file. Synchronous: it lives in a worker. */
+export function createWriter(
+  { path, pagesMax }: WriterOptions,
+  openDatabase: (path: string, pagesMax?: number) => DatabaseSync = openForWriting,
+): Writer {
+  let open: Open | null = null
+  let hasFailed = false
+
+  function run(requests: readonly WriteRequest[]): readonly Result<unknown>[] {
+    try {
+      if (requests.some(({ op }) => op === 'open')) prepare()
+      open ??= reopen()
+      const answers = commit(open, requests)
+      if (statSync(path).ino !== open.inode) throw new Refusal(storageFault(path, 'replaced'))
+      return answers
+    } catch (error) {
+      return failed(requests, error)
+    }
+  }
+
+  function prepare(): void {
+    const refusal = prepareStoreFile(path)
+    if (refusal !== null) throw new Refusal(refusal)
+  }
+
+  function reopen(): Open {
+    const refusal = refusalOf(path)
+    if (refusal !== null) throw new Refusal(refusal)
+    const { ino: inode } = statSync(path)
+    const database = openDatabase(path, pagesMax)
+    try {
+      if (hasFailed) rewriteWhatASyncMayHaveLost(database)
+      hasFailed = false
+      return { database, inode, apply: createApply(database) }
+    } catch (error) {
+      database.close()
+      throw error
+    }
+  }
+
+  function failed(requests: readonly WriteRequest[], error: unknown): readonly Result<unknown>[] {
+    const isRefusal = error instanceof Refusal
+    if (isRefusal || isStorageFailure(error)) {
+      // A busy file is a whole file: only the wait was too long.
+      if (isRefusal || sqliteCode(error) !== sqliteBusy) {
+        hasFailed = true
+        close()
+      }
+      const answer: Result<never> = { ok: false, fault: isRefusal ? error.fault : faultOf(error, path) }
+      return requests.map(() => answer)
+    }
+    // One request broke the group through a bug of ours: the others must not pay for it.
+    if (requests.length > 1) return requests.flatMap((request) => run([request]))
+    return [{ ok: false, fault: faultOf(error, path) }]
+  }
+
+  /** After a failed sync the kernel calls lost pages clean: the handle is never used again. */
+  function close(): void {
+    try {
+      open?.database.close()
+    } catch {
+      // It failed before; what matters is that nobody uses it again.
+    }
+    open = null
+  }
+
+  return { run, close }
+}
+
+function commit({ database, apply }: Open, requests: readonly WriteRequest[]): readonly Result<unknown>[] {
+  whileBusy(() => database.exec('begin immediate'))
+  try {
+    const answers = requests.map(apply)
+    database.exec('commit')
+    return answers
+  } catch (error) {
+    if (database.isTransaction) rollBack(database)
+    throw error
+  }
+}
+
+function rollBack(database: DatabaseSync): void {
+  try {
+    database.exec('rollback')
+  } catch {
+    // The first error is the one to tell; a handle that cannot roll back is closed by whoever hears of it.
+  }
+}
+
+/**
+ * Frames that a failed sync left behind may stand in the log though the disk never took them; whatever is appended
+ * behind them would be lost with them. Copying all of it into the main file, synced, makes what we can read what is there.
+ */
+function rewriteWhatASyncMayHaveLost(database: DatabaseSync): void {
+  whileBusy(() => database.prepare('pragma wal_checkpoint(truncate)').get())
+}
+
+function createApply(database: DatabaseSync): (request: WriteRequest) => Result<unknown> {
+  const records = createRecordWriter(database)
+  const rows = createRowWriter(database)
+  return (request) => {
+    switch (request.op) {
+      case 'append':
+        return records.append(request)
+      case 'create':
+        return records.create(request)
+      case 'claim':
+        return rows.claim(request)
+      case 'release':
+        return rows.release(request)
+      case 'registerNode':
+        return rows.registerNode(request)
+      case 'removeNode':
+        return rows.removeNode(request)
+      case 'saveDraft':
+        return rows.saveDraft(request)
+      case 'saveSnapshot':
+        return rows.saveSnapshot(request)
+      case 'removeUnspoken':
+        return rows.removeUnspoken(request)
+      case 'open':
+        return done
+      default:
+        return request satisfies never
+    }
+  }
+}
+
+/** Carries a fault out of a group; never leaves this file. */
+class Refusal extends Error {
+  readonly fault: Fault
+
+  constructor(fault: Fault) {
+    super(fault.message)
+    this.fault = fault
+  }
+}

@@ -1,0 +1,56 @@
+import type { ToolArgs } from '@holdfast/core/ports'
+import { clip, escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { z } from 'zod'
+
+const wellFormed = (text: string) => text.isWellFormed()
+const noNul = (text: string) => !text.includes('\0')
+
+/** A text as a model gives it. Half a surrogate pair has no form in UTF-8: what is written would not be what was shown. */
+export const textArgument = z
+  .string({ error: 'must be a text' })
+  .refine(wellFormed, 'must be well-formed Unicode: it holds half a character')
+
+export const pathArgument = textArgument
+  .min(1, 'must not be empty')
+  .max(4096, 'must not be longer than 4096 characters')
+  .refine(noNul, 'must not hold a NUL character')
+
+export const filePathArgument = pathArgument.refine((path) => !path.endsWith('/'), 'must name a file, not a directory')
+
+export const commandArgument = textArgument
+  .refine((text) => text.trim() !== '', 'must not be empty')
+  .refine(noNul, 'must not hold a NUL character')
+  // The system takes no longer argument; told here rather than as a failure to start.
+  .refine((text) => Buffer.byteLength(text) <= 100_000, 'must not be longer than 100000 bytes; put it in a file')
+
+export const countArgument = z
+  .int({ error: 'must be a whole number' })
+  .min(1, 'must be at least 1')
+  .max(1_000_000_000, 'must be at most 1000000000')
+
+/** Arguments as the tool declared them, or one sentence that names everything wrong with them. */
+export function checkArguments<Shape extends z.ZodObject>(
+  tool: string,
+  shape: Shape,
+  args: ToolArgs,
+): Result<z.infer<Shape>> {
+  const parsed = shape.safeParse(args)
+  if (parsed.success) return ok(parsed.data)
+  const wrongs = parsed.error.issues.map((issue) => wrongOf(issue, args))
+  const takes = Object.keys(shape.shape).join(', ')
+  return refuse(fault('bad_request', `${tool} cannot use these arguments: ${wrongs.join('; ')}. It takes ${takes}.`))
+}
+
+function wrongOf(issue: z.core.$ZodIssue, args: unknown): string {
+  if (issue.code === 'unrecognized_keys') return `there is no ${clip(issue.keys.map(escapeLine).join(', '), 200)}`
+  const [name] = issue.path
+  if (name === undefined) return 'they must be an object'
+  if (typeof args === 'object' && args !== null && !Object.hasOwn(args, name)) return `${String(name)} is missing`
+  return `${String(name)} ${issue.message}`
+}
+
+/** What a model is told of the arguments. */
+export function inputSchema(shape: z.ZodObject): { readonly [key: string]: unknown } {
+  const { $schema, ...schema } = z.toJSONSchema(shape, { io: 'input' })
+  return schema
+}

@@ -1,0 +1,44 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { createToolRun, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
+import { listDirectoryTool } from './list-directory.ts'
+
+const list = async (workdir: string, path = '.') =>
+  (await listDirectoryTool.run({ path }, { workdir }, createToolRun().run)).output.text
+
+describe('list_directory', () => {
+  it('lists names in order, each kind by its mark', async () => {
+    const { workdir } = await openWorkdir()
+    await mkdir(join(workdir, 'src'))
+    await writeFile(join(workdir, 'b.txt'), '')
+    await writeFile(join(workdir, '.hidden'), '')
+    await symlink('/etc/passwd', join(workdir, 'link'))
+    expect(await list(workdir)).toBe('.hidden\nb.txt\nlink@\nsrc/')
+  })
+
+  it('makes one line of a name with a line feed, and shows what cannot be seen', async () => {
+    const { workdir } = await openWorkdir()
+    await writeFile(join(workdir, 'two\nlines'), '')
+    await writeFile(join(workdir, 'e\u001b[2J'), '')
+    await writeFile(join(workdir, '-rf'), '')
+    expect(await list(workdir)).toBe('-rf\ne\\u{1b}[2J\ntwo\\nlines')
+  })
+
+  it('says when a directory is empty, is not there, or is a file', async () => {
+    const { workdir } = await openWorkdir()
+    await mkdir(join(workdir, 'empty'))
+    await writeFile(join(workdir, 'file'), '')
+    expect(await list(workdir, 'empty/')).toBe('[empty/ is empty]')
+    expect(await list(workdir, 'none')).toBe('not_found: none is not there')
+    expect(await list(workdir, 'file')).toBe('bad_request: file is not a directory')
+  })
+
+  it('says how many of a huge directory are not listed', async () => {
+    const { workdir } = await openWorkdir()
+    await Promise.all(Array.from({ length: 2100 }, (_, index) => writeFile(join(workdir, `f${index}`), '')))
+    const lines = (await list(workdir)).split('\n')
+    expect(lines).toHaveLength(2001)
+    expect(lines.at(-1)).toBe('[100 more are not listed]')
+  })
+})

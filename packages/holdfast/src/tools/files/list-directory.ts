@@ -1,0 +1,73 @@
+import type { Dirent } from 'node:fs'
+import { opendir } from 'node:fs/promises'
+import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { z } from 'zod'
+import { pathArgument } from '../arguments.ts'
+import { abortedResult, begun } from '../begin.ts'
+import { defineTool, failedWith, foreseen, outputOf } from '../define-tool.ts'
+import { type OpenDirectory, openDirectory } from '../workspace/open-directory.ts'
+import { resolvePath } from '../workspace/resolve-path.ts'
+import { systemErrorCode } from '../workspace/system-error.ts'
+
+const entriesMax = 2000
+
+const input = z.strictObject({
+  path: pathArgument.describe('The directory, relative to the working directory; "." is the working directory itself.'),
+})
+
+export const listDirectoryTool = defineTool({
+  name: 'list_directory',
+  description: 'Lists a directory of the working directory, one name a line: directories end with /, links with @.',
+  input,
+  changes: 'nothing',
+
+  async preview(args, { workdir }) {
+    const opened = await openListed(workdir, args.path)
+    if (!opened.ok) return opened
+    await opened.value[Symbol.asyncDispose]()
+    return ok({ type: 'arguments', args })
+  },
+
+  async run({ path }, { workdir }, run) {
+    if (!(await begun(run))) return abortedResult
+    const listed = await list(workdir, path, run.signal).catch(foreseen)
+    if (!listed.ok) return failedWith(listed.fault)
+    return { type: 'ok', output: await outputOf(listed.value, run) }
+  },
+})
+
+async function openListed(workdir: string, path: string): Promise<Result<OpenDirectory>> {
+  const place = await resolvePath(workdir, path)
+  if (!place.ok) return place
+  const shown = escapeLine(path)
+  if (place.value.missing.length > 0) return refuse(fault('not_found', `${shown} is not there`))
+  try {
+    return await openDirectory(place.value.root, place.value.absolute)
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOTDIR') return refuse(fault('bad_request', `${shown} is not a directory`))
+    throw error
+  }
+}
+
+async function list(workdir: string, path: string, signal: AbortSignal): Promise<Result<string>> {
+  const opened = await openListed(workdir, path)
+  if (!opened.ok) return opened
+  await using directory = opened.value
+  const names: string[] = []
+  let unlisted = 0
+  for await (const entry of await opendir(directory.at('.'))) {
+    if (signal.aborted) return refuse(fault('bad_request', 'aborted'))
+    if (names.length < entriesMax) names.push(nameOf(entry))
+    else unlisted++
+  }
+  if (names.length === 0) return ok(`[${escapeLine(path)} is empty]`)
+  names.sort() // by code unit: the same on every machine, whatever its locale
+  if (unlisted > 0) names.push(`[${unlisted} more are not listed]`)
+  return ok(names.join('\n'))
+}
+
+function nameOf(entry: Dirent): string {
+  const name = escapeLine(entry.name) // a line feed in a name must not make two entries of one
+  if (entry.isDirectory()) return `${name}/`
+  return entry.isSymbolicLink() ? `${name}@` : name
+}

@@ -1,0 +1,69 @@
+import { escapeLine, limits, ok } from '@holdfast/protocol'
+import { z } from 'zod'
+import { countArgument, filePathArgument } from '../arguments.ts'
+import { abortedResult, begun } from '../begin.ts'
+import { defineTool, failedWith, foreseen, outputOf } from '../define-tool.ts'
+import { openFile } from '../workspace/open-file.ts'
+import { readWindow, type Window } from './read-window.ts'
+
+const input = z.strictObject({
+  path: filePathArgument.describe('The file, relative to the working directory.'),
+  offset: countArgument.optional().describe('The first line to read, counted from 1. Default 1.'),
+  limit: countArgument.optional().describe('How many lines to read at most. Default: all.'),
+})
+
+type ReadArgs = z.infer<typeof input>
+
+export const readFileTool = defineTool({
+  name: 'read_file',
+  description: `Reads a text file of the working directory, whole or some lines of it. At most ${limits.readFileBytesMax} bytes at a time; a longer file is read on with offset.`,
+  input,
+  changes: 'nothing',
+
+  async preview(args, { workdir }) {
+    const opened = await openFile(workdir, args.path)
+    if (!opened.ok) return opened
+    await opened.value.handle.close()
+    return ok({ type: 'arguments', args })
+  },
+
+  async run(args, { workdir }, run) {
+    if (!(await begun(run))) return abortedResult
+    const opened = await openFile(workdir, args.path).catch(foreseen)
+    if (!opened.ok) return failedWith(opened.fault)
+    await using handle = opened.value.handle
+    const { offset = 1, limit = Number.MAX_SAFE_INTEGER } = args
+    const read = await readWindow(handle, {
+      offset,
+      lines: limit,
+      bytesMax: limits.readFileBytesMax,
+      signal: run.signal,
+    }).then(ok, foreseen)
+    if (!read.ok) return failedWith(read.fault)
+    const answer = answerOf(args, read.value, opened.value.stats.size)
+    return { type: answer.type, output: await outputOf(answer.text, run) }
+  },
+})
+
+type Answer = { readonly type: 'ok' | 'failed'; readonly text: string }
+
+function answerOf({ path, offset = 1 }: ReadArgs, { bytes, nextLine, end }: Window, size: number): Answer {
+  const shown = escapeLine(path)
+  if (end === 'aborted') return { type: 'failed', text: 'aborted' }
+  if (bytes.includes(0)) return { type: 'failed', text: `${shown} is binary (${size} bytes) and is not shown` }
+  if (end === 'file' && bytes.length === 0) {
+    if (offset === 1) return { type: 'ok', text: `[${shown} is empty]` }
+    return { type: 'failed', text: `${shown} ends before line ${offset}: it has ${nextLine - 1} line feeds` }
+  }
+  const notes: string[] = []
+  const text = bytes.toString('utf8')
+  if (!Buffer.from(text).equals(bytes))
+    notes.push('some bytes are not valid UTF-8 and are shown as \ufffd: do not write this text back')
+  if (end === 'lines') notes.push(`the file goes on: read on with offset ${nextLine}`)
+  if (end === 'bytes') {
+    const last = text.endsWith('\n') ? '' : `line ${nextLine - 1} is longer than that and is cut; `
+    notes.push(`cut at ${limits.readFileBytesMax} of ${size} bytes: ${last}read on with offset ${nextLine}`)
+  }
+  if (notes.length === 0) return { type: 'ok', text }
+  return { type: 'ok', text: `${text}${text.endsWith('\n') ? '' : '\n'}[${notes.join('; ')}]` }
+}

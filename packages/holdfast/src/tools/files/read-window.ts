@@ -1,0 +1,61 @@
+import type { FileHandle } from 'node:fs/promises'
+
+const chunkBytes = 64 * 1024
+const lineFeed = 0x0a
+
+export type Window = {
+  /** The lines asked for, as they are in the file. */
+  readonly bytes: Buffer
+  /** The line the next byte belongs to, 1-based. */
+  readonly nextLine: number
+  readonly end: 'file' | 'lines' | 'bytes' | 'aborted'
+}
+
+export type WindowRequest = {
+  /** The first line, 1-based. */
+  readonly offset: number
+  readonly lines: number
+  readonly bytesMax: number
+  readonly signal: AbortSignal
+}
+
+/** Reads some lines of a file of any size, holding no more than it returns. */
+export async function readWindow(handle: FileHandle, request: WindowRequest): Promise<Window> {
+  const { offset, bytesMax, signal } = request
+  const stop = offset + request.lines
+  const kept: Buffer[] = []
+  let keptBytes = 0
+  let line = 1
+  const window = (end: Window['end']): Window => ({ bytes: Buffer.concat(kept), nextLine: line, end })
+
+  for (let position = 0; ; ) {
+    if (signal.aborted) return window('aborted')
+    const chunk = Buffer.allocUnsafe(chunkBytes)
+    const { bytesRead } = await handle.read(chunk, 0, chunkBytes, position)
+    if (bytesRead === 0) return window('file')
+    position += bytesRead
+
+    for (let from = 0; from < bytesRead; ) {
+      if (line >= stop) return window('lines')
+      const feed = chunk.subarray(0, bytesRead).indexOf(lineFeed, from)
+      const upTo = feed === -1 ? bytesRead : feed + 1
+      if (line >= offset) {
+        const piece = chunk.subarray(from, upTo)
+        kept.push(piece)
+        keptBytes += piece.length
+        if (keptBytes > bytesMax) return cut(Buffer.concat(kept), bytesMax, line)
+      }
+      if (feed !== -1) line++
+      from = upTo
+    }
+  }
+}
+
+/** Cuts at the last whole line that fits; inside a line only when not even one line fits. */
+function cut(bytes: Buffer, bytesMax: number, line: number): Window {
+  const lastFeed = bytes.subarray(0, bytesMax).lastIndexOf(lineFeed)
+  if (lastFeed !== -1) return { bytes: bytes.subarray(0, lastFeed + 1), nextLine: line, end: 'bytes' }
+  let border = bytesMax
+  while (border > bytesMax - 4 && ((bytes[border] ?? 0) & 0xc0) === 0x80) border-- // never inside a character
+  return { bytes: bytes.subarray(0, border), nextLine: line + 1, end: 'bytes' }
+}

@@ -1,0 +1,48 @@
+import { ok } from '@holdfast/protocol'
+import { z } from 'zod'
+import { filePathArgument, textArgument } from '../arguments.ts'
+import { abortedResult, begun } from '../begin.ts'
+import { defineTool, failedWith, foreseen } from '../define-tool.ts'
+import { findWritable, replaceFile } from '../workspace/replace-file.ts'
+import { readFileText } from './file-text.ts'
+import { unifiedDiff } from './unified-diff.ts'
+
+const input = z.strictObject({
+  path: filePathArgument.describe('The file, relative to the working directory. Missing directories are made.'),
+  content: textArgument.describe('The whole new content of the file.'),
+})
+
+export const writeFileTool = defineTool({
+  name: 'write_file',
+  description:
+    'Writes a file of the working directory whole, new or in place of the old. To change a part, use edit_file.',
+  input,
+  changes: 'something',
+
+  async preview({ path, content }, { workdir }) {
+    const found = await findWritable(workdir, path)
+    if (!found.ok) return found
+    const { place, stats } = found.value
+    if (stats === null) return ok(await diffPreview(place.shown, null, content))
+    const before = await readFileText(workdir, path)
+    if (before.ok) return ok(await diffPreview(place.shown, before.value, content))
+    const whole = await unifiedDiff({ path: place.shown, before: null, after: content })
+    return ok({ type: 'diff', path: place.shown, diff: `Replaced whole: ${before.fault.message}.\n${whole}` })
+  },
+
+  async run({ path, content }, { workdir }, run) {
+    if (!(await begun(run))) return abortedResult
+    const written = await replaceFile(workdir, path, content, run).catch(foreseen)
+    if (!written.ok) return failedWith(written.fault)
+    const { change, path: shown } = written.value
+    return {
+      type: 'ok',
+      output: { text: `${change} ${shown}, ${Buffer.byteLength(content)} bytes` },
+      files: [written.value],
+    }
+  },
+})
+
+async function diffPreview(path: string, before: string | null, after: string) {
+  return { type: 'diff', path, diff: await unifiedDiff({ path, before, after }) } as const
+}

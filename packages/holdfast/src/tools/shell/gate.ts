@@ -1,0 +1,70 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
+import { invariant, type ProcessMark } from '@holdfast/protocol'
+import { markEntry, markProcess, markValue } from './process-mark.ts'
+
+/*
+ * The leader of a command's process group. It waits for a line before it runs anything, so that the group can be
+ * recorded first; if we die before, the line never comes, the read ends, and nothing has run.
+ *
+ * - The command is an argument, never part of the script.
+ * - It writes to a pipe of `cat`, not to ours: Node's pipes are sockets, which `> /dev/stderr` cannot open, and what
+ *   leaves the group and keeps its output open cannot keep ours open.
+ * - Its exit code comes on descriptor 3, at once, even when something in the background goes on writing.
+ * - SIGTERM is for the command: leader and `cat` outlive it, so that last words are heard.
+ * - The leader stays until the end (the second read): while it lives, its group's number can be nobody else's.
+ */
+const script = `trap : TERM
+IFS= read -r mark && [ -n "$mark" ] || exit 1
+export ${markEntry}="$mark"
+{ trap : TERM; /bin/sh -c "$1" </dev/null 2>&1 3>&-; echo "$?" >&3; } | (trap "" TERM; exec cat 3>&-)
+exec >&- 3>&-
+IFS= read -r end`
+
+export type GateOptions = { readonly cwd: string; readonly environment: Readonly<Record<string, string>> }
+
+/** A command in its own process group, not yet let go. */
+export interface Gate {
+  readonly mark: ProcessMark
+  /** What the command prints, both its outputs in order. Ends when all who write have ended, or the group is killed. */
+  readonly output: Readable
+  /** The command's own exit code, or null when it was cut short with the whole group. */
+  readonly exitCode: Promise<number | null>
+  /** Resolves when the leader is gone. */
+  readonly gone: Promise<void>
+  open(): void
+}
+
+/** Starts the gate. Rejects with the system's refusal when no process can be started. */
+export async function spawnGate(command: string, { cwd, environment }: GateOptions): Promise<Gate> {
+  const leader = spawn('/bin/sh', ['-c', script, 'gate', command], {
+    cwd,
+    env: environment,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
+  })
+  await once(leader, 'spawn')
+  const { pid, stdin, stdout, codes } = partsOf(leader)
+  stdin.on('error', () => undefined) // the leader may be killed while we write to it
+  const gone = new Promise<void>((resolve) => leader.once('exit', () => resolve()))
+  const exitCode = readCode(codes)
+  const mark = await markProcess(pid)
+  return { mark, output: stdout, exitCode, gone, open: () => stdin.write(`${markValue(mark)}\n`) }
+}
+
+function partsOf({ pid, stdin, stdout, stdio }: ChildProcess) {
+  // The cast: descriptor 3 was asked for as a pipe above, which Node's types do not follow.
+  const codes = stdio[3] as Readable | null | undefined
+  invariant(pid !== undefined && stdin && stdout && codes, 'a spawned gate has a pid and its pipes')
+  return { pid, stdin: stdin as Writable, stdout, codes }
+}
+
+async function readCode(codes: Readable): Promise<number | null> {
+  try {
+    for await (const line of codes.setEncoding('utf8')) return Number(line)
+  } catch {
+    // A pipe that breaks tells no code, like one that ends without.
+  }
+  return null
+}

@@ -1,0 +1,152 @@
+import type { Tool, ToolResult, ToolRun } from '@holdfast/core/ports'
+import { fault, limits, type Output, ok, type ProcessMark } from '@holdfast/protocol'
+import { z } from 'zod'
+import { commandArgument } from '../arguments.ts'
+import { abortedResult, begun } from '../begin.ts'
+import { defineTool, failedWith, foreseen } from '../define-tool.ts'
+import { resolveWorkdir } from '../workspace/resolve-path.ts'
+import { type After, systemAfter } from './after.ts'
+import { commandEnvironment, type Environment } from './environment.ts'
+import { type Gate, spawnGate } from './gate.ts'
+import { createLiveOutput } from './live-output.ts'
+import { escaped, signalGroup } from './process-group.ts'
+import { type Ending, type Supervision, supervise } from './supervise.ts'
+
+const timeoutDefault = limits.shellTimeoutMs / 1000
+const timeoutMax = limits.shellTimeoutMsMax / 1000
+/** Room for our own words behind the output, within what a blob may hold. */
+const ownWordsBytes = 4096
+
+const input = z.strictObject({
+  command: commandArgument.describe('The command, for /bin/sh.'),
+  timeout: z
+    .int({ error: 'must be a whole number of seconds' })
+    .min(1, 'must be at least 1 second')
+    .max(timeoutMax, `must be at most ${timeoutMax} seconds`)
+    .default(timeoutDefault)
+    .describe(`Seconds after which the command is ended. Default ${timeoutDefault}, at most ${timeoutMax}.`),
+})
+
+export type ShellParts = {
+  readonly environment: Environment
+  readonly after?: After | undefined
+  readonly outputBytesMax?: number | undefined
+}
+
+/** Runs a command in its own process group. Nothing of the group outlives the call. */
+export function createShell({
+  environment,
+  after = systemAfter,
+  outputBytesMax = limits.toolOutputBytesMax,
+}: ShellParts): Tool {
+  return defineTool({
+    name: 'shell',
+    description:
+      'Runs a command with /bin/sh in the working directory and returns what it prints. It has no input and no terminal; what it leaves running in the background is ended with it.',
+    input,
+    changes: 'something',
+
+    async preview({ command }, { workdir }) {
+      const cwd = await resolveWorkdir(workdir)
+      return cwd.ok ? ok({ type: 'command', command, cwd: cwd.value }) : cwd
+    },
+
+    async run({ command, timeout }, { workdir }, run) {
+      if (run.signal.aborted) return abortedResult
+      const cwd = await resolveWorkdir(workdir)
+      const started = cwd.ok
+        ? await spawnGate(command, { cwd: cwd.value, environment: commandEnvironment(environment) }).then(ok, foreseen)
+        : cwd
+      if (!started.ok) return (await begun(run)) ? failedWith(started.fault) : abortedResult
+      const gate = started.value
+      if (!(await begunOrKilled(gate, run))) return abortedResult
+      return attend(gate, run, { after, timeoutMs: timeout * 1000, outputBytesMax })
+    },
+  })
+}
+
+/** As `begun`; unless it is true, the gate is killed before anything could run. */
+async function begunOrKilled(gate: Gate, run: ToolRun): Promise<boolean> {
+  let isBegun = false
+  try {
+    isBegun = await begun(run, gate.mark)
+    return isBegun
+  } finally {
+    if (!isBegun) {
+      signalGroup(gate.mark.group, 'SIGKILL')
+      await gate.gone
+    }
+  }
+}
+
+type Attendance = { readonly after: After; readonly timeoutMs: number; readonly outputBytesMax: number }
+
+async function attend(gate: Gate, run: ToolRun, attendance: Attendance): Promise<ToolResult> {
+  const { after, timeoutMs } = attendance
+  const supervision = supervise(gate, { after, timeoutMs, signal: run.signal })
+  gate.open()
+  const kept = run.keep(outputOf(gate, run, supervision, attendance)).then(ok, (error: unknown) => ({
+    ok: false as const,
+    fault: fault('storage_error', `the output could not be kept: ${String(error)}`),
+  }))
+  const aborted = supervision.ending.then(({ type }) => (type === 'aborted' ? abortGrace(after) : kept))
+  const output = await Promise.race([kept, aborted])
+  await supervision.close()
+  if (!output.ok) return failedWith(output.fault)
+  const ending = await supervision.ending
+  return { type: ending.type === 'exited' && ending.code === 0 ? 'ok' : 'failed', output: output.value }
+}
+
+/** An abort waits for the output to be kept, but not for a disk that is stuck. */
+function abortGrace(after: After): Promise<{ readonly ok: true; readonly value: Output }> {
+  return new Promise((resolve) => after(100, () => resolve({ ok: true, value: abortedResult.output })))
+}
+
+/** What the command prints, shown as it comes and passed on without being held, then how it ended. */
+async function* outputOf(
+  { output, mark }: Gate,
+  { show }: ToolRun,
+  { ending }: Supervision,
+  { after, timeoutMs, outputBytesMax }: Attendance,
+): AsyncGenerator<Uint8Array> {
+  const live = createLiveOutput(show, after)
+  const room = outputBytesMax - ownWordsBytes
+  let seen = 0
+  let endsLine = true
+  try {
+    for await (const chunk of output as AsyncIterable<Buffer>) {
+      live.add(chunk)
+      const fits = chunk.subarray(0, Math.max(0, room - seen))
+      seen += chunk.length
+      if (fits.length === 0) continue
+      endsLine = fits.at(-1) === 0x0a
+      yield fits
+    }
+  } finally {
+    live.end()
+  }
+  const words = seen > room ? [`[cut at ${room} of ${seen} bytes]`] : []
+  words.push(...(await endingWords(await ending, mark, timeoutMs)))
+  if (words.length > 0) yield Buffer.from(`${endsLine ? '' : '\n'}${words.join('\n')}`)
+}
+
+async function endingWords(ending: Ending, mark: ProcessMark, timeoutMs: number): Promise<readonly string[]> {
+  switch (ending.type) {
+    case 'exited':
+      return ending.code === 0 ? [] : [`exit code ${ending.code}`]
+    case 'killed':
+      return ['killed, with its whole process group']
+    case 'timed out':
+      return [`timed out after ${timeoutMs / 1000} s`, ...(await escapeWords(mark))]
+    case 'aborted':
+      return ['aborted', ...(await escapeWords(mark))]
+  }
+}
+
+/** What left the process group is not ours to kill, but to tell. */
+async function escapeWords(mark: ProcessMark): Promise<readonly string[]> {
+  const left = (await escaped(mark)).filter(({ group }) => group !== mark.group)
+  if (left.length === 0) return []
+  const rows = left.slice(0, 20).map(({ pid, name }) => `${pid} (${name})`)
+  return [`still running outside its process group: ${rows.join(', ')}`]
+}

@@ -1,0 +1,52 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import type { ToolArgs } from '@holdfast/core/ports'
+import { invariant } from '@holdfast/protocol'
+import { expect, it } from 'vitest'
+import { describeTool, openWorkdir } from '../../../testkit/src/contracts/tool.ts'
+import { createTools } from './tools.ts'
+
+const tools = createTools({ environment: process.env })
+
+const sample = (name: string, args: ToolArgs) => async () => {
+  const { workdir } = await openWorkdir()
+  await writeFile(join(workdir, 'notes.txt'), 'one\ntwo\n')
+  const tool = tools.find(name)
+  invariant(tool, `no tool ${name}`)
+  const outlast = async () => {
+    for (let round = 0; round < 3; round++) await promisify(execFile)('/bin/sh', ['-c', '/bin/sh -c true'])
+  }
+  return { tool, place: { workdir }, args, outlast }
+}
+
+describeTool('read_file', sample('read_file', { path: 'notes.txt', offset: 1, limit: 5 }))
+describeTool('list_directory', sample('list_directory', { path: '.' }))
+describeTool('write_file', sample('write_file', { path: 'new/deep/file.txt', content: 'three\n' }))
+describeTool('edit_file', sample('edit_file', { path: 'notes.txt', old_text: 'one', new_text: 'eins' }))
+describeTool('shell', sample('shell', { command: 'echo made > made.txt', timeout: 30 }))
+
+it('offers five tools and finds them by name', () => {
+  expect(tools.all.map(({ schema }) => schema.name)).toEqual([
+    'read_file',
+    'list_directory',
+    'write_file',
+    'edit_file',
+    'shell',
+  ])
+  expect(tools.all.filter(({ isDestructive }) => isDestructive).map(({ schema }) => schema.name)).toEqual([
+    'write_file',
+    'edit_file',
+    'shell',
+  ])
+  expect(tools.find('rm_rf')).toBeNull()
+})
+
+it('tells a model of the arguments as JSON Schema', () => {
+  expect(tools.find('shell')?.schema.input).toMatchObject({
+    type: 'object',
+    required: ['command'],
+    properties: { command: { type: 'string' }, timeout: { type: 'integer', minimum: 1, maximum: 300, default: 30 } },
+  })
+})

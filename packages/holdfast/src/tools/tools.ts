@@ -1,0 +1,28 @@
+import type { Tool, Tools } from '@holdfast/core/ports'
+import { editFileTool } from './files/edit-file.ts'
+import { listDirectoryTool } from './files/list-directory.ts'
+import { readFileTool } from './files/read-file.ts'
+import { writeFileTool } from './files/write-file.ts'
+import type { After } from './shell/after.ts'
+import type { Environment } from './shell/environment.ts'
+import { endLeftover } from './shell/process-group.ts'
+import { createShell } from './shell/shell.ts'
+
+export type ToolParts = {
+  /** What commands inherit, less anything that looks like a credential. */
+  readonly environment: Environment
+  readonly after?: After | undefined
+}
+
+/** The tools that come with Holdfast. */
+export function createTools({ environment, after }: ToolParts): Tools {
+  const all: readonly Tool[] = [
+    readFileTool,
+    listDirectoryTool,
+    writeFileTool,
+    editFileTool,
+    createShell({ environment, after }),
+  ]
+  const byName = new Map(all.map((tool) => [tool.schema.name, tool]))
+  return { all, find: (name) => byName.get(name) ?? null, endLeftover }
+}

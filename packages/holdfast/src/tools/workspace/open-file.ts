@@ -1,0 +1,46 @@
+import { constants, type Stats } from 'node:fs'
+import { type FileHandle, lstat, open } from 'node:fs/promises'
+import { basename, dirname } from 'node:path'
+import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { openDirectory } from './open-directory.ts'
+import { resolvePath, type WorkspacePath } from './resolve-path.ts'
+
+export type OpenFile = { readonly handle: FileHandle; readonly place: WorkspacePath; readonly stats: Stats }
+
+const notAFile = (shown: string, stats: Stats) =>
+  fault(
+    'bad_request',
+    stats.isDirectory()
+      ? `${escapeLine(shown)} is a directory, not a file`
+      : `${escapeLine(shown)} is not a regular file (a device, pipe or socket)`,
+  )
+
+/** What stands at a place: a regular file, or nothing yet. Anything else is refused without being opened. */
+export async function statFile(place: WorkspacePath): Promise<Result<Stats | null>> {
+  if (place.missing.length > 0) return ok(null)
+  const stats = await lstat(place.absolute)
+  return stats.isFile() ? ok(stats) : refuse(notAFile(place.shown, stats))
+}
+
+/** Opens a regular file of the workdir for reading. The caller closes the handle. */
+export async function openFile(workdir: string, path: string): Promise<Result<OpenFile>> {
+  const resolved = await resolvePath(workdir, path)
+  if (!resolved.ok) return resolved
+  const place = resolved.value
+  const found = await statFile(place)
+  if (!found.ok) return found
+  if (found.value === null) return refuse(fault('not_found', `${escapeLine(path)} is not there`))
+
+  const opened = await openDirectory(place.root, dirname(place.absolute))
+  if (!opened.ok) return opened
+  await using directory = opened.value
+  // O_NONBLOCK: should a pipe have taken the file's place since, opening it must not wait for a writer.
+  const handle = await open(
+    directory.at(basename(place.absolute)),
+    constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY,
+  )
+  const stats = await handle.stat()
+  if (stats.isFile()) return ok({ handle, place, stats })
+  await handle.close()
+  return refuse(notAFile(place.shown, stats))
+}

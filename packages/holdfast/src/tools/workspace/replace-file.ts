@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+import { constants, type Stats } from 'node:fs'
+import { access, type FileHandle, lstat, mkdir, open, rename, unlink } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { escapeLine, type FileChange, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { type OpenDirectory, openDirectory } from './open-directory.ts'
+import { statFile } from './open-file.ts'
+import { refuseOwnFolder } from './own-folder.ts'
+import { resolvePath, type WorkspacePath } from './resolve-path.ts'
+import { systemErrorCode } from './system-error.ts'
+
+export type Writable = { readonly place: WorkspacePath; readonly stats: Stats | null }
+
+/** Whether a file may be written at `path`; changes nothing. */
+export async function findWritable(workdir: string, path: string): Promise<Result<Writable>> {
+  const resolved = await resolvePath(workdir, path)
+  if (!resolved.ok) return resolved
+  const place = refuseOwnFolder(resolved.value)
+  if (!place.ok) return place
+  const stats = await statFile(place.value)
+  if (!stats.ok) return stats
+  if (stats.value !== null) {
+    // The rename would succeed all the same; a file made read-only is meant to stay as it is.
+    const writable = await access(place.value.absolute, constants.W_OK).then(
+      () => true,
+      () => false,
+    )
+    if (!writable) return refuse(fault('bad_request', `${escapeLine(place.value.shown)} is read-only`))
+  }
+  return ok({ place: place.value, stats: stats.value })
+}
+
+/** Puts `content` at `path` whole or not at all, making directories on the way inside the workdir. */
+export async function replaceFile(
+  workdir: string,
+  path: string,
+  content: string,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<Result<FileChange>> {
+  const found = await findWritable(workdir, path)
+  if (!found.ok) return found
+  const { place, stats } = found.value
+  const opened = await openParent(place)
+  if (!opened.ok) return opened
+  await using parent = opened.value
+  const name = basename(place.absolute)
+
+  const occupant = await lstat(parent.at(name)).catch((error: unknown) => {
+    if (systemErrorCode(error) === 'ENOENT') return null
+    throw error
+  })
+  if (occupant !== null && !occupant.isFile())
+    return refuse(fault('bad_request', `${escapeLine(place.shown)} is no longer a regular file`))
+
+  const written = await writeBeside(parent, name, content, { stats: occupant ?? stats, signal })
+  if (!written) return refuse(fault('bad_request', 'aborted before anything was written'))
+  return ok({ path: place.shown, change: occupant === null ? 'created' : 'modified' })
+}
+
+async function openParent(place: WorkspacePath): Promise<Result<OpenDirectory>> {
+  const made = place.missing.slice(0, -1)
+  const existing = place.missing.reduce((path) => dirname(path), place.absolute)
+  let opened = await openDirectory(place.root, place.missing.length > 0 ? existing : dirname(place.absolute))
+  for (const name of made) {
+    if (!opened.ok) return opened
+    await using directory = opened.value
+    await mkdir(directory.at(name)).catch((error: unknown) => {
+      if (systemErrorCode(error) !== 'EEXIST') throw error // another call made it meanwhile; opening it checks what it is
+    })
+    await directory.sync()
+    opened = await openDirectory(place.root, join(directory.absolute, name))
+  }
+  return opened
+}
+
+type Beside = { readonly stats: Stats | null; readonly signal: AbortSignal }
+
+async function writeBeside(parent: OpenDirectory, name: string, content: string, { stats, signal }: Beside) {
+  const temporary = parent.at(`.${randomUUID()}.tmp`) // its own name, since `name` may be as long as names can be
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+  const handle = await open(temporary, flags, stats === null ? 0o666 : 0o600)
+  let renamed = false
+  try {
+    try {
+      await handle.writeFile(content)
+      if (stats !== null) await keepOwnerAndMode(handle, stats)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    if (signal.aborted) return false
+    await rename(temporary, parent.at(name))
+    renamed = true
+    await parent.sync()
+    return true
+  } finally {
+    if (!renamed) await unlink(temporary).catch(() => undefined) // the first failure is the one to tell
+  }
+}
+
+async function keepOwnerAndMode(handle: FileHandle, stats: Stats): Promise<void> {
+  const now = await handle.stat()
+  if (now.uid !== stats.uid || now.gid !== stats.gid) await handle.chown(stats.uid, stats.gid).catch(() => undefined) // only root may; the content matters more
+  await handle.chmod(stats.mode & 0o777)
+}

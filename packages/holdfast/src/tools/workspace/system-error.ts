@@ -1,0 +1,15 @@
+import { getSystemErrorMap } from 'node:util'
+
+/** The name of what the system refused (`ENOENT`), or null when the throw was no refusal of the system. */
+export function systemErrorCode(error: unknown): string | null {
+  return error instanceof Error && 'code' in error && 'syscall' in error && typeof error.code === 'string'
+    ? error.code
+    : null
+}
+
+/** The system's refusal in words. Its own message is not used: it names paths that mean nothing to the reader. */
+export function systemErrorWords(error: unknown): string {
+  const code = systemErrorCode(error)
+  for (const [name, words] of getSystemErrorMap().values()) if (name === code) return `${words} (${name})`
+  return code ?? String(error)
+}

@@ -1,0 +1,1 @@
+export { describeProvider, type ProviderSubject } from './provider.ts'

@@ -1,0 +1,99 @@
+import type { ModelPart, ModelRequest, Provider } from '@holdfast/core/ports'
+import { afterEach, describe, expect, it } from 'vitest'
+
+/** A provider to try, and requests that make it show each of its ways. */
+export type ProviderSubject = {
+  readonly provider: Provider
+  /** Answered in full, with some text. */
+  readonly plain: ModelRequest
+  /** Says something, then goes on for long or for ever: only an abort ends it. */
+  readonly long: ModelRequest
+  /** Fails, as a network or a service fails. */
+  readonly failing: ModelRequest
+  readonly close?: () => Promise<void>
+}
+
+/** What every provider owes the runtime. A new provider is done when this passes, and not before. */
+export function describeProvider(name: string, open: () => Promise<ProviderSubject>): void {
+  describe(`${name} provider`, () => {
+    let opened: ProviderSubject | null = null
+    const subject = async () => {
+      opened = await open()
+      return opened
+    }
+    afterEach(async () => {
+      await opened?.close?.()
+      opened = null
+    })
+
+    it('ends with exactly one end, and says nothing after it', async () => {
+      const { provider, plain } = await subject()
+      const parts = await collect(provider, plain)
+      expect(parts.filter(({ type }) => type === 'end')).toEqual([
+        { type: 'end', end: expect.objectContaining({ type: 'complete' }) },
+      ])
+      expect(parts.at(-1)?.type).toBe('end')
+    })
+
+    it('says each part once, and just what its deltas showed', async () => {
+      const { provider, plain } = await subject()
+      const parts = await collect(provider, plain)
+      const said = parts.flatMap((part) => (part.type === 'said' && part.said.type !== 'call' ? [part] : []))
+      expect(said.some((part) => part.said.type === 'text')).toBe(true)
+      expect(new Set(said.map(({ part }) => part)).size).toBe(said.length)
+      expect(said.map(({ part }) => shown(parts, part))).toEqual(
+        said.map((part) => 'text' in part.said && part.said.text),
+      )
+    })
+
+    it('ends as aborted, and only that, when it was aborted before it began', async () => {
+      const { provider, plain } = await subject()
+      expect(await collect(provider, plain, AbortSignal.abort())).toEqual([{ type: 'end', end: { type: 'aborted' } }])
+    })
+
+    it('ends as aborted at once when it is aborted in the middle', async () => {
+      const { provider, long } = await subject()
+      const abort = new AbortController()
+      const parts: ModelPart[] = []
+      for await (const part of provider.stream(long, { signal: abort.signal })) {
+        parts.push(part)
+        abort.abort()
+      }
+      expect(parts.map(({ type }) => type)).toEqual(['delta', 'end'])
+      expect(parts.at(-1)).toEqual({ type: 'end', end: { type: 'aborted' } })
+    })
+
+    it('lets a reader walk away', async () => {
+      const { provider, long } = await subject()
+      const seen: ModelPart[] = []
+      for await (const part of provider.stream(long, { signal: new AbortController().signal })) {
+        seen.push(part)
+        break
+      }
+      expect(seen).toHaveLength(1)
+    })
+
+    it('ends as failed, with a sentence for people, and never throws', async () => {
+      const { provider, failing } = await subject()
+      const parts = await collect(provider, failing)
+      const ends = parts.flatMap((part) => (part.type === 'end' ? [part.end] : []))
+      expect(ends).toEqual([expect.objectContaining({ type: 'failed' })])
+      expect(parts.at(-1)?.type).toBe('end')
+      const end = ends[0]
+      expect(end?.type === 'failed' && end.fault.message).toMatch(/\S.*\.$/)
+    })
+  })
+}
+
+async function collect(
+  provider: Provider,
+  request: ModelRequest,
+  signal: AbortSignal = new AbortController().signal,
+): Promise<readonly ModelPart[]> {
+  const parts: ModelPart[] = []
+  for await (const part of provider.stream(request, { signal })) parts.push(part)
+  return parts
+}
+
+const shown = (parts: readonly ModelPart[], of: number): string =>
+  parts.flatMap((part) => (part.type === 'delta' && part.part === of ? [part.text] : [])).join('')

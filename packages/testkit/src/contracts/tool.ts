@@ -1,0 +1,165 @@
+import { lstat, mkdir, mkdtemp, readdir, readFile, readlink, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Tool, ToolArgs, ToolPlace, ToolRun } from '@holdfast/core/ports'
+import type { ProcessMark } from '@holdfast/protocol'
+import { describe, expect, it, onTestFinished } from 'vitest'
+
+export type ToolSample = {
+  readonly tool: Tool
+  readonly place: ToolPlace
+  /** Arguments that work in `place`; with a destructive tool they change it. */
+  readonly args: ToolArgs
+  /** Takes at least as long as the change would: whoever did not wait for `begin` has changed something by then. */
+  readonly outlast?: (() => Promise<void>) | undefined
+}
+
+/** An empty workdir in a directory of its own, gone when the test is. What lies beside it, the test may look at. */
+export async function openWorkdir(): Promise<{ readonly workdir: string; readonly beside: string }> {
+  const beside = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-tool-')))
+  onTestFinished(() => rm(beside, { recursive: true, force: true }))
+  const workdir = join(beside, 'work')
+  await mkdir(workdir)
+  return { workdir, beside }
+}
+
+/** A run that keeps everything in memory and begins at once, unless told otherwise. */
+export function createToolRun(parts: Partial<ToolRun> = {}) {
+  const shown: string[] = []
+  const marks: (ProcessMark | undefined)[] = []
+  const run: ToolRun = {
+    signal: new AbortController().signal,
+    begin: async (mark) => {
+      marks.push(mark)
+    },
+    show: (text) => shown.push(text),
+    keep: async (output) => {
+      const chunks: Uint8Array[] = []
+      for await (const chunk of output) chunks.push(chunk)
+      return { text: Buffer.concat(chunks).toString('utf8') }
+    },
+    ...parts,
+  }
+  return { run, shown, marks }
+}
+
+/** Everything below a directory, by path: kind, mode and content. Two equal trees are the same tree. */
+export async function readTree(directory: string): Promise<ReadonlyMap<string, string>> {
+  const tree = new Map<string, string>()
+  for (const name of (await readdir(directory, { recursive: true })).sort()) {
+    const path = join(directory, name)
+    const stats = await lstat(path)
+    const mode = stats.mode.toString(8)
+    if (stats.isSymbolicLink()) tree.set(name, `${mode} -> ${await readlink(path)}`)
+    else if (stats.isFile()) tree.set(name, `${mode} ${await readFile(path, 'latin1')}`)
+    else tree.set(name, mode)
+  }
+  return tree
+}
+
+/** What every tool owes the runtime. A new tool is done when this passes, and not before. */
+export function describeTool(name: string, open: () => Promise<ToolSample>) {
+  describe(`${name} as a tool`, () => {
+    it('says its name, its arguments and whether it changes anything', async () => {
+      const { tool, args } = await open()
+      expect(tool.schema.name).toBe(name)
+      expect(tool.schema.input).toMatchObject({ type: 'object', additionalProperties: false })
+      expect(Object.keys(tool.schema.input['properties'] as object)).toEqual(expect.arrayContaining(Object.keys(args)))
+      expect(tool.isDestructive).toBe(!tool.isReadOnly)
+    })
+
+    it('names what is wrong with bad arguments, and never throws', async () => {
+      const { tool, place, args } = await open()
+      const wrong: ToolArgs[] = [{}, { ...args, surprise: true }]
+      for (const key of Object.keys(args))
+        for (const value of [null, [], {}, true]) wrong.push({ ...args, [key]: value })
+      for (const bad of wrong) {
+        expect(await tool.prepare(bad, place)).toEqual({ type: 'unusable', message: expect.stringContaining(name) })
+        expect(await tool.run(bad, place, createToolRun().run)).toMatchObject({ type: 'failed' })
+      }
+      for (const key of Object.keys(args)) {
+        const { [key]: _, ...rest } = args
+        const prepared = await tool.prepare(rest, place)
+        if (prepared.type === 'unusable') expect(prepared.message).toContain(`${key} is missing`)
+      }
+      expect(await tool.prepare({ ...args, surprise: true }, place)).toMatchObject({
+        message: expect.stringContaining('surprise'),
+      })
+    })
+
+    it('answers for hostile text without throwing', async () => {
+      const { tool, place, args } = await open()
+      for (const key of Object.keys(args))
+        for (const value of ['', '\0', '\ud800', 'x'.repeat(200_000), '\u202e/../\u001b[2J', '../'.repeat(500)])
+          expect(['ready', 'unusable']).toContain((await tool.prepare({ ...args, [key]: value }, place)).type)
+    })
+
+    it('changes nothing while it prepares, and prepares the same again', async () => {
+      const { tool, place, args } = await open()
+      const before = await readTree(place.workdir)
+      const prepared = await tool.prepare(args, place)
+      expect(prepared).toMatchObject({ type: 'ready', args })
+      expect(await tool.prepare(args, place)).toEqual(prepared)
+      expect(await readTree(place.workdir)).toEqual(before)
+    })
+
+    it('refuses a workdir that is not there', async () => {
+      const { tool, place, args } = await open()
+      const gone = { workdir: join(place.workdir, 'no', 'such') }
+      expect(await tool.prepare(args, gone)).toMatchObject({ type: 'unusable' })
+      expect(await tool.run(args, gone, createToolRun().run)).toMatchObject({ type: 'failed' })
+    })
+
+    it('changes nothing before begin resolves, and then does its work', async () => {
+      const { tool, place, args, outlast } = await open()
+      const before = await readTree(place.workdir)
+      let atBegin: ReadonlyMap<string, string> | null = null
+      const { run } = createToolRun({
+        begin: async () => {
+          await outlast?.()
+          atBegin = await readTree(place.workdir)
+        },
+      })
+      expect(await tool.run(args, place, run)).toMatchObject({ type: 'ok' })
+      expect(atBegin).toEqual(before)
+      const after = await readTree(place.workdir)
+      if (tool.isReadOnly) expect(after).toEqual(before)
+      else expect(after).not.toEqual(before)
+    })
+
+    it('changes nothing when begin rejects', async () => {
+      const { tool, place, args, outlast } = await open()
+      const before = await readTree(place.workdir)
+      const { run } = createToolRun({ begin: () => Promise.reject(new Error('no longer wanted')) })
+      await expect(tool.run(args, place, run)).rejects.toThrow('no longer wanted')
+      await outlast?.()
+      expect(await readTree(place.workdir)).toEqual(before)
+    })
+
+    it('neither begins nor changes anything once aborted', async () => {
+      const { tool, place, args, outlast } = await open()
+      const before = await readTree(place.workdir)
+      const { run, marks } = createToolRun({ signal: AbortSignal.abort() })
+      expect(await tool.run(args, place, run)).toMatchObject({ type: 'failed' })
+      await outlast?.()
+      expect(marks).toEqual([])
+      expect(await readTree(place.workdir)).toEqual(before)
+    })
+
+    it('returns on abort though begin is stuck, and changes nothing', async () => {
+      const { tool, place, args, outlast } = await open()
+      const before = await readTree(place.workdir)
+      const controller = new AbortController()
+      const { run } = createToolRun({
+        signal: controller.signal,
+        begin: () => {
+          queueMicrotask(() => controller.abort())
+          return new Promise(() => undefined)
+        },
+      })
+      expect(await tool.run(args, place, run)).toMatchObject({ type: 'failed' })
+      await outlast?.()
+      expect(await readTree(place.workdir)).toEqual(before)
+    })
+  })
+}

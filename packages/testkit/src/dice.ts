@@ -1,0 +1,19 @@
+/** The only source of chance in a simulation. The same seed gives the same run, byte for byte. */
+export function createDice(seed: number) {
+  let state = seed >>> 0
+  const roll = () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  return {
+    /** A whole number from 0 up to, and without, `limit`. */
+    below: (limit: number): number => Math.floor(roll() * limit),
+    pick: <Item>(items: readonly Item[]): Item | undefined => items[Math.floor(roll() * items.length)],
+    /** True in about `times` of `outOf` throws. */
+    chance: (times: number, outOf: number): boolean => Math.floor(roll() * outOf) < times,
+  }
+}
+
+export type Dice = ReturnType<typeof createDice>

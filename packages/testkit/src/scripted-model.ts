@@ -1,0 +1,119 @@
+import type { ModelEnd, ModelPart, ModelRequest, Models, Provider, SaidPart } from '@holdfast/core/ports'
+import type { Usage } from '@holdfast/protocol'
+import { createGate, type Gate } from './gate.ts'
+
+type Meta = NonNullable<SaidPart['meta']>
+
+/** One thing a scripted model does. Build them with `think`, `say`, `mumble`, `call`, `waitAt`, `finish` and `fail`. */
+export type ScriptStep =
+  | { readonly type: 'said'; readonly said: SaidPart }
+  /** A fragment that is never completed: what a cut or an abort leaves behind. */
+  | { readonly type: 'mumbled'; readonly kind: 'text' | 'thinking'; readonly text: string }
+  | { readonly type: 'gate'; readonly gate: Gate }
+  | { readonly type: 'end'; readonly end: ModelEnd }
+
+/** What the model does for one request. Without an end it is complete: `calls` if there was a call, else `stop`. */
+export type ScriptedAnswer = readonly ScriptStep[]
+
+/** The answers in order, or a rule that makes them. */
+export type Script = readonly ScriptedAnswer[] | ((request: ModelRequest, index: number) => ScriptedAnswer)
+
+export type ScriptedModel = Provider & {
+  /** What it was asked, in order. */
+  readonly requests: readonly ModelRequest[]
+}
+
+export const scriptedUsage: Usage = { input: 100, output: 10, cacheRead: 0, cacheWrite: 0, cost: 0 }
+
+export const think = (text: string, meta?: Meta): ScriptStep => ({
+  type: 'said',
+  said: { type: 'thinking', text, ...(meta && { meta }) },
+})
+export const say = (text: string): ScriptStep => ({ type: 'said', said: { type: 'text', text } })
+export const mumble = (text: string, kind: 'text' | 'thinking' = 'text'): ScriptStep => ({
+  type: 'mumbled',
+  kind,
+  text,
+})
+export const call = (tool: string, args: { readonly [key: string]: unknown }): ScriptStep => ({
+  type: 'said',
+  said: { type: 'call', tool, args },
+})
+export const waitAt = (gate: Gate): ScriptStep => ({ type: 'gate', gate })
+export const finish = (finish: 'stop' | 'calls' | 'length' | 'refused', usage: Usage = scriptedUsage): ScriptStep => ({
+  type: 'end',
+  end: { type: 'complete', finish, usage },
+})
+export const fail = (failed: Partial<Extract<ModelEnd, { readonly type: 'failed' }>> = {}): ScriptStep => ({
+  type: 'end',
+  end: {
+    type: 'failed',
+    fault: { kind: 'passthrough', message: 'The script says that this fails.' },
+    retryable: false,
+    retryAfterMs: null,
+    usage: null,
+    ...failed,
+  },
+})
+
+/** A model that says what the test wrote down. It keeps the provider's promises, so that what fails is the code under test. */
+export function createScriptedModel(script: Script): ScriptedModel {
+  const requests: ModelRequest[] = []
+
+  return {
+    requests,
+    async *stream(request, { signal }) {
+      const index = requests.push(request) - 1
+      const answer = typeof script === 'function' ? script(request, index) : (script[index] ?? [offScript(index)])
+      yield* perform(answer, signal)
+    },
+  }
+}
+
+/** A catalogue in which every name is this one model. */
+export const modelsOf = (provider: Provider): Models => ({ find: () => ({ type: 'ready', provider }) })
+
+const offScript = (index: number): ScriptStep =>
+  fail({ fault: { kind: 'passthrough', message: `The script has no answer for request ${index + 1}.` } })
+
+async function* perform(answer: ScriptedAnswer, signal: AbortSignal): AsyncGenerator<ModelPart> {
+  let part = 0
+  for (const step of answer) {
+    if (step.type === 'gate') await passOrAbort(step.gate, signal)
+    if (signal.aborted) return yield { type: 'end', end: { type: 'aborted' } }
+    if (step.type === 'end') return yield step
+    for (const shown of partsOf(step, part)) {
+      yield shown
+      // The test may abort on what it just saw; nothing of the turn may follow.
+      if (signal.aborted) return yield { type: 'end', end: { type: 'aborted' } }
+    }
+    if (step.type !== 'gate') part++
+  }
+  yield { type: 'end', end: impliedEnd(answer) }
+}
+
+function* partsOf(step: Exclude<ScriptStep, { readonly type: 'end' }>, part: number): Generator<ModelPart> {
+  if (step.type === 'gate') return
+  if (step.type === 'mumbled') return yield { type: 'delta', part, kind: step.kind, text: step.text }
+  const { said } = step
+  if (said.type === 'call') {
+    yield { type: 'delta', part, kind: 'input', text: JSON.stringify(said.args), tool: said.tool }
+  } else {
+    for (const word of said.text.match(/\s*\S+\s*$|\s*\S+/g) ?? [])
+      yield { type: 'delta', part, kind: said.type, text: word }
+  }
+  yield { type: 'said', part, said }
+}
+
+function impliedEnd(answer: ScriptedAnswer): ModelEnd {
+  const hasCalls = answer.some((step) => step.type === 'said' && step.said.type === 'call')
+  return { type: 'complete', finish: hasCalls ? 'calls' : 'stop', usage: scriptedUsage }
+}
+
+async function passOrAbort(gate: Gate, signal: AbortSignal): Promise<void> {
+  const aborted = createGate()
+  signal.addEventListener('abort', aborted.open)
+  if (signal.aborted) aborted.open()
+  await Promise.race([gate.pass(), aborted.pass()])
+  signal.removeEventListener('abort', aborted.open)
+}

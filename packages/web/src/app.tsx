@@ -1,0 +1,46 @@
+import type { RemoteSessions } from '@holdfast/client'
+import { useState } from 'react'
+import { SessionList } from './list/session-list.tsx'
+import { useSessionList } from './list/use-session-list.ts'
+import { NewSession } from './new-session.tsx'
+import { useRoute } from './route.ts'
+import { SessionPage } from './session/session-page.tsx'
+import { SignedOut } from './signed-out.tsx'
+
+type AppProps = { readonly sessions: RemoteSessions }
+
+export function App({ sessions }: AppProps) {
+  const route = useRoute()
+  const [search, setSearch] = useState('')
+  const [isListOpen, setListOpen] = useState(false) // on a phone the list is a drawer; on a desk it is always there
+  const list = useSessionList(sessions, search)
+
+  if (list.fault?.code === 'unauthorized') return <SignedOut onRetry={list.refresh} />
+
+  const name = route.at === 'session' ? route.name : null
+  const listed = list.sessions.find(({ id, handle }) => id === name || handle === name)
+  return (
+    <div className={isListOpen ? 'app list-open' : 'app'}>
+      <SessionList
+        list={list}
+        search={search}
+        onSearch={setSearch}
+        current={listed?.id ?? name}
+        onLeave={() => setListOpen(false)}
+      />
+      <button type="button" className="scrim" aria-label="Close the list" onClick={() => setListOpen(false)} />
+      {name === null ? (
+        <NewSession sessions={sessions} recent={list.sessions} onOpenList={() => setListOpen(true)} />
+      ) : (
+        <SessionPage
+          key={name}
+          sessions={sessions}
+          name={name}
+          listed={listed}
+          onChanged={list.refresh}
+          onOpenList={() => setListOpen(true)}
+        />
+      )}
+    </div>
+  )
+}

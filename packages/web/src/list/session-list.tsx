@@ -1,0 +1,91 @@
+import { escapeLine, type Meta } from '@holdfast/protocol'
+import { Mark } from '../mark.tsx'
+import { hrefOf } from '../route.ts'
+import { statusText } from '../session/status-text.ts'
+import { baseName } from '../text/base-name.ts'
+import { relativeTime } from '../text/relative-time.ts'
+import { useNow } from './use-now.ts'
+import type { SessionListState } from './use-session-list.ts'
+
+type SessionListProps = {
+  readonly list: SessionListState
+  readonly search: string
+  readonly onSearch: (search: string) => void
+  readonly current: string | null
+  /** A session was chosen: a drawer may close. */
+  readonly onLeave: () => void
+}
+
+export function SessionList({ list, search, onSearch, current, onLeave }: SessionListProps) {
+  const nowMs = useNow()
+  return (
+    <nav className="sidebar" aria-label="Session list">
+      <div className="sidebar-head">
+        <a className="brand" href={hrefOf({ at: 'new' })} onClick={onLeave}>
+          <Mark />
+          Holdfast
+        </a>
+        <a className="button" href={hrefOf({ at: 'new' })} onClick={onLeave}>
+          New session
+        </a>
+      </div>
+      <input
+        type="search"
+        aria-label="Search sessions"
+        placeholder="Search sessions"
+        value={search}
+        onChange={(event) => onSearch(event.target.value)}
+      />
+      {list.fault && (
+        <p className="sidebar-note bad" role="status">
+          {list.fault.code === 'unreachable' ? 'The server does not answer. Trying again…' : list.fault.message}
+        </p>
+      )}
+      <ul className="sessions" aria-label="Sessions">
+        {list.sessions.map((meta) => (
+          <SessionRow key={meta.id} meta={meta} nowMs={nowMs} isCurrent={meta.id === current} onChoose={onLeave} />
+        ))}
+      </ul>
+      {list.isLoaded && !list.fault && list.sessions.length === 0 && (
+        <p className="sidebar-note">{search === '' ? 'No sessions yet.' : 'No session has these words.'}</p>
+      )}
+      {list.hasMore && (
+        <button type="button" className="quiet more" onClick={list.showMore}>
+          Show more
+        </button>
+      )}
+    </nav>
+  )
+}
+
+type SessionRowProps = {
+  readonly meta: Meta
+  readonly nowMs: number
+  readonly isCurrent: boolean
+  readonly onChoose: () => void
+}
+
+function SessionRow({ meta, nowMs, isCurrent, onChoose }: SessionRowProps) {
+  const title = escapeLine(meta.title) || meta.handle
+  const status = statusText(meta.status)
+  return (
+    <li>
+      <a
+        className="session-row"
+        href={hrefOf({ at: 'session', name: meta.id })}
+        aria-current={isCurrent ? 'page' : undefined}
+        onClick={onChoose}
+      >
+        <span className="row-top">
+          <span className={`dot ${meta.status}`} role="img" aria-label={status} title={status} />
+          <span className="row-title">{title}</span>
+          <time dateTime={meta.lastMessageAt}>{relativeTime(meta.lastMessageAt, nowMs)}</time>
+        </span>
+        <span className="row-bottom">
+          <span title={meta.workspace}>{escapeLine(baseName(meta.workspace))}</span>
+          <span className="row-preview">{escapeLine(meta.recentText || meta.preview)}</span>
+        </span>
+      </a>
+    </li>
+  )
+}

@@ -1,0 +1,114 @@
+import { escapeLine, type Fault, type Meta, type Sessions } from '@holdfast/protocol'
+import { type FormEvent, useState } from 'react'
+import { ListButton } from './list/list-button.tsx'
+import { goTo } from './route.ts'
+import { MessageBox } from './session/message-box.tsx'
+
+type NewSessionProps = {
+  readonly sessions: Sessions
+  /** Newest first: the first one says where people work now. */
+  readonly recent: readonly Meta[]
+  readonly onOpenList: () => void
+}
+
+const serverFolder = '.'
+
+export function NewSession({ sessions, recent, onOpenList }: NewSessionProps) {
+  const [text, setText] = useState('')
+  const [workdir, setWorkdir] = useState<string | null>(null) // null until a person types: then the list may still fill it
+  const [model, setModel] = useState('')
+  const [isStarting, setStarting] = useState(false)
+  const [fault, setFault] = useState<Fault | null>(null)
+  const folder = workdir ?? recent[0]?.workspace ?? serverFolder
+
+  const start = async () => {
+    if (isStarting) return
+    setStarting(true)
+    const started = await startWith(sessions, { workdir: folder, model: model.trim(), text })
+    if (started.ok) goTo({ at: 'session', name: started.value })
+    else {
+      setFault(started.fault)
+      setStarting(false)
+    }
+  }
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    start()
+  }
+
+  return (
+    <main className="new-session">
+      <ListButton onOpen={onOpenList} />
+      <form onSubmit={onSubmit} aria-label="New session">
+        <h1>What shall we work on?</h1>
+        <MessageBox value={text} onChange={setText} onSend={start} placeholder="Say what you want done" rows={3} />
+        <div className="fields">
+          <label>
+            Working directory
+            <input
+              name="workdir"
+              value={folder}
+              onChange={(event) => setWorkdir(event.target.value)}
+              spellCheck={false}
+              autoCapitalize="off"
+              list="workdirs"
+              required
+            />
+            <small>
+              {folder === serverFolder
+                ? 'The folder in which the server was started.'
+                : 'Tools stay inside this folder.'}
+            </small>
+          </label>
+          <label>
+            Model
+            <input
+              name="model"
+              value={model}
+              onChange={(event) => setModel(event.target.value)}
+              placeholder={recent[0]?.model ?? "the server's choice"}
+              spellCheck={false}
+              autoCapitalize="off"
+              list="models"
+            />
+            <small>Leave empty for the server's default.</small>
+          </label>
+        </div>
+        <Choices id="workdirs" values={recent.map(({ workspace }) => workspace)} />
+        <Choices id="models" values={recent.map(({ model }) => model)} />
+        {fault && (
+          <p className="fault" role="alert">
+            {escapeLine(fault.message)}
+          </p>
+        )}
+        <button type="submit" className="primary" disabled={isStarting || folder.trim() === ''}>
+          {isStarting ? 'Starting…' : 'Start session'}
+        </button>
+      </form>
+    </main>
+  )
+}
+
+type ChoicesProps = { readonly id: string; readonly values: readonly string[] }
+
+function Choices({ id, values }: ChoicesProps) {
+  return (
+    <datalist id={id}>
+      {[...new Set(values)].slice(0, 12).map((value) => (
+        <option key={value} value={value} />
+      ))}
+    </datalist>
+  )
+}
+
+type Wish = { readonly workdir: string; readonly model: string; readonly text: string }
+
+/** Starts the session and says the first words in it. When the words are refused the empty session leaves nothing behind. */
+async function startWith(sessions: Sessions, { workdir, model, text }: Wish) {
+  const started = await sessions.start({ workdir: workdir.trim(), ...(model !== '' && { model }) })
+  if (!started.ok) return started
+  const { id } = started.value
+  if (text.trim() === '') return { ok: true, value: id } as const
+  const prompted = await started.value.submit({ type: 'sendPrompt', content: text })
+  return prompted.ok ? ({ ok: true, value: id } as const) : prompted
+}

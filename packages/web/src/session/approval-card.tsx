@@ -1,0 +1,82 @@
+import { type Decision, escapeLine, type Fault, type PendingApproval } from '@holdfast/protocol'
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
+import { PreviewView } from './preview-view.tsx'
+
+type ApprovalCardProps = {
+  readonly approval: PendingApproval
+  /** How many more wait behind this one. */
+  readonly waiting: number
+  readonly onDecide: (decision: Decision, message: string) => Promise<Fault | null>
+}
+
+const questions: Record<PendingApproval['preview']['type'], string> = {
+  command: 'Run this command?',
+  diff: 'Make this change?',
+  arguments: 'Allow this call?',
+}
+
+// A card takes the place of the one before it: the second click of a double click must not answer a question unread.
+const readMs = 350
+
+/** The question put for one call. It shows exactly what will run and is answered once. */
+export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps) {
+  const [message, setMessage] = useState('')
+  const [isArmed, setArmed] = useState(false)
+  const [isSending, setSending] = useState(false)
+  const [fault, setFault] = useState<Fault | null>(null)
+  const card = useRef<HTMLElement>(null)
+  const title = useId()
+
+  useEffect(() => {
+    const timer = setTimeout(() => setArmed(true), readMs)
+    // Only when nothing has the focus: a person who is writing goes on writing.
+    if (document.activeElement === document.body) card.current?.focus({ preventScroll: true })
+    return () => clearTimeout(timer)
+  }, [])
+
+  const decide = async (decision: Decision) => {
+    setSending(true)
+    setFault(await onDecide(decision, decision === 'reject' ? message.trim() : ''))
+    setSending(false)
+  }
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    if (message.trim() !== '') decide('reject') // Enter in the field that says why not
+  }
+  const isOff = !isArmed || isSending
+  return (
+    <section className="approval" ref={card} tabIndex={-1} aria-labelledby={title}>
+      <header>
+        <h2 id={title} role="alert">
+          {questions[approval.preview.type]}
+        </h2>
+        <code>{escapeLine(approval.tool)}</code>
+        {waiting > 0 && <span className="approval-more">{waiting} more after this</span>}
+      </header>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long diff scrolls, and must do so by keyboard too */}
+      <section className="approval-body" aria-label="What will run" tabIndex={0}>
+        <PreviewView preview={approval.preview} />
+      </section>
+      {fault && (
+        <p className="fault" role="alert">
+          {escapeLine(fault.message)}
+        </p>
+      )}
+      <form onSubmit={onSubmit}>
+        <input
+          aria-label="Reason for rejecting"
+          placeholder="If not, say why (optional)"
+          maxLength={10_000}
+          value={message}
+          onChange={(event) => setMessage(event.target.value)}
+        />
+        <button type="button" disabled={isOff} onClick={() => decide('reject')}>
+          Reject
+        </button>
+        <button type="button" className="primary" disabled={isOff} onClick={() => decide('approve')}>
+          Approve
+        </button>
+      </form>
+    </section>
+  )
+}

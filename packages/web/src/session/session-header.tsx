@@ -1,0 +1,59 @@
+import type { Connection } from '@holdfast/client'
+import { escapeLine, type Meta, type SessionView } from '@holdfast/protocol'
+import { ListButton } from '../list/list-button.tsx'
+import { baseName } from '../text/base-name.ts'
+import { costText, tokensText, usageText } from '../text/usage-text.ts'
+import { statusText } from './status-text.ts'
+
+type SessionHeaderProps = {
+  readonly meta: Meta
+  readonly view: SessionView
+  readonly connection: Connection
+  readonly onOpenList: () => void
+}
+
+export function SessionHeader({ meta, view, connection, onOpenList }: SessionHeaderProps) {
+  const isAsked = view.pendingApprovals.length > 0
+  const { usage } = meta
+  return (
+    <header className="session-header">
+      <ListButton onOpen={onOpenList} />
+      <div className="session-name">
+        <h1 title={escapeLine(meta.title)}>{escapeLine(meta.title) || 'New session'}</h1>
+        <p>
+          <span title={escapeLine(meta.workspace)}>{escapeLine(baseName(meta.workspace))}</span>
+          <span className="header-model">{escapeLine(view.model)}</span>
+          <span className="header-usage" title={usageText(usage)}>
+            {tokensText(usage.input + usage.output + usage.cacheRead + usage.cacheWrite)} tokens ·{' '}
+            {costText(usage.cost)}
+          </span>
+        </p>
+      </div>
+      <p className="session-status" role="status">
+        <ConnectionWord connection={connection} />
+        <span className={`dot ${isAsked ? 'asked' : view.status}`} aria-hidden="true" />
+        <span className="status-word">{isAsked ? 'Waiting for you' : statusText(view.status)}</span>
+      </p>
+    </header>
+  )
+}
+
+type ConnectionWordProps = { readonly connection: Connection }
+
+/** Silent while all is well. */
+function ConnectionWord({ connection }: ConnectionWordProps) {
+  switch (connection.state) {
+    case 'live':
+      return null
+    case 'connecting':
+      return <span className="connection">connecting…</span>
+    case 'waiting':
+      return <span className="connection">reconnecting…</span>
+    case 'ended':
+      return (
+        <span className="connection bad">
+          {connection.fault ? escapeLine(connection.fault.message) : 'disconnected'}
+        </span>
+      )
+  }
+}

@@ -1,0 +1,85 @@
+import type { LiveView } from '@holdfast/client'
+import { escapeLine, type Meta, type SessionHandle } from '@holdfast/protocol'
+import { useEffect, useEffectEvent } from 'react'
+import { ApprovalCard } from './approval-card.tsx'
+import { Composer } from './composer.tsx'
+import { QueueView } from './queue-view.tsx'
+import { SessionHeader } from './session-header.tsx'
+import { isBusy } from './status-text.ts'
+import { TranscriptView } from './transcript-view.tsx'
+import { useCommands } from './use-commands.ts'
+import { useVersion } from './use-live-view.ts'
+
+type SessionPaneProps = {
+  readonly handle: SessionHandle
+  readonly live: LiveView
+  readonly listed: Meta | undefined
+  readonly onChanged: () => void
+  readonly onOpenList: () => void
+}
+
+/** One open session: header, transcript, question, queue and composer. */
+export function SessionPane({ handle, live, listed, onChanged, onOpenList }: SessionPaneProps) {
+  useVersion(live)
+  const commands = useCommands(handle)
+  const { view } = live
+  const meta = live.meta && { ...live.meta, title: listed?.title || live.meta.title } // only the list hears of a new title
+  const status = view?.status
+  const approval = view?.pendingApprovals[0]
+
+  // The list hears of a change here at once, not at its next look.
+  const changed = useEffectEvent(onChanged)
+  useEffect(() => {
+    if (status !== undefined) changed()
+  }, [status])
+
+  const stop = useEffectEvent((event: KeyboardEvent) => {
+    const isSearching = event.target instanceof HTMLInputElement && event.target.type === 'search'
+    if (event.key !== 'Escape' || event.defaultPrevented || event.isComposing || isSearching) return
+    if (status !== undefined && isBusy(status)) commands.stop()
+  })
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => stop(event)
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+
+  const title = meta?.title ? escapeLine(meta.title) : 'New session'
+  useEffect(() => {
+    document.title = `${approval ? '● ' : ''}${title} · Holdfast`
+    return () => {
+      document.title = 'Holdfast'
+    }
+  }, [title, approval])
+
+  if (!view || !meta) return <main className="session-pane" aria-busy="true" />
+  return (
+    <main className="session-pane">
+      <SessionHeader meta={meta} view={view} connection={live.connection} onOpenList={onOpenList} />
+      <TranscriptView live={live} view={view} onContinue={commands.carryOn} />
+      <div className="dock column">
+        {commands.fault && (
+          <p className="fault" role="alert">
+            {escapeLine(commands.fault.message)}
+          </p>
+        )}
+        {approval && (
+          <ApprovalCard
+            key={approval.id}
+            approval={approval}
+            waiting={view.pendingApprovals.length - 1}
+            onDecide={(decision, message) => commands.decide(approval.id, decision, message)}
+          />
+        )}
+        <QueueView queue={view.queue} />
+        <Composer
+          session={handle.id}
+          view={view}
+          onSend={commands.send}
+          onStop={commands.stop}
+          onMode={commands.setMode}
+        />
+      </div>
+    </main>
+  )
+}

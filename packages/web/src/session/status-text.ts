@@ -1,0 +1,15 @@
+import type { Status } from '@holdfast/protocol'
+
+const words: Record<Status, string> = {
+  idle: 'Ready',
+  plan: 'Ready, planning only',
+  thinking: 'Thinking',
+  tool_executing: 'Using tools',
+  error: 'Failed',
+  interrupted: 'Interrupted',
+}
+
+export const statusText = (status: Status): string => words[status]
+
+/** Busy means that a turn exists, nothing else. */
+export const isBusy = (status: Status): boolean => status === 'thinking' || status === 'tool_executing'

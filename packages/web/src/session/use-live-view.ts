@@ -1,0 +1,60 @@
+import { createLiveView, type LiveView } from '@holdfast/client'
+import type { Fault, SessionHandle, Sessions } from '@holdfast/protocol'
+import { useCallback, useEffect, useState, useSyncExternalStore } from 'react'
+
+export type OpenSession =
+  | { readonly phase: 'opening' }
+  | { readonly phase: 'refused'; readonly fault: Fault }
+  | { readonly phase: 'open'; readonly handle: SessionHandle; readonly live: LiveView }
+
+/** Opens a session for as long as it is on screen. */
+export function useOpenSession(sessions: Sessions, name: string): OpenSession {
+  const [state, setState] = useState<OpenSession>({ phase: 'opening' })
+  useEffect(() => {
+    let isLeft = false
+    let live: LiveView | null = null
+    sessions.open(name).then((opened) => {
+      if (isLeft) return
+      if (!opened.ok) return setState({ phase: 'refused', fault: opened.fault })
+      live = createLiveView(opened.value)
+      setState({ phase: 'open', handle: opened.value, live })
+    })
+    return () => {
+      isLeft = true
+      live?.close()
+    }
+  }, [sessions, name])
+  return state
+}
+
+const unseenMs = 250
+
+/** Draws at most once a frame, however many fragments arrive; unseen, where no frames are drawn, a few times a second. */
+export function useVersion(live: LiveView): number {
+  const subscribe = useCallback(
+    (notify: () => void) => {
+      let frame = 0
+      let timer: ReturnType<typeof setTimeout> | undefined
+      const cancel = () => {
+        cancelAnimationFrame(frame)
+        clearTimeout(timer)
+        frame = 0
+      }
+      const draw = () => {
+        cancel()
+        notify()
+      }
+      const stop = live.subscribe(() => {
+        if (frame !== 0) return
+        frame = requestAnimationFrame(draw)
+        timer = setTimeout(draw, unseenMs)
+      })
+      return () => {
+        stop()
+        cancel()
+      }
+    },
+    [live],
+  )
+  return useSyncExternalStore(subscribe, () => live.version)
+}

@@ -1,0 +1,63 @@
+import { useEffect, useLayoutEffect, useRef, useState } from 'react'
+
+type StickyScrollOptions = {
+  /** Changes when an older page was put in front. */
+  readonly firstId: number | undefined
+  readonly onNearTop: () => void
+}
+
+const endSlackPx = 48
+const nearTopPx = 600
+
+/** Holds on to the end while text grows, and to the reader's place while older text is put in front. */
+export function useStickyScroll({ firstId, onNearTop }: StickyScrollOptions) {
+  const scroller = useRef<HTMLDivElement>(null)
+  const content = useRef<HTMLDivElement>(null)
+  const isHeld = useRef(true)
+  const place = useRef<{ readonly element: Element; readonly top: number } | null>(null)
+  const [isAtEnd, setAtEnd] = useState(true)
+
+  const toEnd = () => {
+    const box = scroller.current
+    if (box) box.scrollTop = box.scrollHeight
+  }
+
+  useEffect(() => {
+    const box = scroller.current
+    const inner = content.current
+    if (!box || !inner) return
+    // Growth is observed, not guessed from renders: a fold that opens and a window that narrows change the height too.
+    const observer = new ResizeObserver(() => {
+      if (isHeld.current) box.scrollTop = box.scrollHeight
+    })
+    observer.observe(inner)
+    observer.observe(box)
+    return () => observer.disconnect()
+  }, [])
+
+  /** Notes what the reader looks at, just before an older page is asked for. */
+  const keepPlace = () => {
+    const element = content.current?.querySelector('.turn')
+    if (element) place.current = { element, top: element.getBoundingClientRect().top }
+  }
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new first message is what moves the reader's place
+  useLayoutEffect(() => {
+    const kept = place.current
+    const box = scroller.current
+    place.current = null
+    // Measured against what the browser may already have corrected by itself, so that it is never corrected twice.
+    if (kept?.element.isConnected && box) box.scrollTop += kept.element.getBoundingClientRect().top - kept.top
+  }, [firstId])
+
+  const onScroll = () => {
+    const box = scroller.current
+    if (!box) return
+    const isEnd = box.scrollHeight - box.scrollTop - box.clientHeight < endSlackPx
+    isHeld.current = isEnd
+    setAtEnd(isEnd)
+    if (!isEnd && box.scrollTop < nearTopPx) onNearTop()
+  }
+
+  return { scroller, content, isAtEnd, toEnd, keepPlace, onScroll }
+}

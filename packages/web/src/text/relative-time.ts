@@ -1,0 +1,18 @@
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+
+const thisYear = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' })
+const otherYear = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' })
+
+/** How long ago, as short as a list wants it. A clock that runs behind the server's says `now`, never a negative time. */
+export function relativeTime(at: string, nowMs: number): string {
+  const then = new Date(at)
+  const agoMs = nowMs - then.getTime()
+  if (Number.isNaN(agoMs)) return ''
+  if (agoMs < minuteMs) return 'now'
+  if (agoMs < hourMs) return `${Math.floor(agoMs / minuteMs)}m`
+  if (agoMs < dayMs) return `${Math.floor(agoMs / hourMs)}h`
+  if (agoMs < 7 * dayMs) return `${Math.floor(agoMs / dayMs)}d`
+  return (then.getFullYear() === new Date(nowMs).getFullYear() ? thisYear : otherYear).format(then)
+}

@@ -1,0 +1,45 @@
+export type DiffLine = {
+  readonly kind: 'file' | 'hunk' | 'added' | 'removed' | 'same' | 'note'
+  readonly text: string
+}
+
+const hunkHead = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/
+const fileHead = /^(?:--- |\+\+\+ |diff |index |Index: |={10,}|new file |deleted file |rename |similarity )/
+
+/**
+ * The lines of a unified diff and what each one is. Inside a hunk its counts decide, not the look of a line: a removed
+ * line that begins with `--` must not pass for the name of a file in front of a person who approves it.
+ */
+export function parseDiff(diff: string): readonly DiffLine[] {
+  let removedLeft = 0
+  let addedLeft = 0
+  const lines = diff.endsWith('\n') ? diff.slice(0, -1).split('\n') : diff.split('\n')
+  return lines.map((text): DiffLine => {
+    if (removedLeft > 0 || addedLeft > 0) {
+      const kind = kindByMark(text)
+      if (kind === 'removed' || kind === 'same') removedLeft--
+      if (kind === 'added' || kind === 'same') addedLeft--
+      return { kind, text }
+    }
+    const head = hunkHead.exec(text)
+    if (head) {
+      removedLeft = Number(head[1] ?? 1)
+      addedLeft = Number(head[2] ?? 1)
+      return { kind: 'hunk', text }
+    }
+    return { kind: fileHead.test(text) ? 'file' : kindByMark(text), text }
+  })
+}
+
+function kindByMark(text: string): DiffLine['kind'] {
+  if (text.startsWith('+')) return 'added'
+  if (text.startsWith('-')) return 'removed'
+  if (text.startsWith('\\')) return 'note'
+  return 'same'
+}
+
+/** How much a diff changes, for its heading. */
+export function diffCounts(lines: readonly DiffLine[]): { readonly added: number; readonly removed: number } {
+  const count = (kind: DiffLine['kind']) => lines.filter((line) => line.kind === kind).length
+  return { added: count('added'), removed: count('removed') }
+}

@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+
+/**
+ * Makes the tarballs people install: built JavaScript and types, because Node strips no types under node_modules.
+ * The internal packages travel inside the published ones, so that there are two names to install and not six.
+ */
+const run = promisify(execFile)
+const root = resolve(import.meta.dirname, '..')
+const stage = join(root, 'build/stage')
+
+type Manifest = {
+  name: string
+  version: string
+  private?: boolean
+  exports?: Record<string, string>
+  dependencies?: Record<string, string>
+  [field: string]: unknown
+}
+
+const internal = ['protocol', 'core', 'client', 'testkit'] as const
+type Internal = (typeof internal)[number]
+
+const published: readonly { readonly folder: string; readonly carries: readonly Internal[] }[] = [
+  { folder: 'client', carries: ['protocol'] },
+  { folder: 'holdfast', carries: ['protocol', 'core', 'client', 'testkit'] },
+]
+
+async function manifestOf(folder: string): Promise<Manifest> {
+  return JSON.parse(await readFile(join(root, 'packages', folder, 'package.json'), 'utf8'))
+}
+
+/** In the repo an export is its source; in a tarball it is what the source was built to. */
+function builtExports(exports: Record<string, string> = {}): Record<string, object> {
+  const built = (source: string, ending: string) => source.replace('./src/', './dist/').replace(/\.ts$/, ending)
+  return Object.fromEntries(
+    Object.entries(exports).map(([name, source]) => [
+      name,
+      { types: built(source, '.d.ts'), default: built(source, '.js') },
+    ]),
+  )
+}
+
+async function stagePackage(folder: string, into: string): Promise<Manifest> {
+  const { devDependencies: _, scripts: __, ...manifest } = await manifestOf(folder)
+  const built: Manifest = { ...manifest, exports: builtExports(manifest.exports) as never } // npm reads both forms
+  await mkdir(into, { recursive: true })
+  await cp(join(root, 'build/out', folder, 'src'), join(into, 'dist'), { recursive: true })
+  await writeFile(join(into, 'package.json'), `${JSON.stringify(built, null, 2)}\n`)
+  return built
+}
+
+async function stagePublished({ folder, carries }: (typeof published)[number]): Promise<string> {
+  const into = join(stage, folder)
+  const manifest = await stagePackage(folder, into)
+  const dependencies: Record<string, string> = { ...manifest.dependencies }
+  for (const name of carries) {
+    const carried = await stagePackage(name, join(into, 'node_modules/@holdfast', name))
+    Object.assign(dependencies, carried.dependencies, { [carried.name]: carried.version })
+  }
+  const bundleDependencies = carries.map((name) => `@holdfast/${name}`)
+  const files = ['dist', 'bin', 'README.md', 'LICENSE']
+  const whole = { ...manifest, dependencies, bundleDependencies, files }
+  await writeFile(join(into, 'package.json'), `${JSON.stringify(whole, null, 2)}\n`)
+  await cp(join(root, 'LICENSE'), join(into, 'LICENSE'))
+  await cp(join(root, 'packages', folder, 'README.md'), join(into, 'README.md'))
+  if (folder === 'holdfast') {
+    await cp(join(root, 'packages/holdfast/bin'), join(into, 'bin'), { recursive: true })
+    await cp(join(root, 'packages/web/dist'), join(into, 'dist/page'), { recursive: true })
+  }
+  return into
+}
+
+/** Builds and packs; returns the tarballs' paths. */
+export async function pack(destination: string): Promise<readonly string[]> {
+  await rm(join(root, 'build'), { recursive: true, force: true })
+  await mkdir(destination, { recursive: true })
+  await run(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.build.json'], {
+    cwd: root,
+  })
+  const tarballs: string[] = []
+  for (const one of published) {
+    const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', destination], {
+      cwd: await stagePublished(one),
+    })
+    const [{ filename }] = JSON.parse(stdout) as [{ filename: string }]
+    tarballs.push(join(destination, filename))
+  }
+  return tarballs
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const destination = resolve(process.argv[2] ?? join(root, 'build/tarballs'))
+  for (const tarball of await pack(destination)) process.stdout.write(`${tarball}\n`)
+}

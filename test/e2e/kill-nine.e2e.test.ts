@@ -1,0 +1,160 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Frame, type Recorded, type SessionHandle, SessionId, type StartOptions } from '@holdfast/protocol'
+import { createDice } from '@holdfast/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ServerProcess, startServerProcess } from './server-process.ts'
+
+const cycles = Number(process.env['KILL_CYCLES'] ?? 50)
+const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
+
+const prompts = [
+  'count to 40',
+  'list',
+  'write note.txt: one more line',
+  'list\nread note.txt',
+  'run echo holdfast; cat note.txt',
+  'fail cut',
+  'what can you do?',
+]
+
+/** What a client saw of one session before the lights went out. */
+class Witness {
+  readonly seen = new Map<number, Recorded>()
+  acknowledged = 0
+  private readonly following = new AbortController()
+
+  readonly id: SessionId
+
+  constructor(id: SessionId) {
+    this.id = id
+  }
+
+  async follow(handle: SessionHandle, enough: (records: number) => void): Promise<void> {
+    const after = Math.max(0, ...this.seen.keys())
+    try {
+      for await (const frame of handle.subscribe({ after, signal: this.following.signal })) {
+        if (frame.type !== 'record') continue
+        this.seen.set(frame.record.seq, frame.record)
+        enough(this.seen.size)
+      }
+    } catch {
+      // The server is gone, as it should be.
+    }
+  }
+
+  leave(): void {
+    this.following.abort()
+  }
+}
+
+async function replayOf(handle: SessionHandle, upTo: number): Promise<readonly Recorded[]> {
+  const records: Recorded[] = []
+  for await (const frame of handle.subscribe({ after: 0 })) {
+    if (frame.type === 'record') records.push(frame.record)
+    if (records.length >= upTo) break
+  }
+  return records
+}
+
+describe(`kill -9 of a running server, ${cycles} times (SEED=${seed})`, () => {
+  let home = ''
+  let workdir = ''
+  const dice = createDice(seed)
+
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'holdfast-kill-'))
+    workdir = await mkdtemp(join(tmpdir(), 'holdfast-work-'))
+  })
+  afterAll(async () => {
+    await rm(home, { recursive: true, force: true })
+    await rm(workdir, { recursive: true, force: true })
+  })
+
+  /** Prompts and answers until the dice say stop, in the middle of whatever is going on. */
+  async function live(server: ServerProcess, witness: Witness): Promise<void> {
+    const opened = await server.sessions.open(witness.id)
+    if (!opened.ok) throw new Error(opened.fault.message)
+    const handle = opened.value
+    const until = witness.seen.size + 1 + dice.below(25)
+    const reached = Promise.withResolvers<void>()
+    const following = witness.follow(handle, (records) => records >= until && reached.resolve())
+    const answer = await handle.submit({ type: 'sendPrompt', content: dice.pick(prompts) ?? 'list' })
+    if (answer.ok) witness.acknowledged = Math.max(witness.acknowledged, answer.value.seq)
+    // Whoever waits for approval is answered, most of the time.
+    const approving = approve(handle, witness)
+    await Promise.race([reached.promise, approving.then(() => reached.promise), settled(handle)])
+    await server.kill()
+    witness.leave()
+    await Promise.allSettled([following, approving])
+  }
+
+  async function approve(handle: SessionHandle, witness: Witness): Promise<void> {
+    const snapshot = await handle.snapshot()
+    if (!snapshot.ok || dice.below(4) === 0) return
+    for (const { id } of snapshot.value.view.pendingApprovals) {
+      const answer = await handle.submit({ type: 'respondToApproval', decision: 'approve', approval: id })
+      if (answer.ok) witness.acknowledged = Math.max(witness.acknowledged, answer.value.seq)
+    }
+  }
+
+  /** The session rests or waits for someone, so that no more records will come. */
+  async function settled(handle: SessionHandle): Promise<void> {
+    const isQuiet = (frame: Frame) =>
+      frame.type === 'record' &&
+      (frame.record.event.type === 'turn.ended' || frame.record.event.type === 'approval.asked')
+    for await (const frame of handle.subscribe()) {
+      if (isQuiet(frame)) return
+      if (frame.type === 'snapshot' && (frame.view.activity === 'idle' || frame.view.pendingApprovals.length > 0))
+        return
+    }
+  }
+
+  it('loses nothing that was acknowledged or shown, and leaves no session running', async () => {
+    let server = await startServerProcess({ home })
+    const options: StartOptions = { workdir }
+    const started = await server.sessions.start(options)
+    if (!started.ok) throw new Error(started.fault.message)
+    const witness = new Witness(SessionId.parse(started.value.id))
+
+    for (let cycle = 0; cycle < cycles; cycle++) {
+      await live(server, witness)
+      server = await startServerProcess({ home })
+      const reopened = await server.sessions.open(witness.id)
+      if (!reopened.ok) throw new Error(`cycle ${cycle}: ${reopened.fault.message}`)
+      const handle = reopened.value
+      const snapshot = await handle.snapshot()
+      if (!snapshot.ok) throw new Error(`cycle ${cycle}: ${snapshot.fault.message}`)
+      const { seq, view } = snapshot.value
+
+      expect(seq, `cycle ${cycle}: what was acknowledged is there`).toBeGreaterThanOrEqual(witness.acknowledged)
+      const records = await replayOf(handle, seq)
+      expect(
+        records.map((record) => record.seq),
+        `cycle ${cycle}: seq is dense`,
+      ).toEqual(records.map((_, index) => index + 1))
+      for (const [at, shown] of witness.seen)
+        expect(records[at - 1], `cycle ${cycle}: record ${at} is as it was shown`).toEqual(shown)
+      for (const record of records) witness.seen.set(record.seq, record)
+      if (view.pendingApprovals.length === 0)
+        expect(view.activity, `cycle ${cycle}: nothing runs by itself`).toMatch(/idle|error/)
+      expect(openCalls(records).length, `cycle ${cycle}: only questions stay open`).toBe(view.pendingApprovals.length)
+      const page = await handle.page({ limit: 500 })
+      expect(
+        page.ok && page.value.messages.every((message) => !('text' in message) || typeof message.text === 'string'),
+      ).toBe(true)
+    }
+    expect(await server.stop()).toBe(0)
+    expect(witness.seen.size).toBeGreaterThan(cycles)
+  })
+})
+
+function openCalls(records: readonly Recorded[]): readonly number[] {
+  const open = new Set<number>()
+  for (const { seq, event } of records) {
+    if (event.type === 'call.requested') open.add(seq)
+    if (event.type === 'call.settled') open.delete(event.call)
+  }
+  return [...open]
+}

@@ -93,17 +93,14 @@ describe('a live view', () => {
 
   it('starts over when the line has moved to where it has not been', async () => {
     const { fake, live } = await open()
-    fake.give(
-      recorded(11, {
-        type: 'line.moved',
-        to: [
-          { from: 1, to: 4 },
-          { from: 12, to: null },
-        ],
-        reason: 'rewind',
-      }),
-    )
-    await until(live, () => fake.subscriptions.length === 2)
+    const again = fake.subscribed()
+    const to = [
+      { from: 1, to: 4 },
+      { from: 12, to: null },
+    ]
+    fake.give(recorded(11, { type: 'line.moved', to, turns: 1, why: 'rewind' }))
+    await again
+    expect(fake.subscriptions[1]?.options.after).toBeUndefined()
     fake.give(snapshot(11, { messages: [3, 4].map(message), before: message(3).id }))
     await until(live, () => ids(live).join() === '3,4')
     live.close()

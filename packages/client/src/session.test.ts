@@ -44,7 +44,12 @@ describe('a session', () => {
   it('tells how it stands', async () => {
     const { handle, setState } = createFakeHandle()
     const session = createSession(handle)
-    const approval = { id: ApprovalId.parse(9), call: CallId.parse(8), tool: 'shell', preview: { title: 'run ls' } }
+    const approval = {
+      id: ApprovalId.parse(9),
+      call: CallId.parse(8),
+      tool: 'shell',
+      preview: { type: 'command', command: 'ls', cwd: '/tmp/w' },
+    } as const
     const fault = { kind: 'rate_limited', message: 'slow down' } as const
     setState(
       snapshot(10, {

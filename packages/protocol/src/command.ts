@@ -47,7 +47,7 @@ export type Submission = {
   readonly command: Command
 }
 
-/** What a command's method returns. `seq` is the last record it wrote, or where the session stood if it wrote none. */
+/** What a command is answered. `seq` is the first record it wrote, or where the session stood if it wrote none. */
 export const Answer = z.object({
   seq: z.int().min(0),
   result: z.record(z.string(), z.unknown()),

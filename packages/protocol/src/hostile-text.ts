@@ -1,5 +1,7 @@
-// C0 and C1 controls, bidirectional overrides and isolates, zero-width marks, line separators, the byte-order mark.
-const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/gu
+// C0 and C1 controls, bidirectional overrides and isolates, zero-width and format marks, line separators, the
+// byte-order mark, and the tag characters, which spell whole sentences that only a model reads.
+const hidden =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
 
 /**
  * Text from outside, made harmless for a terminal and honest for an eye: what cannot be seen is spelled out.

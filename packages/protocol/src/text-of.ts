@@ -28,6 +28,6 @@ export function firstLine(text: string, max: number): string {
 /** At most `max` characters, never half of a surrogate pair. */
 export function clip(text: string, max: number): string {
   if (text.length <= max) return text
-  const cut = text.slice(0, max)
-  return cut.isWellFormed() || !text.isWellFormed() ? cut : cut.slice(0, -1)
+  const isHalved = /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(max - 1, max + 1))
+  return text.slice(0, isHalved ? max - 1 : max)
 }

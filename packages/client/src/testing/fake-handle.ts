@@ -17,6 +17,7 @@ export function createFakeHandle() {
   const pages: PageRequest[] = []
   const subscriptions: { readonly options: SubscribeOptions; readonly give: (frame: Frame) => void }[] = []
   let state = snapshot(10)
+  let onSubscribed = () => {}
 
   const handle: SessionHandle = {
     id: sessionId,
@@ -35,6 +36,7 @@ export function createFakeHandle() {
           wake()
         },
       })
+      onSubscribed()
       options.signal?.addEventListener('abort', () => wake())
       while (!options.signal?.aborted) {
         const frame = waiting.shift()
@@ -63,6 +65,11 @@ export function createFakeHandle() {
     give: (...frames: readonly Frame[]) => {
       for (const frame of frames) subscriptions.at(-1)?.give(frame)
     },
+    /** Resolves at the next subscription. */
+    subscribed: () =>
+      new Promise<void>((resolve) => {
+        onSubscribed = resolve
+      }),
     setState: (next: typeof state) => {
       state = next
     },

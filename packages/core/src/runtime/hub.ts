@@ -1,4 +1,12 @@
-import type { CallId, Frame, FrameOf, LivePart, SessionId, StepId } from '@holdfast/protocol'
+import {
+  type CallId,
+  type Frame,
+  type FrameOf,
+  type LivePart,
+  limits,
+  type SessionId,
+  type StepId,
+} from '@holdfast/protocol'
 import type { EncodedRecord } from '../ports/log.ts'
 import { createSubscription, type Subscription } from './subscription.ts'
 
@@ -20,11 +28,13 @@ export interface Hub {
   show(place: LivePlace, text: string): void
   /** Joins now: from here on the subscription misses nothing. */
   join(): { readonly subscription: Subscription; readonly draft: FrameOf<'draft'> | null; leave(): void }
+  /** What running calls have printed, as far as it is still held. */
+  printed(): ReadonlyMap<CallId, string>
   end(reason: FrameOf<'end'>['reason'], retryMs: number | null): void
 }
 
 const frameOverheadBytes = 160
-const outputShownCharsMax = 64 * 1024
+const outputShownCharsMax = limits.toolOutputInlineBytesMax
 
 export function createHub(sessionId: SessionId, changed: () => void): Hub {
   const subscriptions = new Set<Subscription>()
@@ -95,6 +105,9 @@ export function createHub(sessionId: SessionId, changed: () => void): Hub {
         },
       }
     },
+
+    printed: () =>
+      new Map(live.flatMap(({ kind, call, text }) => (kind === 'output' && call !== undefined ? [[call, text]] : []))),
 
     end(reason, retryMs) {
       for (const subscription of subscriptions) subscription.end(endFrame(reason, retryMs))

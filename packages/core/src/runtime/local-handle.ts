@@ -10,6 +10,7 @@ import {
   type FrameOf,
   fault,
   limits,
+  type Meta,
   ok,
   type PageRequest,
   type Recorded,
@@ -37,13 +38,16 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
     return runner ? ok(runner.folded()) : loadSession(store, id)
   }
 
+  /** How many are watching is not on record: only the process that runs the session knows. */
+  const attended = (meta: Meta): Meta => ({ ...meta, attachments: roster.awake(id)?.hub.size ?? 0 })
+
   async function snapshotOf({ state, row }: Folded): Promise<FrameOf<'snapshot'>> {
     const { messages, before } = await readPage(store, id, state.line, state.seq, { limit: limits.snapshotMessages })
     return {
       type: 'snapshot',
       sessionId: id,
       seq: state.seq,
-      meta: row.entry.meta,
+      meta: attended(row.entry.meta),
       view: viewOf(state),
       messages: [...messages],
       before,
@@ -80,7 +84,7 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
       const now = await folded()
       if (!now.ok) return now
       const { state, row } = now.value
-      return ok({ session: row.entry.meta, ...(await readPage(store, id, state.line, state.seq, request)) })
+      return ok({ session: attended(row.entry.meta), ...(await readPage(store, id, state.line, state.seq, request)) })
     },
   }
 

@@ -40,7 +40,9 @@ export function createLocalSessions(roster: Roster): Sessions {
       if (!options.success) return refuse(fault('bad_request', `Cannot list: ${explainIssue(options.error)}.`))
       const { limit = 50, ...rest } = options.data
       const page = await store.list({ ...rest, limit: Math.min(limit, limits.listSessionsMax) })
-      return ok({ sessions: await honest(page.sessions, store, roster.parts.isAlive), next: page.next })
+      const sessions = await honest(page.sessions, store, roster.parts.isAlive)
+      const attended = sessions.map((meta) => ({ ...meta, attachments: roster.awake(meta.id)?.hub.size ?? 0 }))
+      return ok({ sessions: attended, next: page.next })
     },
   }
 }

@@ -74,8 +74,8 @@ export async function openRunner({
     const decision = decide(state, input)
     if (!decision.ok) return retryOf(input, decision)
     const events = decision.value
-    const [first] = events
-    if (!first) return retryOf(input, ok({ seq: state.seq, result: {} }))
+    const nothingNew = ok({ seq: state.seq, result: {} })
+    if (events.length === 0) return retryOf(input, nothingNew)
 
     const { commandId, by } = input.type === 'command' ? input : { commandId: null, by: null }
     const records = encodeRecords({ after: state.seq, atMs: clock.now(), events, commandId, by })
@@ -96,13 +96,13 @@ export async function openRunner({
     performer.reconcile(plan(current.state))
     keepSnapshot(records)
     touched()
-    return ok({ seq: current.state.seq, result: answerOf(first) })
+    return records[0] ? ok(answerOf(records[0].record)) : nothingNew
   }
 
   /** A command sent again gets its first answer. It is looked up only where it would not be admitted anew. */
   async function retryOf(input: Input, otherwise: Result<Answer>): Promise<Result<Answer>> {
     const first = input.type === 'command' ? await store.findCommand(id, input.commandId) : null
-    return first ? ok({ seq: first.seq, result: answerOf(first.event) }) : otherwise
+    return first ? ok(answerOf(first)) : otherwise
   }
 
   function refusedAppend(
@@ -139,7 +139,8 @@ export async function openRunner({
       return mailbox.put(() => step({ type: 'command', facts: facts.value, ...submission }))
 
     performer.interrupt() // before anything is written, so that it works on a full or stuck disk
-    const abort = () => step({ type: 'command', facts: { draft: effects.answer?.draft() }, ...submission })
+    const abort = () =>
+      step({ type: 'command', facts: { draft: effects.answer?.draft(), printed: hub.printed() }, ...submission })
     const aborted = await mailbox.put(abort)
     if (!aborted.ok && aborted.fault.code === 'storage_error') void recordAbortLater(abort)
     return aborted

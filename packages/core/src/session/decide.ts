@@ -1,4 +1,4 @@
-import { type Event, fault, ok, type Result, refuse, unreachable } from '@holdfast/protocol'
+import { type Answer, type Event, fault, ok, type Recorded, type Result, refuse, unreachable } from '@holdfast/protocol'
 import { respondToApproval } from './decide/approval.ts'
 import { beginCall, judgeCall, settleCall } from './decide/call.ts'
 import { enterMode } from './decide/mode.ts'
@@ -43,7 +43,7 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Resu
     case 'respondToApproval':
       return respondToApproval(state, command, by, facts)
     case 'abort':
-      return ok(abandonTurn(state, 'aborted', facts.draft ?? null)) // idle: nothing to do, and no fault
+      return ok(abandonTurn(state, 'aborted', facts)) // idle: nothing to do, and no fault
     case 'continue':
       return continueTurn(state)
     case 'enterPlan':
@@ -59,7 +59,7 @@ const notStarted = fault('session_not_found', 'This session has not been started
 
 const isPreparing = ({ turn }: SessionState, number: number) => turn.phase === 'preparing' && turn.number === number
 
-/** What a command's method returns: a pure function of the first record it wrote, so a retry gets the same answer. */
-export function answerOf(first: Event): Record<string, unknown> {
-  return first.type === 'prompt.queued' ? { queued: first.queue } : {}
+/** What a command is answered: a pure function of the first record it wrote, so that a retry gets the same answer. */
+export function answerOf({ seq, event }: Recorded): Answer {
+  return { seq, result: event.type === 'prompt.queued' ? { queued: event.queue } : {} }
 }

@@ -22,7 +22,12 @@ export type Facts = {
   readonly decided?: { readonly by: string } | undefined
   /** What the running answer has said so far. */
   readonly draft?: Draft | null | undefined
+  /** What running calls have printed so far. */
+  readonly printed?: Printed | undefined
 }
+
+/** Output by call, as far as it was shown. */
+export type Printed = ReadonlyMap<CallId, string>
 
 /** A command that has passed the door. */
 export type Asked = { readonly type: 'command'; readonly facts: Facts } & Submission

@@ -69,6 +69,19 @@ describe('the server', () => {
     await expect(fetch(`${test.server.url}/v1/health`)).rejects.toThrow()
   })
 
+  it('closes though a client does not take what it asked for', async () => {
+    const test = await openTestServer()
+    const stuck = connect(test.server.port, '127.0.0.1')
+    const lines = `Host: 127.0.0.1:${test.server.port}\r\nAuthorization: Bearer ${test.tokens.viewer}`
+    stuck.write(`GET /v1/sessions/${sessionId}/events?after=0 HTTP/1.1\r\n${lines}\r\n\r\n`)
+    await new Promise((resolve) => stuck.once('data', resolve))
+    stuck.pause()
+    for (let count = 0; count < 200; count++) test.fake.say('x'.repeat(100_000))
+    await test.server.close()
+    stuck.destroy()
+    await test.fake.left
+  })
+
   it('leaves the globals of its host program alone', async () => {
     const before = [globalThis.Request, globalThis.Response]
     await using test = await openTestServer()

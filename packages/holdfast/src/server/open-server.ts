@@ -8,6 +8,7 @@ import { createLoginCookie } from './auth/login-cookie.ts'
 import { createOwnAddress, isLoopback, type OwnAddress, urlHost } from './auth/own-address.ts'
 import type { AccessToken } from './auth/token.ts'
 import { createTries } from './auth/tries.ts'
+import { type Connections, trackConnections } from './connections.ts'
 import { describeApi } from './describe-api.ts'
 import { errorAnswer } from './error-answer.ts'
 import { checkAtGate } from './front-gate.ts'
@@ -62,6 +63,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     connectionsCheckingInterval: Math.min(headersTimeout, 1000),
     keepAliveTimeout: 5000,
   })
+  const connections = trackConnections(server)
   const listening = await listen(server, options)
   if (!listening.ok) return listening
   const port = listening.value
@@ -96,7 +98,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     loginLink: () => `${url}/login?code=${codes.create()}`,
     close() {
       closing.abort()
-      closed ??= closeWithin(server, closeGraceMs)
+      closed ??= closeWithin(closeGraceMs, server, connections)
       return closed
     },
   })
@@ -125,13 +127,13 @@ function listen(server: Server, { host, port }: ServerOptions): Promise<Result<n
   })
 }
 
-function closeWithin(server: Server, graceMs: number): Promise<void> {
+function closeWithin(graceMs: number, server: Server, connections: Connections): Promise<void> {
   return new Promise((resolve) => {
     const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
     server.close(() => {
       clearTimeout(deadline)
       resolve()
     })
-    server.closeIdleConnections()
+    connections.closeIdle()
   })
 }

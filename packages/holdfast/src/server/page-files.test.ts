@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -14,12 +14,13 @@ async function buildPage() {
   await writeFile(join(pageDir, 'assets', 'index-abc123.js'), 'export {}')
   await writeFile(join(pageDir, 'assets', 'index-abc123.css'), 'body {}')
   await symlink(join(root, 'secret.txt'), join(pageDir, 'link.txt'))
-  return pageDir
+  return { pageDir, [Symbol.asyncDispose]: () => rm(root, { recursive: true }) }
 }
 
 describe('the page', () => {
   it('is served to anyone, with its types and under a strict policy', async () => {
-    await using test = await openTestServer({ pageDir: await buildPage() })
+    await using built = await buildPage()
+    await using test = await openTestServer({ pageDir: built.pageDir })
     const page = await fetch(`${test.server.url}/?gatewayUrl=https://evil.example`)
     expect([page.status, await page.text()]).toEqual([200, '<!doctype html>'])
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -45,7 +46,8 @@ describe('the page', () => {
     '/.env',
     '/link.txt',
   ])('is the only thing served: %s is not', async (path) => {
-    await using test = await openTestServer({ pageDir: await buildPage() })
+    await using built = await buildPage()
+    await using test = await openTestServer({ pageDir: built.pageDir })
     const answer = await test.raw(
       `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${test.server.port}\r\nConnection: close\r\n\r\n`,
     )

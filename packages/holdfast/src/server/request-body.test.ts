@@ -1,5 +1,6 @@
 import { limits } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
+import { parseJson } from './request-body.ts'
 import { sessionId } from './testing/fake-sessions.ts'
 import { codeOf, openTestServer } from './testing/test-server.ts'
 
@@ -25,6 +26,12 @@ describe('request body', () => {
     expect(response.status).toBe(400)
     expect(await codeOf(response)).toBe('bad_request')
     expect(test.fake.touched).toEqual([])
+  })
+
+  it('nests as deep as the limit and no deeper', () => {
+    const nested = (depth: number) => parseJson('['.repeat(depth) + ']'.repeat(depth))
+    expect(nested(limits.jsonDepthMax).ok).toBe(true)
+    expect(nested(limits.jsonDepthMax + 1)).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
   })
 
   it('cannot reach a prototype', async () => {

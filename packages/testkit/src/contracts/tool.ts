@@ -44,15 +44,18 @@ export function createToolRun(parts: Partial<ToolRun> = {}) {
 }
 
 /** Everything below a directory, by path: kind, mode and content. Two equal trees are the same tree. */
-export async function readTree(directory: string): Promise<ReadonlyMap<string, string>> {
+export async function readTree(directory: string, below = ''): Promise<ReadonlyMap<string, string>> {
   const tree = new Map<string, string>()
-  for (const name of (await readdir(directory, { recursive: true })).sort()) {
-    const path = join(directory, name)
+  // Walked by hand: a recursive readdir follows links, and a hostile one leads round the whole machine.
+  for (const name of (await readdir(join(directory, below))).sort()) {
+    const way = join(below, name)
+    const path = join(directory, way)
     const stats = await lstat(path)
     const mode = stats.mode.toString(8)
-    if (stats.isSymbolicLink()) tree.set(name, `${mode} -> ${await readlink(path)}`)
-    else if (stats.isFile()) tree.set(name, `${mode} ${await readFile(path, 'latin1')}`)
-    else tree.set(name, mode)
+    if (stats.isSymbolicLink()) tree.set(way, `${mode} -> ${await readlink(path)}`)
+    else if (stats.isFile()) tree.set(way, `${mode} ${await readFile(path, 'latin1')}`)
+    else tree.set(way, mode)
+    if (stats.isDirectory()) for (const [deeper, entry] of await readTree(directory, way)) tree.set(deeper, entry)
   }
   return tree
 }

@@ -3,6 +3,7 @@ import { Mark } from '../mark.tsx'
 import { hrefOf } from '../route.ts'
 import { statusText } from '../session/status-text.ts'
 import { baseName } from '../text/base-name.ts'
+import { oneLine } from '../text/one-line.ts'
 import { relativeTime } from '../text/relative-time.ts'
 import { useNow } from './use-now.ts'
 import type { SessionListState } from './use-session-list.ts'
@@ -83,7 +84,7 @@ function SessionRow({ meta, nowMs, isCurrent, onChoose }: SessionRowProps) {
         </span>
         <span className="row-bottom">
           <span title={meta.workspace}>{escapeLine(baseName(meta.workspace))}</span>
-          <span className="row-preview">{escapeLine(meta.recentText || meta.preview)}</span>
+          <span className="row-preview">{oneLine(meta.recentText || meta.preview)}</span>
         </span>
       </a>
     </li>

@@ -46,13 +46,11 @@ export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps)
   const isOff = !isArmed || isSending
   return (
     <section className="approval" ref={card} tabIndex={-1} aria-labelledby={title}>
-      <header>
-        <h2 id={title} role="alert">
-          {questions[approval.preview.type]}
-        </h2>
+      <div className="approval-head" role="alert">
+        <h2 id={title}>{questions[approval.preview.type]}</h2>
         <code>{escapeLine(approval.tool)}</code>
         {waiting > 0 && <span className="approval-more">{waiting} more after this</span>}
-      </header>
+      </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a long diff scrolls, and must do so by keyboard too */}
       <section className="approval-body" aria-label="What will run" tabIndex={0}>
         <PreviewView preview={approval.preview} />

@@ -45,8 +45,7 @@ function ConnectionWord({ connection }: ConnectionWordProps) {
   switch (connection.state) {
     case 'live':
       return null
-    case 'connecting':
-      return <span className="connection">connecting…</span>
+    case 'connecting': // there was a snapshot to draw this from, so it is not the first time
     case 'waiting':
       return <span className="connection">reconnecting…</span>
     case 'ended':

@@ -1,5 +1,6 @@
 import { escapeLine, type Meta, type Sessions } from '@holdfast/protocol'
 import { ListButton } from '../list/list-button.tsx'
+import { hrefOf } from '../route.ts'
 import { SessionPane } from './session-pane.tsx'
 import { useOpenSession } from './use-live-view.ts'
 
@@ -13,7 +14,7 @@ type SessionPageProps = {
 }
 
 export function SessionPage({ sessions, name, listed, onChanged, onOpenList }: SessionPageProps) {
-  const opened = useOpenSession(sessions, name)
+  const { state: opened, retry } = useOpenSession(sessions, name)
   switch (opened.phase) {
     case 'opening':
       return <main className="session-pane" aria-busy="true" />
@@ -23,9 +24,14 @@ export function SessionPage({ sessions, name, listed, onChanged, onOpenList }: S
           <ListButton onOpen={onOpenList} />
           <h1>This session cannot be opened</h1>
           <p role="alert">{escapeLine(opened.fault.message)}</p>
-          <a className="button" href="#/">
-            Start a new one
-          </a>
+          <p className="choices">
+            <button type="button" onClick={retry}>
+              Try again
+            </button>
+            <a className="button" href={hrefOf({ at: 'new' })}>
+              Start a new one
+            </a>
+          </p>
         </main>
       )
     case 'open':

@@ -8,8 +8,10 @@ export type OpenSession =
   | { readonly phase: 'open'; readonly handle: SessionHandle; readonly live: LiveView }
 
 /** Opens a session for as long as it is on screen. */
-export function useOpenSession(sessions: Sessions, name: string): OpenSession {
+export function useOpenSession(sessions: Sessions, name: string) {
   const [state, setState] = useState<OpenSession>({ phase: 'opening' })
+  const [tries, setTries] = useState(0)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another try is the same question asked again
   useEffect(() => {
     let isLeft = false
     let live: LiveView | null = null
@@ -23,8 +25,8 @@ export function useOpenSession(sessions: Sessions, name: string): OpenSession {
       isLeft = true
       live?.close()
     }
-  }, [sessions, name])
-  return state
+  }, [sessions, name, tries])
+  return { state, retry: () => setTries((tries) => tries + 1) }
 }
 
 const unseenMs = 250

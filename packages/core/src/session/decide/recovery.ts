@@ -1,5 +1,6 @@
 import type { Event, Outcome } from '@holdfast/protocol'
 import type { Draft } from '../../ports/store.ts'
+import type { Facts } from '../input.ts'
 import type { Call, SessionState } from '../state.ts'
 import { askedCalls } from '../state.ts'
 import { said } from './step.ts'
@@ -7,13 +8,13 @@ import { said } from './step.ts'
 type Cause = 'aborted' | 'crashed'
 
 /** Ends the turn where it stands: what was said stays, what ran is interrupted, what waited is cancelled. */
-export function abandonTurn(state: SessionState, cause: Cause, draft: Draft | null): readonly Event[] {
+export function abandonTurn(state: SessionState, cause: Cause, { draft, printed }: Facts): readonly Event[] {
   const { turn } = state
   if (turn.phase === 'idle') return []
   const calls = turn.phase === 'acting' ? turn.calls : []
   return [
-    ...cutAnswer(state, cause, draft),
-    ...calls.map((call) => interrupt(call, cause)),
+    ...cutAnswer(state, cause, draft ?? null),
+    ...calls.map((call) => interrupt(call, cause, printed?.get(call.id))),
     { type: 'turn.ended', turn: turn.number, reason: cause === 'aborted' ? 'aborted' : 'interrupted' },
   ]
 }
@@ -24,7 +25,7 @@ export function abandonTurn(state: SessionState, cause: Cause, draft: Draft | nu
  */
 export function recover(state: SessionState, draft: Draft | null): readonly Event[] {
   const { turn } = state
-  if (turn.phase !== 'acting' || askedCalls(state).length === 0) return abandonTurn(state, 'crashed', draft)
+  if (turn.phase !== 'acting' || askedCalls(state).length === 0) return abandonTurn(state, 'crashed', { draft })
   return turn.calls.filter(({ status }) => status !== 'asked').map((call) => interrupt(call, 'crashed'))
 }
 
@@ -36,8 +37,9 @@ function cutAnswer(state: SessionState, cause: Cause, draft: Draft | null): read
   return [...spoken, { type: 'step.ended', turn, step, finish, usage: null }]
 }
 
-function interrupt({ id: call, status }: Call, cause: Cause): Event {
+function interrupt({ id: call, status }: Call, cause: Cause, printed?: string): Event {
   const hasRun = status === 'started'
-  const outcome: Outcome = { type: 'interrupted', code: hasRun ? cause : 'cancelled' }
+  const output = hasRun && printed ? { output: { text: printed } } : {}
+  const outcome: Outcome = { type: 'interrupted', code: hasRun ? cause : 'cancelled', ...output }
   return { type: 'call.settled', call, outcome, durationMs: null }
 }

@@ -96,9 +96,12 @@ export function createAnswer() {
 /** Metadata comes in pieces over the life of a part, by service; later pieces add to earlier ones. */
 function keepMeta(part: OpenPart, added: Meta | undefined): void {
   if (added === undefined) return
+  const kept = part.meta ?? {}
   const merged = Object.entries(added).map(([service, values]) => [
     service,
-    { ...(part.meta?.[service] as object), ...(values as object) },
+    { ...asObject(kept[service]), ...asObject(values) },
   ])
-  part.meta = { ...part.meta, ...Object.fromEntries(merged) }
+  part.meta = { ...kept, ...Object.fromEntries(merged) }
 }
+
+const asObject = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {})

@@ -113,6 +113,15 @@ describe('AI SDK provider with any model', () => {
     expect(await collect(providerOf(modelOf(doStream)))).toMatchObject([{ type: 'end', end: { type: 'failed' } }])
   })
 
+  it('takes a stream that just stops for a broken line, not for an answer', async () => {
+    const stream = streamOf({ type: 'text-start', id: '1' }, { type: 'text-delta', id: '1', delta: 'Half of' })
+    const parts = await collect(providerOf(modelOf(async () => ({ stream }))))
+    expect(parts).toMatchObject([
+      { type: 'delta', text: 'Half of' },
+      { type: 'end', end: { type: 'failed', fault: { kind: 'unreachable' }, retryable: true } },
+    ])
+  })
+
   it('ends as aborted though the model ignores its signal', async () => {
     const abort = new AbortController()
     const deaf = modelOf(async () => {

@@ -105,6 +105,11 @@ describe('a failed call', () => {
     expect(fault.message).toContain('[key]')
   })
 
+  it('shows no part of a key that stands where the quotation ends', async () => {
+    const { fault } = await failureOn(error(400, `${'x '.repeat(144)}${key}`))
+    expect(fault.message).not.toContain('sk-')
+  })
+
   it('is bounded in what it quotes', async () => {
     const { fault } = await failureOn(error(400, 'x'.repeat(100_000)))
     expect(fault.message.length).toBeLessThan(500)

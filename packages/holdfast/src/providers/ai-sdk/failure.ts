@@ -30,7 +30,7 @@ export function failureOf(error: unknown, service: Service, now: number): Failed
   const wait = APICallError.isInstance(error) ? retryAfterMs(error.responseHeaders, now) : null
   return failed({
     kind,
-    message: maskKeys(sentence(kind, { error, status, wait, service }), service.keys),
+    message: sentence(kind, { error, status, wait, service }),
     detail: clip(maskKeys(rawText(error, status), service.keys), detailCharsMax),
     retryable: kind === 'unreachable' || kind === 'rate_limited' || (status !== undefined && status >= 500),
     retryAfterMs: wait,
@@ -105,10 +105,11 @@ function sentence(kind: ErrorKind, { error, status, wait, service }: Told): stri
     case 'raw_dump':
       return `${name} failed without a clear reason${http}. Continue to try again; the log has what it sent.`
     case 'passthrough':
-      return `${name} could not answer${http}: ${quoted(clearText(error) ?? '')} Change the request or the model, then continue.`
+      return `${name} could not answer${http}: ${quoted(maskKeys(clearText(error) ?? '', service.keys))} Change the request or the model, then continue.`
   }
 }
 
+// Masked before it is clipped: half a key is a key half given away.
 const quoted = (text: string): string => escapeLine(firstLine(text, quotedCharsMax)).replace(/([^.!?])$/, '$1.')
 
 /** The words a service chose for people, if it did: not a page of HTML, not a status line, not a parser's complaint. */

@@ -128,6 +128,19 @@ describe('AI SDK provider against Anthropic’s stream', () => {
     // Through JSON, as the log keeps it.
     const second = await collect(providerFor(server.url), { ...first, messages: JSON.parse(JSON.stringify(messages)) })
     expect(server.requests.map(({ complaint }) => complaint)).toEqual([null, null])
+    expect(server.requests[1]?.body).toMatchObject({
+      messages: [
+        { role: 'user' },
+        {
+          content: [
+            { type: 'thinking', thinking: 'é  \u{1f600}\n ', signature: 'sig+/=' },
+            { type: 'redacted_thinking', data: 'opaque==' },
+            { type: 'tool_use', id: 'c3' },
+          ],
+        },
+        { content: [{ type: 'tool_result', tool_use_id: 'c3' }] },
+      ],
+    })
     expect(saidIn(second)).toEqual([{ type: 'text', text: 'Done.' }])
   })
 

@@ -63,8 +63,8 @@ export function readDemoLine(text: string): DemoLine {
 /** `list the files here` names no directory; `list src` does. */
 function directoryIn(rest: string): string {
   const words = rest
-    .replace(/[.?!]+$/, (end) => (end === '.' || end === '..' ? end : ''))
     .trim()
+    .replace(/(?<=\w)[.?!]+$/, '')
     .split(/\s+/)
   const naming = words.filter(
     (word) => !/^(all|the|files?|folders?|directory|in|of|this|here|everything|me|please)?$/i.test(word),

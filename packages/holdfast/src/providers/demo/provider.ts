@@ -86,6 +86,7 @@ function untilAbort(sleeping: Promise<void>, signal: AbortSignal): Promise<void>
       wake()
     }
     signal.addEventListener('abort', done)
+    if (signal.aborted) done()
     sleeping.then(done, done)
   })
 }

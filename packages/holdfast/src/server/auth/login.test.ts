@@ -28,6 +28,14 @@ describe('login', () => {
     expect(second.headers.get('set-cookie')).toBeNull()
   })
 
+  it('leads back to the page whoever is logged in and opens a used link', async () => {
+    await using test = await openTestServer()
+    const { response, cookie } = await logIn(test)
+    const again = await fetch(`${test.server.url}/login?code=used`, { headers: { cookie }, redirect: 'manual' })
+    expect([response.status, again.status, again.headers.get('location')]).toEqual([303, 303, '/'])
+    expect(again.headers.get('set-cookie')).toBeNull()
+  })
+
   it('takes a link for ten minutes', async () => {
     await using test = await openTestServer()
     const [early, late] = [test.server.loginLink(), test.server.loginLink()]

@@ -6,6 +6,7 @@ import { encoded, type MemorySession, readRange, readRefs } from './memory-sessi
 /** A store that forgets: the same contract, in process. What is kept is copied, so that nobody holds the log itself. */
 export function createMemoryStore(): Store {
   const sessions = new Map<SessionId, MemorySession>()
+  let born = 0
   const nodes = new Map<string, Parameters<Store['registerNode']>[0]>()
   const all = (): readonly MemorySession[] => [...sessions.values()]
   const notFound = (session: SessionId) =>
@@ -26,8 +27,9 @@ export function createMemoryStore(): Store {
       const from = parent === null ? null : sessions.get(parent)
       if (from === undefined || (from !== null && from.head < base)) return notFound(parent ?? session)
 
+      born += 1
       sessions.set(session, {
-        ...{ id: session, order: sessions.size + 1, parent: from, base, head: base + records.length },
+        ...{ id: session, order: born, parent: from, base, head: base + records.length },
         ...{ epoch: 1, owner, entry: structuredClone(entry), records: encoded(records, base) },
         ...{ draft: null, snapshot: null },
       })

@@ -3,6 +3,7 @@ import type { Fault, Result } from '@holdfast/protocol'
 import { checksumOf } from './checksum.ts'
 import type { AppendRequest, CreateRequest, StoredRecord } from './request.ts'
 
+const sidsRememberedMax = 10_000
 const done: Result<undefined> = { ok: true, value: undefined }
 const refuse = (fault: Fault): Result<undefined> => ({ ok: false, fault })
 
@@ -11,18 +12,16 @@ const refuse = (fault: Fault): Result<undefined> => ({ ok: false, fault })
  * refuse is asked before the first change, so a refusal leaves nothing behind and needs no savepoint.
  */
 export function createRecordWriter(database: DatabaseSync) {
-  const seen = database.prepare(
-    'select r.seq from session s join record r on r.sid = s.sid where s.id = ? and s.epoch = ? and r.command_id = ?',
-  )
+  const seen = database.prepare('select seq from record where sid = ? and command_id = ?')
   // The usual append moves head and meta only: no index of `session` is touched.
   const advance = database.prepare(`
     update session set head = ?, meta = ?
-    where id = ? and head = ? and epoch = ? and active_at = ? and busy = ? and spoken = ? and workspace = ? and pinned = ?
-    returning sid`)
+    where sid = ? and head = ? and epoch = ? and active_at = ? and busy = ? and spoken = ? and workspace = ? and pinned = ?`)
   const advanceAll = database.prepare(`
     update session set head = ?, meta = ?, active_at = ?, busy = ?, spoken = ?, workspace = ?, pinned = ?
-    where id = ? and head = ? and epoch = ? returning sid`)
-  const stand = database.prepare('select head, epoch from session where id = ?')
+    where sid = ? and head = ? and epoch = ?`)
+  const stand = database.prepare('select head, epoch from session where sid = ?')
+  const numberOf = database.prepare('select sid from session where id = ?')
   const insert = database.prepare(`
     insert into record (sid, seq, at, type, v, client, command_id, ref, crc, body) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const dropDraft = database.prepare('delete from draft where sid = ?')
@@ -33,24 +32,38 @@ export function createRecordWriter(database: DatabaseSync) {
     insert into session (id, handle, key, parent, base, head, epoch, owner, busy, workspace, active_at, spoken, pinned, meta)
     values (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?) returning sid`)
 
+  // Safe to remember: a sid is given once (autoincrement), and one that was removed matches no row.
+  const numbers = new Map<string, number>()
+
   function append(request: AppendRequest): Result<undefined> {
     const { session, after, epoch, records, entry } = request
+    const sid = sidOf(session)
+    if (sid === null) return refuse(sessionNotFound(session))
     for (const { commandId } of records) {
-      const first = commandId === null ? undefined : seen.get(session, epoch, commandId)
-      if (first !== undefined) return refuse(commandSeen(Number(first['seq'])))
+      const first = commandId === null ? undefined : seen.get(sid, commandId)
+      if (first !== undefined) return refuse(whyNot(session, sid, request, Number(first['seq'])))
     }
     const { meta, activeAt, busy, spoken, workspace, pinned } = entry
     const head = after + records.length
-    const row =
-      advance.get(head, meta, session, after, epoch, activeAt, busy, spoken, workspace, pinned) ??
-      advanceAll.get(head, meta, activeAt, busy, spoken, workspace, pinned, session, after, epoch)
-    if (row === undefined) return refuse(whyNot(session, after, epoch))
+    const isAdvanced =
+      advance.run(head, meta, sid, after, epoch, activeAt, busy, spoken, workspace, pinned).changes === 1 ||
+      advanceAll.run(head, meta, activeAt, busy, spoken, workspace, pinned, sid, after, epoch).changes === 1
+    if (!isAdvanced) return refuse(whyNot(session, sid, request, null))
 
-    const sid = Number(row['sid'])
     insertAll(sid, session, records)
     if (request.clearDraft) dropDraft.run(sid)
     for (const hash of request.blobs) useBlob.run(hash, sid, head)
     return done
+  }
+
+  function sidOf(session: string): number | null {
+    const known = numbers.get(session)
+    if (known !== undefined) return known
+    const row = numberOf.get(session)
+    if (row === undefined) return null
+    if (numbers.size >= sidsRememberedMax) numbers.clear()
+    numbers.set(session, Number(row['sid']))
+    return Number(row['sid'])
   }
 
   function create(request: CreateRequest): Result<undefined> {
@@ -77,10 +90,12 @@ export function createRecordWriter(database: DatabaseSync) {
     }
   }
 
-  function whyNot(session: string, after: number, epoch: number): Fault {
-    const row = stand.get(session)
+  /** A former owner hears that it is fenced, whatever else is wrong; a repeated command hears where it stands. */
+  function whyNot(session: string, sid: number, { after, epoch }: AppendRequest, seenAt: number | null): Fault {
+    const row = stand.get(sid)
     if (row === undefined) return sessionNotFound(session)
     if (row['epoch'] !== epoch) return fenced(session, epoch, Number(row['epoch']))
+    if (seenAt !== null) return commandSeen(seenAt)
     return {
       code: 'log_moved',
       message: `Session ${session} has moved on to seq ${row['head']}.`,

@@ -27,7 +27,7 @@ export const editFileTool = defineTool({
   async preview(args, { workdir }) {
     const edited = await edit(args, workdir)
     if (!edited.ok) return edited
-    return ok({ type: 'diff', path: edited.value.path, diff: await unifiedDiff(edited.value) })
+    return ok({ type: 'diff', path: edited.value.path, diff: unifiedDiff(edited.value) })
   },
 
   async run(args, { workdir }, run) {

@@ -28,9 +28,10 @@ export async function readWindow(handle: FileHandle, request: WindowRequest): Pr
   let line = 1
   const window = (end: Window['end']): Window => ({ bytes: Buffer.concat(kept), nextLine: line, end })
 
+  let chunk = Buffer.allocUnsafe(chunkBytes)
   for (let position = 0; ; ) {
     if (signal.aborted) return window('aborted')
-    const chunk = Buffer.allocUnsafe(chunkBytes)
+    if (keptBytes > 0) chunk = Buffer.allocUnsafe(chunkBytes) // what is kept lies in the one before
     const { bytesRead } = await handle.read(chunk, 0, chunkBytes, position)
     if (bytesRead === 0) return window('file')
     position += bytesRead

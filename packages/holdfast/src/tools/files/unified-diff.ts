@@ -1,9 +1,9 @@
 import { escapeLine } from '@holdfast/protocol'
-import { createTwoFilesPatch, FILE_HEADERS_ONLY } from 'diff'
+import { createTwoFilesPatch, FILE_HEADERS_ONLY, formatPatch } from 'diff'
 
 const context = 3
-/** Beyond this many changed lines the shortest diff is no longer looked for: a reader gains nothing, the wait is long. */
-const changedLinesMax = 1000
+/** Beyond this many changed lines the shortest diff is not looked for: a reader gains nothing, the event loop waits. */
+const changedLinesMax = 400
 
 export type Change = {
   readonly path: string
@@ -12,31 +12,35 @@ export type Change = {
   readonly after: string
 }
 
-/** What would change, as people read it. Computed in slices, so that the event loop stays free. */
-export async function unifiedDiff({ path, before, after }: Change): Promise<string> {
+/** What would change, as people read it. */
+export function unifiedDiff({ path, before, after }: Change): string {
   const shown = escapeLine(path) // a line feed in a name must not forge a line of the diff
   const from = before === null ? '/dev/null' : `a/${shown}`
-  const patch = await patchOf(from, `b/${shown}`, before ?? '', after)
-  if (patch !== undefined) return patch
-  // Too different to match line by line: the old text out, the new text in.
-  const [removed, added] = await Promise.all([
-    patchOf(from, `b/${shown}`, before ?? '', ''),
-    patchOf(from, `b/${shown}`, '', after),
-  ])
-  return `${removed ?? ''}${withoutHeader(added ?? '')}`
+  const to = `b/${shown}`
+  const patch =
+    before === null || before === '' || after === ''
+      ? undefined // nothing to match, and the library would count every line as a step
+      : createTwoFilesPatch(from, to, before, after, undefined, undefined, {
+          headerOptions: FILE_HEADERS_ONLY,
+          context,
+          maxEditLength: changedLinesMax,
+        })
+  return patch ?? replacedWhole(from, to, before ?? '', after)
 }
 
-function patchOf(from: string, to: string, before: string, after: string): Promise<string | undefined> {
-  const one = before === '' || after === '' // all lines out or all in: one step, however many lines
-  const maxEditLength = one ? Number.MAX_SAFE_INTEGER : changedLinesMax
-  return new Promise((resolve) => {
-    createTwoFilesPatch(from, to, before, after, undefined, undefined, {
-      headerOptions: FILE_HEADERS_ONLY,
-      context,
-      maxEditLength,
-      callback: resolve,
-    })
-  })
+/** The old text out, the new text in. */
+function replacedWhole(oldFileName: string, newFileName: string, before: string, after: string): string {
+  const [removed, added] = [linesOf(before), linesOf(after)]
+  const lines = [...marked('-', removed), ...marked('+', added)]
+  const hunk = { oldStart: 1, oldLines: removed.length, newStart: 1, newLines: added.length, lines }
+  const hunks = lines.length === 0 ? [] : [hunk]
+  return formatPatch({ oldFileName, newFileName, oldHeader: undefined, newHeader: undefined, hunks }, FILE_HEADERS_ONLY)
 }
 
-const withoutHeader = (patch: string) => patch.split('\n').slice(2).join('\n')
+/** Each line with its line feed, if it has one. */
+const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
+
+const marked = (mark: '-' | '+', lines: readonly string[]) =>
+  lines.flatMap((line) =>
+    line.endsWith('\n') ? [`${mark}${line.slice(0, -1)}`] : [`${mark}${line}`, '\\ No newline at end of file'],
+  )

@@ -114,7 +114,9 @@ describe('the preview of write_file', () => {
   it('says what cannot be diffed and shows all that would be written', async () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, 'f'), new Uint8Array([0, 1, 2]))
-    expect(await diffOf(workdir, 'f', 'text\n')).toMatch(/^Replaced whole: f is binary \(3 bytes\)\.\n[^]*\n\+text\n$/)
+    expect(await diffOf(workdir, 'f', 'text\n')).toMatch(
+      /^Replaced whole: f is binary \(3 bytes\)\.\n[\s\S]*\n\+text\n$/,
+    )
   })
 
   it('shows every line, old and new, when the two have nothing in common', async () => {

@@ -23,10 +23,10 @@ export const writeFileTool = defineTool({
     const found = await findWritable(workdir, path)
     if (!found.ok) return found
     const { place, stats } = found.value
-    if (stats === null) return ok(await diffPreview(place.shown, null, content))
+    if (stats === null) return ok(diffPreview(place.shown, null, content))
     const before = await readFileText(workdir, path)
-    if (before.ok) return ok(await diffPreview(place.shown, before.value, content))
-    const whole = await unifiedDiff({ path: place.shown, before: null, after: content })
+    if (before.ok) return ok(diffPreview(place.shown, before.value, content))
+    const whole = unifiedDiff({ path: place.shown, before: null, after: content })
     return ok({ type: 'diff', path: place.shown, diff: `Replaced whole: ${before.fault.message}.\n${whole}` })
   },
 
@@ -43,6 +43,6 @@ export const writeFileTool = defineTool({
   },
 })
 
-async function diffPreview(path: string, before: string | null, after: string) {
-  return { type: 'diff', path, diff: await unifiedDiff({ path, before, after }) } as const
+function diffPreview(path: string, before: string | null, after: string) {
+  return { type: 'diff', path, diff: unifiedDiff({ path, before, after }) } as const
 }

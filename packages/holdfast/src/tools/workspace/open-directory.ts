@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { open, readlink, realpath } from 'node:fs/promises'
+import { lstat, open, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ok, type Result, refuse } from '@holdfast/protocol'
 import { isInside, outsideWorkdir } from './resolve-path.ts'
@@ -22,7 +22,8 @@ export async function openDirectory(root: string, absolute: string): Promise<Res
   try {
     handle = await open(absolute, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW)
   } catch (error) {
-    if (systemErrorCode(error) === 'ELOOP') return refuse(outsideWorkdir(absolute))
+    const isLink = systemErrorCode(error) !== null && (await lstat(absolute).catch(() => null))?.isSymbolicLink()
+    if (isLink) return refuse(outsideWorkdir(absolute))
     throw error
   }
   const throughHandle = `/proc/self/fd/${handle.fd}`

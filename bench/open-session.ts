@@ -1,0 +1,94 @@
+import { join } from 'node:path'
+import { createLocalHandle, createRoster, type NodeParts } from '@holdfast/core'
+import { readWindow } from '@holdfast/core/log'
+import type { SessionId } from '@holdfast/protocol'
+import { newHandle } from '../packages/holdfast/src/identity/handle.ts'
+import { newSessionId } from '../packages/holdfast/src/identity/session-id.ts'
+import { createMemoryBlobs } from '../packages/holdfast/src/store/blobs/memory-blobs.ts'
+import { openSqliteStore } from '../packages/holdfast/src/store/sqlite/sqlite-store.ts'
+import { wallClock } from '../packages/holdfast/src/wall-clock.ts'
+import { resolveWorkdir } from '../packages/holdfast/src/workdir.ts'
+import { writeLongSession } from './long-session.ts'
+import { median } from './median.ts'
+
+const lengths = [10, 1_000, 10_000] as const
+
+export type OpenFigures = {
+  /** From nothing in memory to ready to prompt, with the newest page read, in milliseconds. */
+  readonly openMs: { readonly [messages: number]: number }
+  /** What the model would be sent, read from the store, in milliseconds. */
+  readonly windowMs: { readonly [messages: number]: number }
+  readonly longestToShortest: number
+  /** What stays in memory for an open session, as JSON. */
+  readonly stateBytes: { readonly [messages: number]: number }
+}
+
+/** Opening a session by the length of its history, with the same line since the last checkpoint. */
+export async function benchOpen({
+  dir,
+  rounds,
+}: {
+  readonly dir: string
+  readonly rounds: number
+}): Promise<OpenFigures> {
+  const opened = await openSqliteStore({ path: join(dir, 'open.db') })
+  if (!opened.ok) throw new Error(opened.fault.message)
+  const store = opened.value
+  const node = { id: 'node_bench', address: '', startedAt: new Date().toISOString() }
+  const parts: NodeParts = {
+    store,
+    blobs: createMemoryBlobs(),
+    models: { find: () => ({ type: 'unknown_model', message: 'a bench calls no model' }) },
+    tools: { all: [], find: () => null, endLeftover: async () => undefined },
+    instructions: { gather: async () => '' },
+    clock: wallClock,
+    report: ({ cause }) => console.error(cause),
+    node,
+    isAlive: async () => false,
+    newSessionId,
+    newHandle,
+    resolveWorkdir,
+    defaultModel: 'demo/agent',
+  }
+  try {
+    const sessions = new Map<number, SessionId>()
+    for (const messages of lengths) {
+      const id = await writeLongSession(store, dir, messages, messages)
+      sessions.set(messages, id)
+      const first = createRoster(parts)
+      await first.wake(id) // the first rest leaves a snapshot, as every unload does
+      await first.rest(id)
+    }
+    const times = new Map<number, number[]>(lengths.map((messages) => [messages, []]))
+    const windows = new Map<number, number[]>(lengths.map((messages) => [messages, []]))
+    const stateBytes: Record<number, number> = {}
+    for (let round = 0; round < rounds * 4; round++) {
+      for (const [messages, id] of sessions) {
+        const roster = createRoster(parts)
+        const start = performance.now()
+        const runner = await roster.wake(id)
+        const page = await createLocalHandle(roster, id).page({ limit: 10 })
+        times.get(messages)?.push(performance.now() - start)
+        if (!runner.ok || !page.ok) throw new Error('the session does not open')
+        const { state } = runner.value.folded()
+        const reading = performance.now()
+        await readWindow(store, id, state)
+        windows.get(messages)?.push(performance.now() - reading)
+        stateBytes[messages] = JSON.stringify(runner.value.folded()).length
+        await roster.rest(id)
+      }
+    }
+    const openMs = medians(times)
+    return {
+      openMs,
+      windowMs: medians(windows),
+      longestToShortest: (openMs[10_000] ?? Number.NaN) / (openMs[10] ?? Number.NaN),
+      stateBytes,
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+const medians = (samples: ReadonlyMap<number, readonly number[]>) =>
+  Object.fromEntries([...samples].map(([messages, values]) => [messages, median(values)]))

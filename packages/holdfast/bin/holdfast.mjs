@@ -1,0 +1,31 @@
+#!/usr/bin/env node
+// Plain JavaScript that an old Node can read too: it must be able to say that it is too old.
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const major = Number(process.versions.node.split('.')[0])
+if (major < 24) {
+  process.stderr.write(
+    `Holdfast needs Node 24 or later; this is Node ${process.versions.node}. Install a newer one (https://nodejs.org), or run it in its clone with npm start or npx holdfast.\n`,
+  )
+  process.exit(1)
+}
+
+await keepCompiled()
+const source = new URL('../src/cli/main.ts', import.meta.url)
+await import(existsSync(fileURLToPath(source)) ? source.href : new URL('../dist/cli/main.js', import.meta.url).href)
+
+/** A cache of compiled modules halves the start. Where it cannot be kept, Holdfast starts without it. */
+async function keepCompiled() {
+  try {
+    const { enableCompileCache } = await import('node:module')
+    const { NODE_COMPILE_CACHE, XDG_CACHE_HOME, HOME } = process.env
+    const base = XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(HOME || homedir(), '.cache')
+    // Not below HOLDFAST_HOME: a command that only looks must leave nothing there.
+    enableCompileCache(NODE_COMPILE_CACHE || join(base, 'holdfast', 'compiled'))
+  } catch {
+    // a user without a home directory
+  }
+}

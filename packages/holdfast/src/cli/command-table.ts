@@ -1,0 +1,109 @@
+export type FlagSpec = {
+  /** What its value is called in the help; a flag without one is a switch. */
+  readonly takes?: string
+  readonly short?: string
+  readonly about: string
+}
+
+export type CommandSpec = {
+  readonly about: string
+  /** `<needed>`, `[optional]`, `[any number…]`, in order. */
+  readonly words: readonly string[]
+  readonly flags: { readonly [name: string]: FlagSpec }
+  /** What the help says beside the flags. */
+  readonly notes?: readonly string[]
+}
+
+const json = { about: 'print JSON' } as const
+const sessionNote = 'A session is named by its id, the beginning of one, its handle, or @latest (of this workspace).'
+
+/** Every command of the program. Parser, help and suggestions all read this; each command's code is loaded when it runs. */
+export const commandTable = {
+  run: {
+    about: 'one turn, without a user interface',
+    words: ['[prompt]'],
+    flags: {
+      session: { short: 's', takes: 'session', about: 'go on in this session instead of a new one' },
+      model: { takes: 'provider/model', about: 'the model of the new session' },
+      workdir: { takes: 'dir', about: 'where the new session works (default: here)' },
+      yes: { about: 'approve every call that asks' },
+      no: { about: 'refuse every call that asks (the default)' },
+      plan: { about: 'plan only: nothing is changed' },
+      json: { about: 'print one frame a line, the result last' },
+    },
+    notes: [
+      'Without a prompt, or with -, the prompt is read from standard input.',
+      'Exit code 0: the turn came to its end. 1: it failed. 130: it was interrupted.',
+      sessionNote,
+    ],
+  },
+  ls: {
+    about: 'list sessions, the latest first',
+    words: [],
+    flags: {
+      all: { about: 'of every workspace, not only this one' },
+      workspace: { takes: 'dir', about: 'of that workspace' },
+      search: { takes: 'text', about: 'with these words in title, preview or recent text' },
+      limit: { takes: 'n', about: 'at most so many (default: 50)' },
+      cursor: { takes: 'cursor', about: 'go on where an earlier list ended ("next" in its JSON)' },
+      json,
+    },
+  },
+  show: {
+    about: 'print a transcript',
+    words: ['<session>'],
+    flags: { limit: { takes: 'n', about: 'only the newest so many messages' }, json },
+    notes: [sessionNote],
+  },
+  export: {
+    about: 'write a transcript as markdown or JSON',
+    words: ['<session>'],
+    flags: {
+      format: { takes: 'md|json', about: 'markdown (the default) or JSON' },
+      output: { short: 'o', takes: 'file', about: 'to this file instead of standard output' },
+      force: { about: 'replace the file if there is one' },
+      json: { about: 'the same as --format json' },
+    },
+    notes: [sessionNote],
+  },
+  tell: {
+    about: 'give a session a command',
+    words: ['<session>', '<command>', '[name=value…]'],
+    flags: { json },
+    notes: [
+      'Commands: sendPrompt content=…, respondToApproval decision=approve|reject [approval=N] [message=…],',
+      '  abort, continue, enterPlan, enterExec. A value that is JSON is taken as JSON, anything else as text.',
+      sessionNote,
+    ],
+  },
+  serve: {
+    about: 'the server and its page',
+    words: [],
+    flags: {
+      host: { takes: 'host', about: 'where to listen (default: 127.0.0.1)' },
+      port: { takes: 'port', about: 'on which port (default: 4820; 0 takes any)' },
+      store: { takes: 'url', about: 'sqlite:PATH or memory: (default: the store of the data directory)' },
+      'no-page': { about: 'serve the API only' },
+    },
+    notes: [
+      'Prints the address of the page with a login link that works once. Ctrl-C stops it; a second one, at once.',
+      'To let others in (--host), set HOLDFAST_TOKEN to a secret of at least 22 characters.',
+    ],
+  },
+} as const satisfies { readonly [name: string]: CommandSpec }
+
+export type CommandName = keyof typeof commandTable
+
+export const commandNames = Object.keys(commandTable) as readonly CommandName[] // the keys of the table above
+
+export const isCommandName = (text: string): text is CommandName => Object.hasOwn(commandTable, text)
+
+type Given<Flag> = Flag extends { readonly takes: string } ? string | undefined : boolean
+
+/** What a command was given: a switch is a boolean, a flag with a value its text if it was there. */
+export type ArgsOf<Name extends CommandName> = {
+  readonly words: readonly string[]
+  readonly flags: {
+    readonly [Flag in keyof (typeof commandTable)[Name]['flags']]: Given<(typeof commandTable)[Name]['flags'][Flag]>
+  }
+}

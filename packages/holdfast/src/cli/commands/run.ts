@@ -1,0 +1,76 @@
+import { resolve } from 'node:path'
+import { fault, limits, ok, type Result, refuse, type SessionHandle } from '@holdfast/protocol'
+import { type Acting, openActing } from '../acting.ts'
+import type { ArgsOf } from '../command-table.ts'
+import { type Ended, misused, refused } from '../ended.ts'
+import type { Place } from '../place.ts'
+import { runTurn } from '../run-turn.ts'
+import { openNamed } from '../session-name.ts'
+import { checkName, noSession } from '../stored-session.ts'
+import { currentDirectory } from '../workspace.ts'
+
+type Flags = ArgsOf<'run'>['flags']
+
+/** One prompt, one turn: its answer on standard output as it is spoken. */
+export async function run({ words, flags }: ArgsOf<'run'>, place: Place): Promise<Ended> {
+  const misuse = misuseOf(flags)
+  if (misuse !== null) return misused(misuse)
+  const [given] = words
+  if ((given === undefined || given === '-') && place.input.isTTY)
+    return misused('run needs a prompt: write it after run, or pipe it in.')
+  if (flags.session !== undefined) {
+    const form = await checkName(flags.session)
+    if (!form.ok) return refused(form.fault)
+  }
+  const prompt = given === undefined || given === '-' ? await readInput(place) : ok(given)
+  if (!prompt.ok) return refused(prompt.fault)
+  if (prompt.value.trim() === '') return refused(fault('empty_prompt', 'The prompt is empty. Write something.'))
+
+  const interruption = place.untilInterrupted()
+  const acting = await openActing(place)
+  if (!acting.ok) return refused(acting.fault)
+  try {
+    const handle = await openOrStart(acting.value, flags, place)
+    if (!handle.ok) return refused(handle.fault)
+    const approvals = flags.yes ? 'approve' : flags.no ? 'reject' : 'nobody'
+    return await runTurn(handle.value, prompt.value, { approvals, isJson: flags.json, place, interruption })
+  } finally {
+    await acting.value.close()
+  }
+}
+
+function misuseOf({ yes, no, session, model, workdir }: Flags): string | null {
+  if (yes && no) return '--yes and --no exclude each other.'
+  if (session === undefined) return null
+  if (model !== undefined) return '--model is for a new session; this one has its model.'
+  if (workdir !== undefined) return '--workdir is for a new session; this one has its workdir.'
+  return null
+}
+
+async function readInput({ input }: Place): Promise<Result<string>> {
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of input as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length // standard input without an encoding gives bytes
+    if (bytes > limits.promptBytesMax)
+      return refuse(fault('too_large', `The prompt is larger than ${limits.promptBytesMax} bytes.`))
+    chunks.push(chunk)
+  }
+  return ok(Buffer.concat(chunks).toString('utf8'))
+}
+
+async function openOrStart({ sessions }: Acting, flags: Flags, place: Place): Promise<Result<SessionHandle>> {
+  if (flags.session !== undefined) {
+    const handle = await openNamed(sessions, place, flags.session)
+    if (!handle.ok || !flags.plan) return handle
+    const entered = await handle.value.submit({ type: 'enterPlan' })
+    return entered.ok ? handle : entered
+  }
+  const here = currentDirectory(place)
+  if (!here.ok) return here
+  return sessions.start({
+    workdir: resolve(here.value, flags.workdir ?? '.'), // a server stands somewhere else
+    ...(flags.model !== undefined && { model: flags.model }),
+    ...(flags.plan && { mode: 'plan' as const }),
+  })
+}

@@ -1,0 +1,37 @@
+import type { ArgsOf } from '../command-table.ts'
+import { type Ended, ended, misused, refused } from '../ended.ts'
+import type { Place } from '../place.ts'
+import { openStoredSession, type StoredSession } from '../stored-session.ts'
+import { writeTranscriptJson } from '../transcript-json.ts'
+import { headText, messageText } from '../transcript-text.ts'
+import { wholeNumber } from '../whole-number.ts'
+
+const limitMax = 1_000_000
+
+export async function show({ words, flags }: ArgsOf<'show'>, place: Place): Promise<Ended> {
+  const [name = ''] = words
+  const limit = flags.limit === undefined ? null : wholeNumber(flags.limit, 1, limitMax)
+  if (flags.limit !== undefined && limit === null)
+    return misused(`--limit is a whole number from 1 to ${limitMax}, not '${flags.limit}'.`)
+  const session = await openStoredSession(place, name)
+  if (!session.ok) return refused(session.fault)
+  try {
+    await tell(session.value, limit, flags.json, place)
+    return ended()
+  } finally {
+    session.value.close()
+  }
+}
+
+async function tell(session: StoredSession, limit: number | null, isJson: boolean, { out, err }: Place): Promise<void> {
+  const newest = limit === null ? null : await session.newest(limit)
+  const pages = newest === null ? session.pages() : [newest.messages]
+  const before = newest?.before ?? null
+  if (isJson) await writeTranscriptJson(session.meta, pages, before, out.write)
+  else {
+    await out.write(headText(session.meta, out.paint))
+    if (before !== null) await out.write(out.paint.dim('\n… older messages are not shown …\n'))
+    for await (const messages of pages) await out.write(messages.map((one) => messageText(one, out.paint)).join(''))
+  }
+  if (session.lost.length > 0) await err.write(`${session.lost.length} records of this session cannot be read.\n`)
+}

@@ -1,0 +1,33 @@
+/** The name a person most likely meant, or null when none is near: a wrong guess is worse than no guess. */
+export function nearest(wanted: string, names: readonly string[]): string | null {
+  let best: string | null = null
+  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1
+  for (const name of names) {
+    const far = distance(wanted.slice(0, 64), name)
+    if (far < bestDistance) {
+      best = name
+      bestDistance = far
+    }
+  }
+  return best ?? names.find((name) => wanted.length > 1 && name.startsWith(wanted)) ?? null
+}
+
+/** ` Did you mean 'ls'?`, or nothing. */
+export function didYouMean(wanted: string, names: readonly string[]): string {
+  const name = nearest(wanted, names)
+  return name === null ? '' : ` Did you mean '${name}'?`
+}
+
+/** Insertions, deletions and replacements between two short names. */
+function distance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index)
+  for (const [at, char] of [...from].entries()) {
+    const next = [at + 1]
+    for (let index = 1; index <= to.length; index++) {
+      const replaced = (row[index - 1] ?? 0) + (to[index - 1] === char ? 0 : 1)
+      next.push(Math.min(replaced, (row[index] ?? 0) + 1, (next[index - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row.at(-1) ?? 0
+}

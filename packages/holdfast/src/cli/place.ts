@@ -1,0 +1,21 @@
+import type { Readable } from 'node:stream'
+import type { Environment, Home } from '../home.ts'
+import type { Output } from './output.ts'
+
+/** What a command is given of the world. Read from the process once, in main.ts. */
+export type Place = {
+  readonly environment: Environment
+  readonly home: Home
+  readonly version: string
+  /** Where the built page lies. */
+  readonly pageDir: string
+  readonly pid: number
+  readonly now: () => number
+  /** The current directory; throws where it has been removed. */
+  readonly cwd: () => string
+  readonly input: Readable & { readonly isTTY?: boolean }
+  readonly out: Output
+  readonly err: Output
+  /** From now on the first Ctrl-C or request to end aborts this signal, and the second ends the process at once. */
+  readonly untilInterrupted: () => AbortSignal
+}

@@ -1,0 +1,75 @@
+import { escapeHidden } from '@holdfast/protocol/hostile-text'
+import { type ArgsOf, type CommandName, commandNames, isCommandName } from './command-table.ts'
+import { type Ended, type ExitCode, ended, exitCodes, misused } from './ended.ts'
+import { foreseen } from './foreseen.ts'
+import { commandHelp, programHelp } from './help.ts'
+import { toJsonText } from './json-text.ts'
+import { didYouMean } from './nearest.ts'
+import { OutputClosed } from './output.ts'
+import { parseArgs } from './parse-args.ts'
+import type { Place } from './place.ts'
+
+type Run<Name extends CommandName> = (args: ArgsOf<Name>, place: Place) => Promise<Ended>
+
+/** A command's code is loaded when it runs: `ls` must not wait for the server's. */
+const load: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
+  run: async () => (await import('./commands/run.ts')).run,
+  ls: async () => (await import('./commands/ls.ts')).ls,
+  show: async () => (await import('./commands/show.ts')).show,
+  export: async () => (await import('./commands/export.ts')).exportSession,
+  tell: async () => (await import('./commands/tell.ts')).tell,
+  serve: async () => (await import('./commands/serve.ts')).serve,
+}
+
+/** The program, from its arguments to its exit code. Says everything there is to say on the way. */
+export async function runProgram(argv: readonly string[], place: Place): Promise<ExitCode> {
+  try {
+    return await tellEnd(await dispatch(argv, place), argv, place)
+  } catch (error) {
+    if (error instanceof OutputClosed) return exitCodes.ok
+    const fault = foreseen(error)
+    if (fault) return tellEnd({ type: 'refused', fault }, argv, place)
+    const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    await place.err.write(`Holdfast met something it did not foresee; please report it.\n${escapeHidden(what)}\n`)
+    return tellEnd({ type: 'refused', fault: { code: 'internal', message: 'Holdfast failed.' } }, argv, place)
+  }
+}
+
+async function dispatch(argv: readonly string[], place: Place): Promise<Ended> {
+  const [first, ...rest] = argv
+  const say = async (text: string) => {
+    await place.out.write(text)
+    return ended()
+  }
+  if (first === undefined || first === '--help' || first === '-h') return say(programHelp(place.version))
+  if (first === '--version' || first === '-V') return say(`${place.version}\n`)
+  if (first === 'help') {
+    const [topic] = rest
+    if (topic === undefined || topic.startsWith('-')) return say(programHelp(place.version))
+    return isCommandName(topic) ? say(commandHelp(topic)) : misused(unknownCommand(topic))
+  }
+  if (isCommandName(first)) return runCommand(first, rest, place)
+  if (!first.startsWith('-')) return misused(unknownCommand(first))
+  const hint = didYouMean(first, ['--help', '--version']) || ' Flags stand after the command.'
+  return misused(`Unknown flag '${first}'.${hint}`)
+}
+
+async function runCommand<Name extends CommandName>(name: Name, argv: readonly string[], place: Place): Promise<Ended> {
+  const parsed = parseArgs(name, argv)
+  if (parsed.type === 'misused') return misused(parsed.message)
+  if (parsed.type === 'args') return (await load[name]())(parsed.args, place)
+  await place.out.write(commandHelp(name))
+  return ended()
+}
+
+const unknownCommand = (name: string): string =>
+  `Unknown command '${name}'.${didYouMean(name, [...commandNames, 'help']) || ' holdfast --help lists them.'}`
+
+/** A sentence for people, always; a document for programs where they asked for one. */
+async function tellEnd(how: Ended, argv: readonly string[], { out, err }: Place): Promise<ExitCode> {
+  if (how.type === 'ended') return how.code
+  const fault = how.type === 'refused' ? how.fault : { code: 'bad_request' as const, message: how.message }
+  await err.write(`${err.paint.red(escapeHidden(fault.message))}\n`)
+  if (argv.includes('--json')) await out.write(`${toJsonText({ error: fault })}\n`)
+  return how.type === 'misused' ? exitCodes.usage : exitCodes.failed
+}

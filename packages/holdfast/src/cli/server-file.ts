@@ -1,0 +1,50 @@
+import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Home } from '../home.ts'
+import { openPrivateFile } from './private-file.ts'
+
+/** Where the running server of this home is, and where its token lies: `server.json`. */
+export type ServerFile = { readonly url: string; readonly pid: number; readonly tokenFile: string }
+
+/** What `server.json` says, or null where there is none that can be understood. It may speak of a server that is gone. */
+export function readServerFile({ serverFile }: Home): ServerFile | null {
+  try {
+    const said: unknown = JSON.parse(readFileSync(serverFile, 'utf8'))
+    if (typeof said !== 'object' || said === null || !('url' in said && 'pid' in said && 'tokenFile' in said)) return null
+    const { url, pid, tokenFile } = said
+    if (typeof url !== 'string' || !URL.canParse(url) || typeof pid !== 'number' || typeof tokenFile !== 'string') return null
+    return { url, pid, tokenFile }
+  } catch {
+    return null
+  }
+}
+
+export function readToken({ tokenFile }: ServerFile): string | undefined {
+  try {
+    return readFileSync(tokenFile, 'utf8').trim()
+  } catch {
+    return undefined // the server will say what is missing
+  }
+}
+
+/** Tells other commands of this home where the server is. Readable by this user alone. */
+export async function writeServerFile(home: Home, server: Omit<ServerFile, 'tokenFile'>, token: string): Promise<ServerFile> {
+  mkdirSync(home.stateDir, { recursive: true, mode: 0o700 })
+  const file = { ...server, tokenFile: join(home.stateDir, `server-${server.pid}.token`) }
+  await put(file.tokenFile, `${token}\n`, server.pid)
+  await put(home.serverFile, `${JSON.stringify(file)}\n`, server.pid)
+  return file
+}
+
+/** At the end; a file that another server has put in its place stays. */
+export function removeServerFile(home: Home, { pid, tokenFile }: ServerFile): void {
+  rmSync(tokenFile, { force: true })
+  if (readServerFile(home)?.pid === pid) rmSync(home.serverFile, { force: true })
+}
+
+async function put(path: string, text: string, pid: number): Promise<void> {
+  const file = openPrivateFile(path, { replaces: true, pid })
+  if (!file.ok) throw new Error(file.fault.message)
+  await file.value.write(text)
+  file.value.keep()
+}

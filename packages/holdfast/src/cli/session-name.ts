@@ -1,0 +1,39 @@
+import { type Fault, fault, limits, type Result, refuse, type SessionHandle, type Sessions } from '@holdfast/protocol'
+import { nearest } from './nearest.ts'
+import type { Place } from './place.ts'
+import { workspaceOf } from './workspace.ts'
+
+/** The name of the session of this workspace in which someone spoke last. */
+export const latest = '@latest'
+
+export const noneYet = (workspace: string): Fault =>
+  fault('session_not_found', `There is no session in ${workspace} yet.`, { workspace })
+
+/** Opens the session a person named, here or on the server. */
+export async function openNamed(sessions: Sessions, place: Place, name: string): Promise<Result<SessionHandle>> {
+  if (name !== latest) return suggested(await sessions.open(name), name, () => handlesOf(sessions))
+  const workspace = workspaceOf(place)
+  if (!workspace.ok) return workspace
+  const list = await sessions.list({ workspace: workspace.value, limit: 1 })
+  if (!list.ok) return list
+  const [newest] = list.value.sessions
+  return newest === undefined ? refuse(noneYet(workspace.value)) : sessions.open(newest.id)
+}
+
+/** Where there is no such session, the refusal also names the one most likely meant. */
+export async function suggested<Value>(
+  found: Result<Value>,
+  name: string,
+  handles: () => Promise<readonly string[]>,
+): Promise<Result<Value>> {
+  if (found.ok || found.fault.code !== 'session_not_found') return found
+  const near = nearest(name, await handles())
+  if (near === null) return found
+  const { code, message, details } = found.fault
+  return refuse(fault(code, `${message} Did you mean '${near}'?`, { ...details, nearest: near }))
+}
+
+async function handlesOf(sessions: Sessions): Promise<readonly string[]> {
+  const list = await sessions.list({ limit: limits.listSessionsMax })
+  return list.ok ? list.value.sessions.map(({ handle }) => handle) : []
+}

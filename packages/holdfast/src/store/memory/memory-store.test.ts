@@ -1,0 +1,4 @@
+import { describeStore } from '@holdfast/testkit/contracts'
+import { createMemoryStore } from './memory-store.ts'
+
+describeStore('memory', async () => createMemoryStore())

@@ -1,0 +1,146 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Store } from '@holdfast/core/ports'
+import {
+  appendTo,
+  codeOf,
+  describeStore,
+  entryOf,
+  mustAppend,
+  mustCreate,
+  newSession,
+  readAll,
+  sessionId,
+  textsAfter,
+} from '@holdfast/testkit/contracts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openSqliteReader } from './sqlite-reader.ts'
+import { openSqliteStore, type SqliteStoreOptions } from './sqlite-store.ts'
+
+let home = ''
+let path = ''
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'holdfast-store-'))
+  path = join(home, 'data', 'holdfast.db')
+})
+afterEach(() => rmSync(home, { recursive: true, force: true }))
+
+async function open(options: Partial<SqliteStoreOptions> = {}): Promise<Store> {
+  const opened = await openSqliteStore({ path, ...options })
+  if (!opened.ok) throw new Error(opened.fault.message)
+  return opened.value
+}
+
+describeStore('sqlite', () => open())
+
+describe('sqlite store', () => {
+  it('has everything after it is closed and opened again', async () => {
+    const first = await open()
+    await mustCreate(first, newSession(1))
+    await mustAppend(first, appendTo(1, 1))
+    const [before, entry] = [await readAll(first, 1), await first.entry(sessionId(1))]
+    await first.close()
+    expect(readdirSync(join(home, 'data'))).toEqual(['holdfast.db'])
+
+    const second = await open()
+    expect(await readAll(second, 1)).toEqual(before)
+    expect(await second.entry(sessionId(1))).toEqual(entry)
+    await second.close()
+  })
+
+  it('answers what was asked before it closes, and refuses what comes after', async () => {
+    const store = await open()
+    await mustCreate(store, newSession(1))
+    const last = store.append(appendTo(1, 1))
+    await store.close()
+    expect(codeOf(await last)).toBe('ok')
+    expect(codeOf(await store.append(appendTo(1, 2)))).toBe('storage_error')
+    await expect(readAll(store, 1)).rejects.toMatchObject({ code: 'storage_error' })
+    await store.close()
+  })
+
+  it('keeps its files to their owner, whatever the umask', async () => {
+    const umask = process.umask(0)
+    try {
+      const store = await open()
+      await mustCreate(store, newSession(1))
+      const modes = readdirSync(join(home, 'data')).map((name) => statSync(join(home, 'data', name)).mode & 0o777)
+      expect(modes).toEqual([0o600, 0o600, 0o600])
+      expect(statSync(join(home, 'data')).mode & 0o777).toBe(0o700)
+      await store.close()
+    } finally {
+      process.umask(umask)
+    }
+  })
+
+  it('tightens what was open to others', async () => {
+    await (await open()).close()
+    chmodSync(path, 0o644)
+    chmodSync(join(home, 'data'), 0o755)
+    await (await open()).close()
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(statSync(join(home, 'data')).mode & 0o777).toBe(0o700)
+  })
+
+  it('says that the disk is full, and goes on once there is room, without a restart', async () => {
+    const store = await open({ pagesMax: 60 })
+    await mustCreate(store, newSession(1), newSession(2, { entry: entryOf(2, { spoken: false }) }))
+    const page = 'x'.repeat(20_000)
+    const unspoken = entryOf(2, { spoken: false })
+    const fill = (after: number) => appendTo(2, after, { records: textsAfter(after, page), entry: unspoken })
+    let head = 1
+    let refused = await store.append(fill(head))
+    while (refused.ok) {
+      head += 1
+      refused = await store.append(fill(head))
+    }
+    expect(refused).toMatchObject({ fault: { code: 'storage_error', details: { reason: 'disk_full', path } } })
+    expect((await store.entry(sessionId(2)))?.head).toBe(head)
+    expect(codeOf(await store.append(appendTo(1, 1, { records: textsAfter(1, page) })))).toBe('storage_error')
+
+    expect(await store.removeUnspoken(['node-a'])).toBe(1)
+    await mustAppend(store, appendTo(1, 1, { records: textsAfter(1, page) }))
+    expect((await readAll(store, 1)).length).toBe(2)
+    await store.close()
+  })
+
+  it('notices that its file was taken away, and stops acknowledging', async () => {
+    const store = await open()
+    await mustCreate(store, newSession(1))
+    rmSync(path)
+    let after = 1
+    let result = await store.append(appendTo(1, after))
+    while (result.ok && after < 100_000) {
+      after += 1
+      result = await store.append(appendTo(1, after))
+    }
+    expect(result).toMatchObject({ fault: { code: 'storage_error', details: { reason: 'replaced' } } })
+    await store.close()
+  })
+
+  it('is read inline while a writer has it open', async () => {
+    const store = await open()
+    await mustCreate(store, newSession(1), newSession(2))
+    const reader = openSqliteReader(path)
+    if (!reader.ok || reader.value === null) throw new Error('the store is there')
+    expect(reader.value.list({ limit: 1 })).toMatchObject({ ok: true, value: { sessions: [{ owner: 'node-a' }] } })
+    expect(reader.value.read(sessionId(1), { after: 0, limit: 9 })).toEqual({
+      ok: true,
+      value: await readAll(store, 1),
+    })
+    await mustAppend(store, appendTo(1, 1))
+    expect(reader.value.read(sessionId(1), { after: 0, limit: 9 })).toEqual({
+      ok: true,
+      value: await readAll(store, 1),
+    })
+    reader.value.close()
+    await store.close()
+  })
+
+  it('is not made by someone who only reads', () => {
+    mkdirSync(join(home, 'data'))
+    expect(openSqliteReader(path)).toEqual({ ok: true, value: null })
+    expect(readdirSync(join(home, 'data'))).toEqual([])
+  })
+})

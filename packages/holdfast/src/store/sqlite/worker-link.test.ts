@@ -1,0 +1,59 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createWorkerLink } from './worker-link.ts'
+
+let home = ''
+beforeEach(() => {
+  home = mkdtempSync(join(tmpdir(), 'holdfast-link-'))
+})
+afterEach(() => rmSync(home, { recursive: true, force: true }))
+
+/** A worker that dies of the request 'die', and answers every other with itself. */
+function mortalLink() {
+  const script = join(home, 'mortal.mjs')
+  writeFileSync(
+    script,
+    `import { parentPort } from 'node:worker_threads'
+    parentPort.on('message', (batch) => {
+      if (batch === null) return parentPort.close()
+      if (batch.some(([, request]) => request === 'die')) throw new Error('out of memory')
+      parentPort.postMessage(batch.map(([number, value]) => [number, { ok: true, value }]))
+    })`,
+  )
+  return createWorkerLink<string>({
+    script: pathToFileURL(script),
+    options: {},
+    whenDead: (why) => ({ code: 'storage_error', message: why }),
+  })
+}
+
+describe('worker link', () => {
+  it('brings each answer to who asked', async () => {
+    const link = mortalLink()
+    expect(await Promise.all(['a', 'b', 'c'].map(link.ask))).toEqual(
+      ['a', 'b', 'c'].map((value) => ({ ok: true, value })),
+    )
+    await link.close()
+  })
+
+  it('tells everyone who waits that the worker died, and starts another for the next', async () => {
+    const link = mortalLink()
+    await link.ask('a')
+    const dead = { ok: false, fault: { code: 'storage_error', message: 'out of memory' } }
+    expect(await Promise.all(['b', 'die', 'c'].map(link.ask))).toEqual([dead, dead, dead])
+    expect(await link.ask('d')).toEqual({ ok: true, value: 'd' })
+    await link.close()
+  })
+
+  it('answers what is under way before it closes, and refuses what comes after', async () => {
+    const link = mortalLink()
+    const last = link.ask('a')
+    await link.close()
+    expect(await last).toEqual({ ok: true, value: 'a' })
+    expect(await link.ask('b')).toMatchObject({ ok: false, fault: { code: 'storage_error' } })
+    await link.close()
+  })
+})

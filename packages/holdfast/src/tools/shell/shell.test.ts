@@ -1,0 +1,195 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { ToolRun } from '@holdfast/core/ports'
+import { invariant } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { createToolRun, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
+import { type After, systemAfter } from './after.ts'
+import { livingMembers } from './process-table.ts'
+import { createShell, type ShellParts } from './shell.ts'
+
+const environment = { PATH: process.env['PATH'] }
+
+async function shell(command: string, parts: Partial<ShellParts> = {}, run: Partial<ToolRun> = {}) {
+  const { workdir } = await openWorkdir()
+  const made = createToolRun(run)
+  const args = { command, timeout: 300 }
+  const result = await createShell({ environment, ...parts }).run(args, { workdir }, made.run)
+  return { ...made, result, text: result.output.text, workdir }
+}
+
+/** Timers of one length fire at once when told to; the others are the machine's. */
+function createHandTimer(delayMs: number) {
+  const waiting: (() => void)[] = []
+  const after: After = (delay, call) => {
+    if (delay !== delayMs) return systemAfter(delay, call)
+    waiting.push(call)
+    return () => undefined
+  }
+  return { after, fire: () => waiting.shift()?.() }
+}
+
+/** Aborts, or whatever is to happen, once the command has said that it is ready. */
+const onReady = (act: () => void) => {
+  let seen = ''
+  return (text: string) => {
+    const before = seen.includes('ready')
+    seen += text
+    if (!before && seen.includes('ready')) act()
+  }
+}
+
+const groupOf = (marks: ReturnType<typeof createToolRun>['marks']) => {
+  const [mark] = marks
+  invariant(mark, 'the shell named its process')
+  return mark.group
+}
+
+describe('shell', () => {
+  it('returns both outputs in the order they were written, and shows them live', async () => {
+    const { result, shown } = await shell('echo a; echo b >&2; echo c; echo d > /dev/stderr')
+    expect(result).toEqual({ type: 'ok', output: { text: 'a\nb\nc\nd\n' } })
+    expect(shown.join('')).toBe('a\nb\nc\nd\n')
+  })
+
+  it.each([
+    ['exit 3', 'exit code 3'],
+    ['printf half; exit 1', 'half\nexit code 1'],
+    ['no-such-command-here 2>/dev/null', 'exit code 127'],
+    ['kill -9 $$', expect.stringMatching(/exit code 137$/)],
+    ['kill -9 0', 'killed, with its whole process group'],
+  ])('fails with its exit code: %s', async (command, text) => {
+    expect((await shell(command)).result).toEqual({ type: 'failed', output: { text } })
+  })
+
+  it('passes the command as it is, whatever it holds', async () => {
+    const command = `printf '%s' "it's \\"quoted\\" \\$HOME \`echo x\` 🐢"; echo "$#"`
+    expect((await shell(command)).text).toBe('it\'s "quoted" $HOME x 🐢0\n')
+  })
+
+  it('works in the workdir, without input and without a terminal', async () => {
+    const { text, workdir } = await shell('pwd; cat; [ -t 1 ] || echo no terminal')
+    expect(text).toBe(`${workdir}\nno terminal\n`)
+  })
+
+  it('gives commands no credentials', async () => {
+    const secrets = { ANTHROPIC_API_KEY: 'hush', github_token: 'hush', DB_PASSWORD: 'hush', HOLDFAST_HOME: 'hush' }
+    const { text } = await shell('env', { environment: { ...environment, ...secrets, LANG: 'C' } })
+    expect(text).not.toContain('hush')
+    expect(text).toContain('LANG=C\n')
+    for (const entry of ['PAGER=cat', 'GIT_PAGER=cat', 'TERM=dumb']) expect(text).toContain(`${entry}\n`)
+  })
+
+  it('passes on five megabytes without a byte lost', async () => {
+    const { text } = await shell('head -c 5000000 /dev/zero | tr "\\0" x')
+    expect(text.length).toBe(5_000_000)
+    expect(text).toMatch(/^x+$/)
+  })
+
+  it('cuts output at the limit and says so', async () => {
+    const outputBytesMax = 100_000
+    const { text, result } = await shell('head -c 5000000 /dev/zero | tr "\\0" x', { outputBytesMax })
+    expect(result.type).toBe('ok')
+    expect(text).toMatch(/^x+\n\[cut at 95904 of 5000000 bytes\]$/)
+    expect(text.length).toBeLessThan(outputBytesMax)
+  })
+
+  it('ends in time with what it left in the background, which does not outlive it', async () => {
+    const { text, result, marks } = await shell('sleep 1000 & sleep 1000 >/dev/null 2>&1 & echo done')
+    expect({ text, type: result.type }).toEqual({ text: 'done\n', type: 'ok' })
+    expect(await livingMembers(groupOf(marks))).toEqual([])
+  })
+
+  it('kills the whole group on abort, and keeps what was printed', async () => {
+    const controller = new AbortController()
+    const show = onReady(() => controller.abort())
+    const { result, marks } = await shell(
+      'trap "" TERM INT; sleep 1000 & (sleep 1000; echo never) & echo ready; wait',
+      {},
+      { signal: controller.signal, show },
+    )
+    expect(result).toEqual({ type: 'failed', output: { text: 'ready\naborted' } })
+    expect(await livingMembers(groupOf(marks))).toEqual([])
+  })
+
+  it('returns on abort though the output cannot be kept', async () => {
+    const controller = new AbortController()
+    const keep: ToolRun['keep'] = async () => {
+      controller.abort()
+      return new Promise(() => undefined)
+    }
+    const { result, marks } = await shell('sleep 1000', {}, { signal: controller.signal, keep })
+    expect(result.type).toBe('failed')
+    expect(await livingMembers(groupOf(marks))).toEqual([])
+  })
+
+  it('fails when the output cannot be kept, and leaves nothing running', async () => {
+    const { result, marks } = await shell('sleep 1000', {}, { keep: () => Promise.reject(new Error('disk full')) })
+    expect(result).toMatchObject({ type: 'failed', output: { text: expect.stringContaining('disk full') } })
+    expect(await livingMembers(groupOf(marks))).toEqual([])
+  })
+
+  it('asks a command to end when its time is up, and hears its last words', async () => {
+    const { after, fire } = createHandTimer(300_000)
+    const { result } = await shell(
+      'trap "echo bye; exit 0" TERM; echo ready; sleep 1000 & wait',
+      { after },
+      { show: onReady(fire) },
+    )
+    expect(result.type).toBe('failed')
+    expect(result.output.text).toMatch(/^ready\n(Terminated\n)?bye\ntimed out after 300 s$/)
+  })
+
+  it('kills a command that does not listen when its time is up', async () => {
+    const { after, fire } = createHandTimer(300_000)
+    const command = 'trap "" TERM; echo ready; while :; do sleep 1000; done'
+    const { result, marks } = await shell(command, { after }, { show: onReady(fire) })
+    expect(result).toEqual({ type: 'failed', output: { text: 'ready\ntimed out after 300 s' } })
+    expect(await livingMembers(groupOf(marks))).toEqual([])
+  })
+
+  it.runIf(process.platform === 'linux')('tells of what left the group', async () => {
+    const controller = new AbortController()
+    const command = "setsid sh -c 'echo $$ > pid; echo ready; exec sleep 1000' & wait"
+    const { text, workdir } = await shell(
+      command,
+      {},
+      { signal: controller.signal, show: onReady(() => controller.abort()) },
+    )
+    const pid = Number(await readFile(join(workdir, 'pid'), 'utf8'))
+    process.kill(pid, 'SIGKILL')
+    expect(text).toMatch(new RegExp(`still running outside its process group: ${pid} \\(`))
+  })
+
+  it('leaves no gate behind when begin rejects', async () => {
+    const { workdir } = await openWorkdir()
+    let group = 0
+    const { run } = createToolRun({
+      begin: async (mark) => {
+        group = mark?.group ?? 0
+        throw new Error('no longer wanted')
+      },
+    })
+    const running = createShell({ environment }).run({ command: 'touch made' }, { workdir }, run)
+    await expect(running).rejects.toThrow('no longer wanted')
+    expect(group).toBeGreaterThan(1)
+    expect(await livingMembers(group)).toEqual([])
+    expect(await readdir(workdir)).toEqual([])
+  })
+
+  it('shows the command and where it runs', async () => {
+    const { workdir } = await openWorkdir()
+    const prepared = await createShell({ environment }).prepare({ command: 'ls' }, { workdir })
+    expect(prepared).toEqual({
+      type: 'ready',
+      args: { command: 'ls', timeout: 30 },
+      preview: { type: 'command', command: 'ls', cwd: workdir },
+    })
+  })
+
+  it.each([0, 301, 1.5, '30'])('refuses a timeout of %j', async (timeout) => {
+    const { workdir } = await openWorkdir()
+    const prepared = await createShell({ environment }).prepare({ command: 'ls', timeout }, { workdir })
+    expect(prepared).toMatchObject({ type: 'unusable', message: expect.stringContaining('timeout must be') })
+  })
+})

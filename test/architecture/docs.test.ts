@@ -1,0 +1,89 @@
+import { existsSync, globSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { commandTypes, faultStatus } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { type CommandSpec, commandTable } from '../../packages/holdfast/src/cli/command-table.ts'
+import { routes } from '../../packages/holdfast/src/server/routes/routes.ts'
+import { renderEventsDoc } from '../../scripts/write-events-doc.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+const documents = ['*.md', 'docs/**/*.md', 'packages/*/README.md'].flatMap((pattern) =>
+  globSync(pattern, { cwd: root }),
+)
+
+describe('docs/events.md', () => {
+  it('is what the schemas say; write it anew with scripts/write-events-doc.ts', () => {
+    expect(read('docs/events.md')).toBe(renderEventsDoc())
+  })
+})
+
+describe('docs/errors.md', () => {
+  const rows = [...read('docs/errors.md').matchAll(/^\| `([a-z_]+)` \| (\d{3}) \| (.+) \| (.+) \|$/gm)]
+
+  it('has a row for every fault code and no other, with its status', () => {
+    expect(rows.map(([, code, status]) => [code, Number(status)])).toEqual(Object.entries(faultStatus))
+  })
+
+  it('says when each comes and what to do', () => {
+    expect(rows.flatMap(([, code, , when = '', remedy = '']) => (when && remedy ? [] : [code]))).toEqual([])
+  })
+})
+
+describe('docs/cli.md', () => {
+  const text = read('docs/cli.md')
+  const specs: readonly (readonly [string, CommandSpec])[] = Object.entries(commandTable)
+
+  it('names every command and every flag', () => {
+    const missing = specs.flatMap(([name, { flags, words }]) => [
+      ...(text.includes(`| \`${[name, ...words].join(' ')}\` |`) ? [] : [name]),
+      ...Object.keys(flags).filter((flag) => !new RegExp(`\`--${flag}[ \`]`).test(text)),
+    ])
+    expect(missing).toEqual([])
+  })
+})
+
+describe('docs/http.md', () => {
+  const text = read('docs/http.md')
+
+  it('has a row for every route and no other, with who may call it', () => {
+    const rows = [...text.matchAll(/^\| `(GET|POST) ([^`?]+)(?:\?[^`]*)?` \|.*\| (open|token) \|$/gm)]
+    expect(rows.map(([, method, path, access]) => ({ method, path, access }))).toEqual(
+      routes.map(({ method, path, access }) => ({ method, path, access })),
+    )
+  })
+
+  it('names every command', () => {
+    expect(commandTypes.filter((type) => !text.includes(`\`${type}\``))).toEqual([])
+  })
+})
+
+describe('documents', () => {
+  it('are found', () => {
+    expect(documents.length).toBeGreaterThan(20)
+  })
+
+  it('link to files that exist', () => {
+    const broken = documents.flatMap((path) =>
+      [...read(path).matchAll(/\]\((?!https?:|mailto:|#)([^)\s#]+)(?:#[^)\s]*)?\)/g)].flatMap(([, target = '']) =>
+        existsSync(join(root, dirname(path), target)) ? [] : [`${path}: ${target}`],
+      ),
+    )
+    expect(broken).toEqual([])
+  })
+
+  it('name files of the repo that exist', () => {
+    const named = documents.flatMap((path) =>
+      [...read(path).matchAll(/`((?:packages|scripts|test|docs)\/[\w./-]+)`/g)].map(([, file = '']) => ({
+        path,
+        file,
+      })),
+    )
+    expect(named.filter(({ file }) => !existsSync(join(root, file)))).toEqual([])
+    expect(named.length).toBeGreaterThan(10)
+  })
+
+  it('keep AGENTS.md to 150 lines', () => {
+    expect(read('AGENTS.md').split('\n').length).toBeLessThanOrEqual(150)
+  })
+})

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { lookUp, readAncestorNames, readParityTable, whyNoProof } from './parity-table.ts'
+
+const table = readParityTable()
+const isNext = (shown: string) => shown === 'next'
+const isByDesign = (shown: string) => shown.startsWith('by design: ')
+
+describe('docs/parity.md', () => {
+  it('has exactly one row for every type, field and function of the ancestors', () => {
+    const rows = table.map(({ section, ancestor }) => `${section}: ${ancestor}`)
+    expect(rows.toSorted()).toEqual([...readAncestorNames()].toSorted())
+    expect(new Set(rows).size).toBe(rows.length)
+    expect(rows.length).toBeGreaterThan(250)
+  })
+
+  it('says of every row where it is reached, unless it is not', () => {
+    const wrong = table.filter(({ reached, shown, holdfast }) => {
+      const isThere = !isNext(shown) && !isByDesign(shown)
+      const isReached = /^(library|CLI|HTTP)(, (CLI|HTTP))*$/.test(reached)
+      return isThere ? !isReached || holdfast === '–' : reached !== '–'
+    })
+    expect(wrong).toEqual([])
+  })
+
+  it('gives a reason for what is left out by design', () => {
+    const reasons = table.flatMap(({ shown }) => (isByDesign(shown) ? [shown.slice('by design: '.length)] : []))
+    expect(reasons.filter((reason) => reason.length < 15)).toEqual([])
+  })
+
+  it('names tests that exist, by file and title', () => {
+    const proofs = table.flatMap(({ shown }) => (isNext(shown) || isByDesign(shown) ? [] : [shown.replaceAll('`', '')]))
+    expect([...new Set(proofs)].flatMap((proof) => whyNoProof(proof) ?? [])).toEqual([])
+    expect(proofs.length).toBeGreaterThan(100)
+  })
+
+  it('names methods, fields and events that exist', () => {
+    const there = table.filter(({ shown }) => !isNext(shown))
+    const missing = there.flatMap(({ ancestor, holdfast }) =>
+      lookUp(holdfast).flatMap(({ name, exists }) => (exists ? [] : [`${ancestor}: ${name}`])),
+    )
+    expect(missing).toEqual([])
+  })
+
+  it('calls nothing next that is already there', () => {
+    const done = table
+      .filter(({ shown }) => isNext(shown))
+      .flatMap(({ ancestor, holdfast }) => {
+        const [first] = lookUp(holdfast)
+        return first?.exists ? [`${ancestor}: ${first.name}`] : []
+      })
+    expect(done).toEqual([])
+  })
+})

@@ -1,0 +1,60 @@
+import type { Store } from '@holdfast/core/ports'
+import { fault, refuse } from '@holdfast/protocol'
+import type { Dice } from '@holdfast/testkit'
+import type { Ledger } from './ledger.ts'
+import type { Life, Turnstile } from './turnstile.ts'
+
+/** How the disk behaves: `refusing` keeps nothing, `unsure` keeps it and says that it could not. */
+export type Disk = { mood: 'well' | 'refusing' | 'unsure' }
+
+type Parts = {
+  readonly inner: Store
+  readonly life: Life
+  readonly turnstile: Turnstile
+  readonly ledger: Ledger
+  readonly disk: Disk
+  readonly dice: Dice
+}
+
+/** One life's view of the store: each operation takes its time, and the life may end before, in or after it. */
+export function createCrashingStore({ inner, life, turnstile, ledger, disk, dice }: Parts): Store {
+  const storageError = refuse(fault('storage_error', 'The disk is full.'))
+
+  const slowly =
+    <Given extends readonly unknown[], Value>(what: string, work: (...given: Given) => Promise<Value>) =>
+    async (...given: Given): Promise<Value> => {
+      if (dice.chance(1, 3)) await turnstile.pass(life, what)
+      return work(...given)
+    }
+
+  return {
+    ...inner,
+    create: async (session) => {
+      const created = await inner.create(session)
+      if (created.ok) ledger.add(session.session, session.records)
+      return created
+    },
+    append: async (append) => {
+      await turnstile.pass(life, 'append')
+      if (disk.mood === 'refusing') return storageError
+      const appended = await inner.append(append)
+      if (appended.ok) ledger.add(append.session, append.records)
+      const isUnsure = appended.ok && disk.mood === 'unsure'
+      await turnstile.pass(life, 'answer of an append')
+      return isUnsure ? storageError : appended
+    },
+    saveDraft: async (session, epoch, draft) => {
+      await turnstile.pass(life, 'draft')
+      return disk.mood === 'well' ? inner.saveDraft(session, epoch, draft) : storageError
+    },
+    read: slowly('read', inner.read),
+    readRefs: slowly('read of calls', inner.readRefs),
+    findCommand: slowly('look-up of a command', inner.findCommand),
+    entry: slowly('read of an entry', inner.entry),
+    loadDraft: slowly('read of a draft', inner.loadDraft),
+    loadSnapshot: slowly('read of a snapshot', inner.loadSnapshot),
+    saveSnapshot: slowly('snapshot', inner.saveSnapshot),
+    claim: slowly('claim', inner.claim),
+    release: slowly('release', inner.release),
+  }
+}

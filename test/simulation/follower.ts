@@ -1,0 +1,69 @@
+import { isDeepStrictEqual } from 'node:util'
+import { viewOf } from '@holdfast/core'
+import { addToView, type Frame, type SessionView } from '@holdfast/protocol'
+import type { World } from './world.ts'
+
+/** A client that watches, loses its connection and comes back by its cursor. It complains of all that a client may. */
+export type Follower = {
+  readonly seen: readonly number[]
+  cursor(): number
+  isConnected(): boolean
+  connect(): void
+  disconnect(): void
+}
+
+export function createFollower({ host, ledger, turnstile, dice }: World): Follower {
+  const seen: number[] = []
+  const own = { node: 'a client', status: 'living' as const }
+  let cursor: number | null = null
+  let view: SessionView | null = null
+  let connection: AbortController | null = null
+  const complain = (problem: string) => void ledger.violations.push(`a follower: ${problem}`)
+
+  function take(frame: Frame): void {
+    if (frame.type === 'snapshot') {
+      if (cursor !== null) complain(`a second snapshot at ${frame.seq}, with cursor ${cursor}`)
+      cursor = frame.seq
+      view = frame.view
+      if (frame.seq > ledger.head()) complain(`a snapshot of ${frame.seq}, and the store ends at ${ledger.head()}`)
+    }
+    if (frame.type === 'resync') complain(`a resync: ${frame.reason}`)
+    if (frame.type !== 'record') return
+    const { record } = frame
+    ledger.mustHold(record)
+    if (cursor !== null && record.seq !== cursor + 1) complain(`record ${record.seq} after ${cursor}`)
+    cursor = record.seq
+    seen.push(record.seq)
+    const state = ledger.at(record.seq)?.state
+    view = view && addToView(view, record)
+    if (view && state && !isDeepStrictEqual(view, viewOf(state)))
+      complain(`a view of its own after ${record.seq} ${record.event.type}: ${JSON.stringify([view, viewOf(state)])}`)
+  }
+
+  async function follow(mine: AbortController): Promise<void> {
+    const after = cursor === null ? {} : { after: cursor }
+    for await (const frame of host().handle.subscribe({ ...after, signal: mine.signal })) {
+      if (connection !== mine) return
+      take(frame)
+      if (dice.chance(1, 4)) await turnstile.pass(own, 'frame')
+      if (connection !== mine) return
+    }
+    if (connection === mine) connection = null
+  }
+
+  return {
+    seen,
+    cursor: () => cursor ?? 0,
+    isConnected: () => connection !== null,
+    connect() {
+      connection?.abort()
+      const mine = new AbortController()
+      connection = mine
+      follow(mine).catch((error: unknown) => complain(String(error)))
+    },
+    disconnect() {
+      connection?.abort()
+      connection = null
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import { isDeepStrictEqual } from 'node:util'
+import { buildRequest, type SessionState } from '@holdfast/core'
+import type { ModelRequest } from '@holdfast/core/ports'
+import { invariant } from '@holdfast/protocol'
+import { validateHistory } from '@holdfast/testkit'
+import { readBlob, readFiles, readWindow } from '../../packages/core/src/runtime/read-window.ts'
+import { openCalls } from '../../packages/core/src/session/state.ts'
+import { session, type World } from './world.ts'
+
+/** What must hold whenever the dice may be thrown. */
+export function checkNow({ host, ledger }: World): void {
+  invariant(ledger.violations.length === 0, ledger.violations.join('\n'))
+  const live = host().roster.awake(session)?.folded()
+  if (live)
+    invariant(isDeepStrictEqual(live, ledger.at(live.state.seq)), `at ${live.state.seq} live is not the folded log`)
+}
+
+/** If a model were called now, it would be sent a history that every provider accepts. */
+export async function checkRequest(world: World): Promise<void> {
+  const state = world.ledger.at(world.ledger.head())?.state
+  if (!state || state.turns === 0) return
+  const problems = validateHistory(await requestAt(world, state))
+  invariant(problems.length === 0, `a request at ${state.seq} would be refused: ${problems.join('; ')}`)
+}
+
+async function requestAt({ store, blobs }: World, state: SessionState): Promise<ModelRequest> {
+  const window = await readWindow(store, session, state)
+  const { model, thinkingLevel } = state.settings
+  const text = async (which: 'system' | 'tools') => {
+    const bytes = state.context && (await readBlob(blobs, state.context[which]))
+    return bytes ? Buffer.from(bytes).toString('utf8') : null
+  }
+  const [system, tools] = [(await text('system')) ?? '', JSON.parse((await text('tools')) ?? '[]')]
+  return buildRequest({ model, thinkingLevel, system, tools, window, files: await readFiles(blobs, window) })
+}
+
+/** The log alone says what the model was sent, byte for byte, and in which mode. */
+export async function checkReplay(world: World): Promise<void> {
+  for (const { step, request } of world.requests) {
+    const state = world.ledger.at(step)?.state
+    if (!state) continue
+    const again = await requestAt(world, state)
+    invariant(JSON.stringify(again) === JSON.stringify(request), `the request of step ${step} cannot be built again`)
+    invariant(again.system.includes(` ${state.settings.mode} mode`), `step ${step} was told of another mode`)
+  }
+}
+
+/** Nobody sends anything any more: the session rests, or waits for a person. */
+export function checkRest({ ledger }: World): void {
+  const state = ledger.at(ledger.head())?.state
+  invariant(state, 'there is a session')
+  const isWaiting = openCalls(state).length > 0 && openCalls(state).every(({ status }) => status === 'asked')
+  invariant(
+    state.turn.phase === 'idle' || isWaiting,
+    `the session is left in ${JSON.stringify(state.turn)} and nobody works`,
+  )
+}

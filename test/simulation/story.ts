@@ -1,0 +1,86 @@
+import type { CommandInput } from '@holdfast/protocol'
+import { createDice } from '@holdfast/testkit'
+import { askedCalls } from '../../packages/core/src/session/state.ts'
+import { createCommander } from './commander.ts'
+import { createFollower } from './follower.ts'
+import { checkNow, checkReplay, checkRequest, checkRest } from './invariants.ts'
+import { quiet } from './turnstile.ts'
+import { createWorld, type World } from './world.ts'
+
+const actionsMax = 250
+
+/** One life of a session, from a seed: every choice is the dice's, so the same seed is the same story. */
+export async function liveThrough(seed: number): Promise<void> {
+  const world = await createWorld(createDice(seed))
+  const { dice, disk, ledger } = world
+  const starting = world.host().roster.start({ workdir: '/work' })
+  await calmDown(world)
+  await starting
+
+  const commander = createCommander(world)
+  const followers = [createFollower(world), createFollower(world)]
+  let checkedAt = 0
+
+  for (let action = 0; action < actionsMax; action++) {
+    if (dice.chance(3, 5) && world.turnstile.waiting.length > 0) letOneGo(world)
+    else if (dice.chance(1, 3)) commander.send(commandFor(world))
+    else if (dice.chance(1, 8)) commander.sendAgain()
+    else if (dice.chance(1, 6)) dice.pick(followers)?.connect()
+    else if (dice.chance(1, 10)) dice.pick(followers)?.disconnect()
+    else if (dice.chance(1, 4)) world.clock.advance(dice.pick([10, 600, 1500]) ?? 10)
+    else if (dice.chance(1, 16)) disk.mood = dice.pick(['well', 'well', 'refusing', 'unsure']) ?? 'well'
+    else if (dice.chance(1, 20)) await world.crash(dice.pick(['killed', 'killed', 'paused']) ?? 'killed')
+    else if (dice.chance(1, 60)) world.clock.advance(16 * 60_000)
+    await quiet()
+    checkNow(world)
+    if (ledger.head() > checkedAt) await checkRequest(world)
+    checkedAt = ledger.head()
+  }
+
+  disk.mood = 'well'
+  await calmDown(world)
+  await world
+    .host()
+    .roster.settleCrashed()
+    .catch(() => undefined)
+  for (const follower of followers) follower.connect()
+  await calmDown(world)
+  checkNow(world)
+  checkRest(world)
+  await checkReplay(world)
+}
+
+function letOneGo({ turnstile, dice }: World): void {
+  const one = dice.pick(turnstile.waiting)
+  if (one) turnstile.letGo(one)
+}
+
+/** Lets everything run its course: no new input, no fault, time passes. */
+async function calmDown(world: World): Promise<void> {
+  const until = world.clock.now() + 60_000
+  await quiet()
+  for (;;) {
+    if (world.turnstile.waiting.length > 0) letOneGo(world)
+    else if (world.clock.now() < until) world.clock.advance(500)
+    else return
+    await quiet()
+    checkNow(world)
+  }
+}
+
+function commandFor({ dice, ledger }: World): CommandInput {
+  const state = ledger.at(ledger.head())?.state
+  const asked = state ? askedCalls(state) : []
+  if (asked.length > 0 && dice.chance(1, 2)) {
+    const decision = dice.pick(['approve', 'approve', 'reject'] as const) ?? 'reject'
+    const approval = dice.chance(1, 2) ? dice.pick(asked)?.approval : undefined
+    return { type: 'respondToApproval', decision, ...(approval !== undefined && { approval }) }
+  }
+  const roll = dice.below(12)
+  if (roll < 5) return { type: 'sendPrompt', content: dice.pick(['Look around.', 'And then?', ' \ud800', '']) ?? '' }
+  if (roll < 7) return { type: 'abort' }
+  if (roll < 9) return { type: 'continue' }
+  if (roll === 9) return { type: 'enterPlan' }
+  if (roll === 10) return { type: 'enterExec' }
+  return { type: 'respondToApproval', decision: 'approve' }
+}

@@ -1,0 +1,41 @@
+import type { Clock } from '@holdfast/core/ports'
+
+type Timer = { readonly dueMs: number; readonly order: number; readonly call: () => void }
+
+export type VirtualClock = Clock & {
+  /** Moves time on and calls what is then due, in order. */
+  advance(byMs: number): void
+  /** How long until something is due; null when nothing waits for the clock. */
+  nextMs(): number | null
+}
+
+/** Time that moves only when it is told to. */
+export function createVirtualClock(startMs = Date.UTC(2026, 0, 1)): VirtualClock {
+  let nowMs = startMs
+  let order = 0
+  const timers = new Set<Timer>()
+  const due = (): Timer | undefined =>
+    [...timers].sort((left, right) => left.dueMs - right.dueMs || left.order - right.order)[0]
+
+  return {
+    now: () => nowMs,
+    after(delayMs, call) {
+      const timer = { dueMs: nowMs + delayMs, order: order++, call }
+      timers.add(timer)
+      return () => void timers.delete(timer)
+    },
+    advance(byMs) {
+      const until = nowMs + byMs
+      for (let next = due(); next !== undefined && next.dueMs <= until; next = due()) {
+        timers.delete(next)
+        nowMs = next.dueMs
+        next.call()
+      }
+      nowMs = until
+    },
+    nextMs() {
+      const next = due()
+      return next === undefined ? null : next.dueMs - nowMs
+    },
+  }
+}

@@ -6,7 +6,7 @@ export async function openBrowser(): Promise<Browser> {
   return playwright.launch({
     executablePath: await chromium.executablePath(),
     args: [
-      ...chromium.args.filter((arg) => !arg.startsWith('--headless')),
+      ...chromium.args.filter((arg) => !arg.startsWith('--headless') && arg !== '--single-process'),
       '--no-sandbox',
       '--disable-background-networking',
       '--disable-component-update',

@@ -41,7 +41,7 @@ describe('the page, in a real browser on a real server', () => {
   async function startSession(firstWords: string): Promise<void> {
     await page.goto(server.loginLink)
     await page.getByRole('textbox', { name: 'Message' }).fill(firstWords)
-    await page.getByLabel('Working directory').fill(workdir)
+    await page.getByRole('combobox', { name: 'Working directory' }).fill(workdir)
     await page.getByRole('button', { name: 'Start session' }).click()
     await page.getByRole('log', { name: 'Transcript' }).waitFor()
   }
@@ -70,7 +70,7 @@ describe('the page, in a real browser on a real server', () => {
       .getByRole('button', { name: /read_file/ })
       .first()
       .waitFor()
-    await page.getByRole('list', { name: 'Sessions' }).getByText('read hello.txt').waitFor()
+    await page.getByRole('list', { name: 'Sessions' }).getByText('read hello.txt').first().waitFor()
     expect(complaints).toEqual([])
   })
 

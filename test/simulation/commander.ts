@@ -2,7 +2,12 @@ import { isDeepStrictEqual } from 'node:util'
 import { type Answer, CommandId, type CommandInput, type Result } from '@holdfast/protocol'
 import type { World } from './world.ts'
 
-type Sent = { readonly id: CommandId; readonly command: CommandInput; readonly answers: Result<Answer>[] }
+type Sent = {
+  readonly id: CommandId
+  readonly command: CommandInput
+  readonly answers: Result<Answer>[]
+  readonly recorded: Result<Answer>[]
+}
 
 /** Commands that leave a record whenever they are accepted. */
 const alwaysRecorded = new Set(['sendPrompt', 'continue', 'respondToApproval'])
@@ -28,13 +33,14 @@ export function createCommander({ host, ledger, dice }: World): Commander {
       )
   }
 
-  function take({ id, command, answers }: Sent, answer: Result<Answer>): void {
+  function take({ id, command, answers, recorded }: Sent, answer: Result<Answer>): void {
     answers.push(answer)
     if (!answer.ok) return
     const record = ledger.records.find(({ commandId }) => commandId === id)
     if (!record && alwaysRecorded.has(command.type))
       complain(`${command.type} ${id} was acknowledged and is not stored`)
-    const first = answers.find(({ ok }) => ok)
+    if (record) recorded.push(answer)
+    const [first] = recorded
     if (record && !isDeepStrictEqual(first, answer))
       complain(`${command.type} ${id} was answered ${JSON.stringify(first)}, then ${JSON.stringify(answer)}`)
   }
@@ -42,7 +48,7 @@ export function createCommander({ host, ledger, dice }: World): Commander {
   return {
     sent,
     send(command) {
-      const one: Sent = { id: CommandId.parse(`cmd-${sent.length + 1}`), command, answers: [] }
+      const one: Sent = { id: CommandId.parse(`cmd-${sent.length + 1}`), command, answers: [], recorded: [] }
       sent.push(one)
       submit(one)
     },

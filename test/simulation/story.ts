@@ -1,4 +1,4 @@
-import type { CommandInput } from '@holdfast/protocol'
+import { type CommandInput, invariant } from '@holdfast/protocol'
 import { createDice } from '@holdfast/testkit'
 import { askedCalls } from '../../packages/core/src/session/state.ts'
 import { createCommander } from './commander.ts'
@@ -39,10 +39,9 @@ export async function liveThrough(seed: number): Promise<void> {
 
   disk.mood = 'well'
   await calmDown(world)
-  await world
-    .host()
-    .roster.settleCrashed()
-    .catch(() => undefined)
+  const settling = world.host().roster.settleCrashed()
+  await calmDown(world)
+  await settling
   for (const follower of followers) follower.connect()
   await calmDown(world)
   checkNow(world)
@@ -59,7 +58,8 @@ function letOneGo({ turnstile, dice }: World): void {
 async function calmDown(world: World): Promise<void> {
   const until = world.clock.now() + 60_000
   await quiet()
-  for (;;) {
+  for (let patience = 5000; ; patience--) {
+    invariant(patience > 0, 'the session never comes to rest')
     if (world.turnstile.waiting.length > 0) letOneGo(world)
     else if (world.clock.now() < until) world.clock.advance(500)
     else return

@@ -105,11 +105,15 @@ describe('following a session', () => {
   })
 
   it('takes a connection that falls silent for dead', async () => {
-    const script = [streams([snapshot(1)], 'stays'), streams([record(2)], 'stays')]
+    const mute: Reply = ({ signal }) =>
+      new Promise((_, reject) => {
+        signal?.addEventListener('abort', () => reject(new DOMException('gone', 'AbortError')))
+      })
+    const script = [mute, streams([snapshot(1)], 'stays'), streams([record(2)], 'stays')]
     const { words, paths } = await run(script, 2, {}, { silenceMs: 5 })
     expect([words, paths]).toEqual([
       ['snapshot 1', '2'],
-      ['events', 'events?after=1'],
+      ['events', 'events', 'events?after=1'],
     ])
   })
 })

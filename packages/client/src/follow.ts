@@ -1,4 +1,13 @@
-import { decodeFrames, type Fault, type FaultCode, type Frame, type Seq, type SessionId } from '@holdfast/protocol'
+import {
+  decodeFrames,
+  type Fault,
+  type FaultCode,
+  type Frame,
+  fault,
+  type Seq,
+  type SessionId,
+  UnreadableFrame,
+} from '@holdfast/protocol'
 import { backoffMs } from './backoff.ts'
 import type { FollowOptions } from './connection.ts'
 import type { Wire } from './wire.ts'
@@ -13,6 +22,12 @@ const passing: readonly FaultCode[] = [
   'fenced',
   'log_moved',
 ]
+
+/** Asking again would bring the same: the two sides do not speak the same protocol. */
+const tooOld = fault(
+  'bad_request',
+  'The server said something this client cannot read. Reload the page, or update the client.',
+)
 
 /** What one connection came to: the pause the server asked for, an end for good, or a break. */
 type Ending =
@@ -65,8 +80,8 @@ export async function* follow(wire: Wire, id: SessionId, options: FollowOptions 
         yield frame
       }
       return { type: 'broken', fault: null, wasAlive }
-    } catch {
-      return { type: 'broken', fault: null, wasAlive } // cut off in the middle of a frame
+    } catch (cause) {
+      return { type: 'broken', fault: cause instanceof UnreadableFrame ? tooOld : null, wasAlive } // else cut off in mid-frame
     } finally {
       silence.end()
     }

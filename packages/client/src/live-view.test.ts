@@ -1,4 +1,4 @@
-import { StepId } from '@holdfast/protocol'
+import { type SessionHandle, StepId } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { createLiveView, type LiveView } from './live-view.ts'
 import { createFakeHandle } from './testing/fake-handle.ts'
@@ -82,12 +82,21 @@ describe('a live view', () => {
   })
 
   it('drops a page that a new snapshot has overtaken', async () => {
-    const { fake, live } = await open()
+    const fake = createFakeHandle()
+    const overtaken = Promise.withResolvers<void>()
+    const page: SessionHandle['page'] = async (request) => {
+      await overtaken.promise
+      return fake.handle.page(request)
+    }
+    const live = createLiveView({ ...fake.handle, page })
+    fake.give(first)
+    await until(live, () => live.seq === 10)
     const late = live.loadOlder()
     fake.give(snapshot(20, { messages: [message(20)], before: null }))
     await until(live, () => live.seq === 20)
+    overtaken.resolve()
     await late
-    expect(ids(live)).toEqual([20])
+    expect([ids(live), live.hasOlder]).toEqual([[20], false])
     live.close()
   })
 

@@ -55,7 +55,7 @@ export { InvariantViolation, invariant, ok, type Result, refuse, unreachable } f
 export type { PageRequest, SessionHandle, SubmitOptions, SubscribeOptions, TranscriptPage } from './session-handle.ts'
 export { isSessionId, ListOptions, SessionList, type Sessions, StartOptions } from './sessions.ts'
 export { Budgets, Mode, ModelName, providerOf, Settings, ThinkingLevel } from './settings.ts'
-export { decodeFrames, encodeFrame } from './sse.ts'
+export { decodeFrames, encodeFrame, UnreadableFrame } from './sse.ts'
 export { Activity, Status, statusOf } from './status.ts'
 export { clip, firstLine, textOf } from './text-of.ts'
 export { createTranscript, type LivePart, messageOf, outcomeOutput, type Transcript } from './transcript.ts'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Frame } from './frame.ts'
-import { decodeFrames, encodeFrame } from './sse.ts'
+import { decodeFrames, encodeFrame, UnreadableFrame } from './sse.ts'
 
 const sessionId = 'ses_01k9xyzabcdefghjkmnpqrstvw'
 const said = (text: string): Frame =>
@@ -58,6 +58,11 @@ describe('the event stream', () => {
       }),
       { numRuns: 50 },
     )
+  })
+
+  it('refuses a frame of a kind it knows in a form it does not, rather than leave a gap', async () => {
+    const odd = new TextEncoder().encode('event: record\ndata: {"type":"record","record":{"seq":"nine"}}\n\n')
+    await expect(decode(joined(odd))).rejects.toThrow(UnreadableFrame)
   })
 
   it('passes over heartbeats and events it does not know', async () => {

@@ -1,3 +1,4 @@
+import { explainIssue } from './explain.ts'
 import { Frame } from './frame.ts'
 
 const encoder = new TextEncoder()
@@ -13,7 +14,12 @@ export function encodeFrame(frame: Frame): Uint8Array {
   return bytes
 }
 
-/** The frames of an event stream. Comments (heartbeats) and unknown events are passed over. */
+/** A frame of a kind we know, in a form we do not: passing it over would be a gap nobody sees. */
+export class UnreadableFrame extends Error {
+  override readonly name = 'UnreadableFrame'
+}
+
+/** The frames of an event stream. Comments (heartbeats) and kinds of a later day are passed over. */
 export async function* decodeFrames(body: ReadableStream<Uint8Array>): AsyncGenerator<Frame> {
   const reader = body.getReader()
   const decoder = new TextDecoder()
@@ -29,11 +35,22 @@ export async function* decodeFrames(body: ReadableStream<Uint8Array>): AsyncGene
           .split('\n')
           .flatMap((line) => (line.startsWith('data: ') ? [line.slice(6)] : []))
           .join('\n')
-        const frame = data === '' ? null : Frame.safeParse(JSON.parse(data))
-        if (frame?.success) yield frame.data
+        const frame = data === '' ? null : readFrame(data)
+        if (frame) yield frame
       }
     }
   } finally {
     await reader.cancel().catch(() => undefined) // the stream may already be gone, which is what we want
   }
+}
+
+const kinds: ReadonlySet<unknown> = new Set(Frame.options.map((option) => option.shape.type.value))
+
+function readFrame(data: string): Frame | null {
+  const json: unknown = JSON.parse(data)
+  const frame = Frame.safeParse(json)
+  if (frame.success) return frame.data
+  const kind = typeof json === 'object' && json !== null && 'type' in json ? json.type : null
+  if (!kinds.has(kind)) return null
+  throw new UnreadableFrame(`a ${kind} frame cannot be read: ${explainIssue(frame.error)}`)
 }

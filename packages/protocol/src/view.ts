@@ -60,6 +60,7 @@ function changedView(view: SessionView, seq: number, event: Event): SessionView 
       return {
         ...view,
         activity: 'tool_executing',
+        step: null, // all that it says is said: the session acts now
         activeToolCalls: [...view.activeToolCalls, { id: CallId.parse(seq), tool: event.tool }],
       }
     case 'step.ended':

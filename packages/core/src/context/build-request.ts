@@ -101,8 +101,20 @@ function assistantPart({ seq, event }: WindowMessage, provider: string): readonl
     case 'text.said':
       return event.text.trim() === '' ? [] : [{ type: 'text', text: event.text.toWellFormed(), ...meta }]
     case 'call.requested':
-      return [{ type: 'call', id: `c${seq}`, tool: event.tool, args: event.args, ...meta }]
+      return [{ type: 'call', id: `c${seq}`, tool: sendableName(event.tool), args: wellFormed(event.args), ...meta }]
   }
+}
+
+/** A model may ask for a tool by a name that no provider takes back; the call got its error, and must not spoil what follows. */
+const sendableName = (tool: string): string => tool.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || '_'
+
+/** Arguments are JSON, and JSON may spell half a character. */
+function wellFormed<Value>(value: Value): Value
+function wellFormed(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed()
+  if (Array.isArray(value)) return value.map((one) => wellFormed(one))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name.toWellFormed(), wellFormed(inner)]))
 }
 
 /** Every call has exactly one result, in call order. One that never closed is answered as interrupted. */
@@ -110,5 +122,5 @@ function toolResult({ seq, event, outcome }: WindowMessage): readonly ToolResult
   if (event.type !== 'call.requested') return []
   const settled = outcome ?? { type: 'interrupted', code: 'crashed' }
   const { text } = outcomeOutput(settled)
-  return [{ id: `c${seq}`, tool: event.tool, text: text.toWellFormed(), isError: settled.type !== 'ok' }]
+  return [{ id: `c${seq}`, tool: sendableName(event.tool), text: text.toWellFormed(), isError: settled.type !== 'ok' }]
 }

@@ -1,5 +1,6 @@
 import {
   fault,
+  InvariantViolation,
   invariant,
   limits,
   ok,
@@ -11,7 +12,7 @@ import {
 } from '@holdfast/protocol'
 import { addToEntry, type EntryFold, newEntry } from '../catalogue/entry.ts'
 import type { Catalogue } from '../ports/catalogue.ts'
-import type { Log } from '../ports/log.ts'
+import type { Log, ReadRecord } from '../ports/log.ts'
 import type { Snapshots } from '../ports/store.ts'
 import { evolve, foldNumber } from '../session/evolve.ts'
 import { emptySession, type SessionState } from '../session/state.ts'
@@ -46,6 +47,17 @@ export const toSnapshot = (folded: Folded) => ({
   body: JSON.stringify(folded),
 })
 
+/** After a loss what follows may not fit: it is folded where it does, so that the rest can be shown. */
+function foldDamaged(folded: Folded | null, id: SessionId, record: ReadRecord): Folded | null {
+  if (folded === null) return null
+  try {
+    if (!('lost' in record)) return fold(folded, id, record)
+  } catch (cause) {
+    if (!(cause instanceof InvariantViolation)) throw cause
+  }
+  return { ...folded, state: { ...folded.state, seq: record.seq } }
+}
+
 /** Brings a session's folds to its head: a snapshot and a short tail, whatever the length of its history. */
 export async function loadSession(source: SessionSource, id: SessionId): Promise<Result<LoadedSession>> {
   const known = await source.entry(id)
@@ -59,11 +71,8 @@ export async function loadSession(source: SessionSource, id: SessionId): Promise
     invariant(page.length > 0, `the log of ${id} ends at ${after}, before its head ${known.head}`)
     for (const record of page) {
       after = record.seq
-      if (!('lost' in record)) folded = fold(folded, id, record)
-      else {
-        lost.push(record.seq)
-        if (folded) folded = { ...folded, state: { ...folded.state, seq: record.seq } }
-      }
+      if ('lost' in record) lost.push(record.seq)
+      folded = lost.length === 0 && !('lost' in record) ? fold(folded, id, record) : foldDamaged(folded, id, record)
     }
   }
   if (folded === null) {

@@ -113,6 +113,7 @@ async function* follow(
   const joined = runner.folded()
   const { seq } = joined.state
   signal?.addEventListener('abort', leave, { once: true })
+  if (signal?.aborted) leave()
   try {
     if (after !== undefined && after > seq) {
       yield { type: 'resync', sessionId, reason: `there is no record ${after} yet` }

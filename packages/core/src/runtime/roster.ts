@@ -92,7 +92,11 @@ export function createRoster(parts: NodeParts): Roster {
       parts,
       loaded: loaded.value,
       touched: () => scheduleUnload(id),
-      lost: () => forget(id),
+      lost: ({ code }) => {
+        forget(id)
+        // The log moved and no one else owns it: an append we took for refused had got there. Take it up where it stands.
+        if (code === 'log_moved') void wake(id)
+      },
     })
   }
 

@@ -44,6 +44,8 @@ export type RunnerOptions = {
   readonly lost: (fault: Fault) => void
 }
 
+type Refusal = Extract<Result<void>, { ok: false }>
+
 const storageRetryMs = 500
 
 /** Wakes a session. Recovery is the ordinary path: fold, report the restart, plan. */
@@ -59,6 +61,8 @@ export async function openRunner({
   let current: Folded = { state: loaded.state, row: loaded.row }
   let snapshotSeq = loaded.snapshotSeq
   let closed: Fault | null = null
+  /** An abort that stopped the turn and could not be recorded yet. It is owed to that turn, not to the next. */
+  let owedAbort: (() => Promise<Result<Answer>>) | null = null
 
   const hub = createHub(id, touched)
   const mailbox = createMailbox()
@@ -94,6 +98,7 @@ export async function openRunner({
     current = next
     hub.publish(records) // only after append: nobody may see what a crash could unsay
     performer.reconcile(plan(current.state))
+    if (current.state.turn.phase === 'idle') owedAbort = null
     keepSnapshot(records)
     touched()
     return records[0] ? ok(answerOf(records[0].record)) : nothingNew
@@ -105,14 +110,18 @@ export async function openRunner({
     return first ? ok(answerOf(first)) : otherwise
   }
 
-  function refusedAppend(
-    input: Input,
-    refusal: Extract<Result<void>, { ok: false }>,
-  ): Promise<Result<Answer>> | Result<Answer> {
+  async function refusedAppend(input: Input, refusal: Refusal): Promise<Result<Answer>> {
     const { code } = refusal.fault
     if (code === 'command_seen') return retryOf(input, refusal)
     if (code === 'fenced' || code === 'log_moved' || code === 'session_not_found') abandon(refusal.fault)
+    if (code === 'storage_error' && (await isBehind())) abandon(fault('log_moved', 'The log is ahead of its session.'))
     return refusal
+  }
+
+  /** A disk that says no may be wrong: a batch can get there though its answer did not. Then what we hold is not the log. */
+  async function isBehind(): Promise<boolean> {
+    const row = await store.entry(id).catch(() => null)
+    return row !== null && row.head > current.state.seq
   }
 
   /** Another owner has the session, or it is gone: nothing we still do here counts. */
@@ -133,25 +142,34 @@ export async function openRunner({
   }
 
   async function submit(submission: Submission): Promise<Result<Answer>> {
+    const { seq } = current.state
     const facts = await resolve(effects, submission)
     if (!facts.ok) return retryOf({ type: 'command', facts: {}, ...submission }, facts)
-    if (submission.command.type !== 'abort')
-      return mailbox.put(() => step({ type: 'command', facts: facts.value, ...submission }))
+    if (submission.command.type === 'abort') return abort(submission)
+    const decided = await mailbox.put(() => step({ type: 'command', facts: facts.value, ...submission }))
+    // Someone else may have answered between our look and the decision: look again, so that their name can be told.
+    const isOutdated = !decided.ok && decided.fault.code === 'approval_not_found' && current.state.seq > seq
+    return isOutdated ? submit(submission) : decided
+  }
 
+  async function abort(submission: Submission): Promise<Result<Answer>> {
+    // Sent again, it must not stop the turn that has begun since.
+    const first = await store.findCommand(id, submission.commandId)
+    if (first) return ok(answerOf(first))
     performer.interrupt() // before anything is written, so that it works on a full or stuck disk
-    const abort = () =>
+    const record = () =>
       step({ type: 'command', facts: { draft: effects.answer?.draft(), printed: hub.printed() }, ...submission })
-    const aborted = await mailbox.put(abort)
-    if (!aborted.ok && aborted.fault.code === 'storage_error') void recordAbortLater(abort)
+    const aborted = await mailbox.put(record)
+    if (!aborted.ok && aborted.fault.code === 'storage_error') void recordLater(record)
     return aborted
   }
 
   /** The work has stopped though the disk could not be told; it is told as soon as it listens. */
-  async function recordAbortLater(abort: () => Promise<Result<Answer>>): Promise<void> {
-    for (;;) {
+  async function recordLater(record: () => Promise<Result<Answer>>): Promise<void> {
+    owedAbort = record
+    while (owedAbort === record && !closed) {
       await new Promise<void>((wake) => void clock.after(storageRetryMs, wake))
-      const recorded = await mailbox.put(abort)
-      if (recorded.ok || recorded.fault.code !== 'storage_error' || closed) return
+      await mailbox.put(async () => owedAbort === record && record())
     }
   }
 

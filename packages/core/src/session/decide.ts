@@ -17,7 +17,8 @@ export function decide(state: SessionState, input: Input): Result<readonly Event
     case 'command':
       return state.origin === null ? refuse(notStarted) : decideCommand(state, input)
     case 'step.prepared':
-      return ok(isPreparing(state, input.turn) ? beginStep(state, input) : [])
+      // Told of another mode, it is out of date: the step is being prepared anew.
+      return ok(isPreparing(state, input.turn) && input.mode === state.settings.mode ? beginStep(state, input) : [])
     case 'step.refused':
       return ok(isPreparing(state, input.turn) ? failTurn(state, input.fault) : [])
     case 'model.replied':

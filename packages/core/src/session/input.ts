@@ -3,6 +3,7 @@ import type {
   CallId,
   FileChange,
   Finish,
+  Mode,
   ModelFault,
   Outcome,
   Preview,
@@ -34,7 +35,14 @@ export type Asked = { readonly type: 'command'; readonly facts: Facts } & Submis
 
 /** What an effect tells us came of it. Only the runtime can build one; no route parses it. */
 export type Report =
-  | { readonly type: 'step.prepared'; readonly turn: TurnNumber; readonly system: BlobHash; readonly tools: BlobHash }
+  | {
+      readonly type: 'step.prepared'
+      readonly turn: TurnNumber
+      /** The mode the system text speaks of. */
+      readonly mode: Mode
+      readonly system: BlobHash
+      readonly tools: BlobHash
+    }
   /** The step cannot even be tried: no credentials any more, a blob that is gone. */
   | { readonly type: 'step.refused'; readonly turn: TurnNumber; readonly fault: ModelFault }
   | {
@@ -58,7 +66,12 @@ export type Report =
         | { readonly facts: CallFacts; readonly argsHash: BlobHash; readonly preview: Preview }
         | { readonly unusable: string }
     }
-  | { readonly type: 'tool.starting'; readonly call: CallId; readonly process: ProcessMark | null }
+  | {
+      readonly type: 'tool.starting'
+      readonly call: CallId
+      readonly facts: CallFacts
+      readonly process: ProcessMark | null
+    }
   | {
       readonly type: 'tool.finished'
       readonly call: CallId

@@ -24,12 +24,19 @@ export type Effect =
 
 /** Which effects the session is owed right now. Level, not edge: asked again, it answers the same. */
 export function plan(state: SessionState): readonly Effect[] {
-  const { turn } = state
+  const { turn, settings } = state
   switch (turn.phase) {
     case 'idle':
       return []
     case 'preparing':
-      return [{ type: 'prepare-step', key: `prepare-step:${turn.number}:${turn.steps}`, turn: turn.number }]
+      // Another mode is another text to gather.
+      return [
+        {
+          type: 'prepare-step',
+          key: `prepare-step:${turn.number}:${turn.steps}:${settings.mode}`,
+          turn: turn.number,
+        },
+      ]
     case 'thinking': {
       const { step, model, thinkingLevel } = turn
       return [{ type: 'call-model', key: `call-model:${step}`, step, model, thinkingLevel }]

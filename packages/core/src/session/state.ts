@@ -95,6 +95,8 @@ export const openCalls = (state: SessionState): readonly Call[] =>
 export const findCall = (state: SessionState, id: CallId): Call | undefined =>
   openCalls(state).find((call) => call.id === id)
 
-/** The calls that wait for a person, oldest first. */
+/** The calls that wait for a person, oldest question first: calls are prepared side by side, so it may not be the first call's. */
 export const askedCalls = (state: SessionState): readonly Extract<Call, { status: 'asked' }>[] =>
-  openCalls(state).filter((call) => call.status === 'asked')
+  openCalls(state)
+    .filter((call) => call.status === 'asked')
+    .toSorted((left, right) => left.approval - right.approval)

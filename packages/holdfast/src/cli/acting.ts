@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs'
 import { connectHoldfast } from '@holdfast/client'
 import { ok, type Result, type Sessions } from '@holdfast/protocol'
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import type { Place } from './place.ts'
 import { readServerFile, readToken, type ServerFile } from './server-file.ts'
+import { checkName, noSession } from './session-name.ts'
 
 const answerMsMax = 2000
 
@@ -27,6 +29,13 @@ export async function openActing(place: Place): Promise<Result<Acting>> {
   return ok({ sessions, isElsewhere: false, close })
 }
 
+/** Refuses a name of no form, and any name where there is neither a server nor a store, before anything is made. */
+export async function checkNamed(place: Place, name: string): Promise<Result<null>> {
+  const form = await checkName(name)
+  if (!form.ok || existsSync(place.home.storePath) || readServerFile(place.home)) return form
+  return noSession(name)
+}
+
 /** The server that `server.json` names, if it answers. The token is not shown to whoever may listen there now. */
 export async function findServer({ home }: Pick<Place, 'home'>): Promise<ServerFile | null> {
   const server = readServerFile(home)
@@ -41,5 +50,5 @@ export const reportTo =
   ({ err }: Place) =>
   ({ where, cause }: { readonly where: string; readonly cause: unknown }): void => {
     const what = cause instanceof Error ? (cause.stack ?? cause.message) : JSON.stringify(cause)
-    err.write(escapeHidden(`Problem in ${where}: ${what}\n`)).catch(() => undefined) // nobody reads; there is nobody else to tell
+    void err.write(escapeHidden(`Problem in ${where}: ${what}\n`))
   }

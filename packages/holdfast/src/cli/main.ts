@@ -24,8 +24,8 @@ const place: Place = {
   get input() {
     return process.stdin // opened only by who reads it
   },
-  out: createOutput({ stream: process.stdout, isColoured }),
-  err: createOutput({ stream: process.stderr, isColoured }),
+  out: createOutput({ stream: process.stdout, isColoured, isVital: true }),
+  err: createOutput({ stream: process.stderr, isColoured, isVital: false }),
   untilInterrupted,
 }
 

@@ -15,9 +15,11 @@ export class OutputClosed extends Error {
 export type OutputParts = {
   readonly stream: Writable & { readonly isTTY?: boolean }
   readonly isColoured: boolean
+  /** Whether there is no point in going on once nobody reads; otherwise what is written is lost, and that is all. */
+  readonly isVital: boolean
 }
 
-export function createOutput({ stream, isColoured }: OutputParts): Output {
+export function createOutput({ stream, isColoured, isVital }: OutputParts): Output {
   stream.on('error', () => undefined) // told to whoever writes, below; unheard it would end the process
   return {
     isTerminal: stream.isTTY === true,
@@ -25,7 +27,7 @@ export function createOutput({ stream, isColoured }: OutputParts): Output {
     write: (text) =>
       new Promise((resolve, reject) => {
         stream.write(text, (error) => {
-          if (!error) return resolve()
+          if (!error || !isVital) return resolve()
           const isGone = 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED')
           reject(isGone ? new OutputClosed('nobody reads this any more') : error)
         })
@@ -40,6 +42,7 @@ export type Paint = {
 }
 
 export function createPaint(isColoured: boolean): Paint {
-  const style = (on: number, off: number) => (text: string) => (isColoured ? `\u001b[${on}m${text}\u001b[${off}m` : text)
+  const style = (on: number, off: number) => (text: string) =>
+    isColoured ? `\u001b[${on}m${text}\u001b[${off}m` : text
   return { dim: style(2, 22), bold: style(1, 22), red: style(31, 39) }
 }

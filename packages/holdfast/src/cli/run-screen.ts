@@ -97,7 +97,10 @@ function add(counts: Map<string, number>, key: string, more: number): number {
 }
 
 /** What a record adds beside the answer, or null. */
-function lineOf(event: Event, tools: ReadonlyMap<number, string>): { readonly text: string; readonly isError: boolean } | null {
+function lineOf(
+  event: Event,
+  tools: ReadonlyMap<number, string>,
+): { readonly text: string; readonly isError: boolean } | null {
   const plain = (text: string) => ({ text, isError: false })
   switch (event.type) {
     case 'call.requested':

@@ -1,73 +1,132 @@
 import { randomUUID } from 'node:crypto'
 import {
   CommandId,
-  type EventOf,
-  type Frame,
-  fault,
+  type Fault,
   type FrameOf,
+  fault,
   type PendingApproval,
-  type Result,
-  refuse,
   type SessionHandle,
-  statusOf,
 } from '@holdfast/protocol'
-import { escapeLine } from '@holdfast/protocol/hostile-text'
-import { type Ended, ended, exitCodes, refused } from './ended.ts'
+import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
+import { type Ended, type ExitCode, ended, exitCodes, refused } from './ended.ts'
 import { followFrames } from './follow-frames.ts'
-import { toJsonText } from './json-text.ts'
 import type { Place } from './place.ts'
-import { createRunScreen, previewText } from './run-screen.ts'
+import { previewText } from './run-screen.ts'
 import { thisClient } from './this-client.ts'
-import { createTurnAccount, type TurnAccount } from './turn-account.ts'
+import { createTurnAccount, type TurnEnded } from './turn-account.ts'
+import { createWatcher, type Watcher } from './watcher.ts'
 
 export type RunTurnOptions = {
   /** What a call that asks is told; `nobody`: no, because nobody was there to ask. */
   readonly approvals: 'approve' | 'reject' | 'nobody'
+  /** Whether the session was started for this turn: then its first records are shown too. */
+  readonly isNew: boolean
   readonly isJson: boolean
-  readonly place: Place
+  readonly place: Pick<Place, 'out' | 'err'>
   readonly interruption: AbortSignal
 }
 
 /** Sends a prompt and stays until its turn ends, however it ends. */
 export async function runTurn(handle: SessionHandle, prompt: string, options: RunTurnOptions): Promise<Ended> {
-  const { place, interruption, isJson } = options
+  const { place, interruption, isJson, isNew } = options
   const snapshot = await handle.snapshot()
   if (!snapshot.ok) return refused(snapshot.fault)
   const { meta, seq, view } = snapshot.value
-  if (view.pendingApprovals.length > 0 && options.approvals === 'nobody') return refused(stillAsked(snapshot.value))
+  if (view.pendingApprovals.length > 0 && options.approvals === 'nobody') return refused(stillAsks(snapshot.value))
 
-  const watcher = createWatcher(options)
+  const watcher = createWatcher(isJson, place)
   await watcher.note(`session ${meta.handle}, ${escapeLine(meta.model)}`)
   const commandId = CommandId.parse(randomUUID())
   const account = createTurnAccount(commandId)
   const leave = new AbortController()
-  const abort = () => void handle.submit({ type: 'abort' }, { as: thisClient })
-  interruption.addEventListener('abort', abort)
+  let isLost = false
+  const onLink = (isLostNow: boolean) => {
+    if (isLostNow && !isLost) void watcher.note('The server cannot be reached; trying again.')
+    isLost = isLostNow
+  }
+  const abort = async () => {
+    if (isLost) return leave.abort()
+    const aborted = await handle.submit({ type: 'abort' }, { as: thisClient })
+    if (!aborted.ok) leave.abort() // it cannot be told; there is nothing to wait for
+  }
+  const onInterruption = () => void abort()
   try {
-    const frames = followFrames(handle, isNew(seq) ? 0 : seq, leave.signal)
-    const joined = frames.next() // joins before the prompt is sent, so that no word of the answer is missed
+    const frames = followFrames(handle, isNew ? 0 : seq, leave.signal, onLink)
+    const first = frames.next() // joins before the prompt is sent, so that no word of the answer is missed
+    if (interruption.aborted) return ended(exitCodes.interrupted)
     const sent = await handle.submit({ type: 'sendPrompt', content: prompt }, { commandId, as: thisClient })
     if (!sent.ok) return refused(sent.fault)
-    if (interruption.aborted) abort() // it came before there was a turn to abort
+    interruption.addEventListener('abort', onInterruption)
+    if (interruption.aborted) onInterruption() // it came while the prompt was being sent
     for (const pending of view.pendingApprovals) await answer(handle, pending, options, watcher)
 
-    for (let next = await joined; !next.done && account.end === null; ) {
+    for (let next = await first; !next.done; next = await frames.next()) {
       const frame = next.value
       await watcher.show(frame)
-      if (frame.type === 'record') {
-        const { seq: id, event } = frame.record
-        account.add(frame.record)
-        if (event.type === 'approval.asked') await answer(handle, { ...event, id }, options, watcher)
-      }
-      if (account.end === null) next = await frames.next()
+      if (frame.type !== 'record') continue
+      const { seq: id, event } = frame.record
+      account.add(frame.record)
+      if (event.type === 'approval.asked') await answer(handle, { ...event, id }, options, watcher)
+      if (account.end) return await tellEnd(handle, account.end, account, watcher, options)
     }
-    return await tellResult(handle, account, watcher, options)
+    if (interruption.aborted) return ended(exitCodes.interrupted)
+    return refused(fault('session_stopped', 'The session ended before its turn did.', { session: handle.id }))
   } catch (error) {
-    abort() // nobody is left who could see what it does, as when the reader of a pipe has gone
+    await abort() // nobody is left who sees what it does, as when the reader of a pipe has gone
     throw error
   } finally {
-    interruption.removeEventListener('abort', abort)
+    interruption.removeEventListener('abort', onInterruption)
     leave.abort()
-    if (isJson) await watcher.settle()
   }
+}
+
+type Asked = Pick<PendingApproval, 'tool' | 'preview'> & { readonly id: number }
+
+async function answer(handle: SessionHandle, asked: Asked, options: RunTurnOptions, watcher: Watcher): Promise<void> {
+  const { approvals } = options
+  const decision = approvals === 'approve' ? 'approve' : 'reject'
+  const what = `${escapeLine(asked.tool)} asks to run: ${previewText(asked.preview)}`
+  const why = approvals === 'nobody' ? 'Refused, because nobody can be asked here; --yes would approve it.' : null
+  await watcher.note(`? ${what}\n  ${why ?? (decision === 'approve' ? 'Approved by --yes.' : 'Refused by --no.')}`)
+  const message = 'Refused: this session runs without a person who could look at it. Do not ask for it again.'
+  const answered = await handle.submit(
+    { type: 'respondToApproval', decision, approval: asked.id, ...(decision === 'reject' && { message }) },
+    { as: thisClient },
+  )
+  if (!answered.ok && answered.fault.code !== 'already_decided')
+    await watcher.note(escapeHidden(answered.fault.message))
+}
+
+async function tellEnd(
+  handle: SessionHandle,
+  end: TurnEnded,
+  { text, usage }: { readonly text: string; readonly usage: FrameOf<'snapshot'>['meta']['usage'] },
+  watcher: Watcher,
+  { interruption }: RunTurnOptions,
+): Promise<Ended> {
+  const { reason, fault: why } = end
+  const after = await handle.snapshot()
+  const status = after.ok ? after.value.view.status : reason === 'failed' ? 'error' : 'idle'
+  await watcher.end({ sessionId: handle.id, text, status, usage, reason, ...(why && { fault: why }) })
+  if (reason !== 'done') await watcher.note(escapeHidden(why?.message ?? unfinished[reason]))
+  return ended(exitCodeOf(reason, interruption.aborted))
+}
+
+function exitCodeOf(reason: TurnEnded['reason'], isInterrupted: boolean): ExitCode {
+  if (reason === 'done') return exitCodes.ok
+  return isInterrupted && reason === 'aborted' ? exitCodes.interrupted : exitCodes.failed
+}
+
+const unfinished: Readonly<Record<Exclude<TurnEnded['reason'], 'done'>, string>> = {
+  aborted: 'The turn was aborted.',
+  failed: 'The turn failed.',
+  interrupted: 'The turn was interrupted.',
+  limit: 'The turn reached its limit of steps; prompt again to go on.',
+}
+
+function stillAsks({ meta, view }: FrameOf<'snapshot'>): Fault {
+  const [asked] = view.pendingApprovals
+  const what = asked ? `${asked.tool}: ${previewText(asked.preview)}` : 'a call'
+  const message = `Session ${meta.handle} still waits for an answer to ${what}. Give it with --yes, --no, or holdfast tell ${meta.handle} respondToApproval decision=approve|reject.`
+  return fault('turn_running', message, { session: meta.id, approvals: view.pendingApprovals.map(({ id }) => id) })
 }

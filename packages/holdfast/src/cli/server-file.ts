@@ -10,9 +10,11 @@ export type ServerFile = { readonly url: string; readonly pid: number; readonly 
 export function readServerFile({ serverFile }: Home): ServerFile | null {
   try {
     const said: unknown = JSON.parse(readFileSync(serverFile, 'utf8'))
-    if (typeof said !== 'object' || said === null || !('url' in said && 'pid' in said && 'tokenFile' in said)) return null
+    if (typeof said !== 'object' || said === null || !('url' in said && 'pid' in said && 'tokenFile' in said))
+      return null
     const { url, pid, tokenFile } = said
-    if (typeof url !== 'string' || !URL.canParse(url) || typeof pid !== 'number' || typeof tokenFile !== 'string') return null
+    if (typeof url !== 'string' || !URL.canParse(url) || typeof pid !== 'number' || typeof tokenFile !== 'string')
+      return null
     return { url, pid, tokenFile }
   } catch {
     return null
@@ -28,18 +30,23 @@ export function readToken({ tokenFile }: ServerFile): string | undefined {
 }
 
 /** Tells other commands of this home where the server is. Readable by this user alone. */
-export async function writeServerFile(home: Home, server: Omit<ServerFile, 'tokenFile'>, token: string): Promise<ServerFile> {
+export async function writeServerFile(
+  home: Home,
+  server: Omit<ServerFile, 'tokenFile'>,
+  token: string,
+): Promise<ServerFile> {
   mkdirSync(home.stateDir, { recursive: true, mode: 0o700 })
-  const file = { ...server, tokenFile: join(home.stateDir, `server-${server.pid}.token`) }
+  const file = { ...server, tokenFile: join(home.stateDir, 'server.token') }
   await put(file.tokenFile, `${token}\n`, server.pid)
   await put(home.serverFile, `${JSON.stringify(file)}\n`, server.pid)
   return file
 }
 
-/** At the end; a file that another server has put in its place stays. */
+/** At the end; what another server has put in their place stays. */
 export function removeServerFile(home: Home, { pid, tokenFile }: ServerFile): void {
+  if (readServerFile(home)?.pid !== pid) return
+  rmSync(home.serverFile, { force: true })
   rmSync(tokenFile, { force: true })
-  if (readServerFile(home)?.pid === pid) rmSync(home.serverFile, { force: true })
 }
 
 async function put(path: string, text: string, pid: number): Promise<void> {

@@ -1,10 +1,30 @@
-import { type Fault, fault, limits, type Result, refuse, type SessionHandle, type Sessions } from '@holdfast/protocol'
+import { findSession } from '@holdfast/core'
+import {
+  type Fault,
+  fault,
+  limits,
+  ok,
+  type Result,
+  refuse,
+  type SessionHandle,
+  type Sessions,
+} from '@holdfast/protocol'
 import { nearest } from './nearest.ts'
 import type { Place } from './place.ts'
 import { workspaceOf } from './workspace.ts'
 
 /** The name of the session of this workspace in which someone spoke last. */
 export const latest = '@latest'
+
+/** Whether a name has the form of one. Asked before anything is opened: a name of no form touches nothing. */
+export async function checkName(name: string): Promise<Result<null>> {
+  if (name === latest) return ok(null)
+  const found = await findSession({ find: async () => [] }, name)
+  return found.ok || found.fault.code === 'session_not_found' ? ok(null) : found
+}
+
+export const noSession = (name: string): Result<never> =>
+  refuse(fault('session_not_found', `There is no session ${name}.`, { name }))
 
 export const noneYet = (workspace: string): Fault =>
   fault('session_not_found', `There is no session in ${workspace} yet.`, { workspace })

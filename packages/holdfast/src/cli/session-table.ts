@@ -15,8 +15,14 @@ export function sessionTable(sessions: readonly Meta[], nowMs: number, paint: Pa
     String(messageCount),
     escapeLine(model),
   ])
-  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => lengthOf(row[column] ?? ''))))
-  const line = (row: readonly string[]) => row.map((cell, column) => padded(cell, widths[column] ?? 0)).join('  ').trimEnd()
+  const widths = head.map((name, column) =>
+    rows.reduce((widest, row) => Math.max(widest, lengthOf(row[column] ?? '')), name.length),
+  )
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => padded(cell, widths[column] ?? 0))
+      .join('  ')
+      .trimEnd()
   return [paint.dim(line(head)), ...rows.map(line), ''].join('\n')
 }
 
@@ -41,5 +47,6 @@ function short(text: string): string {
   return characters.length <= titleCharsMax ? text : `${characters.slice(0, titleCharsMax - 1).join('')}…`
 }
 
-const lengthOf = (text: string): number => [...text].length
+// Nearly all text is plain, and a list may have thousands of lines.
+const lengthOf = (text: string): number => (/[\ud800-\udfff]/.test(text) ? [...text].length : text.length)
 const padded = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - lengthOf(text)))

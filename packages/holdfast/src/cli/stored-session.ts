@@ -1,6 +1,5 @@
 import { findSession, loadSession, readPage } from '@holdfast/core'
 import {
-  fault,
   HoldfastError,
   limits,
   type Message,
@@ -14,7 +13,7 @@ import {
 import { openSqliteReader, type SqliteReader } from '../store/sqlite/sqlite-reader.ts'
 import { honestStatus } from './honest-status.ts'
 import type { Place } from './place.ts'
-import { latest, noneYet, suggested } from './session-name.ts'
+import { checkName, latest, noneYet, noSession, suggested } from './session-name.ts'
 import { workspaceOf } from './workspace.ts'
 
 export type Page = { readonly messages: readonly Message[]; readonly before: MessageId | null }
@@ -41,16 +40,6 @@ export async function openStoredSession(place: Place, name: string): Promise<Res
   if (!opened.ok) reader.value.close()
   return opened
 }
-
-/** Whether a name has the form of one. Asked before anything is opened: a name of no form touches nothing. */
-export async function checkName(name: string): Promise<Result<null>> {
-  if (name === latest) return ok(null)
-  const found = await findSession({ find: async () => [] }, name)
-  return found.ok || found.fault.code === 'session_not_found' ? ok(null) : found
-}
-
-export const noSession = (name: string): Result<never> =>
-  refuse(fault('session_not_found', `There is no session ${name}.`, { name }))
 
 async function openIn(reader: SqliteReader, place: Place, name: string): Promise<Result<StoredSession>> {
   const id = await idOf(reader, place, name)

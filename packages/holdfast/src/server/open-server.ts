@@ -34,6 +34,8 @@ export type ServerOptions = {
   /** How long a client may take to send its headers, and its whole request. */
   readonly headersTimeoutMs?: number
   readonly requestTimeoutMs?: number
+  /** How long `close` lets what is under way go on. */
+  readonly closeGraceMs?: number
 }
 
 export interface HoldfastServer {
@@ -41,11 +43,9 @@ export interface HoldfastServer {
   readonly port: number
   /** A link that logs a browser in, once, within ten minutes. */
   loginLink(): string
-  /** Ends streams with a word of when to come back, lets what is under way finish, and takes at most two seconds. */
+  /** Ends streams with a word of when to come back, lets what is under way finish, and takes two seconds at most. */
   close(): Promise<void>
 }
-
-const closeGraceMs = 1500
 
 /** The server, listening. Refused where anyone on the network could command it without a token. */
 export async function openServer(options: ServerOptions): Promise<Result<HoldfastServer>> {
@@ -98,7 +98,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     loginLink: () => `${url}/login?code=${codes.create()}`,
     close() {
       closing.abort()
-      closed ??= closeWithin(closeGraceMs, server, connections)
+      closed ??= closeWithin(options.closeGraceMs ?? 1500, server, connections)
       return closed
     },
   })

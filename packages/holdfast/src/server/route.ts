@@ -42,7 +42,7 @@ export type Route = Pick<RouteSpec<unknown, unknown>, 'method' | 'path' | 'acces
 }
 
 /** An id, the beginning of one, or a handle: nothing that means anything to a file system. */
-export const SessionName = z.string().regex(/^(ses_[0-9a-z]{1,26}|[a-z]{2,20}-[a-z]{2,20}-[0-9]{1,6})$/)
+export const SessionName = z.string().regex(/^(ses_[0-9a-hjkmnp-tv-z]{1,26}|[a-z]{2,20}-[a-z]{2,20}-[0-9]{1,6})$/)
 
 /** Parses once, at the door; `handle` sees only what passed. */
 export function defineRoute<Query = unknown, Body = unknown>(spec: RouteSpec<Query, Body>): Route {

@@ -34,6 +34,6 @@ export function createStepPreparer(): StepPreparer {
       instructions.gather({ workdir, mode: settings.mode, added }).then((text) => keep(blobs, 'system', text)),
       keep(blobs, 'tools', JSON.stringify(offered.map(({ schema }) => schema))),
     ])
-    return { type: 'step.prepared', turn, system, tools: schemas }
+    return { type: 'step.prepared', turn, mode: settings.mode, system, tools: schemas }
   }
 }

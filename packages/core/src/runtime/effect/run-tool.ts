@@ -33,7 +33,9 @@ export async function runTool(
   invariant(hashArgs(name, args) === argsHash, `call ${call} is not what was approved`)
 
   const begin = async (process?: ProcessMark) => {
-    const told = await tell({ type: 'tool.starting', call, process: process ?? null })
+    const { isDestructive, isReadOnly } = tool
+    const facts = { tool: name, isDestructive, isReadOnly }
+    const told = await tell({ type: 'tool.starting', call, facts, process: process ?? null })
     const now = parts.state().turn
     const isStarted = now.phase === 'acting' && now.calls.some(({ id, status }) => id === call && status === 'started')
     if (!told.ok || signal.aborted || !isStarted) throw new NotWanted(`call ${call} is no longer wanted`)
@@ -45,7 +47,10 @@ export async function runTool(
       {
         signal,
         begin,
-        show: (text) => parts.hub.show({ step, part: call, kind: 'output', call, tool: name }, text),
+        show: (text) => {
+          // Late words of an aborted call are dropped: its outcome is on record, and nobody would take them off a screen.
+          if (!signal.aborted) parts.hub.show({ step, part: call, kind: 'output', call, tool: name }, text)
+        },
         keep: (output) => keepOutput(parts.blobs, output),
       },
     )

@@ -25,9 +25,14 @@ export function judgeCall(state: SessionState, { call, found }: ReportOf<'call.p
   }
 }
 
-/** Intent before effect: only an approved call starts, and only once. */
-export function beginCall(state: SessionState, { call, process }: ReportOf<'tool.starting'>): readonly Event[] {
+/** Intent before effect: only an approved call starts, and only once. Plan mode may have come since its approval. */
+export function beginCall(state: SessionState, { call, facts, process }: ReportOf<'tool.starting'>): readonly Event[] {
   if (findCall(state, call)?.status !== 'approved') return []
+  const verdict = judge(facts, state.settings.mode)
+  if (verdict.type === 'deny') {
+    const { code, message } = verdict
+    return [{ type: 'call.settled', call, outcome: { type: 'denied', code, message }, durationMs: null }]
+  }
   return [{ type: 'call.started', call, ...(process && { process }) }]
 }
 

@@ -30,7 +30,13 @@ export async function exportSession({ words, flags }: ArgsOf<'export'>, place: P
   }
 }
 
-async function toFile(session: StoredSession, format: Format, path: string, replaces: boolean, place: Place): Promise<Ended> {
+async function toFile(
+  session: StoredSession,
+  format: Format,
+  path: string,
+  replaces: boolean,
+  place: Place,
+): Promise<Ended> {
   const here = currentDirectory(place)
   if (!here.ok) return refused(here.fault)
   const file = openPrivateFile(resolve(here.value, path), { replaces, pid: place.pid })

@@ -1,12 +1,11 @@
 import { resolve } from 'node:path'
 import { fault, limits, ok, type Result, refuse, type SessionHandle } from '@holdfast/protocol'
-import { type Acting, openActing } from '../acting.ts'
+import { type Acting, checkNamed, openActing } from '../acting.ts'
 import type { ArgsOf } from '../command-table.ts'
 import { type Ended, misused, refused } from '../ended.ts'
 import type { Place } from '../place.ts'
 import { runTurn } from '../run-turn.ts'
 import { openNamed } from '../session-name.ts'
-import { checkName, noSession } from '../stored-session.ts'
 import { currentDirectory } from '../workspace.ts'
 
 type Flags = ArgsOf<'run'>['flags']
@@ -19,8 +18,8 @@ export async function run({ words, flags }: ArgsOf<'run'>, place: Place): Promis
   if ((given === undefined || given === '-') && place.input.isTTY)
     return misused('run needs a prompt: write it after run, or pipe it in.')
   if (flags.session !== undefined) {
-    const form = await checkName(flags.session)
-    if (!form.ok) return refused(form.fault)
+    const mayExist = await checkNamed(place, flags.session)
+    if (!mayExist.ok) return refused(mayExist.fault)
   }
   const prompt = given === undefined || given === '-' ? await readInput(place) : ok(given)
   if (!prompt.ok) return refused(prompt.fault)
@@ -33,7 +32,8 @@ export async function run({ words, flags }: ArgsOf<'run'>, place: Place): Promis
     const handle = await openOrStart(acting.value, flags, place)
     if (!handle.ok) return refused(handle.fault)
     const approvals = flags.yes ? 'approve' : flags.no ? 'reject' : 'nobody'
-    return await runTurn(handle.value, prompt.value, { approvals, isJson: flags.json, place, interruption })
+    const isNew = flags.session === undefined
+    return await runTurn(handle.value, prompt.value, { approvals, isNew, isJson: flags.json, place, interruption })
   } finally {
     await acting.value.close()
   }

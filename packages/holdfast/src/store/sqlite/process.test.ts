@@ -82,7 +82,9 @@ describe('processes on one file', () => {
       const opened = await openSqliteStore({ path: ${JSON.stringify(path)} })
       await opened.value.list({ limit: 1 })
       console.log(opened.ok)`
-    const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
     expect(await linesOf(child, 0, () => undefined)).toEqual(['true'])
     expect(child.exitCode).toBe(0)
     expect(existsSync(path)).toBe(true)

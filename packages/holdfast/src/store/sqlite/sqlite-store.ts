@@ -1,5 +1,6 @@
 import type { Store } from '@holdfast/core/ports'
 import { type Fault, fault, HoldfastError, type Result } from '@holdfast/protocol'
+import { type PackedWrite, packWrite } from './append-wire.ts'
 import { draftOf, listedOf, recordOf, rowOf } from './decode.ts'
 import { encodeAppend, encodeNew } from './encode.ts'
 import type { ReadAnswers, ReadRequest, WriteAnswers, WriteRequest } from './request.ts'
@@ -16,11 +17,11 @@ export type SqliteStoreOptions = WriterOptions
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Result<Store>> {
   const { path } = options
   const whenDead = (why: string): Fault => storageFault(path, 'io', { error: why })
-  const writer = createWorkerLink<WriteRequest>({ script: scriptOf('writer-worker'), options, whenDead })
+  const writer = createWorkerLink<PackedWrite>({ script: scriptOf('writer-worker'), options, whenDead })
   const reader = createWorkerLink<ReadRequest>({ script: scriptOf('reader-worker'), options: { path }, whenDead })
 
   const write = <Op extends WriteRequest['op']>(request: Extract<WriteRequest, { readonly op: Op }>) =>
-    writer.ask(request) as Promise<Result<WriteAnswers[Op]>> // the worker answers by the same table
+    writer.ask(packWrite(request)) as Promise<Result<WriteAnswers[Op]>> // the worker answers by the same table
   const read = async <Op extends ReadRequest['op']>(request: Extract<ReadRequest, { readonly op: Op }>) =>
     unwrap((await reader.ask(request)) as Result<ReadAnswers[Op]>) // as above
 

@@ -7,6 +7,9 @@ export type Envelope<Content> = readonly [number: number, content: Content]
 /** What one message to a worker holds. Null is the last: the link closes. */
 export type Batch<Request> = readonly Envelope<Request>[] | null
 
+/** An answer with its number; of one that says only that it is done, the number alone. */
+export type Answered = number | Envelope<Result<unknown>>
+
 export type WorkerData<Options> = { readonly signal: Int32Array; readonly options: Options }
 
 export interface WorkerLink<Request> {
@@ -21,6 +24,8 @@ export type WorkerLinkOptions = {
   /** What everyone who waits is told when the worker dies. */
   readonly whenDead: (why: string) => Fault
 }
+
+const done: Result<undefined> = { ok: true, value: undefined }
 
 type Waiting = (answer: Result<unknown>) => void
 type Running = {
@@ -65,13 +70,15 @@ export function createWorkerLink<Request>({ script, options, whenDead }: WorkerL
   function start(): Running {
     const signal = new Int32Array(new SharedArrayBuffer(4))
     const workerData: WorkerData<unknown> = { signal, options }
-    const worker = new Worker(script, { workerData })
+    // No flags of the program's own: one like --input-type would keep the worker from loading its file.
+    const worker = new Worker(script, { workerData, execArgv: [] })
     const waiting = new Map<number, Waiting>()
     let why = 'its worker ended'
     const { promise: ended, resolve } = Promise.withResolvers<void>()
 
-    worker.on('message', (answers: readonly Envelope<Result<unknown>>[]) => {
-      for (const [number, answer] of answers) {
+    worker.on('message', (answers: readonly Answered[]) => {
+      for (const answered of answers) {
+        const [number, answer] = typeof answered === 'number' ? ([answered, done] as const) : answered
         waiting.get(number)?.(answer)
         waiting.delete(number)
       }

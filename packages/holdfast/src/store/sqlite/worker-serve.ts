@@ -1,6 +1,6 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { Result } from '@holdfast/protocol'
-import type { Batch, Envelope } from './worker-link.ts'
+import type { Answered, Batch, Envelope } from './worker-link.ts'
 
 export type Serving<Request> = {
   readonly port: MessagePort
@@ -33,7 +33,7 @@ export function serve<Request>({ port, signal, run, groupMax }: Serving<Request>
     if (waiting.length > 0) {
       const group = waiting.splice(0, groupMax)
       const answers = run(group.map(([, request]) => request))
-      port.postMessage(group.map(([number], index) => [number, answers[index]]))
+      port.postMessage(group.map(([number], index) => answered(number, answers[index])))
     } else if (isClosing) {
       return
     } else {
@@ -41,3 +41,9 @@ export function serve<Request>({ port, signal, run, groupMax }: Serving<Request>
     }
   }
 }
+
+const answered = (number: number, answer: Result<unknown> | undefined): Answered =>
+  answer?.ok === true && answer.value === undefined ? number : [number, answer ?? nothing]
+
+// `run` answers each request; were it to leave one out, whoever asked must still hear something.
+const nothing: Result<never> = { ok: false, fault: { code: 'internal', message: 'The store gave no answer.' } }

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { WriteRequest } from './request.ts'
+import { type PackedWrite, unpackWrite } from './append-wire.ts'
 import type { WorkerData } from './worker-link.ts'
 import { serve } from './worker-serve.ts'
 import { createWriter, type WriterOptions } from './writer.ts'
@@ -8,5 +8,5 @@ if (parentPort === null) throw new Error('the writer runs in a worker')
 
 const { signal, options }: WorkerData<WriterOptions> = workerData // sqlite-store.ts hands it over, typed
 const writer = createWriter(options)
-serve<WriteRequest>({ port: parentPort, signal, run: writer.run, groupMax: 1024 })
+serve<PackedWrite>({ port: parentPort, signal, run: (packed) => writer.run(packed.map(unpackWrite)), groupMax: 1024 })
 writer.close()

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest'
+import { readCommand } from './command-words.ts'
+
+describe('a command in words', () => {
+  it('takes JSON as JSON and the rest as text', () => {
+    expect(readCommand('respondToApproval', ['decision=approve', 'approval=17'])).toEqual({
+      type: 'command',
+      command: { type: 'respondToApproval', decision: 'approve', approval: 17 },
+    })
+    expect(readCommand('sendPrompt', ['content=list a=b'])).toEqual({
+      type: 'command',
+      command: { type: 'sendPrompt', content: [{ type: 'text', text: 'list a=b' }] },
+    })
+  })
+
+  it('takes a prompt that looks like JSON for the words it is', () => {
+    for (const text of ['42', 'true', 'null', '{"a":1}'])
+      expect(readCommand('sendPrompt', [`content=${text}`])).toMatchObject({ command: { content: [{ text }] } })
+  })
+
+  it.each([
+    [['sendPromt'], "Unknown session command 'sendPromt'. Did you mean 'sendPrompt'?"],
+    [['sendPrompt', 'contnt=x'], "Unknown field 'contnt'. Did you mean 'content'?"],
+    [['abort', 'now=1'], "Unknown field 'now'. abort takes nothing."],
+    [['sendPrompt', 'content'], 'content needs a value: content=….'],
+    [['sendPrompt', 'type=abort'], "Unknown field 'type'. sendPrompt takes content."],
+  ])('refuses %j and says why', ([name = '', ...words], message) => {
+    expect(readCommand(name, words)).toEqual({ type: 'misused', message })
+  })
+
+  it('refuses a value the command has no use for', () => {
+    expect(readCommand('respondToApproval', ['decision=maybe']).type).toBe('misused')
+    expect(readCommand('sendPrompt', []).type).toBe('misused')
+  })
+})

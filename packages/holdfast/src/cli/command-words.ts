@@ -1,0 +1,50 @@
+import { Command, type CommandInput, type CommandType, commandTypes, explainIssue } from '@holdfast/protocol'
+import { didYouMean } from './nearest.ts'
+
+export type ReadCommand =
+  | { readonly type: 'command'; readonly command: CommandInput }
+  | { readonly type: 'misused'; readonly message: string }
+
+/** A session's command from words: its name, then `name=value`. A value that is JSON is taken as JSON, else as text. */
+export function readCommand(name: string, words: readonly string[]): ReadCommand {
+  const misused = (message: string): ReadCommand => ({ type: 'misused', message })
+  if (!isCommandType(name)) {
+    const hint = didYouMean(name, commandTypes) || ` There are: ${commandTypes.join(', ')}.`
+    return misused(`Unknown session command '${name}'.${hint}`)
+  }
+  const fields: [string, unknown][] = [['type', name]]
+  const known = fieldsOf(name)
+  for (const word of words) {
+    const at = word.indexOf('=')
+    const field = at < 0 ? word : word.slice(0, at)
+    if (!known.includes(field)) {
+      const takes = known.length === 0 ? ` ${name} takes nothing.` : ` ${name} takes ${known.join(', ')}.`
+      return misused(`Unknown field '${field}'.${didYouMean(field, known) || takes}`)
+    }
+    if (at < 0) return misused(`${field} needs a value: ${field}=….`)
+    fields.push([field, readValue(field, word.slice(at + 1))])
+  }
+  const command: unknown = Object.fromEntries(fields)
+  const parsed = Command.safeParse(command)
+  if (!parsed.success) return misused(`${name}: ${explainIssue(parsed.error)}.`)
+  return { type: 'command', command: parsed.data }
+}
+
+const isCommandType = (name: string): name is CommandType => commandTypes.some((type) => type === name)
+
+function fieldsOf(name: CommandType): readonly string[] {
+  const option = Command.options.find(({ shape }) => shape.type.value === name)
+  return Object.keys(option?.shape ?? {}).filter((field) => field !== 'type')
+}
+
+/** A prompt that happens to be a number or `true` is still what a person wrote. */
+function readValue(field: string, text: string): unknown {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return text
+  }
+  const isText = field === 'content' || field === 'message'
+  return isText && typeof value !== 'string' && !Array.isArray(value) ? text : value
+}

@@ -1,0 +1,99 @@
+import { existsSync } from 'node:fs'
+import { findServer, reportTo } from '../acting.ts'
+import type { ArgsOf } from '../command-table.ts'
+import { type Ended, ended, exitCodes, faultOf, misused, refused } from '../ended.ts'
+import type { Place } from '../place.ts'
+import { removeServerFile, writeServerFile } from '../server-file.ts'
+import { wholeNumber } from '../whole-number.ts'
+
+const portDefault = 4820
+const tokenCharsMin = 22 // of base64url: 128 bits and a little
+const closeMsMax = 2000
+const loopback = ['localhost', '127.0.0.1', '::1', '[::1]']
+
+/** The server, until someone ends it. */
+export async function serve({ flags }: ArgsOf<'serve'>, place: Place): Promise<Ended> {
+  const port = flags.port === undefined ? portDefault : wholeNumber(flags.port, 0, 65_535)
+  if (port === null) return misused(`--port is a whole number from 0 to 65535, not '${flags.port}'.`)
+  const host = flags.host ?? '127.0.0.1'
+  const known = place.environment['HOLDFAST_TOKEN']
+  if (known !== undefined && known.length < tokenCharsMin)
+    return misused(`HOLDFAST_TOKEN must have at least ${tokenCharsMin} characters.`)
+  if (known === undefined && !loopback.includes(host)) return refused(openToAll(host))
+  const other = await findServer(place)
+  if (other) return refused(alreadyRuns(other))
+
+  const interruption = place.untilInterrupted()
+  const { open } = await import('../../open.ts')
+  const holdfast = await open({ store: flags.store, environment: place.environment, report: reportTo(place) })
+  if (!holdfast.ok) return refused(holdfast.fault)
+  const { createSecret, hashToken, openServer } = await import('../../server/index.ts')
+  const token = known ?? createSecret()
+  const server = await openServer({
+    sessions: holdfast.value.sessions,
+    host,
+    port,
+    tokens: [{ hash: hashToken(token), role: 'admin' }],
+    pageDir: flags['no-page'] ? null : place.pageDir,
+    version: place.version,
+    now: place.now,
+    log: ({ id, request, error }) => reportTo(place)({ where: `${request} (${id})`, cause: error }),
+  })
+  if (!server.ok) {
+    await holdfast.value.close()
+    return refused(server.fault)
+  }
+
+  const { url } = server.value
+  const file = await writeServerFile(place.home, { url, pid: place.pid }, token)
+  const close = async () => {
+    await server.value.close() // streams end first, so that their clients hear of it
+    await holdfast.value.close()
+  }
+  try {
+    await tellAddress(place, url, flags['no-page'] ? null : server.value.loginLink())
+    await aborted(interruption)
+    await place.err.write('Stopping.\n')
+  } finally {
+    removeServerFile(place.home, file)
+  }
+  const isClosed = await Promise.race([
+    close().then(() => true),
+    aborted(AbortSignal.timeout(closeMsMax)).then(() => false),
+  ])
+  if (isClosed) return ended()
+  await place.err.write('Something would not stop in time and was left; nothing acknowledged is lost.\n')
+  return ended(exitCodes.failed)
+}
+
+async function tellAddress({ out, err, version, pageDir }: Place, url: string, link: string | null): Promise<void> {
+  await err.write(`Holdfast ${version} runs at ${url}. Ctrl-C stops it.\n`)
+  if (link === null) return out.write(`${url}\n`)
+  if (!existsSync(pageDir))
+    await err.write('The page is not built; npm run build --workspace @holdfast/web builds it.\n')
+  await err.write('Open the page with this link. It works once, within ten minutes:\n')
+  await out.write(`${link}\n`)
+}
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+
+const openToAll = (host: string) =>
+  faultOf(
+    'unauthorized',
+    `Others can reach ${host}, and no token is configured. Set HOLDFAST_TOKEN to a secret of at least ${tokenCharsMin} characters, or listen on 127.0.0.1.`,
+    { host },
+  )
+
+const alreadyRuns = ({ url, pid }: { readonly url: string; readonly pid: number }) =>
+  faultOf(
+    'unreachable',
+    `A server of this home already runs at ${url} (process ${pid}). Use that one, or stop it first.`,
+    {
+      url,
+      pid,
+    },
+  )

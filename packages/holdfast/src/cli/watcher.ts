@@ -1,0 +1,51 @@
+import type { Frame, SessionId, Status, Usage } from '@holdfast/protocol'
+import { toJsonText } from './json-text.ts'
+import type { Place } from './place.ts'
+import { createRunScreen } from './run-screen.ts'
+import type { TurnEnded } from './turn-account.ts'
+
+/** The last line of `run --json`. */
+export type RunResult = {
+  readonly sessionId: SessionId
+  readonly text: string
+  readonly status: Status
+  readonly usage: Usage
+  /** How the turn ended, and why where it failed. */
+  readonly reason: TurnEnded['reason']
+  readonly fault?: TurnEnded['fault']
+}
+
+/** Who sees a turn run: a person, or a program that reads JSON lines. */
+export interface Watcher {
+  show(frame: Frame): Promise<void>
+  /** A line for people, beside the data. */
+  note(text: string): Promise<void>
+  end(result: RunResult): Promise<void>
+}
+
+export function createWatcher(isJson: boolean, { out, err }: Pick<Place, 'out' | 'err'>): Watcher {
+  if (isJson) {
+    const line = (value: unknown) => out.write(`${toJsonText(value)}\n`)
+    return {
+      show: async (frame) => {
+        const shown = frameJson(frame)
+        if (shown !== null) await line(shown)
+      },
+      note: (text) => err.write(`${text}\n`),
+      end: (result) => line({ result }),
+    }
+  }
+  const screen = createRunScreen(out, err)
+  return { show: screen.show, note: screen.note, end: screen.settle }
+}
+
+/** Records and deltas as documented, without what belongs to the wire. */
+function frameJson(frame: Frame): unknown {
+  if (frame.type === 'record') {
+    const { seq, at, event } = frame.record
+    return { record: { seq, at, event } }
+  }
+  if (frame.type !== 'delta') return null
+  const { type, sessionId, ...delta } = frame
+  return { delta }
+}

@@ -1,0 +1,42 @@
+import type { Store } from '@holdfast/core/ports'
+import { type Fault, fault, refuse } from '@holdfast/protocol'
+
+export const diskFull: Fault = fault('storage_error', 'The store cannot be used: the disk is full.', {
+  reason: 'disk_full',
+})
+
+export type FaultyStore = Store & {
+  /** The n-th append from now fails, counting from 1; the store keeps nothing of it. */
+  failAppend(nth: number, fault?: Fault): void
+  /** Every append fails until `heal`. */
+  breakDown(fault?: Fault): void
+  heal(): void
+}
+
+/** A store whose disk fails when a test says so. */
+export function createFaultyStore(store: Store): FaultyStore {
+  let untilFailure = Number.POSITIVE_INFINITY
+  let isBroken = false
+  let failure = diskFull
+
+  return {
+    ...store,
+    async append(append) {
+      untilFailure -= 1
+      if (!isBroken && untilFailure !== 0) return store.append(append)
+      return refuse(failure)
+    },
+    failAppend(nth, fault = diskFull) {
+      untilFailure = nth
+      failure = fault
+    },
+    breakDown(fault = diskFull) {
+      isBroken = true
+      failure = fault
+    },
+    heal() {
+      isBroken = false
+      untilFailure = Number.POSITIVE_INFINITY
+    },
+  }
+}

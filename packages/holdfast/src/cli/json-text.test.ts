@@ -4,9 +4,9 @@ import { toJsonText } from './json-text.ts'
 
 it('loses nothing', () => {
   fc.assert(
-    fc.property(fc.jsonValue(), (value) =>
-      expect(JSON.parse(toJsonText(value))).toEqual(JSON.parse(JSON.stringify(value))),
-    ),
+    fc.property(fc.jsonValue(), (value) => {
+      expect(JSON.parse(toJsonText(value))).toEqual(JSON.parse(JSON.stringify(value)))
+    }),
   )
 })
 

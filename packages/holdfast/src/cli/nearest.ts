@@ -1,9 +1,12 @@
+const wantedCharsMax = 100
+
 /** The name a person most likely meant, or null when none is near: a wrong guess is worse than no guess. */
 export function nearest(wanted: string, names: readonly string[]): string | null {
+  if (wanted.length > wantedCharsMax) return null
   let best: string | null = null
-  let bestDistance = Math.max(1, Math.floor(wanted.length / 3)) + 1
+  let bestDistance = Math.max(wanted.length < 4 ? 1 : 2, Math.floor(wanted.length / 3)) + 1
   for (const name of names) {
-    const far = distance(wanted.slice(0, 64), name)
+    const far = distance(wanted, name)
     if (far < bestDistance) {
       best = name
       bestDistance = far

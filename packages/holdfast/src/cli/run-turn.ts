@@ -49,7 +49,10 @@ export async function runTurn(handle: SessionHandle, prompt: string, options: Ru
     const aborted = await handle.submit({ type: 'abort' }, { as: thisClient })
     if (!aborted.ok) leave.abort() // it cannot be told; there is nothing to wait for
   }
-  const onInterruption = () => void abort()
+  const onInterruption = () => {
+    void watcher.note('Aborting; Ctrl-C again ends it at once.')
+    void abort()
+  }
   try {
     const frames = followFrames(handle, isNew ? 0 : seq, leave.signal, onLink)
     const first = frames.next() // joins before the prompt is sent, so that no word of the answer is missed

@@ -45,7 +45,7 @@ async function openIn(reader: SqliteReader, place: Place, name: string): Promise
   const id = await idOf(reader, place, name)
   if (!id.ok) return id
   const log = logOf(reader)
-  const loaded = await loadSession({ ...log, loadSnapshot: async () => null }, id.value)
+  const loaded = await loadSession({ ...log, loadSnapshot: async () => null }, id.value) // the reader knows no snapshots: all is folded
   if (!loaded.ok) return loaded
   const { state, row, lost } = loaded.value
   const owner = unwrap(reader.entry(id.value))?.owner ?? null

@@ -24,6 +24,7 @@ export async function callModel(parts: EffectParts, effect: CallModel, signal: A
     }
   }
   const request = await requestOf(parts, effect)
+  if (signal.aborted) return null // while it was put together; the provider need not hear of it
   const answer = createRunningAnswer(step)
   const keeper = createDraftKeeper(
     parts.clock,

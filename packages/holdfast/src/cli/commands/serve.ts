@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { findServer, reportTo } from '../acting.ts'
 import type { ArgsOf } from '../command-table.ts'
-import { type Ended, ended, exitCodes, faultOf, misused, refused } from '../ended.ts'
+import { type Ended, ended, faultOf, misused, refused } from '../ended.ts'
 import type { Place } from '../place.ts'
 import { removeServerFile, writeServerFile } from '../server-file.ts'
 import { wholeNumber } from '../whole-number.ts'
@@ -16,7 +16,7 @@ export async function serve({ flags }: ArgsOf<'serve'>, place: Place): Promise<E
   const port = flags.port === undefined ? portDefault : wholeNumber(flags.port, 0, 65_535)
   if (port === null) return misused(`--port is a whole number from 0 to 65535, not '${flags.port}'.`)
   const host = flags.host ?? '127.0.0.1'
-  const known = place.environment['HOLDFAST_TOKEN']
+  const known = place.environment['HOLDFAST_TOKEN'] || undefined // set to nothing is not set
   if (known !== undefined && known.length < tokenCharsMin)
     return misused(`HOLDFAST_TOKEN must have at least ${tokenCharsMin} characters.`)
   if (known === undefined && !loopback.includes(host)) return refused(openToAll(host))
@@ -46,24 +46,25 @@ export async function serve({ flags }: ArgsOf<'serve'>, place: Place): Promise<E
 
   const { url } = server.value
   const file = await writeServerFile(place.home, { url, pid: place.pid }, token)
-  const close = async () => {
-    await server.value.close() // streams end first, so that their clients hear of it
-    await holdfast.value.close()
-  }
   try {
     await tellAddress(place, url, flags['no-page'] ? null : server.value.loginLink())
     await aborted(interruption)
-    await place.err.write('Stopping.\n')
+    await place.err.write('Stopping; Ctrl-C again ends it at once.\n')
   } finally {
     removeServerFile(place.home, file)
+    await closeInTime(server.value, holdfast.value, place)
   }
-  const isClosed = await Promise.race([
-    close().then(() => true),
-    aborted(AbortSignal.timeout(closeMsMax)).then(() => false),
-  ])
-  if (isClosed) return ended()
-  await place.err.write('Something would not stop in time and was left; nothing acknowledged is lost.\n')
-  return ended(exitCodes.failed)
+  return ended()
+}
+
+type Closing = { close(): Promise<void> }
+
+/** Streams end first, so that their clients hear of it. What would not stop is left: nothing acknowledged depends on it. */
+async function closeInTime(server: Closing, holdfast: Closing, { err }: Place): Promise<void> {
+  const closed = server.close().then(() => holdfast.close())
+  const late = aborted(AbortSignal.timeout(closeMsMax)).then(() => 'late' as const)
+  if ((await Promise.race([closed, late])) === 'late')
+    await err.write('Something would not stop in time and was left; nothing acknowledged is lost.\n')
 }
 
 async function tellAddress({ out, err, version, pageDir }: Place, url: string, link: string | null): Promise<void> {

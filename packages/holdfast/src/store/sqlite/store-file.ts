@@ -61,7 +61,7 @@ export function openForWriting(path: string, pagesMax?: number): DatabaseSync {
         pragma synchronous = full;
         pragma fullfsync = 1;
         pragma checkpoint_fullfsync = 1;
-        pragma wal_autocheckpoint = 4000;
+        pragma wal_autocheckpoint = 2000;
         pragma cache_size = -16000;
       `),
     )

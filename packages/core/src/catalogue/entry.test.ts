@@ -1,0 +1,76 @@
+import type { Recorded } from '@holdfast/protocol'
+import { limits, Meta } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import {
+  aSession,
+  type Given,
+  recordsOf,
+  requested,
+  said,
+  settled,
+  started,
+  stepEnded,
+  thinking,
+  turnEnded,
+} from '../../../../test/simulation/a-log.ts'
+import { type Folded, fold } from '../runtime/load-session.ts'
+
+const rowAfter = (...given: readonly Given[]) => {
+  const folded = recordsOf([started, ...given]).reduce<Folded | null>(
+    (sum, record: Recorded) => fold(sum, aSession, record),
+    null,
+  )
+  if (!folded) throw new Error('a log begins')
+  Meta.parse(folded.row.entry.meta)
+  return folded.row.entry
+}
+const usageOf = (cost: number | null): Given =>
+  ({ ...stepEnded, usage: { input: 10, output: 2, cacheRead: 0, cacheWrite: 0, cost } }) as Given
+const answered = (text: string): Given => ({ type: 'text.said', turn: 0, step: 4, text, provider: 'sim' })
+
+describe('a session in the catalogue', () => {
+  it('is unlisted until someone speaks', () => {
+    expect(rowAfter().spoken).toBe(false)
+    expect(rowAfter(...thinking).spoken).toBe(true)
+  })
+
+  it('is called by the first line of its first prompt, until it is named', () => {
+    const [begin, , step] = thinking
+    if (!begin || !step) throw new Error('given')
+    const prompted = [begin, said(`\n Fix ${'x'.repeat(200)}\nplease`), step]
+    expect(rowAfter(...prompted).meta.title).toMatch(/^Fix x{76}$/)
+    expect(rowAfter(...prompted, said('another')).meta.title).toMatch(/^Fix x{76}$/)
+    expect(rowAfter(...prompted, { type: 'settings.changed', title: 'Mine' }).meta.title).toBe('Mine')
+  })
+
+  it('shows its beginning and its end, each bounded', () => {
+    const many = Array.from({ length: 20 }, (_, index) => answered(`answer ${index} ${'y'.repeat(60)}`))
+    const { meta } = rowAfter(...thinking, ...many)
+    expect(meta.preview).toBe('list the files')
+    expect(meta.recentText.length).toBeLessThanOrEqual(limits.recentTextCharsMax)
+    expect(meta.recentText).toMatch(/answer 18 y+\nanswer 19 y+$/)
+    expect(rowAfter(...thinking, answered('z'.repeat(9999))).meta.recentText).toHaveLength(limits.recentTextCharsMax)
+  })
+
+  it('counts messages and turns', () => {
+    const { meta } = rowAfter(...requested, settled(5))
+    expect(meta).toMatchObject({ messageCount: 3, turnCount: 1 })
+  })
+
+  it('adds up what it used; one unknown price makes the sum unknown', () => {
+    expect(rowAfter(...thinking, usageOf(0.5), usageOf(0.25)).meta.usage).toMatchObject({ input: 20, cost: 0.75 })
+    expect(rowAfter(...thinking, usageOf(null), usageOf(0.25)).meta.usage).toMatchObject({ input: 20, cost: null })
+    expect(rowAfter(...thinking, stepEnded).meta.usage.cost).toBe(0)
+  })
+
+  it('is busy exactly while a turn exists', () => {
+    expect(rowAfter().busy).toBe(false)
+    expect(rowAfter(...thinking)).toMatchObject({ busy: true, meta: { status: 'thinking' } })
+    expect(rowAfter(...requested)).toMatchObject({ busy: true, meta: { status: 'tool_executing' } })
+    expect(rowAfter(...thinking, turnEnded('failed'))).toMatchObject({ busy: false, meta: { status: 'error' } })
+  })
+
+  it('says plan while it rests in plan mode', () => {
+    expect(rowAfter({ type: 'settings.changed', mode: 'plan' }).meta).toMatchObject({ mode: 'plan', status: 'plan' })
+  })
+})

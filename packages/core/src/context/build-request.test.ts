@@ -1,0 +1,198 @@
+import { BlobHash, type Recorded } from '@holdfast/protocol'
+import { validateHistory } from '@holdfast/testkit'
+import { afterEach, describe, expect, it } from 'vitest'
+import { aHash, type Given, recordsOf, said } from '../../../../test/simulation/a-log.ts'
+import type { ModelRequest } from '../ports/provider.ts'
+import { buildRequest } from './build-request.ts'
+import { toWindow } from './window.ts'
+
+const text = (step: number, words: string, more: object = {}): Given =>
+  ({ type: 'text.said', turn: 0, step, text: words, provider: 'sim', ...more }) as Given
+const thought = (step: number, more: object = {}): Given =>
+  ({
+    type: 'thinking.said',
+    turn: 0,
+    step,
+    text: 'hm',
+    provider: 'sim',
+    meta: { sim: { signature: 's' } },
+    ...more,
+  }) as Given
+const call = (step: number, tool = 'look', args: Record<string, unknown> = {}): Given => ({
+  type: 'call.requested',
+  turn: 0,
+  step,
+  tool,
+  args,
+  provider: 'sim',
+})
+const outcome = (of: number, words = `result of ${of}`): Given => ({
+  type: 'call.settled',
+  call: of,
+  outcome: { type: 'ok', output: { text: words } },
+  durationMs: 1,
+})
+
+let built: ModelRequest | null = null
+/** Seqs count from 1. */
+const request = (given: readonly Given[], model = 'sim/model', summary: string | null = null): ModelRequest => {
+  const records: readonly Recorded[] = recordsOf(given)
+  built = buildRequest({
+    model,
+    thinkingLevel: 'off',
+    system: '',
+    tools: [],
+    window: toWindow(summary, records, records),
+    files: new Map(),
+  })
+  return built
+}
+/** Each message in short: who spoke, and what. */
+const shape = ({ messages }: ModelRequest) =>
+  messages.map(({ role, content }) => {
+    const parts = content.map((part) =>
+      'type' in part && part.type === 'call'
+        ? `call ${part.id}`
+        : 'id' in part
+          ? `${part.id}: ${part.text}`
+          : 'text' in part
+            ? part.text
+            : 'file',
+    )
+    return `${role}: ${parts.join(' | ')}`
+  })
+
+describe('a request', () => {
+  // Whatever a test here builds, every provider would take it.
+  afterEach(() => expect(built && validateHistory(built)).toEqual([]))
+
+  it('is the conversation, in order', () => {
+    expect(shape(request([said('hi'), text(9, 'hello'), said('and?')]))).toEqual([
+      'user: hi',
+      'assistant: hello',
+      'user: and?',
+    ])
+  })
+
+  it('answers parallel calls in call order, whatever the order they came back in', () => {
+    const given = [said('go'), call(9), call(9), call(9), outcome(4), outcome(2), outcome(3)]
+    expect(shape(request(given))[2]).toBe('tool: c2: result of 2 | c3: result of 3 | c4: result of 4')
+  })
+
+  it('lets steering in after the results, never between a call and its result', () => {
+    const given = [said('go'), call(9), outcome(2), said('stop that')]
+    expect(shape(request(given))).toEqual([
+      'user: go',
+      'assistant: call c2',
+      'tool: c2: result of 2',
+      'user: stop that',
+    ])
+  })
+
+  it('answers a call that a crash left open as interrupted', () => {
+    expect(shape(request([said('go'), call(9), said('well?')]))[2]).toMatch(
+      /^tool: c2: interrupted: cut short by a crash/,
+    )
+  })
+
+  it('sends the first outcome of a call and not a later one', () => {
+    expect(shape(request([said('go'), call(9), outcome(2), outcome(2, 'late')]))[2]).toBe('tool: c2: result of 2')
+  })
+
+  it('keeps the words of an answer that was cut, and asks to go on', () => {
+    expect(shape(request([said('go'), text(9, 'I was', { interrupted: true })]))).toEqual([
+      'user: go',
+      'assistant: I was',
+      'user: Continue.',
+    ])
+  })
+
+  it('never lets two answers meet', () => {
+    const given = [said('go'), text(9, 'I was', { interrupted: true }), text(12, 'saying')]
+    expect(shape(request(given))).toEqual([
+      'user: go',
+      'assistant: I was',
+      'user: Continue.',
+      'assistant: saying',
+      'user: Continue.',
+    ])
+  })
+
+  it('begins with a person, even where the line does not', () => {
+    expect(shape(request([text(9, 'hello')]))[0]).toBe('user: Continue.')
+    expect(shape(request([call(9), outcome(1)]))[0]).toBe('user: Continue.')
+    expect(shape(request([]))).toEqual(['user: Continue.'])
+  })
+
+  it('begins with the summary of what was cut off', () => {
+    expect(shape(request([said('and now?')], 'sim/model', 'They met.'))).toEqual([
+      'user: Summary of the conversation so far:\n\nThey met. | and now?',
+    ])
+  })
+
+  it('hears people who speak one after the other as one', () => {
+    expect(shape(request([said('a'), said('b')]))).toEqual(['user: a | b'])
+  })
+
+  it('sends thinking back whole, in its place, to the provider that wrote it', () => {
+    const sent = request([said('go'), thought(9), call(9), outcome(3)]).messages[1]
+    expect(sent?.content[0]).toEqual({ type: 'thinking', text: 'hm', meta: { sim: { signature: 's' } } })
+  })
+
+  it('sends no thinking, and nothing opaque, to another provider', () => {
+    const given = [said('go'), thought(9), text(9, 'ok', { meta: { sim: 'opaque' } }), said('more')]
+    expect(request(given, 'other/model').messages[1]).toEqual({
+      role: 'assistant',
+      content: [{ type: 'text', text: 'ok' }],
+    })
+  })
+
+  it('sends no thinking that was cut, and no answer that was nothing else', () => {
+    expect(shape(request([said('go'), thought(9, { interrupted: true }), text(12, 'ok')]))[1]).toBe('assistant: ok')
+    expect(shape(request([said('go'), thought(9), said('well?')]))).toEqual(['user: go | well?'])
+  })
+
+  it.each(['', ' ', '\n\t'])('has no empty text (%j)', (empty) => {
+    expect(shape(request([said('go'), text(9, empty), said('more')]))).toEqual(['user: go | more'])
+    expect(shape(request([said(empty)]))).toEqual(['user: Continue.'])
+  })
+
+  it('has no half characters, in words, arguments or results', () => {
+    request([
+      said('a\ud800'),
+      text(9, 'b\udc00'),
+      call(9, 'look', { 'k\ud800': ['\ud800', { deep: '\ud800' }] }),
+      outcome(3, 'c\ud800'),
+    ])
+    expect(JSON.stringify(built)).not.toMatch(/\\ud[89a-f]/)
+  })
+
+  it.each([['no such tool!'], [''], ['x'.repeat(100)], ['mcp__ä']])(
+    'takes back a tool name no provider would (%j)',
+    (name) => {
+      const { messages } = request([said('go'), call(9, name), outcome(2)])
+      const [called] = messages[1]?.content ?? []
+      const [answered] = messages[2]?.content ?? []
+      expect(called && 'tool' in called && called.tool).toBe(answered && 'tool' in answered && answered.tool)
+    },
+  )
+
+  it('says so where a file is gone', () => {
+    const content = [{ type: 'file' as const, blob: aHash, mediaType: 'image/png', name: 'a.png', bytes: 3 }]
+    expect(shape(request([{ type: 'user.said', turn: 0, content }]))).toEqual(['user: [the file a.png is gone]'])
+  })
+
+  it('carries the bytes of a file that is there', () => {
+    const bytes = new Uint8Array([1, 2])
+    const content = [{ type: 'file' as const, blob: aHash, mediaType: 'image/png', bytes: 2 }]
+    const window = toWindow(null, recordsOf([{ type: 'user.said', turn: 0, content }]), [])
+    const files = new Map([[BlobHash.parse(aHash), bytes]])
+    built = buildRequest({ model: 'sim/m', thinkingLevel: 'off', system: '', tools: [], window, files })
+    expect(built.messages[0]?.content[0]).toEqual({ type: 'file', mediaType: 'image/png', bytes })
+  })
+
+  it('is the same bytes for the same log', () => {
+    const given = [said('go'), thought(9), call(9), outcome(3), said('more')]
+    expect(JSON.stringify(request(given))).toBe(JSON.stringify(request(given)))
+  })
+})

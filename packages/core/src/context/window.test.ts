@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest'
+import { callOf, recordsOf, said, settled, stepEnded, thinking } from '../../../../test/simulation/a-log.ts'
+import { toWindow } from './window.ts'
+
+describe('the window', () => {
+  it('holds what the model is to see, and nothing that is for people', () => {
+    const records = recordsOf([
+      ...thinking,
+      stepEnded,
+      { type: 'note.added', turn: 0, kind: 'notice', level: 'info', text: 'x' },
+    ])
+    expect(toWindow(null, records, []).messages.map(({ event }) => event.type)).toEqual(['user.said'])
+  })
+
+  it('gives each call its outcome, and none to a call that has none', () => {
+    const records = recordsOf([said('go'), callOf('a'), callOf('b')])
+    const { messages } = toWindow(null, records, recordsOf([settled(2)], 9))
+    expect(messages.map(({ outcome }) => outcome?.type ?? null)).toEqual([null, 'ok', null])
+  })
+})

@@ -1,0 +1,90 @@
+import { CallId, type Frame, StepId } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { aSession, type Given, recordsOf, settled, stepEnded, turnEnded } from '../../../../test/simulation/a-log.ts'
+import { createHub } from './hub.ts'
+
+const encoded = (seq: number, given: Given) =>
+  recordsOf([given], seq).map((record) => ({ record, body: JSON.stringify(record.event) }))
+const step = StepId.parse(4)
+const text = { step, part: 0, kind: 'text' as const }
+const output = { step, part: 5, kind: 'output' as const, call: CallId.parse(5), tool: 'shell' }
+const open = () => createHub(aSession, () => undefined)
+const draftOf = (hub: ReturnType<typeof open>) => {
+  const { draft, leave } = hub.join()
+  leave()
+  return draft?.parts.map(({ text }) => text) ?? null
+}
+
+describe('the hub', () => {
+  it('hands every subscriber the same frame, so that it is encoded once', async () => {
+    const hub = open()
+    const [one, two] = [hub.join(), hub.join()]
+    hub.publish(encoded(6, stepEnded))
+    const [left, right] = await Promise.all(
+      [one, two].map(({ subscription }) => subscription[Symbol.asyncIterator]().next()),
+    )
+    expect(left?.value).toBe(right?.value)
+  })
+
+  it('gives a newcomer the running message so far, and then what follows it', async () => {
+    const hub = open()
+    hub.show(text, 'Hel')
+    const { draft, subscription } = hub.join()
+    hub.show(text, 'lo')
+    expect(draft).toMatchObject({ index: 0, parts: [{ text: 'Hel' }] })
+    const next: Frame = (await subscription[Symbol.asyncIterator]().next()).value
+    expect(next).toMatchObject({ type: 'delta', index: 1, text: 'lo' })
+  })
+
+  it('has no draft when nothing runs', () => {
+    const hub = open()
+    expect(draftOf(hub)).toBeNull()
+    hub.show(text, 'Hello')
+    hub.publish(encoded(6, stepEnded))
+    expect(draftOf(hub)).toBeNull()
+  })
+
+  it('keeps the output of a running call beyond its step, until it is settled', () => {
+    const hub = open()
+    hub.show(text, 'Hello')
+    hub.show(output, 'total 3')
+    hub.publish(encoded(6, stepEnded))
+    expect(draftOf(hub)).toEqual(['total 3'])
+    hub.publish(encoded(7, settled(5)))
+    expect(draftOf(hub)).toBeNull()
+  })
+
+  it('shows a newcomer the end of endless output', () => {
+    const hub = open()
+    for (let line = 0; line < 300; line++) hub.show(output, `${line} ${'x'.repeat(1000)}\n`)
+    const [shown] = draftOf(hub) ?? []
+    expect(shown?.length).toBeLessThanOrEqual(64 * 1024)
+    expect(shown).toMatch(/299 x+\n$/)
+  })
+
+  it('forgets everything live when the turn ends', () => {
+    const hub = open()
+    hub.show(output, 'half')
+    hub.publish(encoded(6, turnEnded('aborted')))
+    expect(draftOf(hub)).toBeNull()
+  })
+
+  it('tells everyone when it ends, and why', async () => {
+    const hub = open()
+    const { subscription } = hub.join()
+    hub.end('closing', 500)
+    expect(await Array.fromAsync(subscription)).toEqual([
+      { type: 'end', sessionId: aSession, reason: 'closing', retryMs: 500 },
+    ])
+    expect(hub.size).toBe(0)
+  })
+
+  it('says that it changed when someone leaves, and only once', () => {
+    let changes = 0
+    const hub = createHub(aSession, () => void changes++)
+    const { leave } = hub.join()
+    leave()
+    leave()
+    expect([changes, hub.size]).toEqual([1, 0])
+  })
+})

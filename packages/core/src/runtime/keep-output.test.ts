@@ -1,0 +1,52 @@
+import { limits } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { createMemoryBlobs } from '../../../holdfast/src/store/blobs/memory-blobs.ts'
+import { keepOutput } from './keep-output.ts'
+import { readBlob } from './read-window.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+const inline = limits.toolOutputInlineBytesMax
+
+describe('output', () => {
+  it('that is short is kept inline, as it is', async () => {
+    expect(await keepOutput(createMemoryBlobs(), [bytes('one '), bytes('two')])).toEqual({ text: 'one two' })
+    expect(await keepOutput(createMemoryBlobs(), [bytes('x'.repeat(inline))])).toEqual({ text: 'x'.repeat(inline) })
+  })
+
+  it('that is long shows head and tail, says what is left out, and is kept whole', async () => {
+    const blobs = createMemoryBlobs()
+    const whole = `HEAD${'x'.repeat(3 * inline)}TAIL`
+    const { text, blob } = await keepOutput(blobs, [bytes(whole)])
+    expect(text).toMatch(/^HEADx+\n\[… \d+ bytes left out; the whole output is kept as [0-9a-f]{64} …\]\nx+TAIL$/)
+    expect(text).toContain(`${whole.length - inline} bytes left out`)
+    expect(blob?.bytes).toBe(whole.length)
+    expect(blob && Buffer.from((await readBlob(blobs, blob.hash)) ?? []).toString()).toBe(whole)
+  })
+
+  it('has the same tail however it is cut into chunks', async () => {
+    const whole = bytes(Array.from({ length: 9000 }, (_, line) => `${line}\n`).join(''))
+    const chunks = Array.from({ length: Math.ceil(whole.length / 700) }, (_, index) =>
+      whole.slice(index * 700, index * 700 + 700),
+    )
+    const [once, often] = await Promise.all([
+      keepOutput(createMemoryBlobs(), [whole]),
+      keepOutput(createMemoryBlobs(), chunks),
+    ])
+    expect(often).toEqual(once)
+  })
+
+  it('is valid text even where a character was cut, or it is no text at all', async () => {
+    const { text } = await keepOutput(createMemoryBlobs(), [
+      bytes(`x${'😀'.repeat(inline)}`),
+      new Uint8Array([0xff, 0xfe]),
+    ])
+    expect(text.isWellFormed()).toBe(true)
+    expect((await keepOutput(createMemoryBlobs(), [new Uint8Array([0xc3])])).text).toBe('\ufffd')
+  })
+
+  it('that is larger than a blob may be is refused', async () => {
+    await expect(keepOutput(createMemoryBlobs({ bytesMax: 20_000 }), [new Uint8Array(30_000)])).rejects.toMatchObject({
+      code: 'too_large',
+    })
+  })
+})

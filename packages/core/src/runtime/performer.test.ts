@@ -1,0 +1,108 @@
+import { CallId, ok } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import type { Report } from '../session/input.ts'
+import type { Effect } from '../session/plan.ts'
+import { createPerformer, type EffectRun } from './performer.ts'
+
+const effect = (call: number): Effect => ({
+  type: 'prepare-call',
+  key: `prepare-call:${call}`,
+  call: CallId.parse(call),
+  tool: 'look',
+})
+const reportOn = ({ key }: Effect): Report => ({
+  type: 'call.prepared',
+  call: CallId.parse(Number(key.split(':')[1])),
+  found: { unusable: 'no' },
+})
+
+/** A performer whose effects wait until the test ends them. */
+function openPerformer() {
+  const begun: { readonly key: string; readonly run: EffectRun; readonly end: (report: Report | null) => void }[] = []
+  const reports: Report[] = []
+  const broken: unknown[] = []
+  const performer = createPerformer(
+    (one, run) => new Promise((end) => void begun.push({ key: one.key, run, end })),
+    async (report) => {
+      reports.push(report)
+      return ok(undefined)
+    },
+    (cause) => broken.push(cause),
+  )
+  return { performer, begun, reports, broken }
+}
+const keys = (begun: readonly { readonly key: string }[]) => begun.map(({ key }) => key)
+
+describe('the performer', () => {
+  it('starts what is new and leaves alone what already runs', () => {
+    const { performer, begun } = openPerformer()
+    performer.reconcile([effect(1)])
+    performer.reconcile([effect(1), effect(2)])
+    expect(keys(begun)).toEqual(['prepare-call:1', 'prepare-call:2'])
+  })
+
+  it('aborts what is no longer owed', () => {
+    const { performer, begun } = openPerformer()
+    performer.reconcile([effect(1), effect(2)])
+    performer.reconcile([effect(2)])
+    expect(begun.map(({ run }) => run.signal.aborted)).toEqual([true, false])
+  })
+
+  it('drops the late words of an aborted effect', async () => {
+    const { performer, begun, reports } = openPerformer()
+    performer.reconcile([effect(1)])
+    performer.reconcile([])
+    begun[0]?.end(reportOn(effect(1)))
+    await performer.settled()
+    expect(reports).toEqual([])
+  })
+
+  it('reports what came of an effect, once, and does not begin it again while it is still on the books', async () => {
+    const { performer, begun, reports } = openPerformer()
+    performer.reconcile([effect(1)])
+    begun[0]?.end(reportOn(effect(1)))
+    await performer.settled()
+    performer.reconcile([effect(1)])
+    expect([reports.length, begun.length]).toEqual([1, 1])
+  })
+
+  it('begins anew what is owed again after it was not', () => {
+    const { performer, begun } = openPerformer()
+    for (const owed of [[effect(1)], [], [effect(1)]]) performer.reconcile(owed)
+    expect(keys(begun)).toEqual(['prepare-call:1', 'prepare-call:1'])
+  })
+
+  it('stops everything at an interrupt, and starts none of it again', () => {
+    const { performer, begun } = openPerformer()
+    performer.reconcile([effect(1)])
+    performer.interrupt()
+    performer.reconcile([effect(1)])
+    expect(begun.map(({ run }) => run.signal.aborted)).toEqual([true])
+  })
+
+  it('is settled when nothing runs any more, even what was aborted', async () => {
+    const { performer, begun } = openPerformer()
+    performer.reconcile([effect(1)])
+    performer.reconcile([])
+    let isSettled = false
+    const settled = performer.settled().then(() => {
+      isSettled = true
+    })
+    await Promise.resolve()
+    expect(isSettled).toBe(false)
+    begun[0]?.end(null)
+    await settled
+  })
+
+  it('tells of an effect that breaks, and goes on', async () => {
+    const broken: unknown[] = []
+    const performer = createPerformer(
+      () => Promise.reject(new Error('broken')),
+      async () => ok(undefined),
+      (cause) => broken.push(cause),
+    )
+    performer.reconcile([effect(1)])
+    await performer.settled()
+    expect(broken).toEqual([new Error('broken')])
+  })
+})

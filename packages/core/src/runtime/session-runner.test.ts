@@ -1,0 +1,244 @@
+import { type Frame, fault, refuse } from '@holdfast/protocol'
+import { call, createGate, mumble, say, waitAt } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { aTool, isRecord, openHouse } from '../../../../test/simulation/a-house.ts'
+import { aSession } from '../../../../test/simulation/a-log.ts'
+import { createMemoryStore } from '../../../holdfast/src/store/memory/memory-store.ts'
+
+const prompt = { type: 'sendPrompt', content: 'go' } as const
+const approve = { type: 'respondToApproval', decision: 'approve' } as const
+const done = { type: 'ok' as const, output: { text: 'done' } }
+const seqOf = (frame: Frame) => (frame.type === 'record' ? frame.record.seq : 0)
+const idle = isRecord('turn.ended')
+
+describe('a turn', () => {
+  it('goes from the prompt through an approved call to its end, each step on record first', async () => {
+    const house = await openHouse({
+      script: [[call('touch', {})], [say('Done.')]],
+      tools: [aTool('touch', async (_, __, { begin }) => begin().then(() => done))],
+    })
+    await house.send('a', prompt)
+    await house.frame(isRecord('approval.asked'))
+    await house.send('b', approve)
+    await house.frame(idle)
+    expect(await house.events()).toEqual([
+      ...['session.started', 'turn.started', 'user.said', 'context.changed', 'step.started'],
+      ...['call.requested', 'step.ended', 'approval.asked', 'call.approved', 'call.started', 'call.settled'],
+      ...['step.started', 'text.said', 'step.ended', 'turn.ended'],
+    ])
+  })
+
+  it('whose tool throws goes on with an error result', async () => {
+    const broken = aTool('look', () => Promise.reject(new Error('boom')), false)
+    const house = await openHouse({ script: [[call('look', {})], [say('Well.')]], tools: [broken] })
+    await house.send('a', prompt)
+    await house.frame(idle)
+    expect(house.model.requests[1]?.messages.at(-1)?.content).toMatchObject([
+      { isError: true, text: 'The tool look broke: boom' },
+    ])
+  })
+})
+
+describe('a command sent again', () => {
+  it('gets its first answer and changes nothing', async () => {
+    const house = await openHouse({ script: [[say('Hi.')]] })
+    const first = await house.send('a', prompt)
+    await house.frame(idle)
+    const before = await house.events()
+    expect(await house.send('a', prompt)).toEqual(first)
+    expect(await house.events()).toEqual(before)
+  })
+
+  it('that is an abort does not stop the turn that began since', async () => {
+    const gates = [createGate(), createGate()] as const
+    const house = await openHouse({ script: [[waitAt(gates[0])], [waitAt(gates[1]), say('Still here.')]] })
+    await house.send('a', prompt)
+    await gates[0].reached
+    await house.send('stop', { type: 'abort' })
+    await house.send('b', prompt)
+    await gates[1].reached
+    await house.send('stop', { type: 'abort' })
+    gates[1].open()
+    await house.frame(isRecord('text.said'))
+  })
+})
+
+describe('two who answer the same question at once', () => {
+  it('are told apart: the first decides, the second hears who did', async () => {
+    const house = await openHouse({ script: [[call('touch', {})]], tools: [aTool('touch', async () => done)] })
+    await house.send('a', prompt)
+    const asked = await house.frame(isRecord('approval.asked'))
+    const answer = { ...approve, approval: seqOf(asked) }
+    const both = await Promise.all([house.handle.submit(answer), house.handle.submit(answer)])
+    expect(both).toMatchObject([{ ok: true }, { ok: false, fault: { code: 'already_decided' } }])
+  })
+})
+
+describe('an abort', () => {
+  it('keeps what was said and drops what comes late', async () => {
+    const gate = createGate()
+    const house = await openHouse({ script: [[mumble('I was about'), waitAt(gate), say(' to say')]] })
+    await house.send('a', prompt)
+    await gate.reached
+    await house.send('stop', { type: 'abort' })
+    gate.open()
+    expect(await house.frame(isRecord('text.said'))).toMatchObject({
+      record: { event: { text: 'I was about', interrupted: true } },
+    })
+    expect((await house.events()).slice(-3)).toEqual(['text.said', 'step.ended', 'turn.ended'])
+  })
+
+  it('shows nothing that an aborted tool still prints', async () => {
+    const gate = createGate()
+    const tool = aTool(
+      'look',
+      async (_, __, { begin, show }) => {
+        await begin()
+        await gate.pass()
+        show('too late')
+        return done
+      },
+      false,
+    )
+    const house = await openHouse({ script: [[call('look', {})]], tools: [tool] })
+    await house.send('a', prompt)
+    await gate.reached
+    await house.send('stop', { type: 'abort' })
+    gate.open()
+    await house.roster.rest(aSession)
+    const frames = house.handle.subscribe({ after: 0 })
+    for await (const frame of frames) {
+      expect(frame.type).toBe('record')
+      if (idle(frame)) break
+    }
+  })
+
+  it('stops the work though the disk is full, and is recorded once it is not', async () => {
+    const inner = createMemoryStore()
+    let isFull = false
+    const full = refuse(fault('storage_error', 'The disk is full.'))
+    const gate = createGate()
+    const house = await openHouse({
+      store: { ...inner, append: async (append) => (isFull ? full : inner.append(append)) },
+      script: [[waitAt(gate)], [say('Next.')]],
+    })
+    await house.send('a', prompt)
+    await gate.reached
+    isFull = true
+    expect(await house.send('stop', { type: 'abort' })).toEqual(full)
+    isFull = false
+    const ended = house.frame(idle)
+    house.clock.advance(500)
+    expect(await ended).toMatchObject({ record: { event: { reason: 'aborted' } } })
+  })
+
+  it('that could not be recorded is owed to its own turn, not to the next', async () => {
+    const inner = createMemoryStore()
+    let isFull = false
+    const full = refuse(fault('storage_error', 'The disk is full.'))
+    const gates = [createGate(), createGate()] as const
+    const house = await openHouse({
+      store: { ...inner, append: async (append) => (isFull ? full : inner.append(append)) },
+      script: [[waitAt(gates[0])], [waitAt(gates[1]), say('Next.')]],
+    })
+    await house.send('a', prompt)
+    await gates[0].reached
+    isFull = true
+    await house.send('stop', { type: 'abort' })
+    isFull = false
+    await house.handle.submit({ type: 'abort' })
+    await house.send('b', prompt)
+    await gates[1].reached
+    house.clock.advance(500)
+    gates[1].open()
+    await house.frame(isRecord('text.said'))
+  })
+})
+
+describe('a disk that refuses', () => {
+  it('is offered what an effect did until it takes it', async () => {
+    const inner = createMemoryStore()
+    const full = refuse(fault('storage_error', 'The disk is full.'))
+    let refusals = 0
+    const refused = createGate()
+    const house = await openHouse({
+      store: {
+        ...inner,
+        append: async (append) => {
+          if (append.records.some(({ record }) => record.event.type === 'text.said') && refusals++ === 0) {
+            void refused.pass()
+            return full
+          }
+          return inner.append(append)
+        },
+      },
+      script: [[say('Hi.')]],
+    })
+    await house.send('a', prompt)
+    await refused.reached
+    const ended = house.frame(idle)
+    await new Promise<void>((resolve) => void setImmediate(resolve))
+    house.clock.advance(500)
+    await ended
+    expect(house.model.requests).toHaveLength(1)
+  })
+
+  it('and kept it all the same leaves no session that nobody works on', async () => {
+    const inner = createMemoryStore()
+    const full = refuse(fault('storage_error', 'The disk is full.'))
+    let lies = false
+    const house = await openHouse({
+      store: {
+        ...inner,
+        append: async (append) => {
+          const appended = await inner.append(append)
+          if (!lies) return appended
+          lies = false
+          return full
+        },
+      },
+    })
+    lies = true
+    expect(await house.send('a', prompt)).toEqual(full)
+    await house.frame(idle)
+    expect(await house.send('a', prompt)).toMatchObject({ ok: true, value: { seq: 2 } })
+  })
+})
+
+describe('another owner', () => {
+  it('takes the session over; the old one can write no more, and says so to its subscribers', async () => {
+    const gate = createGate()
+    const old = await openHouse({ script: [[waitAt(gate), say('From the grave.')]] })
+    await old.send('a', prompt)
+    await gate.reached
+    const end = old.frame(({ type }) => type === 'end')
+    const next = await openHouse({ store: old.store, takesOver: true, node: 'two' })
+    await next.frame(idle)
+    gate.open()
+    expect(await end).toMatchObject({ reason: 'failed' })
+    expect((await next.events()).slice(-2)).toEqual(['step.ended', 'turn.ended'])
+  })
+
+  it('finds an unanswered question still waiting, and its answer carries the turn on', async () => {
+    const tools = [aTool('touch', async (_, __, { begin }) => begin().then(() => done))]
+    const old = await openHouse({ script: [[call('touch', {})]], tools })
+    await old.send('a', prompt)
+    await old.frame(isRecord('approval.asked'))
+    const next = await openHouse({ store: old.store, takesOver: true, node: 'two', tools, script: [[say('Done.')]] })
+    expect(await next.send('b', approve)).toMatchObject({ ok: true })
+    await next.frame(isRecord('text.said'))
+  })
+
+  it('finds the draft of an answer that a crash cut short', async () => {
+    const gate = createGate()
+    const old = await openHouse({ script: [[mumble('Half an ans'), waitAt(gate)]] })
+    await old.send('a', prompt)
+    await gate.reached
+    old.clock.advance(1000)
+    await new Promise<void>((resolve) => void setImmediate(resolve))
+    const next = await openHouse({ store: old.store, takesOver: true, node: 'two' })
+    expect(await next.frame(isRecord('text.said'))).toMatchObject({
+      record: { event: { text: 'Half an ans', interrupted: true } },
+    })
+  })
+})

@@ -1,0 +1,328 @@
+import { BlobHash, CallId, Command, CommandId, type CommandInput, StepId, TurnNumber } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import {
+  after,
+  aHash,
+  approvedBy,
+  askedFor,
+  callOf,
+  requested,
+  said,
+  settled,
+  stepEnded,
+  thinking,
+  turnEnded,
+} from '../../../../test/simulation/a-log.ts'
+import { answerOf, decide } from './decide.ts'
+import { evolve } from './evolve.ts'
+import type { Facts, Input, Report } from './input.ts'
+import { emptySession, type SessionState } from './state.ts'
+
+const asked = (command: CommandInput, facts: Facts = {}): Input => ({
+  type: 'command',
+  commandId: CommandId.parse('cmd-1'),
+  by: null,
+  command: Command.parse(command),
+  facts,
+})
+const decided = (state: SessionState, input: Input) => {
+  const result = decide(state, input)
+  return result.ok ? result.value.map((event) => event.type).join(' ') : result.fault.code
+}
+const events = (state: SessionState, input: Input) => {
+  const result = decide(state, input)
+  return result.ok ? result.value : []
+}
+
+const phases = {
+  unborn: emptySession(),
+  idle: after(),
+  done: after(...thinking, turnEnded('done')),
+  failed: after(...thinking, turnEnded('failed')),
+  preparing: after(...thinking.slice(0, 2)),
+  thinking: after(...thinking),
+  asked: after(...requested, askedFor(5)),
+  started: after(...requested, approvedBy(5), { type: 'call.started', call: 5 }),
+}
+const prompt: CommandInput = { type: 'sendPrompt', content: 'hello' }
+const approve: CommandInput = { type: 'respondToApproval', decision: 'approve' }
+
+describe('each command in each phase', () => {
+  const ended = 'step.ended turn.ended'
+  it.each<[CommandInput['type'], CommandInput, Record<keyof typeof phases, string>]>([
+    [
+      'sendPrompt',
+      prompt,
+      {
+        unborn: 'session_not_found',
+        idle: 'turn.started user.said',
+        done: 'turn.started user.said',
+        failed: 'turn.started user.said',
+        preparing: 'prompt.queued',
+        thinking: 'prompt.queued',
+        asked: 'prompt.queued',
+        started: 'prompt.queued',
+      },
+    ],
+    [
+      'respondToApproval',
+      approve,
+      {
+        unborn: 'session_not_found',
+        idle: 'no_pending_approval',
+        done: 'no_pending_approval',
+        failed: 'no_pending_approval',
+        preparing: 'no_pending_approval',
+        thinking: 'no_pending_approval',
+        asked: 'call.approved',
+        started: 'no_pending_approval',
+      },
+    ],
+    [
+      'abort',
+      { type: 'abort' },
+      {
+        unborn: 'session_not_found',
+        idle: '',
+        done: '',
+        failed: '',
+        preparing: 'turn.ended',
+        thinking: ended,
+        asked: 'call.settled turn.ended',
+        started: 'call.settled turn.ended',
+      },
+    ],
+    [
+      'continue',
+      { type: 'continue' },
+      {
+        unborn: 'session_not_found',
+        idle: 'nothing_to_continue',
+        done: 'nothing_to_continue',
+        failed: 'turn.started',
+        preparing: 'turn_running',
+        thinking: 'turn_running',
+        asked: 'turn_running',
+        started: 'turn_running',
+      },
+    ],
+    [
+      'enterPlan',
+      { type: 'enterPlan' },
+      {
+        unborn: 'session_not_found',
+        idle: 'settings.changed',
+        done: 'settings.changed',
+        failed: 'settings.changed',
+        preparing: 'settings.changed',
+        thinking: 'settings.changed',
+        asked: 'settings.changed call.settled',
+        started: 'settings.changed',
+      },
+    ],
+    [
+      'enterExec',
+      { type: 'enterExec' },
+      {
+        unborn: 'session_not_found',
+        idle: '',
+        done: '',
+        failed: '',
+        preparing: '',
+        thinking: '',
+        asked: '',
+        started: '',
+      },
+    ],
+  ])('%s is accepted or refused as behaviour says', (_, command, expected) => {
+    const found = Object.fromEntries(
+      Object.entries(phases).map(([name, state]) => [name, decided(state, asked(command))]),
+    )
+    expect(found).toEqual(expected)
+  })
+})
+
+describe('a report', () => {
+  const call = CallId.parse(5)
+  const step = StepId.parse(4)
+  const hash = BlobHash.parse(aHash)
+  const facts = { tool: 'shell', isDestructive: true, isReadOnly: false }
+  const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, cost: null }
+  const preview = { type: 'arguments' as const, args: {} }
+  const fault = { kind: 'unreachable', message: 'gone' } as const
+  const turn = TurnNumber.parse(0)
+  const reports = {
+    'step.prepared': { type: 'step.prepared', turn, mode: 'exec', system: hash, tools: hash },
+    'step.refused': { type: 'step.refused', turn, fault },
+    'model.replied': { type: 'model.replied', step, parts: [{ type: 'text', text: 'hi' }], finish: 'stop', usage },
+    'model.failed': { type: 'model.failed', step, parts: [], fault, usage: null },
+    'call.prepared': { type: 'call.prepared', call, found: { facts, argsHash: hash, preview } },
+    'tool.starting': { type: 'tool.starting', call, facts, process: null },
+    'tool.finished': {
+      type: 'tool.finished',
+      call,
+      outcome: { type: 'ok', output: { text: '' } },
+      durationMs: 1,
+      files: [],
+    },
+    'process.restarted': { type: 'process.restarted', draft: null },
+  } as const satisfies Record<Report['type'], Report>
+
+  it.each<[Report['type'], SessionState, string]>([
+    ['step.prepared', phases.preparing, 'context.changed step.started'],
+    ['step.refused', phases.preparing, 'turn.ended'],
+    ['model.replied', phases.thinking, 'text.said step.ended turn.ended'],
+    ['model.failed', phases.thinking, 'step.ended turn.ended'],
+    ['call.prepared', after(...requested), 'approval.asked'],
+    ['tool.starting', after(...requested, approvedBy(5)), 'call.started'],
+    ['tool.finished', phases.started, 'call.settled'],
+    ['process.restarted', phases.thinking, 'step.ended turn.ended'],
+  ])('%s counts while it is owed', (type, state, expected) => {
+    expect(decided(state, reports[type])).toBe(expected)
+  })
+
+  it.each<[Report['type'], SessionState]>([
+    ['step.prepared', phases.idle],
+    ['step.prepared', phases.thinking],
+    ['step.refused', phases.thinking],
+    ['model.replied', phases.preparing],
+    ['model.replied', after(...thinking, turnEnded('aborted'))],
+    ['model.failed', phases.idle],
+    ['call.prepared', phases.asked],
+    ['call.prepared', phases.idle],
+    ['tool.starting', phases.asked],
+    ['tool.starting', phases.started],
+    ['tool.finished', phases.asked],
+    ['tool.finished', after(...requested, approvedBy(5), { type: 'call.started', call: 5 }, settled(5))],
+    ['process.restarted', phases.idle],
+  ])('%s that comes too late, or twice, changes nothing', (type, state) => {
+    expect(decided(state, reports[type])).toBe('')
+  })
+
+  it('of a step prepared in another mode is out of date', () => {
+    const planning = after(...thinking.slice(0, 2), { type: 'settings.changed', mode: 'plan' })
+    expect(decided(planning, reports['step.prepared'])).toBe('')
+  })
+
+  it('of a start is refused if plan mode came after the approval', () => {
+    const planning = after(...requested, approvedBy(5), { type: 'settings.changed', mode: 'plan' })
+    expect(events(planning, reports['tool.starting'])).toMatchObject([
+      { type: 'call.settled', call: 5, outcome: { type: 'denied', code: 'plan_mode' } },
+    ])
+  })
+
+  it('keeps the words of a failed answer and drops its calls, which may be half', () => {
+    const parts = [
+      { type: 'text', text: 'so' },
+      { type: 'call', tool: 'shell', args: {} },
+    ] as const
+    const failed = events(phases.thinking, { ...reports['model.failed'], parts })
+    expect(failed).toMatchObject([
+      { type: 'text.said', interrupted: true },
+      { type: 'step.ended' },
+      { type: 'turn.ended' },
+    ])
+  })
+
+  it('goes on with the turn if someone steered it meanwhile', () => {
+    const steered = after(...thinking, {
+      type: 'prompt.queued',
+      queue: 'steering',
+      content: [{ type: 'text', text: 'wait' }],
+    })
+    expect(decided(steered, reports['model.replied'])).toBe('text.said step.ended')
+    const next = after(
+      ...thinking,
+      { type: 'prompt.queued', queue: 'steering', content: [{ type: 'text', text: 'wait' }] },
+      { ...stepEnded, finish: 'stop' } as typeof stepEnded,
+    )
+    expect(decided(next, reports['step.prepared'])).toBe('user.said context.changed step.started')
+  })
+
+  it('settles a call whose arguments cannot be read, in the same breath', () => {
+    const parts = [{ type: 'call', tool: 'shell', args: {}, malformed: 'not JSON' }] as const
+    const replied = events(phases.thinking, { ...reports['model.replied'], parts })
+    expect(replied).toMatchObject([
+      { type: 'call.requested' },
+      { type: 'step.ended' },
+      { type: 'call.settled', call: 5 },
+    ])
+  })
+
+  it('says when a turn has made all the steps it may', () => {
+    const limited = { ...phases.preparing, settings: { ...phases.preparing.settings, budgets: { maxSteps: 0 } } }
+    expect(events(limited, reports['step.prepared'])).toMatchObject([{ code: 'step_limit' }, { reason: 'limit' }])
+  })
+})
+
+describe('an approval', () => {
+  const second = after(...thinking, callOf('a'), callOf('b'), stepEnded, askedFor(6), askedFor(5))
+
+  it('without a name is the oldest question, not the first call', () => {
+    expect(events(second, asked(approve))).toMatchObject([{ type: 'call.approved', call: 6 }])
+  })
+
+  it('by name is that one', () => {
+    expect(events(second, asked({ ...approve, approval: 9 } as CommandInput))).toMatchObject([{ call: 5 }])
+  })
+
+  it('that was answered before is told by whom', () => {
+    const late = asked({ ...approve, approval: 7 } as CommandInput, { decided: { by: 'tui' } })
+    expect(decide(phases.started, late)).toMatchObject({ fault: { code: 'already_decided', details: { by: 'tui' } } })
+  })
+
+  it('that never was is not found', () => {
+    expect(decided(second, asked({ ...approve, approval: 77 } as CommandInput))).toBe('approval_not_found')
+  })
+
+  it('that is rejected tells the model why, and leaves its siblings alone', () => {
+    const no = asked({ type: 'respondToApproval', decision: 'reject', message: 'not today' })
+    expect(events(second, no)).toMatchObject([{ call: 6, outcome: { type: 'denied', message: 'not today' } }])
+    expect(events(second, no)).toHaveLength(1)
+  })
+})
+
+describe('a restart', () => {
+  it('leaves an unanswered question waiting, and settles what ran beside it', () => {
+    const state = after(...thinking, callOf('a'), callOf('b'), stepEnded, askedFor(5), approvedBy(6), {
+      type: 'call.started',
+      call: 6,
+    })
+    expect(events(state, { type: 'process.restarted', draft: null })).toMatchObject([
+      { type: 'call.settled', call: 6, outcome: { type: 'interrupted', code: 'crashed' } },
+    ])
+  })
+
+  it('keeps the draft of the answer it cut, and of no other', () => {
+    const draft = (step: number) => ({ step: StepId.parse(step), parts: [{ type: 'text' as const, text: 'half' }] })
+    const kept = events(phases.thinking, { type: 'process.restarted', draft: draft(4) })
+    expect(kept[0]).toMatchObject({ type: 'text.said', text: 'half', interrupted: true })
+    expect(decided(phases.thinking, { type: 'process.restarted', draft: draft(3) })).toBe('step.ended turn.ended')
+  })
+})
+
+describe('a prompt', () => {
+  it.each(['', '   ', '\n'])('of nothing (%j) is refused', (content) => {
+    expect(decided(phases.idle, asked({ type: 'sendPrompt', content }))).toBe('empty_prompt')
+  })
+
+  it('is refused when the queue is full', () => {
+    const entry = { type: 'prompt.queued' as const, queue: 'steering' as const, content: said('x').content }
+    const full = after(...thinking, ...Array.from({ length: 64 }, () => entry))
+    expect(decided(full, asked(prompt))).toBe('queue_full')
+  })
+
+  it('is answered by its first record alone', () => {
+    const [first] = events(phases.thinking, asked(prompt))
+    if (!first) throw new Error('a prompt makes a record')
+    expect(answerOf({ seq: 9, at: '', v: 1, event: first })).toEqual({ seq: 9, result: { queued: 'steering' } })
+  })
+})
+
+describe('a continued turn', () => {
+  it('keeps its number, because it is the same turn', () => {
+    const [begun] = events(phases.failed, asked({ type: 'continue' }))
+    expect(begun).toMatchObject({ type: 'turn.started', turn: 0, cause: 'continue' })
+    if (begun) expect(evolve(phases.failed, { seq: phases.failed.seq + 1, at: '', v: 1, event: begun }).turns).toBe(1)
+  })
+})

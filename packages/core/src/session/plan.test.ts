@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest'
+import {
+  after,
+  approvedBy,
+  askedFor,
+  callOf,
+  type Given,
+  requested,
+  settled,
+  stepEnded,
+  thinking,
+  turnEnded,
+} from '../../../../test/simulation/a-log.ts'
+import { plan } from './plan.ts'
+
+const owed = (...given: readonly Given[]) => plan(after(...given)).map(({ key }) => key)
+
+describe('plan', () => {
+  it('owes nothing at rest', () => {
+    expect(owed()).toEqual([])
+    expect(owed(...thinking, turnEnded('failed'))).toEqual([])
+  })
+
+  it('owes the next step between rounds, and the model call once it is on record', () => {
+    expect(owed(...thinking.slice(0, 1))).toEqual(['prepare-step:0:0:exec'])
+    expect(owed(...thinking)).toEqual(['call-model:4'])
+    expect(owed(...requested, settled(5))).toEqual(['prepare-step:0:1:exec'])
+  })
+
+  it('owes another preparation when the mode changes under it', () => {
+    expect(owed(...thinking.slice(0, 1), { type: 'settings.changed', mode: 'plan' })).toEqual(['prepare-step:0:0:plan'])
+  })
+
+  it('runs no tool until someone approves it', () => {
+    expect(owed(...requested)).toEqual(['prepare-call:5'])
+    expect(owed(...requested, askedFor(5))).toEqual([])
+    expect(owed(...requested, approvedBy(5))).toEqual(['run-tool:5'])
+  })
+
+  it('still owes a call that has started, under the same key, so that it is not begun twice', () => {
+    expect(owed(...requested, approvedBy(5), { type: 'call.started', call: 5 })).toEqual(['run-tool:5'])
+  })
+
+  it('lets calls that need no question run beside one that waits', () => {
+    expect(owed(...thinking, callOf('a'), callOf('b'), stepEnded, askedFor(5), approvedBy(6))).toEqual(['run-tool:6'])
+  })
+})

@@ -1,0 +1,79 @@
+import type { ICruiseResult, IForbiddenRuleType } from 'dependency-cruiser'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { cruiseProduct } from './cruise.ts'
+
+const pure = '^packages/core/src/(session|context|policy|catalogue)/'
+const ports = '^packages/core/src/ports/'
+const protocol = '^packages/protocol/src/'
+const holdfast = '^packages/holdfast/src/'
+const node = '^(node:)?(assert|async_hooks|buffer|child_process|cluster|console|crypto|dns|events|fs|http|http2|https|module|net|os|path|perf_hooks|process|querystring|readline|stream|string_decoder|timers|tls|tty|url|util|v8|vm|worker_threads|zlib|sqlite)($|/)'
+const vendor = '^node_modules/(?!@holdfast/)'
+
+/** Whoever is in `from` may import these, and itself, and nothing else. */
+const may = (name: string, from: string, ...allowed: readonly string[]): IForbiddenRuleType => ({
+  name,
+  severity: 'error',
+  from: { path: from },
+  to: { pathNot: [from, ...allowed] },
+})
+
+const rules: readonly IForbiddenRuleType[] = [
+  { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
+  { name: 'everything-is-found', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: '[.]css$' } },
+  may('protocol-stands-alone', protocol, '^node_modules/zod/'),
+  may('pure-core-is-pure', pure, protocol, ports),
+  {
+    name: 'pure-core-knows-ports-by-type-only',
+    severity: 'error',
+    from: { path: pure },
+    to: { path: ports, dependencyTypesNot: ['type-only'] },
+  },
+  may('ports-know-only-words', ports, protocol),
+  may('runtime-knows-no-adapter', '^packages/core/src/runtime/', pure, ports, protocol, node),
+  may('core-knows-no-adapter', '^packages/core/src/', protocol, node),
+  may('client-knows-only-words', '^packages/client/src/', protocol),
+  may('web-knows-client-and-words', '^packages/web/src/', protocol, '^packages/client/src/', vendor),
+  may('store-knows-ports', `${holdfast}store/`, ports, protocol, node, vendor),
+  may('providers-know-ports', `${holdfast}providers/`, ports, protocol, node, vendor),
+  may('tools-know-ports', `${holdfast}tools/`, ports, protocol, node, vendor),
+  may('server-knows-core-by-its-index', `${holdfast}server/`, '^packages/core/src/index[.]ts$', ports, protocol, node, vendor),
+  {
+    name: 'only-the-root-imports-everything',
+    severity: 'error',
+    from: { pathNot: [`${holdfast}open[.]ts$`, `${holdfast}(store|providers|tools)/`] },
+    to: { path: `${holdfast}(providers|tools)/` },
+  },
+  {
+    name: 'cli-comes-through-the-door',
+    severity: 'error',
+    from: { path: `${holdfast}cli/` },
+    to: { path: [`${holdfast}(providers|tools|server)/`, pure, '^packages/core/src/runtime/'] },
+  },
+  {
+    name: 'testkit-stays-in-tests',
+    severity: 'error',
+    from: { pathNot: ['^packages/testkit/', `${holdfast}testkit[.]ts$`] },
+    to: { path: '^packages/testkit/' },
+  },
+]
+
+describe('the layers', () => {
+  let seen: ICruiseResult
+
+  beforeAll(async () => {
+    seen = await cruiseProduct(rules)
+  })
+
+  it('are really looked at', () => {
+    const sources = seen.modules.map(({ source }) => source)
+    for (const one of ['core/src/session/decide', 'protocol/src/event/event', 'holdfast/src/open', 'client/src/index'])
+      expect(sources).toContain(`packages/${one}.ts`)
+    const decide = seen.modules.find(({ source }) => source === 'packages/core/src/session/decide.ts')
+    expect(decide?.dependencies.map(({ resolved }) => resolved)).toContain('packages/protocol/src/index.ts')
+  })
+
+  it.each(rules.map(({ name }) => name ?? ''))('%s', (name) => {
+    const broken = seen.summary.violations.filter(({ rule }) => rule.name === name)
+    expect(broken.map(({ from, to }) => `${from} → ${to}`)).toEqual([])
+  })
+})

@@ -1,0 +1,176 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Cli, type CliProcess, createCli, startPath } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+
+let cli: Cli
+beforeEach(() => {
+  cli = createCli()
+})
+afterEach(() => cli[Symbol.dispose]())
+
+const serverFileOf = ({ home }: Cli) => join(home, 'state', 'server.json')
+const jsonOf = (text: string) => JSON.parse(text)
+const lastLine = (text: string) => text.trimEnd().split('\n').at(-1) ?? ''
+
+async function serve(
+  environment: Readonly<Record<string, string>> = {},
+): Promise<{ server: CliProcess; url: string; link: string }> {
+  const server = cli.start(['serve', '--port', '0'], { environment })
+  const [link = '', url = ''] = await server.until('stdout', /^(http:\/\/127\.0\.0\.1:\d+)\/login\?code=\S+/)
+  return { server, url, link }
+}
+
+describe('serve', () => {
+  it('prints a login link and nothing else on standard output, and the link logs in once', async () => {
+    const { server, link } = await serve()
+    const login = await fetch(link, { redirect: 'manual' })
+    expect(login.headers.get('set-cookie')).toContain('HttpOnly')
+    expect((await fetch(link, { redirect: 'manual' })).headers.get('set-cookie')).toBeNull()
+    server.kill('SIGTERM')
+    expect((await server.ended).stdout).toBe(`${link}\n`)
+  })
+
+  it('says where it is in files of its own, and removes them at the end', async () => {
+    const { server, url } = await serve()
+    const file = jsonOf(readFileSync(serverFileOf(cli), 'utf8'))
+    expect(file).toEqual({ url, pid: server.pid, tokenFile: join(cli.home, 'state', 'server.token') })
+    expect(statSync(serverFileOf(cli)).mode & 0o777).toBe(0o600)
+    expect(statSync(file.tokenFile).mode & 0o777).toBe(0o600)
+    const token = readFileSync(file.tokenFile, 'utf8').trim()
+    expect(token.length).toBeGreaterThanOrEqual(22)
+    expect((await fetch(`${url}/v1/sessions`)).status).toBe(401)
+    expect((await fetch(`${url}/v1/sessions`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)
+    server.kill('SIGINT')
+    expect((await server.ended).code).toBe(0)
+    expect(existsSync(serverFileOf(cli))).toBe(false)
+    expect(existsSync(file.tokenFile)).toBe(false)
+  })
+
+  it('is what npm start starts', async () => {
+    const server = cli.start(['serve', '--port', '0', '--no-page'], { script: startPath })
+    const [url] = await server.until('stdout', /^http:\/\/127\.0\.0\.1:\d+$/m)
+    expect((await fetch(`${url}/v1/health`)).status).toBe(200)
+    server.kill('SIGTERM')
+    expect((await server.ended).code).toBe(0)
+  })
+
+  it('refuses to be open to others without a token', async () => {
+    const refused = await cli.run(['serve', '--host', '0.0.0.0', '--port', '0'])
+    expect(refused).toMatchObject({ code: 1, stdout: '' })
+    expect(refused.stderr).toContain('no token is configured')
+    expect(existsSync(cli.home)).toBe(false)
+    const weak = await cli.run(['serve', '--host', '0.0.0.0'], { environment: { HOLDFAST_TOKEN: 'short' } })
+    expect(weak.code).toBe(2)
+  })
+
+  it('refuses a port that is taken, and a second server of the same home', async () => {
+    const { server, url } = await serve()
+    using other = createCli()
+    const busy = await other.run(['serve', '--port', new URL(url).port])
+    expect(busy).toMatchObject({ code: 1, stdout: '' })
+    expect(busy.stderr).toContain('the port is taken')
+    expect(existsSync(serverFileOf(other))).toBe(false)
+    const second = await cli.run(['serve', '--port', '0'])
+    expect(second.code).toBe(1)
+    expect(second.stderr).toContain(`already runs at ${url} (process ${server.pid})`)
+    expect(existsSync(serverFileOf(cli))).toBe(true)
+  })
+
+  it('starts although a server that was killed left its files', async () => {
+    const { server } = await serve()
+    server.kill('SIGKILL')
+    await server.ended
+    expect(existsSync(serverFileOf(cli))).toBe(true)
+    expect((await cli.run(['run', 'count to 2'])).stdout).toBe('1, 2.\n')
+    const next = await serve()
+    expect(jsonOf(readFileSync(serverFileOf(cli), 'utf8')).pid).toBe(next.server.pid)
+  })
+
+  it('stops within two seconds while a turn runs and a client listens, and puts the session to rest', async () => {
+    const { server } = await serve({ DEMO_PACE: '0.1' })
+    const client = cli.start(['run', 'count to 5000'])
+    await client.until('stdout', /3, /)
+    const asked = performance.now()
+    server.kill('SIGTERM')
+    expect((await server.ended).code).toBe(0)
+    expect(performance.now() - asked).toBeLessThan(2500)
+    await client.until('stderr', /cannot be reached/)
+    client.kill('SIGINT')
+    expect((await client.ended).code).toBe(130)
+    const { session, messages } = jsonOf((await cli.run(['show', '@latest', '--json'])).stdout)
+    expect(session.status).toBe('idle')
+    expect(messages.findLast(({ kind }: { kind: string }) => kind === 'assistant')).toMatchObject({ interrupted: true })
+  })
+})
+
+describe('with a server running', () => {
+  it('run goes to it, and aborts there at Ctrl-C', async () => {
+    await serve({ DEMO_PACE: '0.1' })
+    const client = cli.start(['run', 'count to 5000'])
+    await client.until('stdout', /3, /)
+    const [, handle = ''] = await client.until('stderr', /^session (\S+),/)
+    const locked = await cli.run(['tell', handle, 'enterPlan'])
+    expect(locked.code).toBe(0) // the owner was asked: another process could not have had the session
+    client.kill('SIGINT')
+    const { code, stdout } = await client.ended
+    expect(code).toBe(130)
+    expect(stdout).toMatch(/^1, 2, 3, /)
+    expect(jsonOf((await cli.run(['show', handle, '--json'])).stdout).session.status).toBe('plan')
+  })
+
+  it('a second Ctrl-C ends run at once, though the server does not answer', async () => {
+    const { server } = await serve({ DEMO_PACE: '0.1' })
+    const client = cli.start(['run', 'count to 5000'])
+    await client.until('stdout', /3, /)
+    server.kill('SIGSTOP')
+    client.kill('SIGINT')
+    await client.until('stderr', /Ctrl-C again/)
+    const again = setInterval(() => client.kill('SIGINT'), 50)
+    expect((await client.ended).code).toBe(130)
+    clearInterval(again)
+  })
+
+  it('tell asks, approves and is told what is wrong', async () => {
+    await serve()
+    const done = await cli.run(['run', 'count to 2', '--json'])
+    const { sessionId } = jsonOf(lastLine(done.stdout)).result
+    const sent = await cli.run(['tell', sessionId, 'sendPrompt', 'content=write c.txt: hello', '--json'])
+    expect(jsonOf(sent.stdout)).toMatchObject({ result: {} })
+    const watcher = cli.start(['run', 'count to 4', '-s', sessionId, '--yes'])
+    expect((await watcher.ended).code).toBe(0)
+    expect(readFileSync(join(cli.workdir, 'c.txt'), 'utf8').trim()).toBe('hello')
+    const nothing = await cli.run(['tell', sessionId, 'respondToApproval', 'decision=approve', '--json'])
+    expect(nothing.code).toBe(1)
+    expect(jsonOf(nothing.stdout)).toMatchObject({ error: { code: 'no_pending_approval' } })
+    expect((await cli.run(['tell', 'calm-harbor-1', 'abort'])).code).toBe(1)
+  })
+})
+
+describe('without a server', () => {
+  it('tell does the work itself, and leaves a question open until it is answered', async () => {
+    await cli.run(['run', 'count to 2'])
+    const asked = await cli.run(['tell', '@latest', 'sendPrompt', 'content=write d.txt: hello'])
+    expect(asked.code).toBe(0)
+    expect(asked.stdout).toMatch(/^sendPrompt accepted at \d+\.\n$/)
+    const [, approval = ''] = /Approval (\d+) waits: write_file/.exec(asked.stderr) ?? []
+    expect(existsSync(join(cli.workdir, 'd.txt'))).toBe(false)
+
+    const refused = await cli.run(['run', 'hi', '-s', '@latest'])
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('still waits for an answer')
+
+    const answered = await cli.run(['tell', '@latest', 'respondToApproval', 'decision=approve', `approval=${approval}`])
+    expect(answered).toMatchObject({ code: 0, stderr: '' })
+    expect(readFileSync(join(cli.workdir, 'd.txt'), 'utf8').trim()).toBe('hello')
+    expect(jsonOf((await cli.run(['ls', '--json'])).stdout).sessions[0].status).toBe('idle')
+  })
+
+  it('tell fails when the turn it began fails', async () => {
+    await cli.run(['run', 'count to 2'])
+    const failed = await cli.run(['tell', '@latest', 'sendPrompt', 'content=fail rejected_key'])
+    expect(failed.code).toBe(1)
+    expect(failed.stderr).toContain('key rejected')
+    expect((await cli.run(['tell', '@latest', 'abort'])).code).toBe(0)
+  })
+})

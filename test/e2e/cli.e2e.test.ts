@@ -1,0 +1,366 @@
+import { execFile } from 'node:child_process'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { promisify } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  binPath,
+  type Cli,
+  createCli,
+  nodePath,
+  startPath,
+} from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+
+let cli: Cli
+beforeEach(() => {
+  cli = createCli()
+})
+afterEach(() => cli[Symbol.dispose]())
+
+const linesOf = (text: string) => text.trimEnd().split('\n')
+const jsonOf = (text: string) => JSON.parse(text)
+const storeOf = ({ home }: Cli) => join(home, 'data', 'holdfast.db')
+
+describe('the program', () => {
+  it('says its version and shows its help', async () => {
+    const { version } = JSON.parse(readFileSync(join(dirname(binPath), '..', 'package.json'), 'utf8'))
+    expect(await cli.run(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
+    const help = await cli.run(['--help'])
+    expect(help.code).toBe(0)
+    for (const name of ['run', 'ls', 'show', 'export', 'tell', 'serve']) expect(help.stdout).toContain(`\n  ${name}`)
+    expect((await cli.run([])).stdout).toBe(help.stdout)
+    const about = await cli.run(['help', 'export'])
+    expect(about.stdout).toContain('--force')
+    expect((await cli.run(['export', '--help'])).stdout).toBe(about.stdout)
+  })
+
+  it.each([
+    [['lss'], "Unknown command 'lss'. Did you mean 'ls'?"],
+    [['help', 'exprot'], "Unknown command 'exprot'. Did you mean 'export'?"],
+    [['--verison'], "Unknown flag '--verison'. Did you mean '--version'?"],
+    [['ls', '--jsno'], "Unknown flag '--jsno' of ls. Did you mean '--json'?"],
+    [['show'], 'show needs <session>.'],
+    [['ls', '--limit', 'many'], "--limit is a whole number from 1 to 1000000, not 'many'."],
+    [['run', 'hi', '--yes', '--no'], '--yes and --no exclude each other.'],
+    [['export', 'calm-harbor-12', '--format', 'pdf'], "--format is md or json, not 'pdf'."],
+    [['serve', '--port', '70000'], "--port is a whole number from 0 to 65535, not '70000'."],
+    [['tell', 'calm-harbor-12', 'sendPromt'], "Unknown session command 'sendPromt'. Did you mean 'sendPrompt'?"],
+  ])('does not understand %j, says so with exit code 2, and touches nothing', async (args, message) => {
+    expect(await cli.run(args)).toMatchObject({ code: 2, stdout: '', stderr: `${message}\n` })
+    expect(existsSync(cli.home)).toBe(false)
+  })
+
+  it('tells programs of an error as JSON', async () => {
+    const { code, stdout, stderr } = await cli.run(['show', 'calm-harbor-12', '--json'])
+    expect(code).toBe(1)
+    expect(jsonOf(stdout)).toEqual({
+      error: {
+        code: 'session_not_found',
+        message: 'There is no session calm-harbor-12.',
+        details: { name: 'calm-harbor-12' },
+      },
+    })
+    expect(stderr).toBe('There is no session calm-harbor-12.\n')
+  })
+
+  it.each(['../x', '..%2f..%2fetc', '/etc/passwd', 'CON', '.', '__proto__', 'ses_', 'x'.repeat(300), 'a\u001b[2Jb'])(
+    'refuses the name %j and touches nothing',
+    async (name) => {
+      for (const args of [
+        ['show', name],
+        ['export', name],
+        ['tell', name, 'abort'],
+        ['run', 'hi', '-s', name],
+      ]) {
+        const { code, stdout, stderr } = await cli.run([...args, '--json'])
+        expect(code).toBe(1)
+        expect(jsonOf(stdout)).toMatchObject({ error: { code: 'bad_id' } })
+        expect(stderr).not.toContain('\u001b')
+      }
+      expect(existsSync(cli.home)).toBe(false)
+    },
+  )
+
+  it('starts with any command by npm start, and needs no writable home', async () => {
+    const environment = { HOME: '/dev/null', XDG_CACHE_HOME: '' }
+    const { code, stdout } = await cli.run(['run', 'list the files here'], { script: startPath, environment })
+    expect(code).toBe(0)
+    expect(stdout).toContain('list_directory')
+  })
+})
+
+describe('run', () => {
+  it('puts the answer on standard output and the rest on standard error', async () => {
+    writeFileSync(join(cli.workdir, 'a.txt'), 'hi')
+    const { code, stdout, stderr } = await cli.run(['run', 'list the files here'])
+    expect(code).toBe(0)
+    expect(stdout).toContain('a.txt')
+    expect(stdout).not.toContain('✓')
+    expect(stderr).toMatch(/^session [a-z]+-[a-z]+-\d+, demo\/agent\n/)
+    expect(stderr).toContain('→ list_directory {"path":"."}\n✓ list_directory')
+  })
+
+  it('prints a frame a line as JSON, the result last', async () => {
+    const { code, stdout } = await cli.run(['run', '--json'], { input: 'count to 3' })
+    expect(code).toBe(0)
+    const frames = linesOf(stdout).map(jsonOf)
+    const records = frames.flatMap(({ record }) => (record ? [record] : []))
+    expect(records.map(({ seq }) => seq)).toEqual(records.map((_, index) => index + 1))
+    expect(records.map(({ event }) => event.type)).toContain('turn.ended')
+    for (const record of records) expect(Object.keys(record)).toEqual(['seq', 'at', 'event'])
+    const spoken = frames.flatMap(({ delta }) => (delta?.kind === 'text' ? [delta.text] : [])).join('')
+    expect(spoken).toBe('1, 2, 3.')
+    expect(frames.at(-1)).toMatchObject({
+      result: { sessionId: /^ses_/.exec(frames.at(-1).result.sessionId)?.input, text: '1, 2, 3.', status: 'idle' },
+    })
+    expect(frames.at(-1).result.usage.output).toBeGreaterThan(0)
+  })
+
+  it('refuses what asks, unless told to approve', async () => {
+    const prompt = 'write b.txt: hello'
+    const refused = await cli.run(['run', prompt])
+    expect(refused.code).toBe(0)
+    expect(refused.stderr).toContain('Refused, because nobody can be asked here; --yes would approve it.')
+    expect(existsSync(join(cli.workdir, 'b.txt'))).toBe(false)
+    expect((await cli.run(['run', '--no', prompt])).stderr).toContain('Refused by --no.')
+    expect(existsSync(join(cli.workdir, 'b.txt'))).toBe(false)
+    const approved = await cli.run(['run', '--yes', prompt])
+    expect(approved.stderr).toContain('Approved by --yes.')
+    expect(readFileSync(join(cli.workdir, 'b.txt'), 'utf8').trim()).toBe('hello')
+  })
+
+  it('changes nothing in plan mode', async () => {
+    await cli.run(['run', '--plan', '--yes', 'write b.txt: hello'])
+    expect(existsSync(join(cli.workdir, 'b.txt'))).toBe(false)
+    expect(jsonOf((await cli.run(['ls', '--json'])).stdout).sessions[0]).toMatchObject({ mode: 'plan', status: 'plan' })
+  })
+
+  it('goes on in a session by id, prefix, handle or @latest', async () => {
+    const first = jsonOf(linesOf((await cli.run(['run', 'count to 2', '--json'])).stdout).at(-1) ?? '').result
+    const { handle } = jsonOf((await cli.run(['ls', '--json'])).stdout).sessions[0]
+    for (const name of [first.sessionId, first.sessionId.slice(0, 20), handle, '@latest']) {
+      const again = await cli.run(['run', 'count to 2', '-s', name, '--json'])
+      expect(jsonOf(linesOf(again.stdout).at(-1) ?? '').result.sessionId).toBe(first.sessionId)
+    }
+    expect(jsonOf((await cli.run(['ls', '--json'])).stdout).sessions).toMatchObject([{ turnCount: 5 }])
+  })
+
+  it('fails with exit code 1 when the turn fails, and says why', async () => {
+    const { code, stderr, stdout } = await cli.run(['run', 'fail rejected_key', '--json'])
+    expect(code).toBe(1)
+    expect(stderr).toContain('key rejected')
+    expect(jsonOf(linesOf(stdout).at(-1) ?? '')).toMatchObject({
+      result: { status: 'error', reason: 'failed', fault: { kind: 'rejected_key' } },
+    })
+  })
+
+  it.each([
+    [['run', ''], 'empty_prompt'],
+    [['run'], 'empty_prompt'],
+    [['run', 'hi', '--workdir', '/no/such/place'], 'bad_workdir'],
+    [['run', 'hi', '--model', 'demo/none'], 'unknown_model'],
+    [['run', 'hi', '-s', 'calm-harbor-12'], 'session_not_found'],
+  ])('refuses %j with %s and leaves no session', async (args, code) => {
+    const result = await cli.run([...args, '--json'])
+    expect(result.code).toBe(1)
+    expect(jsonOf(linesOf(result.stdout).at(-1) ?? '')).toMatchObject({ error: { code } })
+    expect(jsonOf((await cli.run(['ls', '--all', '--json'])).stdout).sessions).toEqual([])
+  })
+
+  it('aborts its turn at Ctrl-C, keeps what was said, and exits with 130', async () => {
+    const running = cli.start(['run', 'count to 5000'], { environment: { DEMO_PACE: '0.1' } })
+    await running.until('stdout', /3, /)
+    running.kill('SIGINT')
+    expect((await running.ended).code).toBe(130)
+    const shown = jsonOf((await cli.run(['show', '@latest', '--json'])).stdout)
+    expect(shown.session.status).toBe('idle')
+    expect(shown.messages.findLast(({ kind }: { kind: string }) => kind === 'assistant')).toMatchObject({
+      interrupted: true,
+      text: expect.stringMatching(/^1, 2, 3, /),
+    })
+  })
+})
+
+describe('a turn whose reader leaves', () => {
+  it('is aborted, quietly', async () => {
+    const pipe = `set -o pipefail; "${nodePath}" "${binPath}" run "count to 5000" | head -c 3; echo " $?"`
+    const { stdout } = await promisify(execFile)('bash', ['-c', pipe], {
+      cwd: cli.workdir,
+      env: { ...process.env, HOLDFAST_HOME: cli.home, DEMO_PACE: '0.1' },
+    })
+    expect(stdout).toBe('1,  0\n')
+    const { session, messages } = jsonOf((await cli.run(['show', '@latest', '--json'])).stdout)
+    expect(session.status).toBe('idle')
+    expect(messages.findLast(({ kind }: { kind: string }) => kind === 'usage')).toMatchObject({ finish: 'aborted' })
+  })
+})
+
+describe('ls', () => {
+  it('finds nothing where there is no store, and makes none', async () => {
+    expect(await cli.run(['ls', '--json'])).toMatchObject({ code: 0, stdout: '{"sessions":[],"next":null}\n' })
+    expect((await cli.run(['ls'])).stderr).toMatch(/^No sessions in /)
+    expect(existsSync(cli.home)).toBe(false)
+  })
+
+  it('lists this workspace, another one, all of them, and what was searched for', async () => {
+    const other = join(cli.workdir, 'other')
+    mkdirSync(other)
+    symlinkSync(other, join(cli.workdir, 'link'))
+    await cli.run(['run', 'count to 2'])
+    await cli.run(['run', 'count to 7', '--workdir', 'other'])
+    const titles = async (...args: readonly string[]) =>
+      jsonOf((await cli.run(['ls', '--json', ...args])).stdout).sessions.map(({ title }: { title: string }) => title)
+    expect(await titles()).toEqual(['count to 2'])
+    expect(await titles('--workspace', 'link')).toEqual(['count to 7'])
+    expect(await titles('--all')).toEqual(['count to 7', 'count to 2'])
+    expect(await titles('--all', '--search', 'TO 7')).toEqual(['count to 7'])
+
+    const page = jsonOf((await cli.run(['ls', '--all', '--limit', '1', '--json'])).stdout)
+    expect(page.sessions).toHaveLength(1)
+    expect(await titles('--all', '--cursor', page.next)).toEqual(['count to 2'])
+    const table = await cli.run(['ls', '--all'])
+    expect(linesOf(table.stdout)).toHaveLength(3)
+    expect(table.stdout).toMatch(/^HANDLE +TITLE +STATUS +AGE +MESSAGES +MODEL\n/)
+    expect(table.stdout).not.toContain('\u001b')
+  })
+
+  it('calls a session interrupted whose process died at work', async () => {
+    const running = cli.start(['run', 'count to 5000'], { environment: { DEMO_PACE: '0.1' } })
+    await running.until('stdout', /2, /)
+    expect(jsonOf((await cli.run(['ls', '--json'])).stdout).sessions).toMatchObject([{ status: 'thinking' }])
+    running.kill('SIGKILL')
+    await running.ended
+    expect(jsonOf((await cli.run(['ls', '--json'])).stdout).sessions).toMatchObject([{ status: 'interrupted' }])
+    expect(jsonOf((await cli.run(['show', '@latest', '--json'])).stdout).session.status).toBe('interrupted')
+  })
+})
+
+describe('show and export', () => {
+  it('show the whole line, or its end, as text and as JSON', async () => {
+    await cli.run(['run', 'list the files here'])
+    const whole = jsonOf((await cli.run(['show', '@latest', '--json'])).stdout)
+    expect(Object.keys(whole)).toEqual(['session', 'messages', 'before', 'after'])
+    expect(whole.messages[0]).toMatchObject({ kind: 'user', text: 'list the files here' })
+    expect(whole).toMatchObject({ before: null, after: null })
+    const end = jsonOf((await cli.run(['show', '@latest', '--json', '--limit', '2'])).stdout)
+    expect(end.messages).toEqual(whole.messages.slice(-2))
+    expect(end.before).toBe(end.messages[0].id)
+    expect((await cli.run(['show', '@latest'])).stdout).toContain('tool list_directory {"path":"."}')
+    expect(jsonOf((await cli.run(['export', '@latest', '--format', 'json'])).stdout)).toEqual(whole)
+  })
+
+  it('write a file that is private, and replace none unasked', async () => {
+    await cli.run(['run', 'count to 3'])
+    const path = join(cli.workdir, 'out.md')
+    expect((await cli.run(['export', '@latest', '-o', 'out.md'])).code).toBe(0)
+    expect(statSync(path).mode & 0o777).toBe(0o600)
+    expect(readFileSync(path, 'utf8')).toContain('## Agent · ')
+    writeFileSync(path, 'mine')
+    const again = await cli.run(['export', '@latest', '-o', 'out.md'])
+    expect(again).toMatchObject({ code: 1, stderr: `${path} exists; --force replaces it.\n` })
+    expect(readFileSync(path, 'utf8')).toBe('mine')
+    expect((await cli.run(['export', '@latest', '-o', 'out.md', '--force'])).code).toBe(0)
+    expect(readFileSync(path, 'utf8')).toContain('1, 2, 3.')
+    expect(readdirSync(cli.workdir)).toEqual(['out.md'])
+  })
+
+  it('name the nearest session where there is none of that name', async () => {
+    await cli.run(['run', 'count to 3'])
+    const { handle } = jsonOf((await cli.run(['ls', '--json'])).stdout).sessions[0]
+    const wrong = `x${handle}`
+    for (const args of [
+      ['show', wrong],
+      ['tell', wrong, 'abort'],
+    ]) {
+      const { code, stderr } = await cli.run(args)
+      expect(code).toBe(1)
+      expect(stderr).toBe(`There is no session ${wrong}. Did you mean '${handle}'?\n`)
+    }
+  })
+
+  it('let no stored text drive the terminal', async () => {
+    const hostile = '\u001b]52;c;eA==\u0007\u009b2J\u202e\rcount to 1'
+    await cli.run(['run'], { input: hostile })
+    for (const args of [
+      ['ls'],
+      ['show', '@latest'],
+      ['export', '@latest'],
+      ['ls', '--json'],
+      ['show', '@latest', '--json'],
+    ]) {
+      const { code, stdout } = await cli.run(args)
+      expect(code).toBe(0)
+      expect(stdout).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
+    }
+    expect(jsonOf((await cli.run(['show', '@latest', '--json'])).stdout).messages[0].text).toBe(hostile)
+  })
+
+  it('are quiet when whoever reads them leaves', async () => {
+    await cli.run(['run', 'count to 3'])
+    const pipe = `set -o pipefail; "${nodePath}" "${binPath}" show @latest | true; echo "$?"`
+    const { stdout, stderr } = await promisify(execFile)('bash', ['-c', pipe], {
+      cwd: cli.workdir,
+      env: { ...process.env, HOLDFAST_HOME: cli.home },
+    })
+    expect({ stdout, stderr }).toEqual({ stdout: '0\n', stderr: '' })
+  })
+})
+
+describe('a store that cannot be used', () => {
+  const commands = [['ls'], ['show', 'calm-harbor-12'], ['run', 'hi'], ['tell', 'calm-harbor-12', 'abort']]
+
+  async function expectRefused(code: string) {
+    const files = () => readdirSync(dirname(storeOf(cli))).toSorted()
+    const before = { bytes: readFileSync(storeOf(cli)), files: files() }
+    for (const args of commands) {
+      const result = await cli.run([...args, '--json'])
+      expect(result.code).toBe(1)
+      expect(jsonOf(result.stdout)).toMatchObject({ error: { code } })
+      expect(result.stderr).toContain(storeOf(cli))
+    }
+    expect(readFileSync(storeOf(cli)).equals(before.bytes)).toBe(true)
+    expect(files()).toEqual(before.files)
+  }
+
+  it('because it is not ours is left as it is', async () => {
+    mkdirSync(dirname(storeOf(cli)), { recursive: true })
+    writeFileSync(storeOf(cli), 'someone’s notes\n')
+    await expectRefused('not_a_store')
+  })
+
+  it('because it is newer is left as it is', async () => {
+    await cli.run(['run', 'count to 1'])
+    const database = new DatabaseSync(storeOf(cli))
+    database.exec('pragma user_version = 99; pragma wal_checkpoint(truncate)')
+    database.close()
+    await expectRefused('store_too_new')
+  })
+})
+
+describe('a command that only reads', () => {
+  // Tells of every module that is loaded, on standard error.
+  const spy = `import { registerHooks } from 'node:module'
+registerHooks({ resolve(name, context, next) { const found = next(name, context); process._rawDebug('loaded ' + found.url); return found } })`
+  const environment = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(spy)}` }
+  const loadedBy = async (...args: readonly string[]) => {
+    const { code, stderr } = await cli.run(args, { environment })
+    expect(code).toBe(0)
+    expect(stderr).toContain('/cli/main.ts')
+    return stderr
+  }
+
+  it('loads nothing it has no use for, so that it starts at once', async () => {
+    await cli.run(['run', 'count to 1'])
+    for (const args of [['--version'], ['--help'], ['ls'], ['ls', '--json']]) {
+      expect(await loadedBy(...args)).not.toMatch(/\/zod\/|\/core\/src\/|\/open\.ts|\/server\/|\/providers\/|worker/)
+    }
+    for (const args of [
+      ['show', '@latest'],
+      ['export', '@latest'],
+    ]) {
+      expect(await loadedBy(...args)).not.toMatch(/\/open\.ts|\/server\/|\/providers\/|worker|\/hono\//)
+    }
+    expect(await loadedBy('run', 'count to 1')).toMatch(/\/providers\//) // or the spy sees nothing at all
+  })
+})

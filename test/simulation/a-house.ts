@@ -1,0 +1,78 @@
+import { createLocalHandle, createRoster, type Roster } from '@holdfast/core'
+import type { Store, Tool } from '@holdfast/core/ports'
+import { CommandId, type CommandInput, type Frame, ok, type SessionHandle } from '@holdfast/protocol'
+import { createScriptedModel, modelsOf, type Script, type ScriptedModel } from '@holdfast/testkit'
+import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
+import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memory-store.ts'
+import { aSession } from './a-log.ts'
+import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
+
+export type House = {
+  readonly roster: Roster
+  readonly handle: SessionHandle
+  readonly clock: VirtualClock
+  readonly store: Store
+  readonly model: ScriptedModel
+  send(id: string, command: CommandInput): ReturnType<SessionHandle['submit']>
+  /** The events of the log, in order. */
+  events(): Promise<readonly string[]>
+  /** Resolves with the first frame that fits, from here on. */
+  frame(fits: (frame: Frame) => boolean): Promise<Frame>
+}
+
+type Options = {
+  readonly script?: Script
+  readonly tools?: readonly Tool[]
+  readonly store?: Store
+  readonly clock?: VirtualClock
+  readonly node?: string
+  /** A second house on the same store takes the session over instead of starting it. */
+  readonly takesOver?: boolean
+}
+
+/** The real runtime in one process, on a store in memory, with a model that says what the test wrote down. */
+export async function openHouse(options: Options = {}): Promise<House> {
+  const { script = [], tools = [], store = createMemoryStore(), clock = createVirtualClock(), node = 'one' } = options
+  const model = createScriptedModel(script)
+  const roster = createRoster({
+    ...{ store, clock, blobs: createMemoryBlobs(), models: modelsOf(model) },
+    tools: {
+      all: tools,
+      find: (name) => tools.find(({ schema }) => schema.name === name) ?? null,
+      endLeftover: async () => undefined,
+    },
+    instructions: { gather: async () => 'Be kind.' },
+    report: () => undefined,
+    node: { id: node, address: '', startedAt: '' },
+    isAlive: async ({ id }) => id === node,
+    newSessionId: () => aSession,
+    newHandle: () => 'calm-harbor-1',
+    resolveWorkdir: async (path) => ok(path),
+    defaultModel: 'sim/model',
+  })
+  if (!options.takesOver) await roster.start({ workdir: '/work' })
+  const handle = createLocalHandle(roster, aSession)
+  return {
+    ...{ roster, handle, clock, store, model },
+    send: (id, command) => handle.submit(command, { commandId: CommandId.parse(id) }),
+    async events() {
+      const records = await store.read(aSession, { after: 0, limit: 1000 })
+      return records.map((record) => ('lost' in record ? 'lost' : record.event.type))
+    },
+    async frame(fits) {
+      for await (const frame of handle.subscribe({ after: 0 })) if (fits(frame)) return frame
+      throw new Error('the stream ended first')
+    },
+  }
+}
+
+export const isRecord = (type: string) => (frame: Frame) => frame.type === 'record' && frame.record.event.type === type
+
+/** A tool that asks first and does what the test says. */
+export const aTool = (name: string, run: Tool['run'], isDestructive = true): Tool => ({
+  schema: { name, description: name, input: { type: 'object' } },
+  isDestructive,
+  isReadOnly: !isDestructive,
+  prepare: async (args) => ({ type: 'ready', args, preview: { type: 'arguments', args: { ...args } } }),
+  run,
+})

@@ -27,7 +27,11 @@ export async function cruiseProduct(forbidden: readonly IForbiddenRuleType[]): P
       validate: true,
       ruleSet: { forbidden: [...forbidden] },
     },
-    { exportsFields: ['exports'], conditionNames: ['import', 'default', 'types'], extensions: ['.ts', '.tsx', '.mjs', '.js'] },
+    {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'default', 'types'],
+      extensions: ['.ts', '.tsx', '.mjs', '.js'],
+    },
   )
   if (typeof output === 'string') throw new Error('dependency-cruiser gave a report instead of a result')
   return output

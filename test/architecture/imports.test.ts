@@ -6,7 +6,8 @@ const pure = '^packages/core/src/(session|context|policy|catalogue)/'
 const ports = '^packages/core/src/ports/'
 const protocol = '^packages/protocol/src/'
 const holdfast = '^packages/holdfast/src/'
-const node = '^(node:)?(assert|async_hooks|buffer|child_process|cluster|console|crypto|dns|events|fs|http|http2|https|module|net|os|path|perf_hooks|process|querystring|readline|stream|string_decoder|timers|tls|tty|url|util|v8|vm|worker_threads|zlib|sqlite)($|/)'
+const node =
+  '^(node:)?(assert|async_hooks|buffer|child_process|cluster|console|crypto|dns|events|fs|http|http2|https|module|net|os|path|perf_hooks|process|querystring|readline|stream|string_decoder|timers|tls|tty|url|util|v8|vm|worker_threads|zlib|sqlite)($|/)'
 const vendor = '^node_modules/(?!@holdfast/)'
 
 /** Whoever is in `from` may import these, and itself, and nothing else. */
@@ -18,7 +19,12 @@ const may = (name: string, from: string, ...allowed: readonly string[]): IForbid
 })
 
 const rules: readonly IForbiddenRuleType[] = [
-  { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } } },
+  {
+    name: 'no-cycles',
+    severity: 'error',
+    from: {},
+    to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
+  },
   { name: 'everything-is-found', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: '[.]css$' } },
   may('protocol-stands-alone', protocol, '^node_modules/zod/'),
   may('pure-core-is-pure', pure, protocol, ports),
@@ -36,17 +42,27 @@ const rules: readonly IForbiddenRuleType[] = [
   may('store-knows-ports', `${holdfast}store/`, ports, protocol, node, vendor),
   may('providers-know-ports', `${holdfast}providers/`, ports, protocol, node, vendor),
   may('tools-know-ports', `${holdfast}tools/`, ports, protocol, node, vendor),
-  may('server-knows-core-by-its-index', `${holdfast}server/`, '^packages/core/src/index[.]ts$', ports, protocol, node, vendor),
+  may(
+    'server-knows-core-by-its-index',
+    `${holdfast}server/`,
+    '^packages/core/src/index[.]ts$',
+    ports,
+    protocol,
+    node,
+    vendor,
+  ),
   {
     name: 'only-the-root-imports-everything',
     severity: 'error',
-    from: { pathNot: [`${holdfast}open[.]ts$`, `${holdfast}(store|providers|tools)/`] },
+    // Instructions are read as the tools read: confined to the workdir, links resolved.
+    from: { pathNot: [`${holdfast}open[.]ts$`, `${holdfast}(providers|tools|instructions)/`] },
     to: { path: `${holdfast}(providers|tools)/` },
   },
   {
     name: 'cli-comes-through-the-door',
     severity: 'error',
-    from: { path: `${holdfast}cli/` },
+    // `serve` is the command that is a server; no other one is.
+    from: { path: `${holdfast}cli/`, pathNot: `${holdfast}cli/commands/serve[.]ts$` },
     to: { path: [`${holdfast}(providers|tools|server)/`, pure, '^packages/core/src/runtime/'] },
   },
   {

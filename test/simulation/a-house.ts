@@ -1,6 +1,6 @@
 import { createLocalHandle, createRoster, type Roster } from '@holdfast/core'
-import type { Store, Tool } from '@holdfast/core/ports'
-import { CommandId, type CommandInput, type Frame, ok, type SessionHandle } from '@holdfast/protocol'
+import type { Models, Store, Tool } from '@holdfast/core/ports'
+import { CommandId, type CommandInput, type Frame, ok, type SessionHandle, type StartOptions } from '@holdfast/protocol'
 import { createScriptedModel, modelsOf, type Script, type ScriptedModel } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memory-store.ts'
@@ -22,12 +22,17 @@ export type House = {
 
 type Options = {
   readonly script?: Script
+  /** Other models than the scripted one. */
+  readonly models?: Models
+  readonly start?: Partial<StartOptions>
   readonly tools?: readonly Tool[]
   readonly store?: Store
   readonly clock?: VirtualClock
   readonly node?: string
   /** A second house on the same store takes the session over instead of starting it. */
   readonly takesOver?: boolean
+  /** The nodes that answer; only this one, unless told. */
+  readonly living?: readonly string[]
 }
 
 /** The real runtime in one process, on a store in memory, with a model that says what the test wrote down. */
@@ -35,7 +40,7 @@ export async function openHouse(options: Options = {}): Promise<House> {
   const { script = [], tools = [], store = createMemoryStore(), clock = createVirtualClock(), node = 'one' } = options
   const model = createScriptedModel(script)
   const roster = createRoster({
-    ...{ store, clock, blobs: createMemoryBlobs(), models: modelsOf(model) },
+    ...{ store, clock, blobs: createMemoryBlobs(), models: options.models ?? modelsOf(model) },
     tools: {
       all: tools,
       find: (name) => tools.find(({ schema }) => schema.name === name) ?? null,
@@ -44,13 +49,13 @@ export async function openHouse(options: Options = {}): Promise<House> {
     instructions: { gather: async () => 'Be kind.' },
     report: () => undefined,
     node: { id: node, address: '', startedAt: '' },
-    isAlive: async ({ id }) => id === node,
+    isAlive: async ({ id }) => (options.living ?? [node]).includes(id),
     newSessionId: () => aSession,
     newHandle: () => 'calm-harbor-1',
     resolveWorkdir: async (path) => ok(path),
     defaultModel: 'sim/model',
   })
-  if (!options.takesOver) await roster.start({ workdir: '/work' })
+  if (!options.takesOver) await roster.start({ workdir: '/work', ...options.start })
   const handle = createLocalHandle(roster, aSession)
   return {
     ...{ roster, handle, clock, store, model },

@@ -30,7 +30,18 @@ const failed: ModelEnd = {
   usage: null,
 }
 
-const toolNames = ['look', 'touch', 'print', 'break', 'nowhere', 'no such tool!', 'refuse'] as const
+const toolNames = [
+  'look',
+  'touch',
+  'touch',
+  'touch',
+  'print',
+  'print',
+  'break',
+  'nowhere',
+  'no such tool!',
+  'refuse',
+] as const
 
 /** A model with a mind of its own: it thinks, talks, asks for calls, stalls, fails and breaks, as the dice say. */
 export function createModels({ life, turnstile, ledger, dice, requests }: Parts): Models {
@@ -42,13 +53,13 @@ export function createModels({ life, turnstile, ledger, dice, requests }: Parts)
     return { type: 'call', tool: name, args, ...(dice.chance(1, 8) && { malformed: 'not JSON' }) }
   }
   const saidPart = (): SaidPart => {
-    if (dice.chance(2, 5)) return callPart()
+    if (dice.chance(3, 5)) return callPart()
     if (dice.chance(1, 3)) return { type: 'thinking', text: 'Let me think.', meta: { sim: { signature: 'opaque' } } }
     return { type: 'text', text: dice.pick(['Done, I believe.', ' ', 'Half a pair: \ud83d', '']) ?? '' }
   }
 
   async function* stream(signal: AbortSignal): AsyncGenerator<ModelPart> {
-    const said = Array.from({ length: dice.below(4) }, saidPart)
+    const said = Array.from({ length: dice.below(5) }, saidPart)
     for (const [part, whole] of said.entries()) {
       if (whole.type !== 'call') {
         for (const text of whole.text.match(/.{1,9}/gsu) ?? []) {
@@ -95,7 +106,7 @@ export function createTools({ life, turnstile, ledger, dice }: Parts): Tools {
     async run(args, _, { signal, begin, show }) {
       if (dice.chance(1, 10)) return { type: 'failed', output: { text: '' } } // at its last look around
       await begin(dice.chance(1, 4) ? { group: 4242, startedAt: 'boot:1' } : undefined)
-      ledger.mustBeStarted(String(args['nonce']), life.status === 'living')
+      ledger.mustBeStarted(String(args['nonce']), life.status === 'living', !isDestructive)
       show('working')
       if (dice.chance(2, 3)) await turnstile.pass(life, `work of ${name}`)
       show(signal.aborted ? 'too late' : 'done')

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type Answer, CommandId, type CommandInput, type Result } from '@holdfast/protocol'
+import { type Answer, CommandId, type CommandInput, type FaultCode, type Result } from '@holdfast/protocol'
 import type { World } from './world.ts'
 
 type Sent = {
@@ -11,6 +11,9 @@ type Sent = {
 
 /** Commands that leave a record whenever they are accepted. */
 const alwaysRecorded = new Set(['sendPrompt', 'continue', 'respondToApproval'])
+
+/** The session has moved, or its disk says no; the client asks again. */
+const unreachable = new Set<FaultCode>(['storage_error', 'fenced', 'log_moved', 'session_locked', 'session_stopped'])
 
 /** A client that commands, and sends again what it got no answer to, and sometimes what it did. */
 export type Commander = {
@@ -35,8 +38,13 @@ export function createCommander({ host, ledger, dice }: World): Commander {
 
   function take({ id, command, answers, recorded }: Sent, answer: Result<Answer>): void {
     answers.push(answer)
-    if (!answer.ok) return
     const record = ledger.records.find(({ commandId }) => commandId === id)
+    if (!answer.ok) {
+      // What was admitted is not refused any more, unless the session cannot be reached at all.
+      if (record && !unreachable.has(answer.fault.code))
+        complain(`${command.type} ${id} was admitted, then refused: ${answer.fault.code}`)
+      return
+    }
     if (!record && alwaysRecorded.has(command.type))
       complain(`${command.type} ${id} was acknowledged and is not stored`)
     if (record) recorded.push(answer)

@@ -45,6 +45,12 @@ export async function checkReplay(world: World): Promise<void> {
   }
 }
 
+/** A session that a living process owns is in good hands, without anyone asking for it. */
+export async function checkWork(world: World): Promise<void> {
+  const row = await world.store.entry(session)
+  if (row?.owner === world.host().life.node) checkRest(world)
+}
+
 /** Nobody sends anything any more: the session rests, or waits for a person. */
 export function checkRest({ ledger }: World): void {
   const state = ledger.at(ledger.head())?.state

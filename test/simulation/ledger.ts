@@ -16,7 +16,7 @@ export type Ledger = {
   /** A subscriber may only see what is here, as it is here. */
   mustHold(record: Recorded): void
   /** A tool is about to change the world. */
-  mustBeStarted(nonce: string, isOwner: boolean): void
+  mustBeStarted(nonce: string, isOwner: boolean, isReadOnly: boolean): void
 }
 
 export function createLedger(): Ledger {
@@ -78,15 +78,20 @@ export function createLedger(): Ledger {
     mustHold(record) {
       must(isDeepStrictEqual(records[record.seq - 1], record), `record ${record.seq} was shown and is not in the store`)
     },
-    mustBeStarted(nonce, isOwner) {
+    mustBeStarted(nonce, isOwner, isReadOnly) {
       must(!ran.has(nonce), `the call ${nonce} ran twice`)
       ran.add(nonce)
       const call = records.find(({ event }) => event.type === 'call.requested' && event.args['nonce'] === nonce)?.seq
+      const begun = records.find(({ event }) => event.type === 'call.started' && event.call === call)
       const has = (type: string) =>
         records.some(({ event }) => event.type === type && 'call' in event && event.call === call)
       must(call !== undefined, `the call ${nonce} ran and was never asked for`)
       must(has('call.approved'), `call ${call} ran unapproved`)
       must(has('call.started'), `call ${call} ran before its start was durable`)
+      must(
+        isReadOnly || (begun && at(begun.seq)?.state.settings.mode === 'exec'),
+        `call ${call} changed something in plan mode`,
+      )
       must(!isOwner || !has('call.settled'), `call ${call} ran after it was settled`)
     },
   }

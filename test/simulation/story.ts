@@ -3,7 +3,7 @@ import { createDice } from '@holdfast/testkit'
 import { askedCalls } from '../../packages/core/src/session/state.ts'
 import { createCommander } from './commander.ts'
 import { createFollower } from './follower.ts'
-import { checkNow, checkReplay, checkRequest, checkRest } from './invariants.ts'
+import { checkNow, checkReplay, checkRequest, checkRest, checkWork } from './invariants.ts'
 import { quiet } from './turnstile.ts'
 import { createWorld, type World } from './world.ts'
 
@@ -18,19 +18,22 @@ export async function liveThrough(seed: number): Promise<void> {
   await starting
 
   const commander = createCommander(world)
+  commander.send({ type: 'sendPrompt', content: 'Begin.' }) // a session nobody has spoken in may vanish
+  await calmDown(world)
   const followers = [createFollower(world), createFollower(world)]
   let checkedAt = 0
 
   for (let action = 0; action < actionsMax; action++) {
-    if (dice.chance(3, 5) && world.turnstile.waiting.length > 0) letOneGo(world)
-    else if (dice.chance(1, 3)) commander.send(commandFor(world))
-    else if (dice.chance(1, 8)) commander.sendAgain()
-    else if (dice.chance(1, 6)) dice.pick(followers)?.connect()
-    else if (dice.chance(1, 10)) dice.pick(followers)?.disconnect()
-    else if (dice.chance(1, 4)) world.clock.advance(dice.pick([10, 600, 1500]) ?? 10)
-    else if (dice.chance(1, 16)) disk.mood = dice.pick(['well', 'well', 'refusing', 'unsure']) ?? 'well'
-    else if (dice.chance(1, 20)) await world.crash(dice.pick(['killed', 'killed', 'paused']) ?? 'killed')
-    else if (dice.chance(1, 60)) world.clock.advance(16 * 60_000)
+    const roll = dice.below(100)
+    if (roll < 62) letOneGo(world)
+    else if (roll < 76) commander.send(commandFor(world))
+    else if (roll < 80) commander.sendAgain()
+    else if (roll < 84) dice.pick(followers)?.connect()
+    else if (roll < 86) dice.pick(followers)?.disconnect()
+    else if (roll < 93) world.clock.advance(dice.pick([10, 600, 1500]) ?? 10)
+    else if (roll < 96) disk.mood = dice.pick(['well', 'well', 'refusing', 'unsure']) ?? 'well'
+    else if (roll < 99) await world.crash(dice.pick(['killed', 'killed', 'paused']) ?? 'killed')
+    else world.clock.advance(16 * 60_000)
     await quiet()
     checkNow(world)
     if (ledger.head() > checkedAt) await checkRequest(world)
@@ -39,6 +42,7 @@ export async function liveThrough(seed: number): Promise<void> {
 
   disk.mood = 'well'
   await calmDown(world)
+  await checkWork(world)
   const settling = world.host().roster.settleCrashed()
   await calmDown(world)
   await settling
@@ -76,11 +80,11 @@ function commandFor({ dice, ledger }: World): CommandInput {
     const approval = dice.chance(1, 2) ? dice.pick(asked)?.approval : undefined
     return { type: 'respondToApproval', decision, ...(approval !== undefined && { approval }) }
   }
-  const roll = dice.below(12)
+  const roll = dice.below(14)
   if (roll < 5) return { type: 'sendPrompt', content: dice.pick(['Look around.', 'And then?', ' \ud800', '']) ?? '' }
-  if (roll < 7) return { type: 'abort' }
+  if (roll < 6) return { type: 'abort' }
   if (roll < 9) return { type: 'continue' }
   if (roll === 9) return { type: 'enterPlan' }
-  if (roll === 10) return { type: 'enterExec' }
+  if (roll < 13) return { type: 'enterExec' }
   return { type: 'respondToApproval', decision: 'approve' }
 }

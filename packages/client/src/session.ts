@@ -5,14 +5,13 @@ import {
   type Decision,
   type Frame,
   type FrameOf,
-  HoldfastError,
   type Message,
   type MessageId,
   type Meta,
   type ModelFault,
+  orThrow,
   type PageRequest,
   type PendingApproval,
-  type Result,
   type SessionHandle,
   type SessionId,
   type SessionView,
@@ -115,9 +114,4 @@ function editorSnapshotOf({ status, pendingApprovals, activeToolCalls, lastTurn 
     error: lastTurn?.fault ?? null,
     activeToolName: activeToolCalls[0]?.tool ?? null,
   }
-}
-
-function orThrow<Value>(result: Result<Value>): Value {
-  if (!result.ok) throw new HoldfastError(result.fault)
-  return result.value
 }

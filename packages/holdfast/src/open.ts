@@ -7,6 +7,7 @@ import {
   Key,
   type ListOptions,
   ok,
+  orThrow,
   type Result,
   refuse,
   type SessionList,
@@ -144,9 +145,4 @@ async function openStorage(url: string, home: Home): Promise<Result<{ readonly s
   if (blobs.ok) return ok({ store: store.value, blobs: blobs.value })
   await store.value.close()
   return blobs
-}
-
-function orThrow<Value>(result: Result<Value>): Value {
-  if (!result.ok) throw new HoldfastError(result.fault)
-  return result.value
 }

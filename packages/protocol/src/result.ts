@@ -1,10 +1,16 @@
-import type { Fault } from './fault.ts'
+import { type Fault, HoldfastError } from './fault.ts'
 
 /** Foreseen failures are values; a throw is our bug. */
 export type Result<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly fault: Fault }
 
 export const ok = <Value>(value: Value): Result<Value> => ({ ok: true, value })
 export const refuse = (fault: Fault): Result<never> => ({ ok: false, fault })
+
+/** The value, or the fault as an exception, for callers who asked through a method. */
+export function orThrow<Value>(result: Result<Value>): Value {
+  if (!result.ok) throw new HoldfastError(result.fault)
+  return result.value
+}
 
 /** A broken invariant is our bug, never the caller's: stop before the log learns something false. */
 export class InvariantViolation extends Error {

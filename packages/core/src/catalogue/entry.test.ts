@@ -2,6 +2,7 @@ import type { Recorded } from '@holdfast/protocol'
 import { limits, Meta } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import {
+  anInstant,
   aSession,
   type Given,
   recordsOf,
@@ -50,6 +51,13 @@ describe('a session in the catalogue', () => {
     expect(meta.recentText.length).toBeLessThanOrEqual(limits.recentTextCharsMax)
     expect(meta.recentText).toMatch(/answer 18 y+\nanswer 19 y+$/)
     expect(rowAfter(...thinking, answered('z'.repeat(9999))).meta.recentText).toHaveLength(limits.recentTextCharsMax)
+  })
+
+  it('says when a session began and was last spoken in, where it works and with which model', () => {
+    const { meta, activeAt } = rowAfter(...thinking)
+    expect(meta).toMatchObject({ id: aSession, handle: 'calm-harbor-12', workspace: '/work', model: 'sim/model' })
+    expect(meta).toMatchObject({ createdAt: anInstant, lastMessageAt: anInstant, branchCount: 0, pinned: false })
+    expect(activeAt).toBe(Date.parse(anInstant))
   })
 
   it('counts messages and turns', () => {

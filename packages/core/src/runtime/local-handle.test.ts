@@ -107,13 +107,4 @@ describe('a session that nobody attends', () => {
     await house.send('b', prompt)
     await house.frame((frame) => idle(frame) && frame.type === 'record' && frame.record.seq > 8)
   })
-
-  it('stays while a turn runs', async () => {
-    const gate = createGate()
-    const house = await openHouse({ script: [[waitAt(gate)]] })
-    await house.send('a', prompt)
-    await gate.reached
-    house.clock.advance(60 * 60_000)
-    expect(house.roster.awake(aSession)).not.toBeNull()
-  })
 })

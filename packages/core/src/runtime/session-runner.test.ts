@@ -101,16 +101,35 @@ describe('an abort', () => {
       false,
     )
     const house = await openHouse({ script: [[call('look', {})]], tools: [tool] })
+    const frames = Array.fromAsync(house.handle.subscribe())
     await house.send('a', prompt)
     await gate.reached
     await house.send('stop', { type: 'abort' })
     gate.open()
     await house.roster.rest(aSession)
-    const frames = house.handle.subscribe({ after: 0 })
-    for await (const frame of frames) {
-      expect(frame.type).toBe('record')
-      if (idle(frame)) break
-    }
+    expect(JSON.stringify(await frames)).not.toContain('too late')
+  })
+
+  it('asks no model any more, though the request was being put together', async () => {
+    const inner = createMemoryStore()
+    const gate = createGate()
+    const isWindow = (types: readonly string[] | undefined) => types?.includes('user.said') === true
+    const house = await openHouse({
+      store: {
+        ...inner,
+        read: async (session, range) => {
+          if (isWindow(range.types)) await gate.pass()
+          return inner.read(session, range)
+        },
+      },
+      script: [[say('Too late.')]],
+    })
+    await house.send('a', prompt)
+    await gate.reached
+    await house.send('stop', { type: 'abort' })
+    gate.open()
+    await house.roster.rest(aSession)
+    expect(house.model.requests).toEqual([])
   })
 
   it('stops the work though the disk is full, and is recorded once it is not', async () => {

@@ -199,6 +199,11 @@ describe('a report', () => {
     expect(decided(state, reports[type])).toBe('')
   })
 
+  it('of another step than the one that runs is not its answer', () => {
+    expect(decided(phases.thinking, { ...reports['model.replied'], step: StepId.parse(3) })).toBe('')
+    expect(decided(phases.thinking, { ...reports['model.failed'], step: StepId.parse(3) })).toBe('')
+  })
+
   it('of a step prepared in another mode is out of date', () => {
     const planning = after(...thinking.slice(0, 2), { type: 'settings.changed', mode: 'plan' })
     expect(decided(planning, reports['step.prepared'])).toBe('')
@@ -282,6 +287,29 @@ describe('an approval', () => {
   })
 })
 
+describe('plan mode', () => {
+  const preview = { type: 'arguments' as const, args: {} }
+  const facts = { tool: 'shell', isDestructive: true, isReadOnly: false }
+  const found = { facts, argsHash: BlobHash.parse(aHash), preview }
+  const prepared: Report = { type: 'call.prepared', call: CallId.parse(5), found }
+
+  it('refuses what changes something in plan mode, and takes back open questions', () => {
+    const planning = after({ type: 'settings.changed', mode: 'plan' }, ...requested)
+    const late: Report = { ...prepared, call: CallId.parse(6) }
+    expect(events(planning, late)).toMatchObject([{ outcome: { type: 'denied', code: 'plan_mode' } }])
+    expect(events(phases.asked, asked({ type: 'enterPlan' }))).toMatchObject([
+      { type: 'settings.changed', mode: 'plan' },
+      { type: 'call.settled', call: 5, outcome: { type: 'interrupted', code: 'cancelled' } },
+    ])
+  })
+
+  it('asks again once plan mode is left', () => {
+    const modes = ['plan', 'exec'] as const
+    const back = after(...requested, ...modes.map((mode) => ({ type: 'settings.changed' as const, mode })))
+    expect(events(back, prepared)).toMatchObject([{ type: 'approval.asked', call: 5 }])
+  })
+})
+
 describe('a restart', () => {
   it('leaves an unanswered question waiting, and settles what ran beside it', () => {
     const state = after(...thinking, callOf('a'), callOf('b'), stepEnded, askedFor(5), approvedBy(6), {
@@ -310,6 +338,10 @@ describe('a prompt', () => {
     const entry = { type: 'prompt.queued' as const, queue: 'steering' as const, content: said('x').content }
     const full = after(...thinking, ...Array.from({ length: 64 }, () => entry))
     expect(decided(full, asked(prompt))).toBe('queue_full')
+  })
+
+  it('lets a prompt in a turn wait to steer it', () => {
+    expect(events(phases.thinking, asked(prompt))).toMatchObject([{ type: 'prompt.queued', queue: 'steering' }])
   })
 
   it('is answered by its first record alone', () => {

@@ -1,5 +1,5 @@
 import { Command, type CommandInput, type CommandType, commandTypes, explainIssue } from '@holdfast/protocol'
-import { didYouMean } from './nearest.ts'
+import { didYouMean } from '@holdfast/protocol/nearest'
 
 export type ReadCommand =
   | { readonly type: 'command'; readonly command: CommandInput }

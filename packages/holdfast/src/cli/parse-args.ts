@@ -1,6 +1,6 @@
 import { parseArgs as tokenise } from 'node:util'
+import { didYouMean } from '@holdfast/protocol/nearest'
 import { type ArgsOf, type CommandName, type CommandSpec, commandTable } from './command-table.ts'
-import { didYouMean } from './nearest.ts'
 
 export type ParsedArgs<Name extends CommandName> =
   | { readonly type: 'args'; readonly args: ArgsOf<Name> }

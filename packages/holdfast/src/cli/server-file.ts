@@ -1,7 +1,10 @@
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Home } from '../home.ts'
 import { openPrivateFile } from './private-file.ts'
+
+const cookieKeyBytes = 32
 
 /** Where the running server of this home is, and where its token lies: `server.json`. */
 export type ServerFile = { readonly url: string; readonly pid: number; readonly tokenFile: string }
@@ -40,6 +43,17 @@ export async function writeServerFile(
   await put(file.tokenFile, `${token}\n`, server.pid)
   await put(home.serverFile, `${JSON.stringify(file)}\n`, server.pid)
   return file
+}
+
+/** What seals the page's login, kept so that a restart logs nobody out. One that cannot be understood is made anew. */
+export async function keepCookieKey(home: Home, pid: number): Promise<Uint8Array> {
+  const path = join(home.stateDir, 'cookie.key')
+  const known = existsSync(path) ? Buffer.from(readFileSync(path, 'utf8').trim(), 'base64url') : null
+  if (known?.length === cookieKeyBytes) return known
+  mkdirSync(home.stateDir, { recursive: true, mode: 0o700 })
+  const key = randomBytes(cookieKeyBytes)
+  await put(path, `${key.toString('base64url')}\n`, pid)
+  return key
 }
 
 /** At the end; what another server has put in their place stays. */

@@ -9,7 +9,7 @@ import {
   type SessionHandle,
   type Sessions,
 } from '@holdfast/protocol'
-import { nearest } from './nearest.ts'
+import { nearest } from '@holdfast/protocol/nearest'
 import type { Place } from './place.ts'
 import { workspaceOf } from './workspace.ts'
 

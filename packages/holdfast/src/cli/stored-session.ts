@@ -1,11 +1,11 @@
 import { findSession, loadSession, readPage } from '@holdfast/core'
 import {
-  HoldfastError,
   limits,
   type Message,
   MessageId,
   type Meta,
   ok,
+  orThrow,
   type Result,
   refuse,
   type SessionId,
@@ -45,10 +45,10 @@ async function openIn(reader: SqliteReader, place: Place, name: string): Promise
   const id = await idOf(reader, place, name)
   if (!id.ok) return id
   const log = logOf(reader)
-  const loaded = await loadSession({ ...log, loadSnapshot: async () => null }, id.value) // the reader knows no snapshots: all is folded
+  const loaded = await loadSession(log, id.value)
   if (!loaded.ok) return loaded
   const { state, row, lost } = loaded.value
-  const owner = unwrap(reader.entry(id.value))?.owner ?? null
+  const owner = orThrow(reader.entry(id.value))?.owner ?? null
   const honest = await honestStatus([{ meta: row.entry.meta, busy: row.entry.busy, owner }], reader.nodes)
   if (!honest.ok) return honest
   const page = (request: { readonly after?: MessageId; readonly before?: MessageId; readonly limit: number }) =>
@@ -89,22 +89,18 @@ async function idOf(reader: SqliteReader, place: Place, name: string): Promise<R
     const [id] = found.value
     return id === undefined ? refuse(noneYet(workspace.value)) : ok(id)
   }
-  const id = await findSession({ find: async (asked) => unwrap(reader.find(asked)) }, name)
+  const id = await findSession({ find: async (asked) => orThrow(reader.find(asked)) }, name)
   return suggested(id, name, async () =>
-    unwrap(reader.list({ limit: limits.listSessionsMax })).sessions.map(({ meta }) => meta.handle),
+    orThrow(reader.list({ limit: limits.listSessionsMax })).sessions.map(({ meta }) => meta.handle),
   )
 }
 
 /** The reader as core's port, which waits; what the disk does to it is thrown, and told by the program as the fault it is. */
 function logOf(reader: SqliteReader) {
   return {
-    read: async (...args: Parameters<SqliteReader['read']>) => unwrap(reader.read(...args)),
-    readRefs: async (...args: Parameters<SqliteReader['readRefs']>) => unwrap(reader.readRefs(...args)),
-    entry: async (...args: Parameters<SqliteReader['entry']>) => unwrap(reader.entry(...args)),
+    read: async (...args: Parameters<SqliteReader['read']>) => orThrow(reader.read(...args)),
+    readRefs: async (...args: Parameters<SqliteReader['readRefs']>) => orThrow(reader.readRefs(...args)),
+    entry: async (...args: Parameters<SqliteReader['entry']>) => orThrow(reader.entry(...args)),
+    loadSnapshot: async (...args: Parameters<SqliteReader['loadSnapshot']>) => orThrow(reader.loadSnapshot(...args)),
   }
-}
-
-function unwrap<Value>(result: Result<Value>): Value {
-  if (!result.ok) throw new HoldfastError(result.fault)
-  return result.value
 }

@@ -53,7 +53,7 @@ describe('models', () => {
     const models = createModels({ environment: {} })
     expect(models.find('demo/agnt')).toEqual({
       type: 'unknown_model',
-      message: 'There is no model demo/agnt. The nearest there is: demo/agent.',
+      message: expect.stringContaining("There is no model demo/agnt. Did you mean 'demo/agent'?"),
     })
     expect(models.find('antropic/claude-sonnet-5').type).toBe('unknown_model')
     expect(JSON.stringify(models.find('antropic/claude-sonnet-5'))).toContain('anthropic/claude-sonnet-5-5')

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider'
 import type { ModelReadiness, Models } from '@holdfast/core/ports'
-import { type ModelName, providerOf } from '@holdfast/protocol'
+import { didYouMean, type ModelName, providerOf } from '@holdfast/protocol'
 import { anthropicKeyName, findAnthropic } from './anthropic.ts'
 import { createDemoProvider } from './demo/provider.ts'
 import { createLazyProvider } from './lazy.ts'
-import { nearest } from './nearest.ts'
 
 /** Handed in by whoever composes the program, and read anew at each look: a key added later is found. */
 export type Environment = { readonly [name: string]: string | undefined }
@@ -43,7 +42,7 @@ export function createModels({ environment, extra = {} }: ModelsParts): Models {
 
   function unknown(model: ModelName): string {
     const known = [demoModel, anthropicModel, ...brought.keys()]
-    return `There is no model ${model}. The nearest there is: ${nearest(model, known)}.`
+    return `There is no model ${model}.${didYouMean(model, known)} There are: ${known.join(', ')}.`
   }
 
   return { find }

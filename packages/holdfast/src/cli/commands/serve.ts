@@ -3,7 +3,7 @@ import { findServer, reportTo } from '../acting.ts'
 import type { ArgsOf } from '../command-table.ts'
 import { type Ended, ended, faultOf, misused, refused } from '../ended.ts'
 import type { Place } from '../place.ts'
-import { removeServerFile, writeServerFile } from '../server-file.ts'
+import { keepCookieKey, removeServerFile, writeServerFile } from '../server-file.ts'
 import { wholeNumber } from '../whole-number.ts'
 
 const portDefault = 4820
@@ -37,6 +37,7 @@ export async function serve({ flags }: ArgsOf<'serve'>, place: Place): Promise<E
     pageDir: flags['no-page'] ? null : place.pageDir,
     version: place.version,
     now: place.now,
+    cookieKey: await keepCookieKey(place.home, place.pid),
     log: ({ id, request, error }) => reportTo(place)({ where: `${request} (${id})`, cause: error }),
   })
   if (!server.ok) {

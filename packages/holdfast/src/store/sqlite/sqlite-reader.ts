@@ -7,6 +7,7 @@ import type {
   ReadRange,
   ReadRecord,
   SessionName,
+  StoredSnapshot,
 } from '@holdfast/core/ports'
 import type { Result, Seq, SessionId } from '@holdfast/protocol'
 import { listedOf, recordOf, rowOf } from './decode.ts'
@@ -20,6 +21,7 @@ export interface SqliteReader {
   nodes(): Result<readonly NodeRow[]>
   read(session: SessionId, range: ReadRange): Result<readonly ReadRecord[]>
   readRefs(session: SessionId, calls: readonly Seq[]): Result<readonly ReadRecord[]>
+  loadSnapshot(session: SessionId, fold: number): Result<StoredSnapshot | null>
   close(): void
 }
 
@@ -48,6 +50,7 @@ export function openSqliteReader(path: string): Result<SqliteReader | null> {
     read: (session, range) => mapped(reader.run<'read'>({ op: 'read', session, range }), (page) => page.map(recordOf)),
     readRefs: (session, calls) =>
       mapped(reader.run<'readRefs'>({ op: 'readRefs', session, calls }), (page) => page.map(recordOf)),
+    loadSnapshot: (session, fold) => reader.run<'loadSnapshot'>({ op: 'loadSnapshot', session, fold }),
     close: reader.close,
   }
   return { ok: true, value }

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { Fault, Result } from '@holdfast/protocol'
+import { createVigil } from './stay-awake.ts'
 
 /** Requests and answers cross in batches, each with the number that brings them together again. */
 export type Envelope<Content> = readonly [number: number, content: Content]
@@ -41,6 +42,7 @@ export function createWorkerLink<Request>({ script, options, whenDead }: WorkerL
   let outgoing: Envelope<Request>[] = []
   let lastNumber = 0
   let isClosed = false
+  const stayAwake = createVigil(() => running !== null && running.waiting.size > 0)
 
   function ask(request: Request): Promise<Result<unknown>> {
     if (isClosed) return Promise.resolve({ ok: false, fault: whenDead('it is closed') })
@@ -65,6 +67,7 @@ export function createWorkerLink<Request>({ script, options, whenDead }: WorkerL
     worker.postMessage(batch)
     Atomics.add(signal, 0, 1)
     Atomics.notify(signal, 0)
+    stayAwake()
   }
 
   function start(): Running {

@@ -1,5 +1,6 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
 import type { Result } from '@holdfast/protocol'
+import { createLinger } from './stay-awake.ts'
 import type { Answered, Batch, Envelope } from './worker-link.ts'
 
 export type Serving<Request> = {
@@ -18,6 +19,7 @@ export type Serving<Request> = {
 export function serve<Request>({ port, signal, run, groupMax }: Serving<Request>): void {
   let waiting: Envelope<Request>[] = []
   let isClosing = false
+  const linger = createLinger()
 
   function takeWhatCame(): void {
     for (let late = receiveMessageOnPort(port); late !== undefined; late = receiveMessageOnPort(port)) {
@@ -37,6 +39,7 @@ export function serve<Request>({ port, signal, run, groupMax }: Serving<Request>
     } else if (isClosing) {
       return
     } else {
+      linger(signal, seen)
       Atomics.wait(signal, 0, seen) // returns at once if a message came since `seen`
     }
   }

@@ -1,0 +1,91 @@
+import { addToView } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import {
+  after,
+  approvedBy,
+  askedFor,
+  callOf,
+  type Given,
+  recordsOf,
+  requested,
+  settled,
+  started,
+  stepEnded,
+  thinking,
+  turnEnded,
+} from '../../../../test/simulation/a-log.ts'
+import { evolve } from './evolve.ts'
+import { emptySession } from './state.ts'
+import { viewOf } from './view.ts'
+
+const view = (...given: readonly Given[]) => viewOf(after(...given))
+const queued = {
+  type: 'prompt.queued' as const,
+  queue: 'steering' as const,
+  content: [{ type: 'text' as const, text: 'wait' }],
+}
+
+describe('the view', () => {
+  it('is thinking in a turn and idle after it', () => {
+    expect(view()).toMatchObject({ status: 'idle', activity: 'idle', lastTurn: null })
+    expect(view(...thinking)).toMatchObject({ status: 'thinking', step: 4 })
+    expect(view(...thinking, turnEnded('done'))).toMatchObject({
+      status: 'idle',
+      step: null,
+      lastTurn: { reason: 'done' },
+    })
+  })
+
+  it('is executing tools while calls are open', () => {
+    expect(view(...requested)).toMatchObject({ status: 'tool_executing', activeToolCalls: [{ id: 5, tool: 'shell' }] })
+    expect(view(...requested, settled(5))).toMatchObject({ status: 'thinking', activeToolCalls: [] })
+  })
+
+  it('says error after a turn that failed, until the next prompt', () => {
+    expect(view(...thinking, turnEnded('failed')).status).toBe('error')
+    expect(view(...thinking, turnEnded('failed'), { type: 'turn.started', turn: 1, cause: 'prompt' }).status).toBe(
+      'thinking',
+    )
+  })
+
+  it('says plan at rest in plan mode', () => {
+    expect(view({ type: 'settings.changed', mode: 'plan' }).status).toBe('plan')
+    expect(view({ type: 'settings.changed', mode: 'plan' }, ...thinking).status).toBe('thinking')
+  })
+
+  it('shows open questions, the oldest first', () => {
+    const two = [...thinking, callOf('shell'), callOf('shell'), stepEnded, askedFor(6), askedFor(5)]
+    expect(view(...two).pendingApprovals.map(({ call }) => call)).toEqual([6, 5])
+    expect(view(...two, approvedBy(6)).pendingApprovals.map(({ call }) => call)).toEqual([5])
+  })
+
+  it('is the same whether it is folded or followed', () => {
+    const rounds = [
+      ...thinking,
+      queued,
+      callOf('shell'),
+      callOf('shell'),
+      stepEnded,
+      askedFor(7),
+      askedFor(6),
+      approvedBy(6),
+    ]
+    const log = recordsOf([
+      started,
+      ...rounds,
+      { type: 'call.started', call: 6 },
+      settled(6),
+      settled(7),
+      { type: 'user.said', turn: 0, content: [...queued.content], entry: 5 },
+      turnEnded('failed'),
+      { type: 'settings.changed', mode: 'plan', model: 'other/model' },
+    ])
+    let state = emptySession()
+    let followed = viewOf(state)
+    for (const record of log) {
+      state = evolve(state, record)
+      followed = addToView(followed, record)
+      expect(followed, `after ${record.seq} ${record.event.type}`).toEqual(viewOf(state))
+    }
+  })
+})

@@ -1,0 +1,64 @@
+import { globSync, readFileSync } from 'node:fs'
+import { foldNumber } from '@holdfast/core'
+import { Event, type EventType, eventVersion, Recorded } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { type Folded, fold } from '../../packages/core/src/runtime/load-session.ts'
+import { oneOfEach } from './a-record-of-each.ts'
+
+const types = Object.keys(oneOfEach) as EventType[] // the keys of a table that has one for each type
+
+describe('every event', () => {
+  it('is in the table of one of each', () => {
+    expect(types.toSorted()).toEqual(Event.options.map(({ shape }) => shape.type.value).toSorted())
+  })
+
+  it.each(types)('%s comes back from the disk as it went', (type) => {
+    const record = { seq: 7, at: '2026-01-02T03:04:05.678Z', v: eventVersion[type], event: oneOfEach[type] }
+    expect(Recorded.parse(JSON.parse(JSON.stringify(record)))).toEqual(record)
+  })
+
+  it.each(types)('%s has a row in docs/events.md', (type) => {
+    expect(readFileSync('docs/events.md', 'utf8')).toContain(`\n### ${type}\n`)
+  })
+})
+
+type Golden = { readonly fold: number; readonly session: string; readonly folded: Folded }
+
+/** Logs of former days, each with what it folded to: added to, never edited. */
+describe('a golden log', () => {
+  const logs = globSync('test/golden/*.jsonl').toSorted()
+
+  it('is there for this fold', () => {
+    expect(logs.map((path) => goldenOf(path).fold)).toContain(foldNumber)
+  })
+
+  it('holds every event at its present version', () => {
+    const seen = new Set(logs.flatMap(recordsOf).map(({ event, v }) => `${event.type} ${v}`))
+    expect(types.filter((type) => !seen.has(`${type} ${eventVersion[type]}`))).toEqual([])
+  })
+
+  it.each(logs)('%s is still read', (path) => {
+    expect(recordsOf(path).length).toBeGreaterThan(0)
+    foldOf(path)
+  })
+
+  // A fold that changes needs a new number, or snapshots of the old one would be believed.
+  it.each(logs.filter((path) => goldenOf(path).fold === foldNumber))('%s folds to what it did', (path) => {
+    expect(foldOf(path)).toEqual(goldenOf(path).folded)
+  })
+})
+
+const recordsOf = (path: string): readonly Recorded[] =>
+  readFileSync(path, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => Recorded.parse(JSON.parse(line)))
+
+const goldenOf = (path: string): Golden => JSON.parse(readFileSync(path.replace(/[.]jsonl$/, '.fold.json'), 'utf8'))
+
+function foldOf(path: string): Folded | null {
+  const { session } = goldenOf(path)
+  const id = session as Parameters<typeof fold>[1] // our own file
+  const folded = recordsOf(path).reduce<Folded | null>((sum, record) => fold(sum, id, record), null)
+  return JSON.parse(JSON.stringify(folded))
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { codeOf, sources, under } from './sources.ts'
+
+const core = 'packages/core/src/'
+const pure = under(
+  ...['session/', 'context/', 'policy/', 'catalogue/', 'ports/'].map((folder) => core + folder),
+  'packages/protocol/src/',
+)
+const impure = [
+  'Date.now',
+  'new Date()',
+  'Math.random',
+  'randomUUID',
+  'process.env',
+  'setTimeout',
+  'setInterval',
+  'console.',
+  'await ',
+] as const
+
+const using = (word: string, among: typeof sources) =>
+  among.filter((source) => codeOf(source).includes(word)).map(({ path }) => path)
+
+describe('purity', () => {
+  it('is looked for in real files', () => {
+    expect(pure.length).toBeGreaterThan(40)
+    expect(using('switch (', pure)).toContain(`${core}session/decide.ts`)
+  })
+
+  it.each(impure)('keeps %s out of the pure core, the ports and the protocol', (word) => {
+    const allowed = word === 'await ' ? ['packages/protocol/src/sse.ts'] : []
+    expect(using(word, pure).filter((path) => !allowed.includes(path))).toEqual([])
+  })
+
+  it('lets the runtime take time and chance only from what it is handed', () => {
+    const runtime = under(`${core}runtime/`)
+    for (const word of [
+      'Date.now',
+      'new Date()',
+      'Math.random',
+      'setTimeout',
+      'setInterval',
+      'process.env',
+      'console.',
+    ])
+      expect(using(word, runtime), word).toEqual([])
+  })
+
+  it('reads the environment only where the program begins', () => {
+    const allowed = /^packages\/holdfast\/(bin\/|src\/cli\/|src\/open[.]ts$)/
+    expect(using('process.env', sources).filter((path) => !allowed.test(path))).toEqual([])
+  })
+})
+
+describe('what runs in a browser', () => {
+  const browser = under('packages/protocol/src/', 'packages/client/src/', 'packages/web/src/')
+
+  it('imports nothing of Node', () => {
+    const importing = browser.filter(({ text }) => /from 'node:|import\('node:|require\(/.test(text))
+    expect(importing.map(({ path }) => path)).toEqual([])
+  })
+
+  it('uses no global of Node', () => {
+    for (const word of ['Buffer.', 'process.', 'setImmediate(', '__dirname'])
+      expect(using(word, browser), word).toEqual([])
+  })
+})

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { codeOf, sources, under } from './sources.ts'
+
+const over = (max: number, among: typeof sources) =>
+  among.filter(({ lines }) => lines > max).map(({ path, lines }) => `${path}: ${lines}`)
+
+describe('size', () => {
+  it('keeps every file of the session core under 300 lines', () => {
+    const core = under('packages/core/src/', 'packages/protocol/src/')
+    expect(core.length).toBeGreaterThan(50)
+    expect(over(300, core)).toEqual([])
+  })
+
+  it('keeps every other source file under 400', () => {
+    expect(over(400, sources)).toEqual([])
+  })
+
+  it('keeps what a newcomer reads first under 1,500 lines', () => {
+    const first = under(
+      'packages/protocol/src/event/',
+      'packages/core/src/session/',
+      'packages/core/src/runtime/session-runner.ts',
+    )
+    expect(first.reduce((sum, { lines }) => sum + lines, 0)).toBeLessThan(1500)
+  })
+})
+
+describe('names', () => {
+  it('say what a file holds', () => {
+    const vague = /(^|-)(utils?|helpers?|common|managers?|services?|misc)(-|$)/
+    expect(sources.filter(({ name }) => vague.test(name)).map(({ path }) => path)).toEqual([])
+  })
+
+  it('are given to every export: there is no default', () => {
+    const nameless = sources.filter((source) => /^export default/m.test(codeOf(source)))
+    expect(nameless.map(({ path }) => path)).toEqual([])
+  })
+})
+
+describe('open work', () => {
+  it('lives in issues, not in the code', () => {
+    const open = sources.filter(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.test(text))
+    expect(open.map(({ path }) => path)).toEqual([])
+  })
+})

@@ -1,0 +1,127 @@
+import { type Frame, invariant } from '@holdfast/protocol'
+import {
+  type AnswerBlock,
+  type AnthropicAnswer,
+  type AnthropicServer,
+  createDice,
+  type Dice,
+  startAnthropicServer,
+} from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { createModels } from '../../packages/holdfast/src/providers/models.ts'
+import { aTool, type House, openHouse } from './a-house.ts'
+
+const asked = process.env['SEED']
+const seeds = asked ? [Number(asked)] : Array.from({ length: 200 }, (_, index) => index + 1)
+
+/** The real adapter and the real Anthropic library, talking to a server as strict as the service. */
+async function liveThrough(seed: number): Promise<AnthropicServer['requests']> {
+  const dice = createDice(seed)
+  await using server = await startAnthropicServer()
+  const open = (more: Parameters<typeof openHouse>[0]) =>
+    openHouse({
+      ...more,
+      models: createModels({ environment: { ANTHROPIC_API_KEY: 'sk-test', ANTHROPIC_BASE_URL: server.url } }),
+      tools: [
+        aTool('look', () => work(dice), false),
+        aTool('touch', (_, __, { begin }) => begin().then(() => work(dice))),
+      ],
+      start: { model: 'anthropic/claude-sonnet-5-5', thinkingLevel: dice.chance(1, 2) ? 'high' : 'off' },
+    })
+  let house = await open({})
+  const story: Story = { dice, cursor: 0, nodes: 1 }
+
+  for (let round = 0; round < 7; round++) {
+    server.answer(...Array.from({ length: 3 }, () => answerOf(dice)))
+    const isContinued = dice.chance(1, 4)
+    await house.handle.submit(isContinued ? { type: 'continue' } : { type: 'sendPrompt', content: 'Go on.' })
+    for (;;) {
+      const came = await followToRest(house, story)
+      if (came === 'rest') break
+      house = await open({ store: house.store, takesOver: true, node: `node-${++story.nodes}` })
+      await answerWaiting(house, dice)
+    }
+  }
+  return server.requests
+}
+
+type Story = { readonly dice: Dice; cursor: number; nodes: number }
+
+/** Follows the session until it rests, and disturbs it on the way. */
+async function followToRest(house: House, story: Story): Promise<'rest' | 'crash'> {
+  const { dice } = story
+  const snapshot = await house.handle.snapshot()
+  if (snapshot.ok && snapshot.value.view.activity === 'idle') return 'rest'
+  for await (const frame of house.handle.subscribe({ after: story.cursor })) {
+    if (frame.type === 'record') story.cursor = frame.record.seq
+    if (frame.type === 'end') return 'crash'
+    if (isRest(frame)) {
+      const now = await house.handle.snapshot()
+      invariant(now.ok, 'a session can be read')
+      if (now.value.view.activity === 'idle' || now.value.view.activity === 'error') return 'rest'
+    }
+    if (frame.type === 'record' && frame.record.event.type === 'approval.asked') await answerWaiting(house, dice)
+    if (frame.type !== 'delta' && !(frame.type === 'record' && dice.chance(1, 3))) continue
+    if (dice.chance(1, 12)) await house.handle.submit({ type: 'abort' })
+    else if (dice.chance(1, 10)) await house.handle.submit({ type: 'sendPrompt', content: 'And mind the gap.' })
+    else if (dice.chance(1, 20)) await house.handle.submit({ type: dice.chance(1, 2) ? 'enterPlan' : 'enterExec' })
+    else if (dice.chance(1, 15)) return 'crash'
+  }
+  return 'crash'
+}
+
+const isRest = (frame: Frame) => frame.type === 'record' && frame.record.event.type === 'turn.ended'
+
+async function answerWaiting(house: House, dice: Dice): Promise<void> {
+  const decision = dice.pick(['approve', 'approve', 'reject'] as const) ?? 'reject'
+  for (;;) {
+    const answered = await house.handle.submit({ type: 'respondToApproval', decision })
+    if (!answered.ok) return
+  }
+}
+
+async function work(dice: Dice) {
+  return {
+    type: dice.chance(1, 4) ? ('failed' as const) : ('ok' as const),
+    output: { text: dice.pick(['fine', '', '\ud800']) ?? '' },
+  }
+}
+
+function answerOf(dice: Dice): AnthropicAnswer {
+  if (dice.chance(1, 12)) return { type: 'error', status: dice.pick([429, 500, 529]) ?? 500, message: 'try later' }
+  if (dice.chance(1, 15)) return { type: 'drop' }
+  // The service thinks before it acts: no answer of its ends in thinking, unless it is nothing else.
+  const content = Array.from({ length: dice.below(4) }, () => blockOf(dice)).toSorted(
+    (left, right) => orderOf(left) - orderOf(right),
+  )
+  const cut = { events: 1 + dice.below(12), detour: { type: dice.pick(['cut', 'stop'] as const) ?? 'cut' } }
+  return { type: 'message', content, ...(dice.chance(1, 5) && { after: cut }) }
+}
+
+const orderOf = ({ type }: AnswerBlock) => (type.endsWith('thinking') ? 0 : 1)
+
+function blockOf(dice: Dice): AnswerBlock {
+  const kind = dice.below(10)
+  if (kind < 2) return { type: 'thinking', thinking: 'Let me see.', signature: `sig-${dice.below(1000)}` }
+  if (kind < 3) return { type: 'redacted_thinking', data: `hidden-${dice.below(1000)}` }
+  if (kind < 6) return { type: 'text', text: dice.pick(['Here it is. ', ' ', 'Well']) ?? '' }
+  if (kind < 7)
+    return {
+      type: 'raw_tool_use',
+      name: 'look',
+      json: dice.pick(['{"a":', 'null', '[]', `{"a":"${dice.below(1e9)}\\ud800"}`]) ?? '',
+    }
+  return {
+    type: 'tool_use',
+    name: dice.pick(['look', 'touch', 'nowhere', 'no such tool']) ?? 'look',
+    input: { nonce: dice.below(1e9) },
+  }
+}
+
+describe('what is really sent to a strict service', () => {
+  it.each(seeds)('is never refused, whatever the session went through (SEED=%i)', async (seed) => {
+    const requests = await liveThrough(seed)
+    expect(requests.length).toBeGreaterThan(0)
+    expect(requests.flatMap(({ complaint }) => complaint ?? [])).toEqual([])
+  })
+})

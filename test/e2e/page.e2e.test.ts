@@ -114,9 +114,8 @@ describe('the page, in a real browser on a real server', () => {
     await page.getByRole('button', { name: 'Approve' }).waitFor()
     const address = new URL(page.url())
     await server.kill()
-    server = await startServerProcess({ home })
-    // The port is another, the login is the same: a restart logs nobody out.
-    await page.goto(`${server.url}/${address.hash}`)
+    server = await startServerProcess({ home, port: Number(address.port) })
+    await page.reload() // a restart logs nobody out
     await page.getByRole('region', { name: 'What will run' }).getByText('still here').waitFor()
     await page.getByRole('button', { name: 'Approve' }).click()
     await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })

@@ -22,11 +22,13 @@ export interface ServerProcess {
 
 export type ServerProcessOptions = {
   readonly home: string
+  /** 0, and by default, any free one. */
+  readonly port?: number
   readonly env?: { readonly [name: string]: string }
 }
 
-export async function startServerProcess({ home, env = {} }: ServerProcessOptions): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [bin, 'serve', '--port', '0'], {
+export async function startServerProcess({ home, port = 0, env = {} }: ServerProcessOptions): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [bin, 'serve', '--port', String(port)], {
     env: { ...process.env, HOLDFAST_HOME: home, DEMO_PACE: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -110,7 +110,10 @@ export function createRoster(parts: NodeParts): Roster {
     const one = held.get(id)
     if (!one) return
     one.cancelUnload?.()
-    const mayRest = () => one.runner.hub.size === 0 && one.runner.folded().state.turn.phase === 'idle'
+    const mayRest = () => {
+      const { turn, queue } = one.runner.folded().state
+      return one.runner.hub.size === 0 && turn.phase === 'idle' && queue.length === 0
+    }
     one.cancelUnload = mayRest()
       ? clock.after(limits.idleUnloadMs, () => void (mayRest() && rest(id, 'stopped')))
       : null

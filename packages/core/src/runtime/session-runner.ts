@@ -47,6 +47,7 @@ export type RunnerOptions = {
 type Refusal = Extract<Result<void>, { ok: false }>
 
 const storageRetryMs = 500
+const abortLookMsMax = 50
 
 /** Wakes a session. Recovery is the ordinary path: fold, report the restart, plan. */
 export async function openRunner({
@@ -70,6 +71,8 @@ export async function openRunner({
   const performer = createPerformer(createPerform(effects), report, (cause) =>
     parts.report({ where: `session ${id}`, cause }),
   )
+
+  const pause = (delayMs: number) => new Promise<void>((wake) => void clock.after(delayMs, wake))
 
   /** Decide, append, evolve, publish, perform: the only way anything comes to be true in a session. */
   async function step(input: Input): Promise<Result<Answer>> {
@@ -137,7 +140,7 @@ export async function openRunner({
     for (;;) {
       const taken = await mailbox.put(() => step(came))
       if (taken.ok || taken.fault.code !== 'storage_error' || closed) return taken
-      await new Promise<void>((wake) => void clock.after(storageRetryMs, wake))
+      await pause(storageRetryMs)
     }
   }
 
@@ -153,8 +156,9 @@ export async function openRunner({
   }
 
   async function abort(submission: Submission): Promise<Result<Answer>> {
-    // Sent again, it must not stop the turn that has begun since.
-    const first = await store.findCommand(id, submission.commandId)
+    // Sent again, it must not stop the turn that has begun since. But a disk that does not answer must not hold it up.
+    const known = store.findCommand(id, submission.commandId).catch(() => null)
+    const first = await Promise.race([known, pause(abortLookMsMax).then(() => null)])
     if (first) return ok(answerOf(first))
     performer.interrupt() // before anything is written, so that it works on a full or stuck disk
     const record = () =>
@@ -168,7 +172,7 @@ export async function openRunner({
   async function recordLater(record: () => Promise<Result<Answer>>): Promise<void> {
     owedAbort = record
     while (owedAbort === record && !closed) {
-      await new Promise<void>((wake) => void clock.after(storageRetryMs, wake))
+      await pause(storageRetryMs)
       await mailbox.put(async () => owedAbort === record && record())
     }
   }

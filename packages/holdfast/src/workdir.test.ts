@@ -1,0 +1,30 @@
+import { mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { resolveWorkdir } from './workdir.ts'
+
+describe('a workdir', () => {
+  let folder = ''
+  beforeEach(async () => {
+    folder = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-workdir-')))
+  })
+  afterEach(() => rm(folder, { recursive: true, force: true }))
+
+  it('is the real path, links resolved and trailing slash gone', async () => {
+    const link = join(folder, 'link')
+    await symlink(folder, link)
+    expect(await resolveWorkdir(`${link}/`)).toEqual({ ok: true, value: folder })
+  })
+
+  it('is refused when it does not exist or is no directory', async () => {
+    const file = join(folder, 'file')
+    await writeFile(file, '')
+    for (const path of [join(folder, 'none'), file]) {
+      expect(await resolveWorkdir(path)).toMatchObject({
+        ok: false,
+        fault: { code: 'bad_workdir', details: { workdir: path } },
+      })
+    }
+  })
+})

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { CatalogueEntry, EncodedRecord, Store } from '@holdfast/core/ports'
-import type { Meta, Recorded, SessionId } from '@holdfast/protocol'
+import { SessionId } from '@holdfast/protocol'
+import { aMeta, aRecord } from '@holdfast/testkit'
 import { openSqliteStore } from '../packages/holdfast/src/store/sqlite/sqlite-store.ts'
+import { median } from './median.ts'
 
 export type AppendFigures = {
   readonly rawPerSecond: number
@@ -73,8 +75,8 @@ function rawRate(path: string, writes: number): number {
 /** Each session appends one event after another, waiting for its acknowledgement, as a session's mailbox does. */
 async function rateOf(store: Store, sessions: number, appendsEach: number): Promise<number> {
   const ids = Array.from({ length: sessions }, nextSession)
-  const first = { parent: null, base: 0, owner: 'bench', records: [recordOf(1)] }
-  await Promise.all(ids.map((session) => store.create({ ...first, session, entry: entryOf(session) })))
+  const beginning = { parent: null, base: 0, owner: 'bench', records: [recordOf(1)] }
+  await Promise.all(ids.map((session) => store.create({ ...beginning, session, entry: entryOf(session) })))
   const start = performance.now()
   await Promise.all(ids.map((id) => appendMany(store, id, appendsEach)))
   return (sessions * appendsEach) / ((performance.now() - start) / 1000)
@@ -91,33 +93,26 @@ async function appendMany(store: Store, session: SessionId, appends: number): Pr
 let born = 0
 function nextSession(): SessionId {
   born += 1
-  return `ses_0${String(born).padStart(25, '0')}` as SessionId
+  return SessionId.parse(`ses_0${String(born).padStart(25, '0')}`)
 }
 
 // Made before the clock starts: the store is handed what the runtime has encoded for all its subscribers.
-const event = { type: 'text.said', turn: 0, step: 2, provider: 'demo', text: '' }
-event.text = 'x'.repeat(eventBytes - JSON.stringify(event).length)
-const body = JSON.stringify(event)
+const bare = { type: 'text.said', turn: 0, step: 2, provider: 'demo', text: '' } as const
+const first = aRecord(1, { ...bare, text: 'x'.repeat(eventBytes - JSON.stringify(bare).length) })
+const body = JSON.stringify(first.event)
 
 function recordOf(seq: number): EncodedRecord {
-  const record = { seq, at: '2026-01-01T00:00:00.000Z', v: 1, event } as unknown as Recorded // a bench needs no brands
-  return { record, body }
+  return { record: { ...first, seq }, body }
 }
 
 function entryOf(session: SessionId): CatalogueEntry {
   const number = Number(session.slice(-6))
-  const meta = {
-    ...{ id: session, handle: `calm-harbor-${number}`, title: 'A session of the bench', workspace: '/work' },
-    ...{ model: 'demo/demo', status: 'thinking', mode: 'exec', messageCount: 1, turnCount: 1, branchCount: 0 },
-    ...{ createdAt: '2026-01-01T00:00:00.000Z', lastMessageAt: '2026-01-01T00:00:00.000Z', attachments: 0 },
-    ...{ usage: { input: 10, output: 10, cacheRead: 0, cacheWrite: 0, cost: 0 }, pinned: false },
+  const meta = aMeta({
+    ...{ id: session, handle: `calm-harbor-${number}`, status: 'thinking', messageCount: 1, turnCount: 1 },
     ...{ preview: 'x'.repeat(80), recentText: 'x'.repeat(240) },
-  } as unknown as Meta // as above
+  })
   return { meta, spoken: true, busy: true, activeAt: 1_700_000_000_000 + number }
 }
-
-const median = (values: readonly number[]): number =>
-  values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)] ?? Number.NaN
 
 if (import.meta.main) {
   const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))

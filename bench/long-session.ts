@@ -1,6 +1,7 @@
-import { encodeRecords, type Folded, fold } from '@holdfast/core/log'
 import type { Store } from '@holdfast/core/ports'
 import { type Event, Handle, type SessionId, StepId, TurnNumber } from '@holdfast/protocol'
+import { encodeRecords } from '../packages/core/src/runtime/encode-records.ts'
+import { type Folded, fold } from '../packages/core/src/runtime/load-session.ts'
 import { newSessionId } from '../packages/holdfast/src/identity/session-id.ts'
 
 const batchRecords = 500

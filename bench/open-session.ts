@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createLocalHandle, createRoster, type NodeParts } from '@holdfast/core'
-import { readWindow } from '@holdfast/core/log'
 import type { SessionId } from '@holdfast/protocol'
+import { readWindow } from '../packages/core/src/runtime/read-window.ts'
 import { newHandle } from '../packages/holdfast/src/identity/handle.ts'
 import { newSessionId } from '../packages/holdfast/src/identity/session-id.ts'
 import { createMemoryBlobs } from '../packages/holdfast/src/store/blobs/memory-blobs.ts'
@@ -56,8 +56,8 @@ export async function benchOpen({
       const id = await writeLongSession(store, dir, messages, messages)
       sessions.set(messages, id)
       const first = createRoster(parts)
-      await first.wake(id) // the first rest leaves a snapshot, as every unload does
-      await first.rest(id)
+      await first.wake(id) // the first unload leaves a snapshot, as every one does
+      await first.unload(id)
     }
     const times = new Map<number, number[]>(lengths.map((messages) => [messages, []]))
     const windows = new Map<number, number[]>(lengths.map((messages) => [messages, []]))
@@ -75,7 +75,7 @@ export async function benchOpen({
         await readWindow(store, id, state)
         windows.get(messages)?.push(performance.now() - reading)
         stateBytes[messages] = JSON.stringify(runner.value.folded()).length
-        await roster.rest(id)
+        await roster.unload(id)
       }
     }
     const openMs = medians(times)

@@ -6,6 +6,8 @@ const pure = '^packages/core/src/(session|context|policy|catalogue)/'
 const ports = '^packages/core/src/ports/'
 const protocol = '^packages/protocol/src/'
 const holdfast = '^packages/holdfast/src/'
+const platform = `${holdfast}platform/`
+const files = `${holdfast}files/`
 const node =
   '^(node:)?(assert|async_hooks|buffer|child_process|cluster|console|crypto|dns|events|fs|http|http2|https|module|net|os|path|perf_hooks|process|querystring|readline|stream|string_decoder|timers|tls|tty|url|util|v8|vm|worker_threads|zlib|sqlite)($|/)'
 const vendor = '^node_modules/(?!@holdfast/)'
@@ -39,13 +41,20 @@ const rules: readonly IForbiddenRuleType[] = [
   may('core-knows-no-adapter', '^packages/core/src/', protocol, node),
   may('client-knows-only-words', '^packages/client/src/', protocol),
   may('web-knows-client-and-words', '^packages/web/src/', protocol, '^packages/client/src/', vendor),
-  may('store-knows-ports', `${holdfast}store/`, ports, protocol, node, vendor),
-  may('providers-know-ports', `${holdfast}providers/`, ports, protocol, node, vendor),
-  may('tools-know-ports', `${holdfast}tools/`, ports, protocol, node, vendor),
+  may('platform-is-the-floor', platform, ports, protocol, node),
+  may('files-stand-on-the-platform', files, platform, protocol, node),
+  may('store-knows-ports', `${holdfast}store/`, platform, files, ports, protocol, node, vendor),
+  may('providers-know-ports', `${holdfast}providers/`, platform, ports, protocol, node, vendor),
+  may('tools-know-ports', `${holdfast}tools/`, platform, ports, protocol, node, vendor),
+  may('instructions-know-ports', `${holdfast}instructions/`, platform, ports, protocol, node),
+  may('node-knows-ports', `${holdfast}node/`, files, ports, protocol, node, '^node_modules/uuidv7/'),
+  may('identity-knows-words', `${holdfast}identity/`, protocol, node, '^node_modules/uuidv7/'),
   may(
     'server-knows-core-by-its-index',
     `${holdfast}server/`,
     '^packages/core/src/index[.]ts$',
+    platform,
+    files,
     ports,
     protocol,
     node,
@@ -54,8 +63,7 @@ const rules: readonly IForbiddenRuleType[] = [
   {
     name: 'only-the-root-imports-everything',
     severity: 'error',
-    // Instructions are read as the tools read: confined to the workdir, links resolved.
-    from: { pathNot: [`${holdfast}open[.]ts$`, `${holdfast}(providers|tools|instructions)/`] },
+    from: { pathNot: [`${holdfast}open[.]ts$`, `${holdfast}(providers|tools)/`] },
     to: { path: `${holdfast}(providers|tools)/` },
   },
   {
@@ -86,6 +94,38 @@ describe('the layers', () => {
       expect(sources).toContain(`packages/${one}.ts`)
     const decide = seen.modules.find(({ source }) => source === 'packages/core/src/session/decide.ts')
     expect(decide?.dependencies.map(({ resolved }) => resolved)).toContain('packages/protocol/src/index.ts')
+  })
+
+  /** What is loaded with a file: without the imports of types, which are gone by then. */
+  function loadedWith(entry: string, lazily: boolean): ReadonlySet<string> {
+    const loaded = new Set<string>()
+    const waiting = [entry]
+    for (let source = waiting.pop(); source !== undefined; source = waiting.pop()) {
+      if (loaded.has(source)) continue
+      loaded.add(source)
+      const imports = seen.modules.find((module) => module.source === source)?.dependencies ?? []
+      for (const { resolved, dependencyTypes, dynamic } of imports)
+        if (!dependencyTypes.includes('type-only') && (lazily || !dynamic)) waiting.push(resolved)
+    }
+    return loaded
+  }
+
+  const withZod = (loaded: ReadonlySet<string>) => [...loaded].filter((source) => source.includes('node_modules/zod/'))
+
+  it.each([
+    ['the program before a command is chosen', 'cli/main', false],
+    ['ls', 'cli/commands/ls', true],
+    ['the writer', 'store/sqlite/writer-worker', true],
+    ['the reader', 'store/sqlite/reader-worker', true],
+  ])('let %s start without zod', (_, file, lazily) => {
+    const loaded = loadedWith(`packages/holdfast/src/${file}.ts`, lazily)
+    expect(loaded.size).toBeGreaterThan(8)
+    expect(loaded).toContain('packages/protocol/src/fault.ts')
+    expect(withZod(loaded)).toEqual([])
+  })
+
+  it('see zod where it is', () => {
+    expect(withZod(loadedWith('packages/holdfast/src/open.ts', false))).not.toEqual([])
   })
 
   it.each(rules.map(({ name }) => name ?? ''))('%s', (name) => {

@@ -47,12 +47,29 @@ export function whyNoProof(proof: string): string | null {
   const [path = '', title = '', ...rest] = proof.split(' › ')
   if (title === '' || rest.length > 0) return `not of the form path › title: ${proof}`
   if (!/\.test\.tsx?$|\/contracts\//.test(path) || !existsSync(join(root, path))) return `there is no test file ${path}`
-  const source = read(path)
-  return [title, title.replaceAll("'", "\\'")].some(
-    (text) => source.includes(`'${text}'`) || source.includes(`\`${text}\``),
-  )
-    ? null
-    : `${path} has no test “${title}”`
+  return isTestTitle(read(path), title) ? null : `${path} has no test “${title}”`
+}
+
+/** Whether `title` stands where `it(…)` or `it.each(…)(…)` has its name: a quoted string elsewhere shows nothing. */
+function isTestTitle(source: string, title: string): boolean {
+  const quoted = [`'${title.replaceAll("'", "\\'")}'`, `"${title}"`, `\`${title}\``]
+  return quoted.some((text) => {
+    for (let at = source.indexOf(text); at !== -1; at = source.indexOf(text, at + 1)) {
+      const before = source.slice(0, at).trimEnd()
+      if (/\bit\($/.test(before) || (before.endsWith(')(') && isCallOfEach(before.slice(0, -1)))) return true
+    }
+    return false
+  })
+}
+
+/** Whether the text ends with a call of `it.each`: from its last parenthesis back to the one that opened it. */
+function isCallOfEach(text: string): boolean {
+  let depth = 0
+  for (let at = text.length - 1; at >= 0; at--) {
+    if (text[at] === ')') depth++
+    if (text[at] === '(' && --depth === 0) return /\bit\.each(?:<[^()]*>)?$/.test(text.slice(0, at))
+  }
+  return false
 }
 
 const sources = globSync('packages/*/src/**/*.ts', { cwd: root })
@@ -82,30 +99,64 @@ function typeHas(name: string, field: string): boolean {
   return new RegExp(`^  (?:readonly )?${field}\\??[:(]`, 'm').test(bodyOfType(name) ?? '')
 }
 
+/** The names a module exports, those it passes on included. */
+function exportsOf(path: string): readonly string[] {
+  const source = read(path)
+  const passedOn = [...source.matchAll(/^export \* from '@holdfast\/(\w+)'$/gm)]
+  const named = [...source.matchAll(/^export (?:type )?\{([^}]*)\}/gm)]
+  return [
+    ...passedOn.flatMap(([, folder = '']) => entryPoints(folder).flatMap(exportsOf)),
+    ...named.flatMap(([, names = '']) => names.split(',').map((name) => name.trim().replace(/^type /, ''))),
+  ]
+}
+
+/** The modules that whoever installs a package may import. The testkit is for tests, and no way to reach anything. */
+function entryPoints(folder: string): readonly string[] {
+  const { exports } = z
+    .object({ exports: z.record(z.string(), z.string()) })
+    .parse(JSON.parse(read(`packages/${folder}/package.json`)))
+  return Object.entries(exports).flatMap(([name, path]) =>
+    name === './testkit' ? [] : [join('packages', folder, path)],
+  )
+}
+
+const ofLibrary: ReadonlySet<string> = new Set(entryPoints('holdfast').flatMap(exportsOf))
+
 const isDeclared = (name: string): boolean =>
   exported.has(name) || sources.some((source) => new RegExp(`^export (?:type|interface) ${name}\\b`, 'm').test(source))
 
 const isFunction = (name: string): boolean =>
   sources.some((source) => new RegExp(`^export (?:async )?(?:function|const) ${name}\\b`, 'm').test(source))
 
+type Form = readonly [form: RegExp, exists: (...groups: readonly string[]) => boolean, exported?: string]
+
 /** How each form of name is looked up. A form that fits none is a plain word and is not looked up. */
-const forms: readonly (readonly [RegExp, (...groups: readonly string[]) => boolean])[] = [
-  [/^session\.(id|\w+(?=\(\)$))/, (name = '') => name in session],
-  [/^holdfast\.(\w+)\(\)$/, (name = '') => typeHas('Holdfast', name)],
+const forms: readonly Form[] = [
+  [/^session\.(id|\w+(?=\(\)$))/, (name = '') => name in session, 'Session'],
+  [/^holdfast\.(\w+)\(\)$/, (name = '') => typeHas('Holdfast', name), 'Holdfast'],
   [/^holdfast ([a-z]+)$/, (name = '') => isCommandName(name)],
-  [/^([A-Z]\w+)\.(\w+)$/, (name = '', field = '') => typeHas(name, field)],
-  [/^([A-Z][a-z]\w*)$/, (name = '') => isDeclared(name)],
-  [/^(\w+)\(\)$/, (name = '') => isFunction(name)],
-  [/^([a-z]+\.[a-z]+)$/, (name = '') => name in protocol.eventVersion],
+  [/^([A-Z]\w+)\.(\w+)$/, (name = '', field = '') => typeHas(name, field), '$1'],
+  [/^([A-Z][a-z]\w*)$/, (name = '') => isDeclared(name), '$1'],
+  [/^(\w+)\(\)$/, (name = '') => isFunction(name), '$1'],
+  [/^([a-z]+\.[a-z]+)$/, (name = '') => name in protocol.eventVersion, 'Frame'],
 ]
 
-/** The names of ours in a cell that can be looked up, each with whether it exists. */
-export function lookUp(cell: string): readonly { readonly name: string; readonly exists: boolean }[] {
+export type LookedUp = {
+  readonly name: string
+  readonly exists: boolean
+  /** Whether a program that installs the package can name it, or what it belongs to. */
+  readonly isOfLibrary: boolean
+}
+
+/** The names of ours in a cell that can be looked up. */
+export function lookUp(cell: string): readonly LookedUp[] {
   const names = [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
   return names.flatMap((name) => {
-    for (const [form, find] of forms) {
+    for (const [form, find, exported = ''] of forms) {
       const found = form.exec(name)
-      if (found) return [{ name, exists: find(...found.slice(1)) }]
+      if (!found) continue
+      const [, first = ''] = found
+      return [{ name, exists: find(...found.slice(1)), isOfLibrary: ofLibrary.has(exported.replace('$1', first)) }]
     }
     return []
   })

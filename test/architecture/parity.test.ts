@@ -41,6 +41,15 @@ describe('docs/parity.md', () => {
     expect(missing).toEqual([])
   })
 
+  it('says library only of what a program can import', () => {
+    const hidden = table
+      .filter(({ reached }) => reached.startsWith('library'))
+      .flatMap(({ ancestor, holdfast }) =>
+        lookUp(holdfast).flatMap(({ name, isOfLibrary }) => (isOfLibrary ? [] : [`${ancestor}: ${name}`])),
+      )
+    expect(hidden).toEqual([])
+  })
+
   it('calls nothing next that is already there', () => {
     const done = table
       .filter(({ shown }) => isNext(shown))

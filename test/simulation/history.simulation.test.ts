@@ -3,13 +3,18 @@ import {
   type AnswerBlock,
   type AnthropicAnswer,
   type AnthropicServer,
+  aTool,
   createDice,
   type Dice,
+  type House,
+  type HouseOptions,
+  openHouse,
   startAnthropicServer,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createModels } from '../../packages/holdfast/src/providers/models.ts'
-import { aTool, type House, openHouse } from './a-house.ts'
+import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
+import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memory-store.ts'
 
 const asked = process.env['SEED']
 const seeds = asked ? [Number(asked)] : Array.from({ length: 200 }, (_, index) => index + 1)
@@ -18,8 +23,10 @@ const seeds = asked ? [Number(asked)] : Array.from({ length: 200 }, (_, index) =
 async function liveThrough(seed: number): Promise<AnthropicServer['requests']> {
   const dice = createDice(seed)
   await using server = await startAnthropicServer()
-  const open = (more: Parameters<typeof openHouse>[0]) =>
+  const open = (more: Partial<HouseOptions>) =>
     openHouse({
+      store: createMemoryStore(),
+      blobs: createMemoryBlobs(),
       ...more,
       models: createModels({ environment: { ANTHROPIC_API_KEY: 'sk-test', ANTHROPIC_BASE_URL: server.url } }),
       tools: [

@@ -1,14 +1,13 @@
 import { createLocalHandle, createRoster, type Roster } from '@holdfast/core'
 import type { Blobs, ModelRequest, Store } from '@holdfast/core/ports'
 import { InvariantViolation, ok, type SessionHandle, SessionId } from '@holdfast/protocol'
-import type { Dice } from '@holdfast/testkit'
+import { createVirtualClock, type Dice, type VirtualClock } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memory-store.ts'
 import { createInstructions, createModels, createTools } from './agent.ts'
 import { createCrashingStore, type Disk } from './crashing-store.ts'
 import { createLedger, type Ledger } from './ledger.ts'
 import { createTurnstile, type Life, quiet, type Turnstile } from './turnstile.ts'
-import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
 export const session = SessionId.parse('ses_01k9xyzabcdefghjkmnpqrstvw')
 

@@ -1,4 +1,4 @@
-import { fault, limits, Meta, ok, type Result, refuse, SessionList, type Sessions } from '@holdfast/protocol'
+import { limits, Meta, ok, parseSessionName, type Result, SessionList, type Sessions } from '@holdfast/protocol'
 import { wait } from './backoff.ts'
 import { createRemoteSessionHandle, type RemoteSessionHandle, readSnapshot } from './remote-session-handle.ts'
 import { createWire, field, notUnderstood, type Pace } from './wire.ts'
@@ -41,7 +41,8 @@ export function connectHoldfast({ url, token, fetch, pace }: ConnectOptions): Re
     },
 
     async open(name) {
-      if (/^\.{0,2}$/.test(name)) return refuse(fault('bad_id', 'A session is named by its id or its handle.'))
+      const form = parseSessionName(name)
+      if (!form.ok) return form
       const snapshot = await readSnapshot(wire, name)
       return snapshot.ok ? ok(createRemoteSessionHandle(wire, snapshot.value.sessionId)) : snapshot
     },

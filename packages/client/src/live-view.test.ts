@@ -1,4 +1,5 @@
 import { type SessionHandle, StepId } from '@holdfast/protocol'
+import { aMeta } from '@holdfast/testkit/fixtures'
 import { describe, expect, it } from 'vitest'
 import { createLiveView, type LiveView } from './live-view.ts'
 import { createFakeHandle } from './testing/fake-handle.ts'
@@ -54,6 +55,15 @@ describe('a live view', () => {
     expect(live.view?.status).toBe('thinking')
     expect(live.meta).toMatchObject({ title: 'Renamed', status: 'thinking', usage: { input: 3, output: 4 } })
     expect(live.version).toBe(version + 4)
+    live.close()
+  })
+
+  it('takes its title from the first prompt, as the list does', async () => {
+    const fake = createFakeHandle()
+    const live = createLiveView(fake.handle)
+    fake.give(snapshot(1, { meta: aMeta({ title: '' }) }), record(2))
+    await until(live, () => live.seq === 2)
+    expect(live.meta).toMatchObject({ title: 'message 2', preview: 'message 2', messageCount: 1 })
     live.close()
   })
 

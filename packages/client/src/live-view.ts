@@ -1,6 +1,6 @@
 import {
+  addToMeta,
   addToView,
-  addUsage,
   createTranscript,
   type Frame,
   type FrameOf,
@@ -10,7 +10,6 @@ import {
   type MessageId,
   type Meta,
   ok,
-  type Recorded,
   type Result,
   refuse,
   type Seq,
@@ -168,10 +167,3 @@ const endedBy = (frame: FrameOf<'end'>, known: Connection): Connection =>
   known.state === 'ended'
     ? known
     : { state: 'ended', fault: fault('session_stopped', `The session ended: ${frame.reason}.`) }
-
-/** What a list would show of the session now, as far as a record tells. */
-function addToMeta(meta: Meta, { status, mode, model }: SessionView, { event }: Recorded): Meta {
-  const title = event.type === 'settings.changed' ? (event.title ?? meta.title) : meta.title
-  const usage = event.type === 'step.ended' && event.usage ? addUsage(meta.usage, event.usage) : meta.usage
-  return { ...meta, status, mode, model, title, usage }
-}

@@ -1,7 +1,8 @@
 import {
   Answer,
   Command,
-  CommandId,
+  createCommandId,
+  explainIssue,
   Frame,
   type FrameOf,
   fault,
@@ -35,7 +36,7 @@ export function createRemoteSessionHandle(wire: Wire, id: SessionId): RemoteSess
 
     async submit(input, { commandId = createCommandId(), as } = {}) {
       const command = Command.safeParse(input)
-      if (!command.success) return refuse(fault('bad_request', command.error.issues[0]?.message ?? 'not understood'))
+      if (!command.success) return refuse(fault('bad_request', `That is no command: ${explainIssue(command.error)}.`))
       const ask = {
         body: { ...command.data, commandId },
         headers: as === undefined ? {} : { 'holdfast-attachment': as },
@@ -82,12 +83,6 @@ export async function readSnapshot(wire: Wire, name: string): Promise<Result<Fra
     before: field(answer.value, 'before'),
   })
   return frame.success && frame.data.type === 'snapshot' ? ok(frame.data) : notUnderstood('a snapshot')
-}
-
-/** Not `randomUUID`: a browser offers that to https pages only, and a server at home has no certificate. */
-function createCommandId(): CommandId {
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  return CommandId.parse(Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(''))
 }
 
 function pageQuery(request: PageRequest): string {

@@ -1,4 +1,4 @@
-import { ApprovalId, CallId, ClientId, HoldfastError } from '@holdfast/protocol'
+import { ApprovalId, CallId, HoldfastError } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { createSession } from './session.ts'
 import { createFakeHandle } from './testing/fake-handle.ts'
@@ -8,10 +8,10 @@ describe('a session', () => {
   it('turns each method into the command of its name', async () => {
     const { handle, submitted } = createFakeHandle()
     const session = createSession(handle)
-    const as = ClientId.parse('tab-1')
+    const as = 'tab-1' // plain texts and numbers, as a program has them
     expect(session.id).toBe(sessionId)
     expect(await session.sendPrompt('hi', { as })).toEqual({ did: 'sendPrompt' })
-    await session.respondToApproval('reject', ApprovalId.parse(4), 'not that', { as })
+    await session.respondToApproval('reject', 4, 'not that', { as })
     await session.respondToApproval('approve')
     await session.abort()
     await session.enterPlan()

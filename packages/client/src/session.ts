@@ -1,6 +1,5 @@
 import {
   type Answer,
-  type ApprovalId,
   type CommandInput,
   type Decision,
   type Frame,
@@ -40,12 +39,7 @@ export interface Session {
   readonly id: SessionId
   sendPrompt(content: PromptContent, options?: CommandOptions): Promise<CommandResult>
   /** Answers the approval `id`, or the oldest that waits; `message` tells the model why not. */
-  respondToApproval(
-    decision: Decision,
-    id?: ApprovalId,
-    message?: string,
-    options?: CommandOptions,
-  ): Promise<CommandResult>
+  respondToApproval(decision: Decision, id?: number, message?: string, options?: CommandOptions): Promise<CommandResult>
   abort(options?: CommandOptions): Promise<CommandResult>
   continue(options?: CommandOptions): Promise<CommandResult>
   enterPlan(options?: CommandOptions): Promise<CommandResult>

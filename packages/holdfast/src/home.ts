@@ -1,7 +1,9 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 
-export type Environment = { readonly [name: string]: string | undefined }
+import type { Environment } from './platform/environment.ts'
+
+export type { Environment } from './platform/environment.ts'
 
 /** Where everything of Holdfast lies on this machine. */
 export type Home = {

@@ -1,4 +1,19 @@
 export type { CommandOptions, EditorSnapshot, Session } from '@holdfast/client'
-export type { Frame, Message, Meta, SessionHandle, Sessions, StartOptions } from '@holdfast/protocol'
+export type { OnProblem, Problem } from '@holdfast/core/ports'
+export type {
+  Decision,
+  ErrorKind,
+  Fault,
+  FaultCode,
+  Frame,
+  Message,
+  Meta,
+  PendingApproval,
+  SessionHandle,
+  Sessions,
+  StartOptions,
+  Status,
+} from '@holdfast/protocol'
 export { HoldfastError } from '@holdfast/protocol'
-export { type Holdfast, type OpenOptions, openHoldfast } from './open.ts'
+export type { Holdfast } from './holdfast.ts'
+export { type OpenOptions, openHoldfast } from './open.ts'

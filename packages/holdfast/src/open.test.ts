@@ -1,10 +1,15 @@
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import type { Session } from '@holdfast/client'
+import { HoldfastError } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Holdfast, openHoldfast } from './open.ts'
+import type { Holdfast } from './holdfast.ts'
+import { findHome } from './home.ts'
+import { openHoldfast } from './open.ts'
 
 describe('openHoldfast', () => {
   let home = ''
@@ -94,7 +99,7 @@ describe('openHoldfast', () => {
     expect((await holdfast.getOrCreate('telegram:4711')).id).toBe(first.id)
     expect((await holdfast.getOrCreate('telegram:4712', { workdir: home })).id).not.toBe(first.id)
     await expect(holdfast.getOrCreate('bad\u0000key')).rejects.toMatchObject({ code: 'bad_id' })
-    await expect(holdfast.startSession({ workdir: home, key: 'telegram:4711' as never })).rejects.toMatchObject({
+    await expect(holdfast.startSession({ workdir: home, key: 'telegram:4711' })).rejects.toMatchObject({
       code: 'key_taken',
     })
   })
@@ -116,5 +121,61 @@ describe('openHoldfast', () => {
     await holdfast.stopSession(session.id)
     await (await other.getSession(session.id)).sendPrompt('list')
     await other.close()
+  })
+
+  it('takes ids as plain texts and numbers, and refuses those that are none', async () => {
+    const session = await holdfast.startSession({ workdir: home, key: 'plain' })
+    const sent = await session.sendPrompt('list', { commandId: 'once', as: 'tab-1' })
+    await rested(session)
+    expect(await session.sendPrompt('list', { commandId: 'once', as: 'tab-1' })).toEqual(sent)
+    await expect(session.sendPrompt('list', { commandId: 'not an id' })).rejects.toMatchObject({ code: 'bad_request' })
+    await expect(session.respondToApproval('approve', 4)).rejects.toMatchObject({ code: 'approval_not_found' })
+  })
+
+  it('refuses a state directory it cannot use, and keeps nothing open', async () => {
+    const path = join(home, 'a.db')
+    const other = { ...environment(), HOLDFAST_HOME: join(home, 'other') }
+    const { stateDir } = findHome(other)
+    await mkdir(stateDir, { recursive: true })
+    await writeFile(join(stateDir, 'nodes'), 'in the way')
+    const opening = openHoldfast({ environment: other, store: `sqlite:${path}` })
+    await expect(opening).rejects.toMatchObject({ name: 'HoldfastError', code: 'storage_error' })
+    expect([existsSync(path), existsSync(`${path}-wal`)]).toEqual([true, false]) // the last connection takes it along
+  })
+
+  it('refuses where the store fails once it is open, and keeps nothing open though that fails too', async () => {
+    const path = join(home, 'a.db')
+    await (await open(`sqlite:${path}`)).close()
+    const file = new DatabaseSync(path)
+    file.exec(`insert into node values ('node_dead', '${join(home, 'none.sock')}', '2026-01-01T00:00:00.000Z');
+      create trigger stuck before delete on node begin select raise(fail, 'stuck'); end`)
+    file.close()
+    const problems: string[] = []
+    const opening = openHoldfast({
+      environment: environment(),
+      store: `sqlite:${path}`,
+      onProblem: ({ where }) => void problems.push(where),
+    })
+    await expect(opening).rejects.toBeInstanceOf(HoldfastError)
+    expect(problems).toContain('closing what was opened')
+    expect(existsSync(`${path}-wal`)).toBe(false)
+  })
+
+  it('tells a problem nobody listens for as a warning of the process', async () => {
+    const path = join(home, 'a.db')
+    const first = await open(`sqlite:${path}`)
+    const session = await first.startSession({ workdir: home })
+    await session.sendPrompt('list')
+    await rested(session)
+    await first.close()
+    const file = new DatabaseSync(path)
+    file.exec(`update session set busy = 1; delete from snapshot; update record set body = '{}' where seq = 2`)
+    file.close()
+    const warned = once(process, 'warning', { signal: AbortSignal.timeout(5000) })
+    const again = await open(`sqlite:${path}`)
+    expect(await warned).toMatchObject([
+      { name: 'HoldfastProblem', message: expect.stringContaining(`settling ${session.id}`) },
+    ])
+    await again.close()
   })
 })

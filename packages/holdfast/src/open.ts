@@ -1,24 +1,12 @@
-import { createSession, type Session } from '@holdfast/client'
-import { createLocalHandle, createLocalSessions, createRoster, findByKey, type NodeParts } from '@holdfast/core'
-import type { Blobs, Store } from '@holdfast/core/ports'
-import {
-  fault,
-  HoldfastError,
-  Key,
-  type ListOptions,
-  ok,
-  orThrow,
-  type Result,
-  refuse,
-  type SessionList,
-  type Sessions,
-  type StartOptions,
-} from '@holdfast/protocol'
+import { createRoster, type Roster } from '@holdfast/core'
+import type { Blobs, OnProblem, Problem, Store } from '@holdfast/core/ports'
+import { fault, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
+import { createHoldfast, type Holdfast } from './holdfast.ts'
 import { type Environment, findHome, type Home } from './home.ts'
 import { newHandle } from './identity/handle.ts'
 import { newSessionId } from './identity/session-id.ts'
 import { createInstructions } from './instructions/instructions.ts'
-import { isNodeAlive, openNodeSocket, removeNodeSocket } from './node/node-socket.ts'
+import { isNodeAlive, type NodeSocket, openNodeSocket, removeNodeSocket } from './node/node-socket.ts'
 import { createModels, defaultModel, type ModelsParts } from './providers/models.ts'
 import { openFileBlobs } from './store/blobs/file-blobs.ts'
 import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
@@ -35,27 +23,8 @@ export type OpenOptions = {
   readonly environment?: Environment | undefined
   /** Models the program brings: any AI SDK model object, by the name people will use. */
   readonly models?: ModelsParts['extra']
-  /** Hears of what nobody foresaw: our own bugs. */
-  readonly report?: NodeParts['report'] | undefined
-}
-
-/** The runtime in this process. Method names are the ones people know; refusals throw `HoldfastError`. */
-export interface Holdfast extends AsyncDisposable {
-  /** The same sessions as values and results, for whoever stands at a door: server, CLI. */
-  readonly sessions: Sessions
-  startSession(options: Partial<StartOptions>): Promise<Session>
-  /** By id, a unique prefix of it, or handle. */
-  getSession(name: string): Promise<Session>
-  /** The session with this key, started if there is none. */
-  getOrCreate(key: string, options?: Partial<StartOptions>): Promise<Session>
-  /** The sessions awake in this process, with their metadata. */
-  listSessions(): readonly { readonly session: Session; readonly metadata: SessionList['sessions'][number] }[]
-  /** The stored sessions, newest activity first. */
-  list(options?: ListOptions): Promise<SessionList>
-  sendPrompt(name: string, content: string): Promise<unknown>
-  abort(name: string): Promise<unknown>
-  stopSession(name: string): Promise<void>
-  close(): Promise<void>
+  /** Hears of what nobody foresaw: our own bugs. Without it they are warnings of the process. */
+  readonly onProblem?: OnProblem | undefined
 }
 
 /** Opens the runtime, or throws a `HoldfastError` that says why it cannot. */
@@ -65,16 +34,36 @@ export async function openHoldfast(options: OpenOptions = {}): Promise<Holdfast>
   return opened.value
 }
 
-/** The composition root: the one place that knows every part. */
+/** The composition root: the one place that knows every part. Opens all of them or, refusing, leaves none open. */
 export async function open(options: OpenOptions): Promise<Result<Holdfast>> {
-  const { environment = process.env, models: extra, report = () => undefined } = options
+  const { onProblem = warnOfProblem } = options
+  const opened = new AsyncDisposableStack()
+  const close = () => opened.disposeAsync()
+  const roster = await openRoster({ ...options, onProblem }, opened).catch((cause) => {
+    if (cause instanceof HoldfastError) return refuse(cause.toFault())
+    onProblem({ where: 'opening', cause })
+    return refuse(fault('internal', `Holdfast cannot be opened: ${messageOf(cause)}`))
+  })
+  if (roster.ok) return ok(createHoldfast(roster.value, close))
+  await close().catch((cause) => onProblem({ where: 'closing what was opened', cause }))
+  return roster
+}
+
+/** What is opened is put on the stack, to be closed in the opposite order. */
+async function openRoster(
+  { store: url, environment = process.env, models: extra, onProblem }: OpenOptions & { readonly onProblem: OnProblem },
+  opened: AsyncDisposableStack,
+): Promise<Result<Roster>> {
   const home = findHome(environment)
-  const storage = await openStorage(options.store ?? `sqlite:${home.storePath}`, home)
+  const storage = await openStorage(url ?? `sqlite:${home.storePath}`, home)
   if (!storage.ok) return storage
   const { store, blobs } = storage.value
+  opened.defer(() => store.close())
 
-  const socket = await openNodeSocket(home.stateDir, wallClock.now())
-  await store.registerNode(socket.row)
+  const socket = await openSocket(home)
+  if (!socket.ok) return socket
+  opened.defer(() => socket.value.close())
+  await store.registerNode(socket.value.row)
   const roster = createRoster({
     store,
     blobs,
@@ -82,55 +71,37 @@ export async function open(options: OpenOptions): Promise<Result<Holdfast>> {
     tools: createTools({ environment }),
     instructions: createInstructions({ now: wallClock.now }),
     clock: wallClock,
-    report,
-    node: socket.row,
+    report: onProblem,
+    node: socket.value.row,
     isAlive: isNodeAlive,
     newSessionId,
     newHandle,
     resolveWorkdir,
     defaultModel: defaultModel(environment),
   })
-  const gone = (await roster.settleCrashed()).map(({ address }) => removeNodeSocket(address))
-  await Promise.all(gone)
-
-  const sessions = createLocalSessions(roster)
-  const getSession = async (name: string) => createSession(orThrow(await sessions.open(name)))
-  const startSession = async (given: Partial<StartOptions>) =>
-    createSession(orThrow(await sessions.start({ workdir: '.', ...given })))
-  const close = async () => {
-    await roster.close()
-    await socket.close()
-    await store.close()
-  }
-
-  return ok({
-    sessions,
-    startSession,
-    getSession,
-    async getOrCreate(key, given = {}) {
-      const known = orThrow(await findByKey(store, key))
-      if (known) return createSession(createLocalHandle(roster, known))
-      const started = await sessions.start({ workdir: '.', ...given, key: Key.parse(key) })
-      // Someone else may have started it meanwhile: then theirs is the one.
-      if (!started.ok && started.fault.code === 'key_taken') {
-        const theirs = orThrow(await findByKey(store, key))
-        if (theirs) return createSession(createLocalHandle(roster, theirs))
-      }
-      return createSession(orThrow(started))
-    },
-    listSessions: () =>
-      roster.all().map(({ id, folded }) => ({
-        session: createSession(createLocalHandle(roster, id)),
-        metadata: folded().row.entry.meta,
-      })),
-    list: async (asked) => orThrow(await sessions.list(asked)),
-    sendPrompt: async (name, content) => (await getSession(name)).sendPrompt(content),
-    abort: async (name) => (await getSession(name)).abort(),
-    stopSession: async (name) => roster.rest((await getSession(name)).id),
-    close,
-    [Symbol.asyncDispose]: close,
-  })
+  opened.defer(() => roster.close())
+  const dead = await roster.settleCrashed()
+  await Promise.all(dead.map(({ address }) => removeNodeSocket(address)))
+  return ok(roster)
 }
+
+/** Without a place to answer from, other processes would take this one for dead. */
+async function openSocket({ stateDir }: Home): Promise<Result<NodeSocket>> {
+  try {
+    return ok(await openNodeSocket(stateDir, wallClock.now()))
+  } catch (cause) {
+    const message = `The state directory ${stateDir} cannot be used: ${messageOf(cause)}`
+    return refuse(fault('storage_error', message, { path: stateDir }))
+  }
+}
+
+/** A program that listens for no problems still sees them. */
+function warnOfProblem({ where, cause }: Problem): void {
+  const what = cause instanceof Error ? (cause.stack ?? cause.message) : JSON.stringify(cause)
+  process.emitWarning(`${where}: ${what}`, 'HoldfastProblem')
+}
+
+const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
 async function openStorage(url: string, home: Home): Promise<Result<{ readonly store: Store; readonly blobs: Blobs }>> {
   if (url === 'memory:') return ok({ store: createMemoryStore(), blobs: createMemoryBlobs() })

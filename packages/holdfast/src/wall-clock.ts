@@ -1,10 +1,1 @@
-import type { Clock } from '@holdfast/core/ports'
-
-export const wallClock: Clock = {
-  now: () => Date.now(),
-  after(delayMs, call) {
-    const timer = setTimeout(call, delayMs)
-    timer.unref()
-    return () => clearTimeout(timer)
-  },
-}
+export { wallClock } from './platform/wall-clock.ts'

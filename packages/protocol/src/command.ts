@@ -24,7 +24,7 @@ export const Continue = z.strictObject({ type: z.literal('continue') })
 export const EnterPlan = z.strictObject({ type: z.literal('enterPlan') })
 export const EnterExec = z.strictObject({ type: z.literal('enterExec') })
 
-/** What a client asks for. Named as the method of behaviour, imperative; may be refused. */
+/** What a client asks for: imperative, named as the method of `Session` that sends it; may be refused. */
 export const Command = z.discriminatedUnion('type', [
   SendPrompt,
   RespondToApproval,

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { Fault, FaultCode, fault, faultStatus, HoldfastError } from './fault.ts'
+import { fault, faultStatus, HoldfastError } from './fault.ts'
+import { Fault, FaultCode } from './fault-schema.ts'
 
 describe('faults', () => {
   it('give every code the status of an error', () => {
     for (const code of FaultCode.options) expect(faultStatus[code], code).toBeGreaterThanOrEqual(400)
   })
 
-  it('know the codes that behaviour promises, by status', () => {
+  it('have codes that never change, each with its status', () => {
     const codesOf = (status: number) => FaultCode.options.filter((code) => faultStatus[code] === status)
     expect(codesOf(403)).toEqual(expect.arrayContaining(['not_driver', 'outside_workdir', 'untrusted_workspace']))
     expect(codesOf(413)).toEqual(['too_large'])

@@ -1,8 +1,7 @@
-import { z } from 'zod'
-
 /**
  * Every way a request can be refused, and the HTTP status it gets. A code never changes its meaning.
- * Each has a row in docs/errors.md; a test holds the two together.
+ * Each has a row in docs/errors.md; a test holds the two together. No schema here: workers and `holdfast ls` refuse too,
+ * and start without zod.
  */
 export const faultStatus = {
   bad_id: 400,
@@ -63,15 +62,13 @@ export const faultStatus = {
 } as const
 
 export type FaultCode = keyof typeof faultStatus
-export const FaultCode = z.enum(Object.keys(faultStatus) as [FaultCode, ...FaultCode[]]) // keys of the table above, which TypeScript widens to string
 
 /** A refusal or failure we foresee: a stable code, a sentence a person can act on, and what a program may need. */
-export const Fault = z.object({
-  code: FaultCode,
-  message: z.string(),
-  details: z.record(z.string(), z.unknown()).optional(),
-})
-export type Fault = z.infer<typeof Fault>
+export type Fault = {
+  readonly code: FaultCode
+  readonly message: string
+  readonly details?: Record<string, unknown> | undefined
+}
 
 export const fault = (code: FaultCode, message: string, details?: Record<string, unknown>): Fault =>
   details === undefined ? { code, message } : { code, message, details }

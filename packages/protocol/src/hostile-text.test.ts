@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { escapeHidden, escapeLine } from './hostile-text.ts'
+import { escapeHidden, escapeHiddenInJson, escapeLine } from './hostile-text.ts'
 
 describe('hostile text', () => {
   it.each([
@@ -32,6 +32,16 @@ describe('hostile text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(escapeHidden(escapeHidden(text))).toBe(escapeHidden(text))
+      }),
+    )
+  })
+
+  it('spells out in JSON exactly what it spells out elsewhere, and loses nothing', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        const json = escapeHiddenInJson(JSON.stringify(text))
+        expect(escapeHidden(json)).toBe(json)
+        expect(JSON.parse(json)).toBe(text)
       }),
     )
   })

@@ -12,3 +12,12 @@ export const escapeHidden = (text: string): string =>
 
 /** The same for one line of a list or a header: line feeds and tabs are spelled out as well. */
 export const escapeLine = (text: string): string => escapeHidden(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t')
+
+/**
+ * The same for a JSON document, which loses nothing by it: what is hidden stands as JSON's own escape. Above U+FFFF that
+ * takes two, one for each half.
+ */
+export const escapeHiddenInJson = (json: string): string =>
+  json.replace(hidden, (char) => char.split('').map(unitEscape).join(''))
+
+const unitEscape = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`

@@ -13,6 +13,7 @@ export {
   SendPrompt,
   type Submission,
 } from './command.ts'
+export { createCommandId } from './command-id.ts'
 export { Content, ContentPart, contentText, FilePart, TextPart } from './content.ts'
 export { ApprovedBy, DenialCode, FileChange, Outcome, Output, Preview, ProcessMark } from './event/call.ts'
 export {
@@ -27,9 +28,10 @@ export {
 export { Fork } from './event/session.ts'
 export { ErrorKind, Finish, ModelFault, Queue, TurnEnd } from './event/turn.ts'
 export { explainIssue } from './explain.ts'
-export { Fault, FaultCode, fault, faultStatus, HoldfastError } from './fault.ts'
+export { fault, faultStatus, HoldfastError } from './fault.ts'
+export { Fault, FaultCode } from './fault-schema.ts'
 export { Frame, type FrameOf } from './frame.ts'
-export { escapeHidden, escapeLine } from './hostile-text.ts'
+export { escapeHidden, escapeHiddenInJson, escapeLine } from './hostile-text.ts'
 export {
   ApprovalId,
   BlobHash,
@@ -48,17 +50,19 @@ export {
 } from './id.ts'
 export { limits } from './limits.ts'
 export { clipLine, isOnLine, Line, Span } from './line.ts'
+export { dropRecorded, growLive, type LivePart, type LivePlace } from './live-parts.ts'
 export { CallStatus, CallView, Message } from './message.ts'
-export { Meta } from './meta.ts'
+export { addToMeta, Meta } from './meta.ts'
 export { didYouMean, nearest } from './nearest.ts'
+export { parseSessionName, type SessionName } from './parse-session-name.ts'
 export { type LostRecord, Recorded } from './record.ts'
-export { InvariantViolation, invariant, ok, orThrow, type Result, refuse, unreachable } from './result.ts'
+export { done, InvariantViolation, invariant, ok, orThrow, type Result, refuse, unreachable } from './result.ts'
 export type { PageRequest, SessionHandle, SubmitOptions, SubscribeOptions, TranscriptPage } from './session-handle.ts'
-export { isSessionId, ListOptions, SessionList, type Sessions, StartOptions } from './sessions.ts'
+export { ListOptions, SessionList, type Sessions, StartOptions } from './sessions.ts'
 export { Budgets, Mode, ModelName, providerOf, Settings, ThinkingLevel } from './settings.ts'
 export { decodeFrames, encodeFrame, UnreadableFrame } from './sse.ts'
 export { Activity, Status, statusOf } from './status.ts'
 export { clip, firstLine, textOf } from './text-of.ts'
-export { createTranscript, type LivePart, messageOf, outcomeOutput, type Transcript } from './transcript.ts'
+export { createTranscript, messageOf, outcomeOutput, type Transcript } from './transcript.ts'
 export { addUsage, noUsage, Usage } from './usage.ts'
 export { addToView, PendingApproval, SessionView } from './view.ts'

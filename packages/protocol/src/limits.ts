@@ -1,4 +1,7 @@
-/** Every queue, loop and buffer in the product is bounded here, with its unit in its name. */
+/**
+ * The bounds that someone outside can meet, or that two places must agree on, with the unit in the name. What bounds one
+ * file alone is a named constant of that file.
+ */
 export const limits = {
   promptBytesMax: 1024 * 1024,
   promptPartsMax: 64,
@@ -10,11 +13,17 @@ export const limits = {
   callArgsBytesMax: 1024 * 1024,
   toolOutputInlineBytesMax: 16 * 1024,
   toolOutputBytesMax: 64 * 1024 * 1024,
+  toolPathCharsMax: 4096,
+  shellCommandBytesMax: 100_000,
   readFileBytesMax: 256_000,
+  editedFileBytesMax: 4 * 1024 * 1024,
+  directoryEntriesMax: 2000,
+  workdirInstructionsBytesMax: 32 * 1024,
   blobBytesMax: 64 * 1024 * 1024,
   pageMessagesMax: 500,
   pageRecordsMax: 1000,
   listSessionsMax: 1000,
+  prefixMatchesMax: 10,
   frameBufferBytesMax: 1024 * 1024,
   snapshotMessages: 100,
   snapshotEveryRecords: 256,

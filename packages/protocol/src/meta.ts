@@ -1,8 +1,13 @@
 import { z } from 'zod'
+import { isMessageEvent } from './event/event.ts'
 import { Handle, Instant, Key, SessionId } from './id.ts'
+import { limits } from './limits.ts'
+import type { Recorded } from './record.ts'
 import { Mode, ModelName } from './settings.ts'
 import { Status } from './status.ts'
-import { Usage } from './usage.ts'
+import { firstLine, textOf } from './text-of.ts'
+import { addUsage, Usage } from './usage.ts'
+import type { SessionView } from './view.ts'
 
 /** What a list shows of a session, without reading its transcript. */
 export const Meta = z.object({
@@ -27,3 +32,32 @@ export const Meta = z.object({
   attachments: z.int().min(0),
 })
 export type Meta = z.infer<typeof Meta>
+
+/**
+ * Follows what a list shows along one record; `view` is the session's view after it. `recentText` is made of more than a
+ * Meta holds: the catalogue keeps it, and elsewhere it stays as it was given.
+ */
+export function addToMeta(
+  meta: Meta,
+  { status, mode, model }: Pick<SessionView, 'status' | 'mode' | 'model'>,
+  { at, event }: Recorded,
+): Meta {
+  const isSpeech = event.type === 'user.said' || event.type === 'text.said'
+  const opening = event.type === 'user.said' && meta.preview === '' ? textOf(event) : ''
+  const named = event.type === 'settings.changed' ? event.title : undefined
+  return {
+    ...meta,
+    ...{ status, mode, model },
+    title: named ?? (meta.title || firstLine(opening, limits.titleCharsMax)),
+    preview: meta.preview || firstLine(opening, limits.previewCharsMax),
+    lastMessageAt: isSpeech ? at : meta.lastMessageAt,
+    messageCount: meta.messageCount + (isMessageEvent(event) ? 1 : 0),
+    turnCount: turnsAfter(event) ?? meta.turnCount,
+    usage: event.type === 'step.ended' && event.usage ? addUsage(meta.usage, event.usage) : meta.usage,
+  }
+}
+
+function turnsAfter(event: Recorded['event']): number | null {
+  if (event.type === 'turn.started') return event.turn + 1
+  return event.type === 'line.moved' ? event.turns : null
+}

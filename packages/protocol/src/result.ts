@@ -4,6 +4,8 @@ import { type Fault, HoldfastError } from './fault.ts'
 export type Result<Value> = { readonly ok: true; readonly value: Value } | { readonly ok: false; readonly fault: Fault }
 
 export const ok = <Value>(value: Value): Result<Value> => ({ ok: true, value })
+/** For what is asked to happen and has nothing to say of it. */
+export const done: Result<undefined> = ok(undefined)
 export const refuse = (fault: Fault): Result<never> => ({ ok: false, fault })
 
 /** The value, or the fault as an exception, for callers who asked through a method. */

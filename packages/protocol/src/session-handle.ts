@@ -1,6 +1,6 @@
 import type { Answer, CommandInput } from './command.ts'
 import type { Frame, FrameOf } from './frame.ts'
-import type { ClientId, CommandId, MessageId, Seq, SessionId } from './id.ts'
+import type { MessageId, Seq, SessionId } from './id.ts'
 import type { Message } from './message.ts'
 import type { Meta } from './meta.ts'
 import type { Result } from './result.ts'
@@ -22,13 +22,14 @@ export type PageRequest = {
 export type SubscribeOptions = {
   /** The last seq the client has; without it the first frame is a snapshot. */
   readonly after?: Seq | undefined
-  readonly client?: ClientId | undefined
+  readonly client?: string | undefined
   readonly signal?: AbortSignal | undefined
 }
 
+/** Plain texts, as a program has them; whoever takes the command looks whether they have the form of ids. */
 export type SubmitOptions = {
-  readonly commandId?: CommandId | undefined
-  readonly as?: ClientId | undefined
+  readonly commandId?: string | undefined
+  readonly as?: string | undefined
 }
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Key, SessionId } from './id.ts'
+import { Key } from './id.ts'
 import { Meta } from './meta.ts'
 import type { Result } from './result.ts'
 import type { SessionHandle } from './session-handle.ts'
@@ -18,7 +18,8 @@ export const StartOptions = z.strictObject({
   instructions: z.string().max(100_000).optional(),
   budgets: Budgets.optional(),
 })
-export type StartOptions = z.infer<typeof StartOptions>
+/** As a program writes them; the schema above is what brands them, inside. */
+export type StartOptions = z.input<typeof StartOptions>
 
 export const ListOptions = z.strictObject({
   workspace: z.string().optional(),
@@ -27,7 +28,7 @@ export const ListOptions = z.strictObject({
   limit: z.int().min(1).max(1000).optional(),
   cursor: z.string().max(500).optional(),
 })
-export type ListOptions = z.infer<typeof ListOptions>
+export type ListOptions = z.input<typeof ListOptions>
 
 export const SessionList = z.object({ sessions: z.array(Meta), next: z.string().nullable() })
 export type SessionList = z.infer<typeof SessionList>
@@ -39,6 +40,3 @@ export interface Sessions {
   open(name: string): Promise<Result<SessionHandle>>
   list(options?: ListOptions): Promise<Result<SessionList>>
 }
-
-/** Whether a text has the form of a whole id, for callers that take several kinds of name. */
-export const isSessionId = (text: string): text is SessionId => SessionId.safeParse(text).success

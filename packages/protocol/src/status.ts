@@ -8,6 +8,6 @@ export type Activity = z.infer<typeof Activity>
 export const Status = z.enum(['idle', 'plan', 'thinking', 'tool_executing', 'error', 'interrupted'])
 export type Status = z.infer<typeof Status>
 
-/** The ancestor's one word: the activity, except that a session at rest in plan mode says `plan`. */
+/** Mode and activity in one word: the activity, except that a session at rest in plan mode says `plan`. */
 export const statusOf = (mode: Mode, activity: Activity): Status =>
   mode === 'plan' && activity === 'idle' ? 'plan' : activity

@@ -3,11 +3,9 @@ import type { Outcome, Output } from './event/call.ts'
 import type { FrameOf } from './frame.ts'
 import { ApprovalId, CallId, MessageId } from './id.ts'
 import { isOnLine } from './line.ts'
+import { dropRecorded, growLive, type LivePart } from './live-parts.ts'
 import type { CallStatus, CallView, Message } from './message.ts'
 import type { Recorded } from './record.ts'
-
-/** A part of the running answer, or the output of a running call, as far as it has come. */
-export type LivePart = FrameOf<'draft'>['parts'][number]
 
 /** The fold that draws every screen: terminal, page and `show --json`. It ignores what it does not draw. */
 export interface Transcript {
@@ -25,7 +23,7 @@ export interface Transcript {
 /** Each record costs O(1); a changed message is a new object, so a screen may compare by identity. */
 export function createTranscript(initial: readonly Message[] = []): Transcript {
   let messages: Message[] = [...initial]
-  let live: LivePart[] = []
+  let live: readonly LivePart[] = []
   let liveStep: number | null = null
   let liveIndex = -1
   let version = 0
@@ -42,9 +40,6 @@ export function createTranscript(initial: readonly Message[] = []): Transcript {
     if (place === undefined || message?.kind !== 'tool_call') return
     messages[place] = { ...message, call: update(message.call) }
   }
-  const dropLive = (isGone: (part: LivePart) => boolean) => {
-    live = live.filter((part) => !isGone(part))
-  }
 
   return {
     get messages() {
@@ -60,6 +55,7 @@ export function createTranscript(initial: readonly Message[] = []): Transcript {
     add(record) {
       version++
       const { event } = record
+      live = dropRecorded(live, event)
       const message = messageOf(record, messages.at(-1)?.id ?? null)
       if (message) {
         places.set(message.id, messages.length)
@@ -74,9 +70,6 @@ export function createTranscript(initial: readonly Message[] = []): Transcript {
         change(event.call, (call) => ({ ...call, status: 'running' }))
       } else if (event.type === 'call.settled') {
         change(event.call, (call) => settled(call, event.outcome, event.durationMs))
-        dropLive((part) => part.call === event.call)
-      } else if (event.type === 'step.ended') {
-        dropLive((part) => part.step === event.step && part.kind !== 'output')
       } else if (event.type === 'line.moved') {
         messages = messages.filter(({ id }) => isOnLine(event.to, id))
         settle()
@@ -100,15 +93,7 @@ export function createTranscript(initial: readonly Message[] = []): Transcript {
       if (frame.step === liveStep && frame.index <= liveIndex) return // a newcomer's draft already holds it
       liveStep = frame.step
       liveIndex = frame.index
-      const { step, part, kind, call, tool, text } = frame
-      const at = live.findIndex((one) => one.step === step && one.part === part && one.call === call)
-      const old = live[at]
-      if (old) live = live.with(at, { ...old, text: old.text + text })
-      else
-        live = [
-          ...live,
-          { step, part, kind, ...(call !== undefined && { call }), ...(tool !== undefined && { tool }), text },
-        ]
+      live = growLive(live, frame, frame.text)
     },
   }
 }

@@ -1,60 +1,17 @@
-import {
-  Event,
-  type Frame,
-  type FrameOf,
-  invariant,
-  type Message,
-  Meta,
-  messageOf,
-  noUsage,
-  Recorded,
-  SessionId,
-  type SessionView,
-} from '@holdfast/protocol'
+import { type Frame, type FrameOf, invariant, type Message, messageOf, type Recorded } from '@holdfast/protocol'
+import { aMeta, aRecord, aView, type Given } from '@holdfast/testkit/fixtures'
 
-export const sessionId = SessionId.parse('ses_01k5zzzzzzzzzzzzzzzzzzzzzz')
-const at = '2026-01-01T00:00:00.000Z'
-
-export const meta: Meta = Meta.parse({
-  id: sessionId,
-  handle: 'calm-harbor-12',
-  title: 'A talk',
-  workspace: '/tmp/w',
-  model: 'demo/agent',
-  status: 'idle',
-  mode: 'exec',
-  createdAt: at,
-  lastMessageAt: at,
-  messageCount: 0,
-  turnCount: 0,
-  branchCount: 1,
-  usage: noUsage,
-  preview: '',
-  recentText: '',
-  pinned: false,
-  attachments: 0,
-})
-
-export const view: SessionView = {
-  status: 'idle',
-  mode: 'exec',
-  activity: 'idle',
-  model: 'demo/agent',
-  thinkingLevel: 'off',
-  step: null,
-  pendingApprovals: [],
-  activeToolCalls: [],
-  queue: [],
-  lastTurn: null,
-}
+export const meta = aMeta()
+export const view = aView()
+export const sessionId = meta.id
 
 export const said = (seq: number, text = `message ${seq}`): Recorded =>
-  Recorded.parse({ seq, at, v: 1, event: { type: 'user.said', turn: 0, content: [{ type: 'text', text }] } })
+  aRecord(seq, { type: 'user.said', turn: 0, content: [{ type: 'text', text }] })
 
-export const recorded = (seq: number, event: unknown): FrameOf<'record'> => ({
+export const recorded = (seq: number, event: Given): FrameOf<'record'> => ({
   type: 'record',
   sessionId,
-  record: { seq, at, v: 1, event: Event.parse(event) },
+  record: aRecord(seq, event),
 })
 
 export const record = (seq: number): FrameOf<'record'> => ({ type: 'record', sessionId, record: said(seq) })

@@ -1,7 +1,6 @@
-import type { Recorded } from '@holdfast/protocol'
-import { limits, Meta } from '@holdfast/protocol'
-import { describe, expect, it } from 'vitest'
+import { addToMeta, addToView, limits, Meta, type Recorded } from '@holdfast/protocol'
 import {
+  after,
   anInstant,
   aSession,
   type Given,
@@ -13,8 +12,10 @@ import {
   stepEnded,
   thinking,
   turnEnded,
-} from '../../../../test/simulation/a-log.ts'
+} from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
 import { type Folded, fold } from '../runtime/load-session.ts'
+import { viewOf } from '../session/view.ts'
 
 const rowAfter = (...given: readonly Given[]) => {
   const folded = recordsOf([started, ...given]).reduce<Folded | null>(
@@ -76,6 +77,18 @@ describe('a session in the catalogue', () => {
     expect(rowAfter(...thinking)).toMatchObject({ busy: true, meta: { status: 'thinking' } })
     expect(rowAfter(...requested)).toMatchObject({ busy: true, meta: { status: 'tool_executing' } })
     expect(rowAfter(...thinking, turnEnded('failed'))).toMatchObject({ busy: false, meta: { status: 'error' } })
+  })
+
+  it('is what a client makes of it that only follows records, but for the recent text', () => {
+    const named: Given = { type: 'settings.changed', title: 'Mine', model: 'sim/other' }
+    const given = [...requested, settled(5), answered('Done.'), usageOf(0.5), turnEnded('done'), named]
+    let { meta } = rowAfter()
+    let view = viewOf(after())
+    for (const [index, record] of recordsOf(given, 2).entries()) {
+      view = addToView(view, record)
+      meta = addToMeta(meta, view, record)
+      expect(meta).toEqual({ ...rowAfter(...given.slice(0, index + 1)).meta, recentText: '' })
+    }
   })
 
   it('says plan while it rests in plan mode', () => {

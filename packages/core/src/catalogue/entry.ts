@@ -1,9 +1,7 @@
 import {
-  addUsage,
+  addToMeta,
   clip,
   type EventOf,
-  firstLine,
-  isMessageEvent,
   limits,
   type Meta,
   noUsage,
@@ -39,7 +37,7 @@ export function newEntry(id: SessionId, at: string, started: EventOf<'session.st
     createdAt: at,
     lastMessageAt: at,
     messageCount: 0,
-    turnCount: 0,
+    turnCount: started.fork?.turns ?? 0,
     branchCount: 0,
     usage: noUsage,
     preview: '',
@@ -52,35 +50,21 @@ export function newEntry(id: SessionId, at: string, started: EventOf<'session.st
 }
 
 /** Follows the row along one record; `state` is the session's state after that record. */
-export function addToEntry({ entry, recent }: EntryFold, { at, event }: Recorded, state: SessionState): EntryFold {
-  const { meta } = entry
+export function addToEntry({ entry, recent }: EntryFold, record: Recorded, state: SessionState): EntryFold {
+  const { at, event } = record
   const isSpeech = event.type === 'user.said' || event.type === 'text.said'
-  const text = isSpeech ? textOf(event) : ''
+  const text = isSpeech ? textOf(event).trim() : ''
   const heard =
-    text.trim() === ''
-      ? recent
-      : [...recent, clip(text.trim(), limits.recentTextCharsMax)].slice(-limits.recentTextMessages)
-  const opening = event.type === 'user.said' && meta.preview === '' ? text : null
+    text === '' ? recent : [...recent, clip(text, limits.recentTextCharsMax)].slice(-limits.recentTextMessages)
   const { model, mode } = state.settings
+  const meta = addToMeta(entry.meta, { model, mode, status: statusOf(mode, activityOf(state.turn)) }, record)
   return {
     recent: heard,
     entry: {
       spoken: entry.spoken || event.type === 'user.said',
       busy: state.turn.phase !== 'idle',
       activeAt: isSpeech ? Date.parse(at) : entry.activeAt,
-      meta: {
-        ...meta,
-        model,
-        mode,
-        status: statusOf(mode, activityOf(state.turn)),
-        title: state.settings.title ?? (opening === null ? meta.title : firstLine(opening, limits.titleCharsMax)),
-        preview: opening === null ? meta.preview : firstLine(opening, limits.previewCharsMax),
-        recentText: heard === recent ? meta.recentText : newestText(heard),
-        lastMessageAt: isSpeech ? at : meta.lastMessageAt,
-        messageCount: meta.messageCount + (isMessageEvent(event) ? 1 : 0),
-        turnCount: state.turns,
-        usage: event.type === 'step.ended' && event.usage ? addUsage(meta.usage, event.usage) : meta.usage,
-      },
+      meta: heard === recent ? meta : { ...meta, recentText: newestText(heard) },
     },
   }
 }

@@ -1,7 +1,6 @@
 import { BlobHash, type Recorded } from '@holdfast/protocol'
-import { validateHistory } from '@holdfast/testkit'
+import { aHash, type Given, recordsOf, said, validateHistory } from '@holdfast/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
-import { aHash, type Given, recordsOf, said } from '../../../../test/simulation/a-log.ts'
 import type { ModelRequest } from '../ports/provider.ts'
 import { buildRequest } from './build-request.ts'
 import { toWindow } from './window.ts'

@@ -1,5 +1,5 @@
+import { callOf, recordsOf, said, settled, stepEnded, thinking } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { callOf, recordsOf, said, settled, stepEnded, thinking } from '../../../../test/simulation/a-log.ts'
 import { toWindow } from './window.ts'
 
 describe('the window', () => {

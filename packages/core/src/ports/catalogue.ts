@@ -1,4 +1,4 @@
-import type { Handle, Key, Meta, Seq, SessionId } from '@holdfast/protocol'
+import type { Key, Meta, Seq, SessionId, SessionName as SpokenName } from '@holdfast/protocol'
 
 /** A session's row: what a list shows and sorts by. Can be rebuilt from the log. */
 export type CatalogueEntry = {
@@ -27,10 +27,9 @@ export type Listed = {
 
 export type ListPage = { readonly sessions: readonly Listed[]; readonly next: string | null }
 
+/** What a session is found by: a name as people write it, a program's key, or being the latest. */
 export type SessionName =
-  | { readonly type: 'id'; readonly id: SessionId }
-  | { readonly type: 'prefix'; readonly prefix: string }
-  | { readonly type: 'handle'; readonly handle: Handle }
+  | SpokenName
   | { readonly type: 'key'; readonly key: Key }
   | { readonly type: 'latest'; readonly workspace: string }
 

@@ -12,6 +12,8 @@ export type { Clock } from './clock.ts'
 export type { Instructions } from './instructions.ts'
 export type { Lease, Leases, NodeRow } from './lease.ts'
 export type { Append, EncodedRecord, Log, NewSession, ReadRange, ReadRecord } from './log.ts'
+export { busyOwners, ownedStatus } from './owned-status.ts'
+export type { OnProblem, Problem } from './problem.ts'
 export type {
   AssistantPart,
   ModelEnd,
@@ -20,6 +22,7 @@ export type {
   ModelRequest,
   Models,
   Provider,
+  ProviderMeta,
   RequestMessage,
   SaidPart,
   ToolResultPart,

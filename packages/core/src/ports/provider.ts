@@ -1,15 +1,16 @@
 import type { Finish, ModelFault, ModelName, ThinkingLevel, Usage } from '@holdfast/protocol'
 
-type Meta = { readonly [key: string]: unknown }
+/** What a provider wants back with a part of its answer; nobody else reads it. */
+export type ProviderMeta = { readonly [key: string]: unknown }
 
 /** What a model said, whole: a part of its answer that can be recorded. */
 export type SaidPart =
-  | { readonly type: 'thinking' | 'text'; readonly text: string; readonly meta?: Meta | undefined }
+  | { readonly type: 'thinking' | 'text'; readonly text: string; readonly meta?: ProviderMeta | undefined }
   | {
       readonly type: 'call'
       readonly tool: string
       readonly args: { readonly [key: string]: unknown }
-      readonly meta?: Meta | undefined
+      readonly meta?: ProviderMeta | undefined
       /** Why the model's arguments cannot be used, if they cannot. */
       readonly malformed?: string | undefined
     }
@@ -37,13 +38,13 @@ export type UserPart =
       readonly bytes: Uint8Array
     }
 export type AssistantPart =
-  | { readonly type: 'thinking' | 'text'; readonly text: string; readonly meta?: Meta | undefined }
+  | { readonly type: 'thinking' | 'text'; readonly text: string; readonly meta?: ProviderMeta | undefined }
   | {
       readonly type: 'call'
       readonly id: string
       readonly tool: string
-      readonly args: Meta
-      readonly meta?: Meta | undefined
+      readonly args: { readonly [key: string]: unknown }
+      readonly meta?: ProviderMeta | undefined
     }
 export type ToolResultPart = {
   readonly id: string

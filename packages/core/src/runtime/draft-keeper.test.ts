@@ -1,6 +1,6 @@
 import { limits, StepId } from '@holdfast/protocol'
+import { createVirtualClock } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { createVirtualClock } from '../../../../test/simulation/virtual-clock.ts'
 import type { Draft } from '../ports/store.ts'
 import { createDraftKeeper } from './draft-keeper.ts'
 

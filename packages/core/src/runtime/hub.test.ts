@@ -1,6 +1,6 @@
 import { CallId, type Frame, StepId } from '@holdfast/protocol'
+import { aSession, type Given, recordsOf, settled, stepEnded, turnEnded } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { aSession, type Given, recordsOf, settled, stepEnded, turnEnded } from '../../../../test/simulation/a-log.ts'
 import { createHub } from './hub.ts'
 
 const encoded = (seq: number, given: Given) =>

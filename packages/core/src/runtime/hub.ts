@@ -1,23 +1,16 @@
 import {
   type CallId,
+  dropRecorded,
   type Frame,
   type FrameOf,
+  growLive,
   type LivePart,
-  limits,
+  type LivePlace,
   type SessionId,
   type StepId,
 } from '@holdfast/protocol'
 import type { EncodedRecord } from '../ports/log.ts'
 import { createSubscription, type Subscription } from './subscription.ts'
-
-/** Where a fragment belongs. */
-export type LivePlace = {
-  readonly step: StepId
-  readonly part: number
-  readonly kind: LivePart['kind']
-  readonly call?: CallId | undefined
-  readonly tool?: string | undefined
-}
 
 /** Tells every subscriber of one session what happened. A frame is one object for all of them, so it is encoded once. */
 export interface Hub {
@@ -34,11 +27,10 @@ export interface Hub {
 }
 
 const frameOverheadBytes = 160
-const outputShownCharsMax = limits.toolOutputInlineBytesMax
 
 export function createHub(sessionId: SessionId, changed: () => void): Hub {
   const subscriptions = new Set<Subscription>()
-  let live: LivePart[] = []
+  let live: readonly LivePart[] = []
   let step: StepId | null = null
   let index = -1
 
@@ -46,7 +38,7 @@ export function createHub(sessionId: SessionId, changed: () => void): Hub {
     for (const subscription of subscriptions) if (!subscription.push(frame, bytes)) subscriptions.delete(subscription)
   }
   const draft = (): FrameOf<'draft'> | null =>
-    step === null || live.length === 0 ? null : { type: 'draft', sessionId, step, index, parts: live }
+    step === null || live.length === 0 ? null : { type: 'draft', sessionId, step, index, parts: [...live] }
   const endFrame = (reason: FrameOf<'end'>['reason'], retryMs: number | null): Frame => ({
     type: 'end',
     sessionId,
@@ -61,11 +53,7 @@ export function createHub(sessionId: SessionId, changed: () => void): Hub {
 
     publish(records) {
       for (const { record, body } of records) {
-        const { event } = record
-        if (event.type === 'step.ended')
-          live = live.filter((part) => part.step !== event.step || part.kind === 'output')
-        if (event.type === 'call.settled') live = live.filter((part) => part.call !== event.call)
-        if (event.type === 'turn.ended') live = []
+        live = dropRecorded(live, record.event)
         send({ type: 'record', sessionId, record }, body.length + frameOverheadBytes)
       }
     },
@@ -76,21 +64,8 @@ export function createHub(sessionId: SessionId, changed: () => void): Hub {
         index = -1
       }
       index++
-      const { part, kind, call, tool } = place
-      const named = {
-        step: place.step,
-        part,
-        kind,
-        ...(call !== undefined && { call }),
-        ...(tool !== undefined && { tool }),
-      }
-      const at = live.findIndex((one) => one.step === place.step && one.part === part && one.call === call)
-      const old = live[at]
-      const whole = (old?.text ?? '') + text
-      // Output may be endless; what a newcomer sees of it is its end.
-      const grown: LivePart = { ...named, text: kind === 'output' ? whole.slice(-outputShownCharsMax) : whole }
-      live = old ? live.with(at, grown) : [...live, grown]
-      send({ type: 'delta', sessionId, ...named, index, text }, text.length + frameOverheadBytes)
+      live = growLive(live, place, text)
+      send({ type: 'delta', sessionId, ...place, index, text }, text.length + frameOverheadBytes)
     },
 
     join() {

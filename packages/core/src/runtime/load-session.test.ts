@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest'
 import {
   approvedBy,
   aSession,
@@ -10,7 +9,8 @@ import {
   started,
   thinking,
   turnEnded,
-} from '../../../../test/simulation/a-log.ts'
+} from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
 import type { ReadRecord } from '../ports/log.ts'
 import type { StoredSnapshot } from '../ports/store.ts'
 import { foldNumber } from '../session/evolve.ts'

@@ -1,8 +1,7 @@
-import type { Frame } from '@holdfast/protocol'
-import { createGate, mumble, say, waitAt } from '@holdfast/testkit'
+import { type Frame, limits } from '@holdfast/protocol'
+import { aSession, createGate, isRecord, mumble, say, waitAt } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { isRecord, openHouse } from '../../../../test/simulation/a-house.ts'
-import { aSession } from '../../../../test/simulation/a-log.ts'
+import { openMemoryHouse } from '../testing/memory-house.ts'
 
 const prompt = { type: 'sendPrompt', content: 'go' } as const
 const take = async (frames: AsyncIterable<Frame>, isLast: (frame: Frame) => boolean) => {
@@ -18,13 +17,13 @@ const types = (frames: readonly Frame[]) => frames.map(({ type }) => type)
 
 describe('a subscription', () => {
   it('begins with a snapshot', async () => {
-    const house = await openHouse()
+    const house = await openMemoryHouse()
     const [first] = await take(house.handle.subscribe(), () => true)
     expect(first).toMatchObject({ type: 'snapshot', seq: 1, messages: [], before: null })
   })
 
   it('with a cursor gets exactly what it missed, then what happens', async () => {
-    const house = await openHouse({ script: [[say('Hi.')]] })
+    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
     await house.send('a', prompt)
     await house.frame(idle)
     const missed = await take(house.handle.subscribe({ after: 3 }), idle)
@@ -33,7 +32,7 @@ describe('a subscription', () => {
   })
 
   it('with a cursor from the future is told to start over', async () => {
-    const house = await openHouse()
+    const house = await openMemoryHouse()
     expect(types(await take(house.handle.subscribe({ after: 99 }), ({ type }) => type === 'snapshot'))).toEqual([
       'resync',
       'snapshot',
@@ -42,7 +41,7 @@ describe('a subscription', () => {
 
   it('that comes late gets the running message so far', async () => {
     const gate = createGate()
-    const house = await openHouse({ script: [[mumble('Hello th'), waitAt(gate)]] })
+    const house = await openMemoryHouse({ script: [[mumble('Hello th'), waitAt(gate)]] })
     await house.send('a', prompt)
     await gate.reached
     const frames = await take(house.handle.subscribe(), ({ type }) => type === 'draft')
@@ -50,7 +49,7 @@ describe('a subscription', () => {
   })
 
   it('ends when its signal says so, be it before it began', async () => {
-    const house = await openHouse()
+    const house = await openMemoryHouse()
     const [before, after] = [new AbortController(), new AbortController()]
     before.abort()
     expect(types(await Array.fromAsync(house.handle.subscribe({ signal: before.signal })))).toEqual(['snapshot'])
@@ -61,20 +60,40 @@ describe('a subscription', () => {
     expect(house.roster.awake(aSession)?.hub.size).toBe(0)
   })
 
-  it('is ended with a reason when the session is put to rest', async () => {
-    const house = await openHouse()
+  it('that reads too slowly misses nothing, and never hears that it was cut', async () => {
+    const inner = createGate()
+    const house = await openMemoryHouse({ script: [[waitAt(inner), say('Hi.')]] })
+    const frames = house.handle.subscribe({ after: 1 })[Symbol.asyncIterator]()
+    const first = frames.next()
+    await house.send('a', prompt)
+    await inner.reached
+    // Queued while the turn runs: together more than its buffer holds.
+    const large = { type: 'sendPrompt', content: 'x'.repeat(limits.frameBufferBytesMax / 2) } as const
+    for (const id of ['b', 'c', 'd']) await house.send(id, large)
+    const { seq } = house.roster.awake(aSession)?.folded().state ?? { seq: 0 }
+    const seen: number[] = []
+    for (let next = await first; !next.done; next = await frames.next()) {
+      if (next.value.type === 'end') break
+      if (next.value.type === 'record') seen.push(next.value.record.seq)
+      if (seen.at(-1) === seq) break
+    }
+    expect(seen).toEqual(Array.from({ length: seq - 1 }, (_, index) => index + 2))
+  })
+
+  it('is ended with a reason when the session is unloaded', async () => {
+    const house = await openMemoryHouse()
     const following = take(house.handle.subscribe(), ({ type }) => type === 'end')
     await new Promise<void>((resolve) => void setImmediate(resolve))
     await house.send('a', prompt)
     await house.frame(idle)
-    await house.roster.rest(aSession)
+    await house.roster.unload(aSession)
     expect((await following).at(-1)).toMatchObject({ type: 'end', reason: 'stopped' })
   })
 })
 
 describe('the handle', () => {
   it('refuses what is no command, and says what is wrong with it', async () => {
-    const house = await openHouse()
+    const house = await openMemoryHouse()
     // A program without types may send anything.
     const answer = await house.handle.submit({ type: 'sendPrompt' } as never)
     expect(answer).toMatchObject({
@@ -83,12 +102,19 @@ describe('the handle', () => {
     })
   })
 
+  it('refuses ids that have not the form of one', async () => {
+    const house = await openMemoryHouse()
+    for (const options of [{ commandId: 'no spaces' }, { as: 'x'.repeat(65) }, { commandId: '' }])
+      expect(await house.handle.submit(prompt, options)).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
+    expect(await house.events()).toEqual(['session.started'])
+  })
+
   it('reads without waking, and shows the same as when it is awake', async () => {
-    const house = await openHouse({ script: [[say('Hi.')]] })
+    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
     await house.send('a', prompt)
     await house.frame(idle)
     const awake = await house.handle.snapshot()
-    await house.roster.rest(aSession)
+    await house.roster.unload(aSession)
     expect(await house.handle.snapshot()).toEqual(awake)
     expect(house.roster.awake(aSession)).toBeNull()
   })
@@ -96,7 +122,7 @@ describe('the handle', () => {
 
 describe('a session that nobody attends', () => {
   it('leaves memory after a quarter of an hour, and nobody can tell when it is back', async () => {
-    const house = await openHouse({ script: [[say('Hi.')], [say('Again.')]] })
+    const house = await openMemoryHouse({ script: [[say('Hi.')], [say('Again.')]] })
     await house.send('a', prompt)
     await house.frame(idle)
     const before = await house.handle.snapshot()

@@ -1,5 +1,9 @@
 /** One thing after the other: what is put in is done in order, each when the one before it is over. */
-export function createMailbox() {
+export interface Mailbox {
+  put<Value>(work: () => Promise<Value>): Promise<Value>
+}
+
+export function createMailbox(): Mailbox {
   let last: Promise<unknown> = Promise.resolve()
   return {
     put<Value>(work: () => Promise<Value>): Promise<Value> {
@@ -7,7 +11,5 @@ export function createMailbox() {
       last = result.catch(() => undefined) // whoever put it in hears of it; the next in line must not
       return result
     },
-    /** Resolves when all that is in now is done. */
-    empty: (): Promise<unknown> => last,
   }
 }

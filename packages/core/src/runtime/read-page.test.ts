@@ -1,15 +1,6 @@
 import { type Line, MessageId, type PageRequest } from '@holdfast/protocol'
+import { aSession, askedFor, callOf, type Given, recordsOf, said, settled, stepEnded } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import {
-  aSession,
-  askedFor,
-  callOf,
-  type Given,
-  recordsOf,
-  said,
-  settled,
-  stepEnded,
-} from '../../../../test/simulation/a-log.ts'
 import type { Log, ReadRecord } from '../ports/log.ts'
 import { readPage } from './read-page.ts'
 

@@ -19,7 +19,7 @@ export type LinePage = {
   readonly after: MessageId | null
 }
 
-type LineReader = Pick<Log, 'read' | 'readRefs'>
+export type LineReader = Pick<Log, 'read' | 'readRefs'>
 
 /**
  * A page of the line that ends at `head`, oldest first: a bounded range scan, and one look-up for what its calls came to.

@@ -1,7 +1,19 @@
-import { createGate, say, waitAt } from '@holdfast/testkit'
+import { CommandId, HoldfastError, refuse } from '@holdfast/protocol'
+import {
+  aSession,
+  createGate,
+  createVirtualClock,
+  diskFull,
+  isRecord,
+  say,
+  type VirtualClock,
+  waitAt,
+} from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { isRecord, openHouse } from '../../../../test/simulation/a-house.ts'
-import { aSession } from '../../../../test/simulation/a-log.ts'
+import type { Problem } from '../ports/problem.ts'
+import type { Store } from '../ports/store.ts'
+import { createMemoryStore, openMemoryHouse } from '../testing/memory-house.ts'
+import { createRoster, type Roster } from './roster.ts'
 
 const prompt = { type: 'sendPrompt', content: 'go' } as const
 const idle = isRecord('turn.ended')
@@ -9,7 +21,7 @@ const idle = isRecord('turn.ended')
 describe('the roster', () => {
   it('keeps a session whose turn runs', async () => {
     const gate = createGate()
-    const house = await openHouse({ script: [[waitAt(gate)]] })
+    const house = await openMemoryHouse({ script: [[waitAt(gate)]] })
     await house.send('a', prompt)
     await gate.reached
     house.clock.advance(60 * 60_000)
@@ -17,47 +29,133 @@ describe('the roster', () => {
   })
 
   it('wakes a session once, however many ask for it at the same time', async () => {
-    const house = await openHouse({ script: [[say('Hi.')]] })
+    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
     await house.send('a', prompt)
     await house.frame(idle)
-    await house.roster.rest(aSession)
+    await house.roster.unload(aSession)
     const woken = await Promise.all([1, 2, 3].map(() => house.roster.wake(aSession)))
     expect(new Set(woken.map((one) => one.ok && one.value)).size).toBe(1)
   })
 
   it('leaves nothing of a session nobody has spoken in', async () => {
-    const house = await openHouse()
-    await house.roster.rest(aSession)
+    const house = await openMemoryHouse()
+    await house.roster.unload(aSession)
     expect(await house.roster.wake(aSession)).toMatchObject({ fault: { code: 'session_not_found' } })
   })
 
   it('settles what a dead node left open, and leaves a question waiting', async () => {
     const gate = createGate()
-    const dead = await openHouse({ script: [[waitAt(gate)]] })
+    const dead = await openMemoryHouse({ script: [[waitAt(gate)]] })
     await dead.store.registerNode(dead.roster.parts.node)
     await dead.send('a', prompt)
     await gate.reached
-    const next = await openHouse({ store: dead.store, takesOver: true, node: 'two' })
+    const next = await openMemoryHouse({ store: dead.store, takesOver: true, node: 'two' })
     await next.roster.settleCrashed()
     expect((await next.events()).slice(-2)).toEqual(['step.ended', 'turn.ended'])
     expect(await next.store.nodes()).toEqual([])
   })
 
   it('refuses a session that another living process owns', async () => {
-    const one = await openHouse()
+    const one = await openMemoryHouse()
     await one.store.registerNode(one.roster.parts.node)
-    const two = await openHouse({ store: one.store, takesOver: true, node: 'two', living: ['one', 'two'] })
+    const two = await openMemoryHouse({ store: one.store, takesOver: true, node: 'two', living: ['one', 'two'] })
     expect(await two.roster.wake(aSession)).toMatchObject({
       fault: { code: 'session_locked', details: { node: 'one' } },
     })
   })
 
   it('refuses to wake anything once it closes, and lets go of all it held', async () => {
-    const house = await openHouse({ script: [[say('Hi.')]] })
+    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
     await house.send('a', prompt)
     await house.frame(idle)
     await house.roster.close()
     expect(await house.roster.wake(aSession)).toMatchObject({ fault: { code: 'session_stopped' } })
     expect((await house.store.entry(aSession))?.owner).toBeNull()
+  })
+})
+
+describe('a roster whose disk fails', () => {
+  const full = new HoldfastError(diskFull)
+  const soon = () => new Promise<void>((resolve) => void setImmediate(resolve))
+
+  /** A roster of its own on a session that has spoken and was let go, on a store that a test may break. */
+  async function openBroken(broken: (inner: Store) => Partial<Store>): Promise<Broken> {
+    const inner = createMemoryStore()
+    const house = await openMemoryHouse({ store: inner, script: [[say('Hi.')]] })
+    await house.send('a', prompt)
+    await house.frame(idle)
+    await house.roster.unload(aSession)
+    const problems: Problem[] = []
+    const clock = createVirtualClock()
+    const store = { ...inner, ...broken(inner) }
+    const report = (problem: Problem) => void problems.push(problem)
+    return { roster: createRoster({ ...house.roster.parts, store, clock, report }), inner, clock, problems }
+  }
+  type Broken = {
+    readonly roster: Roster
+    readonly inner: Store
+    readonly clock: VirtualClock
+    readonly problems: Problem[]
+  }
+
+  it('unloads an idle session all the same, and tells what could not be done', async () => {
+    const { roster, clock, problems } = await openBroken(() => ({ release: () => Promise.reject(full) }))
+    await roster.wake(aSession)
+    clock.advance(15 * 60_000)
+    await soon()
+    expect(roster.awake(aSession)).toBeNull()
+    expect(problems).toEqual([{ where: `unloading ${aSession}`, cause: full }])
+  })
+
+  it('gives a session up though its snapshot cannot be kept', async () => {
+    const gate = createGate()
+    const inner = createMemoryStore()
+    const problems: Problem[] = []
+    const house = await openMemoryHouse({ store: inner, script: [[waitAt(gate)]] })
+    const store = { ...inner, saveSnapshot: () => Promise.reject(full) }
+    await house.send('a', prompt)
+    await gate.reached
+    const next = { id: 'two', address: '', startedAt: '' }
+    const report = (problem: Problem) => void problems.push(problem)
+    const roster = createRoster({ ...house.roster.parts, store, node: next, isAlive: async () => false, report })
+    await roster.wake(aSession)
+    await roster.unload(aSession)
+    expect((await inner.entry(aSession))?.owner).toBeNull()
+    expect(problems).toEqual([{ where: `snapshot of ${aSession}`, cause: full }])
+  })
+
+  it('tells that it could not take up a session whose log had moved', async () => {
+    let lies = false
+    const { roster, problems } = await openBroken((inner) => ({
+      async append(append) {
+        const appended = await inner.append(append)
+        return lies ? refuse(diskFull) : appended
+      },
+      claim: (...args) => (lies ? Promise.reject(full) : inner.claim(...args)),
+    }))
+    const woken = await roster.wake(aSession)
+    lies = true
+    const command = { type: 'enterPlan' } as const
+    if (woken.ok) await woken.value.submit({ commandId: CommandId.parse('b'), by: null, command })
+    await soon()
+    expect(problems).toEqual([{ where: `waking ${aSession} again`, cause: full }])
+  })
+
+  it('starts though one session breaks while it is settled', async () => {
+    const { roster, problems } = await openBroken(() => ({
+      busy: async () => [{ session: aSession, owner: null }],
+      loadSnapshot: () => Promise.reject(full),
+    }))
+    expect(await roster.settleCrashed()).toEqual([])
+    expect(problems).toEqual([{ where: `settling ${aSession}`, cause: full }])
+  })
+
+  it('lets go of all it holds when it closes, and leaves no node behind', async () => {
+    const { roster, inner, problems } = await openBroken(() => ({ release: () => Promise.reject(full) }))
+    await inner.registerNode(roster.parts.node)
+    await roster.wake(aSession)
+    await roster.close()
+    expect([roster.all(), await inner.nodes()]).toEqual([[], []])
+    expect(problems).toEqual([{ where: `unloading ${aSession}`, cause: full }])
   })
 })

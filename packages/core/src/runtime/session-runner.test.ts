@@ -1,9 +1,24 @@
-import { type Frame, fault, refuse } from '@holdfast/protocol'
-import { call, createGate, mumble, say, waitAt } from '@holdfast/testkit'
+import { type Frame, refuse } from '@holdfast/protocol'
+import {
+  aSession,
+  aTool,
+  call,
+  createFaultyStore,
+  createGate,
+  createScriptedModel,
+  diskFull,
+  isRecord,
+  modelsOf,
+  mumble,
+  say,
+  waitAt,
+} from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { aTool, isRecord, openHouse } from '../../../../test/simulation/a-house.ts'
-import { aSession } from '../../../../test/simulation/a-log.ts'
-import { createMemoryStore } from '../../../holdfast/src/store/memory/memory-store.ts'
+import type { Problem } from '../ports/problem.ts'
+import type { Store } from '../ports/store.ts'
+import { createMemoryStore, openMemoryHouse } from '../testing/memory-house.ts'
+import { createLocalHandle } from './local-handle.ts'
+import { createRoster } from './roster.ts'
 
 const prompt = { type: 'sendPrompt', content: 'go' } as const
 const approve = { type: 'respondToApproval', decision: 'approve' } as const
@@ -13,7 +28,7 @@ const idle = isRecord('turn.ended')
 
 describe('a turn', () => {
   it('goes from the prompt through an approved call to its end, each step on record first', async () => {
-    const house = await openHouse({
+    const house = await openMemoryHouse({
       script: [[call('touch', {})], [say('Done.')]],
       tools: [aTool('touch', async (_, __, { begin }) => begin().then(() => done))],
     })
@@ -30,7 +45,7 @@ describe('a turn', () => {
 
   it('whose tool throws goes on with an error result', async () => {
     const broken = aTool('look', () => Promise.reject(new Error('boom')), false)
-    const house = await openHouse({ script: [[call('look', {})], [say('Well.')]], tools: [broken] })
+    const house = await openMemoryHouse({ script: [[call('look', {})], [say('Well.')]], tools: [broken] })
     await house.send('a', prompt)
     await house.frame(idle)
     expect(house.model.requests[1]?.messages.at(-1)?.content).toMatchObject([
@@ -39,9 +54,75 @@ describe('a turn', () => {
   })
 })
 
+describe('a model that can no longer be called once its turn has begun', () => {
+  it.each([
+    ['unknown_model', 'passthrough', 'before its step', 2],
+    ['unknown_model', 'passthrough', 'in its step', 3],
+    ['no_credentials', 'auth_failed', 'before its step', 2],
+  ] as const)('(%s) is recorded as %s, %s', async (type, kind, _, nth) => {
+    const ready = modelsOf(createScriptedModel([]))
+    let asked = 0
+    const house = await openMemoryHouse({
+      models: { find: (model) => (++asked < nth ? ready.find(model) : { type, message: 'It cannot.' }) },
+    })
+    await house.send('a', prompt)
+    expect(await house.frame(idle)).toMatchObject({
+      record: { event: { reason: 'failed', fault: { kind, message: 'It cannot.' } } },
+    })
+  })
+})
+
+describe('a session that is stopped', () => {
+  it('while the disk is full tells that its turn could not be settled', async () => {
+    const store = createFaultyStore(createMemoryStore())
+    const gate = createGate()
+    const problems: Problem[] = []
+    const house = await openMemoryHouse({ store, script: [[waitAt(gate)]] })
+    await house.roster.unload(aSession)
+    const report = (problem: Problem) => void problems.push(problem)
+    const roster = createRoster({ ...house.roster.parts, report })
+    await roster.start({ workdir: '/work' })
+    await createLocalHandle(roster, aSession).submit(prompt)
+    await gate.reached
+    store.breakDown()
+    await roster.unload(aSession)
+    expect(problems).toEqual([{ where: `stopping ${aSession}`, cause: diskFull }])
+  })
+})
+
+describe('an abort that is owed', () => {
+  it('and breaks when it is recorded at last is told, and ends nothing else', async () => {
+    const inner = createMemoryStore()
+    let answers: 'fine' | 'full' | 'broken' = 'fine'
+    const gate = createGate()
+    const problems: Problem[] = []
+    const broken = new Error('broken')
+    const store: Store = {
+      ...inner,
+      async append(append) {
+        if (answers === 'broken') throw broken
+        return answers === 'full' ? refuse(diskFull) : inner.append(append)
+      },
+    }
+    const house = await openMemoryHouse({ store, script: [[waitAt(gate)]] })
+    await house.roster.unload(aSession)
+    const roster = createRoster({ ...house.roster.parts, report: (problem) => void problems.push(problem) })
+    await roster.start({ workdir: '/work' })
+    const handle = createLocalHandle(roster, aSession)
+    await handle.submit(prompt)
+    await gate.reached
+    answers = 'full'
+    await handle.submit({ type: 'abort' })
+    answers = 'broken'
+    house.clock.advance(500)
+    await new Promise<void>((resolve) => void setImmediate(resolve))
+    expect(problems).toEqual([{ where: `recording an abort of ${aSession}`, cause: broken }])
+  })
+})
+
 describe('a command sent again', () => {
   it('gets its first answer and changes nothing', async () => {
-    const house = await openHouse({ script: [[say('Hi.')]] })
+    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
     const first = await house.send('a', prompt)
     await house.frame(idle)
     const before = await house.events()
@@ -51,7 +132,7 @@ describe('a command sent again', () => {
 
   it('that is an abort does not stop the turn that began since', async () => {
     const gates = [createGate(), createGate()] as const
-    const house = await openHouse({ script: [[waitAt(gates[0])], [waitAt(gates[1]), say('Still here.')]] })
+    const house = await openMemoryHouse({ script: [[waitAt(gates[0])], [waitAt(gates[1]), say('Still here.')]] })
     await house.send('a', prompt)
     await gates[0].reached
     await house.send('stop', { type: 'abort' })
@@ -65,7 +146,7 @@ describe('a command sent again', () => {
 
 describe('two who answer the same question at once', () => {
   it('are told apart: the first decides, the second hears who did', async () => {
-    const house = await openHouse({ script: [[call('touch', {})]], tools: [aTool('touch', async () => done)] })
+    const house = await openMemoryHouse({ script: [[call('touch', {})]], tools: [aTool('touch', async () => done)] })
     await house.send('a', prompt)
     const asked = await house.frame(isRecord('approval.asked'))
     const answer = { ...approve, approval: seqOf(asked) }
@@ -77,7 +158,7 @@ describe('two who answer the same question at once', () => {
 describe('an abort', () => {
   it('keeps what was said and drops what comes late', async () => {
     const gate = createGate()
-    const house = await openHouse({ script: [[mumble('I was about'), waitAt(gate), say(' to say')]] })
+    const house = await openMemoryHouse({ script: [[mumble('I was about'), waitAt(gate), say(' to say')]] })
     await house.send('a', prompt)
     await gate.reached
     await house.send('stop', { type: 'abort' })
@@ -100,13 +181,13 @@ describe('an abort', () => {
       },
       false,
     )
-    const house = await openHouse({ script: [[call('look', {})]], tools: [tool] })
+    const house = await openMemoryHouse({ script: [[call('look', {})]], tools: [tool] })
     const frames = Array.fromAsync(house.handle.subscribe())
     await house.send('a', prompt)
     await gate.reached
     await house.send('stop', { type: 'abort' })
     gate.open()
-    await house.roster.rest(aSession)
+    await house.roster.unload(aSession)
     expect(JSON.stringify(await frames)).not.toContain('too late')
   })
 
@@ -114,7 +195,7 @@ describe('an abort', () => {
     const inner = createMemoryStore()
     const gate = createGate()
     const isWindow = (types: readonly string[] | undefined) => types?.includes('user.said') === true
-    const house = await openHouse({
+    const house = await openMemoryHouse({
       store: {
         ...inner,
         read: async (session, range) => {
@@ -128,43 +209,39 @@ describe('an abort', () => {
     await gate.reached
     await house.send('stop', { type: 'abort' })
     gate.open()
-    await house.roster.rest(aSession)
+    await house.roster.unload(aSession)
     expect(house.model.requests).toEqual([])
   })
 
   it('stops the work though the disk is full, and is recorded once it is not', async () => {
-    const inner = createMemoryStore()
-    let isFull = false
-    const full = refuse(fault('storage_error', 'The disk is full.'))
+    const store = createFaultyStore(createMemoryStore())
     const gate = createGate()
-    const house = await openHouse({
-      store: { ...inner, append: async (append) => (isFull ? full : inner.append(append)) },
+    const house = await openMemoryHouse({
+      store,
       script: [[waitAt(gate)], [say('Next.')]],
     })
     await house.send('a', prompt)
     await gate.reached
-    isFull = true
-    expect(await house.send('stop', { type: 'abort' })).toEqual(full)
-    isFull = false
+    store.breakDown()
+    expect(await house.send('stop', { type: 'abort' })).toEqual(refuse(diskFull))
+    store.heal()
     const ended = house.frame(idle)
     house.clock.advance(500)
     expect(await ended).toMatchObject({ record: { event: { reason: 'aborted' } } })
   })
 
   it('that could not be recorded is owed to its own turn, not to the next', async () => {
-    const inner = createMemoryStore()
-    let isFull = false
-    const full = refuse(fault('storage_error', 'The disk is full.'))
+    const store = createFaultyStore(createMemoryStore())
     const gates = [createGate(), createGate()] as const
-    const house = await openHouse({
-      store: { ...inner, append: async (append) => (isFull ? full : inner.append(append)) },
+    const house = await openMemoryHouse({
+      store,
       script: [[waitAt(gates[0])], [waitAt(gates[1]), say('Next.')]],
     })
     await house.send('a', prompt)
     await gates[0].reached
-    isFull = true
+    store.breakDown()
     await house.send('stop', { type: 'abort' })
-    isFull = false
+    store.heal()
     await house.handle.submit({ type: 'abort' })
     await house.send('b', prompt)
     await gates[1].reached
@@ -177,10 +254,10 @@ describe('an abort', () => {
 describe('a disk that refuses', () => {
   it('is offered what an effect did until it takes it', async () => {
     const inner = createMemoryStore()
-    const full = refuse(fault('storage_error', 'The disk is full.'))
+    const full = refuse(diskFull)
     let refusals = 0
     const refused = createGate()
-    const house = await openHouse({
+    const house = await openMemoryHouse({
       store: {
         ...inner,
         append: async (append) => {
@@ -204,9 +281,9 @@ describe('a disk that refuses', () => {
 
   it('and kept it all the same leaves no session that nobody works on', async () => {
     const inner = createMemoryStore()
-    const full = refuse(fault('storage_error', 'The disk is full.'))
+    const full = refuse(diskFull)
     let lies = false
-    const house = await openHouse({
+    const house = await openMemoryHouse({
       store: {
         ...inner,
         append: async (append) => {
@@ -227,11 +304,11 @@ describe('a disk that refuses', () => {
 describe('another owner', () => {
   it('takes the session over; the old one can write no more, and says so to its subscribers', async () => {
     const gate = createGate()
-    const old = await openHouse({ script: [[waitAt(gate), say('From the grave.')]] })
+    const old = await openMemoryHouse({ script: [[waitAt(gate), say('From the grave.')]] })
     await old.send('a', prompt)
     await gate.reached
     const end = old.frame(({ type }) => type === 'end')
-    const next = await openHouse({ store: old.store, takesOver: true, node: 'two' })
+    const next = await openMemoryHouse({ store: old.store, takesOver: true, node: 'two' })
     await next.frame(idle)
     gate.open()
     expect(await end).toMatchObject({ reason: 'failed' })
@@ -240,22 +317,28 @@ describe('another owner', () => {
 
   it('finds an unanswered question still waiting, and its answer carries the turn on', async () => {
     const tools = [aTool('touch', async (_, __, { begin }) => begin().then(() => done))]
-    const old = await openHouse({ script: [[call('touch', {})]], tools })
+    const old = await openMemoryHouse({ script: [[call('touch', {})]], tools })
     await old.send('a', prompt)
     await old.frame(isRecord('approval.asked'))
-    const next = await openHouse({ store: old.store, takesOver: true, node: 'two', tools, script: [[say('Done.')]] })
+    const next = await openMemoryHouse({
+      store: old.store,
+      takesOver: true,
+      node: 'two',
+      tools,
+      script: [[say('Done.')]],
+    })
     expect(await next.send('b', approve)).toMatchObject({ ok: true })
     await next.frame(isRecord('text.said'))
   })
 
   it('finds the draft of an answer that a crash cut short', async () => {
     const gate = createGate()
-    const old = await openHouse({ script: [[mumble('Half an ans'), waitAt(gate)]] })
+    const old = await openMemoryHouse({ script: [[mumble('Half an ans'), waitAt(gate)]] })
     await old.send('a', prompt)
     await gate.reached
     old.clock.advance(1000)
     await new Promise<void>((resolve) => void setImmediate(resolve))
-    const next = await openHouse({ store: old.store, takesOver: true, node: 'two' })
+    const next = await openMemoryHouse({ store: old.store, takesOver: true, node: 'two' })
     expect(await next.frame(isRecord('text.said'))).toMatchObject({
       record: { event: { text: 'Half an ans', interrupted: true } },
     })

@@ -2,25 +2,27 @@ import {
   type Answer,
   type Fault,
   fault,
-  limits,
   ok,
   type Result,
   refuse,
   type SessionId,
   type Submission,
 } from '@holdfast/protocol'
-import type { EncodedRecord } from '../ports/log.ts'
 import { answerOf, decide } from '../session/decide.ts'
 import type { Input, Report } from '../session/input.ts'
 import { plan } from '../session/plan.ts'
 import type { EffectParts, RuntimeParts } from './effect/parts.ts'
+import { createPerform } from './effect/perform-effect.ts'
 import { blobsOf, encodeRecords } from './encode-records.ts'
+import { endLeftovers } from './end-leftovers.ts'
 import { createHub, type Hub } from './hub.ts'
-import { type Folded, fold, type LoadedSession, toSnapshot } from './load-session.ts'
+import { createBackground } from './in-background.ts'
+import { type Folded, fold, type LoadedSession } from './load-session.ts'
 import { createMailbox } from './mailbox.ts'
-import { createPerform } from './perform.ts'
+import { createOwedAbort } from './owed-abort.ts'
 import { createPerformer } from './performer.ts'
 import { resolve } from './resolve.ts'
+import { createSnapshotKeeper } from './snapshot-keeper.ts'
 
 /** A session that is awake: one mailbox, its folds, its subscribers, its effects. */
 export interface SessionRunner {
@@ -29,7 +31,7 @@ export interface SessionRunner {
   /** The folds as of the last durable record. */
   folded(): Folded
   submit(submission: Submission): Promise<Result<Answer>>
-  /** Puts the session to rest and lets go of it: what ran is interrupted, open questions go on waiting. */
+  /** Ends all work here and lets go of the session: what ran is interrupted, open questions go on waiting. */
   stop(reason: 'stopped' | 'closing'): Promise<void>
 }
 
@@ -41,7 +43,7 @@ export type RunnerOptions = {
   /** Something happened: the roster looks again whether the session may be unloaded. */
   readonly touched: () => void
   /** The session can no longer be written here; the roster forgets it. */
-  readonly lost: (fault: Fault) => void
+  readonly abandoned: (fault: Fault) => void
 }
 
 type Refusal = Extract<Result<void>, { ok: false }>
@@ -56,14 +58,11 @@ export async function openRunner({
   parts,
   loaded,
   touched,
-  lost,
+  abandoned,
 }: RunnerOptions): Promise<Result<SessionRunner>> {
   const { store, clock } = parts
   let current: Folded = { state: loaded.state, row: loaded.row }
-  let snapshotSeq = loaded.snapshotSeq
   let closed: Fault | null = null
-  /** An abort that stopped the turn and could not be recorded yet. It is owed to that turn, not to the next. */
-  let owedAbort: (() => Promise<Result<Answer>>) | null = null
 
   const hub = createHub(id, touched)
   const mailbox = createMailbox()
@@ -72,7 +71,14 @@ export async function openRunner({
     parts.report({ where: `session ${id}`, cause }),
   )
 
+  const inBackground = createBackground(parts.report)
+  const snapshots = createSnapshotKeeper(id, store, loaded.snapshotSeq, inBackground)
   const pause = (delayMs: number) => new Promise<void>((wake) => void clock.after(delayMs, wake))
+  const owedAbort = createOwedAbort(
+    mailbox,
+    () => pause(storageRetryMs),
+    () => closed !== null,
+  )
 
   /** Decide, append, evolve, publish, perform: the only way anything comes to be true in a session. */
   async function step(input: Input): Promise<Result<Answer>> {
@@ -101,8 +107,8 @@ export async function openRunner({
     current = next
     hub.publish(records) // only after append: nobody may see what a crash could unsay
     performer.reconcile(plan(current.state))
-    if (current.state.turn.phase === 'idle') owedAbort = null
-    keepSnapshot(records)
+    if (current.state.turn.phase === 'idle') owedAbort.forget()
+    snapshots.look(current)
     touched()
     return records[0] ? ok(answerOf(records[0].record)) : nothingNew
   }
@@ -132,7 +138,7 @@ export async function openRunner({
     closed = reason
     performer.reconcile([])
     hub.end('failed', storageRetryMs)
-    lost(reason)
+    abandoned(reason)
   }
 
   /** What an effect did must be recorded: while the disk refuses, it is offered again until it is taken. */
@@ -164,46 +170,26 @@ export async function openRunner({
     const record = () =>
       step({ type: 'command', facts: { draft: effects.answer?.draft(), printed: hub.printed() }, ...submission })
     const aborted = await mailbox.put(record)
-    if (!aborted.ok && aborted.fault.code === 'storage_error') void recordLater(record)
+    if (!aborted.ok && aborted.fault.code === 'storage_error')
+      inBackground(`recording an abort of ${id}`, owedAbort.owe(record))
     return aborted
-  }
-
-  /** The work has stopped though the disk could not be told; it is told as soon as it listens. */
-  async function recordLater(record: () => Promise<Result<Answer>>): Promise<void> {
-    owedAbort = record
-    while (owedAbort === record && !closed) {
-      await pause(storageRetryMs)
-      await mailbox.put(async () => owedAbort === record && record())
-    }
-  }
-
-  function keepSnapshot(records: readonly EncodedRecord[]): void {
-    if (current.state.seq - snapshotSeq < limits.snapshotEveryRecords || records.length === 0) return
-    snapshotSeq = current.state.seq
-    store.saveSnapshot(id, toSnapshot(current)).catch((cause) => parts.report({ where: `snapshot of ${id}`, cause }))
   }
 
   async function stop(reason: 'stopped' | 'closing'): Promise<void> {
     performer.interrupt()
-    await mailbox.put(() => step({ type: 'process.restarted', draft: effects.answer?.draft() ?? null }))
-    closed ??= fault('session_stopped', 'The session was put to rest here. Open it again to go on.')
+    const settled = await mailbox.put(() => step({ type: 'process.restarted', draft: effects.answer?.draft() ?? null }))
+    // The next wake settles what could not be settled now; but someone should know that it was not.
+    if (!settled.ok && !closed) parts.report({ where: `stopping ${id}`, cause: settled.fault })
+    closed ??= fault('session_stopped', 'The session was unloaded here. Open it again to go on.')
     performer.reconcile([])
     await performer.settled()
-    if (current.state.seq > snapshotSeq) await store.saveSnapshot(id, toSnapshot(current))
+    await snapshots.finish(current).catch((cause) => parts.report({ where: `snapshot of ${id}`, cause }))
     hub.end(reason, reason === 'closing' ? storageRetryMs : null)
   }
 
-  await endLeftovers(effects)
+  await endLeftovers(current.state, parts.tools)
   const restarted = await mailbox.put(async () => step({ type: 'process.restarted', draft: await store.loadDraft(id) }))
   if (!restarted.ok) return restarted
   performer.reconcile(plan(current.state))
   return ok({ id, hub, folded: () => current, submit, stop })
-}
-
-/** What a dead process of ours left running is ended before its calls are settled. */
-async function endLeftovers({ tools, state }: EffectParts): Promise<void> {
-  const { turn } = state()
-  if (turn.phase !== 'acting') return
-  const marks = turn.calls.flatMap((call) => (call.status === 'started' && call.process ? [call.process] : []))
-  await Promise.all(marks.map((mark) => tools.endLeftover(mark)))
 }

@@ -1,6 +1,6 @@
 import { Frame, type FrameOf, limits } from '@holdfast/protocol'
+import { aSession, recordsOf, said, started } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { aSession, recordsOf, said, started } from '../../../../test/simulation/a-log.ts'
 import { createSubscription } from './subscription.ts'
 
 const record = (seq: number): Frame => {

@@ -1,5 +1,4 @@
 import { BlobHash, CallId, Command, CommandId, type CommandInput, StepId, TurnNumber } from '@holdfast/protocol'
-import { describe, expect, it } from 'vitest'
 import {
   after,
   aHash,
@@ -12,7 +11,8 @@ import {
   stepEnded,
   thinking,
   turnEnded,
-} from '../../../../test/simulation/a-log.ts'
+} from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
 import { answerOf, decide } from './decide.ts'
 import { evolve } from './evolve.ts'
 import type { Facts, Input, Report } from './input.ts'
@@ -134,7 +134,7 @@ describe('each command in each phase', () => {
         started: '',
       },
     ],
-  ])('%s is accepted or refused as behaviour says', (_, command, expected) => {
+  ])('%s is accepted or refused, by what the session is doing', (_, command, expected) => {
     const found = Object.fromEntries(
       Object.entries(phases).map(([name, state]) => [name, decided(state, asked(command))]),
     )

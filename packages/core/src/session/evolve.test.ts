@@ -1,5 +1,4 @@
 import { Event, type EventType, messageEvents } from '@holdfast/protocol'
-import { describe, expect, it } from 'vitest'
 import {
   after,
   aHash,
@@ -14,7 +13,8 @@ import {
   stepEnded,
   thinking,
   turnEnded,
-} from '../../../../test/simulation/a-log.ts'
+} from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
 import { evolve } from './evolve.ts'
 import { emptySession } from './state.ts'
 

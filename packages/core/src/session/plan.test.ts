@@ -1,4 +1,3 @@
-import { describe, expect, it } from 'vitest'
 import {
   after,
   approvedBy,
@@ -10,7 +9,8 @@ import {
   stepEnded,
   thinking,
   turnEnded,
-} from '../../../../test/simulation/a-log.ts'
+} from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
 import { plan } from './plan.ts'
 
 const owed = (...given: readonly Given[]) => plan(after(...given)).map(({ key }) => key)

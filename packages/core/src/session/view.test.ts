@@ -1,5 +1,4 @@
 import { addToView } from '@holdfast/protocol'
-import { describe, expect, it } from 'vitest'
 import {
   after,
   approvedBy,
@@ -13,7 +12,8 @@ import {
   stepEnded,
   thinking,
   turnEnded,
-} from '../../../../test/simulation/a-log.ts'
+} from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
 import { evolve } from './evolve.ts'
 import { emptySession } from './state.ts'
 import { viewOf } from './view.ts'

@@ -1,4 +1,4 @@
-import type { Fault, FaultCode } from '@holdfast/protocol'
+import type { Fault } from '@holdfast/protocol'
 
 /** What the shell is told. */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const
@@ -13,7 +13,3 @@ export type Ended =
 export const ended = (code: ExitCode = exitCodes.ok): Ended => ({ type: 'ended', code })
 export const refused = (fault: Fault): Ended => ({ type: 'refused', fault })
 export const misused = (message: string): Ended => ({ type: 'misused', message })
-
-/** A fault without protocol's schema: reading commands start without zod. */
-export const faultOf = (code: FaultCode, message: string, details?: Record<string, unknown>): Fault =>
-  details === undefined ? { code, message } : { code, message, details }

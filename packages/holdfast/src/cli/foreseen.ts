@@ -1,16 +1,16 @@
-import type { Fault } from '@holdfast/protocol'
-import { faultOf } from './ended.ts'
+import { type Fault, fault, HoldfastError } from '@holdfast/protocol/fault'
+import { systemErrorCode } from '../platform/system-error.ts'
 
 /** The fault behind a thrown error, where someone foresaw it: one of ours, or one of the file system's. */
 export function foreseen(error: unknown): Fault | null {
-  if (!(error instanceof Error)) return null
-  // A HoldfastError, known by its shape: to import its class would bring zod.
-  if ('toFault' in error && typeof error.toFault === 'function') return error.toFault() as Fault
-  if (!('syscall' in error) || !('code' in error)) return null
+  if (error instanceof HoldfastError) return error.toFault()
+  const errno = systemErrorCode(error)
+  if (errno === null || !(error instanceof Error)) return null
   const path = 'path' in error ? String(error.path) : null
   const place = path === null ? '' : ` at ${path}`
-  return faultOf('storage_error', `The system refused ${String(error.syscall)}${place}: ${String(error.code)}.`, {
-    errno: error.code,
+  const call = 'syscall' in error ? String(error.syscall) : 'a call'
+  return fault('storage_error', `The system refused ${call}${place}: ${errno}.`, {
+    errno,
     ...(path !== null && { path }),
   })
 }

@@ -1,4 +1,5 @@
 import type { Frame } from '@holdfast/protocol'
+import { aFrame, aRecord, type Given } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createPaint, type Output } from './output.ts'
 import { createRunScreen } from './run-screen.ts'
@@ -15,12 +16,14 @@ function paper() {
   return { sheets, screen: createRunScreen(output('out'), output('err')) }
 }
 
-const frame = (fields: Readonly<Record<string, unknown>>) => ({ sessionId: 'ses_x', ...fields }) as unknown as Frame // a test needs no brands
-const delta = (part: number, kind: string, text: string, step = 5) =>
-  frame({ type: 'delta', step, part, kind, index: 0, text })
-const draft = (...parts: readonly object[]) => frame({ type: 'draft', step: 5, index: 3, parts })
-const said = (seq: number, text: string, type = 'text.said', step = 5) =>
-  frame({ type: 'record', record: { seq, event: { type, step, text } } })
+type Kind = 'text' | 'thinking'
+const delta = (part: number, kind: Kind, text: string, step = 5) =>
+  aFrame({ type: 'delta', step, part, kind, index: 0, text })
+const draft = (text: string) =>
+  aFrame({ type: 'draft', step: 5, index: 3, parts: [{ step: 5, part: 1, kind: 'text', text }] })
+const recorded = (seq: number, event: Given) => aFrame({ type: 'record', record: aRecord(seq, event) })
+const said = (seq: number, text: string, type: 'text.said' | 'thinking.said' = 'text.said', step = 5) =>
+  recorded(seq, { type, turn: 0, step, text, provider: 'demo' })
 
 async function shown(...frames: readonly Frame[]) {
   const { sheets, screen } = paper()
@@ -42,9 +45,8 @@ describe('a running turn', () => {
   })
 
   it('says nothing twice, whichever way it came', async () => {
-    const whole = { step: 5, part: 1, kind: 'text', text: 'Hello you' }
-    expect((await shown(draft(whole), delta(1, 'text', '.'), said(7, 'Hello you.'))).out).toBe('Hello you.\n')
-    expect((await shown(delta(1, 'text', 'Hel'), draft(whole), said(7, 'Hello you.'))).out).toBe('Hello you.\n')
+    expect((await shown(draft('Hello you'), delta(1, 'text', '.'), said(7, 'Hello you.'))).out).toBe('Hello you.\n')
+    expect((await shown(delta(1, 'text', 'Hel'), draft('Hello you'), said(7, 'Hello you.'))).out).toBe('Hello you.\n')
     expect((await shown(said(7, 'Hello you.'))).out).toBe('Hello you.\n')
     expect((await shown(delta(1, 'text', 'Hello'), said(7, 'Hello you.'))).out).toBe('Hello you.\n')
   })
@@ -60,14 +62,8 @@ describe('a running turn', () => {
     const { out, err } = await shown(
       delta(1, 'text', 'I look.'),
       said(6, 'I look.'),
-      frame({ type: 'record', record: { seq: 7, event: { type: 'call.requested', tool: 'ls', args: { a: '\n' } } } }),
-      frame({
-        type: 'record',
-        record: {
-          seq: 9,
-          event: { type: 'call.settled', call: 7, durationMs: 3, outcome: { type: 'ok', output: {} } },
-        },
-      }),
+      recorded(7, { type: 'call.requested', turn: 0, step: 5, tool: 'ls', args: { a: '\n' }, provider: 'demo' }),
+      recorded(9, { type: 'call.settled', call: 7, durationMs: 3, outcome: { type: 'ok', output: { text: '' } } }),
     )
     expect(out).toBe('I look.\n')
     expect(err).toBe('→ ls {"a":"\\n"}\n✓ ls, 3 ms\n')

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { FollowOptions } from '@holdfast/client'
 import {
   CommandId,
   type Fault,
@@ -9,7 +10,6 @@ import {
 } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { type Ended, type ExitCode, ended, exitCodes, refused } from './ended.ts'
-import { followFrames } from './follow-frames.ts'
 import type { Place } from './place.ts'
 import { previewText } from './run-screen.ts'
 import { thisClient } from './this-client.ts'
@@ -40,9 +40,9 @@ export async function runTurn(handle: SessionHandle, prompt: string, options: Ru
   const account = createTurnAccount(commandId)
   const leave = new AbortController()
   let isLost = false
-  const onLink = (isLostNow: boolean) => {
-    if (isLostNow && !isLost) void watcher.note('The server cannot be reached; trying again.')
-    isLost = isLostNow
+  const onConnection: FollowOptions['onConnection'] = ({ state }) => {
+    if (state === 'waiting' && !isLost) void watcher.note('The server cannot be reached; trying again.')
+    if (state === 'waiting' || state === 'live') isLost = state === 'waiting'
   }
   const abort = async () => {
     if (isLost) return leave.abort()
@@ -54,7 +54,8 @@ export async function runTurn(handle: SessionHandle, prompt: string, options: Ru
     void abort()
   }
   try {
-    const frames = followFrames(handle, isNew ? 0 : seq, leave.signal, onLink)
+    const following: FollowOptions = { after: isNew ? 0 : seq, signal: leave.signal, onConnection }
+    const frames = handle.subscribe(following)[Symbol.asyncIterator]()
     const first = frames.next() // joins before the prompt is sent, so that no word of the answer is missed
     if (interruption.aborted) return ended(exitCodes.interrupted)
     const sent = await handle.submit({ type: 'sendPrompt', content: prompt }, { commandId, as: thisClient })

@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { orThrow } from '@holdfast/protocol/result'
+import { openAtomicFile } from '../files/atomic-file.ts'
+import { ensurePrivateDirectory } from '../files/private-directory.ts'
 import type { Home } from '../home.ts'
-import { openPrivateFile } from './private-file.ts'
 
 const cookieKeyBytes = 32
 
@@ -38,7 +40,7 @@ export async function writeServerFile(
   server: Omit<ServerFile, 'tokenFile'>,
   token: string,
 ): Promise<ServerFile> {
-  mkdirSync(home.stateDir, { recursive: true, mode: 0o700 })
+  ensurePrivateDirectory(home.stateDir)
   const file = { ...server, tokenFile: join(home.stateDir, 'server.token') }
   await put(file.tokenFile, `${token}\n`, server.pid)
   await put(home.serverFile, `${JSON.stringify(file)}\n`, server.pid)
@@ -50,7 +52,7 @@ export async function keepCookieKey(home: Home, pid: number): Promise<Uint8Array
   const path = join(home.stateDir, 'cookie.key')
   const known = existsSync(path) ? Buffer.from(readFileSync(path, 'utf8').trim(), 'base64url') : null
   if (known?.length === cookieKeyBytes) return known
-  mkdirSync(home.stateDir, { recursive: true, mode: 0o700 })
+  ensurePrivateDirectory(home.stateDir)
   const key = randomBytes(cookieKeyBytes)
   await put(path, `${key.toString('base64url')}\n`, pid)
   return key
@@ -64,8 +66,7 @@ export function removeServerFile(home: Home, { pid, tokenFile }: ServerFile): vo
 }
 
 async function put(path: string, text: string, pid: number): Promise<void> {
-  const file = openPrivateFile(path, { replaces: true, pid })
-  if (!file.ok) throw new Error(file.fault.message)
-  await file.value.write(text)
-  file.value.keep()
+  const file = orThrow(openAtomicFile(path, { replaces: true, pid }))
+  await file.write(text)
+  orThrow(file.keep())
 }

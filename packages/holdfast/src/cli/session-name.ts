@@ -1,9 +1,9 @@
-import { findSession } from '@holdfast/core'
 import {
   type Fault,
   fault,
   limits,
   ok,
+  parseSessionName,
   type Result,
   refuse,
   type SessionHandle,
@@ -17,10 +17,9 @@ import { workspaceOf } from './workspace.ts'
 export const latest = '@latest'
 
 /** Whether a name has the form of one. Asked before anything is opened: a name of no form touches nothing. */
-export async function checkName(name: string): Promise<Result<null>> {
-  if (name === latest) return ok(null)
-  const found = await findSession({ find: async () => [] }, name)
-  return found.ok || found.fault.code === 'session_not_found' ? ok(null) : found
+export function checkName(name: string): Result<null> {
+  const form = name === latest ? ok(null) : parseSessionName(name)
+  return form.ok ? ok(null) : form
 }
 
 export const noSession = (name: string): Result<never> =>

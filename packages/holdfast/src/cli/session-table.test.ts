@@ -1,24 +1,16 @@
-import type { Meta } from '@holdfast/protocol'
+import { aMeta } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createPaint } from './output.ts'
 import { ageOf, sessionTable } from './session-table.ts'
 
 const plain = createPaint(false)
 const now = Date.parse('2026-01-02T00:00:00.000Z')
-const meta = (over: Partial<Meta>): Meta =>
-  ({
-    handle: 'calm-harbor-12',
-    title: 'Fix the build',
-    status: 'idle',
-    lastMessageAt: '2026-01-01T21:00:00.000Z',
-    messageCount: 7,
-    model: 'demo/agent',
-    ...over,
-  }) as Meta // a table needs no more of it
+const meta = (changes: Parameters<typeof aMeta>[0]) =>
+  aMeta({ title: 'Fix the build', lastMessageAt: '2026-01-01T21:00:00.000Z', messageCount: 7, ...changes })
 
 describe('the table of sessions', () => {
   it('lines up its columns', () => {
-    const rows = [meta({}), meta({ handle: 'old-bay-1' as Meta['handle'], title: 'x', status: 'tool_executing' })]
+    const rows = [meta({}), meta({ handle: 'old-bay-1', title: 'x', status: 'tool_executing' })]
     expect(sessionTable(rows, now, plain)).toBe(
       [
         'HANDLE          TITLE          STATUS          AGE  MESSAGES  MODEL',

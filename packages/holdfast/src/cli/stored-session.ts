@@ -1,4 +1,4 @@
-import { findSession, loadSession, readPage } from '@holdfast/core'
+import { findSession, openStoredHandle, type StoredHandle } from '@holdfast/core'
 import {
   limits,
   type Message,
@@ -9,20 +9,19 @@ import {
   type Result,
   refuse,
   type SessionId,
+  type TranscriptPage,
 } from '@holdfast/protocol'
+import { isNodeAlive } from '../node/node-socket.ts'
 import { openSqliteReader, type SqliteReader } from '../store/sqlite/sqlite-reader.ts'
-import { honestStatus } from './honest-status.ts'
 import type { Place } from './place.ts'
 import { checkName, latest, noneYet, noSession, suggested } from './session-name.ts'
 import { workspaceOf } from './workspace.ts'
 
-export type Page = { readonly messages: readonly Message[]; readonly before: MessageId | null }
+export type Page = Pick<TranscriptPage, 'messages' | 'before'>
 
-/** A session read from the store file, as it stood when it was opened, without waking it. */
-export interface StoredSession {
+/** A session of the store file as the reading commands write it out. */
+export interface StoredSession extends Pick<StoredHandle, 'lost'> {
   readonly meta: Meta
-  /** Seqs whose records could not be read. */
-  readonly lost: readonly number[]
   /** The whole line, oldest first, page by page: never all of it in memory. */
   pages(): AsyncIterable<readonly Message[]>
   /** The newest messages. */
@@ -31,7 +30,7 @@ export interface StoredSession {
 }
 
 export async function openStoredSession(place: Place, name: string): Promise<Result<StoredSession>> {
-  const form = await checkName(name)
+  const form = checkName(name)
   if (!form.ok) return form
   const reader = openSqliteReader(place.home.storePath)
   if (!reader.ok) return reader
@@ -44,23 +43,18 @@ export async function openStoredSession(place: Place, name: string): Promise<Res
 async function openIn(reader: SqliteReader, place: Place, name: string): Promise<Result<StoredSession>> {
   const id = await idOf(reader, place, name)
   if (!id.ok) return id
-  const log = logOf(reader)
-  const loaded = await loadSession(log, id.value)
-  if (!loaded.ok) return loaded
-  const { state, row, lost } = loaded.value
-  const owner = orThrow(reader.entry(id.value))?.owner ?? null
-  const honest = await honestStatus([{ meta: row.entry.meta, busy: row.entry.busy, owner }], reader.nodes)
-  if (!honest.ok) return honest
-  const page = (request: { readonly after?: MessageId; readonly before?: MessageId; readonly limit: number }) =>
-    readPage(log, id.value, state.line, state.seq, request)
+  const handle = await openStoredHandle(sourceOf(reader), id.value, isNodeAlive)
+  if (!handle.ok) return handle
+  const { lost, page } = handle.value
+  const { session: meta } = orThrow(await page({ limit: 1 }))
 
   return ok({
-    meta: honest.value[0] ?? row.entry.meta,
+    meta,
     lost,
     async *pages() {
       let after: MessageId | null = MessageId.parse(0)
       while (after !== null) {
-        const next: Awaited<ReturnType<typeof page>> = await page({ after, limit: limits.pageMessagesMax })
+        const next: TranscriptPage = orThrow(await page({ after, limit: limits.pageMessagesMax }))
         yield next.messages
         after = next.after
       }
@@ -70,7 +64,7 @@ async function openIn(reader: SqliteReader, place: Place, name: string): Promise
       let before: MessageId | null = null
       do {
         const size = Math.min(limit - messages.length, limits.pageMessagesMax)
-        const older: Page = await page(before === null ? { limit: size } : { before, limit: size })
+        const older: Page = orThrow(await page(before === null ? { limit: size } : { before, limit: size }))
         messages = [...older.messages, ...messages]
         before = older.before
       } while (before !== null && messages.length < limit)
@@ -96,11 +90,12 @@ async function idOf(reader: SqliteReader, place: Place, name: string): Promise<R
 }
 
 /** The reader as core's port, which waits; what the disk does to it is thrown, and told by the program as the fault it is. */
-function logOf(reader: SqliteReader) {
+function sourceOf(reader: SqliteReader) {
   return {
     read: async (...args: Parameters<SqliteReader['read']>) => orThrow(reader.read(...args)),
     readRefs: async (...args: Parameters<SqliteReader['readRefs']>) => orThrow(reader.readRefs(...args)),
     entry: async (...args: Parameters<SqliteReader['entry']>) => orThrow(reader.entry(...args)),
     loadSnapshot: async (...args: Parameters<SqliteReader['loadSnapshot']>) => orThrow(reader.loadSnapshot(...args)),
+    nodes: async () => orThrow(reader.nodes()),
   }
 }

@@ -1,5 +1,4 @@
 import { addToView, type FrameOf, type Seq, type SessionHandle, type SessionView } from '@holdfast/protocol'
-import { followFrames } from './follow-frames.ts'
 
 /**
  * Stays until the session owes nothing that this process would have to do: it rests, or every open call waits for a
@@ -15,7 +14,8 @@ export async function untilRest(
   if (seq >= reached && isResting(view)) return view
   const leave = new AbortController()
   try {
-    for await (const frame of followFrames(handle, seq, AbortSignal.any([signal, leave.signal]))) {
+    const until = AbortSignal.any([signal, leave.signal])
+    for await (const frame of handle.subscribe({ after: seq, signal: until })) {
       if (frame.type !== 'record') continue
       view = addToView(view, frame.record)
       if (frame.record.seq >= reached && isResting(view)) break

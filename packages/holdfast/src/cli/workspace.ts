@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { Result } from '@holdfast/protocol'
-import { faultOf } from './ended.ts'
+import { fault } from '@holdfast/protocol/fault'
+import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import type { Place } from './place.ts'
 
 /** The workspace a directory stands for: its real path. One that is gone still names the sessions it had. */
@@ -10,16 +10,16 @@ export function workspaceOf({ cwd }: Pick<Place, 'cwd'>, directory = '.'): Resul
   if (!here.ok) return here
   const asked = resolve(here.value, directory)
   try {
-    return { ok: true, value: realpathSync(asked) }
+    return ok(realpathSync(asked))
   } catch {
-    return { ok: true, value: asked }
+    return ok(asked)
   }
 }
 
 export function currentDirectory({ cwd }: Pick<Place, 'cwd'>): Result<string> {
   try {
-    return { ok: true, value: cwd() }
+    return ok(cwd())
   } catch {
-    return { ok: false, fault: faultOf('bad_workdir', 'The current directory no longer exists.') }
+    return refuse(fault('bad_workdir', 'The current directory no longer exists.'))
   }
 }

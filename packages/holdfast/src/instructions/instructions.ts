@@ -1,11 +1,12 @@
 import type { Instructions } from '@holdfast/core/ports'
-import { readWindow } from '../tools/files/read-window.ts'
-import { openFile } from '../tools/workspace/open-file.ts'
-import { systemErrorCode } from '../tools/workspace/system-error.ts'
+import { limits } from '@holdfast/protocol'
+import { openFile } from '../platform/open-file.ts'
+import { readWindow } from '../platform/read-window.ts'
+import { systemErrorCode } from '../platform/system-error.ts'
 import { baseText } from './base-text.ts'
 
 const workdirFile = 'AGENTS.md'
-const workdirFileBytesMax = 32 * 1024
+const workdirFileBytesMax = limits.workdirInstructionsBytesMax
 
 /** The system text: the same for the same day, mode, workdir and AGENTS.md. */
 export function createInstructions({ now }: { readonly now: () => number }): Instructions {

@@ -1,14 +1,17 @@
-import { chmod, lstat, mkdir, rm } from 'node:fs/promises'
+import { chmod, rm } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { NodeRow } from '@holdfast/core/ports'
 import { uuidv7 } from 'uuidv7'
+import { claimPrivateDirectory } from '../files/private-directory.ts'
 
 const greeting = (id: string) => `holdfast ${id}\n`
 const answerMsMax = 1000
 // A unix socket's path is copied into a field of about this size; longer ones cannot be bound.
 const socketPathBytesMax = 100
+const socketNameBytes = '/0123456789abcdef.sock'.length
+const heardCharsMax = 200
 
 /** This process as a node: a socket that answers for as long as the process lives, and for no longer. */
 export interface NodeSocket {
@@ -19,7 +22,7 @@ export interface NodeSocket {
 /** Opens the socket by which others tell that this process lives. It needs no clock, no heartbeat and no process id. */
 export async function openNodeSocket(stateDir: string, nowMs: number): Promise<NodeSocket> {
   const id = `node_${uuidv7().replaceAll('-', '')}`
-  const address = join(await socketDir(stateDir), `${id.slice(-16)}.sock`)
+  const address = join(socketDir(stateDir), `${id.slice(-16)}.sock`)
   const server = createServer((socket) => {
     socket.on('error', () => socket.destroy()) // whoever asked has left
     socket.end(greeting(id))
@@ -51,7 +54,7 @@ export function isNodeAlive({ id, address }: NodeRow): Promise<boolean> {
     socket.on('data', (text) => {
       heard += text
       if (heard === greeting(id)) settle(true)
-      else if (heard.length > 200) settle(false)
+      else if (heard.length > heardCharsMax) settle(false)
     })
     socket.on('end', () => settle(heard === greeting(id)))
     socket.on('error', () => settle(false))
@@ -62,17 +65,8 @@ export function isNodeAlive({ id, address }: NodeRow): Promise<boolean> {
 export const removeNodeSocket = (address: string): Promise<void> => rm(address, { force: true })
 
 /** The state directory, or where its path is too long for a socket a private one among the temporary files. */
-async function socketDir(stateDir: string): Promise<string> {
+function socketDir(stateDir: string): string {
   const near = join(stateDir, 'nodes')
-  if (Buffer.byteLength(near) + 22 <= socketPathBytesMax) return privateDir(near)
-  return privateDir(join(tmpdir(), `holdfast-${userInfo().uid}`))
-}
-
-async function privateDir(path: string): Promise<string> {
-  await mkdir(path, { recursive: true, mode: 0o700 })
-  const found = await lstat(path)
-  const isOurs = found.isDirectory() && (process.getuid === undefined || found.uid === process.getuid())
-  if (!isOurs) throw new Error(`${path} belongs to someone else`)
-  await chmod(path, 0o700)
-  return path
+  if (Buffer.byteLength(near) + socketNameBytes <= socketPathBytesMax) return claimPrivateDirectory(near)
+  return claimPrivateDirectory(join(tmpdir(), `holdfast-${userInfo().uid}`))
 }

@@ -2,14 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider'
 import type { ModelReadiness, Models } from '@holdfast/core/ports'
 import { didYouMean, type ModelName, providerOf } from '@holdfast/protocol'
+import type { Environment } from '../platform/environment.ts'
 import { anthropicKeyName, findAnthropic } from './anthropic.ts'
 import { createDemoProvider } from './demo/provider.ts'
 import { createLazyProvider } from './lazy.ts'
 
-/** Handed in by whoever composes the program, and read anew at each look: a key added later is found. */
-export type Environment = { readonly [name: string]: string | undefined }
-
 export type ModelsParts = {
+  /** Read anew at each look: a key added later is found. */
   readonly environment: Environment
   /** Models an embedding program brings, by the name people will use: any AI SDK model object. */
   readonly extra?: { readonly [name: ModelName]: LanguageModelV3 | LanguageModelV4 } | undefined

@@ -54,7 +54,7 @@ export function createApp(routes: readonly Route[], parts: ServerParts): Hono<En
   app.onError((error, context) => {
     const id = randomUUID()
     // The path without its query: a query may hold a login code.
-    parts.log({ id, request: `${context.req.method} ${context.req.path}`, error })
+    parts.onProblem({ where: `${context.req.method} ${context.req.path} (${id})`, cause: error })
     return errorAnswer(fault('internal', `Something went wrong here. The server's log tells more under ${id}.`, { id }))
   })
   return app

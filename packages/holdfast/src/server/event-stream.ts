@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { UnderlyingSource } from 'node:stream/web'
 import { type ClientId, encodeFrame, type Frame, type FrameOf, type Seq, type SessionHandle } from '@holdfast/protocol'
 import type { ServerParts } from './server-parts.ts'
@@ -6,7 +5,7 @@ import type { ServerParts } from './server-parts.ts'
 const comment = new TextEncoder().encode(': holdfast\n\n')
 const comeBackMs = 1000
 
-export type EventStreamParts = Pick<ServerParts, 'heartbeatMs' | 'closing' | 'log'> & {
+export type EventStreamParts = Pick<ServerParts, 'heartbeatMs' | 'closing' | 'onProblem'> & {
   readonly handle: SessionHandle
   readonly after: Seq | undefined
   readonly client: ClientId | undefined
@@ -16,7 +15,7 @@ export type EventStreamParts = Pick<ServerParts, 'heartbeatMs' | 'closing' | 'lo
  * The frames of a session as a body that is pulled: the next frame is asked for only when the socket took the last
  * one, so what a slow client cannot take waits, and is bounded, in the session's hub and nowhere else.
  */
-export function openEventStream({ handle, after, client, heartbeatMs, closing, log }: EventStreamParts) {
+export function openEventStream({ handle, after, client, heartbeatMs, closing, onProblem }: EventStreamParts) {
   const gone = new AbortController()
   const frames = handle.subscribe({ after, client, signal: gone.signal })[Symbol.asyncIterator]()
   const end = (reason: FrameOf<'end'>['reason']): Frame => ({
@@ -36,8 +35,8 @@ export function openEventStream({ handle, after, client, heartbeatMs, closing, l
         arrived = next.done ? 'done' : next.value
         wake()
       },
-      (error: unknown) => {
-        log({ id: randomUUID(), request: `events of ${handle.id}`, error })
+      (cause: unknown) => {
+        onProblem({ where: `events of ${handle.id}`, cause })
         arrived = end('failed')
         wake()
       },

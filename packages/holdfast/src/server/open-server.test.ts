@@ -14,7 +14,7 @@ const options: ServerOptions = {
   pageDir: null,
   version: '0',
   now: () => 0,
-  log: () => {},
+  onProblem: () => {},
 }
 
 describe('the server', () => {

@@ -1,4 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
+import type { OnProblem } from '@holdfast/core/ports'
 import { fault, limits, ok, type Result, refuse, type Sessions } from '@holdfast/protocol'
 import { getRequestListener } from '@hono/node-server'
 import { answerHeaders } from './answer-headers.ts'
@@ -13,7 +14,6 @@ import { describeApi } from './describe-api.ts'
 import { errorAnswer } from './error-answer.ts'
 import { checkAtGate } from './front-gate.ts'
 import { routes } from './routes/routes.ts'
-import type { Problem } from './server-parts.ts'
 
 export type ServerOptions = {
   readonly sessions: Sessions
@@ -25,7 +25,8 @@ export type ServerOptions = {
   readonly pageDir: string | null
   readonly version: string
   readonly now: () => number
-  readonly log: (problem: Problem) => void
+  /** Hears of what nobody foresaw. A client is told no more of it than an id, which stands in `where` too. */
+  readonly onProblem: OnProblem
   /** Where a proxy makes the server known, e.g. `https://holdfast.example.com`. */
   readonly publicOrigins?: readonly string[]
   /** Kept across restarts, it keeps the page logged in. */
@@ -84,7 +85,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     tries: createTries({ now }),
     heartbeatMs,
     closing: closing.signal,
-    log: options.log,
+    onProblem: options.onProblem,
   })
   // The globals are the program's own: a library that embeds us must not find its Response replaced.
   server.on('request', behindGate(address, getRequestListener(app.fetch, { overrideGlobalObjects: false })))

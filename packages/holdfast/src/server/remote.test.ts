@@ -51,7 +51,7 @@ describe('a session across the network', () => {
       pageDir: null,
       version: '2',
       now: () => 0,
-      log: () => {},
+      onProblem: () => {},
     }
     let server = test.server
     const seen: unknown[] = []

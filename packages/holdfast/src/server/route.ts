@@ -1,4 +1,4 @@
-import { type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { fault, ok, parseSessionName, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 import { readJson } from './request-body.ts'
 import type { ServerParts } from './server-parts.ts'
@@ -41,9 +41,6 @@ export type Route = Pick<RouteSpec<unknown, unknown>, 'method' | 'path' | 'acces
   readonly answer: (exchange: Exchange, parts: ServerParts) => Promise<Result<Response>>
 }
 
-/** An id, the beginning of one, or a handle: nothing that means anything to a file system. */
-export const SessionName = z.string().regex(/^(ses_[0-9a-hjkmnp-tv-z]{1,26}|[a-z]{2,20}-[a-z]{2,20}-[0-9]{1,6})$/)
-
 /** Parses once, at the door; `handle` sees only what passed. */
 export function defineRoute<Query = unknown, Body = unknown>(spec: RouteSpec<Query, Body>): Route {
   const { method, path, access, summary, answers, handle } = spec
@@ -62,7 +59,8 @@ export function defineRoute<Query = unknown, Body = unknown>(spec: RouteSpec<Que
 
     async answer(exchange, parts) {
       const session = exchange.path['id'] ?? ''
-      if (path.includes('/:id') && !SessionName.safeParse(session).success) return refuse(badId)
+      const name = path.includes('/:id') ? parseSessionName(session) : ok(null)
+      if (!name.ok) return name
       const query = parse(querySchema, exchange.query)
       if (!query.ok) return query
       const json = bodySchema ? await readJson(exchange.request) : ok(null)
@@ -75,8 +73,6 @@ export function defineRoute<Query = unknown, Body = unknown>(spec: RouteSpec<Que
     },
   }
 }
-
-const badId: Fault = fault('bad_id', 'A session is named by its id, the beginning of its id, or its handle.')
 
 /** The value a schema makes of what was sent, or a fault that names the field and what it should be. */
 export function parse<Value>(schema: z.ZodType<Value>, value: unknown): Result<Value> {

@@ -1,12 +1,10 @@
+import type { OnProblem } from '@holdfast/core/ports'
 import type { Sessions } from '@holdfast/protocol'
 import type { LoginCodes } from './auth/login-codes.ts'
 import type { LoginCookie } from './auth/login-cookie.ts'
 import type { OwnAddress } from './auth/own-address.ts'
 import type { AccessToken } from './auth/token.ts'
 import type { Tries } from './auth/tries.ts'
-
-/** Something we did not foresee. The client is told the id and nothing else; whoever keeps the log finds the rest by it. */
-export type Problem = { readonly id: string; readonly request: string; readonly error: unknown }
 
 /** What routes are made of. */
 export type ServerParts = {
@@ -22,5 +20,5 @@ export type ServerParts = {
   readonly heartbeatMs: number
   /** Aborts when the server is about to close: streams say goodbye. */
   readonly closing: AbortSignal
-  readonly log: (problem: Problem) => void
+  readonly onProblem: OnProblem
 }

@@ -1,4 +1,5 @@
-import type { Fault, Result } from '@holdfast/protocol'
+import { type Fault, fault } from '@holdfast/protocol/fault'
+import { ok, type Result, refuse } from '@holdfast/protocol/result'
 
 /** Where a page of the list ended: activity first, birth where two are equal. */
 export type ListCursor = { readonly activeAt: number; readonly order: number }
@@ -8,14 +9,11 @@ const fromTheTop: ListCursor = { activeAt: Number.MAX_SAFE_INTEGER, order: Numbe
 export const encodeListCursor = ({ activeAt, order }: ListCursor): string => `${activeAt}.${order}`
 
 export function decodeListCursor(cursor: string | undefined): Result<ListCursor> {
-  if (cursor === undefined) return { ok: true, value: fromTheTop }
+  if (cursor === undefined) return ok(fromTheTop)
   const [, activeAt, order] = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor) ?? []
-  if (activeAt === undefined || order === undefined) return { ok: false, fault: badCursor(cursor) }
-  return { ok: true, value: { activeAt: Number(activeAt), order: Number(order) } }
+  if (activeAt === undefined || order === undefined) return refuse(badCursor(cursor))
+  return ok({ activeAt: Number(activeAt), order: Number(order) })
 }
 
-const badCursor = (cursor: string): Fault => ({
-  code: 'bad_request',
-  message: 'The cursor is not one that a list gave out.',
-  details: { cursor },
-})
+const badCursor = (cursor: string): Fault =>
+  fault('bad_request', 'The cursor is not one that a list gave out.', { cursor })

@@ -1,5 +1,5 @@
 import type { ToolArgs } from '@holdfast/core/ports'
-import { clip, escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { clip, escapeLine, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 
 const wellFormed = (text: string) => text.isWellFormed()
@@ -12,7 +12,7 @@ export const textArgument = z
 
 export const pathArgument = textArgument
   .min(1, 'must not be empty')
-  .max(4096, 'must not be longer than 4096 characters')
+  .max(limits.toolPathCharsMax, `must not be longer than ${limits.toolPathCharsMax} characters`)
   .refine(noNul, 'must not hold a NUL character')
 
 export const filePathArgument = pathArgument.refine((path) => !path.endsWith('/'), 'must name a file, not a directory')
@@ -21,7 +21,10 @@ export const commandArgument = textArgument
   .refine((text) => text.trim() !== '', 'must not be empty')
   .refine(noNul, 'must not hold a NUL character')
   // The system takes no longer argument; told here rather than as a failure to start.
-  .refine((text) => Buffer.byteLength(text) <= 100_000, 'must not be longer than 100000 bytes; put it in a file')
+  .refine(
+    (text) => Buffer.byteLength(text) <= limits.shellCommandBytesMax,
+    `must not be longer than ${limits.shellCommandBytesMax} bytes; put it in a file`,
+  )
 
 export const countArgument = z
   .int({ error: 'must be a whole number' })

@@ -1,9 +1,9 @@
 import type { Prepared, Tool, ToolPlace, ToolResult, ToolRun } from '@holdfast/core/ports'
 import { type Fault, fault, limits, type Output, type Preview, type Result, refuse } from '@holdfast/protocol'
 import type { z } from 'zod'
+import { systemErrorCode, systemErrorWords } from '../platform/system-error.ts'
 import { checkArguments, inputSchema } from './arguments.ts'
 import { abortedResult, begun } from './begin.ts'
-import { systemErrorCode, systemErrorWords } from './workspace/system-error.ts'
 
 export type ToolDefinition<Shape extends z.ZodObject> = {
   readonly name: string

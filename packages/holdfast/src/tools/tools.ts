@@ -1,10 +1,10 @@
 import type { Tool, Tools } from '@holdfast/core/ports'
+import type { Environment } from '../platform/environment.ts'
 import { editFileTool } from './files/edit-file.ts'
 import { listDirectoryTool } from './files/list-directory.ts'
 import { readFileTool } from './files/read-file.ts'
 import { writeFileTool } from './files/write-file.ts'
 import type { After } from './shell/after.ts'
-import type { Environment } from './shell/environment.ts'
 import { endLeftover } from './shell/process-group.ts'
 import { createShell } from './shell/shell.ts'
 

@@ -6,14 +6,13 @@ import {
   Handle,
   Key,
   type Meta,
-  ModelName,
-  noUsage,
   type Result,
   SessionId,
   StepId,
   TurnNumber,
 } from '@holdfast/protocol'
 import { afterEach, beforeEach, expect } from 'vitest'
+import { aMeta } from '../a-meta.ts'
 
 export type OpenStore = () => Promise<Store>
 
@@ -71,27 +70,9 @@ export function entryOf(
   number: number,
   { meta, ...more }: Partial<Omit<CatalogueEntry, 'meta'>> & { readonly meta?: Partial<Meta> } = {},
 ): CatalogueEntry {
-  const whole: Meta = {
-    id: sessionId(number),
-    handle: handleOf(number),
-    title: `Session ${number}`,
-    workspace: '/work',
-    model: ModelName.parse('demo/demo'),
-    status: 'idle',
-    mode: 'exec',
-    createdAt: at,
-    lastMessageAt: at,
-    messageCount: 0,
-    turnCount: 0,
-    branchCount: 0,
-    usage: noUsage,
-    preview: '',
-    recentText: '',
-    pinned: false,
-    attachments: 0,
-    ...meta,
-  }
-  return { meta: whole, spoken: true, busy: false, activeAt: number, ...more }
+  const id = sessionId(number)
+  const whole = aMeta({ id, handle: handleOf(number), title: `Session ${number}`, createdAt: at, lastMessageAt: at })
+  return { meta: { ...whole, ...meta }, spoken: true, busy: false, activeAt: number, ...more }
 }
 
 export const newSession = (number: number, more: Partial<NewSession> = {}): NewSession => ({

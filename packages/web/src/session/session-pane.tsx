@@ -19,11 +19,10 @@ type SessionPaneProps = {
 }
 
 /** One open session: header, transcript, question, queue and composer. */
-export function SessionPane({ handle, live, listed, onChanged, onOpenList }: SessionPaneProps) {
+export function SessionPane({ handle, live, onChanged, onOpenList }: SessionPaneProps) {
   useVersion(live)
   const commands = useCommands(handle)
-  const { view } = live
-  const meta = live.meta && { ...live.meta, title: listed?.title || live.meta.title } // only the list hears of a new title
+  const { meta, view } = live
   const status = view?.status
   const approval = view?.pendingApprovals[0]
 

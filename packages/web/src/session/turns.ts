@@ -40,7 +40,7 @@ export function useTurns(messages: readonly Message[]): readonly TurnMessages[] 
 export type TurnSummary = {
   /** What its model calls used together; null when none has said. */
   readonly usage: Usage | null
-  /** Why its last model call failed. Earlier ones were tried again and have their own notices. */
+  /** Why its last model call failed, if it did. */
   readonly fault: ModelFault | null
 }
 

@@ -1,7 +1,8 @@
 import {
   type ApprovalId,
-  CommandId,
+  type CommandId,
   type CommandInput,
+  createCommandId,
   type Decision,
   type Fault,
   type Mode,
@@ -25,7 +26,7 @@ export function useCommands(handle: SessionHandle): Commands {
   const unanswered = useRef<{ readonly text: string; readonly commandId: CommandId } | null>(null)
 
   const asks = useMemo(() => {
-    const submit = async (command: CommandInput, commandId = newCommandId()): Promise<Fault | null> => {
+    const submit = async (command: CommandInput, commandId = createCommandId()): Promise<Fault | null> => {
       const answer = await handle.submit(command, { commandId })
       return answer.ok ? null : answer.fault
     }
@@ -34,7 +35,7 @@ export function useCommands(handle: SessionHandle): Commands {
       send: async (text: string) => {
         // Whether a lost answer was a yes nobody knows. The same words sent again are the same command, said once.
         const before = unanswered.current
-        const commandId = before?.text === text ? before.commandId : newCommandId()
+        const commandId = before?.text === text ? before.commandId : createCommandId()
         const fault = await submit({ type: 'sendPrompt', content: text }, commandId)
         unanswered.current = fault?.code === 'unreachable' ? { text, commandId } : null
         if (!fault) setFault(null)
@@ -48,10 +49,4 @@ export function useCommands(handle: SessionHandle): Commands {
     }
   }, [handle])
   return { fault, ...asks }
-}
-
-// Not randomUUID: a browser offers that only on https and localhost, and this page may be served on a home network.
-function newCommandId(): CommandId {
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  return CommandId.parse(`web_${Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')}`)
 }

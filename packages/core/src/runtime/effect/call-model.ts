@@ -7,6 +7,7 @@ import { createDraftKeeper } from '../draft-keeper.ts'
 import { readBlob, readFiles, readWindow } from '../read-window.ts'
 import { createRunningAnswer } from '../running-answer.ts'
 import type { EffectParts } from './parts.ts'
+import { unreadyFault } from './unready-fault.ts'
 
 type CallModel = Extract<Effect, { type: 'call-model' }>
 
@@ -14,15 +15,8 @@ type CallModel = Extract<Effect, { type: 'call-model' }>
 export async function callModel(parts: EffectParts, effect: CallModel, signal: AbortSignal): Promise<Report | null> {
   const { step, model } = effect
   const readiness = parts.models.find(model)
-  if (readiness.type !== 'ready') {
-    return {
-      type: 'model.failed',
-      step,
-      parts: [],
-      fault: { kind: 'auth_failed', message: readiness.message },
-      usage: null,
-    }
-  }
+  if (readiness.type !== 'ready')
+    return { type: 'model.failed', step, parts: [], fault: unreadyFault(readiness), usage: null }
   const request = await requestOf(parts, effect)
   if (signal.aborted) return null // while it was put together; the provider need not hear of it
   const answer = createRunningAnswer(step)

@@ -2,6 +2,7 @@ import type { SessionId } from '@holdfast/protocol'
 import type { Blobs } from '../../ports/blobs.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Instructions } from '../../ports/instructions.ts'
+import type { OnProblem } from '../../ports/problem.ts'
 import type { Models } from '../../ports/provider.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Tools } from '../../ports/tool.ts'
@@ -18,7 +19,7 @@ export type RuntimeParts = {
   readonly instructions: Instructions
   readonly clock: Clock
   /** Where what nobody foresaw is told: our own bugs. */
-  readonly report: (problem: { readonly where: string; readonly cause: unknown }) => void
+  readonly report: OnProblem
 }
 
 /** What the effects of one session share. */

@@ -4,6 +4,7 @@ import type { Blobs } from '../../ports/blobs.ts'
 import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
 import type { EffectParts } from './parts.ts'
+import { unreadyFault } from './unready-fault.ts'
 
 export type StepPreparer = (parts: EffectParts, effect: Extract<Effect, { type: 'prepare-step' }>) => Promise<Report>
 
@@ -25,8 +26,7 @@ export function createStepPreparer(): StepPreparer {
     const { origin, settings } = state()
     invariant(origin, 'a step needs a started session')
     const model = models.find(settings.model)
-    if (model.type !== 'ready')
-      return { type: 'step.refused', turn, fault: { kind: 'auth_failed', message: model.message } }
+    if (model.type !== 'ready') return { type: 'step.refused', turn, fault: unreadyFault(model) }
 
     const { workdir, instructions: added } = origin
     const offered = tools.all.filter(({ schema }) => origin.tools === null || origin.tools.includes(schema.name))

@@ -1,11 +1,12 @@
-import type { Meta, Result, SessionList } from '@holdfast/protocol'
+import type { Meta, SessionList } from '@holdfast/protocol'
 import { limits } from '@holdfast/protocol/limits'
+import { ok, type Result } from '@holdfast/protocol/result'
 import { openSqliteReader, type SqliteReader } from '../../store/sqlite/sqlite-reader.ts'
 import type { ArgsOf } from '../command-table.ts'
 import { type Ended, ended, misused, refused } from '../ended.ts'
-import { honestStatus } from '../honest-status.ts'
 import { toJsonText } from '../json-text.ts'
 import type { Place } from '../place.ts'
+import { readOwnedStatus } from '../read-owned-status.ts'
 import { sessionTable } from '../session-table.ts'
 import { wholeNumber } from '../whole-number.ts'
 import { workspaceOf } from '../workspace.ts'
@@ -32,7 +33,7 @@ export async function ls({ flags }: ArgsOf<'ls'>, place: Place): Promise<Ended> 
   return ended()
 }
 
-const nothing: Result<SessionList> = { ok: true, value: { sessions: [], next: null } }
+const nothing: Result<SessionList> = ok({ sessions: [], next: null })
 
 type Wanted = {
   readonly workspace?: string
@@ -48,11 +49,11 @@ async function readList(reader: SqliteReader, { limit, ...wanted }: Wanted): Pro
   for (;;) {
     const page = reader.list({ ...wanted, cursor, limit: Math.min(limit - sessions.length, limits.listSessionsMax) })
     if (!page.ok) return page
-    const honest = await honestStatus(page.value.sessions, reader.nodes)
-    if (!honest.ok) return honest
-    sessions.push(...honest.value)
-    const { next } = page.value
-    if (next === null || sessions.length >= limit) return { ok: true, value: { sessions, next } }
+    const { sessions: rows, next } = page.value
+    const owned = await readOwnedStatus(rows, reader)
+    if (!owned.ok) return owned
+    sessions.push(...owned.value)
+    if (next === null || sessions.length >= limit) return ok({ sessions, next })
     cursor = next
   }
 }

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import { fault, limits, ok, type Result, refuse, type SessionHandle } from '@holdfast/protocol'
-import { type Acting, checkNamed, openActing } from '../acting.ts'
 import type { ArgsOf } from '../command-table.ts'
 import { type Ended, misused, refused } from '../ended.ts'
 import type { Place } from '../place.ts'
+import { checkNamed, type ReachedSessions, reachSessions } from '../reach-sessions.ts'
 import { runTurn } from '../run-turn.ts'
 import { openNamed } from '../session-name.ts'
 import { currentDirectory } from '../workspace.ts'
@@ -18,7 +18,7 @@ export async function run({ words, flags }: ArgsOf<'run'>, place: Place): Promis
   if ((given === undefined || given === '-') && place.input.isTTY)
     return misused('run needs a prompt: write it after run, or pipe it in.')
   if (flags.session !== undefined) {
-    const mayExist = await checkNamed(place, flags.session)
+    const mayExist = checkNamed(place, flags.session)
     if (!mayExist.ok) return refused(mayExist.fault)
   }
   const prompt = given === undefined || given === '-' ? await readInput(place) : ok(given)
@@ -26,16 +26,16 @@ export async function run({ words, flags }: ArgsOf<'run'>, place: Place): Promis
   if (prompt.value.trim() === '') return refused(fault('empty_prompt', 'The prompt is empty. Write something.'))
 
   const interruption = place.untilInterrupted()
-  const acting = await openActing(place)
-  if (!acting.ok) return refused(acting.fault)
+  const reached = await reachSessions(place)
+  if (!reached.ok) return refused(reached.fault)
   try {
-    const handle = await openOrStart(acting.value, flags, place)
+    const handle = await openOrStart(reached.value, flags, place)
     if (!handle.ok) return refused(handle.fault)
     const approvals = flags.yes ? 'approve' : flags.no ? 'reject' : 'nobody'
     const isNew = flags.session === undefined
     return await runTurn(handle.value, prompt.value, { approvals, isNew, isJson: flags.json, place, interruption })
   } finally {
-    await acting.value.close()
+    await reached.value.close()
   }
 }
 
@@ -59,7 +59,7 @@ async function readInput({ input }: Place): Promise<Result<string>> {
   return ok(Buffer.concat(chunks).toString('utf8'))
 }
 
-async function openOrStart({ sessions }: Acting, flags: Flags, place: Place): Promise<Result<SessionHandle>> {
+async function openOrStart({ sessions }: ReachedSessions, flags: Flags, place: Place): Promise<Result<SessionHandle>> {
   if (flags.session !== undefined) {
     const handle = await openNamed(sessions, place, flags.session)
     if (!handle.ok || !flags.plan) return handle

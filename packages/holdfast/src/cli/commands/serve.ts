@@ -1,15 +1,16 @@
 import { existsSync } from 'node:fs'
-import { findServer, reportTo } from '../acting.ts'
+import { fault } from '@holdfast/protocol/fault'
+import { isLoopback } from '../../server/auth/own-address.ts'
 import type { ArgsOf } from '../command-table.ts'
-import { type Ended, ended, faultOf, misused, refused } from '../ended.ts'
+import { type Ended, ended, misused, refused } from '../ended.ts'
 import type { Place } from '../place.ts'
+import { findServer, tellProblem } from '../reach-sessions.ts'
 import { keepCookieKey, removeServerFile, writeServerFile } from '../server-file.ts'
 import { wholeNumber } from '../whole-number.ts'
 
 const portDefault = 4820
 const tokenCharsMin = 22 // of base64url: 128 bits and a little
 const closeMsMax = 2000
-const loopback = ['localhost', '127.0.0.1', '::1', '[::1]']
 
 /** The server, until someone ends it. */
 export async function serve({ flags }: ArgsOf<'serve'>, place: Place): Promise<Ended> {
@@ -19,13 +20,13 @@ export async function serve({ flags }: ArgsOf<'serve'>, place: Place): Promise<E
   const known = place.environment['HOLDFAST_TOKEN'] || undefined // set to nothing is not set
   if (known !== undefined && known.length < tokenCharsMin)
     return misused(`HOLDFAST_TOKEN must have at least ${tokenCharsMin} characters.`)
-  if (known === undefined && !loopback.includes(host)) return refused(openToAll(host))
+  if (known === undefined && !isLoopback(host)) return refused(openToAll(host))
   const other = await findServer(place)
   if (other) return refused(alreadyRuns(other))
 
   const interruption = place.untilInterrupted()
   const { open } = await import('../../open.ts')
-  const holdfast = await open({ store: flags.store, environment: place.environment, report: reportTo(place) })
+  const holdfast = await open({ store: flags.store, environment: place.environment, onProblem: tellProblem(place) })
   if (!holdfast.ok) return refused(holdfast.fault)
   const { createSecret, hashToken, openServer } = await import('../../server/index.ts')
   const token = known ?? createSecret()
@@ -38,7 +39,7 @@ export async function serve({ flags }: ArgsOf<'serve'>, place: Place): Promise<E
     version: place.version,
     now: place.now,
     cookieKey: await keepCookieKey(place.home, place.pid),
-    log: ({ id, request, error }) => reportTo(place)({ where: `${request} (${id})`, cause: error }),
+    onProblem: tellProblem(place),
   })
   if (!server.ok) {
     await holdfast.value.close()
@@ -84,14 +85,14 @@ const aborted = (signal: AbortSignal): Promise<void> =>
   })
 
 const openToAll = (host: string) =>
-  faultOf(
+  fault(
     'unauthorized',
     `Others can reach ${host}, and no token is configured. Set HOLDFAST_TOKEN to a secret of at least ${tokenCharsMin} characters, or listen on 127.0.0.1.`,
     { host },
   )
 
 const alreadyRuns = ({ url, pid }: { readonly url: string; readonly pid: number }) =>
-  faultOf(
+  fault(
     'unreachable',
     `A server of this home already runs at ${url} (process ${pid}). Use that one, or stop it first.`,
     {

@@ -1,11 +1,11 @@
 import type { Answer, SessionHandle, SessionView } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
-import { checkNamed, openActing } from '../acting.ts'
 import type { ArgsOf } from '../command-table.ts'
 import { readCommand } from '../command-words.ts'
 import { type Ended, ended, exitCodes, misused, refused } from '../ended.ts'
 import { toJsonText } from '../json-text.ts'
 import type { Place } from '../place.ts'
+import { checkNamed, reachSessions } from '../reach-sessions.ts'
 import { previewText } from '../run-screen.ts'
 import { openNamed } from '../session-name.ts'
 import { thisClient } from '../this-client.ts'
@@ -18,13 +18,13 @@ export async function tell({ words, flags }: ArgsOf<'tell'>, place: Place): Prom
   const [name = '', type = '', ...fields] = words
   const read = readCommand(type, fields)
   if (read.type === 'misused') return misused(read.message)
-  const mayExist = await checkNamed(place, name)
+  const mayExist = checkNamed(place, name)
   if (!mayExist.ok) return refused(mayExist.fault)
 
   const interruption = place.untilInterrupted()
-  const acting = await openActing(place)
-  if (!acting.ok) return refused(acting.fault)
-  const { sessions, isElsewhere, close } = acting.value
+  const reached = await reachSessions(place)
+  if (!reached.ok) return refused(reached.fault)
+  const { sessions, isElsewhere, close } = reached.value
   try {
     const handle = await openNamed(sessions, place, name)
     if (!handle.ok) return refused(handle.fault)

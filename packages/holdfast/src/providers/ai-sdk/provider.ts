@@ -1,11 +1,11 @@
 import type { Clock, ModelEnd, ModelPart, ModelRequest, Provider } from '@holdfast/core/ports'
 import { limits } from '@holdfast/protocol'
+import { wallClock } from '../../platform/wall-clock.ts'
 import { createAnswer } from './answer.ts'
 import { cutShort, failureOf, type Service, wentSilent } from './failure.ts'
 import { type AiSdkModel, openStream, type StreamPart } from './open-stream.ts'
 import { createPatience, type Waited } from './patience.ts'
 import { type Price, usageOf } from './usage.ts'
-import { wallClock } from './wall-clock.ts'
 
 export type AiSdkProviderOptions = {
   readonly providerName: string

@@ -1,64 +1,27 @@
 import {
   type Answer,
-  type CommandId,
-  Event,
   type Frame,
   fault,
-  Handle,
   type Message,
-  type Meta,
   messageOf,
-  noUsage,
   ok,
   type Recorded,
   refuse,
   type SessionHandle,
-  SessionId,
   type Sessions,
-  type SessionView,
 } from '@holdfast/protocol'
+import { aMeta, aRecord, aView } from '@holdfast/testkit'
 
-export const sessionId = SessionId.parse('ses_01k5zzzzzzzzzzzzzzzzzzzzzz')
-export const at = '2026-01-01T00:00:00.000Z'
-
-export const meta: Meta = {
-  id: sessionId,
-  handle: Handle.parse('calm-harbor-12'),
-  title: 'A talk',
-  workspace: '/tmp/w',
-  model: 'demo/agent',
-  status: 'idle',
-  mode: 'exec',
-  createdAt: at,
-  lastMessageAt: at,
-  messageCount: 0,
-  turnCount: 0,
-  branchCount: 1,
-  usage: noUsage,
-  preview: '',
-  recentText: '',
-  pinned: false,
-  attachments: 0,
-}
-
-export const view: SessionView = {
-  status: 'idle',
-  mode: 'exec',
-  activity: 'idle',
-  model: 'demo/agent',
-  thinkingLevel: 'off',
-  step: null,
-  pendingApprovals: [],
-  activeToolCalls: [],
-  queue: [],
-  lastTurn: null,
-}
+export const meta = aMeta()
+export const view = aView()
+export const sessionId = meta.id
+export const at = meta.createdAt
 
 /** One session in memory that takes prompts and never answers: enough for a door to be tested against. */
 export function createFakeSessions() {
   const touched: unknown[] = []
   const records: Recorded[] = []
-  const answers = new Map<CommandId, Answer>()
+  const answers = new Map<string, Answer>()
   const subscribers = new Set<(frame: Frame) => void>()
   const left = Promise.withResolvers<void>()
   const pulls = { count: 0 }
@@ -67,10 +30,10 @@ export function createFakeSessions() {
   const publish = (frame: Frame) => {
     for (const give of [...subscribers]) give(frame)
   }
-  const say = (text: string, commandId?: CommandId) => {
+  const say = (text: string, commandId?: string) => {
     const seq = records.length + 1
-    const event = Event.parse({ type: 'user.said', turn: 0, content: [{ type: 'text', text }] })
-    const record: Recorded = { seq, at, v: 1, ...(commandId && { commandId }), event }
+    const content = [{ type: 'text' as const, text }]
+    const record = aRecord(seq, { type: 'user.said', turn: 0, content }, { ...(commandId && { commandId }) })
     records.push(record)
     publish({ type: 'record', sessionId, record })
     return record

@@ -1,8 +1,8 @@
 import { connect } from 'node:net'
+import type { Problem } from '@holdfast/core/ports'
 import { invariant } from '@holdfast/protocol'
 import { createSecret, hashToken } from '../auth/token.ts'
 import { type HoldfastServer, openServer, type ServerOptions } from '../open-server.ts'
-import type { Problem } from '../server-parts.ts'
 import { createFakeSessions } from './fake-sessions.ts'
 
 /** A real server on a free loopback port, with a token of each role and a clock that stands still. */
@@ -23,7 +23,7 @@ export async function openTestServer(overrides: Partial<ServerOptions> = {}) {
     pageDir: null,
     version: '1.2.3',
     now: () => clock.ms,
-    log: (problem) => problems.push(problem),
+    onProblem: (problem) => problems.push(problem),
     ...overrides,
   })
   invariant(opened.ok, 'the test server opens')

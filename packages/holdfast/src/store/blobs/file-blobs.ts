@@ -1,8 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { chmod, type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Blobs } from '@holdfast/core/ports'
-import { type BlobHash, type Fault, fault, limits, type Result, refuse } from '@holdfast/protocol'
+import { type BlobHash, type Fault, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { ensurePrivateDirectory } from '../../files/private-directory.ts'
+import { syncDirectory } from '../../files/sync-directory.ts'
+import { storageReason, systemErrorCode } from '../../platform/system-error.ts'
 import { blobTooLarge } from './blob-too-large.ts'
 
 export type FileBlobsOptions = { readonly bytesMax?: number }
@@ -17,7 +20,7 @@ export async function openFileBlobs(
   directory: string,
   { bytesMax = limits.blobBytesMax }: FileBlobsOptions = {},
 ): Promise<Result<Blobs>> {
-  const prepared = await attempt(directory, () => ensurePrivate(directory))
+  const prepared = await attempt(directory, async () => ensurePrivateDirectory(directory))
   if (!prepared.ok) return prepared
   const pathOf = (hash: string): string => join(directory, hash.slice(0, 2), hash.slice(2))
 
@@ -45,11 +48,11 @@ export async function openFileBlobs(
       return isThere(pathOf(hash))
     },
   }
-  return { ok: true, value: blobs }
+  return ok(blobs)
 }
 
 const orTooLarge = (written: Written | null, bytesMax: number): Result<Written> =>
-  written === null ? refuse(blobTooLarge(bytesMax)) : { ok: true, value: written }
+  written === null ? refuse(blobTooLarge(bytesMax)) : ok(written)
 
 /** Streams the bytes into a synced file and hashes them on the way; null as soon as they are too many. */
 async function writeDraft(
@@ -78,33 +81,18 @@ async function writeDraft(
 /** Gives the draft its name for good. A blob that is already there stays as it is. */
 async function keep(draft: string, path: string): Promise<void> {
   const shelf = dirname(path)
-  await ensurePrivate(shelf)
+  const isNew = (await mkdir(shelf, { recursive: true, mode: 0o700 })) !== undefined
+  if (isNew) await syncDirectory(dirname(shelf))
   if (!(await isThere(path))) await rename(draft, path)
   // Also when it was there: whoever put it may not have synced the directory yet.
   await syncDirectory(shelf)
-}
-
-async function ensurePrivate(directory: string): Promise<void> {
-  const first = await mkdir(directory, { recursive: true, mode: 0o700 })
-  if (((await stat(directory)).mode & 0o777) !== 0o700) await chmod(directory, 0o700)
-  if (first !== undefined) await syncDirectory(dirname(directory))
-}
-
-async function syncDirectory(directory: string): Promise<void> {
-  if (process.platform === 'win32') return // directories cannot be opened there, and NTFS journals names itself
-  const handle = await open(directory, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
 }
 
 async function openIfThere(path: string): Promise<FileHandle | null> {
   try {
     return await open(path, 'r')
   } catch (error) {
-    if (errnoOf(error) === 'ENOENT') return null
+    if (systemErrorCode(error) === 'ENOENT') return null
     throw error
   }
 }
@@ -116,20 +104,15 @@ async function isThere(path: string): Promise<boolean> {
 /** What the disk refuses is a fault; what the stream of bytes throws is its owner's, and passes through. */
 async function attempt<Value>(directory: string, work: () => Promise<Value>): Promise<Result<Value>> {
   try {
-    return { ok: true, value: await work() }
+    return ok(await work())
   } catch (error) {
-    const errno = errnoOf(error)
+    const errno = systemErrorCode(error)
     if (errno === null) throw error
     return refuse(storageError(directory, errno))
   }
 }
 
-const errnoOf = (error: unknown): string | null =>
-  error instanceof Error && 'errno' in error && 'code' in error && typeof error.code === 'string' ? error.code : null
-
 function storageError(path: string, errno: string): Fault {
-  const reason = ['ENOSPC', 'EDQUOT', 'EFBIG'].includes(errno) ? 'disk_full' : readOnlyOrIo(errno)
+  const reason = storageReason(errno)
   return fault('storage_error', `Files cannot be kept in ${path}: ${errno}.`, { reason, errno, path })
 }
-
-const readOnlyOrIo = (errno: string): string => (['EROFS', 'EACCES', 'EPERM'].includes(errno) ? 'read_only' : 'io')

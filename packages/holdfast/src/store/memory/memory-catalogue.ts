@@ -1,10 +1,8 @@
 import type { ListPage, ListRequest, SessionName } from '@holdfast/core/ports'
-import { HoldfastError, type SessionId, unreachable } from '@holdfast/protocol'
+import { HoldfastError, limits, type SessionId, unreachable } from '@holdfast/protocol'
 import { decodeListCursor, encodeListCursor } from '../list-cursor.ts'
 import { createSearchMatch } from '../search-match.ts'
 import type { MemorySession } from './memory-session.ts'
-
-const prefixMatchesMax = 10
 
 export function listSessions(sessions: readonly MemorySession[], request: ListRequest): ListPage {
   const start = decodeListCursor(request.cursor)
@@ -34,7 +32,7 @@ export function findSessions(sessions: readonly MemorySession[], name: SessionNa
     case 'prefix':
       return idsOf(sessions.filter(({ id }) => id.startsWith(name.prefix)))
         .toSorted()
-        .slice(0, prefixMatchesMax)
+        .slice(0, limits.prefixMatchesMax)
     case 'handle':
       return idsOf(sessions.filter(({ entry }) => entry.meta.handle === name.handle))
     case 'key':

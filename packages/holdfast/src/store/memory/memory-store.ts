@@ -1,5 +1,6 @@
 import type { Store } from '@holdfast/core/ports'
-import { fault, invariant, ok, refuse, type SessionId } from '@holdfast/protocol'
+import { done, ok, refuse, type SessionId } from '@holdfast/protocol'
+import * as faults from '../store-faults.ts'
 import { findSessions, listSessions } from './memory-catalogue.ts'
 import { encoded, type MemorySession, readRange, readRefs } from './memory-session.ts'
 
@@ -9,21 +10,17 @@ export function createMemoryStore(): Store {
   let born = 0
   const nodes = new Map<string, Parameters<Store['registerNode']>[0]>()
   const all = (): readonly MemorySession[] => [...sessions.values()]
-  const notFound = (session: SessionId) =>
-    refuse(fault('session_not_found', `There is no session ${session}.`, { session }))
-  const fenced = (held: MemorySession, epoch: number) =>
-    refuse(fault('fenced', `Session ${held.id} has another owner now.`, { epoch, current: held.epoch }))
+  const notFound = (session: SessionId) => refuse(faults.sessionNotFound(session))
+  const fenced = (held: MemorySession, epoch: number) => refuse(faults.fenced(held.id, epoch, held.epoch))
 
   return {
     async create({ session, parent, base, owner, records, entry }) {
       const { handle, key } = entry.meta
-      const taken = (code: 'handle_taken' | 'key_taken', other: MemorySession) =>
-        refuse(fault(code, `The name of session ${session} is taken.`, { session: other.id }))
-      invariant(!sessions.has(session), `session ${session} exists already`)
+      if (sessions.has(session)) return refuse(faults.sessionExists(session))
       const sameHandle = all().find((other) => other.entry.meta.handle === handle)
-      if (sameHandle !== undefined) return taken('handle_taken', sameHandle)
+      if (sameHandle !== undefined) return refuse(faults.handleTaken(handle, sameHandle.id))
       const sameKey = key === undefined ? undefined : all().find((other) => other.entry.meta.key === key)
-      if (sameKey !== undefined) return taken('key_taken', sameKey)
+      if (key !== undefined && sameKey !== undefined) return refuse(faults.keyTaken(key, sameKey.id))
       const from = parent === null ? null : sessions.get(parent)
       if (from === undefined || (from !== null && from.head < base)) return notFound(parent ?? session)
 
@@ -33,7 +30,7 @@ export function createMemoryStore(): Store {
         ...{ epoch: 1, owner, entry: structuredClone(entry), records: encoded(records, base) },
         ...{ draft: null, snapshot: null },
       })
-      return ok(undefined)
+      return done
     },
 
     async append({ session, after, epoch, records, entry, clearDraft }) {
@@ -42,18 +39,13 @@ export function createMemoryStore(): Store {
       if (held.epoch !== epoch) return fenced(held, epoch)
       const ids = new Set(records.map(({ record }) => record.commandId))
       const seen = held.records.find(({ commandId }) => commandId !== undefined && ids.has(commandId))
-      if (seen !== undefined) {
-        return refuse(fault('command_seen', `This command was admitted before, at seq ${seen.seq}.`, { seq: seen.seq }))
-      }
-      if (held.head !== after) {
-        const details = { expected: after, actual: held.head }
-        return refuse(fault('log_moved', `Session ${session} has moved on to seq ${held.head}.`, details))
-      }
+      if (seen !== undefined) return refuse(faults.commandSeen(seen.seq))
+      if (held.head !== after) return refuse(faults.logMoved(session, after, held.head))
       held.records.push(...encoded(records, after))
       held.head += records.length
       held.entry = structuredClone(entry)
       if (clearDraft) held.draft = null
-      return ok(undefined)
+      return done
     },
 
     read: async (session, range) => readRange(sessions.get(session), range),
@@ -97,8 +89,7 @@ export function createMemoryStore(): Store {
       const held = sessions.get(session)
       if (held === undefined) return notFound(session)
       if (held.owner !== null && held.owner !== owner && held.owner !== takeFrom) {
-        const message = `Session ${session} is open in another process.`
-        return refuse(fault('session_locked', message, { node: held.owner }))
+        return refuse(faults.sessionLocked(session, held.owner))
       }
       held.owner = owner
       held.epoch += 1
@@ -116,7 +107,7 @@ export function createMemoryStore(): Store {
       if (held === undefined) return notFound(session)
       if (held.epoch !== epoch) return fenced(held, epoch)
       held.draft = structuredClone(draft)
-      return ok(undefined)
+      return done
     },
     loadDraft: async (session) => structuredClone(sessions.get(session)?.draft ?? null),
     async saveSnapshot(session, snapshot) {

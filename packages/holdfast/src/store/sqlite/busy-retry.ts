@@ -1,7 +1,6 @@
-import { sqliteCode } from './storage-fault.ts'
+import { isBusy } from './storage-fault.ts'
 
 const waitMsMax = 10_000
-const sqliteBusy = 5
 const clock = new Int32Array(new SharedArrayBuffer(4))
 
 /**
@@ -14,7 +13,7 @@ export function whileBusy<Value>(attempt: () => Value): Value {
     try {
       return attempt()
     } catch (error) {
-      if (sqliteCode(error) !== sqliteBusy || performance.now() > giveUpAt) throw error
+      if (!isBusy(error) || performance.now() > giveUpAt) throw error
       Atomics.wait(clock, 0, 0, 0.1 + Math.random())
     }
   }

@@ -1,13 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { ListRequest, SessionName } from '@holdfast/core/ports'
-import type { Meta, Result, SessionId } from '@holdfast/protocol'
+import type { Meta, SessionId } from '@holdfast/protocol'
+import { limits } from '@holdfast/protocol/limits'
+import { ok, type Result } from '@holdfast/protocol/result'
 import { decodeListCursor, encodeListCursor } from '../list-cursor.ts'
 import { createSearchMatch } from '../search-match.ts'
 import type { ReadAnswers, StoredListed } from './request.ts'
 
 type Row = Record<string, unknown>
 
-const prefixMatchesMax = 10
 const isListed = 'spoken = 1 and trashed_at is null and purged_at is null'
 
 /** Finds sessions by their rows alone; no query here reads a record. */
@@ -22,7 +23,7 @@ export function createCatalogueReader(database: DatabaseSync) {
   const named = (where: string, rest = '') =>
     database.prepare(`select id from session where ${where} and purged_at is null ${rest}`)
   const byId = named('id = ?')
-  const byPrefix = named('id >= ? and id < ?', `order by id limit ${prefixMatchesMax}`)
+  const byPrefix = named('id >= ? and id < ?', `order by id limit ${limits.prefixMatchesMax}`)
   const byHandle = named('handle = ?')
   const byKey = named('key = ?')
   const latest = named(`workspace = ? and ${isListed}`, 'order by active_at desc, sid desc limit 1')
@@ -62,12 +63,12 @@ export function createCatalogueReader(database: DatabaseSync) {
         if (!matches(String(row['meta']))) continue
         if (sessions.length === limit) {
           const next = encodeListCursor({ activeAt: Number(last['active_at']), order: Number(last['sid']) })
-          return { ok: true, value: { sessions, next } }
+          return ok({ sessions, next })
         }
         sessions.push({ meta: String(row['meta']), busy: row['busy'] === 1, owner: textOrNull(row['owner']) })
         last = row
       }
-      return { ok: true, value: { sessions, next: null } }
+      return ok({ sessions, next: null })
     },
 
     find: (name: SessionName): ReadAnswers['find'] => rowsFor(name).map((row) => sessionIdOf(row['id'])),

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -63,6 +63,21 @@ describe('processes on one file', () => {
       await mustAppend(store, appendTo(number, head))
       await store.close()
     }
+  })
+
+  it('find everything after a checkpoint that a crash cut short', async () => {
+    const child = start(1, 1_000_000)
+    const acknowledged = (await linesOf(child, 50, () => child.kill('SIGKILL'))).length
+    // A checkpoint copies page 1 first, which then speaks of pages that only the log holds.
+    const file = openSync(path, 'r+')
+    const pages = Buffer.alloc(4)
+    pages.writeUInt32BE(1_000_000)
+    writeSync(file, pages, 0, 4, 28)
+    closeSync(file)
+
+    const store = await open()
+    expect((await readAll(store, 1)).length).toBeGreaterThanOrEqual(acknowledged)
+    await store.close()
   })
 
   it('write beside each other, and neither is refused', async () => {

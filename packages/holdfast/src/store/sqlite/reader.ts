@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Result } from '@holdfast/protocol'
+import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { whileBusy } from './busy-retry.ts'
 import { createCatalogueReader } from './catalogue-reader.ts'
 import { createRecordReader } from './record-reader.ts'
@@ -30,7 +30,7 @@ export function createReader(path: string): Reader {
     try {
       if (open === null) {
         const refusal = refusalOf(path)
-        if (refusal !== null) return { ok: false, fault: refusal }
+        if (refusal !== null) return refuse(refusal)
         const database = openForReading(path)
         open = { database, answer: whileBusy(() => createAnswer(database)) }
       }
@@ -44,7 +44,7 @@ export function createReader(path: string): Reader {
       }
     } catch (error) {
       if (isStorageFailure(error)) close() // the next question opens it anew
-      return { ok: false, fault: faultOf(error, path) }
+      return refuse(faultOf(error, path))
     }
   }
 
@@ -60,7 +60,6 @@ function createAnswer(database: DatabaseSync): (request: ReadRequest) => Result<
   const snapshot = database.prepare(
     'select snapshot.seq, fold, body from snapshot join session using (sid) where id = ? and fold = ?',
   )
-  const ok = <Value>(value: Value): Result<Value> => ({ ok: true, value })
 
   return (request) => {
     switch (request.op) {

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Fault, Result } from '@holdfast/protocol'
+import type { Fault } from '@holdfast/protocol/fault'
+import { done, type Result, refuse } from '@holdfast/protocol/result'
+import * as faults from '../store-faults.ts'
 import { checksumOf } from './checksum.ts'
 import type { AppendRequest, CreateRequest, StoredRecord } from './request.ts'
 
 const sidsRememberedMax = 10_000
-const done: Result<undefined> = { ok: true, value: undefined }
-const refuse = (fault: Fault): Result<undefined> => ({ ok: false, fault })
 
 /**
  * Creates sessions and appends to them, inside a transaction someone else begins and commits. Everything that could
@@ -38,7 +38,7 @@ export function createRecordWriter(database: DatabaseSync) {
   function append(request: AppendRequest): Result<undefined> {
     const { session, after, epoch, records, entry } = request
     const sid = sidOf(session)
-    if (sid === null) return refuse(sessionNotFound(session))
+    if (sid === null) return refuse(faults.sessionNotFound(session))
     for (const { commandId } of records) {
       const first = commandId === null ? undefined : seen.get(sid, commandId)
       if (first !== undefined) return refuse(whyNot(session, sid, request, Number(first['seq'])))
@@ -68,10 +68,10 @@ export function createRecordWriter(database: DatabaseSync) {
 
   function create(request: CreateRequest): Result<undefined> {
     const { session, parent, base, owner, handle, key, records, entry } = request
-    const other = taken.get(session, handle, key)
-    if (other !== undefined) return refuse(nameTaken(request, other))
+    const inTheWay = nameTaken(request, taken.all(session, handle, key))
+    if (inTheWay !== null) return refuse(inTheWay)
     const parentRow = parent === null ? undefined : parentOf.get(parent, base)
-    if (parent !== null && parentRow === undefined) return refuse(sessionNotFound(parent))
+    if (parent !== null && parentRow === undefined) return refuse(faults.sessionNotFound(parent))
 
     const { meta, activeAt, busy, spoken, workspace, pinned } = entry
     const parentSid = parentRow === undefined ? null : Number(parentRow['sid'])
@@ -93,40 +93,22 @@ export function createRecordWriter(database: DatabaseSync) {
   /** A former owner hears that it is fenced, whatever else is wrong; a repeated command hears where it stands. */
   function whyNot(session: string, sid: number, { after, epoch }: AppendRequest, seenAt: number | null): Fault {
     const row = stand.get(sid)
-    if (row === undefined) return sessionNotFound(session)
-    if (row['epoch'] !== epoch) return fenced(session, epoch, Number(row['epoch']))
-    if (seenAt !== null) return commandSeen(seenAt)
-    return {
-      code: 'log_moved',
-      message: `Session ${session} has moved on to seq ${row['head']}.`,
-      details: { expected: after, actual: row['head'] },
-    }
+    if (row === undefined) return faults.sessionNotFound(session)
+    if (row['epoch'] !== epoch) return faults.fenced(session, epoch, Number(row['epoch']))
+    if (seenAt !== null) return faults.commandSeen(seenAt)
+    return faults.logMoved(session, after, Number(row['head']))
   }
 
   return { append, create }
 }
 
-export const sessionNotFound = (session: string): Fault => ({
-  code: 'session_not_found',
-  message: `There is no session ${session}.`,
-  details: { session },
-})
-
-export const fenced = (session: string, epoch: number, current: number): Fault => ({
-  code: 'fenced',
-  message: `Session ${session} has another owner now.`,
-  details: { epoch, current },
-})
-
-const commandSeen = (seq: number): Fault => ({
-  code: 'command_seen',
-  message: `This command was admitted before, at seq ${seq}.`,
-  details: { seq },
-})
-
-function nameTaken({ session, handle, key }: CreateRequest, other: Record<string, unknown>): Fault {
-  const details = { session: other['id'] }
-  if (other['id'] === session) return { code: 'internal', message: `Session ${session} exists already.`, details }
-  if (other['handle'] === handle) return { code: 'handle_taken', message: `The handle ${handle} is taken.`, details }
-  return { code: 'key_taken', message: `The key ${key} is taken.`, details }
+/** The id first, then the handle: of several sessions in the way, each store names the same one. */
+function nameTaken({ session, handle, key }: CreateRequest, others: readonly Record<string, unknown>[]): Fault | null {
+  const holderOf = (column: string, value: string | null) =>
+    value === null ? undefined : others.find((other) => other[column] === value)
+  if (holderOf('id', session)) return faults.sessionExists(session)
+  const sameHandle = holderOf('handle', handle)
+  if (sameHandle) return faults.handleTaken(handle, String(sameHandle['id']))
+  const sameKey = holderOf('key', key)
+  return sameKey && key !== null ? faults.keyTaken(key, String(sameKey['id'])) : null
 }

@@ -1,12 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Lease } from '@holdfast/core/ports'
-import type { Result } from '@holdfast/protocol'
-import { fenced, sessionNotFound } from './record-writer.ts'
+import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
+import { fenced, sessionLocked, sessionNotFound } from '../store-faults.ts'
 import type { WriteRequest } from './request.ts'
 
 type Of<Op extends WriteRequest['op']> = Extract<WriteRequest, { readonly op: Op }>
-
-const done: Result<undefined> = { ok: true, value: undefined }
 
 /** The rows beside the log: leases, nodes, drafts, snapshots. Works inside a transaction someone else begins. */
 export function createRowWriter(database: DatabaseSync) {
@@ -35,16 +33,12 @@ export function createRowWriter(database: DatabaseSync) {
     claim({ session, owner, takeFrom }: Of<'claim'>): Result<Lease> {
       const row = claimRow.get(owner, session, owner, takeFrom)
       if (row !== undefined) {
-        return {
-          ok: true,
-          value: { epoch: Number(row['epoch']), head: Number(row['head']), base: Number(row['base']) },
-        }
+        return ok({ epoch: Number(row['epoch']), head: Number(row['head']), base: Number(row['base']) })
       }
       const current = stand.get(session)
-      if (current === undefined) return { ok: false, fault: sessionNotFound(session) }
+      if (current === undefined) return refuse(sessionNotFound(session))
       const node = current['owner']
-      const message = `Session ${session} is open in another process.`
-      return { ok: false, fault: { code: 'session_locked', message, details: { node } } }
+      return refuse(sessionLocked(session, node === null ? null : String(node)))
     },
 
     release({ session, owner, epoch }: Of<'release'>): Result<undefined> {
@@ -65,8 +59,8 @@ export function createRowWriter(database: DatabaseSync) {
     saveDraft({ session, epoch, step, parts }: Of<'saveDraft'>): Result<undefined> {
       if (putDraft.run(step, parts, session, epoch).changes !== 0) return done
       const current = stand.get(session)
-      if (current === undefined) return { ok: false, fault: sessionNotFound(session) }
-      return { ok: false, fault: fenced(session, epoch, Number(current['epoch'])) }
+      if (current === undefined) return refuse(sessionNotFound(session))
+      return refuse(fenced(session, epoch, Number(current['epoch'])))
     },
 
     saveSnapshot({ session, seq, fold, body }: Of<'saveSnapshot'>): Result<undefined> {
@@ -77,7 +71,7 @@ export function createRowWriter(database: DatabaseSync) {
     removeUnspoken({ owners }: Of<'removeUnspoken'>): Result<number> {
       const rows = unspoken.all(JSON.stringify(owners))
       for (const row of rows) for (const removal of removals) removal.run(Number(row['sid']))
-      return { ok: true, value: rows.length }
+      return ok(rows.length)
     },
   }
 }

@@ -9,7 +9,8 @@ import type {
   SessionName,
   StoredSnapshot,
 } from '@holdfast/core/ports'
-import type { Result, Seq, SessionId } from '@holdfast/protocol'
+import type { Seq, SessionId } from '@holdfast/protocol'
+import { ok, type Result } from '@holdfast/protocol/result'
 import { listedOf, recordOf, rowOf } from './decode.ts'
 import { createReader } from './reader.ts'
 
@@ -30,7 +31,7 @@ export interface SqliteReader {
  * made. Refused: not_a_store, store_too_new, storage_error.
  */
 export function openSqliteReader(path: string): Result<SqliteReader | null> {
-  if (!existsSync(path)) return { ok: true, value: null }
+  if (!existsSync(path)) return ok(null)
   const reader = createReader(path)
   const opened = reader.run<'nodes'>({ op: 'nodes' })
   if (!opened.ok) {
@@ -53,8 +54,8 @@ export function openSqliteReader(path: string): Result<SqliteReader | null> {
     loadSnapshot: (session, fold) => reader.run<'loadSnapshot'>({ op: 'loadSnapshot', session, fold }),
     close: reader.close,
   }
-  return { ok: true, value }
+  return ok(value)
 }
 
 const mapped = <From, To>(result: Result<From>, map: (value: From) => To): Result<To> =>
-  result.ok ? { ok: true, value: map(result.value) } : result
+  result.ok ? ok(map(result.value)) : result

@@ -1,5 +1,5 @@
 import type { Store } from '@holdfast/core/ports'
-import { type Fault, fault, HoldfastError, type Result } from '@holdfast/protocol'
+import { type Fault, fault, HoldfastError, ok, orThrow, type Result } from '@holdfast/protocol'
 import { type PackedWrite, packWrite } from './append-wire.ts'
 import { draftOf, listedOf, recordOf, rowOf } from './decode.ts'
 import { encodeAppend, encodeNew } from './encode.ts'
@@ -23,7 +23,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Resu
   const write = <Op extends WriteRequest['op']>(request: Extract<WriteRequest, { readonly op: Op }>) =>
     writer.ask(packWrite(request)) as Promise<Result<WriteAnswers[Op]>> // the worker answers by the same table
   const read = async <Op extends ReadRequest['op']>(request: Extract<ReadRequest, { readonly op: Op }>) =>
-    unwrap((await reader.ask(request)) as Result<ReadAnswers[Op]>) // as above
+    orThrow((await reader.ask(request)) as Result<ReadAnswers[Op]>) // as above
 
   const close = async (): Promise<void> => {
     // The reader first: the last connection to close folds the write-ahead log into the file, and only a writer may.
@@ -37,6 +37,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Resu
     return opened
   }
 
+  // `orThrow` where the port has no refusal to answer with: what the disk does to those is an exception.
   const store: Store = {
     create: (session) => write<'create'>(encodeNew(session)),
     append: (append) => write<'append'>(encodeAppend(append)),
@@ -60,13 +61,13 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Resu
       const row = await read<'entry'>({ op: 'entry', session })
       return row === null ? null : rowOf(row)
     },
-    removeUnspoken: async (owners) => unwrap(await write<'removeUnspoken'>({ op: 'removeUnspoken', owners })),
+    removeUnspoken: async (owners) => orThrow(await write<'removeUnspoken'>({ op: 'removeUnspoken', owners })),
 
-    registerNode: async (node) => unwrap(await write<'registerNode'>({ op: 'registerNode', node })),
+    registerNode: async (node) => orThrow(await write<'registerNode'>({ op: 'registerNode', node })),
     nodes: () => read<'nodes'>({ op: 'nodes' }),
-    removeNode: async (id) => unwrap(await write<'removeNode'>({ op: 'removeNode', id })),
+    removeNode: async (id) => orThrow(await write<'removeNode'>({ op: 'removeNode', id })),
     claim: (session, owner, takeFrom) => write<'claim'>({ op: 'claim', session, owner, takeFrom }),
-    release: async (session, owner, epoch) => unwrap(await write<'release'>({ op: 'release', session, owner, epoch })),
+    release: async (session, owner, epoch) => orThrow(await write<'release'>({ op: 'release', session, owner, epoch })),
 
     saveDraft: (session, epoch, { step, parts }) =>
       write<'saveDraft'>({ op: 'saveDraft', session, epoch, step, parts: JSON.stringify(parts) }),
@@ -81,16 +82,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Resu
     loadSnapshot: (session, fold) => read<'loadSnapshot'>({ op: 'loadSnapshot', session, fold }),
     close,
   }
-  return { ok: true, value: store }
+  return ok(store)
 }
 
 /** The worker beside this file, which is TypeScript in the repo and JavaScript once built. */
 function scriptOf(name: 'writer-worker' | 'reader-worker'): URL {
   return new URL(import.meta.url.endsWith('.ts') ? `./${name}.ts` : `./${name}.js`, import.meta.url)
-}
-
-/** For the methods of the port that have no refusal to answer with: what the disk does to them is an exception. */
-function unwrap<Value>(result: Result<Value>): Value {
-  if (!result.ok) throw new HoldfastError(result.fault)
-  return result.value
 }

@@ -1,6 +1,7 @@
-import type { Fault } from '@holdfast/protocol'
+import { type Fault, fault } from '@holdfast/protocol/fault'
+import { type StorageReason, storageReason, systemErrorCode } from '../../platform/system-error.ts'
 
-type Reason = 'disk_full' | 'read_only' | 'busy' | 'damaged' | 'replaced' | 'network_file_system' | 'io'
+type Reason = StorageReason | 'busy' | 'damaged' | 'replaced' | 'network_file_system'
 
 // Primary result codes of sqlite.org/rescode.html; the higher bytes of an extended code say more of the same.
 const reasonOf: Readonly<Record<number, Reason>> = {
@@ -15,15 +16,6 @@ const reasonOf: Readonly<Record<number, Reason>> = {
   15: 'busy',
   23: 'read_only',
   26: 'damaged',
-}
-
-const reasonOfErrno: Readonly<Record<string, Reason>> = {
-  ENOSPC: 'disk_full',
-  EDQUOT: 'disk_full',
-  EFBIG: 'disk_full',
-  EROFS: 'read_only',
-  EACCES: 'read_only',
-  EPERM: 'read_only',
 }
 
 const sentence: Readonly<Record<Reason, string>> = {
@@ -42,18 +34,17 @@ export function sqliteCode(error: unknown): number | null {
   return error.errcode & 0xff
 }
 
+/** Whether all that is wrong is that another process holds the file. */
+export const isBusy = (error: unknown): boolean => sqliteCode(error) === 5
+
 /** Whether the file or its disk failed, rather than one request: then nothing on this handle can be trusted. */
 export const isStorageFailure = (error: unknown): boolean => {
   const code = sqliteCode(error)
-  return code === null ? errnoOf(error) !== null : code in reasonOf
+  return code === null ? systemErrorCode(error) !== null : code in reasonOf
 }
 
 export function storageFault(path: string, reason: Reason, more?: Record<string, unknown>): Fault {
-  return {
-    code: 'storage_error',
-    message: `The store at ${path} cannot be used: ${sentence[reason]}.`,
-    details: { reason, ...more, path },
-  }
+  return fault('storage_error', `The store at ${path} cannot be used: ${sentence[reason]}.`, { reason, ...more, path })
 }
 
 /** A thrown error of SQLite or the file system, as a fault with its reason, code and place. */
@@ -63,13 +54,7 @@ export function faultOf(error: unknown, path: string): Fault {
   if (code !== null && error instanceof Error && 'errcode' in error) {
     return storageFault(path, reasonOf[code] ?? 'io', { sqlite: error.errcode, error: message })
   }
-  const errno = errnoOf(error)
-  if (errno !== null) return storageFault(path, reasonOfErrno[errno] ?? 'io', { errno, error: message })
-  return { code: 'internal', message: `The store failed: ${message}`, details: { path } }
-}
-
-function errnoOf(error: unknown): string | null {
-  return error instanceof Error && 'errno' in error && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : null
+  const errno = systemErrorCode(error)
+  if (errno !== null) return storageFault(path, storageReason(errno), { errno, error: message })
+  return fault('internal', `The store failed: ${message}`, { path })
 }

@@ -1,30 +1,24 @@
 import { accessSync, constants, existsSync, linkSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { pathToFileURL } from 'node:url'
-import type { Fault } from '@holdfast/protocol'
+import { type Fault, fault } from '@holdfast/protocol/fault'
+import { ensurePrivateDirectory, tighten } from '../../files/private-directory.ts'
+import { syncDirectorySync } from '../../files/sync-directory.ts'
+import { systemErrorCode } from '../../platform/system-error.ts'
 import { whileBusy } from './busy-retry.ts'
 import { networkFileSystemOf } from './network-file-system.ts'
-import { ensurePrivateDirectory, syncDirectory, tighten } from './private-file.ts'
 import { applicationId, schemaVersion, tables } from './schema.ts'
-import { faultOf, sqliteCode, storageFault } from './storage-fault.ts'
-
-const sqliteNotADatabase = 26
+import { faultOf, storageFault } from './storage-fault.ts'
+import { readStoreHeader } from './store-header.ts'
 
 /** Why the file at `path` is not a store we can use, or null. Looks without locks and changes nothing, not even beside it. */
 export function refusalOf(path: string): Fault | null {
   try {
-    if (!statSync(path).isFile()) return notAStore(path)
-    const probe = openImmutable(path)
-    try {
-      if (numberOf(probe, 'application_id') !== applicationId) return notAStore(path)
-      const version = numberOf(probe, 'user_version')
-      return version > schemaVersion ? tooNew(path, version) : null
-    } finally {
-      probe.close()
-    }
+    const header = statSync(path).isFile() ? readStoreHeader(path) : null
+    if (header?.applicationId !== applicationId) return notAStore(path)
+    return header.version > schemaVersion ? tooNew(path, header.version) : null
   } catch (error) {
-    return sqliteCode(error) === sqliteNotADatabase ? notAStore(path) : faultOf(error, path)
+    return faultOf(error, path)
   }
 }
 
@@ -96,7 +90,7 @@ function createStoreFile(path: string, directory: string): void {
     database.close()
     tighten(draft, 0o600)
     linkIfAbsent(draft, path)
-    syncDirectory(directory)
+    syncDirectorySync(directory)
   } finally {
     for (const file of [draft, `${draft}-wal`, `${draft}-shm`, `${draft}-journal`]) rmSync(file, { force: true })
   }
@@ -106,32 +100,16 @@ function linkIfAbsent(from: string, to: string): void {
   try {
     linkSync(from, to)
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+    if (systemErrorCode(error) !== 'EEXIST') throw error
   }
 }
 
-/**
- * Through SQLite and not `fs`: closing a descriptor of our own would drop the locks that another connection of this
- * process holds on the file. `immutable` takes no lock and makes no file beside it.
- */
-function openImmutable(path: string): DatabaseSync {
-  const url = pathToFileURL(resolve(path))
-  url.search = 'immutable=1'
-  return new DatabaseSync(url.href, { readOnly: true })
-}
+const notAStore = (path: string): Fault =>
+  fault('not_a_store', `${path} is not a Holdfast store; it was left as it is.`, { path })
 
-function numberOf(database: DatabaseSync, pragma: 'application_id' | 'user_version'): number {
-  return Number(database.prepare(`pragma ${pragma}`).get()?.[pragma] ?? 0)
-}
-
-const notAStore = (path: string): Fault => ({
-  code: 'not_a_store',
-  message: `${path} is not a Holdfast store; it was left as it is.`,
-  details: { path },
-})
-
-const tooNew = (path: string, version: number): Fault => ({
-  code: 'store_too_new',
-  message: `${path} was written by a newer Holdfast (store version ${version}, this one knows ${schemaVersion}).`,
-  details: { path, version, known: schemaVersion },
-})
+const tooNew = (path: string, version: number): Fault =>
+  fault(
+    'store_too_new',
+    `${path} was written by a newer Holdfast (store version ${version}, this one knows ${schemaVersion}).`,
+    { path, version, known: schemaVersion },
+  )

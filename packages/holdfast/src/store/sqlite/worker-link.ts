@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
-import type { Fault, Result } from '@holdfast/protocol'
+import type { Fault } from '@holdfast/protocol/fault'
+import { done, type Result, refuse } from '@holdfast/protocol/result'
 import { createVigil } from './stay-awake.ts'
 
 /** Requests and answers cross in batches, each with the number that brings them together again. */
@@ -26,8 +27,6 @@ export type WorkerLinkOptions = {
   readonly whenDead: (why: string) => Fault
 }
 
-const done: Result<undefined> = { ok: true, value: undefined }
-
 type Waiting = (answer: Result<unknown>) => void
 type Running = {
   readonly worker: Worker
@@ -45,7 +44,7 @@ export function createWorkerLink<Request>({ script, options, whenDead }: WorkerL
   const stayAwake = createVigil(() => running !== null && running.waiting.size > 0)
 
   function ask(request: Request): Promise<Result<unknown>> {
-    if (isClosed) return Promise.resolve({ ok: false, fault: whenDead('it is closed') })
+    if (isClosed) return Promise.resolve(refuse(whenDead('it is closed')))
     running ??= start()
     const { worker, waiting } = running
     lastNumber += 1
@@ -74,7 +73,7 @@ export function createWorkerLink<Request>({ script, options, whenDead }: WorkerL
     const signal = new Int32Array(new SharedArrayBuffer(4))
     const workerData: WorkerData<unknown> = { signal, options }
     // No flags of the program's own: one like --input-type would keep the worker from loading its file.
-    const worker = new Worker(script, { workerData, execArgv: [] })
+    const worker = new Worker(script, { workerData, execArgv: [], trackUnmanagedFds: false }) // store-header.ts keeps its descriptors
     const waiting = new Map<number, Waiting>()
     let why = 'its worker ended'
     const { promise: ended, resolve } = Promise.withResolvers<void>()
@@ -93,8 +92,8 @@ export function createWorkerLink<Request>({ script, options, whenDead }: WorkerL
     worker.on('exit', () => {
       if (running?.worker === worker) running = null
       outgoing = []
-      const fault = whenDead(why)
-      for (const settle of waiting.values()) settle({ ok: false, fault })
+      const refusal = refuse(whenDead(why))
+      for (const settle of waiting.values()) settle(refusal)
       waiting.clear()
       resolve()
     })

@@ -1,5 +1,6 @@
 import { type MessagePort, receiveMessageOnPort } from 'node:worker_threads'
-import type { Result } from '@holdfast/protocol'
+import { fault } from '@holdfast/protocol/fault'
+import { type Result, refuse } from '@holdfast/protocol/result'
 import { createLinger } from './stay-awake.ts'
 import type { Answered, Batch, Envelope } from './worker-link.ts'
 
@@ -49,4 +50,4 @@ const answered = (number: number, answer: Result<unknown> | undefined): Answered
   answer?.ok === true && answer.value === undefined ? number : [number, answer ?? nothing]
 
 // `run` answers each request; were it to leave one out, whoever asked must still hear something.
-const nothing: Result<never> = { ok: false, fault: { code: 'internal', message: 'The store gave no answer.' } }
+const nothing = refuse(fault('internal', 'The store gave no answer.'))

@@ -1,11 +1,12 @@
 import { statSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Fault, Result } from '@holdfast/protocol'
+import type { Fault } from '@holdfast/protocol/fault'
+import { done, type Result, refuse } from '@holdfast/protocol/result'
 import { whileBusy } from './busy-retry.ts'
 import { createRecordWriter } from './record-writer.ts'
 import type { WriteRequest } from './request.ts'
 import { createRowWriter } from './row-writer.ts'
-import { faultOf, isStorageFailure, sqliteCode, storageFault } from './storage-fault.ts'
+import { faultOf, isBusy, isStorageFailure, storageFault } from './storage-fault.ts'
 import { openForWriting, prepareStoreFile, refusalOf } from './store-file.ts'
 
 export type WriterOptions = {
@@ -30,9 +31,7 @@ type Open = {
   seenAt: number
 }
 
-const sqliteBusy = 5
 const lookEveryMs = 20
-const done: Result<undefined> = { ok: true, value: undefined }
 
 /** The one hand that writes the file. Synchronous: it lives in a worker. */
 export function createWriter(
@@ -87,16 +86,16 @@ export function createWriter(
     const isRefusal = error instanceof Refusal
     if (isRefusal || isStorageFailure(error)) {
       // A busy file is a whole file: only the wait was too long.
-      if (isRefusal || sqliteCode(error) !== sqliteBusy) {
+      if (isRefusal || !isBusy(error)) {
         hasFailed = true
         close()
       }
-      const answer: Result<never> = { ok: false, fault: isRefusal ? error.fault : faultOf(error, path) }
+      const answer = refuse(isRefusal ? error.fault : faultOf(error, path))
       return requests.map(() => answer)
     }
     // One request broke the group through a bug of ours: the others must not pay for it.
     if (requests.length > 1) return requests.flatMap((request) => run([request]))
-    return [{ ok: false, fault: faultOf(error, path) }]
+    return [refuse(faultOf(error, path))]
   }
 
   /** After a failed sync the kernel calls lost pages clean: the handle is never used again. */

@@ -1,9 +1,9 @@
 import { constants } from 'node:buffer'
-import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
-import { openFile } from '../workspace/open-file.ts'
+import { escapeLine, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { openFile } from '../../platform/open-file.ts'
 
 /** What is diffed and edited is held in memory whole, some times over. */
-export const editedBytesMax = Math.min(4 * 1024 * 1024, constants.MAX_STRING_LENGTH)
+export const editedBytesMax = Math.min(limits.editedFileBytesMax, constants.MAX_STRING_LENGTH)
 
 /** A file's text, exactly: written back unchanged it is the same bytes. Refused for what is no UTF-8 text, or too long. */
 export async function readFileText(workdir: string, path: string): Promise<Result<string>> {

@@ -1,15 +1,13 @@
 import type { Dirent } from 'node:fs'
 import { opendir } from 'node:fs/promises'
-import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { escapeLine, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
+import { type OpenDirectory, openDirectory } from '../../platform/open-directory.ts'
+import { resolvePath } from '../../platform/resolve-path.ts'
+import { systemErrorCode } from '../../platform/system-error.ts'
 import { pathArgument } from '../arguments.ts'
 import { abortedResult, begun } from '../begin.ts'
 import { defineTool, failedWith, foreseen, outputOf } from '../define-tool.ts'
-import { type OpenDirectory, openDirectory } from '../workspace/open-directory.ts'
-import { resolvePath } from '../workspace/resolve-path.ts'
-import { systemErrorCode } from '../workspace/system-error.ts'
-
-const entriesMax = 2000
 
 const input = z.strictObject({
   path: pathArgument.describe('The directory, relative to the working directory; "." is the working directory itself.'),
@@ -57,7 +55,7 @@ async function list(workdir: string, path: string, signal: AbortSignal): Promise
   let unlisted = 0
   for await (const entry of await opendir(directory.at('.'))) {
     if (signal.aborted) return refuse(fault('bad_request', 'aborted'))
-    if (names.length < entriesMax) names.push(nameOf(entry))
+    if (names.length < limits.directoryEntriesMax) names.push(nameOf(entry))
     else unlisted++
   }
   if (names.length === 0) return ok(`[${escapeLine(path)} is empty]`)

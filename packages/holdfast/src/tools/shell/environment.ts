@@ -1,4 +1,4 @@
-export type Environment = { readonly [name: string]: string | undefined }
+import type { Environment } from '../../platform/environment.ts'
 
 const secretName = /KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|^HOLDFAST_/i
 

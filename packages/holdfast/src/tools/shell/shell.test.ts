@@ -4,7 +4,8 @@ import type { ToolRun } from '@holdfast/core/ports'
 import { invariant } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { createToolRun, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
-import { type After, systemAfter } from './after.ts'
+import { wallClock } from '../../platform/wall-clock.ts'
+import type { After } from './after.ts'
 import { livingMembers } from './process-table.ts'
 import { createShell, type ShellParts } from './shell.ts'
 
@@ -22,7 +23,7 @@ async function shell(command: string, parts: Partial<ShellParts> = {}, run: Part
 function createHandTimer(delayMs: number) {
   const waiting: (() => void)[] = []
   const after: After = (delay, call) => {
-    if (delay !== delayMs) return systemAfter(delay, call)
+    if (delay !== delayMs) return wallClock.after(delay, call)
     waiting.push(call)
     return () => undefined
   }

@@ -1,12 +1,14 @@
 import type { Tool, ToolResult, ToolRun } from '@holdfast/core/ports'
 import { fault, limits, type Output, ok, type ProcessMark } from '@holdfast/protocol'
 import { z } from 'zod'
+import type { Environment } from '../../platform/environment.ts'
+import { wallClock } from '../../platform/wall-clock.ts'
+import { resolveWorkdir } from '../../platform/workdir.ts'
 import { commandArgument } from '../arguments.ts'
 import { abortedResult, begun } from '../begin.ts'
 import { defineTool, failedWith, foreseen } from '../define-tool.ts'
-import { resolveWorkdir } from '../workspace/resolve-path.ts'
-import { type After, systemAfter } from './after.ts'
-import { commandEnvironment, type Environment } from './environment.ts'
+import type { After } from './after.ts'
+import { commandEnvironment } from './environment.ts'
 import { type Gate, spawnGate } from './gate.ts'
 import { createLiveOutput } from './live-output.ts'
 import { escaped, signalGroup } from './process-group.ts'
@@ -16,6 +18,8 @@ const timeoutDefault = limits.shellTimeoutMs / 1000
 const timeoutMax = limits.shellTimeoutMsMax / 1000
 /** Room for our own words behind the output, within what a blob may hold. */
 const ownWordsBytes = 4096
+const abortGraceMs = 100
+const escapedNamedMax = 20
 
 const input = z.strictObject({
   command: commandArgument.describe('The command, for /bin/sh.'),
@@ -36,7 +40,7 @@ export type ShellParts = {
 /** Runs a command in its own process group. Nothing of the group outlives the call. */
 export function createShell({
   environment,
-  after = systemAfter,
+  after = wallClock.after,
   outputBytesMax = limits.toolOutputBytesMax,
 }: ShellParts): Tool {
   return defineTool({
@@ -99,7 +103,7 @@ async function attend(gate: Gate, run: ToolRun, attendance: Attendance): Promise
 
 /** An abort waits for the output to be kept, but not for a disk that is stuck. */
 function abortGrace(after: After): Promise<{ readonly ok: true; readonly value: Output }> {
-  return new Promise((resolve) => after(100, () => resolve({ ok: true, value: abortedResult.output })))
+  return new Promise((resolve) => after(abortGraceMs, () => resolve({ ok: true, value: abortedResult.output })))
 }
 
 /** What the command prints, shown as it comes and passed on without being held, then how it ended. */
@@ -147,6 +151,6 @@ async function endingWords(ending: Ending, mark: ProcessMark, timeoutMs: number)
 async function escapeWords(mark: ProcessMark): Promise<readonly string[]> {
   const left = (await escaped(mark)).filter(({ group }) => group !== mark.group)
   if (left.length === 0) return []
-  const rows = left.slice(0, 20).map(({ pid, name }) => `${pid} (${name})`)
+  const rows = left.slice(0, escapedNamedMax).map(({ pid, name }) => `${pid} (${name})`)
   return [`still running outside its process group: ${rows.join(', ')}`]
 }

@@ -7,6 +7,8 @@ import { livingMembers } from './process-table.ts'
 const drainMs = 100
 /** How long a command may take over its last words once its time is up. */
 const lastWordsMs = 1000
+/** A process that waits for a broken disk dies only when the disk answers. */
+const looksMax = 100
 
 export type Ending =
   | { readonly type: 'exited'; readonly code: number }
@@ -69,8 +71,7 @@ export function supervise(gate: Gate, options: SuperviseOptions): Supervision {
 
 /** A killed process dies when it is next scheduled, which is soon but not at once. */
 async function untilDead(group: number): Promise<void> {
-  // Bounded: one that waits for a broken disk dies only when the disk answers.
-  for (let look = 0; look < 100; look++) if ((await livingMembers(group)).length === 0) return
+  for (let look = 0; look < looksMax; look++) if ((await livingMembers(group)).length === 0) return
 }
 
 export type SuperviseOptions = {

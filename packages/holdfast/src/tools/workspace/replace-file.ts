@@ -3,11 +3,11 @@ import { constants, type Stats } from 'node:fs'
 import { access, type FileHandle, lstat, mkdir, open, rename, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { escapeLine, type FileChange, fault, ok, type Result, refuse } from '@holdfast/protocol'
-import { type OpenDirectory, openDirectory } from './open-directory.ts'
-import { statFile } from './open-file.ts'
+import { type OpenDirectory, openDirectory } from '../../platform/open-directory.ts'
+import { statFile } from '../../platform/open-file.ts'
+import { resolvePath, type WorkspacePath } from '../../platform/resolve-path.ts'
+import { systemErrorCode } from '../../platform/system-error.ts'
 import { refuseOwnFolder } from './own-folder.ts'
-import { resolvePath, type WorkspacePath } from './resolve-path.ts'
-import { systemErrorCode } from './system-error.ts'
 
 export type Writable = { readonly place: WorkspacePath; readonly stats: Stats | null }
 

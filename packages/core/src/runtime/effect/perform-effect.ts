@@ -1,12 +1,12 @@
 import { type ModelFault, unreachable } from '@holdfast/protocol'
-import type { Report } from '../session/input.ts'
-import type { Effect } from '../session/plan.ts'
-import { callModel } from './effect/call-model.ts'
-import type { EffectParts } from './effect/parts.ts'
-import { prepareCall } from './effect/prepare-call.ts'
-import { createStepPreparer } from './effect/prepare-step.ts'
-import { runTool } from './effect/run-tool.ts'
-import type { EffectRun, Perform } from './performer.ts'
+import type { Report } from '../../session/input.ts'
+import type { Effect } from '../../session/plan.ts'
+import type { EffectRun, Perform } from '../performer.ts'
+import { callModel } from './call-model.ts'
+import type { EffectParts } from './parts.ts'
+import { prepareCall } from './prepare-call.ts'
+import { createStepPreparer } from './prepare-step.ts'
+import { runTool } from './run-tool.ts'
 
 /** How each effect is done. One that breaks reports a failure, so that the session is never left waiting for it. */
 export function createPerform(parts: EffectParts): Perform {

@@ -1,10 +1,8 @@
 import { createLocalHandle, createRoster, type Roster } from '@holdfast/core'
-import type { Models, Store, Tool } from '@holdfast/core/ports'
+import type { Blobs, Models, Store, Tool } from '@holdfast/core/ports'
 import { CommandId, type CommandInput, type Frame, ok, type SessionHandle, type StartOptions } from '@holdfast/protocol'
-import { createScriptedModel, modelsOf, type Script, type ScriptedModel } from '@holdfast/testkit'
-import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
-import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memory-store.ts'
 import { aSession } from './a-log.ts'
+import { createScriptedModel, modelsOf, type Script, type ScriptedModel } from './scripted-model.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
 export type House = {
@@ -12,6 +10,7 @@ export type House = {
   readonly handle: SessionHandle
   readonly clock: VirtualClock
   readonly store: Store
+  readonly blobs: Blobs
   readonly model: ScriptedModel
   send(id: string, command: CommandInput): ReturnType<SessionHandle['submit']>
   /** The events of the log, in order. */
@@ -20,13 +19,14 @@ export type House = {
   frame(fits: (frame: Frame) => boolean): Promise<Frame>
 }
 
-type Options = {
+export type HouseOptions = {
+  readonly store: Store
+  readonly blobs: Blobs
   readonly script?: Script
   /** Other models than the scripted one. */
   readonly models?: Models
   readonly start?: Partial<StartOptions>
   readonly tools?: readonly Tool[]
-  readonly store?: Store
   readonly clock?: VirtualClock
   readonly node?: string
   /** A second house on the same store takes the session over instead of starting it. */
@@ -35,12 +35,12 @@ type Options = {
   readonly living?: readonly string[]
 }
 
-/** The real runtime in one process, on a store in memory, with a model that says what the test wrote down. */
-export async function openHouse(options: Options = {}): Promise<House> {
-  const { script = [], tools = [], store = createMemoryStore(), clock = createVirtualClock(), node = 'one' } = options
+/** The real runtime in one process, on the store it is given, with a model that says what the test wrote down. */
+export async function openHouse(options: HouseOptions): Promise<House> {
+  const { store, blobs, script = [], tools = [], clock = createVirtualClock(), node = 'one' } = options
   const model = createScriptedModel(script)
   const roster = createRoster({
-    ...{ store, clock, blobs: createMemoryBlobs(), models: options.models ?? modelsOf(model) },
+    ...{ store, blobs, clock, models: options.models ?? modelsOf(model) },
     tools: {
       all: tools,
       find: (name) => tools.find(({ schema }) => schema.name === name) ?? null,
@@ -58,7 +58,7 @@ export async function openHouse(options: Options = {}): Promise<House> {
   if (!options.takesOver) await roster.start({ workdir: '/work', ...options.start })
   const handle = createLocalHandle(roster, aSession)
   return {
-    ...{ roster, handle, clock, store, model },
+    ...{ roster, handle, clock, store, blobs, model },
     send: (id, command) => handle.submit(command, { commandId: CommandId.parse(id) }),
     async events() {
       const records = await store.read(aSession, { after: 0, limit: 1000 })
@@ -72,12 +72,3 @@ export async function openHouse(options: Options = {}): Promise<House> {
 }
 
 export const isRecord = (type: string) => (frame: Frame) => frame.type === 'record' && frame.record.event.type === type
-
-/** A tool that asks first and does what the test says. */
-export const aTool = (name: string, run: Tool['run'], isDestructive = true): Tool => ({
-  schema: { name, description: name, input: { type: 'object' } },
-  isDestructive,
-  isReadOnly: !isDestructive,
-  prepare: async (args) => ({ type: 'ready', args, preview: { type: 'arguments', args: { ...args } } }),
-  run,
-})

@@ -1,6 +1,8 @@
-import { chmodSync, closeSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, resolve } from 'node:path'
+import { fault, HoldfastError } from '@holdfast/protocol/fault'
+import { syncDirectorySync } from './sync-directory.ts'
 
 /** Makes the directory for a file, private and durable, whatever the umask; tightens one that is there and is ours. */
 export function ensurePrivateDirectory(directory: string): void {
@@ -11,7 +13,7 @@ export function ensurePrivateDirectory(directory: string): void {
   }
   for (let made = resolve(directory); made.length >= first.length; made = dirname(made)) {
     chmodSync(made, 0o700)
-    syncDirectory(dirname(made))
+    syncDirectorySync(dirname(made))
     if (made === dirname(made)) break
   }
 }
@@ -22,15 +24,15 @@ export function tighten(path: string, mode: 0o600 | 0o700): void {
   if ((current & ~mode) !== 0) chmodSync(path, current & mode)
 }
 
-/** A new name is durable only once its directory is. */
-export function syncDirectory(directory: string): void {
-  if (process.platform === 'win32') return // directories cannot be opened there, and NTFS journals names itself
-  const handle = openSync(directory, 'r')
-  try {
-    fsyncSync(handle)
-  } finally {
-    closeSync(handle)
-  }
+/** As above, and refused unless it is ours alone: where others may write, someone could have put theirs in our place. */
+export function claimPrivateDirectory(directory: string): string {
+  ensurePrivateDirectory(directory)
+  const found = lstatSync(directory) // not through a link, which could lead anywhere
+  const isForeign = process.getuid !== undefined && found.uid !== process.getuid()
+  if (!found.isDirectory() || isForeign)
+    throw new HoldfastError(fault('storage_error', `${directory} belongs to someone else.`, { path: directory }))
+  tighten(directory, 0o700)
+  return directory
 }
 
 /** Someone may keep a store in their home or project: those are not ours to close to others. */

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { connectHoldfast } from '@holdfast/client'
+import type { Problem } from '@holdfast/core/ports'
 import { ok, type Result, type Sessions } from '@holdfast/protocol'
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import type { Place } from './place.ts'
@@ -9,29 +10,29 @@ import { checkName, noSession } from './session-name.ts'
 const answerMsMax = 2000
 
 /** The sessions a command acts on: the running server's if there is one, else those of a runtime in this process. */
-export interface Acting {
+export interface ReachedSessions {
   readonly sessions: Sessions
   /** Whether the work goes on when this process ends. */
   readonly isElsewhere: boolean
   close(): Promise<void>
 }
 
-export async function openActing(place: Place): Promise<Result<Acting>> {
+export async function reachSessions(place: Place): Promise<Result<ReachedSessions>> {
   const server = await findServer(place)
   if (server) {
     const sessions = connectHoldfast({ url: server.url, token: readToken(server) })
     return ok({ sessions, isElsewhere: true, close: async () => undefined })
   }
   const { open } = await import('../open.ts') // brings every provider and tool, which the server's client does not need
-  const opened = await open({ environment: place.environment, report: reportTo(place) })
+  const opened = await open({ environment: place.environment, onProblem: tellProblem(place) })
   if (!opened.ok) return opened
   const { sessions, close } = opened.value
   return ok({ sessions, isElsewhere: false, close })
 }
 
 /** Refuses a name of no form, and any name where there is neither a server nor a store, before anything is made. */
-export async function checkNamed(place: Place, name: string): Promise<Result<null>> {
-  const form = await checkName(name)
+export function checkNamed(place: Place, name: string): Result<null> {
+  const form = checkName(name)
   if (!form.ok || existsSync(place.home.storePath) || readServerFile(place.home)) return form
   return noSession(name)
 }
@@ -46,9 +47,9 @@ export async function findServer({ home }: Pick<Place, 'home'>): Promise<ServerF
 }
 
 /** Says what nobody foresaw, where whoever runs the program sees it. */
-export const reportTo =
+export const tellProblem =
   ({ err }: Place) =>
-  ({ where, cause }: { readonly where: string; readonly cause: unknown }): void => {
+  ({ where, cause }: Problem): void => {
     const what = cause instanceof Error ? (cause.stack ?? cause.message) : JSON.stringify(cause)
     void err.write(escapeHidden(`Problem in ${where}: ${what}\n`))
   }

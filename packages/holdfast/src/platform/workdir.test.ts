@@ -20,7 +20,7 @@ describe('a workdir', () => {
   it('is refused when it does not exist or is no directory', async () => {
     const file = join(folder, 'file')
     await writeFile(file, '')
-    for (const path of [join(folder, 'none'), file]) {
+    for (const path of [join(folder, 'none'), file, join(file, 'below'), `${folder}/nul\0`]) {
       expect(await resolveWorkdir(path)).toMatchObject({
         ok: false,
         fault: { code: 'bad_workdir', details: { workdir: path } },

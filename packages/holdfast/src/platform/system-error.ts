@@ -1,5 +1,19 @@
 import { getSystemErrorMap } from 'node:util'
 
+/** What a disk that refuses means for whoever keeps something on it. */
+export type StorageReason = 'disk_full' | 'read_only' | 'io'
+
+const reasonOf: Readonly<Record<string, StorageReason>> = {
+  ENOSPC: 'disk_full',
+  EDQUOT: 'disk_full',
+  EFBIG: 'disk_full',
+  EROFS: 'read_only',
+  EACCES: 'read_only',
+  EPERM: 'read_only',
+}
+
+export const storageReason = (code: string): StorageReason => reasonOf[code] ?? 'io'
+
 /** The name of what the system refused (`ENOENT`), or null when the throw was no refusal of the system. */
 export function systemErrorCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && 'syscall' in error && typeof error.code === 'string'

@@ -1,9 +1,6 @@
 import { emptySession, evolve, type SessionState } from '@holdfast/core'
-import { Event, eventVersion, type Recorded, SessionId } from '@holdfast/protocol'
-import type { z } from 'zod'
-
-/** An event as a test writes it down: plain numbers and strings. */
-export type Given = z.input<typeof Event>
+import { type Recorded, SessionId } from '@holdfast/protocol'
+import { aRecord, type Given } from './a-record.ts'
 
 export const aSession = SessionId.parse('ses_01k9xyzabcdefghjkmnpqrstvw')
 export const anInstant = '2026-01-02T03:04:05.678Z'
@@ -18,10 +15,7 @@ export const started: Given = {
 
 /** Numbered from `from`, as a log would. */
 export const recordsOf = (given: readonly Given[], from = 1): readonly Recorded[] =>
-  given.map((one, index) => {
-    const event = Event.parse(one)
-    return { seq: from + index, at: anInstant, v: eventVersion[event.type], event }
-  })
+  given.map((one, index) => aRecord(from + index, one, { at: anInstant }))
 
 /** The state of a session that was started (seq 1) and then lived through `given` (seq 2 and on). */
 export const after = (...given: readonly Given[]): SessionState =>

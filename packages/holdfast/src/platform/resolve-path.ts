@@ -1,7 +1,8 @@
-import { lstat, readlink, realpath } from 'node:fs/promises'
+import { lstat, readlink } from 'node:fs/promises'
 import { dirname, isAbsolute, join, relative } from 'node:path'
 import { escapeLine, type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { systemErrorCode, systemErrorWords } from './system-error.ts'
+import { resolveWorkdir } from './workdir.ts'
 
 const linksMax = 40
 
@@ -23,17 +24,6 @@ export function isInside(root: string, path: string): boolean {
 
 export const outsideWorkdir = (path: string): Fault =>
   fault('outside_workdir', `${escapeLine(path)} is outside the working directory`)
-
-export async function resolveWorkdir(workdir: string): Promise<Result<string>> {
-  try {
-    const root = await realpath(workdir)
-    if ((await lstat(root)).isDirectory()) return ok(root)
-    return refuse(fault('bad_workdir', `the working directory ${escapeLine(workdir)} is not a directory`))
-  } catch (error) {
-    if (systemErrorCode(error) === null) throw error
-    return refuse(fault('bad_workdir', `the working directory ${escapeLine(workdir)}: ${systemErrorWords(error)}`))
-  }
-}
 
 /**
  * Follows `path` one component at a time, links included, and refuses it unless it ends inside the workdir.

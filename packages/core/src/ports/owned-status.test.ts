@@ -1,0 +1,22 @@
+import { aMeta } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { busyOwners, ownedStatus } from './owned-status.ts'
+
+const meta = aMeta({ status: 'thinking' })
+const rows = [
+  { meta, busy: true, owner: 'living' },
+  { meta, busy: true, owner: 'dead' },
+  { meta, busy: true, owner: null },
+  { meta, busy: false, owner: 'dead' },
+]
+
+describe('a list', () => {
+  it('does not believe the dead', () => {
+    const told = ownedStatus(rows, new Set(['living'])).map(({ status }) => status)
+    expect(told).toEqual(['thinking', 'interrupted', 'interrupted', 'thinking'])
+  })
+
+  it('depends on the owners of what says busy, and on no one else', () => {
+    expect(busyOwners(rows)).toEqual(new Set(['living', 'dead']))
+  })
+})

@@ -1,0 +1,17 @@
+import type { Result } from '@holdfast/protocol'
+import type { OnProblem } from '../ports/problem.ts'
+
+export type InBackground = (where: string, work: Promise<void> | Promise<Result<unknown>>) => void
+
+/** Lets work go on that nobody waits for. What it comes to grief over is told: a rejection that nobody hears ends the process. */
+export function createBackground(onProblem: OnProblem): InBackground {
+  const hear: (...args: Parameters<InBackground>) => Promise<void> = async (where, work) => {
+    try {
+      const came = await work
+      if (came && !came.ok) onProblem({ where, cause: came.fault })
+    } catch (cause) {
+      onProblem({ where, cause })
+    }
+  }
+  return (where, work) => void hear(where, work)
+}

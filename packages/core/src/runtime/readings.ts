@@ -1,0 +1,58 @@
+import {
+  type FrameOf,
+  limits,
+  type Meta,
+  ok,
+  type PageRequest,
+  type Result,
+  type SessionHandle,
+  type SessionId,
+} from '@holdfast/protocol'
+import { viewOf } from '../session/view.ts'
+import type { Folded } from './load-session.ts'
+import { type LineReader, readPage } from './read-page.ts'
+
+/** The half of a handle that only reads; it wakes nobody. */
+export interface Readings extends Pick<SessionHandle, 'snapshot' | 'page'> {
+  /** The snapshot of a moment that is already known. */
+  snapshotOf(folded: Folded): Promise<FrameOf<'snapshot'>>
+}
+
+export type ReadingsParts = {
+  readonly id: SessionId
+  readonly log: LineReader
+  /** Where the session stands. */
+  readonly folded: () => Promise<Result<Folded>>
+  /** Adds to the metadata what is not on record. */
+  readonly tell: (meta: Meta) => Meta
+}
+
+export function createReadings({ id, log, folded, tell }: ReadingsParts): Readings {
+  const pageOf = ({ state }: Folded, request: PageRequest) => readPage(log, id, state.line, state.seq, request)
+
+  async function snapshotOf(now: Folded): Promise<FrameOf<'snapshot'>> {
+    const { messages, before } = await pageOf(now, { limit: limits.snapshotMessages })
+    return {
+      type: 'snapshot',
+      sessionId: id,
+      seq: now.state.seq,
+      meta: tell(now.row.entry.meta),
+      view: viewOf(now.state),
+      messages: [...messages],
+      before,
+    }
+  }
+
+  return {
+    snapshotOf,
+    async snapshot() {
+      const now = await folded()
+      return now.ok ? ok(await snapshotOf(now.value)) : now
+    },
+    async page(request = {}) {
+      const now = await folded()
+      if (!now.ok) return now
+      return ok({ session: tell(now.value.row.entry.meta), ...(await pageOf(now.value, request)) })
+    },
+  }
+}

@@ -1,0 +1,29 @@
+import type { NodeRow } from '../ports/lease.ts'
+import type { NodeParts } from './node-parts.ts'
+import type { Roster } from './roster.ts'
+
+/** Settles what dead nodes left open, removes what nobody spoke in, and returns the dead. */
+export async function settleCrashed(
+  { store, node, isAlive, report }: NodeParts,
+  { wake, unload }: Pick<Roster, 'wake' | 'unload'>,
+): Promise<readonly NodeRow[]> {
+  const others = (await store.nodes()).filter(({ id }) => id !== node.id)
+  const living = await Promise.all(others.map(isAlive))
+  const gone = others.filter((_, index) => !living[index])
+  const dead = gone.map(({ id }) => id)
+  for (const { session, owner } of await store.busy()) {
+    if (owner !== null && !dead.includes(owner)) continue
+    const where = `settling ${session}`
+    // One session that cannot be settled must not keep the others from it, nor the node from starting.
+    try {
+      const woken = await wake(session)
+      if (woken.ok) await unload(session)
+      else if (woken.fault.code !== 'session_locked') report({ where, cause: woken.fault })
+    } catch (cause) {
+      report({ where, cause })
+    }
+  }
+  await store.removeUnspoken(dead)
+  for (const id of dead) await store.removeNode(id)
+  return gone
+}

@@ -1,0 +1,65 @@
+import {
+  type Event,
+  explainIssue,
+  fault,
+  Handle,
+  invariant,
+  ok,
+  type Result,
+  refuse,
+  type SessionId,
+  type Settings,
+  StartOptions,
+} from '@holdfast/protocol'
+import { encodeRecords } from './encode-records.ts'
+import { type Folded, fold } from './load-session.ts'
+import type { NodeParts } from './node-parts.ts'
+
+const handleTriesMax = 20
+
+/** Writes a session's first record, owned by this node. Refused: bad_request, bad_workdir, key_taken. */
+export async function startSession(parts: NodeParts, given: StartOptions): Promise<Result<SessionId>> {
+  const options = StartOptions.safeParse(given)
+  if (!options.success) return refuse(fault('bad_request', `Cannot start a session: ${explainIssue(options.error)}.`))
+  const workdir = await parts.resolveWorkdir(options.data.workdir)
+  if (!workdir.ok) return workdir
+  const session = parts.newSessionId()
+  for (let attempt = 0; ; attempt++) {
+    const handle = Handle.parse(parts.newHandle(attempt))
+    const event = startedEvent(options.data, workdir.value, handle, parts.defaultModel)
+    const records = encodeRecords({ after: 0, atMs: parts.clock.now(), events: [event], commandId: null, by: null })
+    const folded = records.reduce<Folded | null>((sum, { record }) => fold(sum, session, record), null)
+    invariant(folded, 'a session begins with a record')
+    const { entry } = folded.row
+    const created = await parts.store.create({ session, parent: null, base: 0, owner: parts.node.id, records, entry })
+    if (created.ok) return ok(session)
+    if (created.fault.code !== 'handle_taken' || attempt >= handleTriesMax) return created
+  }
+}
+
+function startedEvent(
+  options: ReturnType<typeof StartOptions.parse>,
+  workdir: string,
+  handle: Handle,
+  defaultModel: Settings['model'],
+): Event {
+  const {
+    model = defaultModel,
+    thinkingLevel = 'off',
+    mode = 'exec',
+    title,
+    key,
+    tools,
+    instructions,
+    budgets = {},
+  } = options
+  return {
+    type: 'session.started',
+    handle,
+    ...(key !== undefined && { key }),
+    workdir,
+    settings: { model, thinkingLevel, mode, ...(title !== undefined && { title }), budgets },
+    ...(tools !== undefined && { tools }),
+    ...(instructions !== undefined && { instructions }),
+  }
+}

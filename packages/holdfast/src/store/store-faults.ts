@@ -1,0 +1,28 @@
+import { type Fault, fault } from '@holdfast/protocol/fault'
+
+// Why a store refuses, in the same words whichever store it is. Without a schema: workers load this.
+
+export const sessionNotFound = (session: string): Fault =>
+  fault('session_not_found', `There is no session ${session}.`, { session })
+
+export const fenced = (session: string, epoch: number, current: number): Fault =>
+  fault('fenced', `Session ${session} has another owner now.`, { epoch, current })
+
+export const commandSeen = (seq: number): Fault =>
+  fault('command_seen', `This command was admitted before, at seq ${seq}.`, { seq })
+
+export const logMoved = (session: string, expected: number, actual: number): Fault =>
+  fault('log_moved', `Session ${session} has moved on to seq ${actual}.`, { expected, actual })
+
+export const sessionLocked = (session: string, node: string | null): Fault =>
+  fault('session_locked', `Session ${session} is open in another process.`, { node })
+
+/** Ids are made by us and never twice: that one is taken is our bug, told as a value because a worker cannot throw it. */
+export const sessionExists = (session: string): Fault =>
+  fault('internal', `Session ${session} exists already.`, { session })
+
+export const handleTaken = (handle: string, session: string): Fault =>
+  fault('handle_taken', `The handle ${handle} is taken.`, { session })
+
+export const keyTaken = (key: string, session: string): Fault =>
+  fault('key_taken', `The key ${key} is taken.`, { session })

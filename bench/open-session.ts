@@ -42,7 +42,7 @@ export async function benchOpen({
     tools: { all: [], find: () => null, endLeftover: async () => undefined },
     instructions: { gather: async () => '' },
     clock: wallClock,
-    report: ({ cause }) => console.error(cause),
+    onProblem: ({ cause }) => console.error(cause),
     node,
     isAlive: async () => false,
     newSessionId,

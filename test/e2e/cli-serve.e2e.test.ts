@@ -47,13 +47,16 @@ describe('serve', () => {
     expect(existsSync(file.tokenFile)).toBe(false)
   })
 
-  it('is what npm start starts', async () => {
-    const server = cli.start(['serve', '--port', '0', '--no-page'], { script: startPath })
-    const [url] = await server.until('stdout', /^http:\/\/127\.0\.0\.1:\d+$/m)
-    expect((await fetch(`${url}/v1/health`)).status).toBe(200)
-    server.kill('SIGTERM')
-    expect((await server.ended).code).toBe(0)
-  })
+  it.each([[['serve', '--port', '0', '--no-page']], [['--port', '0', '--no-page']]])(
+    'is what npm start starts, given %j',
+    async (args) => {
+      const server = cli.start(args, { script: startPath })
+      const [url] = await server.until('stdout', /^http:\/\/127\.0\.0\.1:\d+$/m)
+      expect((await fetch(`${url}/v1/health`)).status).toBe(200)
+      server.kill('SIGTERM')
+      expect((await server.ended).code).toBe(0)
+    },
+  )
 
   it('refuses to be open to others without a token', async () => {
     const refused = await cli.run(['serve', '--host', '0.0.0.0', '--port', '0'])

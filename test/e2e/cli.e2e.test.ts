@@ -42,10 +42,12 @@ describe('the program', () => {
     [['ls', '--jsno'], "Unknown flag '--jsno' of ls. Did you mean '--json'?"],
     [['show'], 'show needs <session>.'],
     [['ls', '--limit', 'many'], "--limit is a whole number from 1 to 1000000, not 'many'."],
+    [['ls', '--cursor', 'xx'], "--cursor is what an earlier list gave as its next, not 'xx'."],
+    [['tell', '@latest', 'sendPrompt'], 'sendPrompt needs content: content=….'],
     [['run', 'hi', '--yes', '--no'], '--yes and --no exclude each other.'],
     [['export', 'calm-harbor-12', '--format', 'pdf'], "--format is md or json, not 'pdf'."],
     [['serve', '--port', '70000'], "--port is a whole number from 0 to 65535, not '70000'."],
-    [['tell', 'calm-harbor-12', 'sendPromt'], "Unknown session command 'sendPromt'. Did you mean 'sendPrompt'?"],
+    [['tell', 'calm-harbor-12', 'sendPromt'], "There is no command sendPromt. Did you mean 'sendPrompt'?"],
   ])('does not understand %j, says so with exit code 2, and touches nothing', async (args, message) => {
     expect(await cli.run(args)).toMatchObject({ code: 2, stdout: '', stderr: `${message}\n` })
     expect(existsSync(cli.home)).toBe(false)
@@ -81,6 +83,42 @@ describe('the program', () => {
       expect(existsSync(cli.home)).toBe(false)
     },
   )
+
+  it('names what was given and what is right, where no session can have the name', async () => {
+    for (const args of [
+      ['show', '@lates'],
+      ['tell', '@lates', 'abort'],
+    ]) {
+      const { code, stderr } = await cli.run(args)
+      expect({ code, stderr }).toEqual({ code: 1, stderr: "'@lates' names no session. Did you mean '@latest'?\n" })
+    }
+    expect((await cli.run(['show', '../../etc/passwd'])).stderr).toMatch(/^'..\/..\/etc\/passwd' names no session\. /)
+  })
+
+  it('starts in a home where nothing can be made', async () => {
+    const running = cli.start(['--version'], {
+      environment: { HOME: '/proc', XDG_CACHE_HOME: '', NODE_COMPILE_CACHE: '' },
+    })
+    const stuck = setTimeout(() => running.kill('SIGKILL'), 20_000) // a recursive mkdir there never ends
+    expect(await running.ended).toMatchObject({ code: 0, signal: null, stderr: '' })
+    clearTimeout(stuck)
+  })
+
+  it('says which part of its home is not a directory', async () => {
+    const file = join(cli.workdir, 'a-file')
+    writeFileSync(file, '')
+    const { code, stderr } = await cli.run(['run', 'list'], { environment: { HOLDFAST_HOME: file } })
+    expect(code).toBe(1)
+    expect(stderr).toBe(`The store at ${file}/data/holdfast.db cannot be used: ${file} is not a directory.\n`)
+  })
+
+  it('goes on with a cut answer of the demo', async () => {
+    await cli.run(['run', 'fail cut'])
+    expect((await cli.run(['tell', '@latest', 'continue'])).code).toBe(0)
+    const { stdout } = await cli.run(['show', '@latest'])
+    expect(stdout).toContain('this is its end')
+    expect(stdout).not.toContain('I do not understand')
+  })
 
   it('starts with any command by npm start, and needs no writable home', async () => {
     const environment = { HOME: '/dev/null', XDG_CACHE_HOME: '' }

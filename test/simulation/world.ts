@@ -52,7 +52,7 @@ export async function createWorld(dice: Dice): Promise<World> {
       tools: createTools(parts),
       instructions: createInstructions(parts),
       clock,
-      report({ where, cause }) {
+      onProblem({ where, cause }) {
         if (cause instanceof InvariantViolation) ledger.violations.push(`${where}: ${cause.message}`)
       },
       node,

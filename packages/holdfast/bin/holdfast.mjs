@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // Plain JavaScript that an old Node can read too: it must be able to say that it is too old.
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { isAbsolute, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const major = Number(process.versions.node.split('.')[0])
@@ -19,13 +19,21 @@ await import(existsSync(fileURLToPath(source)) ? source.href : new URL('../dist/
 
 /** A cache of compiled modules halves the start. Where it cannot be kept, Holdfast starts without it. */
 async function keepCompiled() {
+  const { NODE_COMPILE_CACHE, XDG_CACHE_HOME, HOME } = process.env
+  if (NODE_COMPILE_CACHE) return // Node keeps one there already
   try {
     const { enableCompileCache } = await import('node:module')
-    const { NODE_COMPILE_CACHE, XDG_CACHE_HOME, HOME } = process.env
     const base = XDG_CACHE_HOME && isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(HOME || homedir(), '.cache')
     // Not below HOLDFAST_HOME: a command that only looks must leave nothing there.
-    enableCompileCache(NODE_COMPILE_CACHE || join(base, 'holdfast', 'compiled'))
+    const compiled = join(base, 'holdfast', 'compiled')
+    for (const directory of [base, dirname(compiled), compiled]) makeDirectory(directory)
+    enableCompileCache(compiled)
   } catch {
-    // a user without a home directory
+    // a user without a home directory, or with one that takes no files
   }
+}
+
+/** One step at a time, as Node would not: its recursive mkdir never ends on a place like /proc. */
+function makeDirectory(path) {
+  if (!existsSync(path)) mkdirSync(path, { mode: 0o700 })
 }

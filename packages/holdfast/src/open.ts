@@ -71,7 +71,7 @@ async function openRoster(
     tools: createTools({ environment }),
     instructions: createInstructions({ now: wallClock.now }),
     clock: wallClock,
-    report: onProblem,
+    onProblem,
     node: socket.value.row,
     isAlive: isNodeAlive,
     newSessionId,

@@ -1,13 +1,24 @@
 import { z } from 'zod'
 import { Content } from './content.ts'
+import { escapeLine } from './hostile-text.ts'
 import { ApprovalId, type ClientId, type CommandId } from './id.ts'
+import { didYouMean } from './nearest.ts'
+import { clip } from './text-of.ts'
+
+/** What a field is for, to whoever left it out or sent something else. */
+const being = (what: string) => ({
+  error: ({ input }: { readonly input?: unknown }) => (input === undefined ? `missing; give ${what}` : `give ${what}`),
+})
 
 /** Text is the common case, so a command takes it bare; inside, a prompt is always a list of parts. */
-const PromptContent = z.union([z.string().transform((text): Content => [{ type: 'text', text }]), Content])
+const PromptContent = z.union(
+  [z.string().transform((text): Content => [{ type: 'text', text }]), Content],
+  being('what to say, as a text or a list of parts'),
+)
 
 export const SendPrompt = z.strictObject({ type: z.literal('sendPrompt'), content: PromptContent })
 
-export const Decision = z.enum(['approve', 'reject'])
+export const Decision = z.enum(['approve', 'reject'], being('approve or reject'))
 export type Decision = z.infer<typeof Decision>
 
 export const RespondToApproval = z.strictObject({
@@ -39,6 +50,10 @@ export type CommandInput = z.input<typeof Command>
 export type CommandType = Command['type']
 
 export const commandTypes: readonly CommandType[] = Command.options.map((option) => option.shape.type.value)
+
+/** What is said to whoever asks for a command that does not exist. */
+export const unknownCommand = (name: string): string =>
+  `There is no command ${escapeLine(clip(name, 100))}.${didYouMean(name, commandTypes) || ` Known are: ${commandTypes.join(', ')}.`}`
 
 /** A command with what says whose it is and that it is the same one when sent again. */
 export type Submission = {

@@ -12,9 +12,11 @@ export {
   RespondToApproval,
   SendPrompt,
   type Submission,
+  unknownCommand,
 } from './command.ts'
 export { createCommandId } from './command-id.ts'
 export { Content, ContentPart, contentText, FilePart, TextPart } from './content.ts'
+export { continueWord } from './continue-word.ts'
 export { ApprovedBy, DenialCode, FileChange, Outcome, Output, Preview, ProcessMark } from './event/call.ts'
 export {
   Event,
@@ -27,7 +29,7 @@ export {
 } from './event/event.ts'
 export { Fork } from './event/session.ts'
 export { ErrorKind, Finish, ModelFault, Queue, TurnEnd } from './event/turn.ts'
-export { explainIssue } from './explain.ts'
+export { explainIssue, placeIssue } from './explain.ts'
 export { fault, faultStatus, HoldfastError } from './fault.ts'
 export { Fault, FaultCode } from './fault-schema.ts'
 export { Frame, type FrameOf } from './frame.ts'

@@ -1,11 +1,11 @@
 import { contentText } from './content.ts'
 import type { Outcome, Output } from './event/call.ts'
 import type { FrameOf } from './frame.ts'
-import { ApprovalId, CallId, MessageId } from './id.ts'
+import { ApprovalId, CallId, MessageId, TurnNumber } from './id.ts'
 import { isOnLine } from './line.ts'
 import { dropRecorded, growLive, type LivePart } from './live-parts.ts'
 import type { CallStatus, CallView, Message } from './message.ts'
-import type { Recorded } from './record.ts'
+import type { LostRecord, Recorded } from './record.ts'
 
 /** The fold that draws every screen: terminal, page and `show --json`. It ignores what it does not draw. */
 export interface Transcript {
@@ -15,6 +15,8 @@ export interface Transcript {
   /** Grows with every change, so that a screen knows when to draw. */
   readonly version: number
   add(record: Recorded): void
+  /** A record that cannot be read: it stands in its place, and says so. */
+  addLost(record: LostRecord): void
   /** Puts an older page in front. */
   prepend(messages: readonly Message[]): void
   addLive(frame: FrameOf<'delta'> | FrameOf<'draft'>): void
@@ -76,6 +78,14 @@ export function createTranscript(initial: readonly Message[] = []): Transcript {
       }
     },
 
+    addLost({ seq }) {
+      version++
+      const last = messages.at(-1)
+      if (places.has(seq)) return
+      places.set(seq, messages.length)
+      messages.push(lostMessage(seq, last))
+    },
+
     prepend(older) {
       version++
       messages = [...older, ...messages]
@@ -122,6 +132,7 @@ export function outcomeOutput(outcome: Outcome): Output {
         aborted: 'stopped by a person',
         cancelled: 'cancelled before it ran',
         crashed: 'cut short by a crash',
+        stopped: 'cut short when its process was stopped',
       }
       const note = `interrupted: ${said[outcome.code]}${outcome.code === 'cancelled' ? '' : '; what it did is not known'}`
       return outcome.output ? { ...outcome.output, text: `${outcome.output.text}\n${note}` } : { text: note }
@@ -168,5 +179,21 @@ export function messageOf({ seq, at, event }: Recorded, parent: MessageId | null
       return { kind: 'notice', ...common, turn: event.turn, level: 'info', code: 'compacted', text: event.summary }
     default:
       return null
+  }
+}
+
+function lostMessage(seq: number, last: Message | undefined): Message {
+  const text = `Record ${seq} is damaged and cannot be shown. It may have been a message, or what came of one.`
+  return {
+    kind: 'notice',
+    id: MessageId.parse(seq),
+    parent: last?.id ?? null,
+    turn: last?.turn ?? TurnNumber.parse(0),
+    at: last?.at ?? new Date(0).toISOString(),
+    pinned: false,
+    collapsed: false,
+    level: 'error',
+    code: 'lost',
+    text,
   }
 }

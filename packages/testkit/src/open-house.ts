@@ -47,7 +47,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
       endLeftover: async () => undefined,
     },
     instructions: { gather: async () => 'Be kind.' },
-    report: () => undefined,
+    onProblem: () => undefined,
     node: { id: node, address: '', startedAt: '' },
     isAlive: async ({ id }) => (options.living ?? [node]).includes(id),
     newSessionId: () => aSession,

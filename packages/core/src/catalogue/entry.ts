@@ -11,7 +11,7 @@ import {
   textOf,
 } from '@holdfast/protocol'
 import type { CatalogueEntry } from '../ports/catalogue.ts'
-import type { SessionState } from '../session/state.ts'
+import { isAtWork, type SessionState } from '../session/state.ts'
 import { activityOf } from '../session/view.ts'
 
 /** The fold behind a session's row in the catalogue: bounded, whatever the length of the session. */
@@ -62,7 +62,7 @@ export function addToEntry({ entry, recent }: EntryFold, record: Recorded, state
     recent: heard,
     entry: {
       spoken: entry.spoken || event.type === 'user.said',
-      busy: state.turn.phase !== 'idle',
+      busy: isAtWork(state),
       activeAt: isSpeech ? Date.parse(at) : entry.activeAt,
       meta: heard === recent ? meta : { ...meta, recentText: newestText(heard) },
     },

@@ -1,6 +1,7 @@
 import {
   type BlobHash,
   type Content,
+  continueWord,
   type ModelName,
   outcomeOutput,
   providerOf,
@@ -40,7 +41,7 @@ export function buildRequest({ model, thinkingLevel, system, tools, window, file
 }
 
 /** What stands between two answers, or after a cut one, where nobody spoke: providers want someone to. */
-const goOn: UserPart = { type: 'text', text: 'Continue.' }
+const goOn: UserPart = { type: 'text', text: continueWord }
 
 type Round = readonly WindowMessage[]
 

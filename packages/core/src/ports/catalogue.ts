@@ -5,7 +5,7 @@ export type CatalogueEntry = {
   readonly meta: Meta
   /** Whether anyone has spoken; until then the session is unlisted and may be removed. */
   readonly spoken: boolean
-  /** Whether a turn exists. A busy row with a dead owner is a session that crashed at work. */
+  /** Whether someone has to be working on it. A busy row with a dead owner is a session that crashed at work. */
   readonly busy: boolean
   /** When someone last spoke, in milliseconds; lists are in this order. */
   readonly activeAt: number

@@ -29,6 +29,8 @@ export type ToolResult = {
   readonly type: 'ok' | 'failed'
   readonly output: Output
   readonly files?: readonly FileChange[] | undefined
+  /** What got away and still runs, in a sentence for people. */
+  readonly leftRunning?: string | undefined
 }
 
 /** Something the agent may do. */

@@ -7,11 +7,10 @@ import {
   MessageId,
   messageEvents,
   type PageRequest,
-  type Recorded,
   type Seq,
   type SessionId,
 } from '@holdfast/protocol'
-import type { Log } from '../ports/log.ts'
+import type { Log, ReadRecord } from '../ports/log.ts'
 
 export type LinePage = {
   readonly messages: readonly Message[]
@@ -23,7 +22,7 @@ export type LineReader = Pick<Log, 'read' | 'readRefs'>
 
 /**
  * A page of the line that ends at `head`, oldest first: a bounded range scan, and one look-up for what its calls came to.
- * Damaged records make no message; `doctor` is where they are named.
+ * A record that cannot be read stands in its place as a notice: nothing is skipped without a word.
  */
 export async function readPage(
   log: LineReader,
@@ -61,7 +60,7 @@ async function scan(
   newestFirst: boolean,
 ) {
   const spans = clipLine(line, from, to)
-  const found: Recorded[] = []
+  const found: ReadRecord[] = []
   for (const span of newestFirst ? spans.toReversed() : spans) {
     let { from: start, to: end } = span
     while (found.length < limit && start <= end) {
@@ -74,7 +73,7 @@ async function scan(
       })
       const last = page.at(-1)
       if (!last) break
-      found.push(...page.filter((record): record is Recorded => !('lost' in record)))
+      found.push(...page)
       if (newestFirst) end = last.seq - 1
       else start = last.seq + 1
     }
@@ -85,14 +84,18 @@ async function scan(
 async function assemble(
   log: LineReader,
   id: SessionId,
-  records: readonly Recorded[],
+  records: readonly ReadRecord[],
   parent: Seq | null,
 ): Promise<readonly Message[]> {
-  const calls = records.flatMap(({ seq, event }) => (event.type === 'call.requested' ? [seq] : []))
+  const calls = records.flatMap((record) =>
+    !('lost' in record) && record.event.type === 'call.requested' ? [record.seq] : [],
+  )
   const outcomes = calls.length === 0 ? [] : await log.readRefs(id, calls)
   const transcript = createTranscript()
-  for (const record of records) transcript.add(record)
-  for (const record of outcomes) if (!('lost' in record)) transcript.add(record)
+  for (const record of [...records, ...outcomes]) {
+    if (!('lost' in record)) transcript.add(record)
+    else transcript.addLost(record)
+  }
   const [first, ...rest] = transcript.messages
   return first ? [{ ...first, parent: parent === null ? null : MessageId.parse(parent) }, ...rest] : []
 }

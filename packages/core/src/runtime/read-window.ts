@@ -1,4 +1,4 @@
-import { type BlobHash, clipLine, limits, type Recorded, type SessionId } from '@holdfast/protocol'
+import { type BlobHash, clipLine, limits, type Recorded, type Seq, type SessionId } from '@holdfast/protocol'
 import { toWindow, type Window, windowEvents } from '../context/window.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import type { Log } from '../ports/log.ts'
@@ -7,6 +7,12 @@ import type { SessionState } from '../session/state.ts'
 /** Thrown when a record the model must see cannot be read: better no answer than one to another question. */
 export class WindowDamaged extends Error {
   override readonly name = 'WindowDamaged'
+  readonly seq: Seq
+
+  constructor(seq: Seq) {
+    super(`record ${seq} cannot be read`)
+    this.seq = seq
+  }
 }
 
 /** Reads what the model is to see of the line: from the last checkpoint on, and nothing before it. */
@@ -40,7 +46,7 @@ async function readOne(log: Pick<Log, 'read'>, id: SessionId, seq: number): Prom
 }
 
 function readable(record: Awaited<ReturnType<Log['read']>>[number]): Recorded {
-  if ('lost' in record) throw new WindowDamaged(`record ${record.seq} cannot be read`)
+  if ('lost' in record) throw new WindowDamaged(record.seq)
   return record
 }
 

@@ -20,11 +20,11 @@ import type { EffectParts } from './effect/parts.ts'
 export async function resolve(parts: EffectParts, { command }: Submission): Promise<Result<Facts>> {
   switch (command.type) {
     case 'sendPrompt': {
-      const refusal = (await refuseContent(parts, command.content)) ?? refuseModel(parts)
+      const refusal = (await refuseContent(parts, command.content)) ?? refuseModel(parts) ?? (await parts.findDamage())
       return refusal ? refuse(refusal) : ok({})
     }
     case 'continue': {
-      const refusal = refuseModel(parts)
+      const refusal = refuseModel(parts) ?? (await parts.findDamage())
       return refusal ? refuse(refusal) : ok({})
     }
     case 'respondToApproval':
@@ -42,7 +42,7 @@ async function refuseContent({ blobs }: EffectParts, content: Content): Promise<
   }
   for (const part of content) {
     if (part.type === 'file' && !(await blobs.has(part.blob))) {
-      return fault('blob_not_found', `The file ${part.name ?? part.blob} is not stored. Upload it first.`, {
+      return fault('blob_not_found', `The file ${part.name ?? part.blob} is not stored here.`, {
         blob: part.blob,
       })
     }
@@ -65,9 +65,9 @@ async function pastApproval({ store, session, state }: EffectParts, approval: Ap
     if ('lost' in record) continue
     const { event } = record
     if (event.type === 'call.approved' && 'client' in event.by)
-      return { decided: { by: event.by.client ?? 'the embedding program' } }
+      return { decided: { by: event.by.client ?? 'someone else' } }
     if (event.type === 'call.settled')
-      return { decided: { by: event.by ? (event.by.client ?? 'the embedding program') : 'the end of its turn' } }
+      return { decided: { by: event.by ? (event.by.client ?? 'someone else') : 'the end of its turn' } }
   }
   return {}
 }

@@ -88,8 +88,8 @@ describe('a roster whose disk fails', () => {
     const problems: Problem[] = []
     const clock = createVirtualClock()
     const store = { ...inner, ...broken(inner) }
-    const report = (problem: Problem) => void problems.push(problem)
-    return { roster: createRoster({ ...house.roster.parts, store, clock, report }), inner, clock, problems }
+    const onProblem = (problem: Problem) => void problems.push(problem)
+    return { roster: createRoster({ ...house.roster.parts, store, clock, onProblem }), inner, clock, problems }
   }
   type Broken = {
     readonly roster: Roster
@@ -116,8 +116,8 @@ describe('a roster whose disk fails', () => {
     await house.send('a', prompt)
     await gate.reached
     const next = { id: 'two', address: '', startedAt: '' }
-    const report = (problem: Problem) => void problems.push(problem)
-    const roster = createRoster({ ...house.roster.parts, store, node: next, isAlive: async () => false, report })
+    const onProblem = (problem: Problem) => void problems.push(problem)
+    const roster = createRoster({ ...house.roster.parts, store, node: next, isAlive: async () => false, onProblem })
     await roster.wake(aSession)
     await roster.unload(aSession)
     expect((await inner.entry(aSession))?.owner).toBeNull()

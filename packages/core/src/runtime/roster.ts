@@ -1,6 +1,7 @@
 import { fault, ok, type Result, refuse, type SessionId, type StartOptions } from '@holdfast/protocol'
 import type { Lease, NodeRow } from '../ports/lease.ts'
 import { claimSession } from './claim-session.ts'
+import { logDamaged } from './damage.ts'
 import { createBackground } from './in-background.ts'
 import { loadSession } from './load-session.ts'
 import type { NodeParts } from './node-parts.ts'
@@ -31,7 +32,7 @@ export function createRoster(parts: NodeParts): Roster {
   const { store, node } = parts
   const held = new Map<SessionId, Held>()
   const waking = new Map<SessionId, Promise<Result<SessionRunner>>>()
-  const inBackground = createBackground(parts.report)
+  const inBackground = createBackground(parts.onProblem)
   const unloader = createUnloader(parts.clock, (id) => inBackground(`unloading ${id}`, unload(id, 'stopped')))
   let isClosing = false
 
@@ -52,10 +53,7 @@ export function createRoster(parts: NodeParts): Roster {
     const loaded = await loadSession(store, id)
     if (!loaded.ok) return loaded
     const { lost } = loaded.value
-    if (lost.length > 0) {
-      const message = `Session ${id} has records that cannot be read, so it is read-only. The rest can be shown.`
-      return refuse(fault('log_damaged', message, { session: id, lost }))
-    }
+    if (lost.length > 0) return refuse(logDamaged(id, lost))
     return openRunner({
       id,
       epoch,
@@ -113,7 +111,7 @@ export function createRoster(parts: NodeParts): Roster {
       await Promise.allSettled(waking.values()) // whoever woke them hears how it went
       // One that cannot be given up must not keep the others: its lease falls to whoever finds this node gone.
       const letGo = (id: SessionId) =>
-        unload(id, 'closing').catch((cause) => parts.report({ where: `unloading ${id}`, cause }))
+        unload(id, 'closing').catch((cause) => parts.onProblem({ where: `unloading ${id}`, cause }))
       await Promise.all([...held.keys()].map(letGo))
       await store.removeUnspoken([node.id])
       await store.removeNode(node.id)

@@ -79,8 +79,8 @@ describe('a session that is stopped', () => {
     const problems: Problem[] = []
     const house = await openMemoryHouse({ store, script: [[waitAt(gate)]] })
     await house.roster.unload(aSession)
-    const report = (problem: Problem) => void problems.push(problem)
-    const roster = createRoster({ ...house.roster.parts, report })
+    const onProblem = (problem: Problem) => void problems.push(problem)
+    const roster = createRoster({ ...house.roster.parts, onProblem })
     await roster.start({ workdir: '/work' })
     await createLocalHandle(roster, aSession).submit(prompt)
     await gate.reached
@@ -106,7 +106,7 @@ describe('an abort that is owed', () => {
     }
     const house = await openMemoryHouse({ store, script: [[waitAt(gate)]] })
     await house.roster.unload(aSession)
-    const roster = createRoster({ ...house.roster.parts, report: (problem) => void problems.push(problem) })
+    const roster = createRoster({ ...house.roster.parts, onProblem: (problem) => void problems.push(problem) })
     await roster.start({ workdir: '/work' })
     const handle = createLocalHandle(roster, aSession)
     await handle.submit(prompt)
@@ -194,7 +194,8 @@ describe('an abort', () => {
   it('asks no model any more, though the request was being put together', async () => {
     const inner = createMemoryStore()
     const gate = createGate()
-    const isWindow = (types: readonly string[] | undefined) => types?.includes('user.said') === true
+    let looks = 0 // the first is before the prompt is admitted: can all be read?
+    const isWindow = (types: readonly string[] | undefined) => types?.includes('user.said') === true && ++looks > 1
     const house = await openMemoryHouse({
       store: {
         ...inner,
@@ -342,5 +343,44 @@ describe('another owner', () => {
     expect(await next.frame(isRecord('text.said'))).toMatchObject({
       record: { event: { text: 'Half an ans', interrupted: true } },
     })
+  })
+})
+
+describe('a session with a record that cannot be read', () => {
+  it('takes no prompt, and says which record it is', async () => {
+    const inner = createMemoryStore()
+    const house = await openMemoryHouse({ store: inner, script: [[say('Hi.')]] })
+    await house.send('a', prompt)
+    await house.frame(idle)
+    await house.roster.unload(aSession)
+    const store = {
+      ...inner,
+      read: async (...args: Parameters<typeof inner.read>) =>
+        (await inner.read(...args)).map((record) => (record.seq === 3 ? { seq: 3, lost: true as const } : record)),
+    }
+    const roster = createRoster({ ...house.roster.parts, store })
+    const refused = await createLocalHandle(roster, aSession).submit(prompt)
+    expect(refused).toMatchObject({ ok: false, fault: { code: 'log_damaged', details: { lost: [3] } } })
+    expect((await inner.entry(aSession))?.entry.meta.turnCount).toBe(1)
+  })
+})
+
+describe('a call that is aborted', () => {
+  it('tells people what got away from it and still runs', async () => {
+    const leftRunning = 'sleep (17) left its group and still runs'
+    const escaping = aTool('touch', async (_, __, { begin, signal }) => {
+      const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve))
+      await begin()
+      await aborted
+      return { type: 'failed', output: { text: '' }, leftRunning }
+    })
+    const house = await openMemoryHouse({ tools: [escaping], script: [[call('touch', {})]] })
+    await house.send('a', prompt)
+    await house.frame(isRecord('approval.asked'))
+    await house.send('b', approve)
+    await house.frame(isRecord('call.started'))
+    await house.send('stop', { type: 'abort' })
+    const note = await house.frame(isRecord('note.added'))
+    expect(note).toMatchObject({ record: { event: { code: 'left_running', level: 'error' } } })
   })
 })

@@ -11,6 +11,7 @@ import {
 import { answerOf, decide } from '../session/decide.ts'
 import type { Input, Report } from '../session/input.ts'
 import { plan } from '../session/plan.ts'
+import { createDamageCheck } from './damage.ts'
 import type { EffectParts, RuntimeParts } from './effect/parts.ts'
 import { createPerform } from './effect/perform-effect.ts'
 import { blobsOf, encodeRecords } from './encode-records.ts'
@@ -66,12 +67,21 @@ export async function openRunner({
 
   const hub = createHub(id, touched)
   const mailbox = createMailbox()
-  const effects: EffectParts = { ...parts, session: id, epoch, hub, state: () => current.state, answer: null }
+  const checkDamage = createDamageCheck()
+  const effects: EffectParts = {
+    ...parts,
+    session: id,
+    epoch,
+    hub,
+    state: () => current.state,
+    findDamage: () => checkDamage(effects),
+    answer: null,
+  }
   const performer = createPerformer(createPerform(effects), report, (cause) =>
-    parts.report({ where: `session ${id}`, cause }),
+    parts.onProblem({ where: `session ${id}`, cause }),
   )
 
-  const inBackground = createBackground(parts.report)
+  const inBackground = createBackground(parts.onProblem)
   const snapshots = createSnapshotKeeper(id, store, loaded.snapshotSeq, inBackground)
   const pause = (delayMs: number) => new Promise<void>((wake) => void clock.after(delayMs, wake))
   const owedAbort = createOwedAbort(
@@ -177,13 +187,13 @@ export async function openRunner({
 
   async function stop(reason: 'stopped' | 'closing'): Promise<void> {
     performer.interrupt()
-    const settled = await mailbox.put(() => step({ type: 'process.restarted', draft: effects.answer?.draft() ?? null }))
+    const settled = await mailbox.put(() => step({ type: 'process.stopped', draft: effects.answer?.draft() ?? null }))
     // The next wake settles what could not be settled now; but someone should know that it was not.
-    if (!settled.ok && !closed) parts.report({ where: `stopping ${id}`, cause: settled.fault })
+    if (!settled.ok && !closed) parts.onProblem({ where: `stopping ${id}`, cause: settled.fault })
     closed ??= fault('session_stopped', 'The session was unloaded here. Open it again to go on.')
     performer.reconcile([])
     await performer.settled()
-    await snapshots.finish(current).catch((cause) => parts.report({ where: `snapshot of ${id}`, cause }))
+    await snapshots.finish(current).catch((cause) => parts.onProblem({ where: `snapshot of ${id}`, cause }))
     hub.end(reason, reason === 'closing' ? storageRetryMs : null)
   }
 

@@ -4,7 +4,7 @@ import type { Roster } from './roster.ts'
 
 /** Settles what dead nodes left open, removes what nobody spoke in, and returns the dead. */
 export async function settleCrashed(
-  { store, node, isAlive, report }: NodeParts,
+  { store, node, isAlive, onProblem }: NodeParts,
   { wake, unload }: Pick<Roster, 'wake' | 'unload'>,
 ): Promise<readonly NodeRow[]> {
   const others = (await store.nodes()).filter(({ id }) => id !== node.id)
@@ -18,9 +18,9 @@ export async function settleCrashed(
     try {
       const woken = await wake(session)
       if (woken.ok) await unload(session)
-      else if (woken.fault.code !== 'session_locked') report({ where, cause: woken.fault })
+      else if (woken.fault.code !== 'session_locked') onProblem({ where, cause: woken.fault })
     } catch (cause) {
-      report({ where, cause })
+      onProblem({ where, cause })
     }
   }
   await store.removeUnspoken(dead)

@@ -1,4 +1,5 @@
 import {
+  didYouMean,
   type Event,
   explainIssue,
   fault,
@@ -23,6 +24,13 @@ export async function startSession(parts: NodeParts, given: StartOptions): Promi
   if (!options.success) return refuse(fault('bad_request', `Cannot start a session: ${explainIssue(options.error)}.`))
   const workdir = await parts.resolveWorkdir(options.data.workdir)
   if (!workdir.ok) return workdir
+  const known = parts.tools.all.map(({ schema }) => schema.name)
+  const stranger = options.data.tools?.find((name) => !known.includes(name))
+  if (stranger !== undefined) {
+    return refuse(
+      fault('bad_request', `There is no tool ${stranger}.${didYouMean(stranger, known)}`, { tool: stranger, known }),
+    )
+  }
   const session = parts.newSessionId()
   for (let attempt = 0; ; attempt++) {
     const handle = Handle.parse(parts.newHandle(attempt))

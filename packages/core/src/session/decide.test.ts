@@ -165,6 +165,8 @@ describe('a report', () => {
       durationMs: 1,
       files: [],
     },
+    'process.escaped': { type: 'process.escaped', tool: 'shell', text: 'sleep (17) still runs' },
+    'process.stopped': { type: 'process.stopped', draft: null },
     'process.restarted': { type: 'process.restarted', draft: null },
   } as const satisfies Record<Report['type'], Report>
 
@@ -176,6 +178,8 @@ describe('a report', () => {
     ['call.prepared', after(...requested), 'approval.asked'],
     ['tool.starting', after(...requested, approvedBy(5)), 'call.started'],
     ['tool.finished', phases.started, 'call.settled'],
+    ['process.escaped', phases.idle, 'note.added'],
+    ['process.stopped', phases.thinking, 'step.ended turn.ended'],
     ['process.restarted', phases.thinking, 'step.ended turn.ended'],
   ])('%s counts while it is owed', (type, state, expected) => {
     expect(decided(state, reports[type])).toBe(expected)
@@ -194,6 +198,7 @@ describe('a report', () => {
     ['tool.starting', phases.started],
     ['tool.finished', phases.asked],
     ['tool.finished', after(...requested, approvedBy(5), { type: 'call.started', call: 5 }, settled(5))],
+    ['process.stopped', phases.idle],
     ['process.restarted', phases.idle],
   ])('%s that comes too late, or twice, changes nothing', (type, state) => {
     expect(decided(state, reports[type])).toBe('')

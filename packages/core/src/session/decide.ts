@@ -1,6 +1,6 @@
 import { type Answer, type Event, fault, ok, type Recorded, type Result, refuse, unreachable } from '@holdfast/protocol'
 import { respondToApproval } from './decide/approval.ts'
-import { beginCall, judgeCall, settleCall } from './decide/call.ts'
+import { beginCall, judgeCall, settleCall, tellEscape } from './decide/call.ts'
 import { enterMode } from './decide/mode.ts'
 import { continueTurn, sendPrompt } from './decide/prompt.ts'
 import { abandonTurn, recover } from './decide/recovery.ts'
@@ -30,8 +30,12 @@ export function decide(state: SessionState, input: Input): Result<readonly Event
       return ok(beginCall(state, input))
     case 'tool.finished':
       return ok(settleCall(state, input))
+    case 'process.escaped':
+      return ok(tellEscape(state, input))
+    case 'process.stopped':
+      return ok(recover(state, 'stopped', input.draft))
     case 'process.restarted':
-      return ok(recover(state, input.draft))
+      return ok(recover(state, 'crashed', input.draft))
     default:
       return unreachable(input)
   }

@@ -79,6 +79,10 @@ export type Report =
       readonly durationMs: number
       readonly files: readonly FileChange[]
     }
+  /** An aborted call left something running that is out of our reach. */
+  | { readonly type: 'process.escaped'; readonly tool: string; readonly text: string }
+  /** The process lets go of the session, cleanly. */
+  | { readonly type: 'process.stopped'; readonly draft: Draft | null }
   /** The process that ran this session died and another has taken it up. */
   | { readonly type: 'process.restarted'; readonly draft: Draft | null }
 

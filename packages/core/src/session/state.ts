@@ -100,3 +100,8 @@ export const askedCalls = (state: SessionState): readonly Extract<Call, { status
   openCalls(state)
     .filter((call) => call.status === 'asked')
     .toSorted((left, right) => left.approval - right.approval)
+
+/** Whether someone has to be working on the session: a turn that only waits for a person waits just as well alone. */
+export const isAtWork = (state: SessionState): boolean =>
+  state.turn.phase !== 'idle' &&
+  !(state.turn.phase === 'acting' && state.turn.calls.every(({ status }) => status === 'asked'))

@@ -1,4 +1,12 @@
-import { Command, type CommandInput, type CommandType, commandTypes, explainIssue } from '@holdfast/protocol'
+import {
+  Command,
+  type CommandInput,
+  type CommandType,
+  commandTypes,
+  Decision,
+  explainIssue,
+  unknownCommand,
+} from '@holdfast/protocol'
 import { didYouMean } from '@holdfast/protocol/nearest'
 
 export type ReadCommand =
@@ -8,12 +16,10 @@ export type ReadCommand =
 /** A session's command from words: its name, then `name=value`. A value that is JSON is taken as JSON, else as text. */
 export function readCommand(name: string, words: readonly string[]): ReadCommand {
   const misused = (message: string): ReadCommand => ({ type: 'misused', message })
-  if (!isCommandType(name)) {
-    const hint = didYouMean(name, commandTypes) || ` There are: ${commandTypes.join(', ')}.`
-    return misused(`Unknown session command '${name}'.${hint}`)
-  }
+  if (!isCommandType(name)) return misused(unknownCommand(name))
   const fields: [string, unknown][] = [['type', name]]
-  const known = fieldsOf(name)
+  const shape = shapeOf(name)
+  const known = Object.keys(shape)
   for (const word of words) {
     const at = word.indexOf('=')
     const field = at < 0 ? word : word.slice(0, at)
@@ -24,6 +30,10 @@ export function readCommand(name: string, words: readonly string[]): ReadCommand
     if (at < 0) return misused(`${field} needs a value: ${field}=….`)
     fields.push([field, readValue(field, word.slice(at + 1))])
   }
+  const missing = known.find(
+    (field) => !fields.some(([given]) => given === field) && !shape[field]?.safeParse(undefined).success,
+  )
+  if (missing !== undefined) return misused(`${name} needs ${missing}: ${waysToGive(missing)}.`)
   const command: unknown = Object.fromEntries(fields)
   const parsed = Command.safeParse(command)
   if (!parsed.success) return misused(`${name}: ${explainIssue(parsed.error)}.`)
@@ -32,10 +42,17 @@ export function readCommand(name: string, words: readonly string[]): ReadCommand
 
 const isCommandType = (name: string): name is CommandType => commandTypes.some((type) => type === name)
 
-function fieldsOf(name: CommandType): readonly string[] {
+type Field = { safeParse(value: unknown): { readonly success: boolean } }
+
+/** The fields of a command besides its type. */
+function shapeOf(name: CommandType): Readonly<Record<string, Field>> {
   const option = Command.options.find(({ shape }) => shape.type.value === name)
-  return Object.keys(option?.shape ?? {}).filter((field) => field !== 'type')
+  const { type, ...fields } = option?.shape ?? {}
+  return fields
 }
+
+const waysToGive = (field: string): string =>
+  (field === 'decision' ? Decision.options : ['…']).map((value) => `${field}=${value}`).join(' or ')
 
 /** A prompt that happens to be a number or `true` is still what a person wrote. */
 function readValue(field: string, text: string): unknown {

@@ -32,7 +32,7 @@ export async function reachSessions(place: Place): Promise<Result<ReachedSession
 
 /** Refuses a name of no form, and any name where there is neither a server nor a store, before anything is made. */
 export function checkNamed(place: Place, name: string): Result<null> {
-  const form = checkName(name)
+  const form = checkName(place, name)
   if (!form.ok || existsSync(place.home.storePath) || readServerFile(place.home)) return form
   return noSession(name)
 }

@@ -1,4 +1,6 @@
 import {
+  clip,
+  escapeLine,
   type Fault,
   fault,
   limits,
@@ -11,16 +13,28 @@ import {
 } from '@holdfast/protocol'
 import { nearest } from '@holdfast/protocol/nearest'
 import type { Place } from './place.ts'
+import { storedHandles } from './stored-handles.ts'
 import { workspaceOf } from './workspace.ts'
 
 /** The name of the session of this workspace in which someone spoke last. */
 export const latest = '@latest'
 
-/** Whether a name has the form of one. Asked before anything is opened: a name of no form touches nothing. */
-export function checkName(name: string): Result<null> {
+/**
+ * Whether a name has the form of one. Asked before anything is looked up: a name of no form gets nowhere, and is told
+ * which one was likely meant.
+ */
+export function checkName(place: Pick<Place, 'home'>, name: string): Result<null> {
   const form = name === latest ? ok(null) : parseSessionName(name)
-  return form.ok ? ok(null) : form
+  if (form.ok) return ok(null)
+  const { code, details } = form.fault
+  const near = nearest(name, [latest, ...storedHandles(place)])
+  const hint = near === null ? howToName : `Did you mean '${near}'?`
+  const message = `'${escapeLine(clip(name, 100))}' names no session. ${hint}`
+  return refuse(fault(code, message, { ...details, ...(near !== null && { nearest: near }) }))
 }
+
+const howToName =
+  'A session is named by its id (ses_…), the beginning of one, its handle (calm-harbor-12) or @latest; holdfast ls lists them.'
 
 export const noSession = (name: string): Result<never> =>
   refuse(fault('session_not_found', `There is no session ${name}.`, { name }))

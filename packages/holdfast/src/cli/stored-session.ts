@@ -30,7 +30,7 @@ export interface StoredSession extends Pick<StoredHandle, 'lost'> {
 }
 
 export async function openStoredSession(place: Place, name: string): Promise<Result<StoredSession>> {
-  const form = checkName(name)
+  const form = checkName(place, name)
   if (!form.ok) return form
   const reader = openSqliteReader(place.home.storePath)
   if (!reader.ok) return reader

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { fault, faultStatus, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
 import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { answerHeaders } from './answer-headers.ts'
@@ -52,9 +52,12 @@ export function createApp(routes: readonly Route[], parts: ServerParts): Hono<En
   })
   app.notFound(() => errorAnswer(noSuchRoute))
   app.onError((error, context) => {
+    const foreseen = error instanceof HoldfastError && error.code !== 'internal' ? error.toFault() : null
+    if (foreseen && faultStatus[foreseen.code] < 500) return errorAnswer(foreseen)
     const id = randomUUID()
     // The path without its query: a query may hold a login code.
     parts.onProblem({ where: `${context.req.method} ${context.req.path} (${id})`, cause: error })
+    if (foreseen) return errorAnswer(foreseen)
     return errorAnswer(fault('internal', `Something went wrong here. The server's log tells more under ${id}.`, { id }))
   })
   return app

@@ -1,4 +1,4 @@
-import { fault, ok, parseSessionName, type Result, refuse } from '@holdfast/protocol'
+import { explainIssue, fault, ok, parseSessionName, placeIssue, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 import { readJson } from './request-body.ts'
 import type { ServerParts } from './server-parts.ts'
@@ -78,12 +78,8 @@ export function defineRoute<Query = unknown, Body = unknown>(spec: RouteSpec<Que
 export function parse<Value>(schema: z.ZodType<Value>, value: unknown): Result<Value> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return ok(parsed.data)
-  const issues = parsed.error.issues
-    .slice(0, 10)
-    .map((issue) => ({ field: issue.path.join('.'), message: issue.message }))
-  const [first] = issues
-  const where = first?.field ? `${first.field}: ` : ''
-  return refuse(fault('bad_request', `${where}${first?.message ?? 'not understood'}`, { issues }))
+  const issues = parsed.error.issues.slice(0, 10).map(placeIssue)
+  return refuse(fault('bad_request', explainIssue(parsed.error), { issues }))
 }
 
 /** A number as a URL carries it. */

@@ -26,7 +26,7 @@ export const Outcome = z.discriminatedUnion('type', [
   z.object({ type: z.literal('denied'), code: DenialCode, message: z.string() }),
   z.object({
     type: z.literal('interrupted'),
-    code: z.enum(['aborted', 'cancelled', 'crashed']),
+    code: z.enum(['aborted', 'cancelled', 'crashed', 'stopped']),
     /** What it printed before it was cut short. */
     output: Output.optional(),
   }),

@@ -1,4 +1,4 @@
-import type { SessionId } from '@holdfast/protocol'
+import type { Fault, SessionId } from '@holdfast/protocol'
 import type { Blobs } from '../../ports/blobs.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Instructions } from '../../ports/instructions.ts'
@@ -19,7 +19,7 @@ export type RuntimeParts = {
   readonly instructions: Instructions
   readonly clock: Clock
   /** Where what nobody foresaw is told: our own bugs. */
-  readonly report: OnProblem
+  readonly onProblem: OnProblem
 }
 
 /** What the effects of one session share. */
@@ -28,6 +28,8 @@ export type EffectParts = RuntimeParts & {
   readonly epoch: number
   readonly hub: Hub
   readonly state: () => SessionState
+  /** What of the model's window cannot be read, as a fault; null when all can. */
+  readonly findDamage: () => Promise<Fault | null>
   /** The answer under way, if a model is answering: an abort keeps its words. */
   answer: RunningAnswer | null
 }

@@ -32,7 +32,7 @@ export function createPerform(parts: EffectParts): Perform {
       return await perform(effect, run)
     } catch (cause) {
       if (run.signal.aborted) return null
-      parts.report({ where: effect.key, cause })
+      parts.onProblem({ where: effect.key, cause })
       return brokenReport(parts, effect, cause)
     }
   }

@@ -54,11 +54,14 @@ export async function runTool(
         keep: (output) => keepOutput(parts.blobs, output),
       },
     )
-    return signal.aborted ? null : finished(result)
+    if (!signal.aborted) return finished(result)
+    // The call is settled as interrupted by now; what got away from it is still news.
+    if (result.leftRunning !== undefined) await tell({ type: 'process.escaped', tool: name, text: result.leftRunning })
+    return null
   } catch (cause) {
     if (signal.aborted || cause instanceof NotWanted) return null
     // A tool that throws is an error result, never a crash.
-    parts.report({ where: `tool ${name}`, cause })
+    parts.onProblem({ where: `tool ${name}`, cause })
     return finished({
       type: 'failed',
       output: { text: `The tool ${name} broke: ${cause instanceof Error ? cause.message : String(cause)}` },

@@ -1,4 +1,4 @@
-import { type Event, type Outcome, unreachable } from '@holdfast/protocol'
+import { type Event, type Outcome, TurnNumber, unreachable } from '@holdfast/protocol'
 import { judge } from '../../policy/verdict.ts'
 import type { Report } from '../input.ts'
 import { findCall, type SessionState } from '../state.ts'
@@ -44,4 +44,10 @@ export function settleCall(
   const status = findCall(state, call)?.status
   if (status !== 'started' && status !== 'approved') return []
   return [{ type: 'call.settled', call, outcome, durationMs, ...(files.length > 0 && { files: [...files] }) }]
+}
+
+/** What got away from an aborted call is for people to know: the call itself is settled, and the model need not hear of it. */
+export function tellEscape(state: SessionState, { tool, text }: ReportOf<'process.escaped'>): readonly Event[] {
+  const turn = TurnNumber.parse(Math.max(0, state.turns - 1))
+  return [{ type: 'note.added', turn, kind: 'notice', level: 'error', code: 'left_running', text: `${tool}: ${text}` }]
 }

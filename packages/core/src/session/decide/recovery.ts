@@ -5,7 +5,7 @@ import type { Call, SessionState } from '../state.ts'
 import { askedCalls } from '../state.ts'
 import { said } from './step.ts'
 
-type Cause = 'aborted' | 'crashed'
+type Cause = 'aborted' | 'crashed' | 'stopped'
 
 /** Ends the turn where it stands: what was said stays, what ran is interrupted, what waited is cancelled. */
 export function abandonTurn(state: SessionState, cause: Cause, { draft, printed }: Facts): readonly Event[] {
@@ -20,13 +20,13 @@ export function abandonTurn(state: SessionState, cause: Cause, { draft, printed 
 }
 
 /**
- * After a crash nothing starts by itself. What cannot be known is settled as interrupted, the turn ends and waits to be
+ * After a crash, or a clean end of the process, nothing starts by itself. What cannot be known is settled as interrupted, the turn ends and waits to be
  * continued; but a question that nobody answered still waits, and keeps its turn open.
  */
-export function recover(state: SessionState, draft: Draft | null): readonly Event[] {
+export function recover(state: SessionState, cause: 'crashed' | 'stopped', draft: Draft | null): readonly Event[] {
   const { turn } = state
-  if (turn.phase !== 'acting' || askedCalls(state).length === 0) return abandonTurn(state, 'crashed', { draft })
-  return turn.calls.filter(({ status }) => status !== 'asked').map((call) => interrupt(call, 'crashed'))
+  if (turn.phase !== 'acting' || askedCalls(state).length === 0) return abandonTurn(state, cause, { draft })
+  return turn.calls.filter(({ status }) => status !== 'asked').map((call) => interrupt(call, cause))
 }
 
 function cutAnswer(state: SessionState, cause: Cause, draft: Draft | null): readonly Event[] {

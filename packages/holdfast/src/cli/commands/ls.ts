@@ -1,6 +1,7 @@
 import type { Meta, SessionList } from '@holdfast/protocol'
 import { limits } from '@holdfast/protocol/limits'
 import { ok, type Result } from '@holdfast/protocol/result'
+import { decodeListCursor } from '../../store/list-cursor.ts'
 import { openSqliteReader, type SqliteReader } from '../../store/sqlite/sqlite-reader.ts'
 import type { ArgsOf } from '../command-table.ts'
 import { type Ended, ended, misused, refused } from '../ended.ts'
@@ -19,6 +20,8 @@ export async function ls({ flags }: ArgsOf<'ls'>, place: Place): Promise<Ended> 
   if (flags.all && flags.workspace !== undefined) return misused('--all and --workspace exclude each other.')
   const limit = flags.limit === undefined ? limitDefault : wholeNumber(flags.limit, 1, limitMax)
   if (limit === null) return misused(`--limit is a whole number from 1 to ${limitMax}, not '${flags.limit}'.`)
+  if (!decodeListCursor(flags.cursor).ok)
+    return misused(`--cursor is what an earlier list gave as its next, not '${flags.cursor}'.`)
   const workspace = flags.all ? null : workspaceOf(place, flags.workspace)
   if (workspace !== null && !workspace.ok) return refused(workspace.fault)
 

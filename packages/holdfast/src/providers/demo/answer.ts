@@ -1,7 +1,17 @@
 import type { AssistantPart, ModelRequest, RequestMessage, ToolResultPart } from '@holdfast/core/ports'
-import { clip } from '@holdfast/protocol'
+import { clip, continueWord } from '@holdfast/protocol'
 import { type DemoFailure, type DemoLine, readDemoLine } from './line.ts'
-import { abilities, afterResults, howToPlan, missingTool, notUnderstood } from './words.ts'
+import {
+  abilities,
+  afterResults,
+  cutBeginning,
+  cutEnd,
+  goingOn,
+  howToPlan,
+  missingTool,
+  nothingLeft,
+  notUnderstood,
+} from './words.ts'
 
 type Call = Extract<DemoLine, { readonly type: 'call' }>
 
@@ -16,7 +26,9 @@ export type DemoAnswer = {
 }
 
 /** What the demo answers: a pure function of the request, so that a retry and a replay say the same. */
-export function answerTo({ messages, tools }: ModelRequest): DemoAnswer {
+export function answerTo({ messages: told, tools }: ModelRequest): DemoAnswer {
+  const { messages, saidBefore } = takeUp(told)
+  const isTakenUp = saidBefore.length > 0
   const results = resultsToTell(messages)
   const lines = linesToDo(messages)
   const offered = new Set(tools.map(({ name }) => name))
@@ -25,6 +37,7 @@ export function answerTo({ messages, tools }: ModelRequest): DemoAnswer {
   const missing = calls.filter(({ tool }) => !offered.has(tool))
   const unknown = lines.filter((line) => line.type === 'unknown')
   const count = lines.findLast((line) => line.type === 'count')
+  const failure = lines.find((line) => line.type === 'fail')?.how ?? null
 
   const words = [
     ...results.map(({ call, result }) => afterResults(call, result)),
@@ -32,15 +45,51 @@ export function answerTo({ messages, tools }: ModelRequest): DemoAnswer {
     ...lines.flatMap((line) => (line.type === 'plan' ? [howToPlan(line.request, readDemoLine(line.request))] : [])),
     ...(unknown.length > 0 ? [notUnderstood(unknown.map(({ text }) => clip(text, 80)))] : []),
     ...(lines.length === 0 && results.length === 0 ? [abilities] : []),
+    ...(failure === 'cut' ? [cutBeginning, cutEnd] : []),
     ...(possible.length > 0 ? [introduction(possible)] : []),
   ]
+  const unsaid = saidBefore.reduce(withoutSaid, words)
+  const isAllSaid = unsaid.length === 0 && count === undefined && possible.length === 0
   return {
-    thinking: thoughts(lines, results.length),
-    text: words.join('\n\n'),
-    count: count === undefined ? null : { from: countedSoFar(messages) + 1, to: count.to },
+    thinking: isTakenUp ? goingOn : thoughts(lines, results.length),
+    text: (isAllSaid ? [nothingLeft] : unsaid).join(between),
+    count: count === undefined ? null : { from: countedIn(saidBefore) + 1, to: count.to },
     calls: possible.map(({ tool, args }) => ({ tool, args })),
-    failure: lines.find((line) => line.type === 'fail')?.how ?? null,
+    failure: isTakenUp ? null : failure, // met already: it is what cut the answer
   }
+}
+
+const between = '\n\n'
+
+type TakenUp = {
+  /** What is to be answered. */
+  readonly messages: readonly RequestMessage[]
+  /** What cut answers to it have already said, the parts of all of them in order. */
+  readonly saidBefore: readonly string[]
+}
+
+/** The request behind the answers that were cut and are to be continued; the request as it is where none was. */
+function takeUp(told: readonly RequestMessage[]): TakenUp {
+  let messages = told
+  const saidBefore: string[] = []
+  for (;;) {
+    const rest = isGoOn(messages.at(-1)) ? messages.slice(0, -1) : messages
+    const cut = rest.at(-1)
+    if (cut?.role !== 'assistant') return { messages, saidBefore }
+    saidBefore.unshift(...cut.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])))
+    messages = rest.slice(0, -1)
+  }
+}
+
+/** Whether this is what a request says where no person spoke. */
+const isGoOn = (message: RequestMessage | undefined): boolean =>
+  message?.role === 'user' && message.content.every((part) => part.type === 'text' && part.text === continueWord)
+
+/** The words without those a cut answer began with. One it broke off in is told again rather than half. */
+function withoutSaid(words: readonly string[], said: string): readonly string[] {
+  const [first] = words
+  if (first === undefined || !said.startsWith(first)) return words
+  return withoutSaid(words.slice(1), said.slice(first.length + between.length))
 }
 
 type Told = { readonly call: Extract<AssistantPart, { type: 'call' }> | null; readonly result: ToolResultPart }
@@ -55,19 +104,13 @@ function resultsToTell(messages: readonly RequestMessage[]): readonly Told[] {
   return round.content.map((result) => ({ call: calls.find(({ id }) => id === result.id) ?? null, result }))
 }
 
-/**
- * The lines nobody has acted on yet: what people said after the last answer, or, when an answer was cut short and is
- * to be continued, what it was an answer to. A `fail` is met once: only the newest prompt can ask for it.
- */
+/** The lines nobody has acted on yet: what people said last. A `fail` is met once: only the newest prompt can ask for it. */
 function linesToDo(messages: readonly RequestMessage[]): readonly DemoLine[] {
-  const last = messages.at(-1)
-  if (last?.role === 'tool') return []
-  const end = last?.role === 'assistant' ? messages.findLastIndex(({ role }) => role === 'user') + 1 : messages.length
-  const start = messages.slice(0, end).findLastIndex(({ role }) => role !== 'user') + 1
+  const start = messages.findLastIndex(({ role }) => role !== 'user') + 1
   const prompts = messages
-    .slice(start, end)
+    .slice(start)
     .flatMap((message) => (message.role === 'user' ? message.content : []))
-    .flatMap((part) => (part.type === 'text' ? [part.text] : []))
+    .flatMap((part) => (part.type === 'text' && part.text !== continueWord ? [part.text] : []))
   return prompts.flatMap((prompt, index) =>
     prompt
       .split('\n')
@@ -78,12 +121,10 @@ function linesToDo(messages: readonly RequestMessage[]): readonly DemoLine[] {
 }
 
 /** Where a cut count stood, so that `continue` goes on from there. */
-function countedSoFar(messages: readonly RequestMessage[]): number {
-  const last = messages.at(-1)
-  if (last?.role !== 'assistant') return 0
-  const text = last.content.flatMap((part) => (part.type === 'text' ? [part.text] : [])).at(-1) ?? ''
+function countedIn(said: readonly string[]): number {
+  const counted = said.findLast((text) => /^\d+, [\d, ]*\.?$/.test(text)) ?? ''
   // The last number may itself have been cut; it is told again rather than skipped.
-  const whole = /(\d+),[^,]*$/.exec(text)?.[1]
+  const whole = /(\d+)[,.][^,.]*$/.exec(counted)?.[1]
   return whole === undefined ? 0 : Number(whole)
 }
 

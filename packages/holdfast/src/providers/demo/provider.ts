@@ -2,6 +2,7 @@ import type { ModelEnd, ModelPart, ModelRequest, Provider, SaidPart } from '@hol
 import type { Usage } from '@holdfast/protocol'
 import { answerTo, type DemoAnswer } from './answer.ts'
 import { failureEnd } from './failure.ts'
+import { cutBeginning } from './words.ts'
 
 export type Sleep = (delayMs: number, options: { readonly signal: AbortSignal }) => Promise<void>
 
@@ -38,7 +39,7 @@ function* partsOf({ thinking, text, count, calls, failure }: DemoAnswer): Genera
   yield* spoken(part++, 'thinking', words(thinking), wordMs)
   if (failure === 'cut') {
     // Half an answer, never said to its end: exactly what a broken line leaves.
-    yield* deltas(part, 'text', words('This answer is about to be cut'), wordMs)
+    yield* deltas(part, 'text', words(cutBeginning), wordMs)
     return yield* [atOnce({ type: 'end', end: failureEnd('cut') })]
   }
   if (text !== '') yield* spoken(part++, 'text', words(text), wordMs)

@@ -20,6 +20,13 @@ export const notUnderstood = (lines: readonly string[]): string =>
 export const missingTool = (verb: string, tool: string): string =>
   `I cannot ${verb} here: that needs the tool ${tool}, and this session does not offer it.`
 
+/** The two halves of the answer to `fail cut`: the second is heard only by who continues. */
+export const cutBeginning = 'This answer is about to be cut'
+export const cutEnd = '… and here it goes on: this is its end.'
+
+export const goingOn = 'I was cut short. I go on where I stopped.'
+export const nothingLeft = 'That was all; there is nothing left to say.'
+
 /** What came of one call, in the tool's own words. */
 export function afterResults(call: Extract<AssistantPart, { type: 'call' }> | null, result: ToolResultPart): string {
   const about = call === null ? '' : subjectOf(call.args)

@@ -1,5 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { Answer, ClientId, Command, CommandId, commandTypes, fault, ok, refuse } from '@holdfast/protocol'
+import {
+  Answer,
+  ClientId,
+  Command,
+  CommandId,
+  commandTypes,
+  fault,
+  ok,
+  refuse,
+  unknownCommand,
+} from '@holdfast/protocol'
 import { z } from 'zod'
 import { defineRoute, parse } from '../route.ts'
 
@@ -17,7 +27,7 @@ export const postCommand = defineRoute({
   async handle({ session, request, input }, { sessions }) {
     const { commandId = CommandId.parse(randomUUID()), ...fields } = input.body
     if (!commandTypes.some((type) => type === fields.type)) {
-      return refuse(fault('bad_request', `There is no command of that type. Known are: ${commandTypes.join(', ')}.`))
+      return refuse(fault('bad_request', unknownCommand(fields.type)))
     }
     const command = parse(Command, fields)
     if (!command.ok) return command

@@ -1,3 +1,4 @@
+import { fault, HoldfastError } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { at, meta, sessionId, view } from '../testing/fake-sessions.ts'
@@ -116,8 +117,16 @@ describe('commands', () => {
 
   it('name what is known when they are not', async () => {
     await using test = await openTestServer()
-    const response = await test.post(`${session}/commands`, '{"type":"sendprompt","content":"x"}')
-    expect(await response.text()).toContain('sendPrompt')
+    const messageTo = async (body: string) => {
+      const response = await test.post(`${session}/commands`, body)
+      expect(response.status).toBe(400)
+      return Refused.parse(await response.json()).error.message
+    }
+    expect(await messageTo('{"type":"abrt"}')).toBe("There is no command abrt. Did you mean 'abort'?")
+    expect(await messageTo('{"type":"wombat"}')).toContain('Known are: sendPrompt, ')
+    expect(await messageTo('{"type":"sendPrompt"}')).toBe(
+      'content: missing; give what to say, as a text or a list of parts',
+    )
   })
 
   it('take no client id that is none', async () => {
@@ -134,6 +143,7 @@ const Described = z.object({
     z.record(z.string(), z.object({ security: z.unknown(), requestBody: z.unknown().optional() })),
   ),
 })
+const Refused = z.object({ error: z.object({ message: z.string() }) })
 const Failed = z.object({ error: z.object({ code: z.string(), details: z.object({ id: z.string() }) }) })
 
 describe('the api', () => {
@@ -169,6 +179,23 @@ describe('the api', () => {
       expect(response.headers.get('referrer-policy')).toBe('no-referrer')
       expect(response.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
     }
+  })
+
+  it('answers a fault that is thrown as the fault it is, and tells the log of those that are ours', async () => {
+    await using test = await openTestServer()
+    const bad = fault('bad_request', 'The cursor is not one that a list gave out.', { cursor: 'xx' })
+    test.fake.trouble.next = new HoldfastError(bad)
+    const response = await test.call('/v1/sessions?cursor=xx')
+    expect([response.status, await response.json()]).toEqual([400, { error: bad }])
+    expect(test.problems).toEqual([])
+    test.fake.trouble.next = new HoldfastError(fault('storage_error', 'The disk is full.'))
+    const full = await test.call(session)
+    expect([full.status, await codeOf(full)]).toEqual([503, 'storage_error'])
+    expect(test.problems).toMatchObject([{ cause: test.fake.trouble.next }])
+    test.fake.trouble.next = new HoldfastError(fault('internal', 'secret'))
+    const internal = await test.call(session)
+    expect(internal.status).toBe(500)
+    expect(await internal.text()).not.toContain('secret')
   })
 
   it('tells an id and nothing else of an error nobody foresaw', async () => {

@@ -122,6 +122,7 @@ export function createFakeSessions() {
     },
     async list(options) {
       touched.push({ list: options })
+      if (trouble.next) throw trouble.next
       return ok({ sessions: [meta], next: null })
     },
   }

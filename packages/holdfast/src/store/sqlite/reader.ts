@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { whileBusy } from './busy-retry.ts'
 import { createCatalogueReader } from './catalogue-reader.ts'
+import { snapshotChecksum } from './checksum.ts'
 import { createRecordReader } from './record-reader.ts'
 import type { ReadAnswers, ReadRequest } from './request.ts'
 import { faultOf, isStorageFailure } from './storage-fault.ts'
@@ -58,7 +59,7 @@ function createAnswer(database: DatabaseSync): (request: ReadRequest) => Result<
   const nodes = database.prepare('select id, address, started_at from node order by id')
   const draft = database.prepare('select step, parts from draft join session using (sid) where id = ?')
   const snapshot = database.prepare(
-    'select snapshot.seq, fold, body from snapshot join session using (sid) where id = ? and fold = ?',
+    'select snapshot.seq, fold, crc, body from snapshot join session using (sid) where id = ? and fold = ?',
   )
 
   return (request) => {
@@ -92,7 +93,8 @@ function createAnswer(database: DatabaseSync): (request: ReadRequest) => Result<
       case 'loadSnapshot': {
         const row = snapshot.get(request.session, request.fold)
         if (row === undefined) return ok(null)
-        return ok({ seq: Number(row['seq']), fold: Number(row['fold']), body: String(row['body']) })
+        const stored = { seq: Number(row['seq']), fold: Number(row['fold']), body: String(row['body']) }
+        return ok(snapshotChecksum(request.session, stored) === Number(row['crc']) ? stored : null)
       }
       default:
         return request satisfies never

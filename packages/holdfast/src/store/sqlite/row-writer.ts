@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { Lease } from '@holdfast/core/ports'
 import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
 import { fenced, sessionLocked, sessionNotFound } from '../store-faults.ts'
+import { snapshotChecksum } from './checksum.ts'
 import type { WriteRequest } from './request.ts'
 
 type Of<Op extends WriteRequest['op']> = Extract<WriteRequest, { readonly op: Op }>
@@ -21,7 +22,7 @@ export function createRowWriter(database: DatabaseSync) {
   const putDraft = database.prepare(`
     insert or replace into draft (sid, epoch, step, parts) select sid, epoch, ?, ? from session where id = ? and epoch = ?`)
   const putSnapshot = database.prepare(`
-    insert or replace into snapshot (sid, seq, fold, body) select sid, ?, ?, ? from session where id = ?`)
+    insert or replace into snapshot (sid, seq, fold, crc, body) select sid, ?, ?, ?, ? from session where id = ?`)
   const unspoken = database.prepare(`
     select sid from session s where spoken = 0 and (owner is null or owner in (select value from json_each(?)))
     and not exists (select 1 from session child where child.parent = s.sid)`)
@@ -64,7 +65,7 @@ export function createRowWriter(database: DatabaseSync) {
     },
 
     saveSnapshot({ session, seq, fold, body }: Of<'saveSnapshot'>): Result<undefined> {
-      putSnapshot.run(seq, fold, body, session)
+      putSnapshot.run(seq, fold, snapshotChecksum(session, { seq, fold, body }), body, session)
       return done
     },
 

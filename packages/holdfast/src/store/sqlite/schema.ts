@@ -32,7 +32,9 @@ create table record (
 create unique index record_command on record(sid, command_id) where command_id is not null;
 create index record_ref on record(sid, ref) where ref is not null;
 create table draft (sid integer primary key, epoch integer not null, step integer not null, parts text not null) strict;
-create table snapshot (sid integer primary key, seq integer not null, fold integer not null, body text not null) strict;
+create table snapshot (
+  sid integer primary key, seq integer not null, fold integer not null, crc integer not null, body text not null
+) strict;
 create table blob_use (hash text, sid integer, seq integer, primary key (hash, sid, seq)) strict, without rowid;
 create table node (id text primary key, address text not null, started_at text not null) strict;
 `

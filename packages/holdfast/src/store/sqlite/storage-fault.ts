@@ -1,7 +1,9 @@
+import { statSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { type StorageReason, storageReason, systemErrorCode } from '../../platform/system-error.ts'
 
-type Reason = StorageReason | 'busy' | 'damaged' | 'replaced' | 'network_file_system'
+type Reason = StorageReason | 'busy' | 'damaged' | 'replaced' | 'network_file_system' | 'not_a_directory'
 
 // Primary result codes of sqlite.org/rescode.html; the higher bytes of an extended code say more of the same.
 const reasonOf: Readonly<Record<number, Reason>> = {
@@ -25,6 +27,7 @@ const sentence: Readonly<Record<Reason, string>> = {
   damaged: 'the file is damaged',
   replaced: 'the file was moved, removed or replaced while it was open',
   network_file_system: 'it lies on a network file system, where neither locks nor syncs can be relied on',
+  not_a_directory: 'a part of its path is not a directory',
   io: 'the disk failed',
 }
 
@@ -55,6 +58,15 @@ export function faultOf(error: unknown, path: string): Fault {
     return storageFault(path, reasonOf[code] ?? 'io', { sqlite: error.errcode, error: message })
   }
   const errno = systemErrorCode(error)
+  if (errno === 'ENOTDIR') return notADirectory(path, message)
   if (errno !== null) return storageFault(path, storageReason(errno), { errno, error: message })
   return fault('internal', `The store failed: ${message}`, { path })
+}
+
+/** Says which part of the path is in the way: it is likely what someone set by hand. */
+function notADirectory(path: string, error: string): Fault {
+  let part = dirname(path)
+  while (part !== dirname(part) && !statSync(part, { throwIfNoEntry: false })) part = dirname(part)
+  const message = `The store at ${path} cannot be used: ${part} is not a directory.`
+  return fault('storage_error', message, { reason: 'not_a_directory', errno: 'ENOTDIR', error, path })
 }

@@ -89,7 +89,14 @@ describe('a store we cannot use', () => {
   it('is refused when its directory cannot be made', async () => {
     writeFileSync(path, 'a file where a directory should be')
     const below = join(path, 'holdfast.db')
-    expect(await openSqliteStore({ path: below })).toMatchObject({ ok: false, fault: { code: 'storage_error' } })
+    expect(await openSqliteStore({ path: below })).toMatchObject({
+      ok: false,
+      fault: {
+        code: 'storage_error',
+        message: `The store at ${below} cannot be used: ${path} is not a directory.`,
+        details: { reason: 'not_a_directory' },
+      },
+    })
   })
 
   it('is refused by name on a network file system', () => {

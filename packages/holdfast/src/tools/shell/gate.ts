@@ -13,14 +13,21 @@ import { markEntry, markProcess, markValue } from './process-mark.ts'
  *   leaves the group and keeps its output open cannot keep ours open.
  * - Its exit code comes on descriptor 3, at once, even when something in the background goes on writing.
  * - SIGTERM is for the command: leader and `cat` outlive it, so that last words are heard.
- * - The leader stays until the end (the second read): while it lives, its group's number can be nobody else's.
+ * - The leader stays until it is killed with its group: while it lives, its group's number can be nobody else's.
+ * - Our end of its stdin closes when we die, however we die. A member of the group waits for that while the leader waits
+ *   for the command, and takes the whole group with it. It is the watcher that runs in the background, not the command:
+ *   what a shell starts there is deaf to SIGINT for good. The shell gives it /dev/null to read, hence descriptor 4.
  */
 const script = `trap : TERM
 IFS= read -r mark && [ -n "$mark" ] || exit 1
 export ${markEntry}="$mark"
+die_with_owner() { trap "" HUP INT QUIT TERM; IFS= read -r end; kill -s KILL 0; }
+exec 4<&0
+{ exec <&4 >&- 3>&- 4<&-; die_with_owner; } &
+exec 4<&-
 { trap : TERM; /bin/sh -c "$1" </dev/null 2>&1 3>&-; echo "$?" >&3; } | (trap "" TERM; exec cat 3>&-)
 exec >&- 3>&-
-IFS= read -r end`
+die_with_owner`
 
 export type GateOptions = { readonly cwd: string; readonly environment: Readonly<Record<string, string>> }
 

@@ -1,7 +1,4 @@
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { spawnGate } from './gate.ts'
@@ -19,6 +16,16 @@ async function openGate(command: string) {
   return { ...gate, workdir }
 }
 
+/** A group of which only the command's own child is left: its leader and the watcher were killed, and so did not end it. */
+async function openOrphan() {
+  const gate = await openGate('sleep 1000 & echo ready; wait')
+  const isSleep = ({ name }: { readonly name: string }) => name === 'sleep'
+  await expect.poll(async () => (await livingMembers(gate.mark.group)).some(isSleep)).toBe(true)
+  for (const member of await livingMembers(gate.mark.group)) if (!isSleep(member)) process.kill(member.pid, 'SIGKILL')
+  await gate.gone
+  return gate
+}
+
 const untilDead = (group: number) => expect.poll(() => livingMembers(group), { timeout: 5000 }).toEqual([])
 
 describe.runIf(process.platform === 'linux')('a leftover', () => {
@@ -28,10 +35,8 @@ describe.runIf(process.platform === 'linux')('a leftover', () => {
     await untilDead(mark.group)
   })
 
-  it('is ended when only its leader is dead', async () => {
-    const { mark, gone } = await openGate('sleep 1000 & echo ready; wait')
-    process.kill(mark.group, 'SIGKILL')
-    await gone
+  it('is ended when its leader is dead', async () => {
+    const { mark } = await openOrphan()
     expect(await livingMembers(mark.group)).not.toEqual([])
     await endLeftover(mark)
     await untilDead(mark.group)
@@ -46,9 +51,7 @@ describe.runIf(process.platform === 'linux')('a leftover', () => {
   })
 
   it('is left alone when its leader is gone and its members carry another mark', async () => {
-    const { mark, gone } = await openGate('sleep 1000 & echo ready; wait')
-    process.kill(mark.group, 'SIGKILL')
-    await gone
+    const { mark } = await openOrphan()
     await endLeftover({ ...mark, startedAt: `${mark.startedAt}1` })
     expect(await livingMembers(mark.group)).not.toEqual([])
   })
@@ -58,26 +61,5 @@ describe.runIf(process.platform === 'linux')('a leftover', () => {
     signalGroup(mark.group, 'SIGKILL')
     await gone
     await expect(endLeftover(mark)).resolves.toBeUndefined()
-  })
-})
-
-describe('the gate', () => {
-  it('runs nothing when we die before it is opened', async () => {
-    const { workdir } = await openWorkdir()
-    const program = `
-      const { spawnGate } = await import(${JSON.stringify(join(import.meta.dirname, 'gate.ts'))})
-      const gate = await spawnGate('touch made', { cwd: ${JSON.stringify(workdir)}, environment: process.env })
-      console.log(gate.mark.group)
-      setInterval(() => undefined, 1000)`
-    const owner = spawn(process.execPath, ['--input-type=module', '-e', program], {
-      stdio: ['ignore', 'pipe', 'ignore'],
-    })
-    onTestFinished(() => void owner.kill('SIGKILL'))
-    const [line] = await once(owner.stdout, 'data')
-    const group = Number(String(line))
-    expect((await livingMembers(group)).length).toBe(1)
-    owner.kill('SIGKILL')
-    await untilDead(group)
-    expect(await readdir(workdir)).toEqual([])
   })
 })

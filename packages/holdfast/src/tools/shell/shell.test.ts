@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { createToolRun, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { wallClock } from '../../platform/wall-clock.ts'
 import type { After } from './after.ts'
+import { tellEscaped } from './process-group.ts'
 import { livingMembers } from './process-table.ts'
 import { createShell, type ShellParts } from './shell.ts'
 
@@ -40,11 +41,14 @@ const onReady = (act: () => void) => {
   }
 }
 
-const groupOf = (marks: ReturnType<typeof createToolRun>['marks']) => {
-  const [mark] = marks
+type Marks = ReturnType<typeof createToolRun>['marks']
+
+const markOf = ([mark]: Marks) => {
   invariant(mark, 'the shell named its process')
-  return mark.group
+  return mark
 }
+
+const groupOf = (marks: Marks) => markOf(marks).group
 
 describe('shell', () => {
   it('returns both outputs in the order they were written, and shows them live', async () => {
@@ -74,7 +78,7 @@ describe('shell', () => {
   })
 
   it('gives commands no credentials', async () => {
-    const secrets = { ANTHROPIC_API_KEY: 'hush', github_token: 'hush', DB_PASSWORD: 'hush', HOLDFAST_HOME: 'hush' }
+    const secrets = { GITHUB_PAT: 'hush', DATABASE_URL: 'postgres://u:hush@h/d' }
     const { text } = await shell('env', { environment: { ...environment, ...secrets, LANG: 'C' } })
     expect(text).not.toContain('hush')
     expect(text).toContain('LANG=C\n')
@@ -149,17 +153,55 @@ describe('shell', () => {
     expect(await livingMembers(groupOf(marks))).toEqual([])
   })
 
-  it.runIf(process.platform === 'linux')('tells of what left the group', async () => {
-    const controller = new AbortController()
-    const command = "setsid sh -c 'echo $$ > pid; echo ready; exec sleep 1000' & wait"
-    const { text, workdir } = await shell(
-      command,
-      {},
-      { signal: controller.signal, show: onReady(() => controller.abort()) },
-    )
-    const pid = Number(await readFile(join(workdir, 'pid'), 'utf8'))
-    process.kill(pid, 'SIGKILL')
-    expect(text).toMatch(new RegExp(`still running outside its process group: ${pid} \\(`))
+  describe.runIf(process.platform === 'linux')('tells of what left the group and still runs', () => {
+    const leave = "setsid sh -c 'echo $$ > pid; echo ready; exec sleep 1000'"
+
+    async function runEscape(command: string, parts: Partial<ShellParts> = {}, run: Partial<ToolRun> = {}) {
+      const { result, workdir } = await shell(command, parts, run)
+      const pid = Number(await readFile(join(workdir, 'pid'), 'utf8'))
+      process.kill(pid, 'SIGKILL') // throws unless it lives
+      const told = `still running outside its process group: ${pid} (sleep)`
+      return { result, told }
+    }
+
+    it('on abort', async () => {
+      const controller = new AbortController()
+      const show = onReady(() => controller.abort())
+      const { result, told } = await runEscape(`${leave} & wait`, {}, { signal: controller.signal, show })
+      expect(result).toEqual({ type: 'failed', output: { text: `ready\naborted\n${told}` }, leftRunning: told })
+    })
+
+    it('on abort though the output cannot be kept', async () => {
+      const controller = new AbortController()
+      const keep: ToolRun['keep'] = async (output) => {
+        for await (const _ of output) controller.abort()
+        return new Promise(() => undefined)
+      }
+      const { result, told } = await runEscape(`${leave} & wait`, {}, { signal: controller.signal, keep })
+      expect(result).toEqual({ type: 'failed', output: { text: 'aborted' }, leftRunning: told })
+    })
+
+    it('when its time is up', async () => {
+      const { after, fire } = createHandTimer(300_000)
+      const { result, told } = await runEscape(`${leave} & wait`, { after }, { show: onReady(fire) })
+      expect(result).toMatchObject({ type: 'failed', leftRunning: told })
+      expect(result.output.text).toMatch(/^ready\n(Terminated\n)?timed out after 300 s\nstill running/)
+    })
+
+    it('at a normal end', async () => {
+      const { result, told } = await runEscape(`${leave} >/dev/null & until [ -s pid ]; do :; done; echo done`)
+      expect(result).toEqual({ type: 'ok', output: { text: `done\n${told}` }, leftRunning: told })
+    })
+
+    it('however close to its end that left', async () => {
+      for (let round = 0; round < 20; round++) {
+        const { result, marks } = await shell('setsid sleep 1000 >/dev/null 2>&1 & echo done')
+        const now = await tellEscaped(markOf(marks))
+        const pid = /group: (\d+)/.exec(now ?? '')?.[1]
+        if (pid !== undefined) process.kill(Number(pid), 'SIGKILL')
+        expect(pid).toBe(/group: (\d+)/.exec(result.leftRunning ?? '')?.[1])
+      }
+    })
   })
 
   it('leaves no gate behind when begin rejects', async () => {

@@ -1,5 +1,5 @@
 import type { Tool, ToolResult, ToolRun } from '@holdfast/core/ports'
-import { fault, limits, type Output, ok, type ProcessMark } from '@holdfast/protocol'
+import { fault, limits, type Output, ok } from '@holdfast/protocol'
 import { z } from 'zod'
 import type { Environment } from '../../platform/environment.ts'
 import { wallClock } from '../../platform/wall-clock.ts'
@@ -11,7 +11,7 @@ import type { After } from './after.ts'
 import { commandEnvironment } from './environment.ts'
 import { type Gate, spawnGate } from './gate.ts'
 import { createLiveOutput } from './live-output.ts'
-import { escaped, signalGroup } from './process-group.ts'
+import { signalGroup, tellEscaped } from './process-group.ts'
 import { type Ending, type Supervision, supervise } from './supervise.ts'
 
 const timeoutDefault = limits.shellTimeoutMs / 1000
@@ -19,7 +19,6 @@ const timeoutMax = limits.shellTimeoutMsMax / 1000
 /** Room for our own words behind the output, within what a blob may hold. */
 const ownWordsBytes = 4096
 const abortGraceMs = 100
-const escapedNamedMax = 20
 
 const input = z.strictObject({
   command: commandArgument.describe('The command, for /bin/sh.'),
@@ -88,17 +87,33 @@ type Attendance = { readonly after: After; readonly timeoutMs: number; readonly 
 async function attend(gate: Gate, run: ToolRun, attendance: Attendance): Promise<ToolResult> {
   const { after, timeoutMs } = attendance
   const supervision = supervise(gate, { after, timeoutMs, signal: run.signal })
+  let closed: Promise<string | undefined> | null = null
+  const close = () => {
+    closed ??= supervision.close().then(() => tellEscaped(gate.mark))
+    return closed
+  }
   gate.open()
-  const kept = run.keep(outputOf(gate, run, supervision, attendance)).then(ok, (error: unknown) => ({
-    ok: false as const,
-    fault: fault('storage_error', `the output could not be kept: ${String(error)}`),
-  }))
-  const aborted = supervision.ending.then(({ type }) => (type === 'aborted' ? abortGrace(after) : kept))
+  const kept = run
+    .keep(outputOf(gate, run, { ending: supervision.ending, close }, attendance))
+    .then(ok, (error: unknown) => ({
+      ok: false as const,
+      fault: fault('storage_error', `the output could not be kept: ${String(error)}`),
+    }))
+  const aborted = supervision.ending.then(({ type }) =>
+    type === 'aborted' ? close().then(() => abortGrace(after)) : kept,
+  )
   const output = await Promise.race([kept, aborted])
-  await supervision.close()
-  if (!output.ok) return failedWith(output.fault)
+  const leftRunning = await close()
+  if (!output.ok) return { ...failedWith(output.fault), leftRunning }
   const ending = await supervision.ending
-  return { type: ending.type === 'exited' && ending.code === 0 ? 'ok' : 'failed', output: output.value }
+  const type = ending.type === 'exited' && ending.code === 0 ? 'ok' : 'failed'
+  return { type, output: output.value, leftRunning }
+}
+
+type Close = {
+  readonly ending: Supervision['ending']
+  /** Ends the group, once, and tells what had left it. */
+  readonly close: () => Promise<string | undefined>
 }
 
 /** An abort waits for the output to be kept, but not for a disk that is stuck. */
@@ -108,9 +123,9 @@ function abortGrace(after: After): Promise<{ readonly ok: true; readonly value: 
 
 /** What the command prints, shown as it comes and passed on without being held, then how it ended. */
 async function* outputOf(
-  { output, mark }: Gate,
+  { output }: Gate,
   { show }: ToolRun,
-  { ending }: Supervision,
+  { ending, close }: Close,
   { after, timeoutMs, outputBytesMax }: Attendance,
 ): AsyncGenerator<Uint8Array> {
   const live = createLiveOutput(show, after)
@@ -130,27 +145,21 @@ async function* outputOf(
     live.end()
   }
   const words = seen > room ? [`[cut at ${room} of ${seen} bytes]`] : []
-  words.push(...(await endingWords(await ending, mark, timeoutMs)))
+  words.push(...endingWords(await ending, timeoutMs))
+  const leftRunning = await close()
+  if (leftRunning !== undefined) words.push(leftRunning)
   if (words.length > 0) yield Buffer.from(`${endsLine ? '' : '\n'}${words.join('\n')}`)
 }
 
-async function endingWords(ending: Ending, mark: ProcessMark, timeoutMs: number): Promise<readonly string[]> {
+function endingWords(ending: Ending, timeoutMs: number): readonly string[] {
   switch (ending.type) {
     case 'exited':
       return ending.code === 0 ? [] : [`exit code ${ending.code}`]
     case 'killed':
       return ['killed, with its whole process group']
     case 'timed out':
-      return [`timed out after ${timeoutMs / 1000} s`, ...(await escapeWords(mark))]
+      return [`timed out after ${timeoutMs / 1000} s`]
     case 'aborted':
-      return ['aborted', ...(await escapeWords(mark))]
+      return ['aborted']
   }
-}
-
-/** What left the process group is not ours to kill, but to tell. */
-async function escapeWords(mark: ProcessMark): Promise<readonly string[]> {
-  const left = (await escaped(mark)).filter(({ group }) => group !== mark.group)
-  if (left.length === 0) return []
-  const rows = left.slice(0, escapedNamedMax).map(({ pid, name }) => `${pid} (${name})`)
-  return [`still running outside its process group: ${rows.join(', ')}`]
 }

@@ -1,0 +1,19 @@
+import { aTool, call, isRecord } from '@holdfast/testkit'
+import { expect, it } from 'vitest'
+import { openMemoryHouse } from '../testing/memory-house.ts'
+
+it.each(['approve', 'reject'] as const)(
+  'a late answer to a question that a nameless client answered (%s) is told so',
+  async (decision) => {
+    const done = { type: 'ok' as const, output: { text: 'done' } }
+    const house = await openMemoryHouse({ script: [[call('touch', {})]], tools: [aTool('touch', async () => done)] })
+    await house.handle.submit({ type: 'sendPrompt', content: 'go' })
+    const asked = await house.frame(isRecord('approval.asked'))
+    const approval = asked.type === 'record' ? asked.record.seq : 0
+    const answer = { type: 'respondToApproval', decision, approval } as const
+    await house.handle.submit(answer)
+    expect(await house.handle.submit(answer)).toMatchObject({
+      fault: { code: 'already_decided', message: `Approval ${approval} was already answered by someone else.` },
+    })
+  },
+)

@@ -1,0 +1,77 @@
+import { buildRequest } from '@holdfast/core'
+import { continueWord, type Outcome } from '@holdfast/protocol'
+import { type Given, recordsOf, requested, said, validateHistory } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { answerTo } from './answer.ts'
+
+type Window = Parameters<typeof buildRequest>[0]['window']
+
+const answered = (step: number, text: string): Given => ({ type: 'text.said', turn: 0, step, text, provider: 'demo' })
+const cut = (step: number, text: string): Given => ({ ...answered(step, text), interrupted: true }) as Given
+const ran: Outcome = { type: 'ok', output: { text: 'forty-two' } }
+
+/** The demo's answer to a log, by the very request the runtime would send. Calls come to `outcome`. */
+function after(given: readonly Given[], outcome: Outcome | null = ran) {
+  const messages = recordsOf(given).map(({ seq, event }) => ({ seq, event, outcome })) as Window['messages']
+  const request = buildRequest({
+    model: 'demo/agent',
+    thinkingLevel: 'off',
+    system: '',
+    tools: ['list_directory', 'shell'].map((name) => ({ name, description: '', input: { type: 'object' } })),
+    window: { summary: null, messages },
+    files: new Map(),
+  })
+  expect(validateHistory(request)).toEqual([])
+  return { ...answerTo(request), request }
+}
+
+describe('the demo, told to continue', () => {
+  it('counts on after the last number it said, however often it was cut', () => {
+    const once = after([said('count to 9'), cut(9, '1, 2, 3, ')])
+    expect(once.request.messages.at(-1)).toEqual({ role: 'user', content: [{ type: 'text', text: continueWord }] })
+    expect(once).toMatchObject({ text: '', count: { from: 4, to: 9 } })
+    const twice = after([said('count to 9'), cut(9, '1, 2, 3, '), cut(12, '4, 5, 6')])
+    expect(twice).toMatchObject({ text: '', count: { from: 6, to: 9 } })
+  })
+
+  it('takes no number of its prose for one it counted', () => {
+    const given = [said('hello\ncount to 9'), cut(9, 'I do not understand 7, ')]
+    expect(after(given)).toMatchObject({ text: expect.stringContaining('"hello"'), count: { from: 1 } })
+  })
+
+  it('says what is left, and says nothing twice but what it broke off in', () => {
+    const { text: whole } = after([said('search a\nsearch b')])
+    const [first = '', second = ''] = whole.split('\n\n')
+    expect(after([said('search a\nplan b'), cut(9, `${first}\n\nMy pl`)]).text).toMatch(/^My plan:/)
+    expect(after([said('search a\nsearch b'), cut(9, whole.slice(0, -3))]).text).toBe(second)
+  })
+
+  it('comes to the end of an answer that it was asked to cut, and does not fail again', () => {
+    expect(after([said('fail cut')]).failure).toBe('cut')
+    const { text, failure } = after([said('fail cut'), cut(9, 'This answer is about to be cut')])
+    expect({ text, failure }).toEqual({ text: '… and here it goes on: this is its end.', failure: null })
+  })
+
+  it('makes the calls it had only announced', () => {
+    const { text, calls } = after([said('list src'), cut(9, 'I will use list_dir')])
+    expect(text).toBe('I will use list_directory.')
+    expect(calls).toEqual([{ tool: 'list_directory', args: { path: 'src' } }])
+  })
+
+  it('answers an interrupted round from what is there, and calls nothing again', () => {
+    const round = [said('run ls'), requested(9, 'shell')]
+    for (const given of [round, [...round, cut(12, 'shell ret')]]) {
+      const { text, calls } = after(given, null)
+      expect(text).toMatch(/^shell did not succeed/)
+      expect(calls).toEqual([])
+    }
+    expect(after([...round, cut(12, 'shell ret')]).text).toContain('forty-two')
+  })
+
+  it('answers the newest request alone, and only what it is told by no one is no request', () => {
+    const before = [said('count to 3'), answered(9, '1, 2, 3.'), said('count to 5')]
+    expect(after([...before, cut(12, '1, 2, ')])).toMatchObject({ text: '', count: { from: 3, to: 5 } })
+    expect(after([said('plan b'), cut(9, after([said('plan b')]).text)]).text).toContain('nothing left to say')
+    expect(after([said(continueWord)]).text).toMatch(/^I am the demo/)
+  })
+})

@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
+import { spawnGate } from './gate.ts'
+import { signalGroup } from './process-group.ts'
+import { livingMembers } from './process-table.ts'
+
+const fileHere = (name: string) => JSON.stringify(join(import.meta.dirname, name))
+const untilDead = (group: number) => expect.poll(() => livingMembers(group), { timeout: 5000 }).toEqual([])
+
+/** A process that owns a gate, says the gate's group in its first line, and lives until it is killed. */
+async function openOwner(program: string) {
+  const owner = spawn(
+    process.execPath,
+    ['--input-type=module', '-e', `setInterval(() => undefined, 1000)\n${program}`],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  onTestFinished(() => void owner.kill('SIGKILL'))
+  const lines = createInterface(owner.stdout)[Symbol.asyncIterator]()
+  const group = Number((await lines.next()).value)
+  expect(group).toBeGreaterThan(1)
+  onTestFinished(() => signalGroup(group, 'SIGKILL'))
+  return { owner, lines, group }
+}
+
+const runShell = (command: string, workdir: string) => `
+  const { createShell } = await import(${fileHere('shell.ts')})
+  await createShell({ environment: process.env }).run(
+    { command: ${JSON.stringify(command)} },
+    { workdir: ${JSON.stringify(workdir)} },
+    {
+      signal: new AbortController().signal,
+      begin: async ({ group }) => console.log(group),
+      show: (text) => process.stdout.write(text),
+      keep: async (output) => {
+        for await (const _ of output);
+        return { text: '' }
+      },
+    },
+  )`
+
+describe.runIf(process.platform === 'linux')('the gate, when we are killed', () => {
+  it('runs nothing if it was not opened yet', async () => {
+    const { workdir } = await openWorkdir()
+    const { owner, group } = await openOwner(`
+      const { spawnGate } = await import(${fileHere('gate.ts')})
+      const gate = await spawnGate('touch made', { cwd: ${JSON.stringify(workdir)}, environment: process.env })
+      console.log(gate.mark.group)`)
+    expect((await livingMembers(group)).length).toBe(1)
+    owner.kill('SIGKILL')
+    await untilDead(group)
+    expect(await readdir(workdir)).toEqual([])
+  })
+
+  it.each([
+    ['silent', 'echo ready; sleep 1000'],
+    ['deaf', 'trap "" TERM HUP INT QUIT; sleep 1000 & echo ready; while :; do sleep 1000; done'],
+    ['ended but for its background', 'nohup sleep 1000 >/dev/null 2>&1 & sleep 1000 & echo ready'],
+    ['closing its output', 'echo ready; exec >/dev/null 2>&1; sleep 1000'],
+    ['rid of its leader', 'echo ready; kill -9 "$(ps -o pgid= -p $$ | tr -d " ")"; sleep 1000'],
+    ['signalling its group', 'trap "" HUP INT QUIT TERM; kill -INT 0; kill -QUIT 0; kill 0; echo ready; sleep 1000'],
+  ])('ends a command that is %s', async (_, command) => {
+    const { workdir } = await openWorkdir()
+    const { owner, lines, group } = await openOwner(runShell(command, workdir))
+    expect((await lines.next()).value).toBe('ready')
+    owner.kill('SIGKILL')
+    await untilDead(group)
+  })
+})
+
+describe('the gate', () => {
+  async function runGate(command: string) {
+    const { workdir } = await openWorkdir()
+    const gate = await spawnGate(command, { cwd: workdir, environment: { PATH: process.env['PATH'] ?? '' } })
+    onTestFinished(() => signalGroup(gate.mark.group, 'SIGKILL'))
+    gate.open()
+    let text = ''
+    for await (const chunk of gate.output) text += String(chunk)
+    return { text, code: await gate.exitCode }
+  }
+
+  it('ends the output with the command, though it goes on watching', async () => {
+    expect(await runGate('echo said; exit 7')).toEqual({ text: 'said\n', code: 7 })
+  })
+
+  it('leaves the command able to hear an interrupt', async () => {
+    expect(await runGate('trap "echo heard; exit 5" INT; kill -INT $$')).toEqual({ text: 'heard\n', code: 5 })
+  })
+
+  it.runIf(process.platform === 'linux')('gives the command its three descriptors and no more', async () => {
+    expect((await runGate('ls /proc/$$/fd; readlink /proc/$$/fd/0')).text).toBe('0\n1\n2\n/dev/null\n')
+  })
+})

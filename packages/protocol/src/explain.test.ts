@@ -26,6 +26,6 @@ describe('a command that does not exist', () => {
   it('is named, with the nearest one or all there are', () => {
     expect(unknownCommand('abrt')).toBe("There is no command abrt. Did you mean 'abort'?")
     expect(unknownCommand('wombat')).toMatch(/^There is no command wombat\. Known are: sendPrompt, /)
-    expect(unknownCommand(`a\u001b\n${'x'.repeat(1000)}`)).toMatch(/^There is no command a\\u\{1b\}\\nx{90,97}…\. /)
+    expect(unknownCommand(`a\u001b\n${'x'.repeat(1000)}`)).toMatch(/^There is no command a\\u\{1b\}\\nx{97}\. /)
   })
 })

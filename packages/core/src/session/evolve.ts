@@ -13,7 +13,7 @@ import {
 import type { Call, CallProgress, SessionState, Turn } from './state.ts'
 
 /** The number of this fold. Change it whenever the same log would fold to another state: old snapshots are then dropped. */
-export const foldNumber = 1
+export const foldNumber = 2
 
 /** Folds one record. Total, synchronous, and never refuses: what is in the log has happened. */
 export function evolve(state: SessionState, record: Recorded): SessionState {

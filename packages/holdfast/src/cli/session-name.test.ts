@@ -22,7 +22,7 @@ describe('a name that no session can have', () => {
     ['nonesuch', /^'nonesuch' names no session\. A session is named by .* or @latest; holdfast ls lists them\.$/],
     ['../../etc/passwd', /^'\.\.\/\.\.\/etc\/passwd' names no session\. A session is named by /],
     ['a\u001b[2J\nb', /^'a\\u\{1b\}\[2J\\nb' names no session\. /],
-    ['x'.repeat(5000), /^'x{99}…' names no session\. /],
+    ['x'.repeat(5000), /^'x{100}' names no session\. /],
   ])('%j is told back, with the right one', (name, message) => {
     expect(refusalOf(name)).toMatchObject({
       ok: false,

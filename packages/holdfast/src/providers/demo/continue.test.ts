@@ -1,6 +1,6 @@
 import { buildRequest } from '@holdfast/core'
 import { continueWord, type Outcome } from '@holdfast/protocol'
-import { type Given, recordsOf, requested, said, validateHistory } from '@holdfast/testkit'
+import { type Given, recordsOf, said, validateHistory } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { answerTo } from './answer.ts'
 
@@ -8,6 +8,14 @@ type Window = Parameters<typeof buildRequest>[0]['window']
 
 const answered = (step: number, text: string): Given => ({ type: 'text.said', turn: 0, step, text, provider: 'demo' })
 const cut = (step: number, text: string): Given => ({ ...answered(step, text), interrupted: true }) as Given
+const calling = (step: number, tool: string): Given => ({
+  type: 'call.requested',
+  turn: 0,
+  step,
+  tool,
+  args: {},
+  provider: 'demo',
+})
 const ran: Outcome = { type: 'ok', output: { text: 'forty-two' } }
 
 /** The demo's answer to a log, by the very request the runtime would send. Calls come to `outcome`. */
@@ -59,7 +67,7 @@ describe('the demo, told to continue', () => {
   })
 
   it('answers an interrupted round from what is there, and calls nothing again', () => {
-    const round = [said('run ls'), requested(9, 'shell')]
+    const round = [said('run ls'), calling(9, 'shell')]
     for (const given of [round, [...round, cut(12, 'shell ret')]]) {
       const { text, calls } = after(given, null)
       expect(text).toMatch(/^shell did not succeed/)

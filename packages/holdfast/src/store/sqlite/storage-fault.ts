@@ -1,9 +1,9 @@
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { type StorageReason, storageReason, systemErrorCode } from '../../platform/system-error.ts'
 
-type Reason = StorageReason | 'busy' | 'damaged' | 'replaced' | 'network_file_system' | 'not_a_directory'
+type Reason = StorageReason | 'busy' | 'damaged' | 'replaced' | 'network_file_system'
 
 // Primary result codes of sqlite.org/rescode.html; the higher bytes of an extended code say more of the same.
 const reasonOf: Readonly<Record<number, Reason>> = {
@@ -27,7 +27,6 @@ const sentence: Readonly<Record<Reason, string>> = {
   damaged: 'the file is damaged',
   replaced: 'the file was moved, removed or replaced while it was open',
   network_file_system: 'it lies on a network file system, where neither locks nor syncs can be relied on',
-  not_a_directory: 'a part of its path is not a directory',
   io: 'the disk failed',
 }
 
@@ -58,15 +57,18 @@ export function faultOf(error: unknown, path: string): Fault {
     return storageFault(path, reasonOf[code] ?? 'io', { sqlite: error.errcode, error: message })
   }
   const errno = systemErrorCode(error)
-  if (errno === 'ENOTDIR') return notADirectory(path, message)
-  if (errno !== null) return storageFault(path, storageReason(errno), { errno, error: message })
+  if (errno !== null) {
+    const inTheWay = fileInTheWay(path)
+    if (inTheWay === null) return storageFault(path, storageReason(errno), { errno, error: message })
+    const why = `The store at ${path} cannot be used: ${inTheWay} is not a directory.`
+    return fault('storage_error', why, { reason: 'not_a_directory', errno, error: message, path })
+  }
   return fault('internal', `The store failed: ${message}`, { path })
 }
 
-/** Says which part of the path is in the way: it is likely what someone set by hand. */
-function notADirectory(path: string, error: string): Fault {
+/** What stands where a directory of the path should be, or null: it is likely what someone set by hand. */
+function fileInTheWay(path: string): string | null {
   let part = dirname(path)
-  while (part !== dirname(part) && !statSync(part, { throwIfNoEntry: false })) part = dirname(part)
-  const message = `The store at ${path} cannot be used: ${part} is not a directory.`
-  return fault('storage_error', message, { reason: 'not_a_directory', errno: 'ENOTDIR', error, path })
+  while (part !== dirname(part) && !existsSync(part)) part = dirname(part)
+  return statSync(part, { throwIfNoEntry: false })?.isDirectory() === false ? part : null
 }

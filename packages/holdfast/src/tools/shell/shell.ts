@@ -104,6 +104,7 @@ async function attend(gate: Gate, run: ToolRun, attendance: Attendance): Promise
   )
   const output = await Promise.race([kept, aborted])
   const leftRunning = await close()
+  gate.output.destroy() // whoever reads on reads nothing
   if (!output.ok) return { ...failedWith(output.fault), leftRunning }
   const ending = await supervision.ending
   const type = ending.type === 'exited' && ending.code === 0 ? 'ok' : 'failed'

@@ -63,7 +63,6 @@ export function supervise(gate: Gate, options: SuperviseOptions): Supervision {
       signal.removeEventListener('abort', abort)
       kill()
       await gate.gone
-      gate.output.destroy() // whoever reads on reads nothing
       await untilDead(group)
     },
   }

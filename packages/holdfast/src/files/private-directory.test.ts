@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { HoldfastError } from '@holdfast/protocol'
@@ -33,6 +33,17 @@ describe('a private directory', () => {
       chmodSync(join(home, name), before)
       ensurePrivateDirectory(join(home, name))
       expect(modeOf(join(home, name))).toBe(after)
+    }
+  })
+
+  it.runIf(existsSync('/proc/self'))('is refused, and soon, where no directory can be made', () => {
+    expect(() => ensurePrivateDirectory('/proc/holdfast/data')).toThrow('ENOENT')
+  })
+
+  it('is refused where a file stands in its way', () => {
+    writeFileSync(join(home, 'file'), '')
+    for (const path of [join(home, 'file'), join(home, 'file', 'data')]) {
+      expect(() => ensurePrivateDirectory(path)).toThrow('ENOTDIR')
     }
   })
 

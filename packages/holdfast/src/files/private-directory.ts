@@ -1,21 +1,35 @@
-import { chmodSync, lstatSync, mkdirSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, lstatSync, mkdirSync, opendirSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, resolve } from 'node:path'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
+import { systemErrorCode } from '../platform/system-error.ts'
 import { syncDirectorySync } from './sync-directory.ts'
 
 /** Makes the directory for a file, private and durable, whatever the umask; tightens one that is there and is ours. */
 export function ensurePrivateDirectory(directory: string): void {
-  const first = mkdirSync(directory, { recursive: true, mode: 0o700 })
-  if (first === undefined) {
-    if (isOurs(directory)) tighten(directory, 0o700)
-    return
+  const missing = missingOf(resolve(directory))
+  // One step at a time, as Node would not: its recursive mkdir never ends on a place like /proc.
+  for (const path of missing) make(path)
+  if (missing.length === 0 && isOurs(directory)) tighten(directory, 0o700)
+}
+
+/** The directories that are not there yet, the outermost first. */
+function missingOf(directory: string): readonly string[] {
+  if (existsSync(directory)) {
+    opendirSync(directory).closeSync() // throws where it is no directory, as mkdir would
+    return []
   }
-  for (let made = resolve(directory); made.length >= first.length; made = dirname(made)) {
-    chmodSync(made, 0o700)
-    syncDirectorySync(dirname(made))
-    if (made === dirname(made)) break
+  return [...missingOf(dirname(directory)), directory]
+}
+
+function make(path: string): void {
+  try {
+    mkdirSync(path, { mode: 0o700 })
+  } catch (error) {
+    if (systemErrorCode(error) !== 'EEXIST') throw error // another process may have been as quick
   }
+  chmodSync(path, 0o700)
+  syncDirectorySync(dirname(path))
 }
 
 /** Takes from everyone else what they may do with a file or directory; never gives its owner more. */

@@ -83,7 +83,7 @@ async function rateOf(store: Store, sessions: number, appendsEach: number): Prom
 }
 
 async function appendMany(store: Store, session: SessionId, appends: number): Promise<void> {
-  const same = { session, epoch: 1, entry: entryOf(session), clearDraft: false, blobs: [] }
+  const same = { session, epoch: 1, entry: entryOf(session), clearDraft: false, blobs: [], trust: [] }
   for (let after = 1; after <= appends; after++) {
     const result = await store.append({ ...same, after, records: [recordOf(after + 1)] })
     if (!result.ok) throw new Error(result.fault.message)

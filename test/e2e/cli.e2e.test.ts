@@ -220,6 +220,34 @@ describe('run', () => {
   })
 })
 
+describe('tell', () => {
+  it('queues behind an open question, over any number of processes, and takes back what it queued', async () => {
+    await cli.run(['run', 'list'])
+    const asked = await cli.run(['tell', '@latest', 'sendPrompt', 'content=run echo hi'])
+    expect(asked.stderr).toContain('shell asks to run: echo hi')
+    const queued = await cli.run(['tell', '@latest', 'queueFollowUp', 'content=list'])
+    expect(queued.stdout).toMatch(/^queueFollowUp accepted at \d+, queued as follow_up\.\n$/)
+    const second = await cli.run(['tell', '@latest', 'queueFollowUp', 'content=count to 2', '--json'])
+    const [later, first] = [jsonOf(second.stdout).seq, Number(/at (\d+)/.exec(queued.stdout)?.[1])]
+    const order = await cli.run(['tell', '@latest', 'reorderQueue', 'queue=follow_up', `entries=[${later},${first}]`])
+    expect(order.code).toBe(0)
+    const back = await cli.run(['tell', '@latest', 'recallQueues', '--json'])
+    expect(jsonOf(back.stdout).result.entries.map(({ id }: { readonly id: number }) => id)).toEqual([later, first])
+    expect((await cli.run(['tell', '@latest', 'removeQueueEntry', `entry=${first}`])).code).toBe(1)
+  })
+
+  it('trusts a tool, so that it asks no more, and takes the trust back', async () => {
+    await cli.run(['run', 'list'])
+    expect((await cli.run(['tell', '@latest', 'setToolTrust', 'tool=write_file', 'scope=session'])).code).toBe(0)
+    await cli.run(['run', '-s', '@latest', 'write trusted.txt: yes'])
+    expect(readFileSync(join(cli.workdir, 'trusted.txt'), 'utf8')).toContain('yes')
+    expect((await cli.run(['show', '@latest'])).stdout).toContain('allowed by trust: session')
+    await cli.run(['tell', '@latest', 'revokeToolTrust', 'tool=all'])
+    await cli.run(['run', '-s', '@latest', 'write asked.txt: no'])
+    expect(existsSync(join(cli.workdir, 'asked.txt'))).toBe(false)
+  })
+})
+
 describe('a turn whose reader leaves', () => {
   it('is aborted, quietly', async () => {
     const pipe = `set -o pipefail; "${nodePath}" "${binPath}" run "count to 5000" | head -c 3; echo " $?"`

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { invariant } from '@holdfast/protocol'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openBrowser } from './browser.ts'
@@ -49,6 +50,7 @@ describe('the page, in a real browser on a real server', () => {
     await page.getByRole('textbox', { name: 'Message' }).fill(text)
     await page.getByRole('button', { name: 'Send' }).click()
   }
+  const atRest = () => page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
 
   it('logs in once by the link, and shows no secret in its address', async () => {
     await page.goto(server.loginLink)
@@ -122,14 +124,145 @@ describe('the page, in a real browser on a real server', () => {
     expect(await readFile(join(workdir, 'kept.txt'), 'utf8')).toContain('still here')
   })
 
+  it('queues what is said meanwhile, to be edited, moved, removed, taken back, and sent in its turn', async () => {
+    await startSession('write held.txt: it waits') // the unanswered question holds the turn open
+    await page.getByRole('button', { name: 'Approve' }).waitFor()
+    const box = page.getByRole('textbox', { name: 'Message', exact: true })
+    const rows = page.getByRole('list', { name: 'Queue' }).getByRole('listitem')
+    const row = (text: string) => rows.filter({ hasText: text })
+    await box.fill('list')
+    await box.press('Control+Enter')
+    await row('follows').waitFor()
+    await box.fill('count to 2')
+    await page.getByRole('button', { name: 'Follow up' }).click()
+    await row('count to 2').waitFor()
+    await box.fill('read hello.txt')
+    await box.press('Enter')
+    await row('steers next').waitFor()
+    expect((await rows.allInnerTexts()).map((text) => text.split('\n')[1])).toEqual([
+      'read hello.txt',
+      'list',
+      'count to 2',
+    ])
+
+    await row('count to 2').getByRole('button', { name: 'Move up' }).click()
+    await rows.nth(1).filter({ hasText: 'count to 2' }).waitFor()
+    await row('count to 2').getByRole('button', { name: 'Edit' }).click()
+    await page.getByRole('textbox', { name: 'Queued message' }).fill('count to 3')
+    await page.getByRole('button', { name: 'Save' }).click()
+    await row('count to 3').waitFor()
+    await row('list').getByRole('button', { name: 'Remove' }).click()
+    await row('list').waitFor({ state: 'detached' })
+
+    await page.reload() // what waits is on record
+    await row('count to 3').waitFor()
+    await box.fill('and this')
+    await page.getByRole('button', { name: 'Take back into the input' }).click()
+    await rows.first().waitFor({ state: 'detached' })
+    expect((await box.inputValue()).split('\n\n').sort()).toEqual(['and this', 'count to 3', 'read hello.txt'])
+
+    await box.fill('read hello.txt')
+    await box.press('Alt+Enter')
+    await row('read hello.txt').waitFor()
+    await page.getByRole('button', { name: 'Approve' }).click()
+    await page.getByText('hello from the file').first().waitFor() // it became the next turn
+    await atRest()
+    expect(await rows.count()).toBe(0)
+    expect(complaints).toEqual([])
+  })
+
+  it('asks no more for what is trusted, exactly as far as it said, until the trust is taken back', async () => {
+    await startSession('run echo one')
+    const card = page.getByRole('region', { name: 'Run this command?' })
+    await card.getByRole('radio', { name: 'This session' }).check()
+    await card.getByText('This exact command runs without asking for the rest of this session.').waitFor()
+    await card.getByRole('button', { name: 'Approve' }).click()
+    await atRest()
+    await say('run echo one')
+    await page.getByRole('log').getByText('run echo one').nth(1).waitFor()
+    await atRest()
+    expect(await card.count()).toBe(0)
+
+    await say('run echo two') // another command
+    await card.getByText('echo two').waitFor()
+    await card.getByRole('button', { name: 'Reject' }).click()
+    await atRest()
+
+    await page.getByRole('button', { name: '1 trusted' }).click()
+    const menu = page.getByRole('region', { name: 'Runs without asking' })
+    await menu.getByText('one exact call this session').waitFor()
+    await menu.getByRole('button', { name: 'Revoke shell' }).click()
+    await menu.waitFor({ state: 'detached' })
+    await say('run echo one')
+    await card.getByText('echo one').waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('lets one page drive while another watches, until the wheel is handed over or free', async () => {
+    await startSession('write both.txt: seen by both')
+    await page.getByRole('button', { name: 'Approve' }).waitFor()
+    const other = await context.newPage()
+    await other.goto(page.url())
+    await other.getByRole('region', { name: 'What will run' }).getByText('seen by both').waitFor()
+    await other.getByText(/^You are watching\. page-\w+ drives this session\.$/).waitFor()
+    expect(await other.getByRole('button', { name: 'Approve' }).isDisabled()).toBe(true)
+    expect(await other.getByRole('textbox', { name: 'Message' }).isDisabled()).toBe(true)
+
+    await page.getByRole('button', { name: '2 attached' }).click()
+    await page.getByRole('button', { name: /^Hand over to page-/ }).click()
+    await page.getByText(/^You are watching\. page-\w+ drives this session\.$/).waitFor()
+    await other.getByRole('button', { name: 'Approve' }).click()
+    await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
+    expect(await readFile(join(workdir, 'both.txt'), 'utf8')).toContain('seen by both')
+
+    await other.close()
+    await page.getByText('You are watching. Nobody drives this session.').waitFor()
+    await page.getByRole('button', { name: 'Take the wheel' }).click()
+    await page.getByText(/^You are watching/).waitFor({ state: 'detached' })
+    await say('read hello.txt')
+    await page.getByText('hello from the file').first().waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('keeps the wheel over a reload', async () => {
+    await startSession('read hello.txt')
+    await atRest()
+    await page.reload()
+    await say('list')
+    await page.getByRole('log').getByText('list', { exact: true }).waitFor()
+    expect(await page.getByText(/^You are watching/).count()).toBe(0)
+  })
+
+  it('plans, and keeps the plan on the way to work', async () => {
+    await startSession('list')
+    await atRest()
+    await page.getByRole('button', { name: 'Plan', exact: true }).click()
+    await page.getByRole('checkbox', { name: 'Keep the plan' }).check()
+    await page.getByRole('button', { name: 'Exec', exact: true }).click()
+    await page.getByRole('checkbox', { name: 'Keep the plan' }).waitFor({ state: 'detached' })
+    const listed = await server.sessions.list({ limit: 1 })
+    const [session] = listed.ok ? listed.value.sessions : []
+    const handle = await server.sessions.open(session?.id ?? '')
+    invariant(handle.ok, 'the session opens')
+    const said: number[] = []
+    for await (const frame of handle.value.subscribe({ after: 0 })) {
+      if (frame.type !== 'record') continue
+      if (frame.record.event.type === 'text.said') said.push(frame.record.seq)
+      if (frame.record.event.type !== 'message.pinned') continue
+      expect(frame.record.event).toEqual({ type: 'message.pinned', message: said.at(-1), pinned: true })
+      break
+    }
+  })
+
   it('shows hostile text as text', async () => {
     const hostile = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>'
     await startSession(`write evil.html: ${hostile}`)
     await page.getByRole('button', { name: 'Approve' }).waitFor()
     expect(await page.title()).not.toBe('owned')
     expect(await page.locator('img[src="x"]').count()).toBe(0)
-    await say('list')
-    await page.getByText('list').first().waitFor()
+    await page.getByRole('textbox', { name: 'Message' }).fill('list')
+    await page.getByRole('button', { name: 'Steer' }).click()
+    await page.getByRole('list', { name: 'Queue' }).getByText('list').waitFor()
   })
 
   it('says how to get in when nobody is logged in', async () => {

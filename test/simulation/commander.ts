@@ -10,7 +10,10 @@ type Sent = {
 }
 
 /** Commands that leave a record whenever they are accepted. */
-const alwaysRecorded = new Set(['sendPrompt', 'continue', 'respondToApproval'])
+const alwaysRecorded = new Set([
+  ...['sendPrompt', 'queueFollowUp', 'continue', 'respondToApproval'],
+  ...['editQueueEntry', 'removeQueueEntry', 'setToolTrust', 'revokeToolTrust'],
+])
 
 /** The session has moved, or its disk says no; the client asks again. */
 const unreachable = new Set<FaultCode>(['storage_error', 'fenced', 'log_moved', 'session_locked', 'session_stopped'])

@@ -3,6 +3,7 @@ import type { EncodedRecord } from '@holdfast/core/ports'
 import { InvariantViolation, type Recorded, type SessionId } from '@holdfast/protocol'
 import { type Folded, fold } from '../../packages/core/src/runtime/load-session.ts'
 import { findCall, openCalls } from '../../packages/core/src/session/state.ts'
+import { createAccounts } from './accounts.ts'
 
 /** What is durable, as the disk would give it back, written down at the very moment it became so. */
 export type Ledger = {
@@ -30,7 +31,7 @@ export function createLedger(): Ledger {
   const folds: Folded[] = []
   const ran = new Set<string>()
   const commands = new Set<string>()
-  const entries = new Set<number>()
+  const accounts = createAccounts()
   const settled = new Set<number>()
   const at = (seq: number) => folds[seq - 1] ?? null
 
@@ -41,10 +42,6 @@ export function createLedger(): Ledger {
       must(!commands.has(commandId), `command ${commandId} is admitted twice`)
       commands.add(commandId)
     }
-    if (event.type === 'user.said' && event.entry !== undefined) {
-      must(!entries.has(event.entry), `queue entry ${event.entry} is said twice`)
-      entries.add(event.entry)
-    }
     if (event.type === 'call.settled') {
       must(!settled.has(event.call), `call ${event.call} settles twice`)
       settled.add(event.call)
@@ -52,10 +49,10 @@ export function createLedger(): Ledger {
     records.push(record)
     folds.push(fold(folds.at(-1) ?? null, session, record))
     const state = folds.at(-1)?.state
-    must(
-      state && (state.turn.phase !== 'acting' || openCalls(state).length > 0),
-      `seq ${record.seq} acts without a call`,
-    )
+    must(state, `seq ${record.seq} folds to nothing`)
+    const problem = accounts.problemWith(record, state)
+    must(problem === null, problem ?? '')
+    must(state.turn.phase !== 'acting' || openCalls(state).length > 0, `seq ${record.seq} acts without a call`)
   }
 
   return {

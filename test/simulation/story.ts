@@ -1,5 +1,5 @@
 import { type CommandInput, invariant } from '@holdfast/protocol'
-import { createDice } from '@holdfast/testkit'
+import { createDice, type Dice } from '@holdfast/testkit'
 import { askedCalls } from '../../packages/core/src/session/state.ts'
 import { createCommander } from './commander.ts'
 import { createFollower } from './follower.ts'
@@ -72,19 +72,34 @@ async function calmDown(world: World): Promise<void> {
   }
 }
 
+const decisions = ['approve', 'approve', 'approve_turn', 'approve_session', 'reject'] as const
+
 function commandFor({ dice, ledger }: World): CommandInput {
   const state = ledger.at(ledger.head())?.state
   const asked = state ? askedCalls(state) : []
   if (asked.length > 0 && dice.chance(1, 2)) {
-    const decision = dice.pick(['approve', 'approve', 'reject'] as const) ?? 'reject'
+    const decision = dice.pick(decisions) ?? 'reject'
     const approval = dice.chance(1, 2) ? dice.pick(asked)?.approval : undefined
     return { type: 'respondToApproval', decision, ...(approval !== undefined && { approval }) }
   }
-  const roll = dice.below(14)
+  const queue = state?.queue ?? []
+  if (queue.length > 0 && dice.chance(1, 3)) return queueCommand(dice, dice.pick(queue)?.id ?? 0)
+  const roll = dice.below(18)
   if (roll < 5) return { type: 'sendPrompt', content: dice.pick(['Look around.', 'And then?', ' \ud800', '']) ?? '' }
   if (roll < 6) return { type: 'abort' }
   if (roll < 9) return { type: 'continue' }
   if (roll === 9) return { type: 'enterPlan' }
   if (roll < 13) return { type: 'enterExec' }
-  return { type: 'respondToApproval', decision: 'approve' }
+  if (roll === 13) return { type: 'respondToApproval', decision: 'approve' }
+  if (roll < 16) return { type: 'queueFollowUp', content: dice.pick(['And after that?', 'At last.']) ?? '' }
+  const tool = dice.pick(['touch', 'break']) ?? 'touch'
+  if (roll === 16) return { type: 'setToolTrust', tool, scope: dice.pick(['turn', 'session', 'workspace']) ?? 'turn' }
+  return { type: 'revokeToolTrust', tool: dice.pick([tool, 'all']) ?? 'all' }
+}
+
+function queueCommand(dice: Dice, entry: number): CommandInput {
+  const roll = dice.below(6)
+  if (roll < 3) return { type: 'editQueueEntry', entry, content: 'Better so.' }
+  if (roll === 3) return { type: 'removeQueueEntry', entry }
+  return roll === 4 ? { type: 'recallQueues' } : { type: 'dequeueSteering' }
 }

@@ -37,8 +37,8 @@ describe('following a session', () => {
   })
 
   it('starts where it is told, as whom it is told', async () => {
-    const { words, paths } = await run([streams([record(8)])], 1, { after: 7 })
-    expect([words, paths]).toEqual([['8'], ['events?after=7']])
+    const { words, paths } = await run([streams([record(8)])], 1, { after: 7, client: 'tab-1', role: 'viewer' })
+    expect([words, paths]).toEqual([['8'], ['events?after=7&attachment=tab-1&role=viewer']])
   })
 
   it('comes back when the server said, and says nothing of it', async () => {

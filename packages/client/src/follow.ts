@@ -4,8 +4,8 @@ import {
   type FaultCode,
   type Frame,
   fault,
-  type Seq,
   type SessionId,
+  type SubscribeOptions,
   UnreadableFrame,
 } from '@holdfast/protocol'
 import { backoffMs } from './backoff.ts'
@@ -37,7 +37,7 @@ type Ending =
 
 /** The frames of a session across any number of connections: each record once and in order, as if there had been one. */
 export async function* follow(wire: Wire, id: SessionId, options: FollowOptions = {}): AsyncGenerator<Frame> {
-  const { client, signal, onConnection } = options
+  const { signal, onConnection } = options
   let after = options.after
   let failures = 0
 
@@ -61,7 +61,7 @@ export async function* follow(wire: Wire, id: SessionId, options: FollowOptions 
     const silence = createSilence(wire.pace.silenceMs, signal)
     let wasAlive = false
     try {
-      const body = await wire.stream(eventsPath(id, after, client), { signal: silence.signal })
+      const body = await wire.stream(eventsPath(id, { ...options, after }), { signal: silence.signal })
       if (!body.ok) return { type: 'broken', fault: body.fault, wasAlive }
       onConnection?.({ state: 'live' })
       for await (const frame of decodeFrames(silence.watch(body.value))) {
@@ -88,10 +88,11 @@ export async function* follow(wire: Wire, id: SessionId, options: FollowOptions 
   }
 }
 
-function eventsPath(id: SessionId, after: Seq | undefined, client: string | undefined): string {
+function eventsPath(id: SessionId, { after, client, role }: SubscribeOptions): string {
   const query = new URLSearchParams()
   if (after !== undefined) query.set('after', String(after))
   if (client !== undefined) query.set('attachment', client)
+  if (role !== undefined) query.set('role', role)
   return `/v1/sessions/${id}/events${query.size > 0 ? `?${query}` : ''}`
 }
 

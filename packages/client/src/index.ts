@@ -1,5 +1,14 @@
+export { combineQueueEntriesToText } from '@holdfast/protocol'
 export { type ConnectOptions, connectHoldfast, type Health, type RemoteSessions } from './connect-holdfast.ts'
 export type { Connection, FollowOptions } from './connection.ts'
-export { createLiveView, type LiveView } from './live-view.ts'
+export { createLiveView, type LiveView, type LiveViewOptions } from './live-view.ts'
 export type { RemoteSessionHandle } from './remote-session-handle.ts'
-export { type CommandOptions, createSession, type EditorSnapshot, type Session } from './session.ts'
+export {
+  type CommandOptions,
+  createSession,
+  type EditorSnapshot,
+  type EnterExecOptions,
+  entriesOf,
+  type Session,
+  type TrustOptions,
+} from './session.ts'

@@ -1,4 +1,4 @@
-import { type SessionHandle, StepId } from '@holdfast/protocol'
+import { ClientId, type SessionHandle, StepId } from '@holdfast/protocol'
 import { aMeta } from '@holdfast/testkit/fixtures'
 import { describe, expect, it } from 'vitest'
 import { createLiveView, type LiveView } from './live-view.ts'
@@ -73,10 +73,25 @@ describe('a live view', () => {
     fake.give(
       { type: 'delta', sessionId, step, part: 0, kind: 'text', index: 0, text: 'Hel' },
       { type: 'delta', sessionId, step, part: 0, kind: 'text', index: 1, text: 'lo' },
-      { type: 'presence', sessionId, clients: [] },
+      { type: 'presence', sessionId, clients: [{ client: ClientId.parse('tab-1'), role: 'driver' }] },
     )
-    await until(live, () => live.live[0]?.text === 'Hello')
+    await until(live, () => live.presence.length === 1)
+    expect(live.live[0]?.text).toBe('Hello')
+    expect([live.subscriberRole('tab-1'), live.subscriberRole('tab-2')]).toEqual(['driver', null])
     live.close()
+  })
+
+  it('subscribes and commands in one name, its own or the one it was given', async () => {
+    const fake = createFakeHandle()
+    const given = createLiveView(fake.handle, { client: 'tab-1', role: 'viewer' })
+    expect(fake.subscriptions[0]?.options).toMatchObject({ client: 'tab-1', role: 'viewer' })
+    await given.submit({ type: 'abort' }, { commandId: 'c1' })
+    expect(fake.submitted).toEqual([[{ type: 'abort' }, { commandId: 'c1', as: 'tab-1' }]])
+    const own = createLiveView(fake.handle)
+    expect(ClientId.safeParse(own.client).success).toBe(true)
+    expect(fake.subscriptions[1]?.options.client).toBe(own.client)
+    given.close()
+    own.close()
   })
 
   it('puts older pages in front, one request at a time', async () => {

@@ -1,6 +1,9 @@
 import {
+  type Answer,
   addToMeta,
   addToView,
+  type CommandInput,
+  createCommandId,
   createTranscript,
   type Frame,
   type FrameOf,
@@ -11,12 +14,21 @@ import {
   type Meta,
   ok,
   type Result,
+  type Role,
   refuse,
   type Seq,
   type SessionHandle,
   type SessionView,
+  type SubmitOptions,
 } from '@holdfast/protocol'
 import type { Connection, FollowOptions } from './connection.ts'
+
+export type LiveViewOptions = {
+  /** Who looks; the same name after a reload is the same client. Made here if missing. */
+  readonly client?: string | undefined
+  /** `viewer` only watches; without it the first to come drives. */
+  readonly role?: Role | undefined
+}
 
 /** What a screen draws of one session, kept up to date by itself. Fields are null or empty until the first snapshot. */
 export interface LiveView {
@@ -27,20 +39,30 @@ export interface LiveView {
   readonly messages: readonly Message[]
   /** What is streaming and not yet recorded. */
   readonly live: readonly LivePart[]
-  readonly clients: FrameOf<'presence'>['clients']
+  /** Who this view is to the session: it subscribes and commands by this name. */
+  readonly client: string
+  /** Who is attached, in the order they came. */
+  readonly presence: FrameOf<'presence'>['clients']
   /** Whether the line goes further back than `messages`. */
   readonly hasOlder: boolean
   /** Grows with every change: with `subscribe`, all that React's useSyncExternalStore needs. */
   readonly version: number
   /** Calls `listener` after every change, until the returned function is called. */
   subscribe(listener: () => void): () => void
+  /** What `client` may do, by the newest presence; null while it is not attached. */
+  subscriberRole(client: string): Role | null
+  /** A command in this view's name. */
+  submit(command: CommandInput, options?: Omit<SubmitOptions, 'as'>): Promise<Result<Answer>>
   /** Puts the page before the first message in front; asking again while it loads is the same request. */
   loadOlder(): Promise<Result<null>>
   close(): void
 }
 
 /** Follows the session from the moment it is made until `close`. */
-export function createLiveView(handle: SessionHandle): LiveView {
+export function createLiveView(
+  handle: SessionHandle,
+  { client = createCommandId(), role }: LiveViewOptions = {},
+): LiveView {
   const closed = new AbortController()
   const listeners = new Set<() => void>()
   let connection: Connection = { state: 'connecting' }
@@ -49,7 +71,7 @@ export function createLiveView(handle: SessionHandle): LiveView {
   let seq: Seq = 0
   let transcript = createTranscript()
   let before: MessageId | null = null
-  let clients: FrameOf<'presence'>['clients'] = []
+  let presence: FrameOf<'presence'>['clients'] = []
   let version = 0
   let loading: Promise<Result<null>> | null = null
 
@@ -78,7 +100,7 @@ export function createLiveView(handle: SessionHandle): LiveView {
       if (view) view = addToView(view, frame.record)
       if (meta && view) meta = addToMeta(meta, view, frame.record)
     } else if (frame.type === 'delta' || frame.type === 'draft') transcript.addLive(frame)
-    else if (frame.type === 'presence') clients = frame.clients
+    else if (frame.type === 'presence') presence = frame.clients
     return false
   }
 
@@ -86,7 +108,7 @@ export function createLiveView(handle: SessionHandle): LiveView {
     let again = true
     while (again && !closed.signal.aborted) {
       again = false
-      const options: FollowOptions = { signal: closed.signal, onConnection }
+      const options: FollowOptions = { client, role, signal: closed.signal, onConnection }
       for await (const frame of handle.subscribe(options)) {
         if (closed.signal.aborted) return
         // A local session has no connection to speak of: its first frame says that it is there.
@@ -134,8 +156,9 @@ export function createLiveView(handle: SessionHandle): LiveView {
     get live() {
       return transcript.live
     },
-    get clients() {
-      return clients
+    client,
+    get presence() {
+      return presence
     },
     get hasOlder() {
       return before !== null
@@ -148,6 +171,9 @@ export function createLiveView(handle: SessionHandle): LiveView {
       listeners.add(listener)
       return () => listeners.delete(listener)
     },
+
+    subscriberRole: (client) => presence.find((one) => one.client === client)?.role ?? null,
+    submit: (command, options) => handle.submit(command, { ...options, as: client }),
 
     loadOlder() {
       if (closed.signal.aborted) return Promise.resolve(refuse(fault('session_stopped', 'This view is closed.')))

@@ -1,4 +1,4 @@
-import { ApprovalId, CallId, HoldfastError } from '@holdfast/protocol'
+import { ApprovalId, CallId, HoldfastError, ok } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { createSession } from './session.ts'
 import { createFakeHandle } from './testing/fake-handle.ts'
@@ -24,6 +24,45 @@ describe('a session', () => {
       [{ type: 'enterPlan' }, undefined],
       [{ type: 'enterExec' }, { as }],
     ])
+  })
+
+  it('turns the queue, trust and seat methods into theirs', async () => {
+    const { handle, submitted } = createFakeHandle()
+    const session = createSession(handle)
+    const as = 'tab-1'
+    await session.queueSteering('left', { as })
+    await session.queueFollowUp('then this')
+    await session.clearQueues()
+    await session.editQueueEntry(4, 'right')
+    await session.removeQueueEntry(4)
+    await session.reorderQueue('follow_up', [6, 5])
+    await session.setToolTrust('write_file', 'session', { as })
+    await session.revokeToolTrust('all')
+    await session.enterExec({ keepPlan: true, as })
+    await session.claimDriver({ as })
+    await session.handOver('tab-2', { as })
+    expect(submitted).toMatchObject([
+      [{ type: 'queueSteering', content: 'left' }, { as }],
+      [{ type: 'queueFollowUp', content: 'then this' }, undefined],
+      [{ type: 'clearQueues' }, undefined],
+      [{ type: 'editQueueEntry', entry: 4, content: 'right' }, undefined],
+      [{ type: 'removeQueueEntry', entry: 4 }, undefined],
+      [{ type: 'reorderQueue', queue: 'follow_up', entries: [6, 5] }, undefined],
+      [{ type: 'setToolTrust', tool: 'write_file', scope: 'session' }, { as }],
+      [{ type: 'revokeToolTrust', tool: 'all' }, undefined],
+      [{ type: 'enterExec', keepPlan: true }, { as }],
+      [{ type: 'claimDriver' }, { as }],
+      [{ type: 'handOver', client: 'tab-2' }, { as }],
+    ])
+  })
+
+  it('gives back what it took off the queues, and nothing where nothing waited', async () => {
+    const entry = { id: 4, queue: 'steering', content: [{ type: 'text', text: 'left' }] }
+    const taking = (result: Record<string, unknown>) =>
+      createSession({ ...createFakeHandle().handle, submit: async () => ok({ seq: 1, result }) })
+    expect(await taking({ entries: [entry] }).recallQueues()).toEqual([entry])
+    expect(await taking({ entries: [entry] }).dequeueSteering()).toEqual([entry])
+    expect(await taking({}).recallQueues()).toEqual([])
   })
 
   it('throws a refusal with its code', async () => {
@@ -71,7 +110,7 @@ describe('a session', () => {
     })
     expect(await session.status()).toBe('error')
     expect(await session.activeToolCalls()).toEqual([{ id: 8, tool: 'shell' }])
-    expect(await session.getQueuedMessages()).toEqual([])
+    expect([await session.getQueuedMessages(), await session.listToolTrust()]).toEqual([[], []])
     expect([await session.metadata(), await session.usage()]).toEqual([meta, meta.usage])
   })
 })

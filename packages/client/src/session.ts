@@ -11,6 +11,8 @@ import {
   orThrow,
   type PageRequest,
   type PendingApproval,
+  type Queue,
+  QueueEntry,
   type SessionHandle,
   type SessionId,
   type SessionView,
@@ -18,10 +20,20 @@ import {
   type SubmitOptions,
   type SubscribeOptions,
   type TranscriptPage,
+  type Trust,
+  type TrustScope,
   type Usage,
 } from '@holdfast/protocol'
 
 export type CommandOptions = SubmitOptions
+export type EnterExecOptions = CommandOptions & {
+  /** Pins the last answer, so that the plan stays before the model. */
+  readonly keepPlan?: boolean | undefined
+}
+export type TrustOptions = CommandOptions & {
+  /** Trusts one exact call only: the hash of its arguments, as its question shows it. */
+  readonly argsHash?: string | undefined
+}
 type PromptContent = Extract<CommandInput, { readonly type: 'sendPrompt' }>['content']
 type CommandResult = Answer['result']
 
@@ -37,13 +49,35 @@ export type EditorSnapshot = {
 /** A session as a program holds it, here or across the network. A refusal is thrown as a `HoldfastError`. */
 export interface Session {
   readonly id: SessionId
+  /** At rest it starts a turn; in a running one it steers, and is answered `{queued: 'steering'}`. */
   sendPrompt(content: PromptContent, options?: CommandOptions): Promise<CommandResult>
+  queueSteering(content: PromptContent, options?: CommandOptions): Promise<CommandResult>
+  /** Becomes the next turn when this one ends. */
+  queueFollowUp(content: PromptContent, options?: CommandOptions): Promise<CommandResult>
+  getQueuedMessages(): Promise<readonly QueueEntry[]>
+  /** Takes everything that waits back, for putting it into the input again. */
+  recallQueues(options?: CommandOptions): Promise<readonly QueueEntry[]>
+  clearQueues(options?: CommandOptions): Promise<CommandResult>
+  /** Takes back what would have steered; follow-ups stay. */
+  dequeueSteering(options?: CommandOptions): Promise<readonly QueueEntry[]>
+  editQueueEntry(entry: number, content: PromptContent, options?: CommandOptions): Promise<CommandResult>
+  removeQueueEntry(entry: number, options?: CommandOptions): Promise<CommandResult>
+  /** `entries` names all that waits in the queue, each once, in the new order. */
+  reorderQueue(queue: Queue, entries: readonly number[], options?: CommandOptions): Promise<CommandResult>
   /** Answers the approval `id`, or the oldest that waits; `message` tells the model why not. */
   respondToApproval(decision: Decision, id?: number, message?: string, options?: CommandOptions): Promise<CommandResult>
   abort(options?: CommandOptions): Promise<CommandResult>
   continue(options?: CommandOptions): Promise<CommandResult>
   enterPlan(options?: CommandOptions): Promise<CommandResult>
-  enterExec(options?: CommandOptions): Promise<CommandResult>
+  enterExec(options?: EnterExecOptions): Promise<CommandResult>
+  setToolTrust(tool: string, scope: TrustScope, options?: TrustOptions): Promise<CommandResult>
+  /** Every trust in the tool of that name, or with `all` every trust there is. */
+  revokeToolTrust(tool: string, options?: CommandOptions): Promise<CommandResult>
+  listToolTrust(): Promise<readonly Trust[]>
+  /** Takes the driver's seat for the client `options.as`, if it is vacant. */
+  claimDriver(options?: CommandOptions): Promise<CommandResult>
+  /** Gives the driver's seat to another who is attached. */
+  handOver(client: string, options?: CommandOptions): Promise<CommandResult>
   /** The whole line, oldest first. */
   messages(): Promise<readonly Message[]>
   messagesWithIds(): Promise<readonly { readonly id: MessageId; readonly message: Message }[]>
@@ -51,7 +85,6 @@ export interface Session {
   metadata(): Promise<Meta>
   usage(): Promise<Usage>
   activeToolCalls(): Promise<SessionView['activeToolCalls']>
-  getQueuedMessages(): Promise<SessionView['queue']>
   editorSnapshot(): Promise<EditorSnapshot>
   subscribe(options?: SubscribeOptions): AsyncIterable<Frame>
 }
@@ -74,6 +107,15 @@ export function createSession(handle: SessionHandle): Session {
   return {
     id: handle.id,
     sendPrompt: (content, options) => submit({ type: 'sendPrompt', content }, options),
+    queueSteering: (content, options) => submit({ type: 'queueSteering', content }, options),
+    queueFollowUp: (content, options) => submit({ type: 'queueFollowUp', content }, options),
+    getQueuedMessages: async () => (await snapshot()).view.queue,
+    recallQueues: async (options) => entriesOf(await submit({ type: 'recallQueues' }, options)),
+    clearQueues: (options) => submit({ type: 'clearQueues' }, options),
+    dequeueSteering: async (options) => entriesOf(await submit({ type: 'dequeueSteering' }, options)),
+    editQueueEntry: (entry, content, options) => submit({ type: 'editQueueEntry', entry, content }, options),
+    removeQueueEntry: (entry, options) => submit({ type: 'removeQueueEntry', entry }, options),
+    reorderQueue: (queue, entries, options) => submit({ type: 'reorderQueue', queue, entries: [...entries] }, options),
     respondToApproval: (decision, approval, message, options) =>
       submit(
         {
@@ -87,18 +129,28 @@ export function createSession(handle: SessionHandle): Session {
     abort: (options) => submit({ type: 'abort' }, options),
     continue: (options) => submit({ type: 'continue' }, options),
     enterPlan: (options) => submit({ type: 'enterPlan' }, options),
-    enterExec: (options) => submit({ type: 'enterExec' }, options),
+    enterExec: ({ keepPlan, ...options } = {}) =>
+      submit({ type: 'enterExec', ...(keepPlan !== undefined && { keepPlan }) }, options),
+    setToolTrust: (tool, scope, { argsHash, ...options } = {}) =>
+      submit({ type: 'setToolTrust', tool, scope, ...(argsHash !== undefined && { argsHash }) }, options),
+    revokeToolTrust: (tool, options) => submit({ type: 'revokeToolTrust', tool }, options),
+    listToolTrust: async () => (await snapshot()).view.trust,
+    claimDriver: (options) => submit({ type: 'claimDriver' }, options),
+    handOver: (client, options) => submit({ type: 'handOver', client }, options),
     messages,
     messagesWithIds: async () => (await messages()).map((message) => ({ id: message.id, message })),
     status: async () => (await snapshot()).view.status,
     metadata: async () => (await snapshot()).meta,
     usage: async () => (await snapshot()).meta.usage,
     activeToolCalls: async () => (await snapshot()).view.activeToolCalls,
-    getQueuedMessages: async () => (await snapshot()).view.queue,
     editorSnapshot: async () => editorSnapshotOf((await snapshot()).view),
     subscribe: (options) => handle.subscribe(options),
   }
 }
+
+/** What a command took off the queues; one that found nothing there answers nothing. */
+export const entriesOf = (result: CommandResult): readonly QueueEntry[] =>
+  QueueEntry.array().parse(result['entries'] ?? [])
 
 function editorSnapshotOf({ status, pendingApprovals, activeToolCalls, lastTurn }: SessionView): EditorSnapshot {
   return {

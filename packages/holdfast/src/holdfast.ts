@@ -7,6 +7,7 @@ import {
   orThrow,
   type SessionId,
   type SessionList,
+  type SessionNews,
   type Sessions,
   type StartOptions,
 } from '@holdfast/protocol'
@@ -27,6 +28,8 @@ export interface Holdfast extends AsyncDisposable {
   sendPrompt(name: string, content: string): Promise<Answer['result']>
   abort(name: string): Promise<Answer['result']>
   stopSession(name: string): Promise<void>
+  /** What becomes of all sessions of this process from now on: started, changed, stopped and why. */
+  subscribe(options?: { readonly signal?: AbortSignal }): AsyncIterable<SessionNews>
   close(): Promise<void>
 }
 
@@ -55,6 +58,7 @@ export function createHoldfast(roster: Roster, close: () => Promise<void>): Hold
     sendPrompt: async (name, content) => (await getSession(name)).sendPrompt(content),
     abort: async (name) => (await getSession(name)).abort(),
     stopSession: async (name) => roster.unload((await getSession(name)).id),
+    subscribe: ({ signal } = {}) => roster.news.follow(signal),
     close,
     [Symbol.asyncDispose]: close,
   }

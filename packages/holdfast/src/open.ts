@@ -11,6 +11,7 @@ import { createModels, defaultModel, type ModelsParts } from './providers/models
 import { openFileBlobs } from './store/blobs/file-blobs.ts'
 import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
 import { createMemoryStore } from './store/memory/memory-store.ts'
+import { createSplitStore } from './store/split/split-store.ts'
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
 import { createTools } from './tools/tools.ts'
 import { wallClock } from './wall-clock.ts'
@@ -113,7 +114,8 @@ async function openStorage(url: string, home: Home): Promise<Result<{ readonly s
   if (!store.ok) return store
   // Blobs lie beside the file that refers to them.
   const blobs = await openFileBlobs(path === home.storePath ? home.blobsDir : `${path}.blobs`)
-  if (blobs.ok) return ok({ store: store.value, blobs: blobs.value })
+  // Sessions that are never to be on disk live beside it.
+  if (blobs.ok) return ok({ store: createSplitStore(store.value, createMemoryStore()), blobs: blobs.value })
   await store.value.close()
   return blobs
 }

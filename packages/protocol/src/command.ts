@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { Content } from './content.ts'
+import { Trust } from './event/trust.ts'
+import { Queue } from './event/turn.ts'
 import { escapeLine } from './hostile-text.ts'
-import { ApprovalId, type ClientId, type CommandId } from './id.ts'
+import { ApprovalId, ClientId, type CommandId, EntryId } from './id.ts'
+import { limits } from './limits.ts'
 import { didYouMean } from './nearest.ts'
 import { clip } from './text-of.ts'
 
@@ -18,7 +21,30 @@ const PromptContent = z.union(
 
 export const SendPrompt = z.strictObject({ type: z.literal('sendPrompt'), content: PromptContent })
 
-export const Decision = z.enum(['approve', 'reject'], being('approve or reject'))
+/** Joins the running turn at the next safe point; at rest it is a prompt. */
+export const QueueSteering = z.strictObject({ type: z.literal('queueSteering'), content: PromptContent })
+/** Becomes the next turn when this one ends; at rest it is a prompt. */
+export const QueueFollowUp = z.strictObject({ type: z.literal('queueFollowUp'), content: PromptContent })
+/** Takes everything that waits back, for putting it into the input again. */
+export const RecallQueues = z.strictObject({ type: z.literal('recallQueues') })
+export const ClearQueues = z.strictObject({ type: z.literal('clearQueues') })
+export const DequeueSteering = z.strictObject({ type: z.literal('dequeueSteering') })
+export const EditQueueEntry = z.strictObject({
+  type: z.literal('editQueueEntry'),
+  entry: EntryId,
+  content: PromptContent,
+})
+export const RemoveQueueEntry = z.strictObject({ type: z.literal('removeQueueEntry'), entry: EntryId })
+export const ReorderQueue = z.strictObject({
+  type: z.literal('reorderQueue'),
+  queue: Queue,
+  entries: z.array(EntryId).min(1).max(limits.promptsQueuedMax),
+})
+
+export const Decision = z.enum(
+  ['approve', 'approve_turn', 'approve_session', 'approve_always', 'reject'],
+  being('approve, approve_turn, approve_session, approve_always or reject'),
+)
 export type Decision = z.infer<typeof Decision>
 
 export const RespondToApproval = z.strictObject({
@@ -30,19 +56,47 @@ export const RespondToApproval = z.strictObject({
   message: z.string().max(10_000).optional(),
 })
 
+export const SetToolTrust = z.strictObject({ type: z.literal('setToolTrust'), ...Trust.shape })
+export const RevokeToolTrust = z.strictObject({
+  type: z.literal('revokeToolTrust'),
+  /** A tool's name, or `all`. */
+  tool: z.string().min(1).max(200),
+})
+
 export const Abort = z.strictObject({ type: z.literal('abort') })
 export const Continue = z.strictObject({ type: z.literal('continue') })
 export const EnterPlan = z.strictObject({ type: z.literal('enterPlan') })
-export const EnterExec = z.strictObject({ type: z.literal('enterExec') })
+export const EnterExec = z.strictObject({
+  type: z.literal('enterExec'),
+  /** Pins the last answer, so that the plan stays before the model. */
+  keepPlan: z.boolean().optional(),
+})
+
+/** Takes the driver's seat, if it is vacant. */
+export const ClaimDriver = z.strictObject({ type: z.literal('claimDriver') })
+/** Gives the driver's seat to another who is attached. */
+export const HandOver = z.strictObject({ type: z.literal('handOver'), client: ClientId })
 
 /** What a client asks for: imperative, named as the method of `Session` that sends it; may be refused. */
 export const Command = z.discriminatedUnion('type', [
   SendPrompt,
+  QueueSteering,
+  QueueFollowUp,
+  RecallQueues,
+  ClearQueues,
+  DequeueSteering,
+  EditQueueEntry,
+  RemoveQueueEntry,
+  ReorderQueue,
   RespondToApproval,
+  SetToolTrust,
+  RevokeToolTrust,
   Abort,
   Continue,
   EnterPlan,
   EnterExec,
+  ClaimDriver,
+  HandOver,
 ])
 export type Command = z.infer<typeof Command>
 /** A command as it is written by a client, before its defaults are filled in. */

@@ -21,3 +21,10 @@ export type Content = z.infer<typeof Content>
 /** The words of a content, empty parts dropped, joined by a blank line. */
 export const contentText = (content: Content): string =>
   content.flatMap((part) => (part.type === 'text' && part.text !== '' ? [part.text] : [])).join('\n\n')
+
+/** Prompts that waited, as one text for the input: empty ones dropped, joined by a blank line. */
+export const combineQueueEntriesToText = (entries: readonly (string | { readonly content: Content })[]): string =>
+  entries
+    .map((entry) => (typeof entry === 'string' ? entry : contentText(entry.content)))
+    .filter((text) => text !== '')
+    .join('\n\n')

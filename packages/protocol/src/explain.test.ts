@@ -11,8 +11,14 @@ describe('what is wrong with a command', () => {
   it.each([
     [{ type: 'sendPrompt' }, 'content: missing; give what to say, as a text or a list of parts'],
     [{ type: 'sendPrompt', content: 3 }, 'content: give what to say, as a text or a list of parts'],
-    [{ type: 'respondToApproval' }, 'decision: missing; give approve or reject'],
-    [{ type: 'respondToApproval', decision: 'maybe' }, 'decision: give approve or reject'],
+    [
+      { type: 'respondToApproval' },
+      'decision: missing; give approve, approve_turn, approve_session, approve_always or reject',
+    ],
+    [
+      { type: 'respondToApproval', decision: 'maybe' },
+      'decision: give approve, approve_turn, approve_session, approve_always or reject',
+    ],
   ])('%j is told as a person can act on it', (value, message) => {
     expect(explained(value)).toBe(message)
   })

@@ -50,10 +50,15 @@ export const DraftFrame = z.object({
   parts: z.array(z.object({ ...place, text: z.string() })),
 })
 
+/** The driver may command, and there is at most one; a viewer only receives. */
+export const Role = z.enum(['driver', 'viewer'])
+export type Role = z.infer<typeof Role>
+
 export const PresenceFrame = z.object({
   type: z.literal('presence'),
   ...of,
-  clients: z.array(z.object({ client: ClientId, role: z.enum(['driver', 'viewer']) })),
+  /** Who is attached, in the order they came. */
+  clients: z.array(z.object({ client: ClientId, role: Role })),
 })
 
 /** Something happened in a child session; its own frames are read from its own stream. */

@@ -15,7 +15,7 @@ export {
   unknownCommand,
 } from './command.ts'
 export { createCommandId } from './command-id.ts'
-export { Content, ContentPart, contentText, FilePart, TextPart } from './content.ts'
+export { Content, ContentPart, combineQueueEntriesToText, contentText, FilePart, TextPart } from './content.ts'
 export { continueWord } from './continue-word.ts'
 export { ApprovedBy, DenialCode, FileChange, Outcome, Output, Preview, ProcessMark } from './event/call.ts'
 export {
@@ -27,12 +27,14 @@ export {
   messageEvents,
   refOf,
 } from './event/event.ts'
+export { QueueEntry } from './event/queue.ts'
 export { Fork } from './event/session.ts'
+export { Trust, TrustScope } from './event/trust.ts'
 export { ErrorKind, Finish, ModelFault, Queue, TurnEnd } from './event/turn.ts'
 export { explainIssue, placeIssue } from './explain.ts'
 export { fault, faultStatus, HoldfastError } from './fault.ts'
 export { Fault, FaultCode } from './fault-schema.ts'
-export { Frame, type FrameOf } from './frame.ts'
+export { Frame, type FrameOf, Role } from './frame.ts'
 export { escapeHidden, escapeHiddenInJson, escapeLine } from './hostile-text.ts'
 export {
   ApprovalId,
@@ -56,15 +58,18 @@ export { dropRecorded, growLive, type LivePart, type LivePlace } from './live-pa
 export { CallStatus, CallView, Message } from './message.ts'
 export { addToMeta, Meta } from './meta.ts'
 export { didYouMean, nearest } from './nearest.ts'
+export { SessionNews, StopReason } from './news.ts'
 export { parseSessionName, type SessionName } from './parse-session-name.ts'
+export { reorderQueue } from './queue-order.ts'
 export { type LostRecord, Recorded } from './record.ts'
 export { done, InvariantViolation, invariant, ok, orThrow, type Result, refuse, unreachable } from './result.ts'
 export type { PageRequest, SessionHandle, SubmitOptions, SubscribeOptions, TranscriptPage } from './session-handle.ts'
 export { ListOptions, SessionList, type Sessions, StartOptions } from './sessions.ts'
-export { Budgets, Mode, ModelName, providerOf, Settings, ThinkingLevel } from './settings.ts'
+export { ApprovalRule, Budgets, Mode, ModelName, Permission, providerOf, Settings, ThinkingLevel } from './settings.ts'
 export { decodeFrames, encodeFrame, UnreadableFrame } from './sse.ts'
 export { Activity, Status, statusOf } from './status.ts'
 export { clip, firstLine, textOf } from './text-of.ts'
 export { createTranscript, messageOf, outcomeOutput, type Transcript } from './transcript.ts'
+export { addTrust, findTrust, isTrustedExactly } from './trust-list.ts'
 export { addUsage, noUsage, Usage } from './usage.ts'
 export { addToView, PendingApproval, SessionView } from './view.ts'

@@ -32,6 +32,8 @@ export const limits = {
   providerSilenceMs: 120_000,
   shellTimeoutMs: 30_000,
   shellTimeoutMsMax: 300_000,
+  /** What a timer can hold. */
+  approvalTimeoutMsMax: 2 ** 31 - 1,
   idleUnloadMs: 15 * 60_000,
   titleCharsMax: 80,
   previewCharsMax: 80,

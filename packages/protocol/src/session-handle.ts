@@ -1,5 +1,5 @@
 import type { Answer, CommandInput } from './command.ts'
-import type { Frame, FrameOf } from './frame.ts'
+import type { Frame, FrameOf, Role } from './frame.ts'
 import type { MessageId, Seq, SessionId } from './id.ts'
 import type { Message } from './message.ts'
 import type { Meta } from './meta.ts'
@@ -23,6 +23,8 @@ export type SubscribeOptions = {
   /** The last seq the client has; without it the first frame is a snapshot. */
   readonly after?: Seq | undefined
   readonly client?: string | undefined
+  /** `viewer` only watches; without it the first to come drives. */
+  readonly role?: Role | undefined
   readonly signal?: AbortSignal | undefined
 }
 

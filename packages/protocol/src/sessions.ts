@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { Key } from './id.ts'
+import { limits } from './limits.ts'
 import { Meta } from './meta.ts'
 import type { Result } from './result.ts'
 import type { SessionHandle } from './session-handle.ts'
-import { Budgets, Mode, ModelName, ThinkingLevel } from './settings.ts'
+import { ApprovalRule, Budgets, Mode, ModelName, Permission, ThinkingLevel } from './settings.ts'
 
 export const StartOptions = z.strictObject({
   workdir: z.string().min(1),
@@ -17,6 +18,13 @@ export const StartOptions = z.strictObject({
   /** Added to the system text. */
   instructions: z.string().max(100_000).optional(),
   budgets: Budgets.optional(),
+  approvals: ApprovalRule.optional(),
+  permissions: z.array(Permission).max(500).optional(),
+  approvalTimeoutMs: z.int().min(1).max(limits.approvalTimeoutMsMax).optional(),
+  /** Offers the model only tools that change nothing. */
+  readOnly: z.boolean().optional(),
+  /** False: in memory only, never on disk. */
+  persist: z.boolean().optional(),
 })
 /** As a program writes them; the schema above is what brands them, inside. */
 export type StartOptions = z.input<typeof StartOptions>

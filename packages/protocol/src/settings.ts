@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { limits } from './limits.ts'
 
 /** `provider/model`, as people write it. */
 export const ModelName = z.string().regex(/^[a-z0-9][a-z0-9_-]*\/\S{1,200}$/, 'a model is named provider/model')
@@ -12,10 +13,28 @@ export type ThinkingLevel = z.infer<typeof ThinkingLevel>
 export const Mode = z.enum(['exec', 'plan'])
 export type Mode = z.infer<typeof Mode>
 
+/** Where a turn stops by itself, between two model calls. */
 export const Budgets = z.object({
+  /** Model calls in one turn. */
   maxSteps: z.int().min(1).optional(),
+  /** Tokens in and out, over the whole session. */
+  maxTokens: z.int().min(1).optional(),
+  /** Over the whole session; a call of unknown price counts as nothing. */
+  maxCost: z.number().min(0).optional(),
 })
 export type Budgets = z.infer<typeof Budgets>
+
+/** What is asked for when no rule speaks: what changes something, everything, or nothing. */
+export const ApprovalRule = z.enum(['destructive', 'all', 'none'])
+export type ApprovalRule = z.infer<typeof ApprovalRule>
+
+/** A standing word on calls of a tool whose target (a command, a path) fits the pattern: `*` stands for any text. */
+export const Permission = z.strictObject({
+  tool: z.string().min(1).max(200),
+  pattern: z.string().max(1000).optional(),
+  verdict: z.enum(['allow', 'ask', 'deny']),
+})
+export type Permission = z.infer<typeof Permission>
 
 /** What a person may change about a session at any time; it belongs to the session, not to a line. */
 export const Settings = z.object({
@@ -24,5 +43,10 @@ export const Settings = z.object({
   mode: Mode,
   title: z.string().max(200).optional(),
   budgets: Budgets,
+  /** `destructive` when absent. */
+  approvals: ApprovalRule.optional(),
+  permissions: z.array(Permission).max(500).optional(),
+  /** How long a question waits; for ever when absent. */
+  approvalTimeoutMs: z.int().min(1).max(limits.approvalTimeoutMsMax).optional(),
 })
 export type Settings = z.infer<typeof Settings>

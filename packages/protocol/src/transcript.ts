@@ -42,6 +42,11 @@ export function createTranscript(initial: readonly Message[] = []): Transcript {
     if (place === undefined || message?.kind !== 'tool_call') return
     messages[place] = { ...message, call: update(message.call) }
   }
+  const pin = (id: number, pinned: boolean) => {
+    const place = places.get(id)
+    const message = place === undefined ? undefined : messages[place]
+    if (place !== undefined && message) messages[place] = { ...message, pinned }
+  }
 
   return {
     get messages() {
@@ -72,6 +77,8 @@ export function createTranscript(initial: readonly Message[] = []): Transcript {
         change(event.call, (call) => ({ ...call, status: 'running' }))
       } else if (event.type === 'call.settled') {
         change(event.call, (call) => settled(call, event.outcome, event.durationMs))
+      } else if (event.type === 'message.pinned') {
+        pin(event.message, event.pinned)
       } else if (event.type === 'line.moved') {
         messages = messages.filter(({ id }) => isOnLine(event.to, id))
         settle()

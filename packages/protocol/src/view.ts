@@ -1,13 +1,16 @@
 import { z } from 'zod'
-import { Content } from './content.ts'
 import { Preview } from './event/call.ts'
 import type { Event } from './event/event.ts'
-import { ModelFault, Queue, TurnEnd } from './event/turn.ts'
+import { QueueEntry } from './event/queue.ts'
+import { Trust } from './event/trust.ts'
+import { ModelFault, TurnEnd } from './event/turn.ts'
 import { ApprovalId, CallId, EntryId, StepId } from './id.ts'
+import { reorderQueue } from './queue-order.ts'
 import type { Recorded } from './record.ts'
 import { unreachable } from './result.ts'
 import { Mode, ModelName, ThinkingLevel } from './settings.ts'
 import { Activity, Status, statusOf } from './status.ts'
+import { addTrust } from './trust-list.ts'
 
 export const PendingApproval = z.object({ id: ApprovalId, call: CallId, tool: z.string(), preview: Preview })
 export type PendingApproval = z.infer<typeof PendingApproval>
@@ -22,7 +25,8 @@ export const SessionView = z.object({
   step: StepId.nullable(),
   pendingApprovals: z.array(PendingApproval),
   activeToolCalls: z.array(z.object({ id: CallId, tool: z.string() })),
-  queue: z.array(z.object({ id: EntryId, queue: Queue, content: Content })),
+  queue: z.array(QueueEntry),
+  trust: z.array(Trust),
   lastTurn: z.object({ reason: TurnEnd, fault: ModelFault.optional() }).nullable(),
 })
 export type SessionView = z.infer<typeof SessionView>
@@ -41,6 +45,21 @@ function changedView(view: SessionView, seq: number, event: Event): SessionView 
       return { ...view, ...pick(event) }
     case 'prompt.queued':
       return { ...view, queue: [...view.queue, { id: EntryId.parse(seq), queue: event.queue, content: event.content }] }
+    case 'queue.edited':
+      return {
+        ...view,
+        queue: view.queue.map((one) => (one.id === event.entry ? { ...one, content: event.content } : one)),
+      }
+    case 'queue.removed': {
+      const gone = new Set<number>(event.entries.map(({ id }) => id))
+      return { ...view, queue: view.queue.filter(({ id }) => !gone.has(id)) }
+    }
+    case 'queue.reordered':
+      return { ...view, queue: reorderQueue(view.queue, event.queue, event.entries) }
+    case 'trust.granted':
+      return { ...view, trust: addTrust(view.trust, event) }
+    case 'trust.revoked':
+      return { ...view, trust: event.tool === null ? [] : view.trust.filter(({ tool }) => tool !== event.tool) }
     case 'user.said':
       return event.entry === undefined ? view : { ...view, queue: view.queue.filter(({ id }) => id !== event.entry) }
     case 'turn.started':
@@ -52,6 +71,7 @@ function changedView(view: SessionView, seq: number, event: Event): SessionView 
         step: null,
         activeToolCalls: [],
         pendingApprovals: [],
+        trust: view.trust.filter(({ scope }) => scope !== 'turn'),
         lastTurn: { reason: event.reason, ...(event.fault && { fault: event.fault }) },
       }
     case 'step.started':
@@ -88,6 +108,7 @@ function changedView(view: SessionView, seq: number, event: Event): SessionView 
     case 'thinking.said':
     case 'text.said':
     case 'note.added':
+    case 'message.pinned':
     case 'line.moved':
     case 'checkpoint.written':
     case 'log.repaired':

@@ -1,5 +1,5 @@
-import { emptySession, evolve, type SessionState } from '@holdfast/core'
-import { type Recorded, SessionId } from '@holdfast/protocol'
+import { emptySession, evolve, type Input, type SessionState } from '@holdfast/core'
+import { BlobHash, type Recorded, SessionId } from '@holdfast/protocol'
 import { aRecord, type Given } from './a-record.ts'
 
 export const aSession = SessionId.parse('ses_01k9xyzabcdefghjkmnpqrstvw')
@@ -47,13 +47,34 @@ export const stepEnded: Given = { type: 'step.ended', turn: 0, step: 4, finish: 
 /** Seq 2 to 6: a call (seq 5) was asked for and nothing is known of it yet. */
 export const requested: readonly Given[] = [...thinking, callOf('shell'), stepEnded]
 
+type CallFacts = Extract<Input, { type: 'tool.starting' }>['facts']
+
+/** A call that changes something, of which a test changes what it is about. */
+export const factsFor = (tool: string, changes: Partial<CallFacts> = {}): CallFacts => ({
+  tool,
+  target: null,
+  isDestructive: true,
+  isReadOnly: false,
+  argsHash: BlobHash.parse(aHash),
+  workspaceTrust: [],
+  ...changes,
+})
+
+/** A prompt that waits. */
+export const queued = (queue: 'steering' | 'follow_up', text = 'wait'): Given => ({
+  type: 'prompt.queued',
+  queue,
+  content: [{ type: 'text', text }],
+})
+
 const preview = { type: 'command', command: 'ls', cwd: '/work' } as const
-export const askedFor = (call: number): Given => ({
+export const askedFor = (call: number, changes: Partial<Given & { type: 'approval.asked' }> = {}): Given => ({
   type: 'approval.asked',
   call,
   tool: 'shell',
   argsHash: aHash,
   preview,
+  ...changes,
 })
 export const approvedBy = (call: number, client: string | null = 'tui'): Given => ({
   type: 'call.approved',

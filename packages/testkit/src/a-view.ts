@@ -13,6 +13,7 @@ export const aView = (changes: Partial<z.input<typeof SessionView>> = {}): Sessi
     pendingApprovals: [],
     activeToolCalls: [],
     queue: [],
+    trust: [],
     lastTurn: null,
     ...changes,
   })

@@ -6,6 +6,8 @@ export {
   aSession,
   askedFor,
   callOf,
+  factsFor,
+  queued,
   recordsOf,
   requested,
   said,

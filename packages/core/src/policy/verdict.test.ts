@@ -1,9 +1,15 @@
+import { BlobHash, isTrustedExactly, type Permission, type Trust } from '@holdfast/protocol'
+import { factsFor } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { judge } from './verdict.ts'
+import { judge, type Policy } from './verdict.ts'
 
-const reading = { tool: 'read_file', isDestructive: false, isReadOnly: true }
-const writing = { tool: 'write_file', isDestructive: true, isReadOnly: false }
-const neither = { tool: 'mcp__x__y', isDestructive: false, isReadOnly: false }
+const reading = factsFor('read_file', { isDestructive: false, isReadOnly: true })
+const writing = factsFor('write_file')
+const neither = factsFor('mcp__x__y', { isDestructive: false })
+const policy = (settings: Partial<Policy['settings']> = {}, trust: readonly Trust[] = []): Policy => ({
+  settings: { mode: 'exec', ...settings },
+  trust,
+})
 
 describe('the verdict', () => {
   it.each([
@@ -14,11 +20,71 @@ describe('the verdict', () => {
     ['a tool that promises nothing', 'exec', neither, 'allow'],
     ['a tool that promises nothing', 'plan', neither, 'deny'],
   ] as const)('on %s in %s mode', (_, mode, facts, verdict) => {
-    expect(judge(facts, mode).type).toBe(verdict)
+    expect(judge(facts, policy({ mode })).type).toBe(verdict)
   })
 
   it('names the rule that allowed, and why it refused', () => {
-    expect(judge(reading, 'exec')).toHaveProperty('rule')
-    expect(judge(writing, 'plan')).toMatchObject({ code: 'plan_mode', message: expect.stringContaining('write_file') })
+    expect(judge(reading, policy())).toEqual({ type: 'allow', rule: 'not destructive' })
+    expect(judge(writing, policy({ mode: 'plan' }))).toMatchObject({
+      code: 'plan_mode',
+      message: expect.stringContaining('write_file'),
+    })
+  })
+
+  it.each([
+    ['destructive', 'allow', 'ask'],
+    ['all', 'ask', 'ask'],
+    ['none', 'allow', 'allow'],
+  ] as const)('by the rule %s is %s on reading and %s on writing', (approvals, onReading, onWriting) => {
+    expect(judge(reading, policy({ approvals })).type).toBe(onReading)
+    expect(judge(writing, policy({ approvals })).type).toBe(onWriting)
+  })
+})
+
+describe('a permission', () => {
+  const says = (tool: string, verdict: Permission['verdict']) => [{ tool, verdict }]
+
+  it('is heard before the rule of the session', () => {
+    expect(judge(writing, policy({ permissions: says('write_file', 'allow') }))).toMatchObject({ rule: 'permission' })
+    expect(judge(reading, policy({ permissions: says('*', 'ask') })).type).toBe('ask')
+    const denied = judge(writing, policy({ permissions: says('*', 'deny'), approvals: 'none' }))
+    expect(denied).toMatchObject({ type: 'deny', code: 'rule' })
+  })
+
+  it('is not heard in plan mode, nor is trust', () => {
+    const trust = [{ tool: 'write_file', scope: 'session' as const }]
+    const planning = policy({ mode: 'plan', permissions: says('*', 'allow') }, trust)
+    expect(judge(writing, planning)).toMatchObject({ code: 'plan_mode' })
+  })
+
+  it('that denies cannot be trusted away; one that asks can', () => {
+    const trust = [{ tool: 'write_file', scope: 'session' as const }]
+    expect(judge(writing, policy({ permissions: says('*', 'deny') }, trust)).type).toBe('deny')
+    expect(judge(writing, policy({ permissions: says('*', 'ask') }, trust))).toMatchObject({ rule: 'trust: session' })
+  })
+})
+
+describe('trust', () => {
+  const other = BlobHash.parse('b'.repeat(64))
+
+  it('answers for its tool only', () => {
+    expect(judge(writing, policy({}, [{ tool: 'write_file', scope: 'turn' }]))).toMatchObject({ rule: 'trust: turn' })
+    expect(judge(writing, policy({}, [{ tool: 'shell', scope: 'turn' }])).type).toBe('ask')
+  })
+
+  it('in one exact call answers for no other', () => {
+    const exact = [{ tool: 'write_file', scope: 'session' as const, argsHash: writing.argsHash }]
+    expect(judge(writing, policy({}, exact)).type).toBe('allow')
+    expect(judge({ ...writing, argsHash: other }, policy({}, exact)).type).toBe('ask')
+  })
+
+  it('of the workspace is asked of the workspace: another session may have taken it back', () => {
+    const trust = [{ tool: 'write_file', scope: 'workspace' as const }]
+    expect(judge({ ...writing, workspaceTrust: trust }, policy())).toMatchObject({ rule: 'trust: workspace' })
+    expect(judge(writing, policy({}, trust)).type).toBe('ask')
+  })
+
+  it('given with an answer binds the exact call where a name says little', () => {
+    expect(['shell', 'mcp__x__y', 'write_file'].map(isTrustedExactly)).toEqual([true, true, false])
   })
 })

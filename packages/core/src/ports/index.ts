@@ -31,3 +31,4 @@ export type {
 } from './provider.ts'
 export type { Draft, Drafts, Snapshots, Store, StoredSnapshot } from './store.ts'
 export type { Prepared, Tool, ToolArgs, ToolPlace, ToolResult, ToolRun, Tools } from './tool.ts'
+export type { TrustChange, Trusts } from './trusts.ts'

@@ -1,5 +1,6 @@
 import type { BlobHash, CommandId, LostRecord, Recorded, Result, Seq, SessionId } from '@holdfast/protocol'
 import type { CatalogueEntry } from './catalogue.ts'
+import type { TrustChange } from './trusts.ts'
 
 /** A record ready to be stored: its event already encoded, once, for the disk and for every subscriber. */
 export type EncodedRecord = {
@@ -20,6 +21,8 @@ export type Append = {
   readonly clearDraft: boolean
   /** Blobs these records refer to, so that they are kept. */
   readonly blobs: readonly BlobHash[]
+  /** What these records change in the trust of the session's workspace. */
+  readonly trust: readonly TrustChange[]
 }
 
 export type NewSession = {

@@ -3,6 +3,7 @@ import type { Catalogue } from './catalogue.ts'
 import type { Leases } from './lease.ts'
 import type { Log } from './log.ts'
 import type { SaidPart } from './provider.ts'
+import type { Trusts } from './trusts.ts'
 
 /** The text of a running answer, saved each second and dropped when the message is recorded. */
 export type Draft = { readonly step: StepId; readonly parts: readonly SaidPart[] }
@@ -23,7 +24,7 @@ export interface Snapshots {
 }
 
 /** All that a store owes the runtime. A new store is done when `describeStore` passes, and not before. */
-export interface Store extends Log, Catalogue, Leases, Drafts, Snapshots {
+export interface Store extends Log, Catalogue, Leases, Drafts, Snapshots, Trusts {
   /** Waits for what is under way, then lets go of the file. */
   close(): Promise<void>
 }

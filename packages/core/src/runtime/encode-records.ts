@@ -1,5 +1,6 @@
 import { type BlobHash, type ClientId, type CommandId, type Event, eventVersion, type Seq } from '@holdfast/protocol'
 import type { EncodedRecord } from '../ports/log.ts'
+import type { TrustChange } from '../ports/trusts.ts'
 
 export type Batch = {
   readonly after: Seq
@@ -32,6 +33,7 @@ export function blobsOf(event: Event): readonly BlobHash[] {
       return [event.system, event.tools]
     case 'user.said':
     case 'prompt.queued':
+    case 'queue.edited':
       return event.content.flatMap((part) => (part.type === 'file' ? [part.blob] : []))
     case 'call.settled': {
       const blob = 'output' in event.outcome ? event.outcome.output?.blob : undefined
@@ -40,4 +42,12 @@ export function blobsOf(event: Event): readonly BlobHash[] {
     default:
       return []
   }
+}
+
+/** What an event changes in the trust of its workspace. */
+export function trustChangesOf(event: Event): readonly TrustChange[] {
+  if (event.type === 'trust.revoked') return [{ type: 'revoked', tool: event.tool }]
+  if (event.type !== 'trust.granted' || event.scope !== 'workspace') return []
+  const { tool, scope, argsHash } = event
+  return [{ type: 'granted', trust: { tool, scope, ...(argsHash !== undefined && { argsHash }) } }]
 }

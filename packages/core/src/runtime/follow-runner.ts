@@ -1,5 +1,6 @@
 import { type Frame, limits, type Recorded, type SessionId, type SubscribeOptions } from '@holdfast/protocol'
 import type { Log } from '../ports/log.ts'
+import type { Who } from './hub.ts'
 import type { Readings } from './readings.ts'
 import type { SessionRunner } from './session-runner.ts'
 
@@ -8,10 +9,10 @@ type Past = Pick<Readings, 'snapshotOf'> & { readonly log: Pick<Log, 'read'> }
 /** Joins first and reads afterwards, so that between the past and the present nothing is missed and nothing comes twice. */
 export async function* followRunner(
   { id: sessionId, hub, folded }: SessionRunner,
-  { after, signal }: Pick<SubscribeOptions, 'after' | 'signal'>,
+  { after, signal, ...who }: Pick<SubscribeOptions, 'after' | 'signal'> & Who,
   { snapshotOf, log }: Past,
 ): AsyncGenerator<Frame> {
-  const { subscription, draft, leave } = hub.join()
+  const { subscription, draft, leave } = hub.join(who)
   const joined = folded()
   const { seq } = joined.state
   signal?.addEventListener('abort', leave, { once: true })

@@ -1,26 +1,33 @@
 import {
   type CallId,
+  type ClientId,
   dropRecorded,
   type Frame,
   type FrameOf,
   growLive,
   type LivePart,
   type LivePlace,
+  type Role,
   type SessionId,
   type StepId,
 } from '@holdfast/protocol'
 import type { EncodedRecord } from '../ports/log.ts'
+import { createSeats, type Seats } from './seats.ts'
 import { createSubscription, type Subscription } from './subscription.ts'
+
+/** Who joins; one without a name takes no seat. */
+export type Who = { readonly client: ClientId | null; readonly role?: Role | undefined }
 
 /** Tells every subscriber of one session what happened. A frame is one object for all of them, so it is encoded once. */
 export interface Hub {
   readonly size: number
+  readonly seats: Seats
   /** Only what is on stable storage: nobody may see what a crash could unsay. */
   publish(records: readonly EncodedRecord[]): void
   /** Live, and never stored. */
   show(place: LivePlace, text: string): void
   /** Joins now: from here on the subscription misses nothing. */
-  join(): { readonly subscription: Subscription; readonly draft: FrameOf<'draft'> | null; leave(): void }
+  join(who?: Who): { readonly subscription: Subscription; readonly draft: FrameOf<'draft'> | null; leave(): void }
   /** What running calls have printed, as far as it is still held. */
   printed(): ReadonlyMap<CallId, string>
   end(reason: FrameOf<'end'>['reason'], retryMs: number | null): void
@@ -46,7 +53,13 @@ export function createHub(sessionId: SessionId, changed: () => void): Hub {
     retryMs,
   })
 
+  const seats = createSeats(() => {
+    const frame: Frame = { type: 'presence', sessionId, clients: [...seats.all] }
+    send(frame, frameOverheadBytes * (frame.clients.length + 1))
+  })
+
   return {
+    seats,
     get size() {
       return subscriptions.size
     },
@@ -68,15 +81,20 @@ export function createHub(sessionId: SessionId, changed: () => void): Hub {
       send({ type: 'delta', sessionId, ...place, index, text }, text.length + frameOverheadBytes)
     },
 
-    join() {
+    join({ client, role } = { client: null }) {
       const subscription = createSubscription(draft, () => endFrame('slow', 0))
       subscriptions.add(subscription)
+      let isSeated = client !== null
+      if (client !== null) seats.sit(client, role)
       return {
         subscription,
         draft: draft(),
         leave: () => {
           subscription.close()
-          if (subscriptions.delete(subscription)) changed()
+          if (!subscriptions.delete(subscription) && !isSeated) return
+          if (isSeated && client !== null) seats.leave(client)
+          isSeated = false
+          changed()
         },
       }
     },

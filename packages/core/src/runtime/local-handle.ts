@@ -16,7 +16,7 @@ import {
 } from '@holdfast/protocol'
 import { followRunner } from './follow-runner.ts'
 import { loadSession } from './load-session.ts'
-import { readSubmitter } from './read-submitter.ts'
+import { readSubmitter, readWho } from './read-submitter.ts'
 import { createReadings } from './readings.ts'
 import type { Roster } from './roster.ts'
 
@@ -50,8 +50,9 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
       return runner.value.submit({ commandId, by, command: command.data })
     },
 
-    async *subscribe({ after, signal }: SubscribeOptions = {}): AsyncGenerator<Frame> {
+    async *subscribe({ after, signal, client, role }: SubscribeOptions = {}): AsyncGenerator<Frame> {
       let cursor = after
+      const who = readWho({ client, role })
       for (;;) {
         const woken = await roster.wake(id)
         if (!woken.ok) {
@@ -59,7 +60,11 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
           return
         }
         let isCut = false
-        for await (const frame of followRunner(woken.value, { after: cursor, signal }, { log: store, snapshotOf })) {
+        for await (const frame of followRunner(
+          woken.value,
+          { after: cursor, signal, ...who },
+          { log: store, snapshotOf },
+        )) {
           if (frame.type === 'snapshot') cursor = frame.seq
           if (frame.type === 'record') cursor = frame.record.seq
           // Whoever read too slowly need not know: all it missed is in the log, and it has a cursor.

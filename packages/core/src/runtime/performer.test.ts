@@ -14,6 +14,7 @@ const reportOn = ({ key }: Effect): Report => ({
   type: 'call.prepared',
   call: CallId.parse(Number(key.split(':')[1])),
   found: { unusable: 'no' },
+  atMs: 0,
 })
 
 /** A performer whose effects wait until the test ends them. */

@@ -3,11 +3,16 @@ import {
   CommandId,
   explainIssue,
   fault,
+  HoldfastError,
   ok,
   type Result,
+  Role,
   refuse,
   type SubmitOptions,
+  type SubscribeOptions,
 } from '@holdfast/protocol'
+
+import type { Who } from './hub.ts'
 
 export type Submitter = { readonly commandId?: CommandId | undefined; readonly by: ClientId | null }
 
@@ -18,4 +23,14 @@ export function readSubmitter({ commandId, as }: SubmitOptions): Result<Submitte
   const client = ClientId.optional().safeParse(as)
   if (!client.success) return refuse(fault('bad_request', `as: ${explainIssue(client.error)}.`))
   return ok({ commandId: command.data, by: client.data ?? null })
+}
+
+/** Who subscribes, if they said. A subscription has no other way to refuse than to throw. */
+export function readWho({ client, role }: Pick<SubscribeOptions, 'client' | 'role'>): Who {
+  const named = ClientId.optional().safeParse(client)
+  if (!named.success) throw new HoldfastError(fault('bad_request', `client: ${explainIssue(named.error)}.`))
+  const asked = Role.optional().safeParse(role)
+  if (!asked.success)
+    throw new HoldfastError(fault('invalid_role', `There is no role ${role}. A role is driver or viewer.`))
+  return { client: named.data ?? null, role: asked.data }
 }

@@ -10,7 +10,7 @@ import {
 } from '@holdfast/protocol'
 import { viewOf } from '../session/view.ts'
 import type { Folded } from './load-session.ts'
-import { type LineReader, readPage } from './read-page.ts'
+import { type LinePage, type LineReader, readPage } from './read-page.ts'
 
 /** The half of a handle that only reads; it wakes nobody. */
 export interface Readings extends Pick<SessionHandle, 'snapshot' | 'page'> {
@@ -28,7 +28,12 @@ export type ReadingsParts = {
 }
 
 export function createReadings({ id, log, folded, tell }: ReadingsParts): Readings {
-  const pageOf = ({ state }: Folded, request: PageRequest) => readPage(log, id, state.line, state.seq, request)
+  async function pageOf({ state }: Folded, request: PageRequest): Promise<LinePage> {
+    const page = await readPage(log, id, state.line, state.seq, request)
+    if (state.pins.length === 0) return page
+    const pinned = new Set<number>(state.pins)
+    return { ...page, messages: page.messages.map((one) => (pinned.has(one.id) ? { ...one, pinned: true } : one)) }
+  }
 
   async function snapshotOf(now: Folded): Promise<FrameOf<'snapshot'>> {
     const { messages, before } = await pageOf(now, { limit: limits.snapshotMessages })

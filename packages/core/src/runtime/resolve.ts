@@ -19,8 +19,14 @@ import type { EffectParts } from './effect/parts.ts'
  */
 export async function resolve(parts: EffectParts, { command }: Submission): Promise<Result<Facts>> {
   switch (command.type) {
-    case 'sendPrompt': {
+    case 'sendPrompt':
+    case 'queueSteering':
+    case 'queueFollowUp': {
       const refusal = (await refuseContent(parts, command.content)) ?? refuseModel(parts) ?? (await parts.findDamage())
+      return refusal ? refuse(refusal) : ok({})
+    }
+    case 'editQueueEntry': {
+      const refusal = await refuseContent(parts, command.content)
       return refusal ? refuse(refusal) : ok({})
     }
     case 'continue': {

@@ -4,7 +4,9 @@ import { claimSession } from './claim-session.ts'
 import { logDamaged } from './damage.ts'
 import { createBackground } from './in-background.ts'
 import { loadSession } from './load-session.ts'
+import { createNews, type News } from './news.ts'
 import type { NodeParts } from './node-parts.ts'
+import { createRestarts } from './restarts.ts'
 import { openRunner, type SessionRunner } from './session-runner.ts'
 import { settleCrashed } from './settle-crashed.ts'
 import { startSession } from './start-session.ts'
@@ -13,6 +15,8 @@ import { createUnloader } from './unloader.ts'
 /** The sessions that are awake in this process, and the right to wake others. */
 export interface Roster {
   readonly parts: NodeParts
+  /** What becomes of the sessions of this process. */
+  readonly news: News
   start(options: StartOptions): Promise<Result<SessionRunner>>
   /** The session, awake. Refused: session_not_found, session_locked, log_damaged. */
   wake(id: SessionId): Promise<Result<SessionRunner>>
@@ -34,6 +38,8 @@ export function createRoster(parts: NodeParts): Roster {
   const waking = new Map<SessionId, Promise<Result<SessionRunner>>>()
   const inBackground = createBackground(parts.onProblem)
   const unloader = createUnloader(parts.clock, (id) => inBackground(`unloading ${id}`, unload(id, 'stopped')))
+  const news = createNews()
+  const restarts = createRestarts(parts.clock)
   let isClosing = false
 
   async function open(id: SessionId): Promise<Result<SessionRunner>> {
@@ -45,6 +51,7 @@ export function createRoster(parts: NodeParts): Roster {
       return runner
     }
     held.set(id, { runner: runner.value, lease: lease.value })
+    news.tell({ type: 'session.started', session: runner.value.folded().row.entry.meta })
     unloader.look(runner.value)
     return runner
   }
@@ -61,14 +68,24 @@ export function createRoster(parts: NodeParts): Roster {
       loaded: loaded.value,
       touched: () => {
         const one = held.get(id)
-        if (one) unloader.look(one.runner)
+        if (!one) return
+        unloader.look(one.runner)
+        news.tell({ type: 'session.changed', session: one.runner.folded().row.entry.meta })
       },
-      abandoned: ({ code }) => {
+      abandoned: ({ code, message }) => {
         forget(id)
+        if (code === 'internal') restart(id, message)
         // The log moved and no one else owns it: an append we took for refused had got there. Take it up where it stands.
         if (code === 'log_moved' && !isClosing) inBackground(`waking ${id} again`, wake(id))
       },
     })
+  }
+
+  /** The crash of one session is its own: it is brought up again from its log, unless it does nothing but crash. */
+  function restart(id: SessionId, cause: string): void {
+    const mayRestart = restarts.note(id, cause) && !isClosing
+    news.tell({ type: 'session.stopped', session: id, reason: mayRestart ? 'crashed' : 'restart_exhausted', cause })
+    if (mayRestart) inBackground(`waking ${id} again`, wake(id))
   }
 
   function forget(id: SessionId): void {
@@ -81,6 +98,7 @@ export function createRoster(parts: NodeParts): Roster {
     if (!one) return
     forget(id)
     await one.runner.stop(reason)
+    news.tell({ type: 'session.stopped', session: id, reason })
     await store.release(id, node.id, one.lease.epoch)
     if (!one.runner.folded().row.entry.spoken) await store.removeUnspoken([])
   }
@@ -89,6 +107,8 @@ export function createRoster(parts: NodeParts): Roster {
     if (isClosing) return refuse(fault('session_stopped', 'This process is closing.'))
     const known = held.get(id)
     if (known) return ok(known.runner)
+    const exhausted = restarts.refusal(id)
+    if (exhausted) return refuse(exhausted)
     const pending = waking.get(id) ?? open(id).finally(() => waking.delete(id))
     waking.set(id, pending)
     return pending
@@ -96,6 +116,7 @@ export function createRoster(parts: NodeParts): Roster {
 
   const roster: Roster = {
     parts,
+    news,
     wake,
     async start(options) {
       const started = await startSession(parts, options)

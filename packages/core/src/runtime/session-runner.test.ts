@@ -116,7 +116,7 @@ describe('an abort that is owed', () => {
     answers = 'broken'
     house.clock.advance(500)
     await new Promise<void>((resolve) => void setImmediate(resolve))
-    expect(problems).toEqual([{ where: `recording an abort of ${aSession}`, cause: broken }])
+    expect(problems[0]).toEqual({ where: `session ${aSession}`, cause: broken })
   })
 })
 

@@ -2,6 +2,7 @@ import {
   type Answer,
   type Fault,
   fault,
+  HoldfastError,
   ok,
   type Result,
   refuse,
@@ -14,7 +15,7 @@ import { plan } from '../session/plan.ts'
 import { createDamageCheck } from './damage.ts'
 import type { EffectParts, RuntimeParts } from './effect/parts.ts'
 import { createPerform } from './effect/perform-effect.ts'
-import { blobsOf, encodeRecords } from './encode-records.ts'
+import { blobsOf, encodeRecords, trustChangesOf } from './encode-records.ts'
 import { endLeftovers } from './end-leftovers.ts'
 import { createHub, type Hub } from './hub.ts'
 import { createBackground } from './in-background.ts'
@@ -23,6 +24,7 @@ import { createMailbox } from './mailbox.ts'
 import { createOwedAbort } from './owed-abort.ts'
 import { createPerformer } from './performer.ts'
 import { resolve } from './resolve.ts'
+import { seatRefusal } from './seat-refusal.ts'
 import { createSnapshotKeeper } from './snapshot-keeper.ts'
 
 /** A session that is awake: one mailbox, its folds, its subscribers, its effects. */
@@ -90,8 +92,21 @@ export async function openRunner({
     () => closed !== null,
   )
 
-  /** Decide, append, evolve, publish, perform: the only way anything comes to be true in a session. */
+  /** What breaks here is our bug: the session stops before its log learns something false, and is brought up again. */
   async function step(input: Input): Promise<Result<Answer>> {
+    try {
+      return await take(input)
+    } catch (cause) {
+      if (cause instanceof HoldfastError) return refuse(cause.toFault())
+      parts.onProblem({ where: `session ${id}`, cause })
+      const broken = fault('internal', `The session broke: ${cause instanceof Error ? cause.message : String(cause)}`)
+      abandon(broken)
+      return refuse(broken)
+    }
+  }
+
+  /** Decide, append, evolve, publish, perform: the only way anything comes to be true in a session. */
+  async function take(input: Input): Promise<Result<Answer>> {
     if (closed) return refuse(closed)
     const { state } = current
     const decision = decide(state, input)
@@ -111,6 +126,7 @@ export async function openRunner({
       entry: next.row.entry,
       clearDraft: events.some(({ type }) => type === 'step.ended'),
       blobs: events.flatMap(blobsOf),
+      trust: events.flatMap(trustChangesOf),
     })
     if (!appended.ok) return refusedAppend(input, appended)
 
@@ -162,6 +178,10 @@ export async function openRunner({
 
   async function submit(submission: Submission): Promise<Result<Answer>> {
     const { seq } = current.state
+    const { command, by } = submission
+    const unseated = seatRefusal(hub.seats, by, command)
+    if (unseated) return retryOf({ type: 'command', facts: {}, ...submission }, refuse(unseated))
+    if (command.type === 'claimDriver' || command.type === 'handOver') return ok({ seq, result: {} })
     const facts = await resolve(effects, submission)
     if (!facts.ok) return retryOf({ type: 'command', facts: {}, ...submission }, facts)
     if (submission.command.type === 'abort') return abort(submission)

@@ -1,152 +1,33 @@
-import { BlobHash, CallId, Command, CommandId, type CommandInput, StepId, TurnNumber } from '@holdfast/protocol'
+import { BlobHash, CallId, type CommandInput, StepId, TurnNumber } from '@holdfast/protocol'
 import {
   after,
   aHash,
   approvedBy,
   askedFor,
   callOf,
+  factsFor,
+  queued,
   requested,
-  said,
   settled,
   stepEnded,
   thinking,
   turnEnded,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
+import { asked, decided, events, phases } from '../testing/deciding.ts'
 import { answerOf, decide } from './decide.ts'
 import { evolve } from './evolve.ts'
-import type { Facts, Input, Report } from './input.ts'
-import { emptySession, type SessionState } from './state.ts'
+import type { Report } from './input.ts'
+import type { SessionState } from './state.ts'
 
-const asked = (command: CommandInput, facts: Facts = {}): Input => ({
-  type: 'command',
-  commandId: CommandId.parse('cmd-1'),
-  by: null,
-  command: Command.parse(command),
-  facts,
-})
-const decided = (state: SessionState, input: Input) => {
-  const result = decide(state, input)
-  return result.ok ? result.value.map((event) => event.type).join(' ') : result.fault.code
-}
-const events = (state: SessionState, input: Input) => {
-  const result = decide(state, input)
-  return result.ok ? result.value : []
-}
-
-const phases = {
-  unborn: emptySession(),
-  idle: after(),
-  done: after(...thinking, turnEnded('done')),
-  failed: after(...thinking, turnEnded('failed')),
-  preparing: after(...thinking.slice(0, 2)),
-  thinking: after(...thinking),
-  asked: after(...requested, askedFor(5)),
-  started: after(...requested, approvedBy(5), { type: 'call.started', call: 5 }),
-}
 const prompt: CommandInput = { type: 'sendPrompt', content: 'hello' }
 const approve: CommandInput = { type: 'respondToApproval', decision: 'approve' }
-
-describe('each command in each phase', () => {
-  const ended = 'step.ended turn.ended'
-  it.each<[CommandInput['type'], CommandInput, Record<keyof typeof phases, string>]>([
-    [
-      'sendPrompt',
-      prompt,
-      {
-        unborn: 'session_not_found',
-        idle: 'turn.started user.said',
-        done: 'turn.started user.said',
-        failed: 'turn.started user.said',
-        preparing: 'prompt.queued',
-        thinking: 'prompt.queued',
-        asked: 'prompt.queued',
-        started: 'prompt.queued',
-      },
-    ],
-    [
-      'respondToApproval',
-      approve,
-      {
-        unborn: 'session_not_found',
-        idle: 'no_pending_approval',
-        done: 'no_pending_approval',
-        failed: 'no_pending_approval',
-        preparing: 'no_pending_approval',
-        thinking: 'no_pending_approval',
-        asked: 'call.approved',
-        started: 'no_pending_approval',
-      },
-    ],
-    [
-      'abort',
-      { type: 'abort' },
-      {
-        unborn: 'session_not_found',
-        idle: '',
-        done: '',
-        failed: '',
-        preparing: 'turn.ended',
-        thinking: ended,
-        asked: 'call.settled turn.ended',
-        started: 'call.settled turn.ended',
-      },
-    ],
-    [
-      'continue',
-      { type: 'continue' },
-      {
-        unborn: 'session_not_found',
-        idle: 'nothing_to_continue',
-        done: 'nothing_to_continue',
-        failed: 'turn.started',
-        preparing: 'turn_running',
-        thinking: 'turn_running',
-        asked: 'turn_running',
-        started: 'turn_running',
-      },
-    ],
-    [
-      'enterPlan',
-      { type: 'enterPlan' },
-      {
-        unborn: 'session_not_found',
-        idle: 'settings.changed',
-        done: 'settings.changed',
-        failed: 'settings.changed',
-        preparing: 'settings.changed',
-        thinking: 'settings.changed',
-        asked: 'settings.changed call.settled',
-        started: 'settings.changed',
-      },
-    ],
-    [
-      'enterExec',
-      { type: 'enterExec' },
-      {
-        unborn: 'session_not_found',
-        idle: '',
-        done: '',
-        failed: '',
-        preparing: '',
-        thinking: '',
-        asked: '',
-        started: '',
-      },
-    ],
-  ])('%s is accepted or refused, by what the session is doing', (_, command, expected) => {
-    const found = Object.fromEntries(
-      Object.entries(phases).map(([name, state]) => [name, decided(state, asked(command))]),
-    )
-    expect(found).toEqual(expected)
-  })
-})
 
 describe('a report', () => {
   const call = CallId.parse(5)
   const step = StepId.parse(4)
   const hash = BlobHash.parse(aHash)
-  const facts = { tool: 'shell', isDestructive: true, isReadOnly: false }
+  const facts = factsFor('shell')
   const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, cost: null }
   const preview = { type: 'arguments' as const, args: {} }
   const fault = { kind: 'unreachable', message: 'gone' } as const
@@ -156,7 +37,8 @@ describe('a report', () => {
     'step.refused': { type: 'step.refused', turn, fault },
     'model.replied': { type: 'model.replied', step, parts: [{ type: 'text', text: 'hi' }], finish: 'stop', usage },
     'model.failed': { type: 'model.failed', step, parts: [], fault, usage: null },
-    'call.prepared': { type: 'call.prepared', call, found: { facts, argsHash: hash, preview } },
+    'call.prepared': { type: 'call.prepared', call, found: { facts, argsHash: hash, preview }, atMs: 0 },
+    'approval.expired': { type: 'approval.expired', call },
     'tool.starting': { type: 'tool.starting', call, facts, process: null },
     'tool.finished': {
       type: 'tool.finished',
@@ -176,6 +58,7 @@ describe('a report', () => {
     ['model.replied', phases.thinking, 'text.said step.ended turn.ended'],
     ['model.failed', phases.thinking, 'step.ended turn.ended'],
     ['call.prepared', after(...requested), 'approval.asked'],
+    ['approval.expired', phases.asked, 'call.settled'],
     ['tool.starting', after(...requested, approvedBy(5)), 'call.started'],
     ['tool.finished', phases.started, 'call.settled'],
     ['process.escaped', phases.idle, 'note.added'],
@@ -194,6 +77,8 @@ describe('a report', () => {
     ['model.failed', phases.idle],
     ['call.prepared', phases.asked],
     ['call.prepared', phases.idle],
+    ['approval.expired', phases.started],
+    ['approval.expired', phases.idle],
     ['tool.starting', phases.asked],
     ['tool.starting', phases.started],
     ['tool.finished', phases.asked],
@@ -235,17 +120,9 @@ describe('a report', () => {
   })
 
   it('goes on with the turn if someone steered it meanwhile', () => {
-    const steered = after(...thinking, {
-      type: 'prompt.queued',
-      queue: 'steering',
-      content: [{ type: 'text', text: 'wait' }],
-    })
+    const steered = after(...thinking, queued('steering'))
     expect(decided(steered, reports['model.replied'])).toBe('text.said step.ended')
-    const next = after(
-      ...thinking,
-      { type: 'prompt.queued', queue: 'steering', content: [{ type: 'text', text: 'wait' }] },
-      { ...stepEnded, finish: 'stop' } as typeof stepEnded,
-    )
+    const next = after(...thinking, queued('steering'), { ...stepEnded, finish: 'stop' } as typeof stepEnded)
     expect(decided(next, reports['step.prepared'])).toBe('user.said context.changed step.started')
   })
 
@@ -294,13 +171,13 @@ describe('an approval', () => {
 
 describe('plan mode', () => {
   const preview = { type: 'arguments' as const, args: {} }
-  const facts = { tool: 'shell', isDestructive: true, isReadOnly: false }
+  const facts = factsFor('shell')
   const found = { facts, argsHash: BlobHash.parse(aHash), preview }
-  const prepared: Report = { type: 'call.prepared', call: CallId.parse(5), found }
+  const prepared = { type: 'call.prepared' as const, call: CallId.parse(5), found, atMs: 0 }
 
   it('refuses what changes something in plan mode, and takes back open questions', () => {
     const planning = after({ type: 'settings.changed', mode: 'plan' }, ...requested)
-    const late: Report = { ...prepared, call: CallId.parse(6) }
+    const late = { ...prepared, call: CallId.parse(6) }
     expect(events(planning, late)).toMatchObject([{ outcome: { type: 'denied', code: 'plan_mode' } }])
     expect(events(phases.asked, asked({ type: 'enterPlan' }))).toMatchObject([
       { type: 'settings.changed', mode: 'plan' },
@@ -340,8 +217,7 @@ describe('a prompt', () => {
   })
 
   it('is refused when the queue is full', () => {
-    const entry = { type: 'prompt.queued' as const, queue: 'steering' as const, content: said('x').content }
-    const full = after(...thinking, ...Array.from({ length: 64 }, () => entry))
+    const full = after(...thinking, ...Array.from({ length: 64 }, () => queued('steering')))
     expect(decided(full, asked(prompt))).toBe('queue_full')
   })
 

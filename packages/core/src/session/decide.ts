@@ -1,10 +1,12 @@
 import { type Answer, type Event, fault, ok, type Recorded, type Result, refuse, unreachable } from '@holdfast/protocol'
 import { respondToApproval } from './decide/approval.ts'
-import { beginCall, judgeCall, settleCall, tellEscape } from './decide/call.ts'
+import { beginCall, expireApproval, judgeCall, settleCall, tellEscape } from './decide/call.ts'
 import { enterMode } from './decide/mode.ts'
 import { continueTurn, sendPrompt } from './decide/prompt.ts'
+import { editEntry, removeEntry, reorder, takeBack } from './decide/queue.ts'
 import { abandonTurn, recover } from './decide/recovery.ts'
 import { beginStep, endStep, failTurn } from './decide/step.ts'
+import { revokeToolTrust, setToolTrust } from './decide/trust.ts'
 import type { Asked, Input } from './input.ts'
 import type { SessionState } from './state.ts'
 
@@ -26,6 +28,8 @@ export function decide(state: SessionState, input: Input): Result<readonly Event
       return ok(state.turn.phase === 'thinking' && state.turn.step === input.step ? endStep(state, input) : [])
     case 'call.prepared':
       return ok(judgeCall(state, input))
+    case 'approval.expired':
+      return ok(expireApproval(state, input))
     case 'tool.starting':
       return ok(beginCall(state, input))
     case 'tool.finished':
@@ -44,7 +48,22 @@ export function decide(state: SessionState, input: Input): Result<readonly Event
 function decideCommand(state: SessionState, { command, by, facts }: Asked): Result<readonly Event[]> {
   switch (command.type) {
     case 'sendPrompt':
-      return sendPrompt(state, command.content)
+    case 'queueSteering':
+      return sendPrompt(state, command.content, 'steering')
+    case 'queueFollowUp':
+      return sendPrompt(state, command.content, 'follow_up')
+    case 'recallQueues':
+      return ok(takeBack(state, ['steering', 'follow_up'], true))
+    case 'clearQueues':
+      return ok(takeBack(state, ['steering', 'follow_up'], false))
+    case 'dequeueSteering':
+      return ok(takeBack(state, ['steering'], true))
+    case 'editQueueEntry':
+      return editEntry(state, command)
+    case 'removeQueueEntry':
+      return removeEntry(state, command)
+    case 'reorderQueue':
+      return reorder(state, command)
     case 'respondToApproval':
       return respondToApproval(state, command, by, facts)
     case 'abort':
@@ -54,7 +73,14 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Resu
     case 'enterPlan':
       return ok(enterMode(state, 'plan'))
     case 'enterExec':
-      return ok(enterMode(state, 'exec'))
+      return ok(enterMode(state, 'exec', command.keepPlan))
+    case 'setToolTrust':
+      return setToolTrust(state, command)
+    case 'revokeToolTrust':
+      return ok(revokeToolTrust(command))
+    case 'claimDriver':
+    case 'handOver':
+      return ok([]) // a seat is held by who is here, not by what is on record: the runner answers
     default:
       return unreachable(command)
   }
@@ -66,5 +92,7 @@ const isPreparing = ({ turn }: SessionState, number: number) => turn.phase === '
 
 /** What a command is answered: a pure function of the first record it wrote, so that a retry gets the same answer. */
 export function answerOf({ seq, event }: Recorded): Answer {
-  return { seq, result: event.type === 'prompt.queued' ? { queued: event.queue } : {} }
+  if (event.type === 'prompt.queued') return { seq, result: { queued: event.queue } }
+  if (event.type === 'queue.removed' && event.recalled) return { seq, result: { entries: event.entries } }
+  return { seq, result: {} }
 }

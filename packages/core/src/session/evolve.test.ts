@@ -6,6 +6,7 @@ import {
   askedFor,
   callOf,
   type Given,
+  queued,
   recordsOf,
   requested,
   settled,
@@ -19,7 +20,12 @@ import { evolve } from './evolve.ts'
 import { emptySession } from './state.ts'
 
 const text = [{ type: 'text' as const, text: 'hi' }]
-const queued: Given = { type: 'prompt.queued', queue: 'steering', content: text }
+const usage = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4, cost: 0.5 }
+const granted = (tool: string, scope: 'turn' | 'session' | 'workspace'): Given => ({
+  type: 'trust.granted',
+  tool,
+  scope,
+})
 
 describe('each event', () => {
   it.each<[EventType, readonly Given[], object]>([
@@ -30,8 +36,30 @@ describe('each event', () => {
       { settings: { mode: 'plan', model: 'sim/model' } },
     ],
     ['context.changed', [{ type: 'context.changed', system: aHash, tools: aHash }], { context: { system: aHash } }],
-    ['prompt.queued', [queued], { queue: [{ id: 2, queue: 'steering', content: text }] }],
-    ['user.said', [queued, { type: 'user.said', turn: 0, content: text, entry: 2 }], { queue: [] }],
+    ['prompt.queued', [queued('steering', 'hi')], { queue: [{ id: 2, queue: 'steering', content: text }] }],
+    [
+      'queue.edited',
+      [queued('steering'), { type: 'queue.edited', entry: 2, content: text }],
+      { queue: [{ id: 2, content: text }] },
+    ],
+    [
+      'queue.removed',
+      [
+        queued('steering'),
+        queued('follow_up'),
+        { type: 'queue.removed', entries: [{ id: 2, queue: 'steering', content: text }], recalled: true },
+      ],
+      { queue: [{ id: 3, queue: 'follow_up' }] },
+    ],
+    [
+      'queue.reordered',
+      [
+        ...[queued('steering'), queued('follow_up'), queued('steering')],
+        { type: 'queue.reordered', queue: 'steering', entries: [4, 2] },
+      ],
+      { queue: [{ id: 4 }, { id: 3 }, { id: 2 }] },
+    ],
+    ['user.said', [queued('steering'), { type: 'user.said', turn: 0, content: text, entry: 2 }], { queue: [] }],
     ['turn.started', thinking.slice(0, 1), { turns: 1, turn: { phase: 'preparing', number: 0, steps: 0 } }],
     ['step.started', thinking, { turn: { phase: 'thinking', step: 4, number: 0, steps: 1 } }],
     [
@@ -39,15 +67,30 @@ describe('each event', () => {
       [...thinking, callOf('shell')],
       { turn: { phase: 'acting', step: 4, calls: [{ id: 5, status: 'requested' }] } },
     ],
-    ['step.ended', [...thinking, stepEnded], { turn: { phase: 'preparing', steps: 1 } }],
-    ['approval.asked', [...requested, askedFor(5)], { turn: { calls: [{ status: 'asked', approval: 7 }] } }],
+    [
+      'step.ended',
+      [...thinking, { ...stepEnded, usage } as Given],
+      { used: usage, turn: { phase: 'preparing', isAnswered: true, steps: 1 } },
+    ],
+    ['text.said', [{ type: 'text.said', turn: 0, step: 4, text: 'hi', provider: 'sim' }], { lastAnswer: 2 }],
+    [
+      'approval.asked',
+      [...requested, askedFor(5)],
+      { turn: { calls: [{ status: 'asked', approval: 7, expiresAt: null }] } },
+    ],
+    ['trust.granted', [granted('a', 'session'), granted('a', 'session')], { trust: [{ tool: 'a', scope: 'session' }] }],
+    [
+      'trust.revoked',
+      [granted('a', 'session'), granted('b', 'session'), { type: 'trust.revoked', tool: 'a' }],
+      { trust: [{ tool: 'b' }] },
+    ],
     ['call.approved', [...requested, approvedBy(5)], { turn: { calls: [{ status: 'approved', argsHash: aHash }] } }],
     [
       'call.started',
       [...requested, approvedBy(5), { type: 'call.started', call: 5 }],
       { turn: { calls: [{ status: 'started', process: null }] } },
     ],
-    ['call.settled', [...requested, settled(5)], { turn: { phase: 'preparing', steps: 1 } }],
+    ['call.settled', [...requested, settled(5)], { turn: { phase: 'preparing', isAnswered: false, steps: 1 } }],
     [
       'turn.ended',
       [...thinking, turnEnded('aborted')],
@@ -63,13 +106,21 @@ describe('each event', () => {
       [{ type: 'checkpoint.written', turn: 0, summary: 's', keepFrom: 1, tokensBefore: 2, tokensAfter: 1 }],
       { checkpoint: 2 },
     ],
+    ['message.pinned', [{ type: 'message.pinned', message: 5, pinned: true }], { pins: [5] }],
+    [
+      'message.pinned',
+      [
+        { type: 'message.pinned', message: 5, pinned: true },
+        { type: 'message.pinned', message: 5, pinned: false },
+      ],
+      { pins: [] },
+    ],
   ])('%s changes exactly what it says', (_, given, expected) => {
     expect(after(...given)).toMatchObject(expected)
   })
 
   it.each<[EventType, Given]>([
     ['thinking.said', { type: 'thinking.said', turn: 0, step: 4, text: 'hm', provider: 'sim' }],
-    ['text.said', { type: 'text.said', turn: 0, step: 4, text: 'hi', provider: 'sim' }],
     ['note.added', { type: 'note.added', turn: 0, kind: 'system', level: 'info', text: 'noted' }],
     ['log.repaired', { type: 'log.repaired', lost: [1] }],
   ])('%s moves nothing but the seq: state holds no message bodies', (_, given) => {
@@ -78,7 +129,7 @@ describe('each event', () => {
   })
 
   it('is known to one of the two lists above', () => {
-    expect(Event.options).toHaveLength(20)
+    expect(Event.options).toHaveLength(26)
     expect(messageEvents.length).toBeLessThan(Event.options.length)
   })
 })

@@ -1,10 +1,14 @@
 import {
   ApprovalId,
+  addTrust,
+  addUsage,
   CallId,
   EntryId,
   type Event,
   invariant,
+  MessageId,
   type Recorded,
+  reorderQueue,
   type Seq,
   StepId,
   type TurnNumber,
@@ -13,7 +17,7 @@ import {
 import type { Call, CallProgress, SessionState, Turn } from './state.ts'
 
 /** The number of this fold. Change it whenever the same log would fold to another state: old snapshots are then dropped. */
-export const foldNumber = 2
+export const foldNumber = 3
 
 /** Folds one record. Total, synchronous, and never refuses: what is in the log has happened. */
 export function evolve(state: SessionState, record: Recorded): SessionState {
@@ -24,8 +28,8 @@ export function evolve(state: SessionState, record: Recorded): SessionState {
 function changed(state: SessionState, seq: Seq, event: Event): SessionState {
   switch (event.type) {
     case 'session.started': {
-      const { handle, key = null, workdir, settings, tools = null, instructions = null, fork } = event
-      const started = { ...state, origin: { handle, key, workdir, tools, instructions }, settings }
+      const { handle, key = null, workdir, settings, tools = null, readOnly = false, instructions = null, fork } = event
+      const started = { ...state, origin: { handle, key, workdir, tools, readOnly, instructions }, settings }
       return fork ? { ...started, line: fork.line, turns: fork.turns, checkpoint: fork.checkpoint ?? null } : started
     }
     case 'settings.changed': {
@@ -39,10 +43,24 @@ function changed(state: SessionState, seq: Seq, event: Event): SessionState {
         ...state,
         queue: [...state.queue, { id: EntryId.parse(seq), queue: event.queue, content: event.content }],
       }
+    case 'queue.edited': {
+      const queue = state.queue.map((one) => (one.id === event.entry ? { ...one, content: event.content } : one))
+      return { ...state, queue }
+    }
+    case 'queue.removed': {
+      const gone = new Set<number>(event.entries.map(({ id }) => id))
+      return { ...state, queue: state.queue.filter(({ id }) => !gone.has(id)) }
+    }
+    case 'queue.reordered':
+      return { ...state, queue: reorderQueue(state.queue, event.queue, event.entries) }
     case 'user.said':
       return event.entry === undefined ? state : { ...state, queue: state.queue.filter(({ id }) => id !== event.entry) }
     case 'turn.started':
-      return { ...state, turns: event.turn + 1, turn: { phase: 'preparing', number: event.turn, steps: 0 } }
+      return {
+        ...state,
+        turns: event.turn + 1,
+        turn: { phase: 'preparing', isAnswered: false, number: event.turn, steps: 0 },
+      }
     case 'step.started': {
       const { model, thinkingLevel } = event
       const step = StepId.parse(seq)
@@ -50,12 +68,18 @@ function changed(state: SessionState, seq: Seq, event: Event): SessionState {
     }
     case 'call.requested':
       return { ...state, turn: withCall(state.turn, { id: CallId.parse(seq), tool: event.tool, status: 'requested' }) }
-    case 'step.ended':
-      return state.turn.phase === 'thinking'
-        ? { ...state, turn: { phase: 'preparing', ...counted(state.turn, 0) } }
-        : state
+    case 'step.ended': {
+      const { usage } = event
+      const used = usage ? addUsage(state.used, { ...usage, cost: usage.cost ?? 0 }) : state.used
+      const isOver = state.turn.phase === 'thinking'
+      return {
+        ...state,
+        used,
+        turn: isOver ? { phase: 'preparing', isAnswered: true, ...counted(state.turn, 0) } : state.turn,
+      }
+    }
     case 'approval.asked': {
-      const { argsHash, preview } = event
+      const { argsHash, preview, expiresAt = null } = event
       return {
         ...state,
         turn: progressed(state.turn, event.call, {
@@ -63,6 +87,7 @@ function changed(state: SessionState, seq: Seq, event: Event): SessionState {
           approval: ApprovalId.parse(seq),
           argsHash,
           preview,
+          expiresAt,
         }),
       }
     }
@@ -74,14 +99,24 @@ function changed(state: SessionState, seq: Seq, event: Event): SessionState {
       return { ...state, turn: withoutCall(state.turn, event.call) }
     case 'turn.ended': {
       const last = { number: event.turn, reason: event.reason, ...(event.fault && { fault: event.fault }) }
-      return { ...state, turn: { phase: 'idle', last } }
+      const trust = state.trust.filter(({ scope }) => scope !== 'turn') // it ends with its turn, however that ends
+      return { ...state, trust, turn: { phase: 'idle', last } }
     }
     case 'line.moved':
-      return { ...state, line: event.to, turns: event.turns, checkpoint: null }
+      return { ...state, line: event.to, turns: event.turns, checkpoint: null, lastAnswer: null }
     case 'checkpoint.written':
       return { ...state, checkpoint: seq }
-    case 'thinking.said':
     case 'text.said':
+      return { ...state, lastAnswer: MessageId.parse(seq) }
+    case 'message.pinned': {
+      const others = state.pins.filter((id) => id !== event.message)
+      return { ...state, pins: event.pinned ? [...others, event.message] : others }
+    }
+    case 'trust.granted':
+      return { ...state, trust: addTrust(state.trust, event) }
+    case 'trust.revoked':
+      return { ...state, trust: event.tool === null ? [] : state.trust.filter(({ tool }) => tool !== event.tool) }
+    case 'thinking.said':
     case 'note.added':
     case 'log.repaired':
       return state
@@ -117,7 +152,7 @@ function started(turn: Turn, id: CallId, process: Extract<CallProgress, { status
 function withoutCall(turn: Turn, id: CallId): Turn {
   invariant(turn.phase === 'acting', 'a call settled outside its round')
   const calls = turn.calls.filter((call) => call.id !== id)
-  return calls.length > 0 ? { ...turn, calls } : { phase: 'preparing', ...counted(turn, 0) }
+  return calls.length > 0 ? { ...turn, calls } : { phase: 'preparing', isAnswered: false, ...counted(turn, 0) }
 }
 
 const withoutUndefined = <Values extends object>(

@@ -65,7 +65,10 @@ export type Report =
       readonly found:
         | { readonly facts: CallFacts; readonly argsHash: BlobHash; readonly preview: Preview }
         | { readonly unusable: string }
+      /** When it was prepared: a question's time runs from there. */
+      readonly atMs: number
     }
+  | { readonly type: 'approval.expired'; readonly call: CallId }
   | {
       readonly type: 'tool.starting'
       readonly call: CallId

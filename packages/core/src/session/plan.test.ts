@@ -1,5 +1,6 @@
 import {
   after,
+  anInstant,
   approvedBy,
   askedFor,
   callOf,
@@ -35,6 +36,14 @@ describe('plan', () => {
     expect(owed(...requested)).toEqual(['prepare-call:5'])
     expect(owed(...requested, askedFor(5))).toEqual([])
     expect(owed(...requested, approvedBy(5))).toEqual(['run-tool:5'])
+  })
+
+  it('owes the end of a question that has one, and no more once it is answered', () => {
+    const timed = askedFor(5, { expiresAt: anInstant })
+    expect(plan(after(...requested, timed))).toEqual([
+      { type: 'await-approval', key: 'await-approval:5', call: 5, until: anInstant },
+    ])
+    expect(owed(...requested, timed, approvedBy(5))).toEqual(['run-tool:5'])
   })
 
   it('still owes a call that has started, under the same key, so that it is not begun twice', () => {

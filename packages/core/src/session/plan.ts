@@ -1,8 +1,10 @@
-import type { BlobHash, CallId, ModelName, StepId, ThinkingLevel, TurnNumber } from '@holdfast/protocol'
+import type { BlobHash, CallId, Instant, ModelName, StepId, ThinkingLevel, TurnNumber } from '@holdfast/protocol'
 import { openCalls, type SessionState } from './state.ts'
 
 /** Work owed to the session. `key` tells one from another: the performer starts what is new and aborts what is gone. */
 export type Effect =
+  /** Wait until a question's time is over. */
+  | { readonly type: 'await-approval'; readonly key: string; readonly call: CallId; readonly until: Instant }
   /** Gather what the model is told, and ask to begin the next step. */
   | { readonly type: 'prepare-step'; readonly key: string; readonly turn: TurnNumber }
   | {
@@ -45,7 +47,10 @@ export function plan(state: SessionState): readonly Effect[] {
       return openCalls(state).flatMap((call): readonly Effect[] => {
         const { id, tool } = call
         if (call.status === 'requested') return [{ type: 'prepare-call', key: `prepare-call:${id}`, call: id, tool }]
-        if (call.status === 'asked') return []
+        if (call.status === 'asked') {
+          if (call.expiresAt === null) return []
+          return [{ type: 'await-approval', key: `await-approval:${id}`, call: id, until: call.expiresAt }]
+        }
         return [{ type: 'run-tool', key: `run-tool:${id}`, call: id, tool, argsHash: call.argsHash }]
       })
   }

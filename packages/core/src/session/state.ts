@@ -1,23 +1,26 @@
-import type {
-  ApprovalId,
-  BlobHash,
-  CallId,
-  Content,
-  EntryId,
-  Handle,
-  Key,
-  Line,
-  ModelFault,
-  ModelName,
-  Preview,
-  ProcessMark,
-  Queue,
-  Seq,
-  Settings,
-  StepId,
-  ThinkingLevel,
-  TurnEnd,
-  TurnNumber,
+import {
+  type ApprovalId,
+  type BlobHash,
+  type CallId,
+  type Handle,
+  type Instant,
+  type Key,
+  type Line,
+  type MessageId,
+  type ModelFault,
+  type ModelName,
+  noUsage,
+  type Preview,
+  type ProcessMark,
+  type QueueEntry,
+  type Seq,
+  type Settings,
+  type StepId,
+  type ThinkingLevel,
+  type Trust,
+  type TurnEnd,
+  type TurnNumber,
+  type Usage,
 } from '@holdfast/protocol'
 
 /**
@@ -37,6 +40,14 @@ export type SessionState = {
   readonly checkpoint: Seq | null
   /** Prompts that wait; the only content in the state, bounded by `limits.promptsQueuedMax`. */
   readonly queue: readonly QueueEntry[]
+  /** Standing approvals; those of a turn end with it. */
+  readonly trust: readonly Trust[]
+  /** Messages kept in the model's context for good. */
+  readonly pins: readonly MessageId[]
+  /** The newest answer, for whoever wants to keep it. */
+  readonly lastAnswer: MessageId | null
+  /** What the session has used so far, unknown prices left out: what budgets are held against. */
+  readonly used: Usage
   readonly turn: Turn
 }
 
@@ -45,16 +56,15 @@ export type Origin = {
   readonly key: Key | null
   readonly workdir: string
   readonly tools: readonly string[] | null
+  readonly readOnly: boolean
   readonly instructions: string | null
 }
-
-export type QueueEntry = { readonly id: EntryId; readonly queue: Queue; readonly content: Content }
 
 /** Illegal combinations cannot be said: a session at rest has no step, a thinking one has no calls. */
 export type Turn =
   | { readonly phase: 'idle'; readonly last: LastTurn | null }
-  /** Between rounds: the next step is owed. */
-  | ({ readonly phase: 'preparing' } & TurnCount)
+  /** Between rounds: the next step is owed. After an answer without calls, it is owed only to whoever steers. */
+  | ({ readonly phase: 'preparing'; readonly isAnswered: boolean } & TurnCount)
   | ({
       readonly phase: 'thinking'
       readonly step: StepId
@@ -72,7 +82,13 @@ export type Call = { readonly id: CallId; readonly tool: string } & CallProgress
 
 export type CallProgress =
   | { readonly status: 'requested' }
-  | { readonly status: 'asked'; readonly approval: ApprovalId; readonly argsHash: BlobHash; readonly preview: Preview }
+  | {
+      readonly status: 'asked'
+      readonly approval: ApprovalId
+      readonly argsHash: BlobHash
+      readonly preview: Preview
+      readonly expiresAt: Instant | null
+    }
   | { readonly status: 'approved'; readonly argsHash: BlobHash }
   | { readonly status: 'started'; readonly argsHash: BlobHash; readonly process: ProcessMark | null }
 
@@ -86,6 +102,10 @@ export const emptySession = (base: Seq = 0): SessionState => ({
   turns: 0,
   checkpoint: null,
   queue: [],
+  trust: [],
+  pins: [],
+  lastAnswer: null,
+  used: noUsage,
   turn: { phase: 'idle', last: null },
 })
 

@@ -1,10 +1,12 @@
 import { addToView } from '@holdfast/protocol'
 import {
   after,
+  aHash,
   approvedBy,
   askedFor,
   callOf,
   type Given,
+  queued,
   recordsOf,
   requested,
   settled,
@@ -19,11 +21,7 @@ import { emptySession } from './state.ts'
 import { viewOf } from './view.ts'
 
 const view = (...given: readonly Given[]) => viewOf(after(...given))
-const queued = {
-  type: 'prompt.queued' as const,
-  queue: 'steering' as const,
-  content: [{ type: 'text' as const, text: 'wait' }],
-}
+const words = [{ type: 'text' as const, text: 'wait' }]
 
 describe('the view', () => {
   it('is thinking in a turn and idle after it', () => {
@@ -62,7 +60,7 @@ describe('the view', () => {
   it('is the same whether it is folded or followed', () => {
     const rounds = [
       ...thinking,
-      queued,
+      queued('steering'),
       callOf('shell'),
       callOf('shell'),
       stepEnded,
@@ -76,8 +74,19 @@ describe('the view', () => {
       { type: 'call.started', call: 6 },
       settled(6),
       settled(7),
-      { type: 'user.said', turn: 0, content: [...queued.content], entry: 5 },
+      { type: 'user.said', turn: 0, content: words, entry: 5 },
+      ...[queued('steering', 'a'), queued('follow_up', 'b'), queued('steering', 'c'), queued('steering', 'd')],
+      { type: 'queue.reordered', queue: 'steering', entries: [19, 16, 18] },
+      { type: 'queue.edited', entry: 17, content: words },
+      { type: 'queue.removed', entries: [{ id: 16, queue: 'steering', content: words }], recalled: true },
+      { type: 'trust.granted', tool: 'shell', scope: 'turn', argsHash: aHash },
+      { type: 'trust.granted', tool: 'touch', scope: 'session' },
+      { type: 'trust.granted', tool: 'touch', scope: 'session' },
+      { type: 'trust.granted', tool: 'look', scope: 'workspace' },
+      { type: 'trust.revoked', tool: 'touch' },
       turnEnded('failed'),
+      { type: 'trust.revoked', tool: null },
+      { type: 'message.pinned', message: 3, pinned: true },
       { type: 'settings.changed', mode: 'plan', model: 'other/model' },
     ])
     let state = emptySession()

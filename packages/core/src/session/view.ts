@@ -26,6 +26,7 @@ export function viewOf(state: SessionState): SessionView {
     })),
     activeToolCalls: openCalls(state).map(({ id, tool }) => ({ id, tool })),
     queue: [...queue],
+    trust: [...state.trust],
     lastTurn: turn.phase === 'idle' && turn.last ? lastOf(turn.last) : null,
   }
 }

@@ -13,6 +13,23 @@ describe('a command in words', () => {
     })
   })
 
+  it.each([
+    ['queueFollowUp', ['content=then test'], { content: [{ type: 'text', text: 'then test' }] }],
+    ['editQueueEntry', ['entry=5', 'content=42'], { entry: 5, content: [{ type: 'text', text: '42' }] }],
+    ['reorderQueue', ['queue=follow_up', 'entries=[6,5]'], { queue: 'follow_up', entries: [6, 5] }],
+    [
+      'setToolTrust',
+      ['tool=1', 'scope=session', `argsHash=${'1'.repeat(64)}`],
+      { tool: '1', argsHash: '1'.repeat(64) },
+    ],
+    ['revokeToolTrust', ['tool=all'], { tool: 'all' }],
+    ['enterExec', ['keepPlan=true'], { keepPlan: true }],
+    ['recallQueues', [], {}],
+    ['handOver', ['client=42'], { client: '42' }],
+  ])('reads %s %j', (name, words, fields) => {
+    expect(readCommand(name, words)).toMatchObject({ type: 'command', command: { type: name, ...fields } })
+  })
+
   it('takes a prompt that looks like JSON for the words it is', () => {
     for (const text of ['42', 'true', 'null', '{"a":1}'])
       expect(readCommand('sendPrompt', [`content=${text}`])).toMatchObject({ command: { content: [{ text }] } })
@@ -22,8 +39,16 @@ describe('a command in words', () => {
     [['sendPromt'], "There is no command sendPromt. Did you mean 'sendPrompt'?"],
     [['abrt'], "There is no command abrt. Did you mean 'abort'?"],
     [['sendPrompt'], 'sendPrompt needs content: content=….'],
-    [['respondToApproval'], 'respondToApproval needs decision: decision=approve or decision=reject.'],
-    [['respondToApproval', 'decision=maybe'], 'respondToApproval: decision: give approve or reject.'],
+    [
+      ['respondToApproval'],
+      'respondToApproval needs decision: decision=approve or decision=approve_turn or decision=approve_session or decision=approve_always or decision=reject.',
+    ],
+    [
+      ['respondToApproval', 'decision=maybe'],
+      'respondToApproval: decision: give approve, approve_turn, approve_session, approve_always or reject.',
+    ],
+    [['setToolTrust', 'tool=shell'], 'setToolTrust needs scope: scope=turn or scope=session or scope=workspace.'],
+    [['reorderQueue', 'queue=steering', 'entries=5'], expect.stringMatching(/^reorderQueue: entries: /)],
     [['sendPrompt', 'content=[{"type":"text"}]'], expect.stringMatching(/^sendPrompt: content\.0\.text: /)],
     [['sendPrompt', 'contnt=x'], "Unknown field 'contnt'. Did you mean 'content'?"],
     [['abort', 'now=1'], "Unknown field 'now'. abort takes nothing."],

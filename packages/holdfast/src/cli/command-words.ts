@@ -5,6 +5,8 @@ import {
   commandTypes,
   Decision,
   explainIssue,
+  Queue,
+  TrustScope,
   unknownCommand,
 } from '@holdfast/protocol'
 import { didYouMean } from '@holdfast/protocol/nearest'
@@ -51,8 +53,16 @@ function shapeOf(name: CommandType): Readonly<Record<string, Field>> {
   return fields
 }
 
-const waysToGive = (field: string): string =>
-  (field === 'decision' ? Decision.options : ['…']).map((value) => `${field}=${value}`).join(' or ')
+const words: Readonly<Record<string, readonly string[]>> = {
+  decision: Decision.options,
+  scope: TrustScope.options,
+  queue: Queue.options,
+}
+
+const waysToGive = (field: string): string => (words[field] ?? ['…']).map((value) => `${field}=${value}`).join(' or ')
+
+/** Fields that are text whatever they look like; of these only a prompt may be a list, of parts. */
+const textFields = ['content', 'message', 'tool', 'client', 'argsHash']
 
 /** A prompt that happens to be a number or `true` is still what a person wrote. */
 function readValue(field: string, text: string): unknown {
@@ -62,6 +72,6 @@ function readValue(field: string, text: string): unknown {
   } catch {
     return text
   }
-  const isText = field === 'content' || field === 'message'
-  return isText && typeof value !== 'string' && !Array.isArray(value) ? text : value
+  const isList = field === 'content' && Array.isArray(value)
+  return textFields.includes(field) && typeof value !== 'string' && !isList ? text : value
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { FollowOptions } from '@holdfast/client'
 import {
   CommandId,
+  Decision,
   type Fault,
   type FrameOf,
   fault,
@@ -12,7 +13,6 @@ import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { type Ended, type ExitCode, ended, exitCodes, refused } from './ended.ts'
 import type { Place } from './place.ts'
 import { previewText } from './run-screen.ts'
-import { thisClient } from './this-client.ts'
 import { createTurnAccount, type TurnEnded } from './turn-account.ts'
 import { createWatcher, type Watcher } from './watcher.ts'
 
@@ -26,7 +26,10 @@ export type RunTurnOptions = {
   readonly interruption: AbortSignal
 }
 
-/** Sends a prompt and stays until its turn ends, however it ends. */
+/**
+ * Sends a prompt and stays until its turn ends, however it ends. It takes no seat: a program's own word needs none, and a
+ * person who looks on meanwhile may drive.
+ */
 export async function runTurn(handle: SessionHandle, prompt: string, options: RunTurnOptions): Promise<Ended> {
   const { place, interruption, isJson, isNew } = options
   const snapshot = await handle.snapshot()
@@ -46,7 +49,7 @@ export async function runTurn(handle: SessionHandle, prompt: string, options: Ru
   }
   const abort = async () => {
     if (isLost) return leave.abort()
-    const aborted = await handle.submit({ type: 'abort' }, { as: thisClient })
+    const aborted = await handle.submit({ type: 'abort' })
     if (!aborted.ok) leave.abort() // it cannot be told; there is nothing to wait for
   }
   const onInterruption = () => {
@@ -58,7 +61,7 @@ export async function runTurn(handle: SessionHandle, prompt: string, options: Ru
     const frames = handle.subscribe(following)[Symbol.asyncIterator]()
     const first = frames.next() // joins before the prompt is sent, so that no word of the answer is missed
     if (interruption.aborted) return ended(exitCodes.interrupted)
-    const sent = await handle.submit({ type: 'sendPrompt', content: prompt }, { commandId, as: thisClient })
+    const sent = await handle.submit({ type: 'sendPrompt', content: prompt }, { commandId })
     if (!sent.ok) return refused(sent.fault)
     interruption.addEventListener('abort', onInterruption)
     if (interruption.aborted) onInterruption() // it came while the prompt was being sent
@@ -93,10 +96,12 @@ async function answer(handle: SessionHandle, asked: Asked, options: RunTurnOptio
   const why = approvals === 'nobody' ? 'Refused, because nobody can be asked here; --yes would approve it.' : null
   await watcher.note(`? ${what}\n  ${why ?? (decision === 'approve' ? 'Approved by --yes.' : 'Refused by --no.')}`)
   const message = 'Refused: this session runs without a person who could look at it. Do not ask for it again.'
-  const answered = await handle.submit(
-    { type: 'respondToApproval', decision, approval: asked.id, ...(decision === 'reject' && { message }) },
-    { as: thisClient },
-  )
+  const answered = await handle.submit({
+    type: 'respondToApproval',
+    decision,
+    approval: asked.id,
+    ...(decision === 'reject' && { message }),
+  })
   if (!answered.ok && answered.fault.code !== 'already_decided')
     await watcher.note(escapeHidden(answered.fault.message))
 }
@@ -131,6 +136,6 @@ const unfinished: Readonly<Record<Exclude<TurnEnded['reason'], 'done'>, string>>
 function stillAsks({ meta, view }: FrameOf<'snapshot'>): Fault {
   const [asked] = view.pendingApprovals
   const what = asked ? `${asked.tool}: ${previewText(asked.preview)}` : 'a call'
-  const message = `Session ${meta.handle} still waits for an answer to ${what}. Give it with --yes, --no, or holdfast tell ${meta.handle} respondToApproval decision=approve|reject.`
+  const message = `Session ${meta.handle} still waits for an answer to ${what}. Give it with --yes, --no, or holdfast tell ${meta.handle} respondToApproval decision=${Decision.options.join('|')}.`
   return fault('turn_running', message, { session: meta.id, approvals: view.pendingApprovals.map(({ id }) => id) })
 }

@@ -1,5 +1,13 @@
 import type { UnderlyingSource } from 'node:stream/web'
-import { type ClientId, encodeFrame, type Frame, type FrameOf, type Seq, type SessionHandle } from '@holdfast/protocol'
+import {
+  type ClientId,
+  encodeFrame,
+  type Frame,
+  type FrameOf,
+  type Role,
+  type Seq,
+  type SessionHandle,
+} from '@holdfast/protocol'
 import type { ServerParts } from './server-parts.ts'
 
 const comment = new TextEncoder().encode(': holdfast\n\n')
@@ -9,15 +17,16 @@ export type EventStreamParts = Pick<ServerParts, 'heartbeatMs' | 'closing' | 'on
   readonly handle: SessionHandle
   readonly after: Seq | undefined
   readonly client: ClientId | undefined
+  readonly role: Role | undefined
 }
 
 /**
  * The frames of a session as a body that is pulled: the next frame is asked for only when the socket took the last
  * one, so what a slow client cannot take waits, and is bounded, in the session's hub and nowhere else.
  */
-export function openEventStream({ handle, after, client, heartbeatMs, closing, onProblem }: EventStreamParts) {
+export function openEventStream({ handle, after, client, role, heartbeatMs, closing, onProblem }: EventStreamParts) {
   const gone = new AbortController()
-  const frames = handle.subscribe({ after, client, signal: gone.signal })[Symbol.asyncIterator]()
+  const frames = handle.subscribe({ after, client, role, signal: gone.signal })[Symbol.asyncIterator]()
   const end = (reason: FrameOf<'end'>['reason']): Frame => ({
     type: 'end',
     sessionId: handle.id,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { BlobHash, CallId, ClientId } from '../id.ts'
+import { BlobHash, CallId, ClientId, Instant } from '../id.ts'
+import { TrustScope } from './trust.ts'
 
 /** Exactly what will run, for the person who is asked. */
 export const Preview = z.discriminatedUnion('type', [
@@ -16,7 +17,7 @@ export const Output = z.object({
 })
 export type Output = z.infer<typeof Output>
 
-export const DenialCode = z.enum(['rejected', 'plan_mode', 'outside_boundary', 'vetoed', 'rule'])
+export const DenialCode = z.enum(['rejected', 'plan_mode', 'outside_boundary', 'vetoed', 'rule', 'timed_out'])
 export type DenialCode = z.infer<typeof DenialCode>
 
 /** Each call settles once. Only `ok` and `failed` mean that the tool ran to its end. */
@@ -44,6 +45,8 @@ export const ApprovalAsked = z.object({
   /** The answer binds exactly these arguments. */
   argsHash: BlobHash,
   preview: Preview,
+  /** When nobody's answer becomes a no; never when absent. */
+  expiresAt: Instant.optional(),
 })
 
 export const CallApproved = z.object({
@@ -51,7 +54,8 @@ export const CallApproved = z.object({
   call: CallId,
   argsHash: BlobHash,
   by: ApprovedBy,
-  scope: z.enum(['once']),
+  /** How far the answer reaches; beyond `once` a trust is granted with it. */
+  scope: z.enum(['once', ...TrustScope.options]),
 })
 
 /** Enough to find and end what a dead process left running, without harming a stranger who got the same number. */

@@ -2,7 +2,9 @@ import { z } from 'zod'
 import type { Seq } from '../id.ts'
 import { ApprovalAsked, CallApproved, CallSettled, CallStarted } from './call.ts'
 import { CheckpointWritten, LineMoved, NoteAdded } from './line.ts'
+import { QueueEdited, QueueRemoved, QueueReordered } from './queue.ts'
 import { ContextChanged, LogRepaired, SessionStarted, SettingsChanged } from './session.ts'
+import { MessagePinned, TrustGranted, TrustRevoked } from './trust.ts'
 import {
   CallRequested,
   PromptQueued,
@@ -21,6 +23,9 @@ export const Event = z.discriminatedUnion('type', [
   SettingsChanged,
   ContextChanged,
   PromptQueued,
+  QueueEdited,
+  QueueRemoved,
+  QueueReordered,
   UserSaid,
   TurnStarted,
   TurnEnded,
@@ -36,6 +41,9 @@ export const Event = z.discriminatedUnion('type', [
   NoteAdded,
   LineMoved,
   CheckpointWritten,
+  TrustGranted,
+  TrustRevoked,
+  MessagePinned,
   LogRepaired,
 ])
 export type Event = z.infer<typeof Event>
@@ -51,6 +59,9 @@ export const eventVersion: Readonly<Record<EventType, number>> = {
   'settings.changed': 1,
   'context.changed': 1,
   'prompt.queued': 1,
+  'queue.edited': 1,
+  'queue.removed': 1,
+  'queue.reordered': 1,
   'user.said': 1,
   'turn.started': 1,
   'turn.ended': 1,
@@ -66,6 +77,9 @@ export const eventVersion: Readonly<Record<EventType, number>> = {
   'note.added': 1,
   'line.moved': 1,
   'checkpoint.written': 1,
+  'trust.granted': 1,
+  'trust.revoked': 1,
+  'message.pinned': 1,
   'log.repaired': 1,
 }
 

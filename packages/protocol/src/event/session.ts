@@ -20,6 +20,10 @@ export const SessionStarted = z.object({
   settings: Settings,
   /** The only tools the model is offered; all when absent. */
   tools: z.array(z.string()).optional(),
+  /** Only tools that change nothing are offered. */
+  readOnly: z.literal(true).optional(),
+  /** Never on disk: the session ends with its process. */
+  persist: z.literal(false).optional(),
   /** Added to the system text. */
   instructions: z.string().optional(),
   fork: Fork.optional(),

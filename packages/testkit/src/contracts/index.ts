@@ -1,6 +1,7 @@
 export { blobTestBytesMax, describeBlobs } from './blobs.ts'
 export { describeProvider, type ProviderSubject } from './provider.ts'
 export { describeStore } from './store.ts'
+export { describeCatalogue } from './store-catalogue.ts'
 export {
   appendTo,
   codeOf,
@@ -15,4 +16,7 @@ export {
   sessionId,
   textsAfter,
 } from './store-fixture.ts'
+export { describeLeases } from './store-leases.ts'
+export { describeLog } from './store-log.ts'
+export { describeReads } from './store-reads.ts'
 export { createToolRun, describeTool, openWorkdir, readTree, type ToolSample } from './tool.ts'

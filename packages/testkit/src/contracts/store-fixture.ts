@@ -93,6 +93,7 @@ export const appendTo = (number: number, after: number, more: Partial<Append> = 
   entry: entryOf(number),
   clearDraft: false,
   blobs: [],
+  trust: [],
   ...more,
 })
 

@@ -4,6 +4,7 @@ import type { OpenStore } from './store-fixture.ts'
 import { describeLeases } from './store-leases.ts'
 import { describeLog } from './store-log.ts'
 import { describeReads } from './store-reads.ts'
+import { describeTrusts } from './store-trusts.ts'
 
 /** What every store owes the runtime. A new store is done when this passes, and not before. */
 export function describeStore(name: string, open: OpenStore): void {
@@ -12,5 +13,6 @@ export function describeStore(name: string, open: OpenStore): void {
     describeReads(open)
     describeCatalogue(open)
     describeLeases(open)
+    describeTrusts(open)
   })
 }

@@ -1,6 +1,8 @@
 import { type Decision, escapeLine, type Fault, type PendingApproval } from '@holdfast/protocol'
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
+import { ApprovalScope } from './approval-scope.tsx'
 import { PreviewView } from './preview-view.tsx'
+import type { Approval } from './trust-text.ts'
 
 type ApprovalCardProps = {
   readonly approval: PendingApproval
@@ -21,6 +23,7 @@ const readMs = 350
 /** The question put for one call. It shows exactly what will run and is answered once. */
 export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps) {
   const [message, setMessage] = useState('')
+  const [chosen, setChosen] = useState<Approval>('approve')
   const [isArmed, setArmed] = useState(false)
   const [isSending, setSending] = useState(false)
   const [fault, setFault] = useState<Fault | null>(null)
@@ -60,6 +63,7 @@ export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps)
           {escapeLine(fault.message)}
         </p>
       )}
+      <ApprovalScope tool={approval.tool} chosen={chosen} onChoose={setChosen} />
       <form onSubmit={onSubmit}>
         <input
           aria-label="Reason for rejecting"
@@ -71,7 +75,7 @@ export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps)
         <button type="button" disabled={isOff} onClick={() => decide('reject')}>
           Reject
         </button>
-        <button type="button" className="primary" disabled={isOff} onClick={() => decide('approve')}>
+        <button type="button" className="primary" disabled={isOff} onClick={() => decide(chosen)}>
           Approve
         </button>
       </form>

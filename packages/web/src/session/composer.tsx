@@ -1,41 +1,39 @@
-import type { Fault, SessionId, SessionView } from '@holdfast/protocol'
+import type { Fault, SessionView } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol'
-import { useRef, useState } from 'react'
-import { useDraftText } from './draft-text.ts'
+import { useState } from 'react'
+import type { DraftText } from './draft-text.ts'
 import { MessageBox } from './message-box.tsx'
 import { ModeSwitch } from './mode-switch.tsx'
 import { isBusy } from './status-text.ts'
+import type { Commands, SaidAs } from './use-commands.ts'
 
 export type ComposerProps = {
-  readonly session: SessionId
+  readonly draft: DraftText
   readonly view: SessionView
-  readonly onSend: (text: string) => Promise<Fault | null>
-  readonly onStop: () => void
-  readonly onMode: (mode: SessionView['mode']) => void
+  readonly commands: Pick<Commands, 'send' | 'stop' | 'setMode'>
+  readonly isWatching: boolean
+  readonly onRecall: () => void
 }
 
 /** Where people speak. What is refused stays in the box, with the reason. */
-export function Composer({ session, view, onSend, onStop, onMode }: ComposerProps) {
-  const [text, setText] = useDraftText(session)
+export function Composer({ draft, view, commands, isWatching, onRecall }: ComposerProps) {
   const [isSending, setSending] = useState(false)
   const [fault, setFault] = useState<Fault | null>(null)
-  const written = useRef(text)
   const busy = isBusy(view.status)
 
-  const write = (next: string) => {
-    written.current = next
-    setText(next)
-  }
-  const send = async () => {
-    const sent = written.current
+  const send = async (as: SaidAs) => {
+    const sent = draft.current()
     if (sent.trim() === '' || isSending) return
     setSending(true)
-    const refused = await onSend(sent)
+    const refused = await commands.send(sent, as)
     setSending(false)
     setFault(refused)
+    if (refused) return
     // What was added while it was on its way stays; only what was taken leaves.
-    if (!refused) write(written.current.startsWith(sent) ? written.current.slice(sent.length) : written.current)
+    const now = draft.current()
+    draft.write(now.startsWith(sent) ? now.slice(sent.length) : now)
   }
+  const isOff = draft.text.trim() === '' || isSending
 
   return (
     <div className="composer">
@@ -46,26 +44,49 @@ export function Composer({ session, view, onSend, onStop, onMode }: ComposerProp
       )}
       <div className="composer-box">
         <MessageBox
-          value={text}
-          onChange={write}
-          onSend={send}
-          placeholder={busy ? 'Steer the agent while it works' : 'Write a message'}
+          value={draft.text}
+          onChange={draft.write}
+          onSend={() => send('sendPrompt')}
+          onFollowUp={() => send('queueFollowUp')}
+          onRecall={onRecall}
+          placeholder={placeholderOf(isWatching, busy)}
         />
         <div className="composer-foot">
-          <ModeSwitch mode={view.mode} onMode={onMode} />
+          <ModeSwitch mode={view.mode} onMode={commands.setMode} />
           <span className="composer-hint">
-            {busy ? 'Your message will steer the running turn' : 'Enter sends, Shift+Enter breaks the line'}
+            {busy ? 'Enter steers, Ctrl+Enter follows up' : 'Enter sends, Shift+Enter breaks the line'}
           </span>
           {busy && (
-            <button type="button" className="stop" title="Stop (Esc)" onClick={onStop}>
+            <button type="button" className="stop" title="Stop (Esc)" onClick={commands.stop}>
               Stop
             </button>
           )}
-          <button type="button" className="primary" disabled={text.trim() === '' || isSending} onClick={send}>
-            Send
+          {busy && (
+            <button
+              type="button"
+              disabled={isOff}
+              title="Say it when this turn has ended (Ctrl+Enter or Alt+Enter)"
+              onClick={() => send('queueFollowUp')}
+            >
+              Follow up
+            </button>
+          )}
+          <button
+            type="button"
+            className="primary"
+            disabled={isOff}
+            title={busy ? 'Say it within this turn, at the next safe point (Enter)' : 'Send (Enter)'}
+            onClick={() => send('sendPrompt')}
+          >
+            {busy ? 'Steer' : 'Send'}
           </button>
         </div>
       </div>
     </div>
   )
+}
+
+function placeholderOf(isWatching: boolean, busy: boolean): string {
+  if (isWatching) return 'You are watching this session'
+  return busy ? 'Steer the agent while it works' : 'Write a message'
 }

@@ -4,12 +4,25 @@ type MessageBoxProps = {
   readonly value: string
   readonly onChange: (value: string) => void
   readonly onSend: () => void
+  readonly onFollowUp?: () => void
+  readonly onRecall?: () => void
   readonly placeholder: string
   readonly rows?: number
 }
 
-/** Where people write. Enter sends and Shift+Enter breaks the line; it grows with its text. */
-export function MessageBox({ value, onChange, onSend, placeholder, rows = 1 }: MessageBoxProps) {
+/**
+ * Where people write. Enter sends, with Ctrl, Alt or Command as a follow-up; Shift+Enter breaks the line; Alt+Up takes back
+ * what waits. It grows with its text.
+ */
+export function MessageBox({
+  value,
+  onChange,
+  onSend,
+  onFollowUp = onSend,
+  onRecall,
+  placeholder,
+  rows = 1,
+}: MessageBoxProps) {
   const box = useRef<HTMLTextAreaElement>(null)
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text is what makes it grow
@@ -26,10 +39,15 @@ export function MessageBox({ value, onChange, onSend, placeholder, rows = 1 }: M
   }, [])
 
   const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'ArrowUp' && event.altKey && onRecall) {
+      event.preventDefault()
+      onRecall()
+    }
     // An Enter that ends an input method's composition chooses a character; it sends nothing.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
-    onSend()
+    if (event.ctrlKey || event.altKey || event.metaKey) onFollowUp()
+    else onSend()
   }
   return (
     <textarea

@@ -1,26 +1,40 @@
 import type { Mode } from '@holdfast/protocol'
+import { useState } from 'react'
 
-type ModeSwitchProps = { readonly mode: Mode; readonly onMode: (mode: Mode) => void }
+type ModeSwitchProps = {
+  readonly mode: Mode
+  readonly onMode: (mode: Mode, keepPlan: boolean) => void
+}
 
 const modes = [
   { mode: 'exec', word: 'Exec', title: 'The agent may change things; it asks first' },
   { mode: 'plan', word: 'Plan', title: 'The agent only reads and plans' },
 ] as const
 
+/** Plan or exec. On the way from one to the other the plan can be kept before the model for good. */
 export function ModeSwitch({ mode, onMode }: ModeSwitchProps) {
+  const [keepsPlan, setKeepsPlan] = useState(false)
   return (
-    <fieldset className="mode-switch" aria-label="Mode">
-      {modes.map((one) => (
-        <button
-          key={one.mode}
-          type="button"
-          title={one.title}
-          aria-pressed={one.mode === mode}
-          onClick={() => one.mode !== mode && onMode(one.mode)}
-        >
-          {one.word}
-        </button>
-      ))}
-    </fieldset>
+    <>
+      <fieldset className="mode-switch" aria-label="Mode">
+        {modes.map((one) => (
+          <button
+            key={one.mode}
+            type="button"
+            title={one.title}
+            aria-pressed={one.mode === mode}
+            onClick={() => one.mode !== mode && onMode(one.mode, keepsPlan)}
+          >
+            {one.word}
+          </button>
+        ))}
+      </fieldset>
+      {mode === 'plan' && (
+        <label className="keep-plan" title="With Exec, pins the last answer, so that the plan stays before the model">
+          <input type="checkbox" checked={keepsPlan} onChange={(event) => setKeepsPlan(event.target.checked)} />
+          Keep the plan
+        </label>
+      )}
+    </>
   )
 }

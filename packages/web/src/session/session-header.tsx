@@ -3,16 +3,22 @@ import { escapeLine, type Meta, type SessionView } from '@holdfast/protocol'
 import { ListButton } from '../list/list-button.tsx'
 import { baseName } from '../text/base-name.ts'
 import { costText, tokensText, usageText } from '../text/usage-text.ts'
+import { AttachedMenu } from './attached-menu.tsx'
+import type { Seat } from './seat.ts'
 import { statusText } from './status-text.ts'
+import { TrustMenu } from './trust-menu.tsx'
+import type { Commands } from './use-commands.ts'
 
 type SessionHeaderProps = {
   readonly meta: Meta
   readonly view: SessionView
   readonly connection: Connection
+  readonly seat: Seat
+  readonly commands: Pick<Commands, 'revokeTrust' | 'handOver'>
   readonly onOpenList: () => void
 }
 
-export function SessionHeader({ meta, view, connection, onOpenList }: SessionHeaderProps) {
+export function SessionHeader({ meta, view, connection, seat, commands, onOpenList }: SessionHeaderProps) {
   const isAsked = view.pendingApprovals.length > 0
   const { usage } = meta
   return (
@@ -29,6 +35,8 @@ export function SessionHeader({ meta, view, connection, onOpenList }: SessionHea
           </span>
         </p>
       </div>
+      <TrustMenu trust={view.trust} watching={seat.watching} onRevoke={commands.revokeTrust} />
+      <AttachedMenu seat={seat} onHandOver={commands.handOver} />
       <p className="session-status" role="status">
         <ConnectionWord connection={connection} />
         <span className={`dot ${isAsked ? 'asked' : view.status}`} aria-hidden="true" />

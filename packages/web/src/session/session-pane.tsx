@@ -1,9 +1,9 @@
 import type { LiveView } from '@holdfast/client'
 import { escapeLine, type Meta, type SessionHandle } from '@holdfast/protocol'
 import { useEffect, useEffectEvent } from 'react'
-import { ApprovalCard } from './approval-card.tsx'
-import { Composer } from './composer.tsx'
-import { QueueView } from './queue-view.tsx'
+import { Dock } from './dock.tsx'
+import { isMenuOpen } from './header-menu.tsx'
+import { seatOf } from './seat.ts'
 import { SessionHeader } from './session-header.tsx'
 import { isBusy } from './status-text.ts'
 import { TranscriptView } from './transcript-view.tsx'
@@ -21,8 +21,9 @@ type SessionPaneProps = {
 /** One open session: header, transcript, question, queue and composer. */
 export function SessionPane({ handle, live, onChanged, onOpenList }: SessionPaneProps) {
   useVersion(live)
-  const commands = useCommands(handle)
+  const commands = useCommands(live)
   const { meta, view } = live
+  const seat = seatOf(live)
   const status = view?.status
   const approval = view?.pendingApprovals[0]
 
@@ -35,6 +36,7 @@ export function SessionPane({ handle, live, onChanged, onOpenList }: SessionPane
   const stop = useEffectEvent((event: KeyboardEvent) => {
     const isSearching = event.target instanceof HTMLInputElement && event.target.type === 'search'
     if (event.key !== 'Escape' || event.defaultPrevented || event.isComposing || isSearching) return
+    if (seat.watching !== null || isMenuOpen()) return
     if (status !== undefined && isBusy(status)) commands.stop()
   })
   useEffect(() => {
@@ -54,31 +56,16 @@ export function SessionPane({ handle, live, onChanged, onOpenList }: SessionPane
   if (!view || !meta) return <main className="session-pane" aria-busy="true" />
   return (
     <main className="session-pane">
-      <SessionHeader meta={meta} view={view} connection={live.connection} onOpenList={onOpenList} />
-      <TranscriptView live={live} view={view} onContinue={commands.carryOn} />
-      <div className="dock column">
-        {commands.fault && (
-          <p className="fault" role="alert">
-            {escapeLine(commands.fault.message)}
-          </p>
-        )}
-        {approval && (
-          <ApprovalCard
-            key={approval.id}
-            approval={approval}
-            waiting={view.pendingApprovals.length - 1}
-            onDecide={(decision, message) => commands.decide(approval.id, decision, message)}
-          />
-        )}
-        <QueueView queue={view.queue} />
-        <Composer
-          session={handle.id}
-          view={view}
-          onSend={commands.send}
-          onStop={commands.stop}
-          onMode={commands.setMode}
-        />
-      </div>
+      <SessionHeader
+        meta={meta}
+        view={view}
+        connection={live.connection}
+        seat={seat}
+        commands={commands}
+        onOpenList={onOpenList}
+      />
+      <TranscriptView live={live} view={view} watching={seat.watching} onContinue={commands.carryOn} />
+      <Dock session={handle.id} view={view} seat={seat} commands={commands} />
     </main>
   )
 }

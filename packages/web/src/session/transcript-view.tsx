@@ -9,11 +9,12 @@ import { useStickyScroll } from './use-sticky-scroll.ts'
 type TranscriptViewProps = {
   readonly live: LiveView
   readonly view: SessionView
+  readonly watching: string | null
   readonly onContinue: () => void
 }
 
 /** The whole conversation. It follows the end until somebody scrolls up, and offers the way back down. */
-export function TranscriptView({ live, view, onContinue }: TranscriptViewProps) {
+export function TranscriptView({ live, view, watching, onContinue }: TranscriptViewProps) {
   const turns = useTurns(live.messages)
   const [isLoading, setLoading] = useState(false)
   const loadOlder = async () => {
@@ -46,6 +47,7 @@ export function TranscriptView({ live, view, onContinue }: TranscriptViewProps) 
             live={live.live}
             view={view}
             isBusy={isBusy(view.status)}
+            watching={watching}
             onContinue={onContinue}
           />
         </div>

@@ -3,6 +3,8 @@ import { escapeHidden, type ModelFault, type TurnEnd } from '@holdfast/protocol'
 type TurnEndProps = {
   readonly reason: Exclude<TurnEnd, 'done'>
   readonly fault: ModelFault | null
+  /** Why this page may not go on with it, or null. */
+  readonly watching: string | null
   readonly onContinue: () => void
 }
 
@@ -14,11 +16,11 @@ const words: Record<TurnEndProps['reason'], string> = {
 }
 
 /** How a turn came to an early end, in one clear sentence, with the way on. */
-export function TurnEndView({ reason, fault, onContinue }: TurnEndProps) {
+export function TurnEndView({ reason, fault, watching, onContinue }: TurnEndProps) {
   return (
     <div className={reason === 'failed' ? 'turn-end bad' : 'turn-end'} role="status">
       <p>{fault ? escapeHidden(fault.message) : words[reason]}</p>
-      <button type="button" onClick={onContinue}>
+      <button type="button" disabled={watching !== null} title={watching ?? undefined} onClick={onContinue}>
         Continue
       </button>
     </div>

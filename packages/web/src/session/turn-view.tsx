@@ -27,11 +27,12 @@ type LastTurnProps = {
   readonly live: readonly LivePart[]
   readonly view: SessionView
   readonly isBusy: boolean
+  readonly watching: string | null
   readonly onContinue: () => void
 }
 
 /** The turn at the end: running and streaming, or at rest with what became of it. */
-export function LastTurn({ turn, live, view, isBusy, onContinue }: LastTurnProps) {
+export function LastTurn({ turn, live, view, isBusy, watching, onContinue }: LastTurnProps) {
   const messages = turn?.messages ?? []
   const { usage, fault } = summarizeTurn(messages)
   const outputs = new Map(live.flatMap(({ kind, call, text }) => (kind === 'output' ? [[call, text] as const] : [])))
@@ -48,7 +49,7 @@ export function LastTurn({ turn, live, view, isBusy, onContinue }: LastTurnProps
       <LiveParts parts={live} />
       {isBusy && live.length === 0 && <Waiting view={view} />}
       {end && end.reason !== 'done' && (
-        <TurnEndView reason={end.reason} fault={end.fault ?? fault} onContinue={onContinue} />
+        <TurnEndView reason={end.reason} fault={end.fault ?? fault} watching={watching} onContinue={onContinue} />
       )}
       {!isBusy && usage && <p className="usage">{usageText(usage)}</p>}
     </section>

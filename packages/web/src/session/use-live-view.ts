@@ -1,6 +1,7 @@
 import { createLiveView, type LiveView } from '@holdfast/client'
 import type { Fault, SessionHandle, Sessions } from '@holdfast/protocol'
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react'
+import { tabClient } from './tab-client.ts'
 
 export type OpenSession =
   | { readonly phase: 'opening' }
@@ -18,7 +19,7 @@ export function useOpenSession(sessions: Sessions, name: string) {
     sessions.open(name).then((opened) => {
       if (isLeft) return
       if (!opened.ok) return setState({ phase: 'refused', fault: opened.fault })
-      live = createLiveView(opened.value)
+      live = createLiveView(opened.value, { client: tabClient() })
       setState({ phase: 'open', handle: opened.value, live })
     })
     return () => {

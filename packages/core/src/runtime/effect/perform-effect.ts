@@ -2,6 +2,7 @@ import { type ModelFault, unreachable } from '@holdfast/protocol'
 import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
 import type { EffectRun, Perform } from '../performer.ts'
+import { awaitApproval } from './await-approval.ts'
 import { callModel } from './call-model.ts'
 import type { EffectParts } from './parts.ts'
 import { prepareCall } from './prepare-call.ts'
@@ -20,6 +21,8 @@ export function createPerform(parts: EffectParts): Perform {
         return callModel(parts, effect, run.signal)
       case 'prepare-call':
         return prepareCall(parts, effect)
+      case 'await-approval':
+        return awaitApproval(parts, effect, run.signal)
       case 'run-tool':
         return runTool(parts, effect, run)
       default:
@@ -58,7 +61,10 @@ function brokenReport(parts: EffectParts, effect: Effect, cause: unknown): Repor
         type: 'call.prepared',
         call: effect.call,
         found: { unusable: `${effect.tool} could not be prepared: ${detail}` },
+        atMs: parts.clock.now(),
       }
+    case 'await-approval':
+      return { type: 'approval.expired', call: effect.call }
     case 'run-tool': {
       const output = { text: `${effect.tool} could not be run: ${detail}` }
       return { type: 'tool.finished', call: effect.call, outcome: { type: 'failed', output }, durationMs: 0, files: [] }

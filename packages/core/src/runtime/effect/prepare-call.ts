@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto'
-import { BlobHash, type CallId, type EventOf, invariant } from '@holdfast/protocol'
-import type { ToolArgs } from '../../ports/tool.ts'
+import { type CallId, type EventOf, invariant } from '@holdfast/protocol'
 import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
+import { factsOf } from './call-facts.ts'
+import { isOffered } from './offered.ts'
 import type { EffectParts } from './parts.ts'
 
 /** Finds out what a call would do. It looks and changes nothing, so it may run again after a crash. */
@@ -12,38 +12,20 @@ export async function prepareCall(
 ): Promise<Report> {
   const { origin } = parts.state()
   invariant(origin, 'a call needs a started session')
-  const tool = isOffered(origin.tools, name) ? parts.tools.find(name) : null
-  if (!tool) return { type: 'call.prepared', call, found: { unusable: `There is no tool ${name}.` } }
+  const atMs = parts.clock.now()
+  const unusable = (why: string): Report => ({ type: 'call.prepared', call, found: { unusable: why }, atMs })
+  const tool = parts.tools.find(name)
+  if (!tool || !isOffered(origin, tool)) return unusable(`There is no tool ${name}.`)
   const { args } = await readCall(parts, call)
   const prepared = await tool.prepare(args, { workdir: origin.workdir })
-  if (prepared.type === 'unusable') return { type: 'call.prepared', call, found: { unusable: prepared.message } }
-  const { isDestructive, isReadOnly } = tool
-  const facts = { tool: name, isDestructive, isReadOnly }
-  return { type: 'call.prepared', call, found: { facts, argsHash: hashArgs(name, args), preview: prepared.preview } }
+  if (prepared.type === 'unusable') return unusable(prepared.message)
+  const facts = await factsOf(parts, origin.workdir, tool, args)
+  return { type: 'call.prepared', call, found: { facts, argsHash: facts.argsHash, preview: prepared.preview }, atMs }
 }
-
-const isOffered = (allowed: readonly string[] | null, name: string) => allowed === null || allowed.includes(name)
 
 export async function readCall({ store, session }: EffectParts, call: CallId): Promise<EventOf<'call.requested'>> {
   const [record] = await store.read(session, { after: call - 1, upTo: call, limit: 1 })
   if (!record || 'lost' in record || record.event.type !== 'call.requested')
     throw new Error(`call ${call} cannot be read`)
   return record.event
-}
-
-/** What an approval binds: the tool and its arguments, whatever the order of their names. */
-export function hashArgs(tool: string, args: ToolArgs): BlobHash {
-  return BlobHash.parse(
-    createHash('sha256')
-      .update(JSON.stringify([tool, sorted(args)]))
-      .digest('hex'),
-  )
-}
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted)
-  if (value === null || typeof value !== 'object') return value
-  return Object.entries(value)
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([key, inner]) => [key, sorted(inner)])
 }

@@ -3,6 +3,7 @@ import { HoldfastError, invariant } from '@holdfast/protocol'
 import type { Blobs } from '../../ports/blobs.ts'
 import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
+import { isOffered } from './offered.ts'
 import type { EffectParts } from './parts.ts'
 import { unreadyFault } from './unready-fault.ts'
 
@@ -29,7 +30,7 @@ export function createStepPreparer(): StepPreparer {
     if (model.type !== 'ready') return { type: 'step.refused', turn, fault: unreadyFault(model) }
 
     const { workdir, instructions: added } = origin
-    const offered = tools.all.filter(({ schema }) => origin.tools === null || origin.tools.includes(schema.name))
+    const offered = tools.all.filter((tool) => isOffered(origin, tool))
     const [system, schemas] = await Promise.all([
       instructions.gather({ workdir, mode: settings.mode, added }).then((text) => keep(blobs, 'system', text)),
       keep(blobs, 'tools', JSON.stringify(offered.map(({ schema }) => schema))),

@@ -4,8 +4,10 @@ import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
 import { keepOutput } from '../keep-output.ts'
 import type { EffectRun } from '../performer.ts'
+import { factsOf } from './call-facts.ts'
+import { hashArgs } from './hash-args.ts'
 import type { EffectParts } from './parts.ts'
-import { hashArgs, readCall } from './prepare-call.ts'
+import { readCall } from './prepare-call.ts'
 
 /** The session no longer wants the call: it was aborted between the approval and the start. */
 class NotWanted extends Error {
@@ -33,8 +35,7 @@ export async function runTool(
   invariant(hashArgs(name, args) === argsHash, `call ${call} is not what was approved`)
 
   const begin = async (process?: ProcessMark) => {
-    const { isDestructive, isReadOnly } = tool
-    const facts = { tool: name, isDestructive, isReadOnly }
+    const facts = await factsOf(parts, origin.workdir, tool, args)
     const told = await tell({ type: 'tool.starting', call, facts, process: process ?? null })
     const now = parts.state().turn
     const isStarted = now.phase === 'acting' && now.calls.some(({ id, status }) => id === call && status === 'started')

@@ -1,6 +1,23 @@
-import { type ClientId, type Command, type Event, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import {
+  type ClientId,
+  type Command,
+  type Event,
+  fault,
+  isTrustedExactly,
+  ok,
+  type Result,
+  refuse,
+} from '@holdfast/protocol'
 import type { Facts } from '../input.ts'
 import { askedCalls, type SessionState } from '../state.ts'
+import { grant } from './trust.ts'
+
+const scopes = {
+  approve: 'once',
+  approve_turn: 'turn',
+  approve_session: 'session',
+  approve_always: 'workspace',
+} as const
 
 type Response = Extract<Command, { type: 'respondToApproval' }>
 
@@ -23,7 +40,13 @@ export function respondToApproval(
   }
 
   const { id: call, argsHash } = asked
-  if (decision === 'approve') return ok([{ type: 'call.approved', call, argsHash, by: { client: by }, scope: 'once' }])
+  if (decision !== 'reject') {
+    const scope = scopes[decision]
+    const approved: Event = { type: 'call.approved', call, argsHash, by: { client: by }, scope }
+    if (scope === 'once') return ok([approved])
+    const trust = { tool: asked.tool, scope, ...(isTrustedExactly(asked.tool) && { argsHash }) }
+    return ok([approved, ...grant(state, trust, call)])
+  }
   const reason = message?.trim() ? message : 'a person said no'
   return ok([
     {

@@ -6,18 +6,18 @@ import { findCall, type SessionState } from '../state.ts'
 type ReportOf<Type extends Report['type']> = Extract<Report, { type: Type }>
 
 /** The verdict on a prepared call: run it, ask a person, or tell the model why not. */
-export function judgeCall(state: SessionState, { call, found }: ReportOf<'call.prepared'>): readonly Event[] {
+export function judgeCall(state: SessionState, { call, found, atMs }: ReportOf<'call.prepared'>): readonly Event[] {
   if (findCall(state, call)?.status !== 'requested') return []
   const settle = (outcome: Outcome): Event[] => [{ type: 'call.settled', call, outcome, durationMs: null }]
   if ('unusable' in found) return settle({ type: 'failed', output: { text: found.unusable } })
 
   const { facts, argsHash, preview } = found
-  const verdict = judge(facts, state.settings.mode)
+  const verdict = judge(facts, state)
   switch (verdict.type) {
     case 'allow':
       return [{ type: 'call.approved', call, argsHash, by: { rule: verdict.rule }, scope: 'once' }]
     case 'ask':
-      return [{ type: 'approval.asked', call, tool: facts.tool, argsHash, preview }]
+      return [{ type: 'approval.asked', call, tool: facts.tool, argsHash, preview, ...expiry(state, atMs) }]
     case 'deny':
       return settle({ type: 'denied', code: verdict.code, message: verdict.message })
     default:
@@ -25,10 +25,20 @@ export function judgeCall(state: SessionState, { call, found }: ReportOf<'call.p
   }
 }
 
+const expiry = ({ settings: { approvalTimeoutMs } }: SessionState, atMs: number) =>
+  approvalTimeoutMs === undefined ? {} : { expiresAt: new Date(atMs + approvalTimeoutMs).toISOString() }
+
+/** Nobody answered in time: that is a no, and on record as one. */
+export function expireApproval(state: SessionState, { call }: ReportOf<'approval.expired'>): readonly Event[] {
+  if (findCall(state, call)?.status !== 'asked') return []
+  const outcome: Outcome = { type: 'denied', code: 'timed_out', message: 'nobody answered in time' }
+  return [{ type: 'call.settled', call, outcome, durationMs: null }]
+}
+
 /** Intent before effect: only an approved call starts, and only once. Plan mode may have come since its approval. */
 export function beginCall(state: SessionState, { call, facts, process }: ReportOf<'tool.starting'>): readonly Event[] {
   if (findCall(state, call)?.status !== 'approved') return []
-  const verdict = judge(facts, state.settings.mode)
+  const verdict = judge(facts, state)
   if (verdict.type === 'deny') {
     const { code, message } = verdict
     return [{ type: 'call.settled', call, outcome: { type: 'denied', code, message }, durationMs: null }]

@@ -2,10 +2,14 @@ import type { Event, Mode } from '@holdfast/protocol'
 import { askedCalls, type SessionState } from '../state.ts'
 
 /** Plan mode takes back every open question: what it asked for may not happen there. */
-export function enterMode(state: SessionState, mode: Mode): readonly Event[] {
-  if (state.settings.mode === mode) return []
+export function enterMode(state: SessionState, mode: Mode, keepPlan = false): readonly Event[] {
+  const kept: Event[] =
+    keepPlan && state.lastAnswer !== null && !state.pins.includes(state.lastAnswer)
+      ? [{ type: 'message.pinned', message: state.lastAnswer, pinned: true }]
+      : []
+  if (state.settings.mode === mode) return kept
   const changed: Event = { type: 'settings.changed', mode }
-  if (mode === 'exec') return [changed]
+  if (mode === 'exec') return [changed, ...kept]
   const cancelled = askedCalls(state).map(
     ({ id: call }): Event => ({
       type: 'call.settled',

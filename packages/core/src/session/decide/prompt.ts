@@ -1,22 +1,17 @@
-import { type Content, type Event, fault, limits, ok, type Result, refuse, TurnNumber } from '@holdfast/protocol'
+import { type Content, type Event, fault, ok, type Queue, type Result, refuse, TurnNumber } from '@holdfast/protocol'
 import type { SessionState } from '../state.ts'
+import { emptyPrompt, isEmpty } from './empty-prompt.ts'
+import { enqueue } from './queue.ts'
 
-/** At rest a prompt begins a turn; in a turn it waits to steer it. */
-export function sendPrompt(state: SessionState, content: Content): Result<readonly Event[]> {
-  if (!content.some((part) => part.type === 'file' || part.text.trim() !== '')) {
-    return refuse(fault('empty_prompt', 'The prompt is empty. Write something, or attach a file.'))
-  }
-  if (state.turn.phase === 'idle') {
-    const turn = TurnNumber.parse(state.turns)
-    return ok([
-      { type: 'turn.started', turn, cause: 'prompt' },
-      { type: 'user.said', turn, content },
-    ])
-  }
-  if (state.queue.length >= limits.promptsQueuedMax) {
-    return refuse(fault('queue_full', `${limits.promptsQueuedMax} prompts already wait. Let the turn take some first.`))
-  }
-  return ok([{ type: 'prompt.queued', queue: 'steering', content }])
+/** At rest a prompt begins a turn; in a turn it waits in its queue. */
+export function sendPrompt(state: SessionState, content: Content, queue: Queue): Result<readonly Event[]> {
+  if (isEmpty(content)) return refuse(emptyPrompt)
+  if (state.turn.phase !== 'idle') return enqueue(state, queue, content)
+  const turn = TurnNumber.parse(state.turns)
+  return ok([
+    { type: 'turn.started', turn, cause: 'prompt' },
+    { type: 'user.said', turn, content },
+  ])
 }
 
 /** Takes up a turn that was cut short; it keeps its number, because it is the same turn. */

@@ -11,6 +11,8 @@ import {
 import type { SaidPart } from '../../ports/provider.ts'
 import type { Report } from '../input.ts'
 import type { SessionState } from '../state.ts'
+import { limitReached } from './budget.ts'
+import { endTurn } from './end-turn.ts'
 
 type Prepared = Extract<Report, { type: 'step.prepared' }>
 type Ended = Extract<Report, { type: 'model.replied' | 'model.failed' }>
@@ -18,20 +20,19 @@ type Ended = Extract<Report, { type: 'model.replied' | 'model.failed' }>
 /** The safe point: the round is closed, so steering enters here, before the next model call. */
 export function beginStep(state: SessionState, { turn, system, tools }: Prepared): readonly Event[] {
   invariant(state.turn.phase === 'preparing', 'a step begins between rounds')
-  const maxSteps = state.settings.budgets.maxSteps ?? limits.stepsPerTurnMax
-  if (state.turn.steps >= maxSteps) {
-    const text = `The turn has made ${state.turn.steps} model calls, which is its limit. Continue to go on.`
+  const steering = state.queue.filter(({ queue }) => queue === 'steering')
+  if (state.turn.isAnswered && steering.length === 0) return endTurn(state, turn) // what steered it was taken back
+  const limit = limitReached(state, state.turn.steps)
+  if (limit !== null) {
     return [
-      { type: 'note.added', turn, kind: 'notice', level: 'info', code: 'step_limit', text },
+      { type: 'note.added', turn, kind: 'notice', level: 'info', ...limit },
       { type: 'turn.ended', turn, reason: 'limit' },
     ]
   }
   const { model, thinkingLevel } = state.settings
   const isTold = state.context?.system === system && state.context.tools === tools
   return [
-    ...state.queue.flatMap(({ id, queue, content }): Event[] =>
-      queue === 'steering' ? [{ type: 'user.said', turn, content, entry: id }] : [],
-    ),
+    ...steering.map(({ id, content }): Event => ({ type: 'user.said', turn, content, entry: id })),
     ...(isTold ? [] : [{ type: 'context.changed', system, tools } as const]),
     { type: 'step.started', turn, model, thinkingLevel, attempt: 1 },
   ]
@@ -58,7 +59,7 @@ export function endStep(state: SessionState, ended: Ended): readonly Event[] {
   ]
   const isSteered = state.queue.some(({ queue }) => queue === 'steering')
   if (!spoken.some(({ type }) => type === 'call.requested'))
-    return isSteered ? events : [...events, { type: 'turn.ended', turn, reason: 'done' }]
+    return isSteered ? events : [...events, ...endTurn(state, turn)]
   return [...events, ...spoken.flatMap((event, index) => settleMalformed(event, state.seq + 1 + index))]
 }
 

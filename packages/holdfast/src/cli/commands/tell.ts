@@ -1,4 +1,5 @@
-import type { Answer, SessionHandle, SessionView } from '@holdfast/protocol'
+import { entriesOf } from '@holdfast/client'
+import { type Answer, contentText, type SessionHandle, type SessionView } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import type { ArgsOf } from '../command-table.ts'
 import { readCommand } from '../command-words.ts'
@@ -8,7 +9,6 @@ import type { Place } from '../place.ts'
 import { checkNamed, reachSessions } from '../reach-sessions.ts'
 import { previewText } from '../run-screen.ts'
 import { openNamed } from '../session-name.ts'
-import { thisClient } from '../this-client.ts'
 import { untilRest } from '../until-rest.ts'
 
 type Said = Extract<ReturnType<typeof readCommand>, { readonly type: 'command' }>['command']
@@ -30,7 +30,7 @@ export async function tell({ words, flags }: ArgsOf<'tell'>, place: Place): Prom
     if (!handle.ok) return refused(handle.fault)
     const say = (answer: Answer) => tellAnswer(answer, read.command.type, flags.json, place)
     if (!isElsewhere) return await tellHere(handle.value, read.command, say, { place, interruption })
-    const answer = await handle.value.submit(read.command, { as: thisClient })
+    const answer = await handle.value.submit(read.command)
     if (!answer.ok) return refused(answer.fault)
     await say(answer.value)
     return ended()
@@ -49,12 +49,12 @@ async function tellHere(
 ): Promise<Ended> {
   const before = await handle.snapshot()
   if (!before.ok) return refused(before.fault)
-  const answer = await handle.submit(command, { as: thisClient })
+  const answer = await handle.submit(command)
   if (!answer.ok) return refused(answer.fault)
   await say(answer.value)
   const view = await untilRest(handle, before.value, answer.value.seq, interruption)
   if (interruption.aborted) {
-    await handle.submit({ type: 'abort' }, { as: thisClient })
+    await handle.submit({ type: 'abort' })
     return ended(exitCodes.interrupted)
   }
   const standing = standingOf(view)
@@ -62,14 +62,23 @@ async function tellHere(
   return ended(view.lastTurn?.reason === 'failed' && startsWork(command) ? exitCodes.failed : exitCodes.ok)
 }
 
-const startsWork = ({ type }: Said): boolean =>
-  type === 'sendPrompt' || type === 'continue' || type === 'respondToApproval'
+const working: readonly Said['type'][] = [
+  'sendPrompt',
+  'queueSteering',
+  'queueFollowUp',
+  'continue',
+  'respondToApproval',
+  'setToolTrust',
+]
+const startsWork = ({ type }: Said): boolean => working.includes(type)
 
 async function tellAnswer(answer: Answer, type: string, isJson: boolean, { out }: Place): Promise<void> {
   if (isJson) return out.write(`${toJsonText(answer)}\n`)
   const queued = answer.result['queued']
   const how = typeof queued === 'string' ? `, queued as ${escapeLine(queued)}` : ''
   await out.write(`${type} accepted at ${answer.seq}${how}.\n`)
+  for (const { id, queue, content } of entriesOf(answer.result))
+    await out.write(`took back ${id}, ${queue}: ${escapeHidden(contentText(content))}\n`)
 }
 
 /** What a person may have to do next, or null. */

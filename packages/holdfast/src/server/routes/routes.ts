@@ -5,6 +5,7 @@ import { getHealth } from './health.ts'
 import { getLogin } from './login.ts'
 import { getMessages } from './messages.ts'
 import { getOpenApi } from './openapi.ts'
+import { reads } from './reads.ts'
 import { getSession } from './session.ts'
 import { listSessions, startSession } from './sessions.ts'
 
@@ -19,4 +20,5 @@ export const routes: readonly Route[] = [
   getMessages,
   getEvents,
   postCommand,
+  ...reads,
 ]

@@ -1,10 +1,10 @@
-import type { ListPage, ListRequest, SessionName } from '@holdfast/core/ports'
+import type { ListRequest, SessionName } from '@holdfast/core/ports'
 import { HoldfastError, limits, type SessionId, unreachable } from '@holdfast/protocol'
-import { decodeListCursor, encodeListCursor } from '../list-cursor.ts'
+import { decodeListCursor, encodeListCursor, type PlacedPage } from '../list-cursor.ts'
 import { createSearchMatch } from '../search-match.ts'
 import type { MemorySession } from './memory-session.ts'
 
-export function listSessions(sessions: readonly MemorySession[], request: ListRequest): ListPage {
+export function listSessions(sessions: readonly MemorySession[], request: ListRequest): PlacedPage {
   const start = decodeListCursor(request.cursor)
   if (!start.ok) throw new HoldfastError(start.fault)
   const { activeAt, order } = start.value
@@ -19,8 +19,13 @@ export function listSessions(sessions: readonly MemorySession[], request: ListRe
   const last = page.at(-1)
   const hasMore = rest.length > page.length && last !== undefined
   return {
-    sessions: page.map(({ entry, owner }) => ({ meta: structuredClone(entry.meta), busy: entry.busy, owner })),
-    next: hasMore ? encodeListCursor({ activeAt: last.entry.activeAt, order: last.order }) : null,
+    sessions: page.map((held) => ({
+      meta: structuredClone(held.entry.meta),
+      busy: held.entry.busy,
+      owner: held.owner,
+      place: placeOf(held),
+    })),
+    next: hasMore ? encodeListCursor(placeOf(last)) : null,
   }
 }
 
@@ -47,6 +52,8 @@ export function findSessions(sessions: readonly MemorySession[], name: SessionNa
       return unreachable(name)
   }
 }
+
+const placeOf = ({ entry, order }: MemorySession) => ({ activeAt: entry.activeAt, order })
 
 const spokenNewestFirst = (sessions: readonly MemorySession[]): readonly MemorySession[] =>
   sessions

@@ -1,14 +1,16 @@
-import type { Store } from '@holdfast/core/ports'
 import { done, ok, refuse, type SessionId } from '@holdfast/protocol'
+import type { PlacedStore } from '../list-cursor.ts'
 import * as faults from '../store-faults.ts'
 import { findSessions, listSessions } from './memory-catalogue.ts'
 import { encoded, type MemorySession, readRange, readRefs } from './memory-session.ts'
+import { createMemoryTrusts } from './memory-trusts.ts'
 
 /** A store that forgets: the same contract, in process. What is kept is copied, so that nobody holds the log itself. */
-export function createMemoryStore(): Store {
+export function createMemoryStore(): PlacedStore {
   const sessions = new Map<SessionId, MemorySession>()
   let born = 0
-  const nodes = new Map<string, Parameters<Store['registerNode']>[0]>()
+  const nodes = new Map<string, Parameters<PlacedStore['registerNode']>[0]>()
+  const trusts = createMemoryTrusts()
   const all = (): readonly MemorySession[] => [...sessions.values()]
   const notFound = (session: SessionId) => refuse(faults.sessionNotFound(session))
   const fenced = (held: MemorySession, epoch: number) => refuse(faults.fenced(held.id, epoch, held.epoch))
@@ -33,7 +35,7 @@ export function createMemoryStore(): Store {
       return done
     },
 
-    async append({ session, after, epoch, records, entry, clearDraft }) {
+    async append({ session, after, epoch, records, entry, clearDraft, trust }) {
       const held = sessions.get(session)
       if (held === undefined) return notFound(session)
       if (held.epoch !== epoch) return fenced(held, epoch)
@@ -45,6 +47,7 @@ export function createMemoryStore(): Store {
       held.head += records.length
       held.entry = structuredClone(entry)
       if (clearDraft) held.draft = null
+      for (const change of trust) trusts.apply(entry.meta.workspace, change)
       return done
     },
 
@@ -118,6 +121,7 @@ export function createMemoryStore(): Store {
       const snapshot = sessions.get(session)?.snapshot ?? null
       return snapshot?.fold === fold ? snapshot : null
     },
+    workspaceTrust: async (workspace) => trusts.of(workspace),
     async close() {},
   }
 }

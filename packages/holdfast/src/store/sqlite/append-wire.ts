@@ -1,3 +1,4 @@
+import type { TrustChange } from '@holdfast/core/ports'
 import type { AppendRequest, StoredEntry, StoredRecord, WriteRequest } from './request.ts'
 
 type PackedRecord = readonly [
@@ -26,6 +27,7 @@ type PackedAppend = readonly [
   records: readonly PackedRecord[],
   clearDraft: boolean,
   blobs: readonly string[],
+  trust: readonly TrustChange[] | null,
 ]
 
 /** A request as it crosses to the writer. An append crosses as bare lists: cloning its names takes twice as long. */
@@ -34,12 +36,15 @@ export type PackedWrite = PackedAppend | Exclude<WriteRequest, AppendRequest>
 export function packWrite(request: WriteRequest): PackedWrite {
   if (request.op !== 'append') return request
   const { session, after, epoch, entry, records, clearDraft, blobs } = request
-  return [session, after, epoch, packEntry(entry), records.map(packRecord), clearDraft, blobs]
+  const trust = request.trust.length === 0 ? null : request.trust
+  return [session, after, epoch, packEntry(entry), records.map(packRecord), clearDraft, blobs, trust]
 }
+
+const noTrust: readonly TrustChange[] = []
 
 export function unpackWrite(packed: PackedWrite): WriteRequest {
   if (!isAppend(packed)) return packed
-  const [session, after, epoch, entry, records, clearDraft, blobs] = packed
+  const [session, after, epoch, entry, records, clearDraft, blobs, trust] = packed
   return {
     op: 'append',
     session,
@@ -49,6 +54,7 @@ export function unpackWrite(packed: PackedWrite): WriteRequest {
     records: records.map(unpackRecord),
     clearDraft,
     blobs,
+    trust: trust ?? noTrust,
   }
 }
 

@@ -58,15 +58,18 @@ export function createCatalogueReader(database: DatabaseSync) {
 
       const matches = search === undefined ? () => true : matcher(search)
       const sessions: StoredListed[] = []
-      let last: Row = {}
       for (const row of rows) {
         if (!matches(String(row['meta']))) continue
         if (sessions.length === limit) {
-          const next = encodeListCursor({ activeAt: Number(last['active_at']), order: Number(last['sid']) })
-          return ok({ sessions, next })
+          const last = sessions.at(-1)
+          return ok({ sessions, next: last === undefined ? null : encodeListCursor(last.place) })
         }
-        sessions.push({ meta: String(row['meta']), busy: row['busy'] === 1, owner: textOrNull(row['owner']) })
-        last = row
+        sessions.push({
+          meta: String(row['meta']),
+          busy: row['busy'] === 1,
+          owner: textOrNull(row['owner']),
+          place: { activeAt: Number(row['active_at']), order: Number(row['sid']) },
+        })
       }
       return ok({ sessions, next: null })
     },

@@ -1,6 +1,7 @@
-import type { CatalogueRow, Draft, Listed, ReadRecord } from '@holdfast/core/ports'
-import type { LostRecord, Meta, Recorded, StepId } from '@holdfast/protocol'
-import type { ReadAnswers, StoredListed, StoredRecord } from './request.ts'
+import type { CatalogueRow, Draft, ReadRecord } from '@holdfast/core/ports'
+import type { BlobHash, LostRecord, Meta, Recorded, StepId, Trust } from '@holdfast/protocol'
+import type { PlacedListed } from '../list-cursor.ts'
+import type { ReadAnswers, StoredListed, StoredRecord, StoredTrust } from './request.ts'
 
 // What is decoded here was encoded by us and, for records, vouched for by a checksum: it is parsed, not validated.
 
@@ -11,10 +12,11 @@ export function recordOf(stored: StoredRecord | LostRecord): ReadRecord {
   return { seq, at, v, ...named, event: JSON.parse(body) } as Recorded
 }
 
-export const listedOf = ({ meta, busy, owner }: StoredListed): Listed => ({
+export const listedOf = ({ meta, busy, owner, place }: StoredListed): PlacedListed => ({
   meta: JSON.parse(meta) as Meta,
   busy,
   owner,
+  place,
 })
 
 export function rowOf(stored: NonNullable<ReadAnswers['entry']>): CatalogueRow {
@@ -26,4 +28,10 @@ export function rowOf(stored: NonNullable<ReadAnswers['entry']>): CatalogueRow {
 export const draftOf = ({ step, parts }: NonNullable<ReadAnswers['loadDraft']>): Draft => ({
   step: step as StepId,
   parts: JSON.parse(parts) as Draft['parts'],
+})
+
+export const trustOf = ({ tool, argsHash }: StoredTrust): Trust => ({
+  tool,
+  scope: 'workspace',
+  ...(argsHash !== '' && { argsHash: argsHash as BlobHash }),
 })

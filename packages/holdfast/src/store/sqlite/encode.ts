@@ -2,9 +2,18 @@ import type { Append, CatalogueEntry, EncodedRecord, NewSession } from '@holdfas
 import { invariant, refOf, type Seq } from '@holdfast/protocol'
 import type { AppendRequest, CreateRequest, StoredEntry, StoredRecord } from './request.ts'
 
-export function encodeAppend({ session, after, epoch, records, entry, clearDraft, blobs }: Append): AppendRequest {
-  const stored = encodeRecords(records, after)
-  return { op: 'append', session, after, epoch, records: stored, entry: encodeEntry(entry), clearDraft, blobs }
+export function encodeAppend({
+  session,
+  after,
+  epoch,
+  entry,
+  clearDraft,
+  blobs,
+  trust,
+  ...more
+}: Append): AppendRequest {
+  const records = encodeRecords(more.records, after)
+  return { op: 'append', session, after, epoch, records, entry: encodeEntry(entry), clearDraft, blobs, trust }
 }
 
 export function encodeNew({ session, parent, base, owner, records, entry }: NewSession): CreateRequest {

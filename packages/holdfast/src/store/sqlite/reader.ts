@@ -61,6 +61,7 @@ function createAnswer(database: DatabaseSync): (request: ReadRequest) => Result<
   const snapshot = database.prepare(
     'select snapshot.seq, fold, crc, body from snapshot join session using (sid) where id = ? and fold = ?',
   )
+  const trust = database.prepare('select tool, args_hash from trust where workspace = ? order by tool, args_hash')
 
   return (request) => {
     switch (request.op) {
@@ -95,6 +96,10 @@ function createAnswer(database: DatabaseSync): (request: ReadRequest) => Result<
         if (row === undefined) return ok(null)
         const stored = { seq: Number(row['seq']), fold: Number(row['fold']), body: String(row['body']) }
         return ok(snapshotChecksum(request.session, stored) === Number(row['crc']) ? stored : null)
+      }
+      case 'workspaceTrust': {
+        const rows = trust.all(request.workspace)
+        return ok(rows.map((row) => ({ tool: String(row['tool']), argsHash: String(row['args_hash']) })))
       }
       default:
         return request satisfies never

@@ -4,6 +4,7 @@ import { done, type Result, refuse } from '@holdfast/protocol/result'
 import * as faults from '../store-faults.ts'
 import { checksumOf } from './checksum.ts'
 import type { AppendRequest, CreateRequest, StoredRecord } from './request.ts'
+import { createTrustWriter } from './trust-writer.ts'
 
 const sidsRememberedMax = 10_000
 
@@ -32,6 +33,8 @@ export function createRecordWriter(database: DatabaseSync) {
     insert into session (id, handle, key, parent, base, head, epoch, owner, busy, workspace, active_at, spoken, pinned, meta)
     values (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?) returning sid`)
 
+  const trusts = createTrustWriter(database)
+
   // Safe to remember: a sid is given once (autoincrement), and one that was removed matches no row.
   const numbers = new Map<string, number>()
 
@@ -53,6 +56,7 @@ export function createRecordWriter(database: DatabaseSync) {
     insertAll(sid, session, records)
     if (request.clearDraft) dropDraft.run(sid)
     for (const hash of request.blobs) useBlob.run(hash, sid, head)
+    for (const change of request.trust) trusts.apply(workspace, change)
     return done
   }
 

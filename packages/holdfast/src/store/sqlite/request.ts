@@ -1,5 +1,6 @@
-import type { Lease, ListRequest, NodeRow, ReadRange, SessionName } from '@holdfast/core/ports'
+import type { Lease, ListRequest, NodeRow, ReadRange, SessionName, TrustChange } from '@holdfast/core/ports'
 import type { LostRecord, SessionId } from '@holdfast/protocol'
+import type { ListCursor } from '../list-cursor.ts'
 
 /** A record as its row holds it. */
 export type StoredRecord = {
@@ -32,6 +33,7 @@ export type AppendRequest = {
   readonly entry: StoredEntry
   readonly clearDraft: boolean
   readonly blobs: readonly string[]
+  readonly trust: readonly TrustChange[]
 }
 
 export type CreateRequest = {
@@ -101,9 +103,17 @@ export type ReadRequest =
   | { readonly op: 'nodes' }
   | { readonly op: 'loadDraft'; readonly session: string }
   | { readonly op: 'loadSnapshot'; readonly session: string; readonly fold: number }
+  | { readonly op: 'workspaceTrust'; readonly workspace: string }
 
 export type StoredPage = readonly (StoredRecord | LostRecord)[]
-export type StoredListed = { readonly meta: string; readonly busy: boolean; readonly owner: string | null }
+export type StoredListed = {
+  readonly meta: string
+  readonly busy: boolean
+  readonly owner: string | null
+  readonly place: ListCursor
+}
+/** `argsHash` is empty where any arguments are trusted. */
+export type StoredTrust = { readonly tool: string; readonly argsHash: string }
 
 /** Bodies travel as text and are parsed once, by whoever asked. */
 export type ReadAnswers = {
@@ -117,4 +127,5 @@ export type ReadAnswers = {
   readonly nodes: readonly NodeRow[]
   readonly loadDraft: { readonly step: number; readonly parts: string } | null
   readonly loadSnapshot: { readonly seq: number; readonly fold: number; readonly body: string } | null
+  readonly workspaceTrust: readonly StoredTrust[]
 }

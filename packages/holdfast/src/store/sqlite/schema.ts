@@ -9,7 +9,7 @@ export const schemaVersion = 1
 
 /**
  * `record.pos` keeps inserts at one end of one tree, however many sessions write. `active_at` moves when someone speaks,
- * not with each record, so that an ordinary append touches no index of `session`.
+ * not with each record, so that an ordinary append touches no index of `session`. An empty `args_hash` trusts any.
  */
 export const tables = `
 create table session (
@@ -37,4 +37,7 @@ create table snapshot (
 ) strict;
 create table blob_use (hash text, sid integer, seq integer, primary key (hash, sid, seq)) strict, without rowid;
 create table node (id text primary key, address text not null, started_at text not null) strict;
+create table trust (
+  workspace text, tool text, args_hash text not null default '', primary key (workspace, tool, args_hash)
+) strict, without rowid;
 `

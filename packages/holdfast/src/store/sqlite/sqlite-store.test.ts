@@ -38,7 +38,8 @@ describe('sqlite store', () => {
   it('has everything after it is closed and opened again', async () => {
     const first = await open()
     await mustCreate(first, newSession(1))
-    await mustAppend(first, appendTo(1, 1))
+    const trust = { tool: 'shell', scope: 'workspace' } as const
+    await mustAppend(first, appendTo(1, 1, { trust: [{ type: 'granted', trust }] }))
     const [before, entry] = [await readAll(first, 1), await first.entry(sessionId(1))]
     await first.close()
     expect(readdirSync(join(home, 'data'))).toEqual(['holdfast.db'])
@@ -46,6 +47,7 @@ describe('sqlite store', () => {
     const second = await open()
     expect(await readAll(second, 1)).toEqual(before)
     expect(await second.entry(sessionId(1))).toEqual(entry)
+    expect(await second.workspaceTrust('/work')).toEqual([trust])
     await second.close()
   })
 

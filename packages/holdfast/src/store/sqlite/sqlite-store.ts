@@ -1,7 +1,7 @@
-import type { Store } from '@holdfast/core/ports'
 import { type Fault, fault, HoldfastError, ok, orThrow, type Result } from '@holdfast/protocol'
+import type { PlacedStore } from '../list-cursor.ts'
 import { type PackedWrite, packWrite } from './append-wire.ts'
-import { draftOf, listedOf, recordOf, rowOf } from './decode.ts'
+import { draftOf, listedOf, recordOf, rowOf, trustOf } from './decode.ts'
 import { encodeAppend, encodeNew } from './encode.ts'
 import type { ReadAnswers, ReadRequest, WriteAnswers, WriteRequest } from './request.ts'
 import { storageFault } from './storage-fault.ts'
@@ -14,7 +14,7 @@ export type SqliteStoreOptions = WriterOptions
  * Opens the store in a file, or makes it. No SQLite runs on this thread: a writer worker commits in groups, a reader
  * worker fetches pages. Refused: not_a_store, store_too_new, storage_error; the file is then as it was.
  */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<Result<Store>> {
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Result<PlacedStore>> {
   const { path } = options
   const whenDead = (why: string): Fault => storageFault(path, 'io', { error: why })
   const writer = createWorkerLink<PackedWrite>({ script: scriptOf('writer-worker'), options, whenDead })
@@ -38,7 +38,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Resu
   }
 
   // `orThrow` where the port has no refusal to answer with: what the disk does to those is an exception.
-  const store: Store = {
+  const store: PlacedStore = {
     create: (session) => write<'create'>(encodeNew(session)),
     append: (append) => write<'append'>(encodeAppend(append)),
     read: async (session, range) => (await read<'read'>({ op: 'read', session, range })).map(recordOf),
@@ -80,6 +80,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Resu
       await write<'saveSnapshot'>({ op: 'saveSnapshot', session, ...snapshot })
     },
     loadSnapshot: (session, fold) => read<'loadSnapshot'>({ op: 'loadSnapshot', session, fold }),
+    workspaceTrust: async (workspace) =>
+      (await read<'workspaceTrust'>({ op: 'workspaceTrust', workspace })).map(trustOf),
     close,
   }
   return ok(store)

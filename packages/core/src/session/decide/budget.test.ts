@@ -1,0 +1,50 @@
+import type { Settings } from '@holdfast/protocol'
+import { after, type Given, recordsOf, settled, stepEnded, thinking } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { asked, decided, events, livedThrough, stepPrepared } from '../../testing/deciding.ts'
+import { evolve } from '../evolve.ts'
+import { limitReached } from './budget.ts'
+
+const usage = { input: 10, output: 5, cacheRead: 3, cacheWrite: 2, cost: 0.25 }
+const call: Given = { type: 'call.requested', turn: 0, step: 4, tool: 'look', args: {}, provider: 'sim' }
+/** A round is closed: one step made, 20 tokens used, at a quarter. */
+const spent = (budgets: Settings['budgets'], used: typeof usage | { cost: null } = usage) =>
+  after(...[...thinking, call, { ...stepEnded, usage: { ...usage, ...used } } as Given, settled(5)], {
+    type: 'settings.changed',
+    budgets,
+  })
+
+describe('a budget', () => {
+  it.each([
+    ['steps', { maxSteps: 1 }, 'step_limit'],
+    ['tokens, cached ones too', { maxTokens: 20 }, 'token_limit'],
+    ['cost', { maxCost: 0.25 }, 'cost_limit'],
+  ] as const)('of %s ends the turn between two model calls, and says so', (_, budgets, code) => {
+    const state = spent(budgets)
+    expect(events(state, stepPrepared(state))).toMatchObject([
+      { type: 'note.added', kind: 'notice', code },
+      { type: 'turn.ended', reason: 'limit' },
+    ])
+  })
+
+  it.each([{ maxSteps: 2 }, { maxTokens: 21 }, { maxCost: 0.26 }, {}])('of %j is not reached', (budgets) => {
+    const state = spent(budgets)
+    expect(decided(state, stepPrepared(state))).toBe('context.changed step.started')
+  })
+
+  it('of cost counts a call of unknown price as nothing, and goes on counting the others', () => {
+    const unpriced = spent({ maxCost: 0.25 }, { cost: null })
+    expect(limitReached(unpriced, 1)).toBeNull()
+    const [record] = recordsOf([{ ...stepEnded, usage } as Given], unpriced.seq + 1)
+    expect(record && limitReached(evolve(unpriced, record), 1)).toMatchObject({ code: 'cost_limit' })
+  })
+
+  it('of steps counts anew when the turn is continued; what is used stays used', () => {
+    const stepped = spent({ maxSteps: 1 })
+    const again = livedThrough(stepped, stepPrepared(stepped), asked({ type: 'continue' }))
+    expect(decided(again, stepPrepared(again))).toBe('context.changed step.started')
+    const poor = spent({ maxTokens: 20 })
+    const still = livedThrough(poor, stepPrepared(poor), asked({ type: 'continue' }))
+    expect(decided(still, stepPrepared(still))).toBe('note.added turn.ended')
+  })
+})

@@ -1,0 +1,186 @@
+import { type CommandInput, limits } from '@holdfast/protocol'
+import {
+  after,
+  aHash,
+  callOf,
+  type Given,
+  queued,
+  requested,
+  settled,
+  stepEnded,
+  thinking,
+  turnEnded,
+} from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { asked, decided, events, livedThrough, modelReplied, phases, stepPrepared } from '../../testing/deciding.ts'
+import { answerOf } from '../decide.ts'
+import type { SessionState } from '../state.ts'
+
+const text = (words: string) => [{ type: 'text' as const, text: words }]
+const image = { type: 'file' as const, blob: aHash, mediaType: 'image/png', bytes: 3 }
+const steer = (content: string): CommandInput => ({ type: 'queueSteering', content })
+const follow = (content: string): CommandInput => ({ type: 'queueFollowUp', content })
+const waiting = ({ queue }: SessionState) => queue.map(({ id }) => id)
+/** The answer to a command, as it is found again in the record it wrote. */
+const answered = (state: SessionState, command: CommandInput) => {
+  const [event] = events(state, asked(command))
+  return event && answerOf({ seq: state.seq + 1, at: '', v: 1, event }).result
+}
+
+describe('a prompt in a turn', () => {
+  it('waits in the queue it was sent to, and says so', () => {
+    expect(answered(phases.thinking, { type: 'sendPrompt', content: 'a' })).toEqual({ queued: 'steering' })
+    expect(answered(phases.thinking, steer('a'))).toEqual({ queued: 'steering' })
+    expect(answered(phases.thinking, follow('a'))).toEqual({ queued: 'follow_up' })
+  })
+
+  it('keeps its pictures while it waits', () => {
+    const state = livedThrough(phases.thinking, asked({ type: 'queueFollowUp', content: [...text('see'), image] }))
+    expect(events(state, modelReplied(state)).at(-1)).toMatchObject({ type: 'user.said', content: [{}, image] })
+  })
+
+  it('is refused when both queues together are full', () => {
+    const half = Array.from({ length: limits.promptsQueuedMax / 2 }, () => [queued('steering'), queued('follow_up')])
+    const full = after(...thinking, ...half.flat())
+    expect(decided(full, asked(steer('more')))).toBe('queue_full')
+    expect(decided(full, asked(follow('more')))).toBe('queue_full')
+    expect(decided(livedThrough(full, asked({ type: 'dequeueSteering' })), asked(steer('more')))).toBe('prompt.queued')
+  })
+})
+
+describe('steering', () => {
+  const two = [queued('steering', 'a'), queued('follow_up', 'f'), queued('steering', 'b')]
+
+  it('enters between rounds, all of it, in order, a message each', () => {
+    const closed = after(...requested, ...two, settled(5))
+    expect(events(closed, stepPrepared(closed))).toMatchObject([
+      { type: 'user.said', content: text('a'), entry: 7 },
+      { type: 'user.said', content: text('b'), entry: 9 },
+      { type: 'context.changed' },
+      { type: 'step.started' },
+    ])
+  })
+
+  it('does not enter while a call of the round is open', () => {
+    const open = after(...thinking, callOf('shell'), callOf('shell'), stepEnded, ...two, settled(5))
+    expect(decided(open, stepPrepared(open))).toBe('')
+  })
+
+  it('carries on a turn whose model answered without calls', () => {
+    const steered = after(...thinking, ...two)
+    expect(decided(steered, modelReplied(steered))).toBe('text.said step.ended')
+    const next = livedThrough(steered, modelReplied(steered))
+    expect(decided(next, stepPrepared(next))).toBe('user.said user.said context.changed step.started')
+  })
+
+  it('that is taken back after such an answer lets the turn end: nobody speaks to the model', () => {
+    const steered = after(...thinking, queued('steering'))
+    const alone = livedThrough(steered, modelReplied(steered), asked({ type: 'dequeueSteering' }))
+    expect(decided(alone, stepPrepared(alone))).toBe('turn.ended')
+    const followed = livedThrough(alone, asked(follow('next')))
+    expect(decided(followed, stepPrepared(followed))).toBe('turn.ended turn.started user.said')
+  })
+
+  it.each(['aborted', 'failed', 'interrupted', 'limit'] as const)('waits after a turn that was %s', (reason) => {
+    const cut = after(...thinking, ...two, turnEnded(reason))
+    expect(waiting(cut)).toEqual([5, 6, 7])
+    const next = livedThrough(cut, asked({ type: 'sendPrompt', content: 'now this' }))
+    expect(events(next, stepPrepared(next)).map((event) => ('entry' in event ? event.entry : event.type))).toEqual([
+      ...[5, 7],
+      ...['context.changed', 'step.started'],
+    ])
+  })
+})
+
+describe('a follow-up', () => {
+  const three = [queued('follow_up', 'a'), queued('follow_up', 'b'), queued('follow_up', 'c')]
+
+  it('becomes the next turn, one each, in order', () => {
+    let state = after(...thinking, ...three)
+    const said: unknown[] = []
+    while (state.turn.phase !== 'idle') {
+      if (state.turn.phase === 'preparing') state = livedThrough(state, stepPrepared(state))
+      const came = events(state, modelReplied(state))
+      said.push(...came.flatMap((event) => (event.type === 'user.said' ? [[event.turn, event.entry]] : [])))
+      state = livedThrough(state, modelReplied(state))
+    }
+    expect(said).toEqual([
+      [1, 5],
+      [2, 6],
+      [3, 7],
+    ])
+    expect(state).toMatchObject({ queue: [], turns: 4, turn: { last: { number: 3, reason: 'done' } } })
+  })
+
+  it.each(['aborted', 'failed', 'interrupted', 'limit'] as const)('waits after a turn that was %s', (reason) => {
+    const cut = after(...thinking, ...three, turnEnded(reason))
+    expect(waiting(cut)).toEqual([5, 6, 7])
+    const again = livedThrough(cut, asked({ type: 'continue' }))
+    const thinks = livedThrough(again, stepPrepared(again))
+    expect(waiting(thinks)).toEqual([5, 6, 7])
+    expect(events(thinks, modelReplied(thinks)).at(-1)).toMatchObject({ type: 'user.said', turn: 1, entry: 5 })
+  })
+
+  it('waits when its turn fails, is aborted or cut by a crash', () => {
+    const state = after(...thinking, ...three)
+    expect(decided(state, asked({ type: 'abort' }))).toBe('step.ended turn.ended')
+    expect(decided(state, { type: 'process.restarted', draft: null })).toBe('step.ended turn.ended')
+  })
+
+  it('at rest is a prompt, and does not overtake those that wait', () => {
+    const cut = after(...thinking, ...three, turnEnded('aborted'))
+    expect(events(cut, asked(follow('now')))).toMatchObject([{ type: 'turn.started' }, { content: text('now') }])
+  })
+})
+
+describe('an entry', () => {
+  const held = after(...thinking, queued('steering', 'a'), queued('follow_up', 'f'), queued('steering', 'b'))
+
+  it('is said as it was last edited', () => {
+    const edited = livedThrough(
+      held,
+      asked({ type: 'editQueueEntry', entry: 5, content: 'better' }),
+      modelReplied(held),
+    )
+    expect(events(edited, stepPrepared(edited))[0]).toMatchObject({ content: text('better'), entry: 5 })
+  })
+
+  it('is said in its new order, and the other queue keeps its own', () => {
+    const turned = livedThrough(held, asked({ type: 'reorderQueue', queue: 'steering', entries: [7, 5] }))
+    expect(waiting(turned)).toEqual([7, 6, 5])
+  })
+
+  it('leaves once: what was said or taken back is not there any more', () => {
+    const taken = livedThrough(held, asked({ type: 'removeQueueEntry', entry: 5 }))
+    expect(waiting(taken)).toEqual([6, 7])
+    const entered = livedThrough(taken, modelReplied(taken))
+    const said = livedThrough(entered, stepPrepared(entered))
+    expect(waiting(said)).toEqual([6])
+    for (const entry of [5, 7]) {
+      expect(decided(said, asked({ type: 'removeQueueEntry', entry }))).toBe('queue_entry_not_found')
+      expect(decided(said, asked({ type: 'editQueueEntry', entry, content: 'x' }))).toBe('queue_entry_not_found')
+    }
+  })
+})
+
+describe('what is taken back', () => {
+  const given: readonly Given[] = [queued('steering', 'a'), queued('follow_up', 'f')]
+  const held = after(...thinking, ...given)
+  const entry = (id: number, queue: string, words: string) => ({ id, queue, content: text(words) })
+
+  it('is the answer, from the record alone, so that a retry gets it again', () => {
+    const both = [entry(5, 'steering', 'a'), entry(6, 'follow_up', 'f')]
+    expect(answered(held, { type: 'recallQueues' })).toEqual({ entries: both })
+    expect(answered(held, { type: 'dequeueSteering' })).toEqual({ entries: both.slice(0, 1) })
+    expect(answered(held, { type: 'removeQueueEntry', entry: 6 })).toEqual({ entries: both.slice(1) })
+  })
+
+  it('is not given to whoever only cleared it', () => {
+    expect(answered(held, { type: 'clearQueues' })).toEqual({})
+    expect(waiting(livedThrough(held, asked({ type: 'clearQueues' })))).toEqual([])
+  })
+
+  it('is nothing when nothing waits, and leaves no record', () => {
+    expect(decided(phases.thinking, asked({ type: 'recallQueues' }))).toBe('')
+  })
+})

@@ -1,0 +1,127 @@
+import { type CommandInput, type CommandType, commandTypes, type FaultCode } from '@holdfast/protocol'
+import { after, aHash, type Given, queued, thinking, turnEnded } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { asked, decided, phases } from '../testing/deciding.ts'
+import type { SessionState } from './state.ts'
+
+/** What a session may be doing when a command comes. */
+const states = {
+  unborn: phases.unborn,
+  idle: phases.idle,
+  plan: after({ type: 'settings.changed', mode: 'plan' }),
+  error: phases.failed,
+  thinking: phases.thinking,
+  running: phases.started,
+  waiting: phases.asked,
+} as const satisfies Readonly<Record<string, SessionState>>
+type Phase = keyof typeof states
+
+/** The events a command makes, one after the other, or the fault it meets; `-` when it is accepted and nothing changes. */
+type Row = Readonly<Record<Exclude<Phase, 'unborn'>, string>>
+
+const always = (come: string): Row => ({
+  idle: come,
+  plan: come,
+  error: come,
+  thinking: come,
+  running: come,
+  waiting: come,
+})
+const unborn: FaultCode = 'session_not_found'
+const prompt: Row = {
+  ...always('prompt.queued'),
+  idle: 'turn.started user.said',
+  plan: 'turn.started user.said',
+  error: 'turn.started user.said',
+}
+const cut = 'call.settled turn.ended'
+
+const table: { readonly [Type in CommandType]: readonly [Extract<CommandInput, { type: Type }>, Row] } = {
+  sendPrompt: [{ type: 'sendPrompt', content: 'hello' }, prompt],
+  queueSteering: [{ type: 'queueSteering', content: 'hello' }, prompt],
+  queueFollowUp: [{ type: 'queueFollowUp', content: 'hello' }, prompt],
+  // Nothing waits here; what they do to a queue is the next table.
+  recallQueues: [{ type: 'recallQueues' }, always('-')],
+  clearQueues: [{ type: 'clearQueues' }, always('-')],
+  dequeueSteering: [{ type: 'dequeueSteering' }, always('-')],
+  editQueueEntry: [{ type: 'editQueueEntry', entry: 99, content: 'else' }, always('queue_entry_not_found')],
+  removeQueueEntry: [{ type: 'removeQueueEntry', entry: 99 }, always('queue_entry_not_found')],
+  reorderQueue: [{ type: 'reorderQueue', queue: 'steering', entries: [99] }, always('queue_entry_not_found')],
+  respondToApproval: [
+    { type: 'respondToApproval', decision: 'approve' },
+    { ...always('no_pending_approval'), waiting: 'call.approved' },
+  ],
+  setToolTrust: [
+    { type: 'setToolTrust', tool: 'shell', scope: 'session' },
+    { ...always('trust.granted'), waiting: 'trust.granted call.approved' },
+  ],
+  revokeToolTrust: [{ type: 'revokeToolTrust', tool: 'all' }, always('trust.revoked')],
+  abort: [{ type: 'abort' }, { ...always('-'), thinking: 'step.ended turn.ended', running: cut, waiting: cut }],
+  continue: [
+    { type: 'continue' },
+    { ...always('turn_running'), idle: 'nothing_to_continue', plan: 'nothing_to_continue', error: 'turn.started' },
+  ],
+  enterPlan: [
+    { type: 'enterPlan' },
+    { ...always('settings.changed'), plan: '-', waiting: 'settings.changed call.settled' },
+  ],
+  enterExec: [{ type: 'enterExec' }, { ...always('-'), plan: 'settings.changed' }],
+  // A seat is not on record: the runner answers these.
+  claimDriver: [{ type: 'claimDriver' }, always('-')],
+  handOver: [{ type: 'handOver', client: 'tui' }, always('-')],
+}
+
+describe('each command in each phase', () => {
+  it.each(commandTypes)('%s is accepted or refused, by what the session is doing', (type) => {
+    const [command, row] = table[type]
+    expect(come(states, command)).toEqual({ unborn, ...row })
+  })
+})
+
+describe('each command to a queue, with two that steer (5, 6) and one that follows (7)', () => {
+  const waiting: readonly Given[] = [queued('steering', 'a'), queued('steering', 'b'), queued('follow_up', 'c')]
+  const held = {
+    thinking: after(...thinking, ...waiting),
+    aborted: after(...thinking, ...waiting, turnEnded('aborted')),
+    error: after(...thinking, ...waiting, turnEnded('failed')),
+  }
+
+  it.each<[string, CommandInput, string]>([
+    ['recallQueues', { type: 'recallQueues' }, 'queue.removed'],
+    ['clearQueues', { type: 'clearQueues' }, 'queue.removed'],
+    ['dequeueSteering', { type: 'dequeueSteering' }, 'queue.removed'],
+    ['editQueueEntry', { type: 'editQueueEntry', entry: 5, content: 'else' }, 'queue.edited'],
+    ['editQueueEntry of nothing', { type: 'editQueueEntry', entry: 5, content: ' ' }, 'empty_prompt'],
+    ['removeQueueEntry', { type: 'removeQueueEntry', entry: 7 }, 'queue.removed'],
+    ['reorderQueue', { type: 'reorderQueue', queue: 'steering', entries: [6, 5] }, 'queue.reordered'],
+    ['reorderQueue as it is', { type: 'reorderQueue', queue: 'steering', entries: [5, 6] }, '-'],
+    ['reorderQueue by half', { type: 'reorderQueue', queue: 'steering', entries: [6] }, 'bad_request'],
+    ['reorderQueue naming one twice', { type: 'reorderQueue', queue: 'steering', entries: [6, 6] }, 'bad_request'],
+    ['reorderQueue across', { type: 'reorderQueue', queue: 'steering', entries: [5, 7] }, 'queue_entry_not_found'],
+  ])('%s does the same in a turn, and after one was cut', (_, command, row) => {
+    expect(come(held, command)).toEqual({ thinking: row, aborted: row, error: row })
+  })
+})
+
+describe('what an approval may be answered', () => {
+  it.each([
+    ['approve', 'call.approved'],
+    ['approve_turn', 'call.approved trust.granted'],
+    ['approve_session', 'call.approved trust.granted'],
+    ['approve_always', 'call.approved trust.granted'],
+    ['reject', 'call.settled'],
+  ] as const)('%s', (decision, row) => {
+    expect(decided(states.waiting, asked({ type: 'respondToApproval', decision }))).toBe(row)
+  })
+
+  it.each(['turn', 'session', 'workspace'] as const)('trust for the %s, at rest and in a turn', (scope) => {
+    const command: CommandInput = { type: 'setToolTrust', tool: 'shell', scope, argsHash: aHash }
+    const atRest = scope === 'turn' ? 'bad_request' : 'trust.granted'
+    expect(decided(states.idle, asked(command))).toBe(atRest)
+    expect(decided(states.thinking, asked(command))).toBe('trust.granted')
+  })
+})
+
+function come(among: Readonly<Record<string, SessionState>>, command: CommandInput): Record<string, string> {
+  return Object.fromEntries(Object.entries(among).map(([name, state]) => [name, decided(state, asked(command)) || '-']))
+}

@@ -1,0 +1,75 @@
+import {
+  BlobHash,
+  ClientId,
+  Command,
+  CommandId,
+  type CommandInput,
+  type Event,
+  eventVersion,
+  invariant,
+  StepId,
+} from '@holdfast/protocol'
+import { after, aHash, approvedBy, askedFor, requested, scriptedUsage, thinking, turnEnded } from '@holdfast/testkit'
+import type { SaidPart } from '../ports/provider.ts'
+import { decide } from '../session/decide.ts'
+import { evolve } from '../session/evolve.ts'
+import type { Facts, Input, Report } from '../session/input.ts'
+import { emptySession, type SessionState } from '../session/state.ts'
+
+export const asked = (command: CommandInput, facts: Facts = {}, by: string | null = null): Input => ({
+  type: 'command',
+  commandId: CommandId.parse('cmd-1'),
+  by: by === null ? null : ClientId.parse(by),
+  command: Command.parse(command),
+  facts,
+})
+
+/** What an input came to, in a line: the events it made, or the fault it met. */
+export const decided = (state: SessionState, input: Input): string => {
+  const result = decide(state, input)
+  return result.ok ? result.value.map((event) => event.type).join(' ') : result.fault.code
+}
+
+/** The events an input made; none where it was refused. */
+export const events = (state: SessionState, input: Input): readonly Event[] => {
+  const result = decide(state, input)
+  return result.ok ? result.value : []
+}
+
+/** The state after each input was taken in turn. None may be refused, and each must change something. */
+export const livedThrough = (state: SessionState, ...inputs: readonly Input[]): SessionState =>
+  inputs.reduce((before, input) => {
+    const made = events(before, input)
+    invariant(made.length > 0, `${JSON.stringify(input)} came to ${decided(before, input) || 'nothing'}`)
+    return made.reduce(
+      (sum, event) => evolve(sum, { seq: sum.seq + 1, at: '', v: eventVersion[event.type], event }),
+      before,
+    )
+  }, state)
+
+/** The next step of the turn that is under way, prepared. */
+export function stepPrepared(state: SessionState): Report {
+  invariant(state.turn.phase !== 'idle', 'a step is prepared in a turn')
+  const hash = BlobHash.parse(aHash)
+  return { type: 'step.prepared', turn: state.turn.number, mode: state.settings.mode, system: hash, tools: hash }
+}
+
+/** The answer to the step that runs; a word and no call unless told otherwise. */
+export function modelReplied(state: SessionState, ...parts: readonly SaidPart[]): Report {
+  const step = state.turn.phase === 'thinking' ? state.turn.step : StepId.parse(0)
+  const said: readonly SaidPart[] = parts.length > 0 ? parts : [{ type: 'text', text: 'done' }]
+  const finish = said.some(({ type }) => type === 'call') ? 'calls' : 'stop'
+  return { type: 'model.replied', step, parts: said, finish, usage: scriptedUsage }
+}
+
+/** A session in each of its phases. */
+export const phases = {
+  unborn: emptySession(),
+  idle: after(),
+  done: after(...thinking, turnEnded('done')),
+  failed: after(...thinking, turnEnded('failed')),
+  preparing: after(...thinking.slice(0, 2)),
+  thinking: after(...thinking),
+  asked: after(...requested, askedFor(5)),
+  started: after(...requested, approvedBy(5), { type: 'call.started', call: 5 }),
+}

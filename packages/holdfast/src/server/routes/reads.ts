@@ -1,0 +1,31 @@
+import { ok, PendingApproval, QueueEntry, type SessionView, Trust } from '@holdfast/protocol'
+import { z } from 'zod'
+import { defineRoute, type Route } from '../route.ts'
+
+/** One part of what a session's view shows, for whoever wants no more than that. */
+function readOf(name: string, summary: string, schema: z.ZodType, pick: (view: SessionView) => unknown): Route {
+  return defineRoute({
+    method: 'GET',
+    path: `/v1/sessions/:id/${name}`,
+    access: 'token',
+    summary,
+    answers: { status: 200, mediaType: 'application/json', schema },
+    async handle({ session }, { sessions }) {
+      const handle = await sessions.open(session)
+      if (!handle.ok) return handle
+      const snapshot = await handle.value.snapshot()
+      return snapshot.ok ? ok(Response.json(pick(snapshot.value.view))) : snapshot
+    },
+  })
+}
+
+export const reads: readonly Route[] = [
+  readOf('queues', 'The prompts that wait', z.object({ queue: z.array(QueueEntry) }), ({ queue }) => ({ queue })),
+  readOf('tool-trust', 'The standing approvals', z.object({ trust: z.array(Trust) }), ({ trust }) => ({ trust })),
+  readOf(
+    'approvals',
+    'The calls that wait for a person',
+    z.object({ approvals: z.array(PendingApproval) }),
+    ({ pendingApprovals }) => ({ approvals: pendingApprovals }),
+  ),
+]

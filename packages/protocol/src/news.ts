@@ -1,0 +1,21 @@
+import { z } from 'zod'
+import { SessionId } from './id.ts'
+import { Meta } from './meta.ts'
+
+/** Why a session is no longer awake. */
+export const StopReason = z.enum(['stopped', 'closing', 'crashed', 'restart_exhausted'])
+export type StopReason = z.infer<typeof StopReason>
+
+/** What becomes of the sessions of a place, for whoever follows them all. */
+export const SessionNews = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('session.started'), session: Meta }),
+  z.object({ type: z.literal('session.changed'), session: Meta }),
+  z.object({
+    type: z.literal('session.stopped'),
+    session: SessionId,
+    reason: StopReason,
+    /** What went wrong first, where something did. */
+    cause: z.string().optional(),
+  }),
+])
+export type SessionNews = z.infer<typeof SessionNews>

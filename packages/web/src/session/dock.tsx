@@ -1,0 +1,59 @@
+import { combineQueueEntriesToText } from '@holdfast/client'
+import { escapeLine, type SessionId, type SessionView } from '@holdfast/protocol'
+import { useId } from 'react'
+import { ApprovalCard } from './approval-card.tsx'
+import { Composer } from './composer.tsx'
+import { useDraftText } from './draft-text.ts'
+import { holdsFile, QueueView } from './queue-view.tsx'
+import type { Seat } from './seat.ts'
+import type { Commands } from './use-commands.ts'
+import { WatchBar } from './watch-bar.tsx'
+
+type DockProps = {
+  readonly session: SessionId
+  readonly view: SessionView
+  readonly seat: Seat
+  readonly commands: Commands
+}
+
+/** Everything a person answers and says with: the question, the queue and the composer. Who watches sees it, switched off. */
+export function Dock({ session, view, seat, commands }: DockProps) {
+  const draft = useDraftText(session)
+  const why = useId()
+  const [approval] = view.pendingApprovals
+  const isWatching = seat.watching !== null
+
+  const recall = async () => {
+    if (view.queue.length === 0 || holdsFile(view.queue)) return
+    const entries = await commands.recall()
+    if (entries.length > 0) draft.write(combineQueueEntriesToText([...entries, draft.current()]))
+  }
+  return (
+    <div className="dock column">
+      {commands.fault && (
+        <p className="fault" role="alert">
+          {escapeLine(commands.fault.message)}
+        </p>
+      )}
+      {isWatching && <WatchBar id={why} seat={seat} onClaim={commands.claim} />}
+      <fieldset
+        className="dock-controls"
+        aria-label="Controls"
+        disabled={isWatching}
+        aria-describedby={isWatching ? why : undefined}
+        title={seat.watching ?? undefined}
+      >
+        {approval && (
+          <ApprovalCard
+            key={approval.id}
+            approval={approval}
+            waiting={view.pendingApprovals.length - 1}
+            onDecide={(decision, message) => commands.decide(approval.id, decision, message)}
+          />
+        )}
+        <QueueView queue={view.queue} commands={commands} onRecall={recall} />
+        <Composer draft={draft} view={view} commands={commands} isWatching={isWatching} onRecall={recall} />
+      </fieldset>
+    </div>
+  )
+}

@@ -75,13 +75,13 @@ export function describeTrusts(open: OpenStore): void {
     })
 
     it('does not touch another workspace', async () => {
-      const entry = entryOf(2, { meta: { workspace: '/work/elsewhere' } })
+      const entry = entryOf(2, { meta: { workspace: '/elsewhere' } })
       await mustCreate(store(), newSession(1), newSession(2, { entry }))
       await mustAppend(store(), appendTo(1, 1, { trust: [granted('shell')] }))
       await mustAppend(store(), appendTo(2, 1, { entry, trust: [granted('edit_file')] }))
       await mustAppend(store(), appendTo(1, 2, { trust: [revoked(null)] }))
       expect(await here()).toEqual([])
-      expect(await store().workspaceTrust('/work/elsewhere')).toEqual([trustIn('edit_file')])
+      expect(await store().workspaceTrust('/elsewhere')).toEqual([trustIn('edit_file')])
     })
   })
 }

@@ -12,7 +12,7 @@ it.each([
   'GITHUB_PAT',
   'MY_AUTH',
   'NPM_CONFIG__AUTH',
-  'npm_config_//registry.npmjs.org/:_auth',
+  'npm_config_//packages.example/:_auth',
   'OAUTH2_CLIENT',
   'ANTHROPIC_CUSTOM_HEADERS',
   'MYSQL_PWD',

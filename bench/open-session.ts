@@ -38,6 +38,7 @@ export async function benchOpen({
   const parts: NodeParts = {
     store,
     blobs: createMemoryBlobs(),
+    memoryBlobs: createMemoryBlobs(),
     models: { find: () => ({ type: 'unknown_model', message: 'a bench calls no model' }) },
     tools: { all: [], find: () => null, endLeftover: async () => undefined },
     instructions: { gather: async () => '' },

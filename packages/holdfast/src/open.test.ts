@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -51,6 +51,22 @@ describe('openHoldfast', () => {
     expect((await memory.list()).sessions.map(({ title }) => title)).toEqual(['list'])
     await memory.close()
     expect((await holdfast.list()).sessions).toEqual([])
+  })
+
+  it('leaves nothing on disk of a session that is not to be kept', async () => {
+    await writeFile(join(home, 'big.txt'), 'SECRET line of text\n'.repeat(5000))
+    const session = await holdfast.startSession({ workdir: home, persist: false, instructions: 'SECRET instructions' })
+    await session.sendPrompt('read big.txt')
+    await rested(session)
+    expect((await session.messages()).length).toBeGreaterThan(2)
+    await holdfast.close()
+    const files = await readdir(join(home, 'data'), { recursive: true, withFileTypes: true })
+    const texts = await Promise.all(
+      files.filter((file) => file.isFile()).map((file) => readFile(join(file.parentPath, file.name), 'latin1')),
+    )
+    expect(texts.length).toBeGreaterThan(0)
+    expect(texts.filter((text) => text.includes('SECRET'))).toEqual([])
+    holdfast = await open()
   })
 
   it('lists the sessions that are awake', async () => {

@@ -68,6 +68,7 @@ async function openRoster(
   const roster = createRoster({
     store,
     blobs,
+    memoryBlobs: createMemoryBlobs(),
     models: createModels({ environment, extra }),
     tools: createTools({ environment }),
     instructions: createInstructions({ now: wallClock.now }),

@@ -1,7 +1,7 @@
 import { contentText } from './content.ts'
 import type { Outcome, Output } from './event/call.ts'
 import type { FrameOf } from './frame.ts'
-import { ApprovalId, CallId, MessageId, TurnNumber } from './id.ts'
+import { ApprovalId, CallId, type Instant, MessageId, TurnNumber } from './id.ts'
 import { isOnLine } from './line.ts'
 import { dropRecorded, growLive, type LivePart } from './live-parts.ts'
 import type { CallStatus, CallView, Message } from './message.ts'
@@ -15,8 +15,8 @@ export interface Transcript {
   /** Grows with every change, so that a screen knows when to draw. */
   readonly version: number
   add(record: Recorded): void
-  /** A record that cannot be read: it stands in its place, and says so. */
-  addLost(record: LostRecord): void
+  /** A record that cannot be read stands in its place and says so; its time is that of its neighbours. */
+  addLost(record: LostRecord, near?: Instant): void
   /** Puts an older page in front. */
   prepend(messages: readonly Message[]): void
   addLive(frame: FrameOf<'delta'> | FrameOf<'draft'>): void
@@ -85,12 +85,12 @@ export function createTranscript(initial: readonly Message[] = []): Transcript {
       }
     },
 
-    addLost({ seq }) {
+    addLost({ seq }, near) {
       version++
       const last = messages.at(-1)
       if (places.has(seq)) return
       places.set(seq, messages.length)
-      messages.push(lostMessage(seq, last))
+      messages.push(lostMessage(seq, last, near))
     },
 
     prepend(older) {
@@ -189,14 +189,14 @@ export function messageOf({ seq, at, event }: Recorded, parent: MessageId | null
   }
 }
 
-function lostMessage(seq: number, last: Message | undefined): Message {
+function lostMessage(seq: number, last: Message | undefined, near: Instant | undefined): Message {
   const text = `Record ${seq} is damaged and cannot be shown. It may have been a message, or what came of one.`
   return {
     kind: 'notice',
     id: MessageId.parse(seq),
     parent: last?.id ?? null,
     turn: last?.turn ?? TurnNumber.parse(0),
-    at: last?.at ?? new Date(0).toISOString(),
+    at: last?.at ?? near ?? new Date(0).toISOString(),
     pinned: false,
     collapsed: false,
     level: 'error',

@@ -40,7 +40,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const { store, blobs, script = [], tools = [], clock = createVirtualClock(), node = 'one' } = options
   const model = createScriptedModel(script)
   const roster = createRoster({
-    ...{ store, blobs, clock, models: options.models ?? modelsOf(model) },
+    ...{ store, blobs, memoryBlobs: blobs, clock, models: options.models ?? modelsOf(model) },
     tools: {
       all: tools,
       find: (name) => tools.find(({ schema }) => schema.name === name) ?? null,

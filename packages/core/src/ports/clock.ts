@@ -2,6 +2,9 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
-  /** Calls back once after `delayMs`; the returned function takes it back. A waiting timer never keeps a process alive. */
-  after(delayMs: number, call: () => void): () => void
+  /**
+   * Calls back once after `delayMs`; the returned function takes it back. A waiting timer keeps a process alive only if
+   * it is told to.
+   */
+  after(delayMs: number, call: () => void, options?: { readonly keepsAlive?: boolean }): () => void
 }

@@ -7,6 +7,7 @@ import {
   MessageId,
   messageEvents,
   type PageRequest,
+  type Recorded,
   type Seq,
   type SessionId,
 } from '@holdfast/protocol'
@@ -92,9 +93,10 @@ async function assemble(
   )
   const outcomes = calls.length === 0 ? [] : await log.readRefs(id, calls)
   const transcript = createTranscript()
+  const near = records.find((record): record is Recorded => !('lost' in record))?.at
   for (const record of [...records, ...outcomes]) {
     if (!('lost' in record)) transcript.add(record)
-    else transcript.addLost(record)
+    else transcript.addLost(record, near)
   }
   const [first, ...rest] = transcript.messages
   return first ? [{ ...first, parent: parent === null ? null : MessageId.parse(parent) }, ...rest] : []

@@ -6,6 +6,7 @@ import {
   createFaultyStore,
   createGate,
   createScriptedModel,
+  createVirtualClock,
   diskFull,
   isRecord,
   modelsOf,
@@ -382,5 +383,29 @@ describe('a call that is aborted', () => {
     await house.send('stop', { type: 'abort' })
     const note = await house.frame(isRecord('note.added'))
     expect(note).toMatchObject({ record: { event: { code: 'left_running', level: 'error' } } })
+  })
+})
+
+describe('a question with a deadline', () => {
+  it('that ran out while nobody was there is a no, and no answer makes it a yes', async () => {
+    const store = createMemoryStore()
+    const clock = createVirtualClock()
+    const tools = [aTool('touch', async (_, __, { begin }) => begin().then(() => done))]
+    const start = { approvalTimeoutMs: 1000 }
+    const first = await openMemoryHouse({
+      store,
+      clock,
+      tools,
+      start,
+      script: [[call('touch', {})], [say('Never mind.')]],
+    })
+    await first.send('a', prompt)
+    await first.frame(isRecord('approval.asked'))
+    await first.roster.unload(aSession)
+    clock.advance(2000)
+    const next = await openMemoryHouse({ store, clock, tools, script: [[say('Never mind.')]], takesOver: true })
+    expect(await next.send('b', approve)).toMatchObject({ ok: false })
+    await next.frame(idle)
+    expect(await next.events()).not.toContain('call.started')
   })
 })

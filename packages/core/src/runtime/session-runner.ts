@@ -12,6 +12,7 @@ import {
 import { answerOf, decide } from '../session/decide.ts'
 import type { Input, Report } from '../session/input.ts'
 import { plan } from '../session/plan.ts'
+import { askedCalls } from '../session/state.ts'
 import { createDamageCheck } from './damage.ts'
 import type { EffectParts, RuntimeParts } from './effect/parts.ts'
 import { createPerform } from './effect/perform-effect.ts'
@@ -72,6 +73,7 @@ export async function openRunner({
   const checkDamage = createDamageCheck()
   const effects: EffectParts = {
     ...parts,
+    blobs: loaded.state.origin?.persist === false ? parts.memoryBlobs : parts.blobs,
     session: id,
     epoch,
     hub,
@@ -176,9 +178,17 @@ export async function openRunner({
     }
   }
 
+  /** A question whose time ran out while nobody watched the clock is a no before anyone can answer it. */
+  async function settleExpired(): Promise<void> {
+    for (const { id: call, expiresAt } of askedCalls(current.state)) {
+      if (expiresAt !== null && Date.parse(expiresAt) <= clock.now()) await report({ type: 'approval.expired', call })
+    }
+  }
+
   async function submit(submission: Submission): Promise<Result<Answer>> {
     const { seq } = current.state
     const { command, by } = submission
+    if (command.type === 'respondToApproval') await settleExpired()
     const unseated = seatRefusal(hub.seats, by, command)
     if (unseated) return retryOf({ type: 'command', facts: {}, ...submission }, refuse(unseated))
     if (command.type === 'claimDriver' || command.type === 'handOver') return ok({ seq, result: {} })

@@ -1,4 +1,5 @@
 import type { NodeRow } from '../ports/lease.ts'
+import { isAtWork } from '../session/state.ts'
 import type { NodeParts } from './node-parts.ts'
 import type { Roster } from './roster.ts'
 
@@ -17,8 +18,10 @@ export async function settleCrashed(
     // One session that cannot be settled must not keep the others from it, nor the node from starting.
     try {
       const woken = await wake(session)
-      if (woken.ok) await unload(session)
-      else if (woken.fault.code !== 'session_locked') onProblem({ where, cause: woken.fault })
+      // One that still has a question with a deadline stays awake: someone must watch the clock.
+      if (woken.ok && !isAtWork(woken.value.folded().state)) await unload(session)
+      if (woken.ok) continue
+      if (woken.fault.code !== 'session_locked') onProblem({ where, cause: woken.fault })
     } catch (cause) {
       onProblem({ where, cause })
     }

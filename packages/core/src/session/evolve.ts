@@ -17,7 +17,7 @@ import {
 import type { Call, CallProgress, SessionState, Turn } from './state.ts'
 
 /** The number of this fold. Change it whenever the same log would fold to another state: old snapshots are then dropped. */
-export const foldNumber = 3
+export const foldNumber = 4
 
 /** Folds one record. Total, synchronous, and never refuses: what is in the log has happened. */
 export function evolve(state: SessionState, record: Recorded): SessionState {
@@ -28,8 +28,18 @@ export function evolve(state: SessionState, record: Recorded): SessionState {
 function changed(state: SessionState, seq: Seq, event: Event): SessionState {
   switch (event.type) {
     case 'session.started': {
-      const { handle, key = null, workdir, settings, tools = null, readOnly = false, instructions = null, fork } = event
-      const started = { ...state, origin: { handle, key, workdir, tools, readOnly, instructions }, settings }
+      const {
+        handle,
+        key = null,
+        workdir,
+        settings,
+        tools = null,
+        readOnly = false,
+        persist = true,
+        instructions = null,
+        fork,
+      } = event
+      const started = { ...state, origin: { handle, key, workdir, tools, readOnly, persist, instructions }, settings }
       return fork ? { ...started, line: fork.line, turns: fork.turns, checkpoint: fork.checkpoint ?? null } : started
     }
     case 'settings.changed': {

@@ -57,6 +57,8 @@ export type Origin = {
   readonly workdir: string
   readonly tools: readonly string[] | null
   readonly readOnly: boolean
+  /** Whether anything of it may be on disk. */
+  readonly persist: boolean
   readonly instructions: string | null
 }
 
@@ -121,7 +123,9 @@ export const askedCalls = (state: SessionState): readonly Extract<Call, { status
     .filter((call) => call.status === 'asked')
     .toSorted((left, right) => left.approval - right.approval)
 
+/** Waits for a person, however long it takes; a question with a deadline needs someone who watches the clock. */
+const isPatient = (call: Call): boolean => call.status === 'asked' && call.expiresAt === null
+
 /** Whether someone has to be working on the session: a turn that only waits for a person waits just as well alone. */
 export const isAtWork = (state: SessionState): boolean =>
-  state.turn.phase !== 'idle' &&
-  !(state.turn.phase === 'acting' && state.turn.calls.every(({ status }) => status === 'asked'))
+  state.turn.phase !== 'idle' && !(state.turn.phase === 'acting' && state.turn.calls.every(isPatient))

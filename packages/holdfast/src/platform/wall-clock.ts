@@ -1,11 +1,11 @@
 import type { Clock } from '@holdfast/core/ports'
 
-/** The machine's own time. A waiting timer never keeps a process alive. */
+/** The machine's own time. */
 export const wallClock: Clock = {
   now: () => Date.now(),
-  after(delayMs, call) {
+  after(delayMs, call, { keepsAlive = false } = {}) {
     const timer = setTimeout(call, delayMs)
-    timer.unref()
+    if (!keepsAlive) timer.unref()
     return () => clearTimeout(timer)
   },
 }

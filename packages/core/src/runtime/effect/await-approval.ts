@@ -9,9 +9,9 @@ export function awaitApproval(
   signal: AbortSignal,
 ): Promise<Report | null> {
   return new Promise((resolve) => {
-    const cancel = clock.after(Math.max(0, Date.parse(until) - clock.now()), () =>
-      resolve({ type: 'approval.expired', call }),
-    )
+    const delayMs = Math.max(0, Date.parse(until) - clock.now())
+    const expire = () => resolve({ type: 'approval.expired', call })
+    const cancel = clock.after(delayMs, expire, { keepsAlive: true }) // a turn is open: the program is not done
     signal.addEventListener('abort', () => {
       cancel()
       resolve(null)

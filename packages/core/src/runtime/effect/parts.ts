@@ -14,6 +14,8 @@ import type { RunningAnswer } from '../running-answer.ts'
 export type RuntimeParts = {
   readonly store: Store
   readonly blobs: Blobs
+  /** For sessions of which nothing may be on disk. */
+  readonly memoryBlobs: Blobs
   readonly models: Models
   readonly tools: Tools
   readonly instructions: Instructions

@@ -9,7 +9,7 @@ const plainNames = new Set(['PATH', 'HOME', 'PWD', 'OLDPWD', 'SSH_AUTH_SOCK'])
 const secretNames = [
   /KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|PWD|^HOLDFAST_/i,
   // Whole words only, so that PATH and GIT_AUTHOR_NAME stay.
-  /(?<![A-Z])(?:PATS?|O?AUTH|AUTHORIZATION|BEARER|JWT|COOKIES?|HEADERS?|PRIVATE|SIGNING)(?![A-Z])/i,
+  /(?<![A-Z])(?:PATS?|SK|O?AUTH|AUTHORIZATION|BEARER|JWT|COOKIES?|HEADERS?|PRIVATE|SIGNING)(?![A-Z])/i,
   // The end of a word: SSHPASS, and GIT_ASKPASS, which would wait for a person.
   /PASS(?![A-Z])/i,
   // Git refuses to work when one of these is missing, so they go together with GIT_CONFIG_KEY_0.

@@ -48,6 +48,7 @@ export async function createWorld(dice: Dice): Promise<World> {
     const roster = createRoster({
       store: createCrashingStore({ inner: store, ...parts, disk }),
       blobs,
+      memoryBlobs: blobs,
       models: createModels(parts),
       tools: createTools(parts),
       instructions: createInstructions(parts),

@@ -148,6 +148,11 @@ describe('openHoldfast', () => {
     await expect(session.respondToApproval('approve', 4)).rejects.toMatchObject({ code: 'approval_not_found' })
   })
 
+  it('refuses a tool that there is not, and names the nearest', async () => {
+    const started = holdfast.startSession({ workdir: home, tools: ['read_fil'] })
+    await expect(started).rejects.toMatchObject({ code: 'bad_request', message: expect.stringContaining('read_file') })
+  })
+
   it('refuses a state directory it cannot use, and keeps nothing open', async () => {
     const path = join(home, 'a.db')
     const other = { ...environment(), HOLDFAST_HOME: join(home, 'other') }

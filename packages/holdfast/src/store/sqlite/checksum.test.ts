@@ -80,3 +80,17 @@ describe('a damaged record', () => {
     })
   })
 })
+
+describe('a damaged snapshot', () => {
+  it.each([
+    ['cut short', 'update snapshot set body = substr(body, 1, 5)'],
+    ['changed', `update snapshot set body = replace(body, 'exec', 'plan')`],
+    ['of another seq', 'update snapshot set seq = 2'],
+  ])('(%s) is not believed: the log says the same', async (_, sql) => {
+    const snapshot = { seq: 3, fold: 7, body: '{"mode":"exec"}' }
+    await store.saveSnapshot(sessionId(1), snapshot)
+    expect(await store.loadSnapshot(sessionId(1), 7)).toEqual(snapshot)
+    damage(sql)
+    expect(await store.loadSnapshot(sessionId(1), 7)).toBeNull()
+  })
+})

@@ -7,6 +7,8 @@ import { newHandle } from './identity/handle.ts'
 import { newSessionId } from './identity/session-id.ts'
 import { createInstructions } from './instructions/instructions.ts'
 import { isNodeAlive, type NodeSocket, openNodeSocket, removeNodeSocket } from './node/node-socket.ts'
+import { wallClock } from './platform/wall-clock.ts'
+import { resolveWorkdir } from './platform/workdir.ts'
 import { createModels, defaultModel, type ModelsParts } from './providers/models.ts'
 import { openFileBlobs } from './store/blobs/file-blobs.ts'
 import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
@@ -14,8 +16,6 @@ import { createMemoryStore } from './store/memory/memory-store.ts'
 import { createSplitStore } from './store/split/split-store.ts'
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
 import { createTools } from './tools/tools.ts'
-import { wallClock } from './wall-clock.ts'
-import { resolveWorkdir } from './workdir.ts'
 
 export type OpenOptions = {
   /** `sqlite:PATH` or `memory:`; by default the SQLite file of the user's data directory. */

@@ -1,4 +1,4 @@
-import type { Meta, SessionId, SessionNews } from '@holdfast/protocol'
+import type { SessionId, SessionNews } from '@holdfast/protocol'
 
 /** Tells whoever follows all sessions what becomes of them. */
 export interface News {
@@ -14,7 +14,7 @@ export function createNews(): News {
   return {
     tell(news) {
       for (const follower of followers) {
-        const key = news.type === 'session.changed' ? `changed ${idOf(news)}` : `${news.type} ${idOf(news)}`
+        const key = `${news.type} ${idOf(news)}`
         follower.waiting.delete(key) // so that it comes in the order of its newest word
         follower.waiting.set(key, news)
         if (follower.waiting.size > waitingMax) followers.delete(follower)
@@ -50,5 +50,4 @@ export function createNews(): News {
   }
 }
 
-const idOf = (news: SessionNews): SessionId =>
-  news.type === 'session.stopped' ? news.session : (news.session satisfies Meta).id
+const idOf = (news: SessionNews): SessionId => (news.type === 'session.stopped' ? news.session : news.session.id)

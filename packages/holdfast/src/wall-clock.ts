@@ -1,1 +1,0 @@
-export { wallClock } from './platform/wall-clock.ts'

@@ -1,1 +1,0 @@
-export { resolveWorkdir } from './platform/workdir.ts'

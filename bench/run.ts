@@ -1,9 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { benchAbort } from './abort.ts'
 import { benchAppend } from './append.ts'
+import { benchLiveSessions } from './live-sessions.ts'
 import { benchOpen } from './open-session.ts'
 import { benchStartUp } from './start-up.ts'
+import { benchTurnOverhead, type Overhead } from './turn-overhead.ts'
 
 const rounds = 5
 
@@ -12,11 +15,23 @@ type Row = { readonly what: string; readonly figure: string; readonly goal: stri
 const number = (value: number, digits = 0) =>
   value.toLocaleString('en-GB', { maximumFractionDigits: digits, minimumFractionDigits: digits })
 
+const kilobytes = (bytes: number) => `${number(bytes / 1024, 1)} KB`
+
+const overheadRow = (what: string, { overheadMs, ofDirect, turnMs, directMs }: Overhead): Row => ({
+  what,
+  figure: `${number(overheadMs, 1)} ms = ${number(ofDirect * 100, 1)} % (${number(turnMs, 1)} against ${number(directMs, 1)} ms)`,
+  goal: '< 5 ms and < 10 %',
+  holds: overheadMs < 5 && ofDirect < 0.1,
+})
+
 /** All figures of one run on one disk, each beside what it has to reach. */
 const dir = await mkdtemp(join(tmpdir(), 'holdfast-bench-'))
 try {
   const append = await benchAppend({ dir, rounds })
   const open = await benchOpen({ dir, rounds })
+  const abort = await benchAbort({ dir, rounds })
+  const turn = await benchTurnOverhead({ dir, rounds })
+  const live = await benchLiveSessions()
   const startUp = await benchStartUp({ rounds })
   const ratio = (sessions: number) => append.ofRaw[sessions] ?? Number.NaN
   const rows: readonly Row[] = [
@@ -44,6 +59,26 @@ try {
         holds: messages === 10_000 ? open.longestToShortest <= 2 : null,
       }),
     ),
+    {
+      what: 'abort to rest, the worse of two',
+      figure: `shell ${number(abort.shellMs, 1)} ms, stream ${number(abort.streamMs, 1)} ms, slowest ${number(abort.slowestMs, 1)} ms`,
+      goal: '< 200 ms',
+      holds: abort.worseMs < 200,
+    },
+    overheadRow('turn over bare call, 2,000 deltas', turn.paced),
+    overheadRow('the same, all deltas at once', turn.atOnce),
+    {
+      what: 'memory of an idle session, loaded',
+      figure: kilobytes(live.loadedBytes),
+      goal: '< 60 KB',
+      holds: live.loadedBytes < 60 * 1024,
+    },
+    {
+      what: 'memory of an idle session, unloaded',
+      figure: kilobytes(live.unloadedBytes),
+      goal: '< 2 KB',
+      holds: live.unloadedBytes < 2 * 1024,
+    },
     { what: 'node -e 0', figure: `${number(startUp.nodeMs)} ms`, goal: '', holds: null },
     { what: 'holdfast --version', figure: `${number(startUp.versionMs)} ms`, goal: '', holds: null },
     {
@@ -59,7 +94,8 @@ try {
       holds: startUp.serveHealthMs <= 3000,
     },
   ]
-  if (process.argv.includes('--json')) process.stdout.write(`${JSON.stringify({ append, open, startUp }, null, 2)}\n`)
+  if (process.argv.includes('--json'))
+    process.stdout.write(`${JSON.stringify({ append, open, abort, turn, live, startUp }, null, 2)}\n`)
   else
     for (const { what, figure, goal, holds } of rows)
       process.stdout.write(

@@ -34,6 +34,9 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     },
     tools: ['look'],
     instructions: 'Be brief.',
+    providerOptions: { sim: { temperature: 0 } },
+    background: true,
+    parent: 'ses_01k9xyzabcdefghjkmnpqrstvx',
     fork: { lineage: [{ session: 'ses_01k9xyzabcdefghjkmnpqrstvw', upTo: 4 }], line: [span], turns: 1, checkpoint: 3 },
   },
   'settings.changed': {

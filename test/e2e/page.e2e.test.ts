@@ -168,6 +168,7 @@ describe('the page, in a real browser on a real server', () => {
     await page.getByText('hello from the file').first().waitFor() // it became the next turn
     await atRest()
     expect(await rows.count()).toBe(0)
+    expect(await page.getByRole('button', { name: 'Latest' }).count()).toBe(0) // nobody scrolled, so the end is in sight
     expect(complaints).toEqual([])
   })
 
@@ -222,6 +223,86 @@ describe('the page, in a real browser on a real server', () => {
     await say('read hello.txt')
     await page.getByText('hello from the file').first().waitFor()
     expect(complaints).toEqual([])
+  })
+
+  it('shares the wheel with one who is attached by HTTP', async () => {
+    await startSession('read hello.txt')
+    await atRest()
+    const listed = await server.sessions.list({ limit: 1 })
+    const [session] = listed.ok ? listed.value.sessions : []
+    const ask = async (method: string, path: string, body?: object) => {
+      const headers = { authorization: `Bearer ${server.token}`, 'content-type': 'application/json' }
+      const init = { method, headers, ...(body && { body: JSON.stringify(body) }) }
+      return (await fetch(`${server.url}/v1/sessions/${session?.id}/attachments${path}`, init)).status
+    }
+    expect(await ask('POST', '', { attachment: 'robot' })).toBe(201)
+    await page.getByRole('button', { name: '2 attached' }).click()
+    await page.getByRole('button', { name: 'Hand over to robot' }).click()
+    await page.getByText('You are watching. robot drives this session.').waitFor()
+    expect(await page.getByRole('button', { name: 'Take the wheel' }).count()).toBe(0)
+    expect(await ask('POST', '/robot/handover', { client: 'nobody' })).toBe(409)
+    expect(await ask('DELETE', '/robot')).toBe(204)
+    await page.getByRole('button', { name: 'Take the wheel' }).click()
+    await page.getByText(/^You are watching/).waitFor({ state: 'detached' })
+    expect(await ask('POST', '/robot/claim')).toBe(409)
+    await say('list')
+    await page.getByRole('log').getByText('list', { exact: true }).waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('goes on with a turn that was stopped', async () => {
+    await server.stop()
+    server = await startServerProcess({ home, env: { DEMO_PACE: '1' } })
+    await startSession('count to 300')
+    await page.getByText(/\b3\b/).first().waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    const goOn = page.getByRole('button', { name: 'Continue' })
+    await goOn.click()
+    await goOn.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await goOn.waitFor()
+    expect(complaints).toEqual([])
+  })
+
+  it('lists what happens elsewhere as it happens, without being asked to', async () => {
+    let lists = 0
+    page.on('request', (request) => {
+      if (new URL(request.url()).pathname === '/v1/sessions' && request.method() === 'GET') lists += 1
+    })
+    const following = page.waitForResponse((response) => new URL(response.url()).pathname === '/v1/events')
+    await page.goto(server.loginLink)
+    await following
+    await page.getByText('No sessions yet.').waitFor()
+
+    const started = await server.sessions.start({ workdir })
+    invariant(started.ok, 'the session starts')
+    const say = (content: string) => started.value.submit({ type: 'sendPrompt', content })
+    const row = page.getByRole('list', { name: 'Sessions' }).getByRole('listitem')
+    await say('write far.txt: from afar')
+    await row.filter({ hasText: 'write far.txt' }).getByRole('img', { name: 'Using tools' }).waitFor()
+    const before = lists
+    await started.value.submit({ type: 'respondToApproval', decision: 'reject' })
+    await row.getByRole('img', { name: 'Ready' }).waitFor()
+    await started.value.submit({ type: 'enterPlan' })
+    await row.getByRole('img', { name: 'Ready, planning only' }).waitFor()
+    await say('fail rejected_key')
+    await row.getByRole('img', { name: 'Failed' }).waitFor()
+    expect([await row.count(), lists]).toEqual([1, before])
+    expect(complaints).toEqual([])
+  })
+
+  it('lists what it missed while the server was away', async () => {
+    await page.goto(server.loginLink)
+    await page.getByText('No sessions yet.').waitFor()
+    const { port } = new URL(server.url)
+    await server.kill()
+    await page.getByText('The server does not answer. Trying again…').waitFor()
+    server = await startServerProcess({ home, port: Number(port) })
+    const started = await server.sessions.start({ workdir })
+    invariant(started.ok, 'the session starts')
+    await started.value.submit({ type: 'sendPrompt', content: 'read hello.txt' })
+    await page.getByRole('list', { name: 'Sessions' }).getByText('read hello.txt').first().waitFor()
+    await page.getByText('The server does not answer. Trying again…').waitFor({ state: 'detached' })
   })
 
   it('keeps the wheel over a reload', async () => {

@@ -1,5 +1,15 @@
-import { limits, Meta, ok, parseSessionName, type Result, SessionList, type Sessions } from '@holdfast/protocol'
+import {
+  limits,
+  Meta,
+  ok,
+  parseSessionName,
+  type Result,
+  SessionList,
+  type SessionNews,
+  type Sessions,
+} from '@holdfast/protocol'
 import { wait } from './backoff.ts'
+import { type FollowNewsOptions, followNews } from './follow-news.ts'
 import { createRemoteSessionHandle, type RemoteSessionHandle, readSnapshot } from './remote-session-handle.ts'
 import { createWire, field, notUnderstood, type Pace } from './wire.ts'
 
@@ -19,6 +29,8 @@ export type Health = { readonly status: 'ok'; readonly version: string }
 export interface RemoteSessions extends Sessions {
   start(...args: Parameters<Sessions['start']>): Promise<Result<RemoteSessionHandle>>
   open(name: string): Promise<Result<RemoteSessionHandle>>
+  /** Comes back by itself when the connection breaks; what happened meanwhile is in the list. */
+  subscribe(options?: FollowNewsOptions): AsyncIterable<SessionNews>
   health(): Promise<Result<Health>>
 }
 
@@ -55,6 +67,8 @@ export function connectHoldfast({ url, token, fetch, pace }: ConnectOptions): Re
       const list = SessionList.safeParse(answer.value)
       return list.success ? ok(list.data) : notUnderstood('a list')
     },
+
+    subscribe: (options) => followNews(wire, options),
 
     async health() {
       const answer = await wire.json('/v1/health')

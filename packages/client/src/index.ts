@@ -1,6 +1,7 @@
 export { combineQueueEntriesToText } from '@holdfast/protocol'
 export { type ConnectOptions, connectHoldfast, type Health, type RemoteSessions } from './connect-holdfast.ts'
 export type { Connection, FollowOptions } from './connection.ts'
+export type { FollowNewsOptions } from './follow-news.ts'
 export { createLiveView, type LiveView, type LiveViewOptions } from './live-view.ts'
 export type { RemoteSessionHandle } from './remote-session-handle.ts'
 export {

@@ -81,6 +81,7 @@ export async function readSnapshot(wire: Wire, name: string): Promise<Result<Fra
     view: field(answer.value, 'view'),
     messages: field(answer.value, 'messages'),
     before: field(answer.value, 'before'),
+    here: field(answer.value, 'here'),
   })
   return frame.success && frame.data.type === 'snapshot' ? ok(frame.data) : notUnderstood('a snapshot')
 }

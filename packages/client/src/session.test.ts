@@ -107,6 +107,7 @@ describe('a session', () => {
       pendingApprovals: [approval],
       error: fault,
       activeToolName: 'shell',
+      credentialsConfigured: true,
     })
     expect(await session.status()).toBe('error')
     expect(await session.activeToolCalls()).toEqual([{ id: 8, tool: 'shell' }])

@@ -1,6 +1,7 @@
 import {
   type Answer,
   type CommandInput,
+  combineQueueEntriesToText,
   type Decision,
   type Frame,
   type FrameOf,
@@ -13,6 +14,7 @@ import {
   type PendingApproval,
   type Queue,
   QueueEntry,
+  type Role,
   type SessionHandle,
   type SessionId,
   type SessionView,
@@ -44,6 +46,8 @@ export type EditorSnapshot = {
   readonly pendingApprovals: readonly PendingApproval[]
   readonly error: ModelFault | null
   readonly activeToolName: string | null
+  /** Null when nobody who runs the session could be asked. */
+  readonly credentialsConfigured: boolean | null
 }
 
 /** A session as a program holds it, here or across the network. A refusal is thrown as a `HoldfastError`. */
@@ -85,6 +89,12 @@ export interface Session {
   metadata(): Promise<Meta>
   usage(): Promise<Usage>
   activeToolCalls(): Promise<SessionView['activeToolCalls']>
+  /** Whether the session's model could be called now; null when nobody who runs the session could be asked. */
+  credentialsConfigured(): Promise<boolean | null>
+  /** The role of an attached client; null when it is not attached. */
+  subscriberRole(client: string): Promise<Role | null>
+  /** What waiting entries say, as one text for the input. */
+  combineQueueEntriesToText(entries: readonly QueueEntry[]): string
   editorSnapshot(): Promise<EditorSnapshot>
   subscribe(options?: SubscribeOptions): AsyncIterable<Frame>
 }
@@ -143,7 +153,11 @@ export function createSession(handle: SessionHandle): Session {
     metadata: async () => (await snapshot()).meta,
     usage: async () => (await snapshot()).meta.usage,
     activeToolCalls: async () => (await snapshot()).view.activeToolCalls,
-    editorSnapshot: async () => editorSnapshotOf((await snapshot()).view),
+    credentialsConfigured: async () => (await snapshot()).here?.credentialsConfigured ?? null,
+    subscriberRole: async (client) =>
+      (await snapshot()).here?.clients.find((one) => one.client === client)?.role ?? null,
+    combineQueueEntriesToText,
+    editorSnapshot: async () => editorSnapshotOf(await snapshot()),
     subscribe: (options) => handle.subscribe(options),
   }
 }
@@ -152,12 +166,14 @@ export function createSession(handle: SessionHandle): Session {
 export const entriesOf = (result: CommandResult): readonly QueueEntry[] =>
   QueueEntry.array().parse(result['entries'] ?? [])
 
-function editorSnapshotOf({ status, pendingApprovals, activeToolCalls, lastTurn }: SessionView): EditorSnapshot {
+function editorSnapshotOf({ view, here }: FrameOf<'snapshot'>): EditorSnapshot {
+  const { status, pendingApprovals, activeToolCalls, lastTurn } = view
   return {
     status,
     pendingApproval: pendingApprovals[0] ?? null,
     pendingApprovals,
     error: lastTurn?.fault ?? null,
     activeToolName: activeToolCalls[0]?.tool ?? null,
+    credentialsConfigured: here?.credentialsConfigured ?? null,
   }
 }

@@ -1,5 +1,5 @@
 import { createSession, type Session } from '@holdfast/client'
-import { createLocalHandle, createLocalSessions, findByKey, type Roster } from '@holdfast/core'
+import { createLocalHandle, createLocalSessions, findByKey, type Notifier, type Roster } from '@holdfast/core'
 import {
   type Answer,
   type ListOptions,
@@ -12,15 +12,25 @@ import {
   type StartOptions,
 } from '@holdfast/protocol'
 
+export type { Notification, Notifier } from '@holdfast/core'
+
+/** What a program may ask of a session it starts here: beside what is on record, a function of its own. */
+export type LocalStartOptions = Partial<StartOptions> & {
+  /** Called when the session asks something or comes to rest, as long as this process lives. */
+  readonly notifier?: Notifier | undefined
+}
+
 /** The runtime in this process. Method names are the ones people know; refusals throw `HoldfastError`. */
 export interface Holdfast extends AsyncDisposable {
   /** The same sessions as values and results, for whoever stands at a door: server, CLI. */
   readonly sessions: Sessions
-  startSession(options: Partial<StartOptions>): Promise<Session>
+  startSession(options?: LocalStartOptions): Promise<Session>
   /** By id, a unique prefix of it, or handle. */
   getSession(name: string): Promise<Session>
   /** The session with this key, started if there is none. */
-  getOrCreate(key: string, options?: Partial<StartOptions>): Promise<Session>
+  getOrCreate(key: string, options?: LocalStartOptions): Promise<Session>
+  /** The session of this workspace where someone spoke last, to go on with; null when there is none. */
+  latest(workspace?: string): Promise<Session | null>
   /** The sessions awake in this process, with their metadata. */
   listSessions(): readonly { readonly session: Session; readonly metadata: Meta }[]
   /** The stored sessions, newest activity first. */
@@ -38,19 +48,29 @@ export function createHoldfast(roster: Roster, close: () => Promise<void>): Hold
   const { store } = roster.parts
   const sessions = createLocalSessions(roster)
   const sessionOf = (id: SessionId) => createSession(createLocalHandle(roster, id))
+  const notified = (session: Session, notifier: Notifier | undefined) => {
+    if (notifier) roster.notify(session.id, notifier)
+    return session
+  }
   const getSession = async (name: string) => createSession(orThrow(await sessions.open(name)))
 
   return {
     sessions,
     getSession,
-    startSession: async (given) => createSession(orThrow(await sessions.start({ workdir: '.', ...given }))),
-    async getOrCreate(key, given = {}) {
+    startSession: async ({ notifier, ...given } = {}) =>
+      notified(createSession(orThrow(await sessions.start({ workdir: '.', ...given }))), notifier),
+    async getOrCreate(key, { notifier, ...given } = {}) {
       const known = orThrow(await findByKey(store, key))
-      if (known) return sessionOf(known)
+      if (known) return notified(sessionOf(known), notifier)
       const started = await sessions.start({ workdir: '.', ...given, key })
       // Someone else may have started it meanwhile: then theirs is the one.
       const theirs = !started.ok && started.fault.code === 'key_taken' ? orThrow(await findByKey(store, key)) : null
-      return theirs ? sessionOf(theirs) : createSession(orThrow(started))
+      return notified(theirs ? sessionOf(theirs) : createSession(orThrow(started)), notifier)
+    },
+    async latest(workspace = '.') {
+      const workdir = orThrow(await roster.parts.resolveWorkdir(workspace))
+      const [newest] = orThrow(await sessions.list({ workspace: workdir, limit: 1 })).sessions
+      return newest ? sessionOf(newest.id) : null
     },
     listSessions: () =>
       roster.all().map(({ id, folded }) => ({ session: sessionOf(id), metadata: folded().row.entry.meta })),

@@ -15,5 +15,5 @@ export type {
   Status,
 } from '@holdfast/protocol'
 export { HoldfastError } from '@holdfast/protocol'
-export type { Holdfast } from './holdfast.ts'
+export type { Holdfast, LocalStartOptions, Notification, Notifier } from './holdfast.ts'
 export { type OpenOptions, openHoldfast } from './open.ts'

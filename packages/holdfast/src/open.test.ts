@@ -69,6 +69,46 @@ describe('openHoldfast', () => {
     holdfast = await open()
   })
 
+  it('finds the session to go on with, by its workspace', async () => {
+    expect(await holdfast.latest(home)).toBeNull()
+    const session = await holdfast.startSession({ workdir: home })
+    await session.sendPrompt('list')
+    expect((await holdfast.latest(join(home, '.', '/')))?.id).toBe(session.id)
+    await expect(holdfast.latest(join(home, 'nowhere'))).rejects.toMatchObject({ code: 'bad_workdir' })
+  })
+
+  it('starts a session for another, in the background, with what its service is asked', async () => {
+    const { id: parent } = await holdfast.startSession({ workdir: home })
+    const session = await holdfast.startSession({ workdir: home, parent, background: true })
+    expect(await session.metadata()).toMatchObject({ parent, background: true })
+    const nobody = 'ses_00000000000000000000000000'
+    await expect(holdfast.startSession({ workdir: home, parent: nobody })).rejects.toMatchObject({
+      code: 'session_not_found',
+    })
+    const tooMuch = { anthropic: { words: 'x'.repeat(70_000) } }
+    await expect(holdfast.startSession({ workdir: home, providerOptions: tooMuch })).rejects.toMatchObject({
+      code: 'bad_request',
+    })
+  })
+
+  it('calls the notifier of the program when the session comes to rest', async () => {
+    const heard: string[] = []
+    const session = await holdfast.startSession({ workdir: home, notifier: ({ type }) => void heard.push(type) })
+    await session.sendPrompt('list')
+    await rested(session)
+    expect(heard).toEqual(['turn.ended'])
+  })
+
+  it('takes a session out of memory after the time it is told', async () => {
+    const brief = await openHoldfast({ environment: environment(), store: 'memory:', idleUnloadMs: 1 })
+    const news = brief.subscribe()[Symbol.asyncIterator]()
+    const first = news.next()
+    const { id } = await brief.startSession({ workdir: home })
+    for (let one = await first; one.value?.type !== 'session.stopped'; one = await news.next());
+    expect(brief.listSessions().map(({ session }) => session.id)).not.toContain(id)
+    await brief.close()
+  })
+
   it('lists the sessions that are awake', async () => {
     expect(holdfast.listSessions()).toEqual([])
     const { id } = await holdfast.startSession({ workdir: home })

@@ -24,6 +24,8 @@ export type OpenOptions = {
   readonly environment?: Environment | undefined
   /** Models the program brings: any AI SDK model object, by the name people will use. */
   readonly models?: ModelsParts['extra']
+  /** How long a session that nobody attends and that owes nothing stays in memory; 15 minutes by default. */
+  readonly idleUnloadMs?: number | undefined
   /** Hears of what nobody foresaw: our own bugs. Without it they are warnings of the process. */
   readonly onProblem?: OnProblem | undefined
 }
@@ -52,9 +54,10 @@ export async function open(options: OpenOptions): Promise<Result<Holdfast>> {
 
 /** What is opened is put on the stack, to be closed in the opposite order. */
 async function openRoster(
-  { store: url, environment = process.env, models: extra, onProblem }: OpenOptions & { readonly onProblem: OnProblem },
+  options: OpenOptions & { readonly onProblem: OnProblem },
   opened: AsyncDisposableStack,
 ): Promise<Result<Roster>> {
+  const { store: url, environment = process.env, models: extra, idleUnloadMs, onProblem } = options
   const home = findHome(environment)
   const storage = await openStorage(url ?? `sqlite:${home.storePath}`, home)
   if (!storage.ok) return storage
@@ -80,6 +83,7 @@ async function openRoster(
     newHandle,
     resolveWorkdir,
     defaultModel: defaultModel(environment),
+    idleUnloadMs,
   })
   opened.defer(() => roster.close())
   const dead = await roster.settleCrashed()

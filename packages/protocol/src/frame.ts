@@ -7,6 +7,21 @@ import { SessionView } from './view.ts'
 
 const of = { sessionId: SessionId }
 
+/** The driver may command, and there is at most one; a viewer only receives. */
+export const Role = z.enum(['driver', 'viewer'])
+export type Role = z.infer<typeof Role>
+
+const Clients = z.array(z.object({ client: ClientId, role: Role }))
+
+/** What is not on record: only the process that runs the session knows. */
+export const Here = z.object({
+  /** Who is attached, in the order they came. */
+  clients: Clients,
+  /** Whether the session's model could be called now. */
+  credentialsConfigured: z.boolean(),
+})
+export type Here = z.infer<typeof Here>
+
 /** The view at a seq: what a newcomer draws first. */
 export const SnapshotFrame = z.object({
   type: z.literal('snapshot'),
@@ -18,6 +33,8 @@ export const SnapshotFrame = z.object({
   messages: z.array(Message),
   /** The id to page back from, or null when this is the whole line. */
   before: MessageId.nullable(),
+  /** Null when the session was read from its store by someone who does not run it. */
+  here: Here.nullable(),
 })
 
 /** Durable, and the only frame that moves a cursor. */
@@ -50,15 +67,11 @@ export const DraftFrame = z.object({
   parts: z.array(z.object({ ...place, text: z.string() })),
 })
 
-/** The driver may command, and there is at most one; a viewer only receives. */
-export const Role = z.enum(['driver', 'viewer'])
-export type Role = z.infer<typeof Role>
-
 export const PresenceFrame = z.object({
   type: z.literal('presence'),
   ...of,
   /** Who is attached, in the order they came. */
-  clients: z.array(z.object({ client: ClientId, role: Role })),
+  clients: Clients,
 })
 
 /** Something happened in a child session; its own frames are read from its own stream. */
@@ -67,7 +80,7 @@ export const ChildFrame = z.object({ type: z.literal('child'), ...of, child: Ses
 /** The cursor cannot be served; a snapshot follows. */
 export const ResyncFrame = z.object({ type: z.literal('resync'), ...of, reason: z.string() })
 
-export const EndReason = z.enum(['slow', 'stopped', 'closing', 'failed'])
+export const EndReason = z.enum(['slow', 'stopped', 'closing', 'failed', 'left'])
 export const EndFrame = z.object({
   type: z.literal('end'),
   ...of,

@@ -34,7 +34,7 @@ export { ErrorKind, Finish, ModelFault, Queue, TurnEnd } from './event/turn.ts'
 export { explainIssue, placeIssue } from './explain.ts'
 export { fault, faultStatus, HoldfastError } from './fault.ts'
 export { Fault, FaultCode } from './fault-schema.ts'
-export { Frame, type FrameOf, Role } from './frame.ts'
+export { Frame, type FrameOf, Here, Role } from './frame.ts'
 export { escapeHidden, escapeHiddenInJson, escapeLine } from './hostile-text.ts'
 export {
   ApprovalId,
@@ -58,15 +58,25 @@ export { dropRecorded, growLive, type LivePart, type LivePlace } from './live-pa
 export { CallStatus, CallView, Message } from './message.ts'
 export { addToMeta, Meta } from './meta.ts'
 export { didYouMean, nearest } from './nearest.ts'
-export { SessionNews, StopReason } from './news.ts'
+export { NewsFrame, SessionNews, StopReason } from './news.ts'
 export { parseSessionName, type SessionName } from './parse-session-name.ts'
 export { reorderQueue } from './queue-order.ts'
 export { type LostRecord, Recorded } from './record.ts'
 export { done, InvariantViolation, invariant, ok, orThrow, type Result, refuse, unreachable } from './result.ts'
 export type { PageRequest, SessionHandle, SubmitOptions, SubscribeOptions, TranscriptPage } from './session-handle.ts'
-export { ListOptions, SessionList, type Sessions, StartOptions } from './sessions.ts'
-export { ApprovalRule, Budgets, Mode, ModelName, Permission, providerOf, Settings, ThinkingLevel } from './settings.ts'
-export { decodeFrames, encodeFrame, UnreadableFrame } from './sse.ts'
+export { ListOptions, type NewsOptions, SessionList, type Sessions, StartOptions } from './sessions.ts'
+export {
+  ApprovalRule,
+  Budgets,
+  Mode,
+  ModelName,
+  Permission,
+  ProviderOptions,
+  providerOf,
+  Settings,
+  ThinkingLevel,
+} from './settings.ts'
+export { decodeFrames, decodeNews, encodeFrame, encodeNews, UnreadableFrame } from './sse.ts'
 export { Activity, Status, statusOf } from './status.ts'
 export { clip, firstLine, textOf } from './text-of.ts'
 export { createTranscript, messageOf, outcomeOutput, type Transcript } from './transcript.ts'

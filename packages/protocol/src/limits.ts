@@ -34,6 +34,7 @@ export const limits = {
   shellTimeoutMsMax: 300_000,
   /** What a timer can hold. */
   approvalTimeoutMsMax: 2 ** 31 - 1,
+  providerOptionsCharsMax: 65_536,
   idleUnloadMs: 15 * 60_000,
   titleCharsMax: 80,
   previewCharsMax: 80,

@@ -29,6 +29,8 @@ export const Meta = z.object({
   recentText: z.string(),
   pinned: z.boolean(),
   parent: SessionId.optional(),
+  /** Nobody sits before it. */
+  background: z.literal(true).optional(),
   attachments: z.int().min(0),
 })
 export type Meta = z.infer<typeof Meta>

@@ -19,3 +19,14 @@ export const SessionNews = z.discriminatedUnion('type', [
   }),
 ])
 export type SessionNews = z.infer<typeof SessionNews>
+
+/** The last word of a stream of news. Whoever comes back lists the sessions again: news that were missed are not told twice. */
+export const NewsEnd = z.object({
+  type: z.literal('end'),
+  reason: z.enum(['slow', 'closing', 'failed']),
+  retryMs: z.int().min(0),
+})
+
+/** What a stream of news carries. */
+export const NewsFrame = z.discriminatedUnion('type', [...SessionNews.options, NewsEnd])
+export type NewsFrame = z.infer<typeof NewsFrame>

@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import { Key } from './id.ts'
+import { Key, SessionId } from './id.ts'
 import { limits } from './limits.ts'
 import { Meta } from './meta.ts'
+import type { SessionNews } from './news.ts'
 import type { Result } from './result.ts'
 import type { SessionHandle } from './session-handle.ts'
-import { ApprovalRule, Budgets, Mode, ModelName, Permission, ThinkingLevel } from './settings.ts'
+import { ApprovalRule, Budgets, Mode, ModelName, Permission, ProviderOptions, ThinkingLevel } from './settings.ts'
 
 export const StartOptions = z.strictObject({
   workdir: z.string().min(1),
@@ -25,6 +26,12 @@ export const StartOptions = z.strictObject({
   readOnly: z.boolean().optional(),
   /** False: in memory only, never on disk. */
   persist: z.boolean().optional(),
+  /** For the model's service, as its own documentation names them. Not for secrets: they are on record. */
+  providerOptions: ProviderOptions.optional(),
+  /** Nobody sits before it: lists may leave it out. */
+  background: z.boolean().optional(),
+  /** The session this one was started for. */
+  parent: SessionId.optional(),
 })
 /** As a program writes them; the schema above is what brands them, inside. */
 export type StartOptions = z.input<typeof StartOptions>
@@ -41,10 +48,14 @@ export type ListOptions = z.input<typeof ListOptions>
 export const SessionList = z.object({ sessions: z.array(Meta), next: z.string().nullable() })
 export type SessionList = z.infer<typeof SessionList>
 
-/** All sessions of a place, in this process or across the network: start one, open one, list them. */
+export type NewsOptions = { readonly signal?: AbortSignal | undefined }
+
+/** All sessions of a place, in this process or across the network: start one, open one, list them, follow them all. */
 export interface Sessions {
   start(options: StartOptions): Promise<Result<SessionHandle>>
   /** `name` is an id, a unique prefix of one, or a handle. */
   open(name: string): Promise<Result<SessionHandle>>
   list(options?: ListOptions): Promise<Result<SessionList>>
+  /** What becomes of them from now on: started, changed, stopped and why. */
+  subscribe(options?: NewsOptions): AsyncIterable<SessionNews>
 }

@@ -36,6 +36,14 @@ export const Permission = z.strictObject({
 })
 export type Permission = z.infer<typeof Permission>
 
+/** What a service is asked beyond what every service knows: by service, then by option. */
+export const ProviderOptions = z
+  .record(z.string().max(100), z.record(z.string().max(200), z.json()))
+  .refine((options) => JSON.stringify(options).length <= limits.providerOptionsCharsMax, {
+    error: `at most ${limits.providerOptionsCharsMax} characters of JSON`,
+  })
+export type ProviderOptions = z.infer<typeof ProviderOptions>
+
 /** What a person may change about a session at any time; it belongs to the session, not to a line. */
 export const Settings = z.object({
   model: ModelName,

@@ -32,14 +32,7 @@ export function App({ sessions }: AppProps) {
       {name === null ? (
         <NewSession sessions={sessions} recent={list.sessions} onOpenList={() => setListOpen(true)} />
       ) : (
-        <SessionPage
-          key={name}
-          sessions={sessions}
-          name={name}
-          listed={listed}
-          onChanged={list.refresh}
-          onOpenList={() => setListOpen(true)}
-        />
+        <SessionPage key={name} sessions={sessions} name={name} onOpenList={() => setListOpen(true)} />
       )}
     </div>
   )

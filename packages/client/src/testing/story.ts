@@ -30,6 +30,7 @@ export const snapshot = (seq: number, more: Partial<FrameOf<'snapshot'>> = {}): 
   view,
   messages: [],
   before: null,
+  here: { clients: [], credentialsConfigured: true },
   ...more,
 })
 

@@ -23,8 +23,8 @@ export type EntryFold = {
 
 /** The row a session begins with: unlisted, until someone speaks. */
 export function newEntry(id: SessionId, at: string, started: EventOf<'session.started'>): EntryFold {
-  const { handle, key, workdir, settings } = started
-  const parent = started.fork?.lineage.at(-1)?.session
+  const { handle, key, workdir, settings, background } = started
+  const parent = started.fork?.lineage.at(-1)?.session ?? started.parent
   const meta: Meta = {
     id,
     handle,
@@ -44,6 +44,7 @@ export function newEntry(id: SessionId, at: string, started: EventOf<'session.st
     recentText: '',
     pinned: false,
     ...(parent !== undefined && { parent }),
+    ...(background && { background }),
     attachments: 0,
   }
   return { entry: { meta, spoken: false, busy: false, activeAt: Date.parse(at) }, recent: [] }

@@ -4,6 +4,7 @@ import {
   continueWord,
   type ModelName,
   outcomeOutput,
+  type ProviderOptions,
   providerOf,
   type ThinkingLevel,
 } from '@holdfast/protocol'
@@ -25,19 +26,21 @@ export type RequestParts = {
   readonly window: Window
   /** The bytes of the window's file parts. */
   readonly files: ReadonlyMap<BlobHash, Uint8Array>
+  readonly providerOptions?: ProviderOptions | null | undefined
 }
 
 /**
  * Builds what a model is sent, from records and blobs alone: the same log gives the same bytes, after a branch, a
  * restart or a compaction alike. Whatever the session went through, the result is a history every provider accepts.
  */
-export function buildRequest({ model, thinkingLevel, system, tools, window, files }: RequestParts): ModelRequest {
+export function buildRequest(parts: RequestParts): ModelRequest {
+  const { model, thinkingLevel, system, tools, window, files, providerOptions } = parts
   const messages: RequestMessage[] = []
   if (window.summary !== null)
     addUser(messages, [{ type: 'text', text: `Summary of the conversation so far:\n\n${window.summary}` }])
   for (const round of roundsOf(window.messages)) addRound(messages, round, providerOf(model), files)
   if (messages.at(-1)?.role !== 'user' && messages.at(-1)?.role !== 'tool') addUser(messages, [goOn])
-  return { model, thinkingLevel, system, tools, messages }
+  return { model, thinkingLevel, system, tools, messages, ...(providerOptions && { providerOptions }) }
 }
 
 /** What stands between two answers, or after a cut one, where nobody spoke: providers want someone to. */

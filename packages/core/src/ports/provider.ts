@@ -1,4 +1,4 @@
-import type { Finish, ModelFault, ModelName, ThinkingLevel, Usage } from '@holdfast/protocol'
+import type { Finish, ModelFault, ModelName, ProviderOptions, ThinkingLevel, Usage } from '@holdfast/protocol'
 
 /** What a provider wants back with a part of its answer; nobody else reads it. */
 export type ProviderMeta = { readonly [key: string]: unknown }
@@ -60,6 +60,8 @@ export type ModelRequest = {
   readonly system: string
   readonly tools: readonly ToolSchema[]
   readonly messages: readonly RequestMessage[]
+  /** What the service is asked beyond that, in its own words. */
+  readonly providerOptions?: ProviderOptions | undefined
 }
 
 /** Parts arrive in order and end with exactly one `end`. */

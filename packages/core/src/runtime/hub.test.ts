@@ -1,4 +1,4 @@
-import { CallId, type Frame, StepId } from '@holdfast/protocol'
+import { CallId, ClientId, type Frame, StepId } from '@holdfast/protocol'
 import { aSession, type Given, recordsOf, settled, stepEnded, turnEnded } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createHub } from './hub.ts'
@@ -79,12 +79,26 @@ describe('the hub', () => {
     expect(hub.size).toBe(0)
   })
 
-  it('says that it changed when someone leaves, and only once', () => {
+  it('says that it changed when someone comes and when they leave, and only once', () => {
     let changes = 0
     const hub = createHub(aSession, () => void changes++)
     const { leave } = hub.join()
+    expect(changes).toBe(1)
     leave()
     leave()
-    expect([changes, hub.size]).toEqual([1, 0])
+    expect([changes, hub.size]).toEqual([2, 0])
+  })
+
+  it('counts a client once, however many subscriptions it holds, and each of those without a name', () => {
+    const hub = open()
+    const client = ClientId.parse('ada')
+    const [one, two, nameless] = [hub.join({ client }), hub.join({ client }), hub.join(), hub.join()]
+    expect([hub.size, hub.attached]).toEqual([4, 3])
+    one.leave()
+    nameless.leave()
+    nameless.leave()
+    expect([hub.size, hub.attached]).toEqual([2, 2])
+    two.leave()
+    expect([hub.size, hub.attached]).toEqual([1, 1])
   })
 })

@@ -20,7 +20,10 @@ export type Who = { readonly client: ClientId | null; readonly role?: Role | und
 
 /** Tells every subscriber of one session what happened. A frame is one object for all of them, so it is encoded once. */
 export interface Hub {
+  /** How many subscriptions there are. */
   readonly size: number
+  /** How many are attached: a client once, however many subscriptions it holds. */
+  readonly attached: number
   readonly seats: Seats
   /** Only what is on stable storage: nobody may see what a crash could unsay. */
   publish(records: readonly EncodedRecord[]): void
@@ -40,6 +43,7 @@ export function createHub(sessionId: SessionId, changed: () => void): Hub {
   let live: readonly LivePart[] = []
   let step: StepId | null = null
   let index = -1
+  let nameless = 0
 
   const send = (frame: Frame, bytes: number) => {
     for (const subscription of subscriptions) if (!subscription.push(frame, bytes)) subscriptions.delete(subscription)
@@ -63,6 +67,9 @@ export function createHub(sessionId: SessionId, changed: () => void): Hub {
     get size() {
       return subscriptions.size
     },
+    get attached() {
+      return seats.all.length + nameless
+    },
 
     publish(records) {
       for (const { record, body } of records) {
@@ -84,16 +91,20 @@ export function createHub(sessionId: SessionId, changed: () => void): Hub {
     join({ client, role } = { client: null }) {
       const subscription = createSubscription(draft, () => endFrame('slow', 0))
       subscriptions.add(subscription)
-      let isSeated = client !== null
-      if (client !== null) seats.sit(client, role)
+      let isIn = true
+      if (client === null) nameless += 1
+      else seats.sit(client, role)
+      changed()
       return {
         subscription,
         draft: draft(),
         leave: () => {
           subscription.close()
-          if (!subscriptions.delete(subscription) && !isSeated) return
-          if (isSeated && client !== null) seats.leave(client)
-          isSeated = false
+          subscriptions.delete(subscription)
+          if (!isIn) return
+          isIn = false
+          if (client === null) nameless -= 1
+          else seats.leave(client)
           changed()
         },
       }

@@ -134,3 +134,28 @@ describe('a session that nobody attends', () => {
     await house.frame((frame) => idle(frame) && frame.type === 'record' && frame.record.seq > 8)
   })
 })
+
+describe('a command on its way while the session is unloaded', () => {
+  it('is answered as if nothing had happened', async () => {
+    const house = await openMemoryHouse({ script: [[say('Hi.')], [say('Again.')]] })
+    await house.send('a', prompt)
+    await house.frame(idle)
+    const sent = house.send('b', { type: 'enterPlan' })
+    const unloaded = house.roster.unload(aSession)
+    expect(await sent).toMatchObject({ ok: true })
+    await unloaded
+    expect(await house.events()).toContain('settings.changed')
+  })
+})
+
+describe('what is not on record', () => {
+  it('is who is attached, in which role, and whether the model could be called', async () => {
+    const house = await openMemoryHouse({ models: { find: () => ({ type: 'no_credentials', message: 'no key' }) } })
+    const frames = house.handle.subscribe({ client: 'editor' })[Symbol.asyncIterator]()
+    await frames.next()
+    expect(await house.handle.snapshot()).toMatchObject({
+      value: { here: { clients: [{ client: 'editor', role: 'driver' }], credentialsConfigured: false } },
+    })
+    await frames.return?.(undefined)
+  })
+})

@@ -31,7 +31,11 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
       return runner ? ok(runner.folded()) : loadSession(store, id)
     },
     // How many are watching is not on record: only the process that runs the session knows.
-    tell: (meta) => ({ ...meta, attachments: roster.awake(id)?.hub.size ?? 0 }),
+    tell: (meta) => ({ ...meta, attachments: roster.awake(id)?.hub.attached ?? 0 }),
+    here: ({ settings }) => ({
+      clients: [...(roster.awake(id)?.hub.seats.all ?? [])],
+      credentialsConfigured: roster.parts.models.find(settings.model).type === 'ready',
+    }),
   })
 
   return {
@@ -44,10 +48,15 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
       if (!command.success) return refuse(fault('bad_request', `That is no command: ${explainIssue(command.error)}.`))
       const submitter = readSubmitter(options)
       if (!submitter.ok) return submitter
+      const { commandId = createCommandId(), by } = submitter.value
+      const submission = { commandId, by, command: command.data }
       const runner = await roster.wake(id)
       if (!runner.ok) return runner
-      const { commandId = createCommandId(), by } = submitter.value
-      return runner.value.submit({ commandId, by, command: command.data })
+      const answer = await runner.value.submit(submission)
+      // It was unloaded while the command was on its way, which nobody may notice: wake it and ask again.
+      const isUnloaded = !answer.ok && answer.fault.code === 'session_stopped' && roster.awake(id) !== runner.value
+      const again = isUnloaded ? await roster.wake(id) : null
+      return again?.ok ? again.value.submit(submission) : answer
     },
 
     async *subscribe({ after, signal, client, role }: SubscribeOptions = {}): AsyncGenerator<Frame> {

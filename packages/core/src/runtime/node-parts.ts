@@ -13,4 +13,6 @@ export type NodeParts = RuntimeParts & {
   /** The real path of a directory that exists. Refused: bad_workdir. */
   readonly resolveWorkdir: (path: string) => Promise<Result<string>>
   readonly defaultModel: Settings['model']
+  /** How long a session that owes nothing stays in memory; `limits.idleUnloadMs` when absent. */
+  readonly idleUnloadMs?: number | undefined
 }

@@ -1,5 +1,6 @@
 import {
   type FrameOf,
+  type Here,
   limits,
   type Meta,
   ok,
@@ -8,6 +9,7 @@ import {
   type SessionHandle,
   type SessionId,
 } from '@holdfast/protocol'
+import type { SessionState } from '../session/state.ts'
 import { viewOf } from '../session/view.ts'
 import type { Folded } from './load-session.ts'
 import { type LinePage, type LineReader, readPage } from './read-page.ts'
@@ -25,9 +27,11 @@ export type ReadingsParts = {
   readonly folded: () => Promise<Result<Folded>>
   /** Adds to the metadata what is not on record. */
   readonly tell: (meta: Meta) => Meta
+  /** What is not on record, where someone runs the session. */
+  readonly here: (state: SessionState) => Here | null
 }
 
-export function createReadings({ id, log, folded, tell }: ReadingsParts): Readings {
+export function createReadings({ id, log, folded, tell, here }: ReadingsParts): Readings {
   async function pageOf({ state }: Folded, request: PageRequest): Promise<LinePage> {
     const page = await readPage(log, id, state.line, state.seq, request)
     if (state.pins.length === 0) return page
@@ -45,6 +49,7 @@ export function createReadings({ id, log, folded, tell }: ReadingsParts): Readin
       view: viewOf(now.state),
       messages: [...messages],
       before,
+      here: here(now.state),
     }
   }
 

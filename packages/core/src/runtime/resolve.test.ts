@@ -1,4 +1,4 @@
-import { aTool, call, isRecord } from '@holdfast/testkit'
+import { aTool, call, createGate, isRecord } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
 import { openMemoryHouse } from '../testing/memory-house.ts'
 
@@ -17,3 +17,15 @@ it.each(['approve', 'reject'] as const)(
     })
   },
 )
+
+it('a late answer to a question that a trust answered is told so, while its call still runs', async () => {
+  const gate = createGate()
+  const run = () => gate.pass().then(() => ({ type: 'ok' as const, output: { text: 'done' } }))
+  const house = await openMemoryHouse({ script: [[call('touch', {})]], tools: [aTool('touch', run)] })
+  await house.handle.submit({ type: 'sendPrompt', content: 'go' })
+  const asked = await house.frame(isRecord('approval.asked'))
+  const approval = asked.type === 'record' ? asked.record.seq : 0
+  await house.handle.submit({ type: 'setToolTrust', tool: 'touch', scope: 'session' })
+  const late = await house.handle.submit({ type: 'respondToApproval', decision: 'reject', approval })
+  expect(late).toMatchObject({ fault: { code: 'already_decided', details: { by: 'trust: session' } } })
+})

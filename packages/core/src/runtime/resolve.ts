@@ -70,8 +70,8 @@ async function pastApproval({ store, session, state }: EffectParts, approval: Ap
   for (const record of await store.readRefs(session, [asked.event.call])) {
     if ('lost' in record) continue
     const { event } = record
-    if (event.type === 'call.approved' && 'client' in event.by)
-      return { decided: { by: event.by.client ?? 'someone else' } }
+    if (event.type === 'call.approved')
+      return { decided: { by: 'client' in event.by ? (event.by.client ?? 'someone else') : event.by.rule } }
     if (event.type === 'call.settled')
       return { decided: { by: event.by ? (event.by.client ?? 'someone else') : 'the end of its turn' } }
   }

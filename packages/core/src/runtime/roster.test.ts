@@ -1,4 +1,4 @@
-import { CommandId, HoldfastError, refuse } from '@holdfast/protocol'
+import { CommandId, HoldfastError, refuse, SessionId, type SessionNews } from '@holdfast/protocol'
 import {
   aSession,
   createGate,
@@ -13,6 +13,7 @@ import { describe, expect, it } from 'vitest'
 import type { Problem } from '../ports/problem.ts'
 import type { Store } from '../ports/store.ts'
 import { createMemoryStore, openMemoryHouse } from '../testing/memory-house.ts'
+import { createLocalHandle } from './local-handle.ts'
 import { createRoster, type Roster } from './roster.ts'
 
 const prompt = { type: 'sendPrompt', content: 'go' } as const
@@ -71,6 +72,75 @@ describe('the roster', () => {
     await house.roster.close()
     expect(await house.roster.wake(aSession)).toMatchObject({ fault: { code: 'session_stopped' } })
     expect((await house.store.entry(aSession))?.owner).toBeNull()
+  })
+})
+
+describe('a session that breaks through a bug of ours', () => {
+  const other = SessionId.parse('ses_01k9xyzabcdefghjkmnpqrstvx')
+  const bug = new Error('the fold is wrong')
+  const plan = { type: 'enterPlan' } as const
+
+  /** Two sessions; while `breaks`, what the first one writes meets a bug. */
+  async function openTwo() {
+    const inner = createMemoryStore()
+    const told: SessionNews[] = []
+    let breaks = false
+    const store: Store = {
+      ...inner,
+      append: (append) => (breaks && append.session === aSession ? Promise.reject(bug) : inner.append(append)),
+    }
+    const setBreaks = (now: boolean) => {
+      breaks = now
+    }
+    const ids = [aSession, other]
+    const { parts } = (await openMemoryHouse({ store: createMemoryStore() })).roster
+    const newSessionId = () => ids.shift() ?? other
+    const newHandle = () => `calm-harbor-${ids.length}`
+    const roster = createRoster({ ...parts, store, newSessionId, newHandle })
+    const hear = async () => {
+      for await (const news of roster.news.follow()) told.push(news)
+    }
+    void hear()
+    for (const _ of [1, 2]) await roster.start({ workdir: '/work' })
+    const handles = [createLocalHandle(roster, aSession), createLocalHandle(roster, other)] as const
+    return { handles, roster, told, setBreaks }
+  }
+
+  it('is brought up again from its log, and nobody else notices', async () => {
+    const { handles, setBreaks } = await openTwo()
+    setBreaks(true)
+    expect(await handles[0].submit(plan)).toMatchObject({ fault: { code: 'internal' } })
+    expect(await handles[1].submit(plan)).toMatchObject({ ok: true })
+    setBreaks(false)
+    expect(await handles[0].submit(plan)).toMatchObject({ ok: true })
+  })
+
+  it('is left alone when it does nothing else, with the first cause, and the others go on', async () => {
+    const { handles, roster, told, setBreaks } = await openTwo()
+    setBreaks(true)
+    for (const _ of [1, 2, 3, 4]) await handles[0].submit(plan)
+    expect(await handles[0].submit(plan)).toMatchObject({
+      fault: { code: 'session_stopped', details: { reason: 'restart_exhausted', cause: /the fold is wrong/ } },
+    })
+    expect(await handles[1].submit(plan)).toMatchObject({ ok: true })
+    await roster.close()
+    const ends = told.flatMap((news) => (news.type === 'session.stopped' ? [`${news.session} ${news.reason}`] : []))
+    expect(ends).toContain(`${aSession} restart_exhausted`)
+    expect(ends).not.toContain(`${other} crashed`)
+  })
+})
+
+describe('a session whose process died', () => {
+  it('is told of as crashed by whoever takes it over', async () => {
+    const gate = createGate()
+    const dead = await openMemoryHouse({ script: [[waitAt(gate)]] })
+    await dead.send('a', prompt)
+    await gate.reached
+    const next = await openMemoryHouse({ store: dead.store, takesOver: true, node: 'two' })
+    const news = next.roster.news.follow()[Symbol.asyncIterator]()
+    const first = news.next()
+    await next.roster.wake(aSession)
+    expect((await first).value).toMatchObject({ type: 'session.stopped', session: aSession, reason: 'crashed' })
   })
 })
 

@@ -1,4 +1,13 @@
-import { fault, ok, type Result, refuse, type SessionId, type StartOptions } from '@holdfast/protocol'
+import {
+  fault,
+  limits,
+  type Meta,
+  ok,
+  type Result,
+  refuse,
+  type SessionId,
+  type StartOptions,
+} from '@holdfast/protocol'
 import type { Lease, NodeRow } from '../ports/lease.ts'
 import { claimSession } from './claim-session.ts'
 import { logDamaged } from './damage.ts'
@@ -6,6 +15,7 @@ import { createBackground } from './in-background.ts'
 import { loadSession } from './load-session.ts'
 import { createNews, type News } from './news.ts'
 import type { NodeParts } from './node-parts.ts'
+import { createNotifying, type Notifier } from './notifying.ts'
 import { createRestarts } from './restarts.ts'
 import { openRunner, type SessionRunner } from './session-runner.ts'
 import { settleCrashed } from './settle-crashed.ts'
@@ -18,6 +28,8 @@ export interface Roster {
   /** What becomes of the sessions of this process. */
   readonly news: News
   start(options: StartOptions): Promise<Result<SessionRunner>>
+  /** Calls `notifier`, as long as this process lives, when the session asks something or comes to rest. */
+  notify(id: SessionId, notifier: Notifier): void
   /** The session, awake. Refused: session_not_found, session_locked, log_damaged. */
   wake(id: SessionId): Promise<Result<SessionRunner>>
   /** The session if it is awake here, without waking it. */
@@ -33,25 +45,31 @@ export interface Roster {
 type Held = { readonly runner: SessionRunner; readonly lease: Lease }
 
 export function createRoster(parts: NodeParts): Roster {
-  const { store, node } = parts
+  const { store, node, clock, idleUnloadMs = limits.idleUnloadMs } = parts
   const held = new Map<SessionId, Held>()
   const waking = new Map<SessionId, Promise<Result<SessionRunner>>>()
   const inBackground = createBackground(parts.onProblem)
-  const unloader = createUnloader(parts.clock, (id) => inBackground(`unloading ${id}`, unload(id, 'stopped')))
+  const unloader = createUnloader(clock, idleUnloadMs, (id) => inBackground(`unloading ${id}`, unload(id, 'stopped')))
   const news = createNews()
-  const restarts = createRestarts(parts.clock)
+  const notifying = createNotifying(parts.onProblem)
+  const restarts = createRestarts(clock)
   let isClosing = false
 
   async function open(id: SessionId): Promise<Result<SessionRunner>> {
-    const lease = await claimSession(parts, id)
-    if (!lease.ok) return lease
-    const runner = await runnerFor(id, lease.value)
+    const claimed = await claimSession(parts, id)
+    if (!claimed.ok) return claimed
+    const { lease, takenFrom } = claimed.value
+    const runner = await runnerFor(id, lease)
     if (!runner.ok) {
-      await store.release(id, node.id, lease.value.epoch)
+      await store.release(id, node.id, lease.epoch)
       return runner
     }
-    held.set(id, { runner: runner.value, lease: lease.value })
-    news.tell({ type: 'session.started', session: runner.value.folded().row.entry.meta })
+    held.set(id, { runner: runner.value, lease })
+    if (takenFrom !== null) {
+      const cause = `The process ${takenFrom} died.`
+      news.tell({ type: 'session.stopped', session: id, reason: 'crashed', cause })
+    }
+    news.tell({ type: 'session.started', session: metaOf(runner.value) })
     unloader.look(runner.value)
     return runner
   }
@@ -70,7 +88,8 @@ export function createRoster(parts: NodeParts): Roster {
         const one = held.get(id)
         if (!one) return
         unloader.look(one.runner)
-        news.tell({ type: 'session.changed', session: one.runner.folded().row.entry.meta })
+        notifying.look(id, one.runner.folded().state)
+        news.tell({ type: 'session.changed', session: metaOf(one.runner) })
       },
       abandoned: ({ code, message }) => {
         forget(id)
@@ -118,6 +137,7 @@ export function createRoster(parts: NodeParts): Roster {
     parts,
     news,
     wake,
+    notify: notifying.set,
     async start(options) {
       const started = await startSession(parts, options)
       return started.ok ? wake(started.value) : started
@@ -140,3 +160,6 @@ export function createRoster(parts: NodeParts): Roster {
   }
   return roster
 }
+
+/** How many are attached is not on record. */
+const metaOf = ({ folded, hub }: SessionRunner): Meta => ({ ...folded().row.entry.meta, attachments: hub.attached })

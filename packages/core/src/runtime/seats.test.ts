@@ -45,8 +45,16 @@ describe('the seats of a session', () => {
     const { seats } = seated([ada], [bob])
     expect(seats.handOver(bob, ada)).toMatchObject({ code: 'not_driver' })
     expect(seats.handOver(ada, cyd)).toMatchObject({ code: 'not_subscribed' })
+    expect(seats.handOver(cyd, ada)).toMatchObject({ code: 'not_subscribed' })
     expect(seats.handOver(ada, bob)).toBeNull()
     expect(seats.all.map(({ role }) => role)).toEqual(['viewer', 'driver'])
+  })
+
+  it('are nothing to hand over for one who has none, vacant or not', () => {
+    const { seats } = seated([ada, 'viewer'])
+    expect(seats.handOver(cyd, ada)).toMatchObject({ code: 'not_subscribed' })
+    expect(seats.handOver(ada, ada)).toMatchObject({ code: 'not_driver', details: { driver: null } })
+    expect(seats.roleOf(ada)).toBe('viewer')
   })
 
   it('are given up by a driver that subscribes again as viewer', () => {

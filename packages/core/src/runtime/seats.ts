@@ -71,6 +71,7 @@ export function createSeats(changed: () => void): Seats {
     },
 
     handOver(from, to) {
+      if (!held.has(from)) return notSubscribed(from)
       if (driver() !== from) return this.refusal(from)
       if (!held.has(to)) return notSubscribed(to)
       give(from, 'viewer')

@@ -170,6 +170,16 @@ describe('an abort', () => {
     expect((await house.events()).slice(-3)).toEqual(['text.said', 'step.ended', 'turn.ended'])
   })
 
+  it('under an id that another command has just taken leaves no turn that nobody works on', async () => {
+    const gate = createGate()
+    const house = await openMemoryHouse({ script: [[mumble('I was about'), waitAt(gate)]] })
+    await house.send('a', prompt)
+    await gate.reached
+    const both = [house.send('b', { type: 'enterPlan' }), house.send('b', { type: 'abort' })]
+    expect(await Promise.all(both)).toMatchObject([{ ok: true }, { ok: true }])
+    expect((await house.events()).slice(-4)).toEqual(['settings.changed', 'text.said', 'step.ended', 'turn.ended'])
+  })
+
   it('shows nothing that an aborted tool still prints', async () => {
     const gate = createGate()
     const tool = aTool(

@@ -207,12 +207,24 @@ export async function openRunner({
     const first = await Promise.race([known, pause(abortLookMsMax).then(() => null)])
     if (first) return ok(answerOf(first))
     performer.interrupt() // before anything is written, so that it works on a full or stuck disk
-    const record = () =>
-      step({ type: 'command', facts: { draft: effects.answer?.draft(), printed: hub.printed() }, ...submission })
+    const record = async () => {
+      const facts = { draft: effects.answer?.draft(), printed: hub.printed() }
+      const recorded = await step({ type: 'command', facts, ...submission })
+      if (recorded.ok && current.state.turn.phase !== 'idle') await interruptTurn()
+      return recorded
+    }
     const aborted = await mailbox.put(record)
     if (!aborted.ok && aborted.fault.code === 'storage_error')
       inBackground(`recording an abort of ${id}`, owedAbort.owe(record))
     return aborted
+  }
+
+  /** An abort whose id another command has taken is not on record; but what it has stopped is stopped. */
+  async function interruptTurn(): Promise<void> {
+    const settled = await step({ type: 'process.stopped', draft: effects.answer?.draft() ?? null })
+    if (!settled.ok) return
+    performer.reconcile([])
+    performer.reconcile(plan(current.state)) // a question that still waits has its clock watched again
   }
 
   async function stop(reason: 'stopped' | 'closing'): Promise<void> {

@@ -18,7 +18,7 @@ import type { NodeParts } from './node-parts.ts'
 
 const handleTriesMax = 20
 
-/** Writes a session's first record, owned by this node. Refused: bad_request, bad_workdir, key_taken. */
+/** Writes a session's first record, owned by this node. Refused: bad_request, bad_workdir, key_taken, and session_not_found for its parent. */
 export async function startSession(parts: NodeParts, given: StartOptions): Promise<Result<SessionId>> {
   const options = StartOptions.safeParse(given)
   if (!options.success) return refuse(fault('bad_request', `Cannot start a session: ${explainIssue(options.error)}.`))
@@ -30,6 +30,10 @@ export async function startSession(parts: NodeParts, given: StartOptions): Promi
     return refuse(
       fault('bad_request', `There is no tool ${stranger}.${didYouMean(stranger, known)}`, { tool: stranger, known }),
     )
+  }
+  const { parent } = options.data
+  if (parent !== undefined && (await parts.store.entry(parent)) === null) {
+    return refuse(fault('session_not_found', `There is no session ${parent} to be the parent.`, { session: parent }))
   }
   const session = parts.newSessionId()
   for (let attempt = 0; ; attempt++) {
@@ -65,6 +69,9 @@ function startedEvent(
     approvalTimeoutMs,
     readOnly,
     persist,
+    providerOptions,
+    background,
+    parent,
   } = options
   return {
     type: 'session.started',
@@ -85,5 +92,8 @@ function startedEvent(
     ...(persist === false && { persist }),
     ...(tools !== undefined && { tools }),
     ...(instructions !== undefined && { instructions }),
+    ...(providerOptions !== undefined && { providerOptions }),
+    ...(background && { background }),
+    ...(parent !== undefined && { parent }),
   }
 }

@@ -28,6 +28,10 @@ export async function openStoredHandle(
   const [honest = meta] = ownedStatus(rows, await livingOf(busyOwners(rows), source, isAlive))
   const { status } = honest
   const folded = async () => loaded
-  const { snapshot, page } = createReadings({ id, log: source, folded, tell: (told) => ({ ...told, status }) })
+  const { snapshot, page } = createReadings({
+    ...{ id, log: source, folded },
+    tell: (told) => ({ ...told, status }),
+    here: () => null,
+  })
   return ok({ id, lost: loaded.value.lost, snapshot, page })
 }

@@ -1,4 +1,4 @@
-import { limits, type SessionId } from '@holdfast/protocol'
+import type { SessionId } from '@holdfast/protocol'
 import type { Clock } from '../ports/clock.ts'
 import type { SessionRunner } from './session-runner.ts'
 
@@ -9,7 +9,7 @@ export interface Unloader {
   forget(id: SessionId): void
 }
 
-export function createUnloader(clock: Clock, unload: (id: SessionId) => void): Unloader {
+export function createUnloader(clock: Clock, idleMs: number, unload: (id: SessionId) => void): Unloader {
   const cancels = new Map<SessionId, () => void>()
   const forget = (id: SessionId) => {
     cancels.get(id)?.()
@@ -20,7 +20,7 @@ export function createUnloader(clock: Clock, unload: (id: SessionId) => void): U
       const { id } = runner
       forget(id)
       if (!isIdle(runner)) return
-      const cancel = clock.after(limits.idleUnloadMs, () => {
+      const cancel = clock.after(idleMs, () => {
         cancels.delete(id)
         if (isIdle(runner)) unload(id)
       })

@@ -17,7 +17,7 @@ import {
 import type { Call, CallProgress, SessionState, Turn } from './state.ts'
 
 /** The number of this fold. Change it whenever the same log would fold to another state: old snapshots are then dropped. */
-export const foldNumber = 4
+export const foldNumber = 5
 
 /** Folds one record. Total, synchronous, and never refuses: what is in the log has happened. */
 export function evolve(state: SessionState, record: Recorded): SessionState {
@@ -37,9 +37,11 @@ function changed(state: SessionState, seq: Seq, event: Event): SessionState {
         readOnly = false,
         persist = true,
         instructions = null,
+        providerOptions = null,
         fork,
       } = event
-      const started = { ...state, origin: { handle, key, workdir, tools, readOnly, persist, instructions }, settings }
+      const origin = { handle, key, workdir, tools, readOnly, persist, instructions, providerOptions }
+      const started = { ...state, origin, settings }
       return fork ? { ...started, line: fork.line, turns: fork.turns, checkpoint: fork.checkpoint ?? null } : started
     }
     case 'settings.changed': {

@@ -12,6 +12,7 @@ import {
   noUsage,
   type Preview,
   type ProcessMark,
+  type ProviderOptions,
   type QueueEntry,
   type Seq,
   type Settings,
@@ -60,6 +61,7 @@ export type Origin = {
   /** Whether anything of it may be on disk. */
   readonly persist: boolean
   readonly instructions: string | null
+  readonly providerOptions: ProviderOptions | null
 }
 
 /** Illegal combinations cannot be said: a session at rest has no step, a thinking one has no calls. */

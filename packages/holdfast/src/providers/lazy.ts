@@ -1,4 +1,4 @@
-import type { Provider } from '@holdfast/core/ports'
+import type { ModelPart, ModelRequest, Provider } from '@holdfast/core/ports'
 
 /**
  * A provider whose library is loaded at its first call, so that starting the program costs nothing for it.
@@ -6,16 +6,35 @@ import type { Provider } from '@holdfast/core/ports'
  */
 export function createLazyProvider(load: () => Promise<Provider>): Provider {
   return {
-    async *stream(request, options) {
-      let provider: Provider
-      try {
-        provider = await load()
-      } catch (error) {
-        const message = `The library for ${request.model} could not be loaded. Check its address and the installation.`
-        const fault = { kind: 'passthrough' as const, message, detail: String(error) }
-        return yield { type: 'end', end: { type: 'failed', fault, retryable: false, retryAfterMs: null, usage: null } }
+    stream: (request, options) =>
+      openedLate(() =>
+        load().then(
+          (provider) => provider.stream(request, options),
+          (error: unknown) => unloadable(request, error),
+        ),
+      ),
+  }
+}
+
+/** Asks the stream itself for each part: a generator between the two would cost every fragment. */
+function openedLate(open: () => Promise<AsyncIterable<ModelPart>>): AsyncIterable<ModelPart> {
+  return {
+    [Symbol.asyncIterator]() {
+      let parts: AsyncIterator<ModelPart> | null = null
+      const begin = async () => {
+        parts = (await open())[Symbol.asyncIterator]()
+        return parts.next()
       }
-      yield* provider.stream(request, options)
+      return {
+        next: () => parts?.next() ?? begin(),
+        return: async () => (await parts?.return?.()) ?? { done: true, value: undefined },
+      }
     },
   }
+}
+
+async function* unloadable({ model }: ModelRequest, error: unknown): AsyncGenerator<ModelPart> {
+  const message = `The library for ${model} could not be loaded. Check its address and the installation.`
+  const fault = { kind: 'passthrough' as const, message, detail: String(error) }
+  yield { type: 'end', end: { type: 'failed', fault, retryable: false, retryAfterMs: null, usage: null } }
 }

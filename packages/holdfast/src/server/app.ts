@@ -4,9 +4,10 @@ import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { answerHeaders } from './answer-headers.ts'
 import { authenticate } from './auth/authenticate.ts'
+import type { Role } from './auth/token.ts'
 import { errorAnswer } from './error-answer.ts'
 import { answerPageFile } from './page-files.ts'
-import type { Route } from './route.ts'
+import type { Exchange, Route } from './route.ts'
 import type { ServerParts } from './server-parts.ts'
 
 type Env = { Bindings: HttpBindings }
@@ -27,7 +28,7 @@ export function createApp(routes: readonly Route[], parts: ServerParts): Hono<En
     app.on(route.method, route.path, async (context, next) => {
       if (context.req.method !== route.method) return next() // Hono takes HEAD for GET, and HEAD must redeem no code
       const admitted = admit(parts, context, route.access)
-      const answer = admitted.ok ? await route.answer(exchangeOf(context), parts) : admitted
+      const answer = admitted.ok ? await route.answer(exchangeOf(context, admitted.value), parts) : admitted
       return answer.ok ? answer.value : errorAnswer(answer.fault)
     })
   }
@@ -63,8 +64,8 @@ export function createApp(routes: readonly Route[], parts: ServerParts): Hono<En
   return app
 }
 
-/** Whether this caller may go on. A viewer may look at everything and change nothing. */
-function admit(parts: ServerParts, { req, env }: Context<Env>, access: Route['access']): Result<null> {
+/** The caller, if it may go on. A viewer may look at everything and change nothing. */
+function admit(parts: ServerParts, { req, env }: Context<Env>, access: Route['access']): Result<Role | null> {
   if (access === 'open') return ok(null)
   const caller = authenticate(parts, {
     method: req.method,
@@ -76,16 +77,17 @@ function admit(parts: ServerParts, { req, env }: Context<Env>, access: Route['ac
   if (changes && caller.value === 'viewer') {
     return refuse(fault('not_driver', 'This token may look but not command.'))
   }
-  return ok(null)
+  return caller
 }
 
 const remoteOf = (env: HttpBindings) => env.incoming.socket.remoteAddress ?? ''
 
-const exchangeOf = ({ req, env }: Context<Env>) => ({
+const exchangeOf = ({ req, env }: Context<Env>, caller: Role | null): Exchange => ({
   request: req.raw,
   path: req.param(),
   query: req.query(),
   remote: remoteOf(env),
+  caller,
 })
 
 function finish({ res }: Context<Env>, { closing }: ServerParts) {

@@ -3,6 +3,7 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import type { Route } from './route.ts'
 
+const methodNames = { GET: 'get', POST: 'post', DELETE: 'delete' } as const
 const ErrorAnswer = z.object({ error: Fault })
 
 /** The OpenAPI description, made from the schemas the routes parse with. */
@@ -11,14 +12,15 @@ export function describeApi(routes: readonly Route[], version: string) {
   api.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   for (const route of routes) {
     const { method, path, access, summary, querySchema, bodySchema, answers } = route
+    const names = [...path.matchAll(/:(\w+)/g)].flatMap(([, name]) => name ?? [])
     const content = answers.schema && { [answers.mediaType]: { schema: answers.schema } }
     api.openAPIRegistry.registerPath({
-      method: method === 'GET' ? 'get' : 'post',
+      method: methodNames[method],
       path: path.replaceAll(/:(\w+)/g, '{$1}'),
       summary,
       security: access === 'token' ? [{ token: [] }] : [],
       request: {
-        ...(path.includes('/:id') && { params: z.object({ id: z.string() }) }),
+        ...(names.length > 0 && { params: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))) }),
         ...(querySchema instanceof z.ZodObject && { query: querySchema }),
         ...(bodySchema && { body: { required: true, content: { 'application/json': { schema: bodySchema } } } }),
       },

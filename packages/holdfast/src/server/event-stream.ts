@@ -1,41 +1,36 @@
 import type { UnderlyingSource } from 'node:stream/web'
-import {
-  type ClientId,
-  encodeFrame,
-  type Frame,
-  type FrameOf,
-  type Role,
-  type Seq,
-  type SessionHandle,
-} from '@holdfast/protocol'
 import type { ServerParts } from './server-parts.ts'
 
 const comment = new TextEncoder().encode(': holdfast\n\n')
-const comeBackMs = 1000
 
-export type EventStreamParts = Pick<ServerParts, 'heartbeatMs' | 'closing' | 'onProblem'> & {
-  readonly handle: SessionHandle
-  readonly after: Seq | undefined
-  readonly client: ClientId | undefined
-  readonly role: Role | undefined
+/** When to come back to a stream that ended from here. */
+export const comeBackMs = 1000
+
+/** Why a stream may end from here, and its last word then. */
+type Ending<One> = { readonly when: AbortSignal; readonly last: One }
+
+export type EventStreamParts<One> = Pick<ServerParts, 'heartbeatMs' | 'onProblem'> & {
+  /** What is followed, for whoever reads of a problem with it. */
+  readonly name: string
+  /** Follows until the signal aborts, which it does when the stream is over, whoever ended it. */
+  readonly follow: (gone: AbortSignal) => AsyncIterable<One>
+  readonly encode: (frame: One) => Uint8Array
+  readonly endings: readonly Ending<One>[]
+  /** The last word when what is followed breaks. */
+  readonly failed: One
 }
 
 /**
- * The frames of a session as a body that is pulled: the next frame is asked for only when the socket took the last
- * one, so what a slow client cannot take waits, and is bounded, in the session's hub and nowhere else.
+ * Frames as a body that is pulled: the next frame is asked for only when the socket took the last one, so what a slow
+ * client cannot take waits, and is bounded, where it comes from and nowhere else.
  */
-export function openEventStream({ handle, after, client, role, heartbeatMs, closing, onProblem }: EventStreamParts) {
+export function openEventStream<One extends { readonly type: string }>(parts: EventStreamParts<One>) {
+  const { name, follow, encode, endings, failed, heartbeatMs, onProblem } = parts
   const gone = new AbortController()
-  const frames = handle.subscribe({ after, client, role, signal: gone.signal })[Symbol.asyncIterator]()
-  const end = (reason: FrameOf<'end'>['reason']): Frame => ({
-    type: 'end',
-    sessionId: handle.id,
-    reason,
-    retryMs: comeBackMs,
-  })
+  const frames = follow(gone.signal)[Symbol.asyncIterator]()
 
   let asked = false
-  let arrived: Frame | 'done' | null = null
+  let arrived: One | 'done' | null = null
   let wake = () => {}
   const ask = () => {
     asked = true
@@ -45,8 +40,8 @@ export function openEventStream({ handle, after, client, role, heartbeatMs, clos
         wake()
       },
       (cause: unknown) => {
-        onProblem({ where: `events of ${handle.id}`, cause })
-        arrived = end('failed')
+        onProblem({ where: `events of ${name}`, cause })
+        arrived = failed
         wake()
       },
     )
@@ -55,32 +50,34 @@ export function openEventStream({ handle, after, client, role, heartbeatMs, clos
     gone.abort()
     frames.return?.().catch(() => undefined) // it was told to stop; how it stops is its own affair
   }
-  /** Until a frame is there, the server closes, or it is time to show that we live. */
+  const lastWord = (): One | null => endings.find(({ when }) => when.aborted)?.last ?? null
+  /** Until a frame is there, the stream is to end, or it is time to show that we live. */
   const pause = () =>
     new Promise<void>((resolve) => {
       const settle = () => {
         clearTimeout(timer)
-        closing.removeEventListener('abort', settle)
+        for (const { when } of endings) when.removeEventListener('abort', settle)
         wake = () => {}
         resolve()
       }
       const timer = setTimeout(settle, heartbeatMs)
-      closing.addEventListener('abort', settle)
+      for (const { when } of endings) when.addEventListener('abort', settle)
       wake = settle
     })
 
   const source: UnderlyingSource<Uint8Array> = {
     start(controller) {
+      ask() // before the first byte: whoever sees that we are there misses nothing from then on
       controller.enqueue(comment) // tells the client that it is in, before anything happens
     },
 
     async pull(controller) {
       if (!asked) ask()
-      if (arrived === null && !closing.aborted) await pause()
+      if (arrived === null && lastWord() === null) await pause()
       if (gone.signal.aborted) return
-      const frame = arrived ?? (closing.aborted ? end('closing') : null)
+      const frame = arrived ?? lastWord()
       if (frame === null) return controller.enqueue(comment)
-      if (frame !== 'done') controller.enqueue(encodeFrame(frame))
+      if (frame !== 'done') controller.enqueue(encode(frame))
       if (frame === 'done' || frame.type === 'end') {
         leave()
         return controller.close()
@@ -95,4 +92,15 @@ export function openEventStream({ handle, after, client, role, heartbeatMs, clos
     },
   }
   return new ReadableStream(source, { highWaterMark: 0 })
+}
+
+/** The answer that carries such a body. */
+export function answerEventStream(body: ReadableStream<Uint8Array>): Response {
+  const headers = {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'transfer-encoding': 'chunked', // what makes the adapter send the first bytes at once
+    'x-accel-buffering': 'no',
+    connection: 'close', // a stream that has ended leaves no idle socket for the server's close to wait for
+  }
+  return new Response(body, { headers })
 }

@@ -1,9 +1,11 @@
 import { createServer, type RequestListener, type Server } from 'node:http'
-import type { OnProblem } from '@holdfast/core/ports'
+import type { Clock, OnProblem } from '@holdfast/core/ports'
 import { fault, limits, ok, type Result, refuse, type Sessions } from '@holdfast/protocol'
 import { getRequestListener } from '@hono/node-server'
+import { wallClock } from '../platform/wall-clock.ts'
 import { answerHeaders } from './answer-headers.ts'
 import { createApp } from './app.ts'
+import { createAttachments } from './attachments.ts'
 import { createLoginCodes } from './auth/login-codes.ts'
 import { createLoginCookie } from './auth/login-cookie.ts'
 import { createOwnAddress, isLoopback, type OwnAddress, urlHost } from './auth/own-address.ts'
@@ -25,6 +27,8 @@ export type ServerOptions = {
   readonly pageDir: string | null
   readonly version: string
   readonly now: () => number
+  /** What calls back after a while; the machine's own clock by default. */
+  readonly after?: Clock['after']
   /** Hears of what nobody foresaw. A client is told no more of it than an id, which stands in `where` too. */
   readonly onProblem: OnProblem
   /** Where a proxy makes the server known, e.g. `https://holdfast.example.com`. */
@@ -50,7 +54,7 @@ export interface HoldfastServer {
 
 /** The server, listening. Refused where anyone on the network could command it without a token. */
 export async function openServer(options: ServerOptions): Promise<Result<HoldfastServer>> {
-  const { host, tokens, now, heartbeatMs = limits.heartbeatMs } = options
+  const { host, tokens, now, after = wallClock.after, heartbeatMs = limits.heartbeatMs } = options
   if (!isLoopback(host) && tokens.length === 0) {
     const message = `Others can reach ${host}, and no token is configured. Create one, or listen on 127.0.0.1.`
     return refuse(fault('unauthorized', message, { host }))
@@ -75,6 +79,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
   const cookie = createLoginCookie({ now, key: options.cookieKey, port })
   const app = createApp(routes, {
     sessions: options.sessions,
+    attachments: createAttachments({ after, closing: closing.signal, onProblem: options.onProblem }),
     version: options.version,
     describeApi: () => describeApi(routes, options.version),
     pageDir: options.pageDir,

@@ -1,5 +1,6 @@
 import { explainIssue, fault, ok, parseSessionName, placeIssue, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
+import type { Role } from './auth/token.ts'
 import { readJson } from './request-body.ts'
 import type { ServerParts } from './server-parts.ts'
 
@@ -9,6 +10,8 @@ export type Exchange = {
   readonly path: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>
   readonly remote: string
+  /** What the caller may do; null on an open route, where nobody asked. */
+  readonly caller: Role | null
 }
 
 /** A request as a route handles it. */
@@ -21,7 +24,7 @@ export type Call<Query, Body> = Exchange & {
 type Answers = { readonly status: number; readonly mediaType: string; readonly schema: z.ZodType | null }
 
 type RouteSpec<Query, Body> = {
-  readonly method: 'GET' | 'POST'
+  readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
   /** Who may call it. There is no default: a route that forgets to say does not compile. */
   readonly access: 'open' | 'token'

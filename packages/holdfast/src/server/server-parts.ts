@@ -1,5 +1,6 @@
 import type { OnProblem } from '@holdfast/core/ports'
 import type { Sessions } from '@holdfast/protocol'
+import type { Attachments } from './attachments.ts'
 import type { LoginCodes } from './auth/login-codes.ts'
 import type { LoginCookie } from './auth/login-cookie.ts'
 import type { OwnAddress } from './auth/own-address.ts'
@@ -9,6 +10,7 @@ import type { Tries } from './auth/tries.ts'
 /** What routes are made of. */
 export type ServerParts = {
   readonly sessions: Sessions
+  readonly attachments: Attachments
   readonly version: string
   readonly describeApi: () => object
   readonly pageDir: string | null

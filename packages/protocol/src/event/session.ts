@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { BlobHash, Handle, Key, Seq, SessionId, TurnNumber } from '../id.ts'
 import { Line } from '../line.ts'
-import { Settings } from '../settings.ts'
+import { ProviderOptions, Settings } from '../settings.ts'
 
 /** What a fork inherits, so that it folds without its parent. Seqs up to `base` are read from the lineage. */
 export const Fork = z.object({
@@ -26,6 +26,12 @@ export const SessionStarted = z.object({
   persist: z.literal(false).optional(),
   /** Added to the system text. */
   instructions: z.string().optional(),
+  /** Sent with every model call, as it is. */
+  providerOptions: ProviderOptions.optional(),
+  /** Nobody sits before it. */
+  background: z.literal(true).optional(),
+  /** The session this one was started for; a fork's is in its lineage. */
+  parent: SessionId.optional(),
   fork: Fork.optional(),
 })
 

@@ -1,6 +1,8 @@
-import { type Fault, limits, type Meta, type Sessions } from '@holdfast/protocol'
+import type { RemoteSessions } from '@holdfast/client'
+import { type Fault, limits, type Meta, type SessionNews } from '@holdfast/protocol'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { isBusy } from '../session/status-text.ts'
+import { addNews, idOf, needsLook } from './add-news.ts'
+import { useNews } from './use-news.ts'
 
 export type SessionListState = {
   readonly sessions: readonly Meta[]
@@ -13,53 +15,81 @@ export type SessionListState = {
 }
 
 const pageSize = 100
-const restMs = 8000
-const busyMs = 2000
+const restMs = 30_000 // what other processes do in the same store is no news here
+const failedMs = 2000
 const typingMs = 150
+const soonMs = 1000
 
 type Listed = Pick<SessionListState, 'sessions' | 'isLoaded' | 'hasMore' | 'fault'>
 const nothing: Listed = { sessions: [], isLoaded: false, hasMore: false, fault: null }
 
-/** The list, asked for again in a rhythm that follows what happens: often while something runs, not at all unseen. */
-export function useSessionList(sessions: Sessions, search: string): SessionListState {
+type Asking = { readonly ask: () => void; readonly hear: (news: SessionNews) => void }
+const notYet: Asking = { ask: () => undefined, hear: () => undefined }
+
+/** The list, kept up to date by the news of all sessions, and asked for anew whenever some may have been missed. */
+export function useSessionList(sessions: RemoteSessions, search: string): SessionListState {
   const [listed, setListed] = useState(nothing)
   const [limit, setLimit] = useState(pageSize)
-  const again = useRef<() => void>(() => undefined)
+  const asking = useRef(notYet)
 
   useEffect(() => {
+    const words = search.trim()
+    const isWhole = words === ''
     let timer: ReturnType<typeof setTimeout> | undefined
+    let soon: ReturnType<typeof setTimeout> | undefined
     let asked = 0
+    let shown: readonly Meta[] = []
+    // An answer may be older than what is heard while it is on its way; told again, the newest word is the last.
+    let meanwhile: Map<string, SessionNews> | null = new Map()
+
     const ask = async () => {
       clearTimeout(timer)
+      clearTimeout(soon)
+      soon = undefined
       const mine = ++asked
-      const words = search.trim()
-      const result = await sessions.list({ limit, ...(words !== '' && { search: words }) })
+      meanwhile = new Map()
+      const result = await sessions.list({ limit, ...(!isWhole && { search: words }) })
       if (mine !== asked) return // a newer question is on its way
-      if (result.ok) {
-        const { sessions, next } = result.value
-        setListed({ sessions, isLoaded: true, hasMore: next !== null, fault: null })
-        timer = setTimeout(askIfSeen, sessions.some(({ status }) => isBusy(status)) ? busyMs : restMs)
-      } else {
+      if (!result.ok) {
         setListed((before) => ({ ...before, isLoaded: true, fault: result.fault }))
-        if (result.fault.code !== 'unauthorized') timer = setTimeout(askIfSeen, busyMs)
+        if (result.fault.code !== 'unauthorized') timer = setTimeout(askIfSeen, failedMs)
+        return
       }
+      const { sessions: answered, next } = result.value
+      const heard = [...meanwhile.values()]
+      meanwhile = null
+      shown = answered
+      setListed({ sessions: answered, isLoaded: true, hasMore: next !== null, fault: null })
+      timer = setTimeout(askIfSeen, restMs)
+      heard.forEach(hear)
     }
     const askIfSeen = () => {
       if (!document.hidden) ask()
     }
-    again.current = ask
+    const hear = (news: SessionNews) => {
+      if (meanwhile) return void meanwhile.set(idOf(news), news)
+      if (needsLook(shown, news, isWhole)) soon ??= setTimeout(ask, soonMs)
+      const next = addNews(shown, news, isWhole)
+      if (next === shown) return
+      shown = next
+      setListed((before) => ({ ...before, sessions: next }))
+    }
+
+    asking.current = { ask, hear }
     timer = setTimeout(ask, search === '' ? 0 : typingMs)
     addEventListener('focus', askIfSeen)
-    document.addEventListener('visibilitychange', askIfSeen)
     return () => {
       asked = Number.POSITIVE_INFINITY
+      asking.current = notYet
       clearTimeout(timer)
+      clearTimeout(soon)
       removeEventListener('focus', askIfSeen)
-      document.removeEventListener('visibilitychange', askIfSeen)
     }
   }, [sessions, search, limit])
 
-  const refresh = useCallback(() => again.current(), [])
+  const refresh = useCallback(() => asking.current.ask(), [])
+  const hear = useCallback((news: SessionNews) => asking.current.hear(news), [])
   const showMore = useCallback(() => setLimit((limit) => Math.min(limit + pageSize, limits.listSessionsMax)), [])
+  useNews(sessions, { isOn: listed.fault?.code !== 'unauthorized', onNews: hear, onMissed: refresh })
   return { ...listed, hasMore: listed.hasMore && limit < limits.listSessionsMax, refresh, showMore }
 }

@@ -12,7 +12,7 @@ export function DiffView({ diff }: DiffViewProps) {
     <pre className="diff">
       <code>
         {inOrder(lines, ({ kind, text }) => (
-          <span className={`diff-line ${kind}`}>
+          <span className={`diff-line diff-${kind}`}>
             {escapeHidden(text) || ' '}
             {'\n'}
           </span>

@@ -40,11 +40,15 @@ export function SessionHeader({ meta, view, connection, seat, commands, onOpenLi
       <p className="session-status" role="status">
         <ConnectionWord connection={connection} />
         <span className={`dot ${isAsked ? 'asked' : view.status}`} aria-hidden="true" />
-        <span className="status-word">{isAsked ? 'Waiting for you' : statusText(view.status)}</span>
+        <span className="status-word">{isAsked ? askedText(seat) : statusText(view.status)}</span>
       </p>
     </header>
   )
 }
+
+/** Whose answer the session waits for. */
+const askedText = ({ watching, driver }: Seat): string =>
+  watching === null ? 'Waiting for you' : driver === null ? 'Waiting for a driver' : 'Waiting for the driver'
 
 type ConnectionWordProps = { readonly connection: Connection }
 

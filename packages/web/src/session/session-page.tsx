@@ -1,4 +1,4 @@
-import { escapeLine, type Meta, type Sessions } from '@holdfast/protocol'
+import { escapeLine, type Sessions } from '@holdfast/protocol'
 import { ListButton } from '../list/list-button.tsx'
 import { hrefOf } from '../route.ts'
 import { SessionPane } from './session-pane.tsx'
@@ -7,13 +7,10 @@ import { useOpenSession } from './use-live-view.ts'
 type SessionPageProps = {
   readonly sessions: Sessions
   readonly name: string
-  /** The list's word on it, fresher in title and usage than the snapshot it was opened with. */
-  readonly listed: Meta | undefined
-  readonly onChanged: () => void
   readonly onOpenList: () => void
 }
 
-export function SessionPage({ sessions, name, listed, onChanged, onOpenList }: SessionPageProps) {
+export function SessionPage({ sessions, name, onOpenList }: SessionPageProps) {
   const { state: opened, retry } = useOpenSession(sessions, name)
   switch (opened.phase) {
     case 'opening':
@@ -35,14 +32,6 @@ export function SessionPage({ sessions, name, listed, onChanged, onOpenList }: S
         </main>
       )
     case 'open':
-      return (
-        <SessionPane
-          handle={opened.handle}
-          live={opened.live}
-          listed={listed}
-          onChanged={onChanged}
-          onOpenList={onOpenList}
-        />
-      )
+      return <SessionPane handle={opened.handle} live={opened.live} onOpenList={onOpenList} />
   }
 }

@@ -1,5 +1,5 @@
 import type { LiveView } from '@holdfast/client'
-import { escapeLine, type Meta, type SessionHandle } from '@holdfast/protocol'
+import { escapeLine, type SessionHandle } from '@holdfast/protocol'
 import { useEffect, useEffectEvent } from 'react'
 import { Dock } from './dock.tsx'
 import { isMenuOpen } from './header-menu.tsx'
@@ -13,25 +13,17 @@ import { useVersion } from './use-live-view.ts'
 type SessionPaneProps = {
   readonly handle: SessionHandle
   readonly live: LiveView
-  readonly listed: Meta | undefined
-  readonly onChanged: () => void
   readonly onOpenList: () => void
 }
 
 /** One open session: header, transcript, question, queue and composer. */
-export function SessionPane({ handle, live, onChanged, onOpenList }: SessionPaneProps) {
+export function SessionPane({ handle, live, onOpenList }: SessionPaneProps) {
   useVersion(live)
   const commands = useCommands(live)
   const { meta, view } = live
   const seat = seatOf(live)
   const status = view?.status
   const approval = view?.pendingApprovals[0]
-
-  // The list hears of a change here at once, not at its next look.
-  const changed = useEffectEvent(onChanged)
-  useEffect(() => {
-    if (status !== undefined) changed()
-  }, [status])
 
   const stop = useEffectEvent((event: KeyboardEvent) => {
     const isSearching = event.target instanceof HTMLInputElement && event.target.type === 'search'

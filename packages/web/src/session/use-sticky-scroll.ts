@@ -14,6 +14,7 @@ export function useStickyScroll({ firstId, onNearTop }: StickyScrollOptions) {
   const scroller = useRef<HTMLDivElement>(null)
   const content = useRef<HTMLDivElement>(null)
   const isHeld = useRef(true)
+  const lastTop = useRef(0)
   const place = useRef<{ readonly element: Element; readonly top: number } | null>(null)
   const [isAtEnd, setAtEnd] = useState(true)
 
@@ -29,6 +30,7 @@ export function useStickyScroll({ firstId, onNearTop }: StickyScrollOptions) {
     // Growth is observed, not guessed from renders: a fold that opens and a window that narrows change the height too.
     const observer = new ResizeObserver(() => {
       if (isHeld.current) box.scrollTop = box.scrollHeight
+      lastTop.current = box.scrollTop
     })
     observer.observe(inner)
     observer.observe(box)
@@ -54,8 +56,11 @@ export function useStickyScroll({ firstId, onNearTop }: StickyScrollOptions) {
     const box = scroller.current
     if (!box) return
     const isEnd = box.scrollHeight - box.scrollTop - box.clientHeight < endSlackPx
-    isHeld.current = isEnd
-    setAtEnd(isEnd)
+    // Only one who scrolls up lets go. The text may have grown between our own scrolling and the word of it.
+    const isLetGo = box.scrollTop < lastTop.current
+    lastTop.current = box.scrollTop
+    isHeld.current = isEnd || (isHeld.current && !isLetGo)
+    setAtEnd(isHeld.current)
     if (!isEnd && box.scrollTop < nearTopPx) onNearTop()
   }
 

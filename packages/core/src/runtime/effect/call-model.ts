@@ -1,23 +1,29 @@
-import { type BlobHash, invariant } from '@holdfast/protocol'
+import { invariant } from '@holdfast/protocol'
 import { buildRequest } from '../../context/build-request.ts'
 import type { ModelEnd, ModelRequest, ToolSchema } from '../../ports/provider.ts'
 import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
 import { createDraftKeeper } from '../draft-keeper.ts'
-import { readBlob, readFiles, readWindow } from '../read-window.ts'
+import { readFiles, readWindow } from '../read-window.ts'
 import { createRunningAnswer } from '../running-answer.ts'
 import type { EffectParts } from './parts.ts'
+import type { ToldTexts } from './told-texts.ts'
 import { unreadyFault } from './unready-fault.ts'
 
 type CallModel = Extract<Effect, { type: 'call-model' }>
 
 /** Sends the line to the model, shows the answer as it comes, and reports it whole. */
-export async function callModel(parts: EffectParts, effect: CallModel, signal: AbortSignal): Promise<Report | null> {
+export async function callModel(
+  parts: EffectParts,
+  effect: CallModel,
+  told: ToldTexts,
+  signal: AbortSignal,
+): Promise<Report | null> {
   const { step, model } = effect
   const readiness = parts.models.find(model)
   if (readiness.type !== 'ready')
     return { type: 'model.failed', step, parts: [], fault: unreadyFault(readiness), usage: null }
-  const request = await requestOf(parts, effect)
+  const request = await requestOf(parts, effect, told)
   if (signal.aborted) return null // while it was put together; the provider need not hear of it
   const answer = createRunningAnswer(step)
   const keeper = createDraftKeeper(
@@ -53,20 +59,17 @@ export async function callModel(parts: EffectParts, effect: CallModel, signal: A
 async function requestOf(
   { store, blobs, session, state }: EffectParts,
   { model, thinkingLevel }: CallModel,
+  told: ToldTexts,
 ): Promise<ModelRequest> {
   const now = state()
   invariant(now.context, 'a step begins with its context on record')
   const [window, system, tools] = await Promise.all([
     readWindow(store, session, now),
-    textBlob(blobs, now.context.system),
-    textBlob(blobs, now.context.tools),
+    told.read(blobs, now.context.system),
+    told.read(blobs, now.context.tools),
   ])
   const schemas: readonly ToolSchema[] = JSON.parse(tools) // our own JSON, named by its hash
-  return buildRequest({ model, thinkingLevel, system, tools: schemas, window, files: await readFiles(blobs, window) })
-}
-
-async function textBlob(blobs: EffectParts['blobs'], hash: BlobHash): Promise<string> {
-  const bytes = await readBlob(blobs, hash)
-  if (!bytes) throw new Error(`blob ${hash} is gone`)
-  return Buffer.from(bytes).toString('utf8')
+  const files = await readFiles(blobs, window)
+  const providerOptions = now.origin?.providerOptions
+  return buildRequest({ model, thinkingLevel, system, tools: schemas, window, files, providerOptions })
 }

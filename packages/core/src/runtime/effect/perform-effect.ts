@@ -6,19 +6,20 @@ import { awaitApproval } from './await-approval.ts'
 import { callModel } from './call-model.ts'
 import type { EffectParts } from './parts.ts'
 import { prepareCall } from './prepare-call.ts'
-import { createStepPreparer } from './prepare-step.ts'
+import { prepareStep } from './prepare-step.ts'
 import { runTool } from './run-tool.ts'
+import { createToldTexts } from './told-texts.ts'
 
 /** How each effect is done. One that breaks reports a failure, so that the session is never left waiting for it. */
 export function createPerform(parts: EffectParts): Perform {
-  const prepareStep = createStepPreparer()
+  const told = createToldTexts()
 
   const perform = (effect: Effect, run: EffectRun): Promise<Report | null> => {
     switch (effect.type) {
       case 'prepare-step':
-        return prepareStep(parts, effect)
+        return prepareStep(parts, effect, told)
       case 'call-model':
-        return callModel(parts, effect, run.signal)
+        return callModel(parts, effect, told, run.signal)
       case 'prepare-call':
         return prepareCall(parts, effect)
       case 'await-approval':

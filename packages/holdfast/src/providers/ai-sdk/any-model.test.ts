@@ -161,6 +161,21 @@ describe('AI SDK provider with any model', () => {
     expect(asked[0]?.abortSignal?.aborted).toBe(true)
   })
 
+  it('asks the service what the program that started the session asks of it, over what we would ask', async () => {
+    const asked: Options[] = []
+    const model: LanguageModelV4 = {
+      ...modelOf(async (options) => {
+        asked.push(options)
+        return { stream: streamOf(finish('stop')) }
+      }),
+      provider: 'anthropic.messages',
+    }
+    const providerOptions = { anthropic: { includePings: false, effort: 'high' }, other: { a: [1] } }
+    await collect(providerOf(model), { ...aRequest(), providerOptions })
+    await collect(providerOf(model))
+    expect(asked.map((one) => one.providerOptions)).toEqual([providerOptions, { anthropic: { includePings: true } }])
+  })
+
   it('speaks the interface before this one as well', async () => {
     const asked: unknown[] = []
     const model: LanguageModelV3 = {

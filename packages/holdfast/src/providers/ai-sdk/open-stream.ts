@@ -1,13 +1,15 @@
 import type {
+  JSONObject,
   LanguageModelV3,
   LanguageModelV3StreamPart,
   LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4FunctionTool,
   LanguageModelV4StreamPart,
+  SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
 import type { ModelRequest } from '@holdfast/core/ports'
-import type { ThinkingLevel } from '@holdfast/protocol'
+import type { ProviderOptions, ThinkingLevel } from '@holdfast/protocol'
 import { type FileBytes, toPrompt } from './prompt.ts'
 
 /** A model object of any `@ai-sdk/*` package, of this interface or the one before it. */
@@ -32,7 +34,10 @@ export async function openStream(
     const { stream } = await model.doStream({
       ...common,
       prompt,
-      ...(isAnthropic && { providerOptions: { anthropic: { thinking: budgets[request.thinkingLevel] } } }),
+      providerOptions: withOptions(
+        isAnthropic ? { anthropic: { thinking: budgets[request.thinkingLevel] } } : {},
+        request.providerOptions,
+      ),
     })
     return stream
   }
@@ -46,10 +51,18 @@ export async function openStream(
     prompt,
     reasoning: efforts[request.thinkingLevel],
     // A model that thinks in silence still pings: that is how silence and a dead line are told apart.
-    ...(isAnthropic && { providerOptions: { anthropic: { includePings: true } } }),
+    providerOptions: withOptions(isAnthropic ? { anthropic: { includePings: true } } : {}, request.providerOptions),
   })
   return stream
 }
+
+/** What the program that started the session asked of the service beats what we would ask. */
+const withOptions = (ours: SharedV4ProviderOptions, theirs: ProviderOptions = {}): SharedV4ProviderOptions => ({
+  ...ours,
+  ...Object.fromEntries(
+    Object.entries(theirs).map(([service, asked]) => [service, { ...ours[service], ...(asked as JSONObject) }]), // z.json() is JSON by its own word
+  ),
+})
 
 const efforts = {
   off: 'none',

@@ -14,29 +14,61 @@ export type PatienceOptions = {
 }
 
 /**
- * Waits for one answer of the network, but never past an abort or a long silence: a stream that ignores its signal
- * is left behind. The clock runs only while we wait, so a slow reader is not taken for a silent service.
+ * Waits for one answer of the network after another, but never past an abort or a long silence: a stream that ignores
+ * its signal is left behind. The clock runs only while we wait, so a slow reader is not taken for a silent service.
  */
-export function createPatience({ signal, silenceMs, clock }: PatienceOptions) {
-  return <Value>(work: () => PromiseLike<Value>): Promise<Waited<Value>> =>
-    new Promise((settle) => {
-      if (signal.aborted) return settle({ type: 'aborted' })
+export interface Patience {
+  /** One at a time, and none after one that was aborted or found silence: what that one asked for may still come. */
+  wait<Value>(work: () => PromiseLike<Value>): Promise<Waited<Value>>
+  /** Nobody waits any more. */
+  stop(): void
+}
 
-      const done = (waited: Waited<Value>) => {
-        stopTimer()
-        signal.removeEventListener('abort', onAbort)
-        settle(waited)
-      }
-      const onAbort = () => done({ type: 'aborted' })
-      const stopTimer = clock.after(silenceMs, () => done({ type: 'silent' }))
-      signal.addEventListener('abort', onAbort)
+type Settle = (waited: Waited<never>) => void
 
-      // Begun inside `then`, so that work which throws at once is a rejection like any other.
-      Promise.resolve()
-        .then(work)
-        .then(
-          (value) => done({ type: 'got', value }),
-          (error: unknown) => done({ type: 'broken', error }),
-        )
+/** One timer and one listener for a whole stream: a pair for each of its fragments would cost more than the fragment. */
+export function createPatience({ signal, silenceMs, clock }: PatienceOptions): Patience {
+  let settle: Settle | null = null
+  let sinceMs = 0
+  let stopTimer: (() => void) | null = null
+
+  const done = (waited: Waited<unknown>) => {
+    const waiting = settle
+    settle = null
+    waiting?.(waited as Waited<never>) // one wait at a time: what it waits for is what came
+  }
+  const got = (value: unknown) => done({ type: 'got', value })
+  const broken = (error: unknown) => done({ type: 'broken', error })
+
+  const setTimer = (delayMs: number) => {
+    const setFor = settle
+    stopTimer = clock.after(delayMs, () => {
+      stopTimer = null
+      if (settle === null) return // the next wait sets its own
+      if (settle === setFor) done({ type: 'silent' })
+      else setTimer(Math.max(0, sinceMs + silenceMs - clock.now())) // something was heard meanwhile: wait out the rest
     })
+  }
+  const onAbort = () => done({ type: 'aborted' })
+  signal.addEventListener('abort', onAbort)
+
+  return {
+    wait: <Value>(work: () => PromiseLike<Value>) =>
+      new Promise<Waited<Value>>((resolve) => {
+        if (signal.aborted) return resolve({ type: 'aborted' })
+        settle = resolve
+        sinceMs = clock.now()
+        if (stopTimer === null) setTimer(silenceMs)
+        try {
+          work().then(got, broken)
+        } catch (error) {
+          broken(error) // work that throws at once is a rejection like any other
+        }
+      }),
+
+    stop() {
+      stopTimer?.()
+      signal.removeEventListener('abort', onAbort)
+    },
+  }
 }

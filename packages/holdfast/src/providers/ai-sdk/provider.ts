@@ -4,7 +4,7 @@ import { wallClock } from '../../platform/wall-clock.ts'
 import { createAnswer } from './answer.ts'
 import { cutShort, failureOf, type Service, wentSilent } from './failure.ts'
 import { type AiSdkModel, openStream, type StreamPart } from './open-stream.ts'
-import { createPatience, type Waited } from './patience.ts'
+import { createPatience, type Patience, type Waited } from './patience.ts'
 import { type Price, usageOf } from './usage.ts'
 
 export type AiSdkProviderOptions = {
@@ -36,58 +36,78 @@ export function createAiSdkProvider(model: AiSdkModel, options: AiSdkProviderOpt
   return { stream: (request, { signal }) => streamToEnd(call, request, signal) }
 }
 
-/** Whatever happens inside, the last part is the end, and it is the only one. */
+/**
+ * Whatever happens inside, the last part is the end, and it is the only one. One generator from the network to the
+ * session: each more on the way would cost every fragment again.
+ */
 async function* streamToEnd(call: Call, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+  const { model, service, silenceMs, clock } = call
   const hangUp = new AbortController()
-  let end: ModelEnd
+  // Tells the network to let go: at an abort, and when we stop listening for a reason of our own.
+  const line = AbortSignal.any([signal, hangUp.signal])
+  const patience = createPatience({ signal, silenceMs, clock })
+  const answer = createAnswer()
+  let reader: Reader | null = null
+  let end: ModelEnd | null = null
   try {
-    end = yield* streamParts(call, request, { signal, line: AbortSignal.any([signal, hangUp.signal]) })
+    const opened = await openReader(patience, () => openStream(model, request, { signal: line }))
+    if (opened.type === 'got') reader = opened.value
+    else end = unheard(opened, call)
+    const read = () => (reader as Reader).read() // asked only while there is one: without it there is an end
+    while (end === null) {
+      const heard = await patience.wait(read)
+      if (heard.type !== 'got') end = unheard(heard, call)
+      else if (heard.value.done) end = cutShort(service)
+      else {
+        const fragment = heard.value.value
+        for (const part of partsOf(fragment, answer)) yield part
+        end = endIn(fragment, answer, call)
+      }
+    }
   } catch (error) {
     // A stream that breaks the SDK's own rules must not break the session.
-    end = failureOf(error, call.service, call.clock.now())
+    end = failureOf(error, service, clock.now())
   } finally {
+    patience.stop()
+    void reader?.cancel().catch(ignore)
     hangUp.abort()
   }
   yield { type: 'end', end }
 }
 
-/** `line` tells the network to let go: at an abort, and when we stop listening for a reason of our own. */
-type Signals = { readonly signal: AbortSignal; readonly line: AbortSignal }
+type Reader = ReadableStreamDefaultReader<StreamPart>
+type Answer = ReturnType<typeof createAnswer>
 
-async function* streamParts(call: Call, request: ModelRequest, { signal, line }: Signals) {
-  const { model, service, silenceMs, clock } = call
-  const wait = createPatience({ signal, silenceMs, clock })
-  const endOf = (waited: Exclude<Waited<unknown>, { type: 'got' }>): ModelEnd => {
-    if (waited.type === 'aborted') return waited
-    return waited.type === 'silent' ? wentSilent(service, silenceMs) : failureOf(waited.error, service, clock.now())
-  }
-  if (signal.aborted) return endOf({ type: 'aborted' })
+async function openReader(
+  { wait }: Patience,
+  open: () => Promise<ReadableStream<StreamPart>>,
+): Promise<Waited<Reader>> {
+  let isLeft = false
+  const opened = await wait(async () => {
+    const stream = await open()
+    if (isLeft) void stream.cancel().catch(ignore) // it opened after all, but we had stopped waiting
+    return stream.getReader()
+  })
+  isLeft = opened.type !== 'got'
+  return opened
+}
 
-  const opening = openStream(model, request, { signal: line })
-  const opened = await wait(() => opening)
-  if (opened.type !== 'got') {
-    void opening.then((stream) => stream.cancel()).catch(ignore) // it may still open, after we stopped waiting
-    return endOf(opened)
-  }
+/** The end of a stream from which nothing more came. */
+function unheard(
+  waited: Exclude<Waited<unknown>, { readonly type: 'got' }>,
+  { service, silenceMs, clock }: Call,
+): ModelEnd {
+  if (waited.type === 'aborted') return waited
+  return waited.type === 'silent' ? wentSilent(service, silenceMs) : failureOf(waited.error, service, clock.now())
+}
 
-  const answer = createAnswer()
-  const reader = opened.value.getReader()
-  try {
-    for (;;) {
-      const read = await wait(() => reader.read())
-      if (read.type !== 'got') return endOf(read)
-      if (read.value.done) return cutShort(service)
-      const fragment = read.value.value
-      if (fragment.type === 'error') return failureOf(fragment.error, service, clock.now())
-      if (fragment.type === 'finish') {
-        if (isWhole(fragment)) yield* answer.takeRest()
-        return finishOf(fragment, answer.hasCalls(), call)
-      }
-      yield* answer.take(fragment)
-    }
-  } finally {
-    void reader.cancel().catch(ignore)
-  }
+const partsOf = (fragment: StreamPart, answer: Answer): readonly ModelPart[] =>
+  fragment.type === 'finish' && isWhole(fragment) ? answer.takeRest() : answer.take(fragment)
+
+/** The end, if the fragment is one. */
+function endIn(fragment: StreamPart, answer: Answer, call: Call): ModelEnd | null {
+  if (fragment.type === 'error') return failureOf(fragment.error, call.service, call.clock.now())
+  return fragment.type === 'finish' ? finishOf(fragment, answer.hasCalls(), call) : null
 }
 
 const ignore = () => undefined

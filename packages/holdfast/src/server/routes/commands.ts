@@ -16,6 +16,9 @@ import { defineRoute, parse } from '../route.ts'
 const named = { commandId: CommandId.optional() }
 const [first, ...others] = Command.options
 
+/** Whoever commands without an attachment is a stranger to the seats: heard while nobody drives. An admin is always heard. */
+const unattached = ClientId.parse('token:driver')
+
 export const postCommand = defineRoute({
   method: 'POST',
   path: '/v1/sessions/:id/commands',
@@ -24,7 +27,7 @@ export const postCommand = defineRoute({
   body: z.looseObject({ type: z.string(), ...named }),
   bodyDescribed: z.union([first.extend(named), ...others.map((option) => option.extend(named))]),
   answers: { status: 202, mediaType: 'application/json', schema: Answer },
-  async handle({ session, request, input }, { sessions }) {
+  async handle({ session, request, caller, input }, { sessions }) {
     const { commandId = CommandId.parse(randomUUID()), ...fields } = input.body
     if (!commandTypes.some((type) => type === fields.type)) {
       return refuse(fault('bad_request', unknownCommand(fields.type)))
@@ -35,7 +38,8 @@ export const postCommand = defineRoute({
     if (!as.ok) return as
     const handle = await sessions.open(session)
     if (!handle.ok) return handle
-    const answer = await handle.value.submit(command.value, { commandId, as: as.value })
+    const by = as.value ?? (caller === 'admin' ? undefined : unattached)
+    const answer = await handle.value.submit(command.value, { commandId, as: by })
     return answer.ok ? ok(Response.json(answer.value, { status: 202 })) : answer
   },
 })

@@ -153,7 +153,9 @@ describe('the api', () => {
     const listed = Object.entries(api.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     )
-    expect(listed.sort()).toEqual(routes.map(({ method, path }) => `${method} ${path.replace(':id', '{id}')}`).sort())
+    expect(listed.sort()).toEqual(
+      routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`).sort(),
+    )
     const post = api.paths['/v1/sessions/{id}/commands']?.['post']
     const text = JSON.stringify(post?.requestBody)
     for (const name of ['sendPrompt', 'respondToApproval', 'commandId']) expect(text).toContain(name)

@@ -1,9 +1,11 @@
 import type { Route } from '../route.ts'
+import { attachmentRoutes } from './attachments.ts'
 import { postCommand } from './commands.ts'
 import { getEvents } from './events.ts'
 import { getHealth } from './health.ts'
 import { getLogin } from './login.ts'
 import { getMessages } from './messages.ts'
+import { getNews } from './news.ts'
 import { getOpenApi } from './openapi.ts'
 import { reads } from './reads.ts'
 import { getSession } from './session.ts'
@@ -14,11 +16,13 @@ export const routes: readonly Route[] = [
   getHealth,
   getLogin,
   getOpenApi,
+  getNews,
   listSessions,
   startSession,
   getSession,
   getMessages,
   getEvents,
+  ...attachmentRoutes,
   postCommand,
   ...reads,
 ]

@@ -1,4 +1,4 @@
-import { Message, MessageId, Meta, ok, Seq, SessionView } from '@holdfast/protocol'
+import { Here, Message, MessageId, Meta, ok, Seq, SessionView } from '@holdfast/protocol'
 import { z } from 'zod'
 import { defineRoute } from '../route.ts'
 
@@ -8,6 +8,7 @@ const SessionAnswer = z.object({
   view: SessionView,
   messages: z.array(Message),
   before: MessageId.nullable(),
+  here: Here.nullable(),
 })
 
 export const getSession = defineRoute({
@@ -21,7 +22,7 @@ export const getSession = defineRoute({
     if (!handle.ok) return handle
     const snapshot = await handle.value.snapshot()
     if (!snapshot.ok) return snapshot
-    const { meta, seq, view, messages, before } = snapshot.value
-    return ok(Response.json({ session: meta, seq, view, messages, before }))
+    const { meta, seq, view, messages, before, here } = snapshot.value
+    return ok(Response.json({ session: meta, seq, view, messages, before, here }))
   },
 })

@@ -23,6 +23,10 @@ export const startSession = defineRoute({
   access: 'token',
   summary: 'Start a session',
   body: StartOptions,
+  // Any JSON at all is endless to describe.
+  bodyDescribed: StartOptions.extend({
+    providerOptions: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
+  }),
   answers: { status: 201, mediaType: 'application/json', schema: z.object({ session: Meta }) },
   async handle({ input }, { sessions }) {
     const started = await sessions.start(input.body)

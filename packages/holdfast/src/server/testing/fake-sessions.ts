@@ -2,6 +2,7 @@ import {
   type Answer,
   type Frame,
   fault,
+  type Here,
   type Message,
   messageOf,
   ok,
@@ -46,8 +47,18 @@ export function createFakeSessions() {
     }
     return line
   }
+  const here: Here = { clients: [], credentialsConfigured: true }
   const snapshotFrame = () =>
-    ({ type: 'snapshot', sessionId, seq: records.length, meta, view, messages: messages(), before: null }) as const
+    ({
+      type: 'snapshot',
+      sessionId,
+      seq: records.length,
+      meta,
+      view,
+      messages: messages(),
+      before: null,
+      here,
+    }) as const
 
   const handle: SessionHandle = {
     id: sessionId,
@@ -124,6 +135,10 @@ export function createFakeSessions() {
       touched.push({ list: options })
       if (trouble.next) throw trouble.next
       return ok({ sessions: [meta], next: null })
+    },
+    /** Nothing ever becomes of the one session there is. */
+    async *subscribe({ signal } = {}) {
+      await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()))
     },
   }
   /** `left` resolves when a subscriber has gone; `pulls` counts how often one asked for a frame. */

@@ -1,0 +1,128 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Frame } from '@holdfast/protocol'
+import { type Holdfast, openHoldfast, type Session } from '../packages/holdfast/src/index.ts'
+import { livingMembers } from '../packages/holdfast/src/tools/shell/process-table.ts'
+import { type FakeService, startFakeService } from './fake-service.ts'
+import { median } from './median.ts'
+
+/** A command with a child beside it; it says so once it runs. */
+const command = 'sleep 60 & echo up; sleep 60'
+const abortsPerRound = 5
+
+export type AbortFigures = {
+  /** Until the turn has ended on disk and no process of the command's group lives. */
+  readonly shellMs: number
+  /** Until the turn has ended on disk and the model's service has seen its stream closed. */
+  readonly streamMs: number
+  readonly worseMs: number
+  /** The slowest of all of either kind. */
+  readonly slowestMs: number
+}
+
+/**
+ * From `abort` to rest. A turn either hears a model or runs its calls, never both: so two sessions run side by side, one
+ * in a shell and one with its stream open, both are aborted at the same moment, and the worse of the two counts.
+ */
+export async function benchAbort({
+  dir,
+  rounds,
+}: {
+  readonly dir: string
+  readonly rounds: number
+}): Promise<AbortFigures> {
+  await using service = await startFakeService({ deltas: 0 })
+  const environment = {
+    HOLDFAST_HOME: dir,
+    PATH: process.env['PATH'],
+    DEMO_PACE: '0',
+    ANTHROPIC_API_KEY: 'none',
+    ANTHROPIC_BASE_URL: service.url,
+  }
+  await using holdfast = await openHoldfast({ store: `sqlite:${join(dir, 'abort.db')}`, environment })
+  const shell: number[] = []
+  const stream: number[] = []
+  for (let sample = -1; sample < rounds * abortsPerRound; sample++) {
+    const [inShell, inStream] = await Promise.all([beginShell(holdfast, dir), beginStream(holdfast, dir, service)])
+    const [shellMs, streamMs] = await Promise.all([inShell.abort(), inStream.abort()])
+    if (sample < 0) continue // the first loads the libraries
+    shell.push(shellMs)
+    stream.push(streamMs)
+  }
+  const shellMs = median(shell)
+  const streamMs = median(stream)
+  return { shellMs, streamMs, worseMs: Math.max(shellMs, streamMs), slowestMs: Math.max(...shell, ...stream) }
+}
+
+type Running = {
+  /** Aborts the turn and resolves with the milliseconds until it rested. */
+  abort(): Promise<number>
+}
+
+async function beginShell(holdfast: Holdfast, workdir: string): Promise<Running> {
+  const session = await holdfast.startSession({ workdir, model: 'demo/agent', approvals: 'none' })
+  const frames = follow(session)
+  await session.sendPrompt(`run ${command}`)
+  const group = await frames.until(processGroup)
+  await frames.until((frame) => (frame.type === 'delta' && frame.kind === 'output' ? true : null))
+  if ((await livingMembers(group)).length < 3) throw new Error('the command has no child')
+  return {
+    async abort() {
+      const start = performance.now()
+      await Promise.all([session.abort(), frames.until(turnEnded)])
+      while ((await livingMembers(group)).length > 0);
+      const tookMs = performance.now() - start
+      await holdfast.stopSession(session.id)
+      return tookMs
+    },
+  }
+}
+
+async function beginStream(holdfast: Holdfast, workdir: string, service: FakeService): Promise<Running> {
+  const session = await holdfast.startSession({ workdir, model: 'anthropic/hang' })
+  const frames = follow(session)
+  await session.sendPrompt('Go on for ever.')
+  await frames.until((frame) => (frame.type === 'delta' ? true : null))
+  return {
+    async abort() {
+      const start = performance.now()
+      await Promise.all([session.abort(), frames.until(turnEnded), service.closed.next()])
+      const tookMs = performance.now() - start
+      await holdfast.stopSession(session.id)
+      return tookMs
+    },
+  }
+}
+
+const turnEnded = (frame: Frame): true | null =>
+  frame.type === 'record' && frame.record.event.type === 'turn.ended' ? true : null
+
+const processGroup = (frame: Frame): number | null =>
+  frame.type === 'record' && frame.record.event.type === 'call.started'
+    ? (frame.record.event.process?.group ?? null)
+    : null
+
+/** Reads on until a frame gives what is looked for. */
+function follow(session: Session) {
+  const frames = session.subscribe()[Symbol.asyncIterator]()
+  return {
+    async until<Found>(look: (frame: Frame) => Found | null): Promise<Found> {
+      for (;;) {
+        const { value: frame, done } = await frames.next()
+        if (done) throw new Error('the stream ended first')
+        const found = look(frame)
+        if (found !== null) return found
+      }
+    },
+  }
+}
+
+if (import.meta.main) {
+  const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
+  try {
+    console.log(await benchAbort({ dir, rounds: 5 }))
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,24 @@
+import { fork } from 'node:child_process'
+import { on, once } from 'node:events'
+import { join } from 'node:path'
+
+export type FakeService = AsyncDisposable & {
+  readonly url: string
+  /** Each answer whose connection is done with, in order: told to its end, or hung up on. */
+  readonly closed: AsyncIterator<unknown>
+}
+
+/** Starts the loopback model service and waits until it listens. */
+export async function startFakeService({ deltas }: { readonly deltas: number }): Promise<FakeService> {
+  const child = fork(join(import.meta.dirname, 'sse-server.ts'), [String(deltas)])
+  const [{ port }] = await once(child, 'message')
+  return {
+    url: `http://127.0.0.1:${port}`,
+    closed: on(child, 'message'),
+    async [Symbol.asyncDispose]() {
+      const gone = once(child, 'exit')
+      child.disconnect()
+      await gone
+    },
+  }
+}

@@ -1,0 +1,156 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setImmediate as nextLoop } from 'node:timers/promises'
+import { createLocalHandle, createRoster, type Roster } from '@holdfast/core'
+import type { Models, Provider } from '@holdfast/core/ports'
+import { limits, orThrow, type SessionId } from '@holdfast/protocol'
+import { createVirtualClock } from '@holdfast/testkit'
+import { newHandle } from '../packages/holdfast/src/identity/handle.ts'
+import { newSessionId } from '../packages/holdfast/src/identity/session-id.ts'
+import { createInstructions } from '../packages/holdfast/src/instructions/instructions.ts'
+import { resolveWorkdir } from '../packages/holdfast/src/platform/workdir.ts'
+import { openFileBlobs } from '../packages/holdfast/src/store/blobs/file-blobs.ts'
+import { createMemoryBlobs } from '../packages/holdfast/src/store/blobs/memory-blobs.ts'
+import { openSqliteStore } from '../packages/holdfast/src/store/sqlite/sqlite-store.ts'
+import { createTools } from '../packages/holdfast/src/tools/tools.ts'
+
+export const liveSessions = 1_000
+const messages = 10
+const messageBytes = 1024
+/** Begun and unloaded before anything is measured, more than once: what was needed only to start is then let go, too. */
+const warmSessions = 100
+const warmCycles = 3
+const atOnce = 50
+
+export type LiveFigures = {
+  /** What a session that rests costs while it is in memory. */
+  readonly loadedBytes: number
+  /** What is left of it once it was unloaded for being idle. */
+  readonly unloadedBytes: number
+}
+
+/** In a process of its own, which may collect its garbage when it is told to. */
+export async function benchLiveSessions(): Promise<LiveFigures> {
+  const child = fork(import.meta.filename, [], { execArgv: ['--expose-gc'] })
+  const exited = once(child, 'exit')
+  const [figures] = await Promise.race([
+    once(child, 'message'),
+    exited.then(([code]) => Promise.reject(new Error(`the process with the sessions ended with ${code}`))),
+  ])
+  await exited
+  return figures
+}
+
+/** Sessions that have really run their turns, on a real disk; only the time until they count as idle is played. */
+async function measure(dir: string): Promise<LiveFigures> {
+  const store = orThrow(await openSqliteStore({ path: join(dir, 'live.db') }))
+  const clock = createVirtualClock()
+  const roster = createRoster({
+    store,
+    blobs: orThrow(await openFileBlobs(join(dir, 'blobs'))),
+    memoryBlobs: createMemoryBlobs(),
+    models: oneModel,
+    tools: createTools({ environment: {} }),
+    instructions: createInstructions({ now: clock.now }),
+    clock,
+    onProblem: ({ cause }) => console.error(cause),
+    node: { id: 'node_bench', address: '', startedAt: new Date().toISOString() },
+    isAlive: async () => false,
+    newSessionId,
+    newHandle,
+    resolveWorkdir,
+    defaultModel: 'bench/model',
+  })
+  const unloadIdle = async () => {
+    const stopped = allStopped(roster)
+    clock.advance(limits.idleUnloadMs)
+    await stopped
+    await store.removeUnspoken([]) // done after all that the unloading asked of the writer
+  }
+  try {
+    for (let cycle = 0; cycle < warmCycles; cycle++) {
+      await startMany(roster, dir, warmSessions)
+      await unloadIdle()
+      await bytesInUse()
+    }
+    const before = await bytesInUse()
+    await startMany(roster, dir, liveSessions)
+    const loaded = await bytesInUse()
+    if (roster.all().length !== liveSessions) throw new Error(`${roster.all().length} sessions are awake`)
+    await unloadIdle()
+    const unloaded = await bytesInUse()
+    return { loadedBytes: (loaded - before) / liveSessions, unloadedBytes: (unloaded - before) / liveSessions }
+  } finally {
+    await roster.close()
+    await store.close()
+  }
+}
+
+/** Resolves once every session that is awake now was unloaded. */
+async function allStopped(roster: Roster): Promise<void> {
+  let left = roster.all().length
+  for await (const { type } of roster.news.follow()) {
+    if (type === 'session.stopped') left--
+    if (left === 0) return
+  }
+}
+
+async function startMany(roster: Roster, workdir: string, count: number): Promise<void> {
+  for (let begun = 0; begun < count; begun += atOnce) {
+    await Promise.all(Array.from({ length: Math.min(atOnce, count - begun) }, () => startOne(roster, workdir)))
+  }
+}
+
+async function startOne(roster: Roster, workdir: string): Promise<void> {
+  const { id } = orThrow(await roster.start({ workdir }))
+  for (let said = 0; said < messages; said += 2) await runTurn(roster, id, said)
+}
+
+async function runTurn(roster: Roster, id: SessionId, said: number): Promise<void> {
+  const handle = createLocalHandle(roster, id)
+  const text = textOf(said)
+  const { seq } = orThrow(await handle.submit({ type: 'sendPrompt', content: [{ type: 'text', text }] }))
+  for await (const frame of handle.subscribe({ after: seq })) {
+    if (frame.type === 'record' && frame.record.event.type === 'turn.ended') return
+  }
+}
+
+/** A text of its own each time: one shared by all messages would hide what keeping it costs. */
+let told = 0
+const textOf = (said: number): string => `${told++} ${said} `.padEnd(messageBytes, 'the tide turns ')
+
+const provider: Provider = {
+  async *stream() {
+    const text = textOf(0)
+    for (let at = 0; at < text.length; at += 16)
+      yield { type: 'delta', part: 0, kind: 'text', text: text.slice(at, at + 16) }
+    yield { type: 'said', part: 0, said: { type: 'text', text } }
+    const usage = { input: 10, output: 10, cacheRead: 0, cacheWrite: 0, cost: 0 }
+    yield { type: 'end', end: { type: 'complete', finish: 'stop', usage } }
+  },
+}
+const oneModel: Models = { find: () => ({ type: 'ready', provider }) }
+
+/** All the main thread holds, inside the heap and outside; the store's threads hold nothing by session. */
+async function bytesInUse(): Promise<number> {
+  for (let pass = 0; pass < 4; pass++) {
+    await nextLoop() // what is only kept until the loop turns is let go
+    globalThis.gc?.()
+  }
+  const { heapUsed, external, arrayBuffers } = process.memoryUsage()
+  return heapUsed + external + arrayBuffers
+}
+
+if (import.meta.main) {
+  const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
+  try {
+    const figures = await measure(dir)
+    if (process.send) process.send(figures, () => process.disconnect())
+    else console.log(figures)
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,41 @@
+import { TurnNumber } from '@holdfast/protocol'
+import { aSession, aTool, call, isRecord, say } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import type { Problem } from '../ports/problem.ts'
+import { emptySession } from '../session/state.ts'
+import { openMemoryHouse } from '../testing/memory-house.ts'
+import { createNotifying, type Notification } from './notifying.ts'
+
+describe('a notifier', () => {
+  it('is called for each question and each rest, once', async () => {
+    const house = await openMemoryHouse({
+      tools: [aTool('touch', async () => ({ type: 'ok', output: { text: 'touched' } }))],
+      script: [[call('touch', {})], [say('Done.')]],
+    })
+    const heard: Notification[] = []
+    house.roster.notify(aSession, (notification) => void heard.push(notification))
+    await house.send('a', { type: 'sendPrompt', content: 'go' })
+    await house.frame(isRecord('approval.asked'))
+    await house.send('b', { type: 'setToolTrust', tool: 'other', scope: 'session' })
+    await house.send('c', { type: 'respondToApproval', decision: 'approve' })
+    await house.frame(isRecord('turn.ended'))
+    await house.send('d', { type: 'enterPlan' })
+    expect(heard).toMatchObject([
+      { type: 'approval.asked', session: aSession, approval: { tool: 'touch' } },
+      { type: 'turn.ended', session: aSession, reason: 'done' },
+    ])
+  })
+
+  it('that throws harms nobody, and is told of', () => {
+    const problems: Problem[] = []
+    const notifying = createNotifying((problem) => void problems.push(problem))
+    notifying.set(aSession, () => {
+      throw new Error('the bell is broken')
+    })
+    const state = emptySession()
+    const first = TurnNumber.parse(0)
+    notifying.look(aSession, { ...state, turn: { phase: 'preparing', isAnswered: false, number: first, steps: 0 } })
+    notifying.look(aSession, { ...state, turn: { phase: 'idle', last: { number: first, reason: 'done' } } })
+    expect(problems).toMatchObject([{ where: `the notifier of ${aSession}`, cause: { message: 'the bell is broken' } }])
+  })
+})

@@ -1,0 +1,64 @@
+import { type CommandType, commandTypes, type Frame, type SessionHandle } from '@holdfast/protocol'
+import { isRecord, say } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { eachCommand } from '../testing/each-command.ts'
+import { openMemoryHouse } from '../testing/memory-house.ts'
+
+/** A client that has taken its seat; it stays until its stream is closed. */
+async function attach(handle: SessionHandle, client: string): Promise<AsyncGenerator<Frame>> {
+  const frames = handle.subscribe({ client })[Symbol.asyncIterator]() as AsyncGenerator<Frame>
+  await frames.next()
+  return frames
+}
+
+const codeOf = (answer: Awaited<ReturnType<SessionHandle['submit']>>) => (answer.ok ? 'ok' : answer.fault.code)
+
+/** What a command is answered, by who says it; where not told, a viewer is refused for not driving. */
+const viewer: Partial<Record<CommandType, string>> = { claimDriver: 'driver_taken' }
+/** Somebody drives, so a stranger may not; nor may one who is not attached take or give the seat. */
+const stranger: Partial<Record<CommandType, string>> = {
+  claimDriver: 'not_subscribed',
+  handOver: 'not_subscribed',
+}
+/** Without a name it is the program's own word, but a seat is only for someone who has a name. */
+const nameless: Partial<Record<CommandType, string>> = {
+  editQueueEntry: 'queue_entry_not_found',
+  removeQueueEntry: 'queue_entry_not_found',
+  reorderQueue: 'queue_entry_not_found',
+  respondToApproval: 'no_pending_approval',
+  continue: 'nothing_to_continue',
+  claimDriver: 'not_subscribed',
+  handOver: 'not_subscribed',
+}
+
+describe.each(commandTypes)('%s', (type) => {
+  it('is refused to whoever does not drive, and changes nothing', async () => {
+    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
+    const seats = [await attach(house.handle, 'editor'), await attach(house.handle, 'watcher')]
+    const before = await house.events()
+    const ask = async (as: string) => codeOf(await house.handle.submit(eachCommand[type], { as }))
+    expect([await ask('watcher'), await ask('stranger')]).toEqual([
+      viewer[type] ?? 'not_driver',
+      stranger[type] ?? 'not_driver',
+    ])
+    expect(await house.events()).toEqual(before)
+    for (const seat of seats) await seat.return(undefined)
+  })
+
+  it('is taken from the embedding program without asking who drives', async () => {
+    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
+    const seat = await attach(house.handle, 'editor')
+    expect(codeOf(await house.handle.submit(eachCommand[type]))).toBe(nameless[type] ?? 'ok')
+    await seat.return(undefined)
+  })
+
+  it('is refused once the process closes', async () => {
+    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
+    await house.send('a', { type: 'sendPrompt', content: 'go' })
+    await house.frame(isRecord('turn.ended'))
+    await house.roster.close()
+    const before = await house.events()
+    expect(codeOf(await house.send('b', eachCommand[type]))).toBe('session_stopped')
+    expect(await house.events()).toEqual(before)
+  })
+})

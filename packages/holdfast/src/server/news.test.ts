@@ -1,0 +1,163 @@
+import { connect } from 'node:net'
+import { connectHoldfast } from '@holdfast/client'
+import { decodeNews, invariant, type NewsFrame, SessionId, type SessionNews } from '@holdfast/protocol'
+import { aMeta } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { openHouseServer } from './testing/house-server.ts'
+import { codeOf } from './testing/test-server.ts'
+
+type Test = Awaited<ReturnType<typeof openHouseServer>>
+
+/** Follows the news; what happens from here on is in them. */
+async function follow(test: Test, token = test.tokens.viewer) {
+  const gone = new AbortController()
+  const response = await test.call('/v1/events', {
+    headers: { authorization: `Bearer ${token}` },
+    signal: gone.signal,
+  })
+  invariant(response.body, 'a stream has a body')
+  return { response, body: response.body, news: decodeNews(response.body), leave: () => gone.abort() }
+}
+
+const take = async (news: AsyncIterator<NewsFrame>, count: number) => {
+  const taken: (NewsFrame | undefined)[] = []
+  while (taken.length < count) taken.push((await news.next()).value ?? undefined)
+  return taken
+}
+const idAt = (place: number) => SessionId.parse(`ses_0${String(place).padStart(25, '0')}`)
+const changed = (place: number, title = ''): SessionNews => ({
+  type: 'session.changed',
+  session: aMeta({ id: idAt(place), title }),
+})
+
+describe('the news of all sessions', () => {
+  it('tell what becomes of a session, with its metadata', async () => {
+    await using test = await openHouseServer()
+    const { response, news, leave } = await follow(test)
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    await test.post(`${test.path}/commands`, '{"type":"enterPlan"}')
+    expect(await take(news, 1)).toMatchObject([
+      { type: 'session.changed', session: { id: test.house.handle.id, mode: 'plan', attachments: 0 } },
+    ])
+    await test.house.roster.unload(test.house.handle.id)
+    expect(await take(news, 1)).toEqual([{ type: 'session.stopped', session: test.house.handle.id, reason: 'stopped' }])
+    leave()
+  })
+
+  it('reach everyone who follows, and count who is attached', async () => {
+    await using test = await openHouseServer()
+    const [one, two] = [await follow(test), await follow(test, test.tokens.admin)]
+    await test.post(`${test.path}/attachments`, '{}')
+    for (const { news, leave } of [one, two]) {
+      expect(await take(news, 1)).toMatchObject([{ type: 'session.changed', session: { attachments: 1 } }])
+      leave()
+    }
+  })
+
+  it('are told to nobody without a token', async () => {
+    await using test = await openHouseServer()
+    const headers = { authorization: 'Bearer wrong' }
+    const response = await test.call('/v1/events', { headers })
+    expect([response.status, await codeOf(response)]).toEqual([401, 'unauthorized'])
+    expect((await test.call('/v1/events?after=3')).status).toBe(400)
+  })
+
+  it('beat while nothing happens', async () => {
+    await using test = await openHouseServer({ heartbeatMs: 1 })
+    const { body, leave } = await follow(test)
+    let text = ''
+    for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+      text += chunk
+      if (text === ': holdfast\n\n'.repeat(3)) break
+    }
+    leave()
+  })
+
+  it('end with a word of when to come back when the server closes', async () => {
+    await using test = await openHouseServer()
+    const { news } = await follow(test)
+    const next = news.next()
+    await test.server.close()
+    expect((await next).value).toEqual({ type: 'end', reason: 'closing', retryMs: 1000 })
+    expect((await news.next()).done).toBe(true)
+  })
+
+  it('cost a slow reader the steps in between, never its memory or the others their time', async () => {
+    await using test = await openHouseServer()
+    const slow = await openSlow(test)
+    const quick = await follow(test)
+    const total = 300
+    for (let count = 1; count <= total; count++) {
+      const news = changed(1, `${count} ${'x'.repeat(100_000)}`) // together more than the sockets between us hold
+      test.house.roster.news.tell(news)
+      expect(await take(quick.news, 1)).toEqual([news])
+    }
+    quick.leave()
+    test.house.roster.news.tell(changed(2))
+    const text = await slow.readUntil(`"id":"${idAt(2)}"`)
+    expect(text.match(/event: session\.changed/g)?.length).toBeLessThan(total / 2)
+    expect(text).toContain(`"title":"${total} xxx`) // where it stands now is never left out
+    slow.close()
+  })
+
+  it('end with a reason for one for whom too much waits', async () => {
+    await using test = await openHouseServer()
+    const slow = await openSlow(test)
+    for (let place = 1; place <= 30_000; place++) test.house.roster.news.tell(changed(place))
+    expect(await slow.readUntil('event: end')).toContain('data: {"type":"end","reason":"slow","retryMs":1000}')
+    slow.close()
+  })
+})
+
+describe('a client that follows all sessions', () => {
+  it('hears the news across restarts of the connection, and when to list again', async () => {
+    await using test = await openHouseServer()
+    let breaks: (() => void) | undefined
+    const sessions = connectHoldfast({
+      url: test.server.url,
+      token: test.tokens.driver,
+      pace: { wait: async () => {} },
+      async fetch(input, init) {
+        const cut = new AbortController()
+        breaks = () => cut.abort()
+        return fetch(input, { ...init, signal: init?.signal ? AbortSignal.any([init.signal, cut.signal]) : cut.signal })
+      },
+    })
+    const stop = new AbortController()
+    const heard: string[] = []
+    let connected = 0
+    const onConnection = ({ state }: { readonly state: string }) => {
+      if (state !== 'live') return
+      connected += 1
+      test.house.roster.news.tell(changed(connected))
+    }
+    for await (const news of sessions.subscribe({ signal: stop.signal, onConnection })) {
+      heard.push(news.type === 'session.stopped' ? news.session : news.session.id)
+      if (connected === 3) stop.abort()
+      else breaks?.()
+    }
+    expect(heard).toEqual([idAt(1), idAt(2), idAt(3)])
+  })
+})
+
+/** A client that has heard that it is in, and then reads nothing until it is asked to. */
+async function openSlow({ server, tokens }: Test) {
+  const socket = connect(server.port, '127.0.0.1')
+  const lines = `Host: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${tokens.viewer}`
+  socket.write(`GET /v1/events HTTP/1.1\r\n${lines}\r\n\r\n`)
+  await new Promise((resolve) => socket.once('data', resolve))
+  socket.pause()
+  return {
+    readUntil: (end: string) =>
+      new Promise<string>((resolve) => {
+        let text = ''
+        socket.setEncoding('utf8')
+        socket.on('data', (chunk: string) => {
+          text += chunk
+          if (text.includes(end)) resolve(text)
+        })
+        socket.resume()
+      }),
+    close: () => socket.destroy(),
+  }
+}

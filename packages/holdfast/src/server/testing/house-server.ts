@@ -1,0 +1,23 @@
+import { createLocalSessions } from '@holdfast/core'
+import { openHouse, say } from '@holdfast/testkit'
+import { createMemoryBlobs } from '../../store/blobs/memory-blobs.ts'
+import { createMemoryStore } from '../../store/memory/memory-store.ts'
+import type { ServerOptions } from '../open-server.ts'
+import { openTestServer } from './test-server.ts'
+
+/** A real server before a real runtime with one session, `path`; time is the house's and stands still. */
+export async function openHouseServer(overrides: Partial<ServerOptions> = {}) {
+  const script = () => [say('Hi.')]
+  const house = await openHouse({ store: createMemoryStore(), blobs: createMemoryBlobs(), script })
+  const sessions = createLocalSessions(house.roster)
+  const test = await openTestServer({ sessions, after: house.clock.after, ...overrides })
+  return {
+    ...test,
+    house,
+    path: `/v1/sessions/${house.handle.id}`,
+    async [Symbol.asyncDispose]() {
+      await test.server.close()
+      await house.roster.close()
+    },
+  }
+}

@@ -1,0 +1,51 @@
+import type { Meta, SessionNews } from '@holdfast/protocol'
+import { aMeta } from '@holdfast/testkit/fixtures'
+import { describe, expect, it } from 'vitest'
+import { addNews, needsLook } from './add-news.ts'
+
+const session = (place: number, minute: number, more: Parameters<typeof aMeta>[0] = {}): Meta =>
+  aMeta({
+    id: `ses_0${String(place).padStart(25, '0')}`,
+    title: `session ${place}`,
+    lastMessageAt: `2026-03-12T12:0${minute}:00.000Z`,
+    messageCount: 1,
+    ...more,
+  })
+const changed = (session: Meta): SessionNews => ({ type: 'session.changed', session })
+const titles = (listed: readonly Meta[]) => listed.map(({ title, status }) => `${title} ${status}`)
+
+describe('news in the list', () => {
+  const listed = [session(2, 2), session(1, 1)]
+
+  it('change what is shown of a session, in its place', () => {
+    expect(titles(addNews(listed, changed(session(1, 1, { status: 'thinking' })), true))).toEqual([
+      'session 2 idle',
+      'session 1 thinking',
+    ])
+  })
+
+  it('bring the session in which someone spoke last to the top', () => {
+    expect(titles(addNews(listed, changed(session(1, 3)), true))).toEqual(['session 1 idle', 'session 2 idle'])
+  })
+
+  it('bring a new session in as soon as someone has spoken in it', () => {
+    const silent: SessionNews = { type: 'session.started', session: session(3, 3, { messageCount: 0 }) }
+    expect(addNews(listed, silent, true)).toBe(listed)
+    expect(titles(addNews(listed, changed(session(3, 3)), true))[0]).toBe('session 3 idle')
+  })
+
+  it('bring nothing new into what was searched for; the server is asked again', () => {
+    const news = changed(session(3, 3))
+    expect(addNews(listed, news, false)).toBe(listed)
+    expect([needsLook(listed, news, false), needsLook(listed, news, true)]).toEqual([true, false])
+    const known = changed(session(1, 1, { status: 'thinking' }))
+    expect(titles(addNews(listed, known, false))[1]).toBe('session 1 thinking')
+    expect(needsLook(listed, known, false)).toBe(false)
+  })
+
+  it('leave it to the server to say what a session is that stopped', () => {
+    const news: SessionNews = { type: 'session.stopped', session: session(1, 1).id, reason: 'crashed' }
+    expect(addNews(listed, news, true)).toBe(listed)
+    expect(needsLook(listed, news, true)).toBe(true)
+  })
+})

@@ -3,8 +3,11 @@ import { type Answer, CommandId, type CommandInput, type FaultCode, type Result 
 import type { World } from './world.ts'
 
 type Sent = {
+  tries: number
   readonly id: CommandId
   readonly command: CommandInput
+  /** In whose name; null is the embedding program's own word. */
+  readonly as: string | null
   readonly answers: Result<Answer>[]
   readonly recorded: Result<Answer>[]
 }
@@ -15,26 +18,34 @@ const alwaysRecorded = new Set([
   ...['editQueueEntry', 'removeQueueEntry', 'setToolTrust', 'revokeToolTrust'],
 ])
 
+const isOfSeats = ({ type }: CommandInput) => type === 'claimDriver' || type === 'handOver'
+
 /** The session has moved, or its disk says no; the client asks again. */
 const unreachable = new Set<FaultCode>(['storage_error', 'fenced', 'log_moved', 'session_locked', 'session_stopped'])
 
 /** A client that commands, and sends again what it got no answer to, and sometimes what it did. */
 export type Commander = {
   readonly sent: readonly Sent[]
-  send(command: CommandInput): void
+  send(command: CommandInput, as?: string | null): void
   sendAgain(): void
 }
 
-export function createCommander({ host, ledger, dice }: World): Commander {
+export function createCommander({ host, ledger, dice, seats }: World): Commander {
   const sent: Sent[] = []
   const complain = (problem: string) => void ledger.violations.push(`a commander: ${problem}`)
 
   function submit(one: Sent): void {
-    const { id, command } = one
+    const { id, command, as } = one
+    const since = seats.moment()
+    const isFirst = one.tries++ === 0
     host()
-      .handle.submit(command, { commandId: id })
+      .handle.submit(command, { commandId: id, ...(as !== null && { as }) })
       .then(
-        (answer) => take(one, answer),
+        (answer) => {
+          take(one, answer)
+          if (isFirst && as !== null && answer.ok && !isOfSeats(command) && !seats.couldCommand(as, since))
+            complain(`${command.type} ${id} was accepted from ${as}, who only watches`)
+        },
         (error: unknown) => complain(`${command.type} threw ${error}`),
       )
   }
@@ -43,6 +54,7 @@ export function createCommander({ host, ledger, dice }: World): Commander {
     answers.push(answer)
     const record = ledger.records.find(({ commandId }) => commandId === id)
     if (!answer.ok) {
+      if (record && answer.fault.code === 'not_driver') complain(`${command.type} ${id} was refused, and is stored`)
       // What was admitted is not refused any more, unless the session cannot be reached at all.
       if (record && !unreachable.has(answer.fault.code))
         complain(`${command.type} ${id} was admitted, then refused: ${answer.fault.code}`)
@@ -58,8 +70,9 @@ export function createCommander({ host, ledger, dice }: World): Commander {
 
   return {
     sent,
-    send(command) {
-      const one: Sent = { id: CommandId.parse(`cmd-${sent.length + 1}`), command, answers: [], recorded: [] }
+    send(command, as = null) {
+      const id = CommandId.parse(`cmd-${sent.length + 1}`)
+      const one: Sent = { id, command, as, tries: 0, answers: [], recorded: [] }
       sent.push(one)
       submit(one)
     },

@@ -12,7 +12,8 @@ export type Follower = {
   disconnect(): void
 }
 
-export function createFollower({ host, ledger, turnstile, dice }: World): Follower {
+/** With a name it takes a seat, and which one is the dice's. */
+export function createFollower({ host, ledger, turnstile, dice }: World, client: string | null = null): Follower {
   const seen: number[] = []
   const own = { node: 'a client', status: 'living' as const }
   let cursor: number | null = null
@@ -21,6 +22,11 @@ export function createFollower({ host, ledger, turnstile, dice }: World): Follow
   const complain = (problem: string) => void ledger.violations.push(`a follower: ${problem}`)
 
   function take(frame: Frame): void {
+    if (frame.type === 'presence') {
+      const drivers = frame.clients.filter(({ role }) => role === 'driver').length
+      const names = new Set(frame.clients.map((one) => one.client)).size
+      if (drivers > 1 || names < frame.clients.length) complain(`who sits here: ${JSON.stringify(frame.clients)}`)
+    }
     if (frame.type === 'snapshot') {
       if (cursor !== null) complain(`a second snapshot at ${frame.seq}, with cursor ${cursor}`)
       cursor = frame.seq
@@ -42,7 +48,9 @@ export function createFollower({ host, ledger, turnstile, dice }: World): Follow
 
   async function follow(mine: AbortController): Promise<void> {
     const after = cursor === null ? {} : { after: cursor }
-    for await (const frame of host().handle.subscribe({ ...after, signal: mine.signal })) {
+    const role = client === null ? undefined : dice.pick([undefined, undefined, 'driver', 'viewer'] as const)
+    const who = client === null ? {} : { client, role }
+    for await (const frame of host().handle.subscribe({ ...after, ...who, signal: mine.signal })) {
       if (connection !== mine) return
       take(frame)
       if (dice.chance(1, 4)) await turnstile.pass(own, 'frame')

@@ -15,9 +15,7 @@ import { describe, expect, it } from 'vitest'
 import { createModels } from '../../packages/holdfast/src/providers/models.ts'
 import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memory-store.ts'
-
-const asked = process.env['SEED']
-const seeds = asked ? [Number(asked)] : Array.from({ length: 200 }, (_, index) => index + 1)
+import { runs, seedsOf } from './runs.ts'
 
 /** The real adapter and the real Anthropic library, talking to a server as strict as the service. */
 async function liveThrough(seed: number): Promise<AnthropicServer['requests']> {
@@ -126,7 +124,7 @@ function blockOf(dice: Dice): AnswerBlock {
 }
 
 describe('what is really sent to a strict service', () => {
-  it.each(seeds)('is never refused, whatever the session went through (SEED=%i)', async (seed) => {
+  it.each(seedsOf(runs.histories))('is never refused, whatever the session went through (SEED=%i)', async (seed) => {
     const requests = await liveThrough(seed)
     expect(requests.length).toBeGreaterThan(0)
     expect(requests.flatMap(({ complaint }) => complaint ?? [])).toEqual([])

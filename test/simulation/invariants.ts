@@ -8,7 +8,8 @@ import { openCalls } from '../../packages/core/src/session/state.ts'
 import { session, type World } from './world.ts'
 
 /** What must hold whenever the dice may be thrown. */
-export function checkNow({ host, ledger }: World): void {
+export function checkNow({ host, ledger, seats }: World): void {
+  seats.look()
   invariant(ledger.violations.length === 0, ledger.violations.join('\n'))
   const live = host().roster.awake(session)?.folded()
   if (live)

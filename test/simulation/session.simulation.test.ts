@@ -1,14 +1,16 @@
 import { describe, it } from 'vitest'
+import { isOneSeed, runs, seedsOf } from './runs.ts'
 import { seedsThatFoundBugs } from './seeds.ts'
 import { liveThrough } from './story.ts'
 
-const asked = process.env['SEED']
-const seeds = asked
-  ? [Number(asked)]
-  : [...new Set([...seedsThatFoundBugs, ...Array.from({ length: 500 }, (_, index) => index + 1)])]
+const nameless = isOneSeed ? seedsOf(1) : [...new Set([...seedsThatFoundBugs, ...seedsOf(runs.stories)])]
 
 describe('the real runtime, with a crash between any two steps', () => {
-  it.each(seeds)('keeps every promise (SEED=%i)', async (seed) => {
-    await liveThrough(seed)
+  it.each(nameless)('keeps every promise (SEED=%i)', async (seed) => {
+    await liveThrough(seed, 'nameless')
+  })
+
+  it.each(seedsOf(runs.stories))('keeps them to two who drive and watch by turns (SEED=%i)', async (seed) => {
+    await liveThrough(seed, 'named')
   })
 })

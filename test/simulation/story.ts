@@ -9,8 +9,11 @@ import { createWorld, type World } from './world.ts'
 
 const actionsMax = 250
 
+/** Who is there: two who only watch, or two who may also drive, and command in their own names. */
+export type Cast = 'nameless' | 'named'
+
 /** One life of a session, from a seed: every choice is the dice's, so the same seed is the same story. */
-export async function liveThrough(seed: number): Promise<void> {
+export async function liveThrough(seed: number, cast: Cast): Promise<void> {
   const world = await createWorld(createDice(seed))
   const { dice, disk, ledger } = world
   const starting = world.host().roster.start({ workdir: '/work' })
@@ -20,13 +23,19 @@ export async function liveThrough(seed: number): Promise<void> {
   const commander = createCommander(world)
   commander.send({ type: 'sendPrompt', content: 'Begin.' }) // a session nobody has spoken in may vanish
   await calmDown(world)
-  const followers = [createFollower(world), createFollower(world)]
+  const names = cast === 'named' ? (['ann', 'bob'] as const) : null
+  const followers = [createFollower(world, names?.[0]), createFollower(world, names?.[1])]
+  const sendOne = () => {
+    if (!names) return commander.send(commandFor(world))
+    const as = dice.pick([null, ...names, ...names]) ?? null
+    commander.send(dice.chance(1, 6) ? seatCommand(dice, names) : commandFor(world), as)
+  }
   let checkedAt = 0
 
   for (let action = 0; action < actionsMax; action++) {
     const roll = dice.below(100)
     if (roll < 62) letOneGo(world)
-    else if (roll < 76) commander.send(commandFor(world))
+    else if (roll < 76) sendOne()
     else if (roll < 80) commander.sendAgain()
     else if (roll < 84) dice.pick(followers)?.connect()
     else if (roll < 86) dice.pick(followers)?.disconnect()
@@ -96,6 +105,9 @@ function commandFor({ dice, ledger }: World): CommandInput {
   if (roll === 16) return { type: 'setToolTrust', tool, scope: dice.pick(['turn', 'session', 'workspace']) ?? 'turn' }
   return { type: 'revokeToolTrust', tool: dice.pick([tool, 'all']) ?? 'all' }
 }
+
+const seatCommand = (dice: Dice, names: readonly string[]): CommandInput =>
+  dice.chance(1, 2) ? { type: 'claimDriver' } : { type: 'handOver', client: dice.pick(names) ?? '' }
 
 function queueCommand(dice: Dice, entry: number): CommandInput {
   const roll = dice.below(6)

@@ -7,6 +7,7 @@ import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memo
 import { createInstructions, createModels, createTools } from './agent.ts'
 import { createCrashingStore, type Disk } from './crashing-store.ts'
 import { createLedger, type Ledger } from './ledger.ts'
+import { createSeatWatch, type SeatWatch } from './seat-watch.ts'
 import { createTurnstile, type Life, quiet, type Turnstile } from './turnstile.ts'
 
 export const session = SessionId.parse('ses_01k9xyzabcdefghjkmnpqrstvw')
@@ -21,6 +22,7 @@ export type World = {
   readonly turnstile: Turnstile
   readonly ledger: Ledger
   readonly disk: Disk
+  readonly seats: SeatWatch
   readonly store: Store
   readonly blobs: Blobs
   readonly requests: readonly { readonly step: number; readonly request: ModelRequest }[]
@@ -67,8 +69,9 @@ export async function createWorld(dice: Dice): Promise<World> {
   }
 
   let host = await beBorn()
+  const seats = createSeatWatch(() => host, session)
   return {
-    ...{ dice, clock, turnstile, ledger, disk, store, blobs, requests },
+    ...{ dice, clock, turnstile, ledger, disk, seats, store, blobs, requests },
     host: () => host,
     async crash(how) {
       const { life } = host

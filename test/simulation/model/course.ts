@@ -1,0 +1,151 @@
+import type { CallStatus } from '@holdfast/protocol'
+import { type OpenCall, type State, stepsMax, type Turn, type Use } from './state.ts'
+
+/** What takes its course by itself: turns, rounds, safe points, and what is left of them when they are cut short. */
+
+export const withTurn = (state: State, change: Partial<Turn>): State =>
+  state.turn ? { ...state, turn: { ...state.turn, ...change } } : state
+
+export function hear(state: State, text: string): State {
+  return { ...state, transcript: [...state.transcript, { who: 'user', text }] }
+}
+
+export function beginTurn(state: State): State {
+  const turn: Turn = {
+    phase: 'preparing',
+    step: state.step,
+    steps: 0,
+    isAnswered: false,
+    streamed: '',
+    saved: '',
+    calls: [],
+  }
+  return { ...state, turn }
+}
+
+export function endTurn(state: State, last: State['last']): State {
+  return { ...state, turn: null, last, trust: state.trust.filter(({ scope }) => scope !== 'turn') }
+}
+
+/** The model has nothing more to say: the next in line speaks. */
+function endAnswered(state: State): State {
+  const ended = endTurn(state, 'done')
+  const [next, ...followUps] = state.followUps
+  return next ? beginTurn(hear({ ...ended, followUps }, next.text)) : ended
+}
+
+/** All that steers is said, in order, before the model is asked again. */
+function safePoint(state: State, turn: Turn): State {
+  if (turn.isAnswered && state.steering.length === 0) return endAnswered(state)
+  if (turn.steps >= stepsMax) return endTurn(state, 'limit')
+  const said = state.steering.reduce((now, { text }) => hear(now, text), state)
+  const step = state.step + 1
+  return withTurn(
+    { ...said, steering: [], step },
+    { phase: 'thinking', step, steps: turn.steps + 1, streamed: '', saved: '' },
+  )
+}
+
+/** What the model said stays, and the calls it asked for are open. Without any the turn rests, unless someone steers. */
+export function takeAnswer(state: State, text: string, uses: readonly Use[]): State {
+  const spoken = speak(state, text, false)
+  if (uses.length === 0) {
+    return state.steering.length > 0 ? withTurn(spoken, { phase: 'preparing', isAnswered: true }) : endAnswered(spoken)
+  }
+  const first = spoken.transcript.length
+  const calls = uses.map(
+    (use, index): OpenCall => ({ ...use, place: first + index, status: 'requested', approval: null }),
+  )
+  const transcript = [
+    ...spoken.transcript,
+    ...uses.map(({ tool }) => ({ who: 'call', tool, status: 'waiting' }) as const),
+  ]
+  return withTurn({ ...spoken, transcript }, { phase: 'acting', calls })
+}
+
+export function speak(state: State, text: string, isCut: boolean): State {
+  if (text === '') return state
+  return { ...state, transcript: [...state.transcript, { who: 'agent', text, isCut, isPinned: false }] }
+}
+
+/** A settled call leaves its round; the last to leave closes it. */
+export function settleCall(state: State, place: number, status: CallStatus, by: string | null = null): State {
+  const call = state.turn?.calls.find((one) => one.place === place)
+  if (!state.turn || !call) return state
+  const calls = state.turn.calls.filter((one) => one !== call)
+  const decided =
+    call.approval === null || call.status !== 'asked'
+      ? state.decided
+      : [...state.decided, { approval: call.approval, by }]
+  const settled = withStatus({ ...state, decided }, place, status)
+  return withTurn(settled, calls.length > 0 ? { calls } : { calls, phase: 'preparing', isAnswered: false })
+}
+
+export function progress(state: State, place: number, status: OpenCall['status'], by: string | null = null): State {
+  const call = state.turn?.calls.find((one) => one.place === place)
+  if (!state.turn || !call) return state
+  const isAnswer = call.status === 'asked' && call.approval !== null
+  const decided = isAnswer ? [...state.decided, { approval: call.approval, by }] : state.decided
+  const calls = state.turn.calls.map((one) => (one === call ? { ...call, status } : one))
+  const moved = withTurn({ ...state, decided }, { calls })
+  return status === 'running' ? withStatus(moved, place, 'running') : moved
+}
+
+const withStatus = (state: State, place: number, status: CallStatus): State => ({
+  ...state,
+  transcript: state.transcript.map((said, index) =>
+    index === place && said.who === 'call' ? { ...said, status } : said,
+  ),
+})
+
+export const isTrusted = ({ trust }: State, { tool, n }: Use): boolean =>
+  trust.some((one) => one.tool === tool && (one.n === null || one.n === n))
+
+const isHarmless = ({ tool }: Use): boolean => tool === 'look'
+
+/** The next thing that happens without anyone doing anything, or null: the session rests, or waits for someone. */
+export function next(state: State): State | null {
+  const { turn, mode } = state
+  if (turn?.phase === 'preparing') return safePoint(state, turn)
+  const requested = turn?.calls.find(({ status }) => status === 'requested')
+  if (requested) {
+    const { tool, place } = requested
+    if (tool === 'nowhere') return settleCall(state, place, 'error')
+    if (mode === 'plan' && !isHarmless(requested)) return settleCall(state, place, 'denied')
+    return progress(state, place, isHarmless(requested) || isTrusted(state, requested) ? 'approved' : 'asked')
+  }
+  const approved = turn?.calls.find(({ status }) => status === 'approved')
+  if (!approved) return null
+  const isForbidden = mode === 'plan' && !isHarmless(approved)
+  return isForbidden ? settleCall(state, approved.place, 'denied') : progress(state, approved.place, 'running')
+}
+
+/** All the states on the way from here to rest, the first and the last included. */
+export function course(state: State): readonly State[] {
+  const states = [state]
+  for (let after = next(state); after; after = next(after)) states.push(after)
+  return states
+}
+
+export const atRest = (state: State): State => course(state).at(-1) ?? state
+
+/** The turn is over where it stands: what was said stays, what was open is interrupted. */
+export function cutShort(state: State, last: 'aborted' | 'failed' | 'interrupted', kept: string): State {
+  if (!state.turn) return state
+  const spoken = state.turn.phase === 'thinking' ? speak(state, kept, true) : state
+  return endTurn(interrupt(spoken, state.turn.calls), last)
+}
+
+const interrupt = (state: State, calls: readonly OpenCall[]): State =>
+  calls.reduce((now, { place }) => settleCall(now, place, 'interrupted'), state)
+
+/** The process is gone, and whoever was attached to it. Nothing starts by itself, and a question still waits. */
+export function survive(state: State, kept: string): State {
+  const alone = { ...state, seats: [], isAwake: false }
+  const calls = state.turn?.calls ?? []
+  if (!calls.some(({ status }) => status === 'asked')) return cutShort(alone, 'interrupted', kept)
+  return interrupt(
+    alone,
+    calls.filter(({ status }) => status !== 'asked'),
+  )
+}

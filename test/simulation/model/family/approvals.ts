@@ -1,0 +1,66 @@
+import type { Decision, TrustScope } from '@holdfast/protocol'
+import fc from 'fast-check'
+import { progress, settleCall } from '../course.ts'
+import { accepted, type OpenCall, refused, type State } from '../state.ts'
+import { type Family, pickOf, stranger, type Wish } from './family.ts'
+import { grant } from './trust.ts'
+
+/** The questions that wait, oldest first: it was called by the lowest name. */
+export const asked = ({ turn }: State): readonly OpenCall[] =>
+  (turn?.calls ?? [])
+    .filter(({ status }) => status === 'asked')
+    .toSorted((left, right) => (left.approval ?? 0) - (right.approval ?? 0))
+
+const scopes: Partial<Record<Decision, TrustScope>> = {
+  approve_turn: 'turn',
+  approve_session: 'session',
+  approve_always: 'workspace',
+}
+
+/** Which question is answered: the oldest, one that waits, one that was answered before, or one that never was. */
+type Which = 'oldest' | 'waiting' | 'decided' | 'strange'
+
+export const respond = (decision: Decision, which: Which, pick = 0): Wish => ({
+  code: `respond('${decision}', '${which}', ${pick})`,
+  command: (state) => {
+    if (which === 'oldest') return { type: 'respondToApproval', decision }
+    const waiting = pickOf(asked(state), pick)?.approval
+    const decided = pickOf(state.decided, pick)?.approval
+    const approval = { waiting, decided, strange: stranger }[which] ?? stranger
+    return { type: 'respondToApproval', decision, approval }
+  },
+})
+
+export const approvals: Family = {
+  wishes: [
+    fc
+      .tuple(
+        fc.constantFrom<Decision[]>('approve', 'reject', 'approve_turn', 'approve_session', 'approve_always'),
+        fc.constantFrom<Which[]>('oldest', 'waiting', 'decided', 'strange'),
+        fc.nat(3),
+      )
+      .map(([decision, which, pick]) => respond(decision, which, pick)),
+    fc
+      .constantFrom<Decision[]>('approve', 'approve', 'reject', 'approve_turn')
+      .map((decision) => respond(decision, 'oldest')),
+  ],
+  rules: {
+    /** Each question is answered once; who comes later hears who was first. */
+    respondToApproval(state, { decision, approval }, { by }) {
+      const waiting = asked(state)
+      const call = approval === undefined ? waiting[0] : waiting.find((one) => one.approval === approval)
+      if (!call) {
+        if (approval === undefined) return refused(state, 'no_pending_approval')
+        const before = state.decided.find((one) => one.approval === approval)
+        return before ? refused(state, 'already_decided', before.by ?? undefined) : refused(state, 'approval_not_found')
+      }
+      const who = by ?? 'someone else'
+      if (decision === 'reject') return accepted(settleCall(state, call.place, 'denied', who))
+      const approved = progress(state, call.place, 'approved', who)
+      const scope = scopes[decision]
+      if (!scope) return accepted(approved)
+      // A command says little of the next one, so a shell is trusted for these very words only.
+      return accepted(grant(approved, { tool: call.tool, scope, n: call.tool === 'shell' ? call.n : null }))
+    },
+  },
+}

@@ -1,0 +1,33 @@
+import type { CommandInput } from '@holdfast/protocol'
+import type { Arbitrary } from 'fast-check'
+import type { Outcome, Sender, State } from '../state.ts'
+
+/** What someone wants, before it is known what there is to want it of: which entry, which question. */
+export type Wish = {
+  /** As it would be written in a kept story. */
+  readonly code: string
+  readonly command: (state: State) => CommandInput
+}
+
+export type CommandOf<Type extends CommandInput['type']> = Extract<CommandInput, { readonly type: Type }>
+
+/** What must come of a command. `seq` names what it made: the session says so in its answer. */
+export type Rule<Type extends CommandInput['type']> = (
+  state: State,
+  command: CommandOf<Type>,
+  whose: { readonly by: Sender; readonly seq: number },
+) => Outcome
+
+export type Rules = { readonly [Type in CommandInput['type']]?: Rule<Type> }
+
+/** Commands that belong together: what may be wished for, and what must then be. A new command is a new line in one. */
+export type Family = {
+  readonly wishes: readonly Arbitrary<Wish>[]
+  readonly rules: Rules
+}
+
+/** Takes one of several by a number that shrinks; null when there are none. */
+export const pickOf = <Item>(items: readonly Item[], pick: number): Item | null => items[pick % items.length] ?? null
+
+/** A name that nothing has. */
+export const stranger = 999_999

@@ -1,0 +1,56 @@
+import type { BlobHash, TrustScope } from '@holdfast/protocol'
+import fc from 'fast-check'
+import { hashArgs } from '../../../../packages/core/src/runtime/effect/hash-args.ts'
+import { isTrusted, progress } from '../course.ts'
+import { accepted, refused, type State, type Trusted } from '../state.ts'
+import type { Family, Wish } from './family.ts'
+
+/** What stands for one exact set of arguments. */
+const argumentsOf = [0, 1] as const
+export const hashOf = (tool: string, n: number): BlobHash => hashArgs(tool, { n })
+export const argumentOf = (tool: string, hash: string | undefined): number | null =>
+  hash === undefined ? null : (argumentsOf.find((n) => hashOf(tool, n) === hash) ?? -1)
+
+/** A trust, and with it the answer to every question it covers. */
+export function grant(state: State, trusted: Trusted): State {
+  const { tool, scope, n } = trusted
+  const others = state.trust.filter((one) => one.tool !== tool || one.scope !== scope || one.n !== n)
+  const granted = { ...state, trust: [...others, trusted] }
+  const covered = state.turn?.calls.filter(
+    (call) => call.status === 'asked' && isTrusted({ ...state, trust: [trusted] }, call),
+  )
+  return (covered ?? []).reduce<State>((now, { place }) => progress(now, place, 'approved', `trust: ${scope}`), granted)
+}
+
+type Risky = 'touch' | 'shell'
+
+export const setTrust = (tool: Risky, scope: TrustScope, n: number | null): Wish => ({
+  code: `setTrust('${tool}', '${scope}', ${n})`,
+  command: () => ({ type: 'setToolTrust', tool, scope, ...(n !== null && { argsHash: hashOf(tool, n) }) }),
+})
+export const revokeTrust = (tool: Risky | 'all'): Wish => ({
+  code: `revokeTrust('${tool}')`,
+  command: () => ({ type: 'revokeToolTrust', tool }),
+})
+
+export const trust: Family = {
+  wishes: [
+    fc
+      .tuple(
+        fc.constantFrom<Risky[]>('touch', 'shell'),
+        fc.constantFrom<TrustScope[]>('turn', 'session', 'workspace'),
+        fc.constantFrom(null, ...argumentsOf),
+      )
+      .map(([tool, scope, n]) => setTrust(tool, scope, n)),
+    fc.constantFrom<(Risky | 'all')[]>('touch', 'shell', 'all').map(revokeTrust),
+  ],
+  rules: {
+    setToolTrust(state, { tool, scope, argsHash }) {
+      if (scope === 'turn' && !state.turn) return refused(state, 'bad_request')
+      return accepted(grant(state, { tool, scope, n: argumentOf(tool, argsHash) }))
+    },
+    /** What already runs goes on; what is asked next is asked. */
+    revokeToolTrust: (state, { tool }) =>
+      accepted({ ...state, trust: state.trust.filter((one) => tool !== 'all' && one.tool !== tool) }),
+  },
+}

@@ -1,0 +1,120 @@
+import fc, { type Arbitrary } from 'fast-check'
+import { count } from '../census.ts'
+import { cutShort, settleCall, takeAnswer, withTurn } from '../course.ts'
+import { pickOf } from '../family/family.ts'
+import { type Answering, type Ending, isWanted } from '../real/puppets.ts'
+import type { State, ToolName, Turn, Use } from '../state.ts'
+import { type Deed, type Step, silently } from '../story.ts'
+
+type Then = (state: State, turn: Turn) => State
+
+/** Something the running answer does. A late one, of a step that is over, changes nothing. */
+const byModel = (code: string, act: (one: Answering) => void, ...thens: readonly Then[]): Deed => ({
+  code,
+  isApt: ({ turn }) => turn?.phase === 'thinking',
+  bind: ({ state: { turn } }, { puppets }) => {
+    const one = puppets.answering.find(isWanted)
+    if (!one || !turn) return null
+    const stepOf =
+      (then: Then): Step =>
+      (state) => {
+        const isMine = state.turn?.phase === 'thinking' && state.turn.step === turn.step
+        return { says: null, state: state.turn && isMine ? then(state, state.turn) : state }
+      }
+    return { perform: silently(() => act(one)), steps: thens.map(stepOf) }
+  },
+})
+
+const hearing =
+  (text: string): Then =>
+  (state, { streamed }) =>
+    withTurn(state, { streamed: streamed + text })
+
+export const say = (text: string): Deed => byModel(`say('${text}')`, (one) => one.say(text), hearing(text))
+
+const codeOf = (uses: readonly Use[]) => `[${uses.map(({ tool, n }) => `{ tool: '${tool}', n: ${n} }`).join(', ')}]`
+
+export const finish = (text: string, uses: readonly Use[] = []): Deed =>
+  byModel(
+    `finish('${text}', ${codeOf(uses)})`,
+    (one) => one.end({ text, uses }),
+    hearing(text), // it may be stopped with its words said and its calls not
+    (state, { streamed }) => takeAnswer(state, streamed, uses),
+  )
+
+export const fail: Deed = byModel(
+  'fail',
+  (one) => one.end('failure'),
+  (state, { streamed }) => cutShort(state, 'failed', streamed),
+)
+
+/** A running call comes to its end. */
+export const work = (pick: number, result: 'ok' | 'failed'): Deed => ({
+  code: `work(${pick}, '${result}')`,
+  isApt: ({ turn }) => turn?.calls.some(({ status }) => status === 'running') ?? false,
+  bind: ({ state: { turn } }, { puppets }) => {
+    const call = pickOf(turn?.calls.filter(({ status }) => status === 'running') ?? [], pick)
+    const one = puppets.working.find((held) => isWanted(held) && held.tool === call?.tool && held.n === call.n)
+    if (!call || !one) return null
+    return {
+      perform: silently(() => one.end(result)),
+      steps: [
+        (state) => {
+          const isRunning = state.turn?.calls.some(({ place, status }) => place === call.place && status === 'running')
+          return {
+            says: null,
+            state: isRunning ? settleCall(state, call.place, result === 'ok' ? 'complete' : 'error') : state,
+          }
+        },
+      ],
+    }
+  },
+})
+
+/** What was stopped long ago, or belongs to a process that is no more, speaks up. Nobody listens. */
+export const late = (pick: number, ending: Ending): Deed => ({
+  code: `late(${pick}, ${ending === 'failure' ? "'failure'" : `{ text: '${ending.text}', uses: ${codeOf(ending.uses)} }`})`,
+  bind: (_, { puppets }) => {
+    const one = pickOf(
+      [...puppets.answering, ...puppets.working].filter((held) => !isWanted(held)),
+      pick,
+    )
+    if (!one) return null
+    const speak = () => {
+      count(
+        `late: ${'tool' in one ? 'call' : 'answer'} of ${one.life.status === 'living' ? 'a turn' : `a ${one.life.status} process`}`,
+      )
+      if ('tool' in one) return one.end(ending === 'failure' ? 'failed' : 'ok')
+      one.say('late')
+      one.end(ending)
+    }
+    return { perform: silently(speak), steps: [(state) => ({ says: null, state })] }
+  },
+})
+
+const aUse = fc.record({
+  tool: fc.constantFrom<ToolName[]>('touch', 'shell', 'look', 'touch', 'shell', 'nowhere'),
+  n: fc.nat(1),
+})
+/** No two alike in one answer: they are told apart by what they are. */
+const uses = fc.uniqueArray(aUse, { maxLength: 3, selector: ({ tool, n }) => `${tool} ${n}` })
+const aWord = fc.constantFrom('', 'x', 'y')
+const anAnswer = fc.record({ text: aWord, uses })
+
+export const acting: Arbitrary<Deed> = fc.oneof(
+  { weight: 4, arbitrary: anAnswer.map(({ text, uses: asked }) => finish(text, asked)) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(fc.nat(2), fc.constantFrom('ok' as const, 'failed' as const))
+      .map(([pick, result]) => work(pick, result)),
+  },
+  { weight: 1, arbitrary: fc.constantFrom('x', 'y').map(say) },
+  { weight: 1, arbitrary: fc.constant(fail) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fc.nat(3), fc.oneof(anAnswer, fc.constant('failure' as const)))
+      .map(([pick, ending]) => late(pick, ending)),
+  },
+)

@@ -1,0 +1,73 @@
+import fc, { type Arbitrary } from 'fast-check'
+import { pickOf, type Wish } from '../family/family.ts'
+import { type Asked, obey, wishes } from '../family/index.ts'
+import { isOfSeats } from '../family/seats.ts'
+import type { Real } from '../real/real.ts'
+import type { Sender, State } from '../state.ts'
+import type { Bound, Deed, Story } from '../story.ts'
+
+const nameOf = (by: Sender) => (by === null ? 'null' : `'${by}'`)
+
+/** Someone sends a command. With `again`, by mistake, under the id of one that was answered before. */
+export const ask = (by: Sender, wish: Wish, again: number | null = null): Deed => ({
+  code: `ask(${nameOf(by)}, ${wish.code}${again === null ? '' : `, ${again}`})`,
+  bind: (story, real) => {
+    return sending(note(story, by, wish, again), real)
+  },
+})
+
+/** Someone sends a command again, because no answer came; or someone else does, who took over from them. */
+export const retry = (by: Sender | 'same', pick: number): Deed => ({
+  code: `retry(${by === 'same' ? "'same'" : nameOf(by)}, ${pick})`,
+  bind: ({ sent }, real) => {
+    const one = sent.at(-1 - (pick % Math.max(1, sent.length)))
+    return one ? sending(by === 'same' ? one : { ...one, by }, real) : null
+  },
+})
+
+/** Whether anything would come of it: most of a story should be about what happens. */
+export const isUseful =
+  (by: Sender, wish: Wish) =>
+  (state: State): boolean => {
+    const command = wish.command(state)
+    const { says } = obey(state, { id: 'never sent', by, command }, 0)
+    return says.ok && (says.isChange || isOfSeats(command))
+  }
+
+export function note({ sent, state }: Story, by: Sender, wish: Wish, again: number | null): Asked {
+  const former = again === null ? null : pickOf([...state.answered.keys()], again)
+  const asked = { id: former ?? `cmd-${sent.length + 1}`, by, command: wish.command(state) }
+  sent.push(asked)
+  return asked
+}
+
+export const sending = (asked: Asked, real: Real): Bound => ({
+  sends: asked.command.type,
+  perform: () => real.submit(asked),
+  steps: [
+    (state, got) => {
+      const { state: after, says } = obey(state, asked, got?.ok ? got.value.seq : 0)
+      const isAdmitted = says.ok && says.isChange && got?.ok
+      const answered = isAdmitted ? new Map(after.answered).set(asked.id, got.value) : after.answered
+      return { says, state: { ...after, answered } }
+    },
+  ],
+})
+
+export const aSender: Arbitrary<Sender> = fc.constantFrom(null, null, null, 'ann', 'ann', 'bob')
+export const aWish: Arbitrary<Wish> = fc.oneof(...wishes)
+
+export const asking: Arbitrary<Deed> = fc.oneof(
+  {
+    weight: 16,
+    arbitrary: fc.tuple(aSender, aWish).map(([by, wish]) => ({ ...ask(by, wish), isApt: isUseful(by, wish) })),
+  },
+  { weight: 4, arbitrary: fc.tuple(aSender, aWish).map(([by, wish]) => ask(by, wish)) },
+  { weight: 1, arbitrary: fc.tuple(aSender, aWish, fc.nat(5)).map(([by, wish, again]) => ask(by, wish, again)) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.constantFrom('same' as const, null, 'ann' as const, 'bob' as const), fc.nat(5))
+      .map(([by, pick]) => retry(by, pick)),
+  },
+)

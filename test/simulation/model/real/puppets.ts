@@ -1,0 +1,119 @@
+import type { ModelPart, Models, Tool, ToolResult, Tools } from '@holdfast/core/ports'
+import { createGate, scriptedUsage } from '@holdfast/testkit'
+import type { Life } from '../../turnstile.ts'
+import type { Use } from '../state.ts'
+
+export type Ending = { readonly text: string; readonly uses: readonly Use[] } | 'failure'
+
+type Held = { readonly life: Life; readonly signal: AbortSignal }
+/** An answer that is being given. */
+export type Answering = Held & { say(text: string): void; end(ending: Ending): void }
+/** A call that is being run. */
+export type Working = Held & Use & { end(result: ToolResult['type']): void }
+
+/**
+ * A model and tools that do nothing but what the story says, when it says so. They are stubborn: told to stop, they go on
+ * and speak up later, which must not matter.
+ */
+export type Puppets = {
+  readonly answering: readonly Answering[]
+  readonly working: readonly Working[]
+  models(life: Life): Models
+  tools(life: Life): Tools
+}
+
+/** Whether anyone still waits for what it does. */
+export const isWanted = ({ life, signal }: Held): boolean => life.status === 'living' && !signal.aborted
+
+const failure = { kind: 'unreachable', message: 'The model cannot be reached.' } as const
+
+export function createPuppets(): Puppets {
+  let answering: readonly Answering[] = []
+  let working: readonly Working[] = []
+
+  async function* stream(life: Life, signal: AbortSignal): AsyncGenerator<ModelPart> {
+    let words: readonly string[] = []
+    let ending: Ending | null = null
+    let gate = createGate()
+    const mine: Answering = {
+      life,
+      signal,
+      say(text) {
+        words = [...words, text]
+        gate.open()
+      },
+      end(how) {
+        answering = answering.filter((one) => one !== mine)
+        ending ??= how
+        gate.open()
+      },
+    }
+    answering = [...answering, mine]
+    for (let said = ''; ; ) {
+      await gate.pass()
+      gate = createGate()
+      const [now, last] = [words, ending]
+      words = []
+      for (const text of now) yield { type: 'delta', part: 0, kind: 'text', text }
+      said += now.join('')
+      if (last !== null) return yield* closing(last, said)
+    }
+  }
+
+  const run =
+    (life: Life, tool: Use['tool']): Tool['run'] =>
+    async (args, _, { signal, begin, show }) => {
+      await begin()
+      const done = Promise.withResolvers<ToolResult>()
+      const mine: Working = {
+        ...{ life, signal, tool, n: Number(args['n']) },
+        end(type) {
+          working = working.filter((one) => one !== mine)
+          show('done')
+          done.resolve({ type, output: { text: 'done' } })
+        },
+      }
+      working = [...working, mine]
+      return done.promise
+    }
+
+  const tool = (life: Life, name: Use['tool'], isDestructive: boolean): Tool => ({
+    schema: { name, description: name, input: { type: 'object' } },
+    isDestructive,
+    isReadOnly: !isDestructive,
+    prepare: async (args) => ({ type: 'ready', args, preview: { type: 'arguments', args: { ...args } } }),
+    run: run(life, name),
+  })
+
+  return {
+    get answering() {
+      return answering
+    },
+    get working() {
+      return working
+    },
+    models: (life) => ({
+      find: () => ({ type: 'ready', provider: { stream: (_, { signal }) => stream(life, signal) } }),
+    }),
+    tools(life) {
+      const all = [tool(life, 'look', false), tool(life, 'touch', true), tool(life, 'shell', true)]
+      const find = (name: string) => all.find(({ schema }) => schema.name === name) ?? null
+      return { all, find, endLeftover: async () => undefined }
+    },
+  }
+}
+
+function* closing(ending: Ending, said: string): Generator<ModelPart> {
+  if (ending === 'failure') {
+    yield { type: 'end', end: { type: 'failed', fault: failure, retryable: false, retryAfterMs: null, usage: null } }
+    return
+  }
+  const text = said + ending.text
+  if (text !== '') yield { type: 'said', part: 0, said: { type: 'text', text } }
+  for (const [index, { tool, n }] of ending.uses.entries())
+    yield { type: 'said', part: index + 1, said: { type: 'call', tool, args: { n } } }
+  yield {
+    type: 'end',
+    end: { type: 'complete', finish: ending.uses.length > 0 ? 'calls' : 'stop', usage: scriptedUsage },
+  }
+}

@@ -1,0 +1,145 @@
+import { createLocalHandle, createRoster, type Roster } from '@holdfast/core'
+import {
+  type Answer,
+  type FrameOf,
+  invariant,
+  limits,
+  ok,
+  orThrow,
+  type Result,
+  type SessionHandle,
+  SessionId,
+} from '@holdfast/protocol'
+import { createVirtualClock } from '@holdfast/testkit'
+import { createMemoryBlobs } from '../../../../packages/holdfast/src/store/blobs/memory-blobs.ts'
+import { createMemoryStore } from '../../../../packages/holdfast/src/store/memory/memory-store.ts'
+import { type Life, quiet } from '../../turnstile.ts'
+import type { Asked } from '../family/index.ts'
+import { type Client, type Seat, stepsMax } from '../state.ts'
+import { createMortalStore, type Doom } from './mortal-store.ts'
+import { createPuppets, isWanted, type Puppets } from './puppets.ts'
+import { type Attachment, attach, type Memory } from './screen.ts'
+
+const session = SessionId.parse('ses_01k9xyzabcdefghjkmnpqrstvw')
+
+type Host = { readonly life: Life; readonly roster: Roster; readonly handle: SessionHandle }
+
+/** The real runtime on a store in memory: whatever it is told, it is told as a client or an adapter would. */
+export type Real = {
+  readonly puppets: Puppets
+  readonly problems: readonly string[]
+  complain(problem: string): void
+  readonly attachments: readonly Attachment[]
+  isAwake(): boolean
+  now(): Promise<FrameOf<'snapshot'>>
+  workspaceTrust(): ReturnType<ReturnType<typeof createMemoryStore>['workspaceTrust']>
+  submit(asked: Asked): Promise<Result<Answer>>
+  attach(client: Client, role: Seat['role'] | null): void
+  detach(client: Client): void
+  /** The life that now is ends when it next writes a command; says whether it did. */
+  doom(when: 'before' | 'after'): () => boolean
+  /** A new process takes over from one that was killed, or that only seems dead. */
+  crash(how: 'killed' | 'paused'): Promise<void>
+  unload(): Promise<void>
+  advance(byMs: number): void
+}
+
+export async function openReal(): Promise<Real> {
+  const clock = createVirtualClock()
+  const store = createMemoryStore()
+  const blobs = createMemoryBlobs()
+  const puppets = createPuppets()
+  const problems: string[] = []
+  const lives = new Map<string, Life>()
+  const doom: Doom = { when: null }
+  const memory: Memory = new Map()
+  let attachments: readonly Attachment[] = []
+
+  async function beBorn(): Promise<Host> {
+    const life: Life = { node: `node-${lives.size + 1}`, status: 'living' }
+    lives.set(life.node, life)
+    const node = { id: life.node, address: '', startedAt: new Date(clock.now()).toISOString() }
+    await store.registerNode(node)
+    const roster = createRoster({
+      store: createMortalStore(store, life, doom),
+      ...{ blobs, memoryBlobs: blobs, clock, node },
+      models: puppets.models(life),
+      tools: puppets.tools(life),
+      instructions: { gather: async ({ mode }) => `You are in ${mode} mode.` },
+      onProblem({ where, cause }) {
+        if (life.status === 'living')
+          problems.push(`${where}: ${cause instanceof Error ? cause.stack : JSON.stringify(cause)}`)
+      },
+      isAlive: async ({ id }) => lives.get(id)?.status === 'living',
+      newSessionId: () => session,
+      newHandle: () => 'calm-harbor-1',
+      resolveWorkdir: async (path) => ok(path),
+      defaultModel: 'sim/model',
+    })
+    return { life, roster, handle: createLocalHandle(roster, session) }
+  }
+
+  let host = await beBorn()
+
+  const hangUp = () => {
+    for (const one of attachments) one.detach()
+    attachments = []
+  }
+
+  const real: Real = {
+    puppets,
+    problems,
+    complain: (problem) => void problems.push(problem),
+    get attachments() {
+      return attachments
+    },
+    isAwake: () => host.roster.awake(session) !== null,
+    now: async () => orThrow(await host.handle.snapshot()),
+    workspaceTrust: () => store.workspaceTrust('/work'),
+    submit: ({ id, by, command }) => host.handle.submit(command, { commandId: id, ...(by && { as: by }) }),
+    attach(client, role) {
+      attachments = [...attachments, attach({ client, role, handle: host.handle }, memory)]
+    },
+    detach(client) {
+      const one = attachments.findLast((attachment) => attachment.client === client)
+      attachments = attachments.filter((other) => other !== one)
+      one?.detach()
+    },
+    doom(when) {
+      const { life } = host
+      doom.when = when
+      return () => {
+        doom.when = null
+        return life.status === 'dead'
+      }
+    },
+    async crash(how) {
+      host.life.status = how === 'killed' ? 'dead' : 'paused'
+      hangUp()
+      host = await beBorn()
+      await host.roster.settleCrashed()
+    },
+    async unload() {
+      const { life, roster } = host
+      const unloaded = roster.unload(session)
+      await quiet()
+      // It waits for what it has stopped; they come too late, and must not matter.
+      for (const one of puppets.answering) if (one.life === life) one.end({ text: 'late', uses: [] })
+      for (const one of puppets.working) if (one.life === life) one.end('ok')
+      await unloaded
+      hangUp()
+    },
+    advance: (byMs) => clock.advance(byMs),
+  }
+  await begin(real, host)
+  return real
+}
+
+async function begin({ puppets, submit }: Real, { roster }: Host): Promise<void> {
+  invariant(limits.draftSaveMs <= 1000 && limits.idleUnloadMs <= 15 * 60_000, 'the moves of time are long enough')
+  await roster.start({ workdir: '/work', budgets: { maxSteps: stepsMax } })
+  await submit({ id: 'begin', by: null, command: { type: 'sendPrompt', content: 'Begin.' } })
+  await quiet()
+  puppets.answering.find(isWanted)?.end({ text: 'Ready.', uses: [] })
+  await quiet()
+}

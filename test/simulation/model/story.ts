@@ -1,0 +1,175 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Answer, invariant, type Result } from '@holdfast/protocol'
+import type { AsyncCommand } from 'fast-check'
+import { quiet } from '../turnstile.ts'
+import { count } from './census.ts'
+import { isAnswer, named, partingOf, type Seen } from './compare.ts'
+import { atRest, course } from './course.ts'
+import type { Asked } from './family/index.ts'
+import type { Real } from './real/real.ts'
+import { atFirst, type Outcome, type State } from './state.ts'
+
+/** What a story knows: how the session must stand, how long its log is, what was ever sent, and what came to pass. */
+export type Story = { state: State; head: number; readonly sent: Asked[]; readonly told: Move[] }
+
+/** One move of a story: printed as the code that makes it, so that a story that found something can be kept. */
+export type Move = AsyncCommand<Story, Real> & {
+  /** What happens in it at once, and might have happened one by one. */
+  readonly deeds: readonly Deed[]
+}
+
+/** Something done to a session that takes no time, so that two of them can be done at once. */
+export type Deed = {
+  readonly code: string
+  /** Settles whom and what it is about; null when there is nothing it could be done to. */
+  readonly bind: (story: Story, real: Real) => Bound | null
+  /** Whether it is worth doing now; one that is not is left out of the story. */
+  readonly isApt?: (state: State) => boolean
+}
+
+type Got = Result<Answer> | null
+
+export type Bound = {
+  /** The command it sends, if it sends one. */
+  readonly sends?: string
+  readonly perform: () => Promise<Result<Answer>> | null
+  /** The same, done to what must be, in as many steps as it takes. */
+  readonly steps: readonly Step[]
+}
+
+/** `got` is what was heard: it names what was made. */
+export type Step = (state: State, got: Got) => { readonly state: State; readonly says: Outcome['says'] | null }
+
+/** A deed that nobody is answered for. */
+export const silently = (act: () => void) => () => {
+  act()
+  return null
+}
+
+export const beginStory = async (real: Real): Promise<Story> => ({
+  state: atFirst,
+  head: (await real.now()).seq,
+  sent: [],
+  told: [],
+})
+
+type MoreOfMove = { readonly isApt?: Deed['isApt'] | undefined; readonly deeds?: readonly Deed[] }
+
+export function move(code: string, run: Move['run'], { isApt = () => true, deeds = [] }: MoreOfMove = {}): Move {
+  const self: Move = {
+    deeds,
+    check: ({ state }) => isApt(state),
+    run(story, real) {
+      story.told.push(self)
+      return run(story, real)
+    },
+    toString: () => code,
+  }
+  return self
+}
+
+/** A deed by itself: then it is also known which record it must have written, or that it wrote none. */
+export const alone = (deed: Deed): Move => move(deed.code, (story, real) => doAlone(deed, story, real), deed)
+
+export async function doAlone({ code, bind }: Deed, story: Story, real: Real): Promise<void> {
+  const { state, head } = story
+  const bound = bind(story, real)
+  if (!bound) return
+  const [got = null] = await perform([bound])
+  const { state: after, says } = applied(bound, state, got)
+  const heard = `${code} is answered ${JSON.stringify(got)}`
+  if (got && says) {
+    invariant(isAnswer(got, says), `${heard}\n  and must be ${JSON.stringify(says)}`)
+    count(`${bound.sends}: ${says.ok ? 'accepted' : says.code}`)
+  }
+  await mustBe(story, real, after, heard)
+  const isChange = says ? says.ok && says.isChange : !isDeepStrictEqual(onRecord(state), onRecord(story.state))
+  invariant(isChange || story.head === head, `${heard}: it changes nothing, and wrote a record`)
+  if (!got?.ok || !says?.ok || says.first) return
+  const seq = isChange ? head + 1 : head
+  invariant(got.value.seq === seq, `${heard}, and must name record ${seq}`)
+}
+
+/** Two deeds at once: the session must be as if one had come after the other, whichever it was. */
+export const together = (...deeds: readonly [Deed, Deed]): Move => {
+  const code = `together(${deeds.map((deed) => deed.code).join(', ')})`
+  return move(code, (story, real) => doTogether(code, deeds, story, real), { deeds })
+}
+
+async function doTogether(code: string, deeds: readonly Deed[], story: Story, real: Real): Promise<void> {
+  count('together')
+  const bound = deeds.flatMap((deed) => deed.bind(story, real) ?? [])
+  const answers = await perform(bound)
+  const done = bound.map(({ steps }, index) => ({ steps, got: answers[index] ?? null }))
+  const seen = await look(real)
+  const partings: string[] = []
+  for (const state of endings(story.state, done)) {
+    const parting = settled(state, seen, real)
+    if (parting.problem === null) return keep(story, parting.state, seen)
+    partings.push(parting.problem)
+  }
+  const heard = `${code} is answered ${JSON.stringify(answers)}: no order explains that.`
+  throw new Error(`${heard}\n  ${[...new Set(partings)].join('\n  or: ')}`)
+}
+
+const applied = ({ steps }: Bound, state: State, got: Got): ReturnType<Step> =>
+  steps.reduce<ReturnType<Step>>((sum, step) => step(sum.state, got), { state, says: null })
+
+type Done = Pick<Bound, 'steps'> & { readonly got: Got }
+
+/** All that may come of them: each next step may come at any point of what the ones before it have set going. */
+function* endings(state: State, done: readonly Done[]): Generator<State> {
+  const open = done.filter(({ steps }) => steps.length > 0)
+  if (open.length === 0) return yield state
+  for (const now of course(state)) {
+    for (const one of open) {
+      const [step, ...steps] = one.steps
+      const came = step?.(now, one.got)
+      if (!came || (one.got && came.says && !isAnswer(one.got, came.says))) continue
+      yield* endings(
+        came.state,
+        open.map((other) => (other === one ? { ...one, steps } : other)),
+      )
+    }
+  }
+}
+
+/** Lets the session come to rest and holds it against what it must be. */
+export async function mustBe(story: Story, real: Real, state: State, after: string): Promise<void> {
+  const seen = await look(real)
+  const parting = settled(state, seen, real)
+  if (parting.problem !== null) throw new Error(`after ${after}\n  ${parting.problem}`)
+  keep(story, parting.state, seen)
+}
+
+function settled(state: State, seen: Seen, real: Real): { readonly state: State; readonly problem: string | null } {
+  const rest = named(atRest(state), seen)
+  return { state: rest, problem: partingOf(rest, seen, real) }
+}
+
+function keep(story: Story, state: State, { now }: Seen): void {
+  story.state = state
+  story.head = now.seq
+}
+
+async function look(real: Real): Promise<Seen> {
+  await quiet()
+  return { now: await real.now(), workspaceTrust: await real.workspaceTrust() }
+}
+
+async function perform(bound: readonly Bound[]): Promise<readonly Got[]> {
+  const got: Got[] = bound.map(() => null)
+  const hopes = bound.map(({ perform: act }) => act())
+  for (const [index, hope] of hopes.entries()) hope?.then((answer) => (got[index] = answer))
+  await quiet()
+  invariant(
+    hopes.every((hope, index) => !hope || got[index]),
+    'a command is never answered',
+  )
+  return got
+}
+
+/** What of a state is in the log. */
+function onRecord({ seats: _, isAwake: __, turn, ...rest }: State): unknown {
+  return { ...rest, turn: turn && { ...turn, streamed: '', saved: '' } }
+}

@@ -1,0 +1,45 @@
+import { commandTypes } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { allMet, timesMet } from './model/census.ts'
+import { knownCommands } from './model/family/index.ts'
+import { liveBy, liveThroughMoves } from './model/live.ts'
+import { batchesOf, isOneSeed, runs } from './runs.ts'
+import { keptStories } from './stories.ts'
+
+describe('a session, held against a plain model of it', () => {
+  it.each(Object.entries(keptStories))('knows: %s', async (_, moves) => {
+    await liveBy(moves)
+  })
+
+  it.each(batchesOf(runs.moves))(
+    'is what it must be after every move (SEED=$first and the next)',
+    async ({ seeds }) => {
+      for (const seed of seeds) await liveThroughMoves(seed)
+    },
+  )
+})
+
+describe('the model', () => {
+  it('has a rule for every command', () => {
+    expect(knownCommands.toSorted()).toEqual(commandTypes.toSorted())
+  })
+
+  it.skipIf(isOneSeed)('has met all that it is there for', () => {
+    const wanted = [
+      ...commandTypes.map((type) => `${type}: accepted`),
+      ...commandTypes.flatMap((type) => (type === 'claimDriver' ? [] : `${type}: not_driver`)),
+      ...['claimDriver: driver_taken', 'claimDriver: not_subscribed', 'handOver: not_subscribed'],
+      ...['no_pending_approval', 'approval_not_found', 'already_decided'].map((code) => `respondToApproval: ${code}`),
+      ...['continue: turn_running', 'continue: nothing_to_continue', 'setToolTrust: bad_request'],
+      ...['reorderQueue: bad_request', 'removeQueueEntry: queue_entry_not_found', 'sendPrompt: empty_prompt'],
+      ...['queueFollowUp: queue_full', 'together', 'unload', 'crash: killed', 'crash: paused'],
+      ...['crash over a command: before', 'crash over a command: after'],
+      ...['a turn', 'a dead process', 'a paused process'].flatMap((of) => [
+        `late: answer of ${of}`,
+        `late: call of ${of}`,
+      ]),
+    ]
+    const seldom = wanted.filter((what) => timesMet(what) === 0)
+    expect(seldom, `of these:\n${allMet().join('\n')}`).toEqual([])
+  })
+})

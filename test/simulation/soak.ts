@@ -1,0 +1,31 @@
+import { decideThrough } from './decision-story.ts'
+import { liveThroughMoves } from './model/live.ts'
+import { replay, soak } from './runs.ts'
+import { liveThrough } from './story.ts'
+
+/** Every suite that needs nothing but memory, seed after seed, until the time is up or one fails. */
+const suites: readonly { readonly file: string; readonly live: (seed: number) => void | Promise<void> }[] = [
+  { file: 'session-model', live: liveThroughMoves },
+  { file: 'session', live: (seed) => liveThrough(seed, 'named') },
+  { file: 'decision', live: decideThrough },
+]
+
+const until = performance.now() + soak.minutes * 60_000
+let seed = soak.firstSeed
+console.log(`from SEED=${seed}, for ${soak.minutes} minutes`)
+let tellAt = performance.now() + 60_000
+
+for (; performance.now() < until; seed++) {
+  for (const { file, live } of suites) {
+    try {
+      await live(seed)
+    } catch (cause) {
+      console.error(`${replay(seed, file)}\n${cause instanceof Error ? cause.stack : cause}`)
+      process.exit(1)
+    }
+  }
+  if (performance.now() < tellAt) continue
+  console.log(`${seed - soak.firstSeed + 1} seeds of each suite, none fails`)
+  tellAt += 60_000
+}
+console.log(`done: ${seed - soak.firstSeed} seeds of each suite, none fails`)

@@ -1,7 +1,7 @@
 import { commandTypes } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { allMet, timesMet } from './model/census.ts'
-import { knownCommands } from './model/family/index.ts'
+import { knownCommands } from './model/family/obey.ts'
 import { liveBy, liveThroughMoves } from './model/live.ts'
 import { batchesOf, isOneSeed, runs } from './runs.ts'
 import { keptStories } from './stories.ts'

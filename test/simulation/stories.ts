@@ -1,3 +1,4 @@
+import { limits } from '@holdfast/protocol'
 import { respond } from './model/family/approvals.ts'
 import { queueFollowUp, sendPrompt } from './model/family/prompts.ts'
 import { recallQueues } from './model/family/queues.ts'
@@ -44,5 +45,8 @@ export const keptStories: Readonly<Record<string, readonly (Move | Deed)[]>> = {
     ask('ann', sendPrompt('c')),
     dieOver('ann', recallQueues, 'after'),
   ],
-  'the queue is full': [ask(null, sendPrompt('a')), ...Array.from({ length: 65 }, () => ask(null, queueFollowUp('b')))],
+  'the queue is full': [
+    ask(null, sendPrompt('a')),
+    ...Array.from({ length: limits.promptsQueuedMax + 1 }, () => ask(null, queueFollowUp('b'))),
+  ],
 }

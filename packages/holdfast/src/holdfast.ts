@@ -73,7 +73,9 @@ export function createHoldfast(roster: Roster, close: () => Promise<void>): Hold
       return newest ? sessionOf(newest.id) : null
     },
     listSessions: () =>
-      roster.all().map(({ id, folded }) => ({ session: sessionOf(id), metadata: folded().row.entry.meta })),
+      roster
+        .all()
+        .map(({ id, folded }) => ({ session: sessionOf(id), metadata: roster.attended(folded().row.entry.meta) })),
     list: async (asked) => orThrow(await sessions.list(asked)),
     sendPrompt: async (name, content) => (await getSession(name)).sendPrompt(content),
     abort: async (name) => (await getSession(name)).abort(),

@@ -58,7 +58,7 @@ export { dropRecorded, growLive, type LivePart, type LivePlace } from './live-pa
 export { CallStatus, CallView, Message } from './message.ts'
 export { addToMeta, Meta } from './meta.ts'
 export { didYouMean, nearest } from './nearest.ts'
-export { NewsFrame, SessionNews, StopReason } from './news.ts'
+export { NewsFrame, newsSession, SessionNews, StopReason } from './news.ts'
 export { parseSessionName, type SessionName } from './parse-session-name.ts'
 export { reorderQueue } from './queue-order.ts'
 export { type LostRecord, Recorded } from './record.ts'

@@ -29,6 +29,11 @@ export const limits = {
   snapshotEveryRecords: 256,
   draftSaveMs: 1000,
   heartbeatMs: 15_000,
+  /** How long an attachment keeps its seat without a stream, and how many may do so at once. */
+  seatKeptMs: 30_000,
+  seatsKeptMax: 100,
+  /** How much news may wait for a reader before it is cut. */
+  newsWaitingMax: 10_000,
   providerSilenceMs: 120_000,
   shellTimeoutMs: 30_000,
   shellTimeoutMsMax: 300_000,

@@ -20,6 +20,10 @@ export const SessionNews = z.discriminatedUnion('type', [
 ])
 export type SessionNews = z.infer<typeof SessionNews>
 
+/** Which session news are about. */
+export const newsSession = (news: SessionNews): SessionId =>
+  news.type === 'session.stopped' ? news.session : news.session.id
+
 /** The last word of a stream of news. Whoever comes back lists the sessions again: news that were missed are not told twice. */
 export const NewsEnd = z.object({
   type: z.literal('end'),

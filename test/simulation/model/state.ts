@@ -45,7 +45,7 @@ export type Said =
 export type Seat = { readonly client: Client; readonly role: 'driver' | 'viewer'; readonly holds: number }
 
 /**
- * What a session must be, in the plainest words there are. It shares no code with the core: it is written from the
+ * What a session must be, in the plainest words there are. It shares no code with the core but the hash of arguments: it is written from the
  * description of the behaviour, so that the two can disagree.
  */
 export type State = {

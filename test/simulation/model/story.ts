@@ -5,7 +5,7 @@ import { quiet } from '../turnstile.ts'
 import { count } from './census.ts'
 import { isAnswer, named, partingOf, type Seen } from './compare.ts'
 import { atRest, course } from './course.ts'
-import type { Asked } from './family/index.ts'
+import type { Asked } from './family/obey.ts'
 import type { Real } from './real/real.ts'
 import { atFirst, type Outcome, type State } from './state.ts'
 

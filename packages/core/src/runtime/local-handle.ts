@@ -30,10 +30,9 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
       const runner = roster.awake(id)
       return runner ? ok(runner.folded()) : loadSession(store, id)
     },
-    // How many are watching is not on record: only the process that runs the session knows.
-    tell: (meta) => ({ ...meta, attachments: roster.awake(id)?.hub.attached ?? 0 }),
+    tell: roster.attended,
     here: ({ settings }) => ({
-      clients: [...(roster.awake(id)?.hub.seats.all ?? [])],
+      clients: roster.awake(id)?.hub.seats.all ?? [],
       credentialsConfigured: roster.parts.models.find(settings.model).type === 'ready',
     }),
   })
@@ -55,8 +54,9 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
       const answer = await runner.value.submit(submission)
       // It was unloaded while the command was on its way, which nobody may notice: wake it and ask again.
       const isUnloaded = !answer.ok && answer.fault.code === 'session_stopped' && roster.awake(id) !== runner.value
-      const again = isUnloaded ? await roster.wake(id) : null
-      return again?.ok ? again.value.submit(submission) : answer
+      if (!isUnloaded) return answer
+      const again = await roster.wake(id)
+      return again.ok ? again.value.submit(submission) : again
     },
 
     async *subscribe({ after, signal, client, role }: SubscribeOptions = {}): AsyncGenerator<Frame> {

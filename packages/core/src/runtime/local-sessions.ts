@@ -25,8 +25,7 @@ export function createLocalSessions(roster: Roster): Sessions {
       const { limit = 50, ...rest } = options.data
       const { sessions: rows, next } = await store.list({ ...rest, limit: Math.min(limit, limits.listSessionsMax) })
       const sessions = ownedStatus(rows, await livingOf(busyOwners(rows), store, isAlive))
-      const attended = sessions.map((meta) => ({ ...meta, attachments: roster.awake(meta.id)?.hub.attached ?? 0 }))
-      return ok({ sessions: attended, next })
+      return ok({ sessions: sessions.map(roster.attended), next })
     },
 
     subscribe: ({ signal } = {}) => roster.news.follow(signal),

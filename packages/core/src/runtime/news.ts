@@ -1,4 +1,4 @@
-import type { SessionId, SessionNews } from '@holdfast/protocol'
+import { limits, newsSession, type SessionNews } from '@holdfast/protocol'
 
 /** Tells whoever follows all sessions what becomes of them. */
 export interface News {
@@ -6,18 +6,16 @@ export interface News {
   follow(signal?: AbortSignal): AsyncIterable<SessionNews>
 }
 
-const waitingMax = 10_000
-
 /** Of a session that changes faster than someone reads, only the newest is kept: news say where a session stands. */
 export function createNews(): News {
   const followers = new Set<{ readonly waiting: Map<string, SessionNews>; wake: (() => void) | null }>()
   return {
     tell(news) {
       for (const follower of followers) {
-        const key = `${news.type} ${idOf(news)}`
+        const key = `${news.type} ${newsSession(news)}`
         follower.waiting.delete(key) // so that it comes in the order of its newest word
         follower.waiting.set(key, news)
-        if (follower.waiting.size > waitingMax) followers.delete(follower)
+        if (follower.waiting.size > limits.newsWaitingMax) followers.delete(follower)
         follower.wake?.()
       }
     },
@@ -49,5 +47,3 @@ export function createNews(): News {
     },
   }
 }
-
-const idOf = (news: SessionNews): SessionId => (news.type === 'session.stopped' ? news.session : news.session.id)

@@ -14,7 +14,8 @@ export type Notifier = (notification: Notification) => void
 
 /** Calls notifiers. Each question and each rest is told once, as it comes to be. */
 export interface Notifying {
-  set(id: SessionId, notifier: Notifier): void
+  /** `state` is where the session stands, if it is awake: a question that waits already is told at once. */
+  set(id: SessionId, notifier: Notifier, state: SessionState | null): void
   look(id: SessionId, state: SessionState): void
 }
 
@@ -22,28 +23,32 @@ type Watched = { readonly notifier: Notifier; askedUpTo: number; wasRunning: boo
 
 export function createNotifying(onProblem: OnProblem): Notifying {
   const watched = new Map<SessionId, Watched>()
-  return {
-    set: (id, notifier) => void watched.set(id, { notifier, askedUpTo: 0, wasRunning: false }),
+  function look(id: SessionId, state: SessionState): void {
+    const one = watched.get(id)
+    if (!one) return
+    const tell = (notification: Notification) => {
+      try {
+        one.notifier(notification)
+      } catch (cause) {
+        onProblem({ where: `the notifier of ${id}`, cause })
+      }
+    }
+    for (const approval of viewOf(state).pendingApprovals) {
+      if (approval.id <= one.askedUpTo) continue
+      one.askedUpTo = approval.id // a question is named by its seq, so later ones are larger
+      tell({ type: 'approval.asked', session: id, approval })
+    }
+    const { turn } = state
+    if (turn.phase === 'idle' && one.wasRunning && turn.last)
+      tell({ type: 'turn.ended', session: id, reason: turn.last.reason })
+    one.wasRunning = turn.phase !== 'idle'
+  }
 
-    look(id, state) {
-      const one = watched.get(id)
-      if (!one) return
-      const tell = (notification: Notification) => {
-        try {
-          one.notifier(notification)
-        } catch (cause) {
-          onProblem({ where: `the notifier of ${id}`, cause })
-        }
-      }
-      for (const approval of viewOf(state).pendingApprovals) {
-        if (approval.id <= one.askedUpTo) continue
-        one.askedUpTo = approval.id // a question is named by its seq, so later ones are larger
-        tell({ type: 'approval.asked', session: id, approval })
-      }
-      const { turn } = state
-      if (turn.phase === 'idle' && one.wasRunning && turn.last)
-        tell({ type: 'turn.ended', session: id, reason: turn.last.reason })
-      one.wasRunning = turn.phase !== 'idle'
+  return {
+    look,
+    set(id, notifier, state) {
+      watched.set(id, { notifier, askedUpTo: 0, wasRunning: false })
+      if (state) look(id, state)
     },
   }
 }

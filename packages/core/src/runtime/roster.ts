@@ -35,6 +35,8 @@ export interface Roster {
   /** The session if it is awake here, without waking it. */
   awake(id: SessionId): SessionRunner | null
   all(): readonly SessionRunner[]
+  /** The metadata with how many are attached, which is not on record. */
+  attended(meta: Meta): Meta
   /** Takes the session out of memory and gives it up: what ran is interrupted, and anyone may wake it again. */
   unload(id: SessionId): Promise<void>
   /** Settles what dead nodes left open, removes what nobody spoke in, and returns the dead. A starting node does this once. */
@@ -69,10 +71,17 @@ export function createRoster(parts: NodeParts): Roster {
       const cause = `The process ${takenFrom} died.`
       news.tell({ type: 'session.stopped', session: id, reason: 'crashed', cause })
     }
-    news.tell({ type: 'session.started', session: metaOf(runner.value) })
-    unloader.look(runner.value)
+    news.tell({ type: 'session.started', session: attended(runner.value.folded().row.entry.meta) })
+    look(runner.value)
     return runner
   }
+
+  function look(runner: SessionRunner): void {
+    unloader.look(runner)
+    notifying.look(runner.id, runner.folded().state)
+  }
+
+  const attended = (meta: Meta): Meta => ({ ...meta, attachments: held.get(meta.id)?.runner.hub.attached ?? 0 })
 
   async function runnerFor(id: SessionId, { epoch }: Lease): Promise<Result<SessionRunner>> {
     const loaded = await loadSession(store, id)
@@ -87,9 +96,8 @@ export function createRoster(parts: NodeParts): Roster {
       touched: () => {
         const one = held.get(id)
         if (!one) return
-        unloader.look(one.runner)
-        notifying.look(id, one.runner.folded().state)
-        news.tell({ type: 'session.changed', session: metaOf(one.runner) })
+        look(one.runner)
+        news.tell({ type: 'session.changed', session: attended(one.runner.folded().row.entry.meta) })
       },
       abandoned: ({ code, message }) => {
         forget(id)
@@ -137,7 +145,8 @@ export function createRoster(parts: NodeParts): Roster {
     parts,
     news,
     wake,
-    notify: notifying.set,
+    attended,
+    notify: (id, notifier) => notifying.set(id, notifier, held.get(id)?.runner.folded().state ?? null),
     async start(options) {
       const started = await startSession(parts, options)
       return started.ok ? wake(started.value) : started
@@ -160,6 +169,3 @@ export function createRoster(parts: NodeParts): Roster {
   }
   return roster
 }
-
-/** How many are attached is not on record. */
-const metaOf = ({ folded, hub }: SessionRunner): Meta => ({ ...folded().row.entry.meta, attachments: hub.attached })

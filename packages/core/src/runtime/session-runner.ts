@@ -13,6 +13,7 @@ import { answerOf, decide } from '../session/decide.ts'
 import type { Input, Report } from '../session/input.ts'
 import { plan } from '../session/plan.ts'
 import { askedCalls } from '../session/state.ts'
+import { createAbortTurn } from './abort-turn.ts'
 import { createDamageCheck } from './damage.ts'
 import type { EffectParts, RuntimeParts } from './effect/parts.ts'
 import { createPerform } from './effect/perform-effect.ts'
@@ -22,7 +23,6 @@ import { createHub, type Hub } from './hub.ts'
 import { createBackground } from './in-background.ts'
 import { type Folded, fold, type LoadedSession } from './load-session.ts'
 import { createMailbox } from './mailbox.ts'
-import { createOwedAbort } from './owed-abort.ts'
 import { createPerformer } from './performer.ts'
 import { resolve } from './resolve.ts'
 import { seatRefusal } from './seat-refusal.ts'
@@ -44,7 +44,7 @@ export type RunnerOptions = {
   readonly epoch: number
   readonly parts: RuntimeParts
   readonly loaded: LoadedSession
-  /** Something happened: the roster looks again whether the session may be unloaded. */
+  /** Something happened, on record or in the seats. */
   readonly touched: () => void
   /** The session can no longer be written here; the roster forgets it. */
   readonly abandoned: (fault: Fault) => void
@@ -53,7 +53,6 @@ export type RunnerOptions = {
 type Refusal = Extract<Result<void>, { ok: false }>
 
 const storageRetryMs = 500
-const abortLookMsMax = 50
 
 /** Wakes a session. Recovery is the ordinary path: fold, report the restart, plan. */
 export async function openRunner({
@@ -88,11 +87,11 @@ export async function openRunner({
   const inBackground = createBackground(parts.onProblem)
   const snapshots = createSnapshotKeeper(id, store, loaded.snapshotSeq, inBackground)
   const pause = (delayMs: number) => new Promise<void>((wake) => void clock.after(delayMs, wake))
-  const owedAbort = createOwedAbort(
-    mailbox,
-    () => pause(storageRetryMs),
-    () => closed !== null,
-  )
+  const aborting = createAbortTurn({
+    ...{ mailbox, pause, inBackground, record: recordAbort, isClosed: () => closed !== null },
+    interrupt: () => performer.interrupt(),
+    findCommand: (commandId) => store.findCommand(id, commandId),
+  })
 
   /** What breaks here is our bug: the session stops before its log learns something false, and is brought up again. */
   async function step(input: Input): Promise<Result<Answer>> {
@@ -135,7 +134,7 @@ export async function openRunner({
     current = next
     hub.publish(records) // only after append: nobody may see what a crash could unsay
     performer.reconcile(plan(current.state))
-    if (current.state.turn.phase === 'idle') owedAbort.forget()
+    if (current.state.turn.phase === 'idle') aborting.forget()
     snapshots.look(current)
     touched()
     return records[0] ? ok(answerOf(records[0].record)) : nothingNew
@@ -194,42 +193,30 @@ export async function openRunner({
     if (command.type === 'claimDriver' || command.type === 'handOver') return ok({ seq, result: {} })
     const facts = await resolve(effects, submission)
     if (!facts.ok) return retryOf({ type: 'command', facts: {}, ...submission }, facts)
-    if (submission.command.type === 'abort') return abort(submission)
+    if (submission.command.type === 'abort') return aborting.abort(submission)
     const decided = await mailbox.put(() => step({ type: 'command', facts: facts.value, ...submission }))
     // Someone else may have answered between our look and the decision: look again, so that their name can be told.
     const isOutdated = !decided.ok && decided.fault.code === 'approval_not_found' && current.state.seq > seq
     return isOutdated ? submit(submission) : decided
   }
 
-  async function abort(submission: Submission): Promise<Result<Answer>> {
-    // Sent again, it must not stop the turn that has begun since. But a disk that does not answer must not hold it up.
-    const known = store.findCommand(id, submission.commandId).catch(() => null)
-    const first = await Promise.race([known, pause(abortLookMsMax).then(() => null)])
-    if (first) return ok(answerOf(first))
-    performer.interrupt() // before anything is written, so that it works on a full or stuck disk
-    const record = async () => {
-      const facts = { draft: effects.answer?.draft(), printed: hub.printed() }
-      const recorded = await step({ type: 'command', facts, ...submission })
-      if (recorded.ok && current.state.turn.phase !== 'idle') await interruptTurn()
-      return recorded
+  async function recordAbort(submission: Submission): Promise<Result<Answer>> {
+    const facts = { draft: effects.answer?.draft(), printed: hub.printed() }
+    const recorded = await step({ type: 'command', facts, ...submission })
+    // Under an id that another command has taken it is not on record; but what it has stopped is stopped.
+    if (recorded.ok && current.state.turn.phase !== 'idle' && (await settleStopped()).ok) {
+      performer.reconcile([])
+      performer.reconcile(plan(current.state)) // a question that still waits has its clock watched again
     }
-    const aborted = await mailbox.put(record)
-    if (!aborted.ok && aborted.fault.code === 'storage_error')
-      inBackground(`recording an abort of ${id}`, owedAbort.owe(record))
-    return aborted
+    return recorded
   }
 
-  /** An abort whose id another command has taken is not on record; but what it has stopped is stopped. */
-  async function interruptTurn(): Promise<void> {
-    const settled = await step({ type: 'process.stopped', draft: effects.answer?.draft() ?? null })
-    if (!settled.ok) return
-    performer.reconcile([])
-    performer.reconcile(plan(current.state)) // a question that still waits has its clock watched again
-  }
+  /** Nothing runs any more: what did is interrupted, open questions go on waiting. */
+  const settleStopped = () => step({ type: 'process.stopped', draft: effects.answer?.draft() ?? null })
 
   async function stop(reason: 'stopped' | 'closing'): Promise<void> {
     performer.interrupt()
-    const settled = await mailbox.put(() => step({ type: 'process.stopped', draft: effects.answer?.draft() ?? null }))
+    const settled = await mailbox.put(settleStopped)
     // The next wake settles what could not be settled now; but someone should know that it was not.
     if (!settled.ok && !closed) parts.onProblem({ where: `stopping ${id}`, cause: settled.fault })
     closed ??= fault('session_stopped', 'The session was unloaded here. Open it again to go on.')

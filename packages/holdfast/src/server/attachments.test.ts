@@ -1,8 +1,7 @@
-import { decodeFrames, type Frame, type FrameOf, invariant } from '@holdfast/protocol'
+import { decodeFrames, type Frame, type FrameOf, invariant, limits } from '@holdfast/protocol'
 import { isRecord } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { seatKeptMs } from './attachments.ts'
 import { openHouseServer } from './testing/house-server.ts'
 import { codeOf } from './testing/test-server.ts'
 
@@ -46,7 +45,7 @@ describe('an attachment', () => {
   it('has a seat before it has a stream: the first drives, the second watches', async () => {
     await using test = await openHouseServer()
     const first = await open(test)
-    expect(first).toEqual({ attachment: expect.any(String), role: 'driver', keptMs: seatKeptMs })
+    expect(first).toEqual({ attachment: expect.any(String), role: 'driver', keptMs: limits.seatKeptMs })
     expect(await open(test, { attachment: 'tab-2' })).toMatchObject({ attachment: 'tab-2', role: 'viewer' })
     expect(await open(test, { role: 'driver' })).toMatchObject({ role: 'viewer' })
     const as = { 'holdfast-attachment': first.attachment }
@@ -77,7 +76,7 @@ describe('an attachment', () => {
   it('loses its seat when no stream follows in time', async () => {
     await using test = await openHouseServer()
     await open(test, { attachment: 'tab-1' })
-    test.house.clock.advance(seatKeptMs - 1)
+    test.house.clock.advance(limits.seatKeptMs - 1)
     expect(seatsOf(test)).toHaveLength(1)
     test.house.clock.advance(1)
     await untilSeated(test, [])
@@ -89,19 +88,19 @@ describe('an attachment', () => {
     const broken = await follow(test, 'tab-1')
     await open(test, { attachment: 'tab-2' })
     const other = await follow(test, 'tab-2')
-    test.house.clock.advance(2 * seatKeptMs)
+    test.house.clock.advance(2 * limits.seatKeptMs)
     broken.leave()
     await untilOneSubscriptionLess(test, 4)
-    test.house.clock.advance(seatKeptMs - 1)
+    test.house.clock.advance(limits.seatKeptMs - 1)
     const back = await follow(test, 'tab-1')
-    test.house.clock.advance(2 * seatKeptMs)
+    test.house.clock.advance(2 * limits.seatKeptMs)
     expect(seatsOf(test)).toEqual([
       { client: 'tab-1', role: 'driver' },
       { client: 'tab-2', role: 'viewer' },
     ])
     back.leave()
     await untilOneSubscriptionLess(test, 4)
-    test.house.clock.advance(seatKeptMs)
+    test.house.clock.advance(limits.seatKeptMs)
     await untilSeated(test, [['tab-2', 'viewer']])
     other.leave()
   })

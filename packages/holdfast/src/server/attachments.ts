@@ -3,6 +3,7 @@ import {
   type ClientId,
   type Frame,
   fault,
+  limits,
   ok,
   type Result,
   type Role,
@@ -10,10 +11,6 @@ import {
   type SessionHandle,
   type SessionId,
 } from '@holdfast/protocol'
-
-/** How long a seat is kept for an attachment that has no stream: before its first one, and after each that broke. */
-export const seatKeptMs = 30_000
-const keptMax = 100
 
 /**
  * The attachments of this server. One that was opened holds a seat by a subscription of the server's own, so that it
@@ -63,11 +60,11 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsPart
     one.stopWaiting = nothing
     if (one.streams.size > 0 || all.get(key) !== one) return
     if (one.hold === null) return drop(key, one)
-    one.stopWaiting = after(seatKeptMs, () => drop(key, one))
+    one.stopWaiting = after(limits.seatKeptMs, () => drop(key, one))
     all.delete(key) // so that those that wait stand in the order in which they began to
     all.set(key, one)
     const waiting = [...all].filter(([, { streams }]) => streams.size === 0)
-    for (const [oldestKey, oldest] of waiting.slice(0, -keptMax)) drop(oldestKey, oldest)
+    for (const [oldestKey, oldest] of waiting.slice(0, -limits.seatsKeptMax)) drop(oldestKey, oldest)
   }
   closing.addEventListener('abort', () => {
     for (const [key, one] of all) drop(key, one)

@@ -1,4 +1,4 @@
-import type { Meta, SessionId, SessionNews } from '@holdfast/protocol'
+import type { Meta, SessionNews } from '@holdfast/protocol'
 
 /**
  * The list after one piece of news: where a session stands now, and in its place. One that is not in the list is put there
@@ -16,8 +16,6 @@ export function addNews(listed: readonly Meta[], news: SessionNews, isWhole: boo
 /** Whether only the server can say what the list is after this. */
 export const needsLook = (listed: readonly Meta[], news: SessionNews, isWhole: boolean): boolean =>
   news.type === 'session.stopped' || (!isWhole && listed.every(({ id }) => id !== news.session.id))
-
-export const idOf = (news: SessionNews): SessionId => (news.type === 'session.stopped' ? news.session : news.session.id)
 
 /** The order in which the server lists them. */
 function newestFirst(left: Meta, right: Meta): number {

@@ -1,7 +1,7 @@
 import type { RemoteSessions } from '@holdfast/client'
-import { type Fault, limits, type Meta, type SessionNews } from '@holdfast/protocol'
+import { type Fault, limits, type Meta, newsSession, type SessionNews } from '@holdfast/protocol'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { addNews, idOf, needsLook } from './add-news.ts'
+import { addNews, needsLook } from './add-news.ts'
 import { useNews } from './use-news.ts'
 
 export type SessionListState = {
@@ -67,7 +67,7 @@ export function useSessionList(sessions: RemoteSessions, search: string): Sessio
       if (!document.hidden) ask()
     }
     const hear = (news: SessionNews) => {
-      if (meanwhile) return void meanwhile.set(idOf(news), news)
+      if (meanwhile) return void meanwhile.set(newsSession(news), news)
       if (needsLook(shown, news, isWhole)) soon ??= setTimeout(ask, soonMs)
       const next = addNews(shown, news, isWhole)
       if (next === shown) return

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { pickOf, type Wish } from '../family/family.ts'
-import { type Asked, obey, wishes } from '../family/index.ts'
+import { type Asked, obey, wishes } from '../family/obey.ts'
 import { isOfSeats } from '../family/seats.ts'
 import type { Real } from '../real/real.ts'
 import type { Sender, State } from '../state.ts'

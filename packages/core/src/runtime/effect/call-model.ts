@@ -65,8 +65,8 @@ async function requestOf(
   invariant(now.context, 'a step begins with its context on record')
   const [window, system, tools] = await Promise.all([
     readWindow(store, session, now),
-    told.read(blobs, now.context.system),
-    told.read(blobs, now.context.tools),
+    told.read(now.context.system),
+    told.read(now.context.tools),
   ])
   const schemas: readonly ToolSchema[] = JSON.parse(tools) // our own JSON, named by its hash
   const files = await readFiles(blobs, window)

@@ -8,7 +8,7 @@ import { unreadyFault } from './unready-fault.ts'
 
 /** Gathers what the model is told apart from messages and stores it, so that the request is built from the log and blobs alone. */
 export async function prepareStep(
-  { state, models, tools, blobs, instructions }: EffectParts,
+  { state, models, tools, instructions }: EffectParts,
   { turn }: Extract<Effect, { type: 'prepare-step' }>,
   told: ToldTexts,
 ): Promise<Report> {
@@ -20,8 +20,8 @@ export async function prepareStep(
   const { workdir, instructions: added } = origin
   const offered = tools.all.filter((tool) => isOffered(origin, tool))
   const [system, schemas] = await Promise.all([
-    instructions.gather({ workdir, mode: settings.mode, added }).then((text) => told.keep(blobs, 'system', text)),
-    told.keep(blobs, 'tools', JSON.stringify(offered.map(({ schema }) => schema))),
+    instructions.gather({ workdir, mode: settings.mode, added }).then((text) => told.keep('system', text)),
+    told.keep('tools', JSON.stringify(offered.map(({ schema }) => schema))),
   ])
   return { type: 'step.prepared', turn, mode: settings.mode, system, tools: schemas }
 }

@@ -31,20 +31,20 @@ function countingBlobs() {
 describe('told texts', () => {
   it('stores the same text once, and gives it back without asking the disk', async () => {
     const { blobs, asked } = countingBlobs()
-    const told = createToldTexts()
-    const hash = await told.keep(blobs, 'system', 'Be kind.')
-    expect(await told.keep(blobs, 'system', 'Be kind.')).toBe(hash)
-    expect(await told.read(blobs, hash)).toBe('Be kind.')
+    const told = createToldTexts(blobs)
+    const hash = await told.keep('system', 'Be kind.')
+    expect(await told.keep('system', 'Be kind.')).toBe(hash)
+    expect(await told.read(hash)).toBe('Be kind.')
     expect(asked).toEqual(['put 1'])
   })
 
   it('reads from the disk what it did not store itself, as after a wake', async () => {
     const { blobs, asked } = countingBlobs()
-    expect(await createToldTexts().read(blobs, hashOf(7))).toBe('from the disk')
+    expect(await createToldTexts(blobs).read(hashOf(7))).toBe('from the disk')
     expect(asked).toEqual(['open 7'])
   })
 
   it('throws for a text that is gone', async () => {
-    await expect(createToldTexts().read(countingBlobs().blobs, hashOf(9))).rejects.toThrow('is gone')
+    await expect(createToldTexts(countingBlobs().blobs).read(hashOf(9))).rejects.toThrow('is gone')
   })
 })

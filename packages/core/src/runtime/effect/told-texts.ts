@@ -5,15 +5,15 @@ import { readBlob } from '../read-window.ts'
 /** What the model of one session is told apart from messages: in blobs, and the newest also at hand. */
 export interface ToldTexts {
   /** The same text is stored once in the life of a session, not once a step. */
-  keep(blobs: Blobs, which: 'system' | 'tools', text: string): Promise<BlobHash>
+  keep(which: 'system' | 'tools', text: string): Promise<BlobHash>
   /** The text of a blob. Its name is the hash of its bytes, so what is at hand is what the disk would say. */
-  read(blobs: Blobs, hash: BlobHash): Promise<string>
+  read(hash: BlobHash): Promise<string>
 }
 
-export function createToldTexts(): ToldTexts {
+export function createToldTexts(blobs: Blobs): ToldTexts {
   const newest = new Map<'system' | 'tools', { readonly text: string; readonly hash: BlobHash }>()
   return {
-    async keep(blobs, which, text) {
+    async keep(which, text) {
       const known = newest.get(which)
       if (known?.text === text) return known.hash
       const put = await blobs.put([Buffer.from(text)])
@@ -22,7 +22,7 @@ export function createToldTexts(): ToldTexts {
       return put.value.hash
     },
 
-    async read(blobs, hash) {
+    async read(hash) {
       for (const known of newest.values()) if (known.hash === hash) return known.text
       const bytes = await readBlob(blobs, hash)
       if (!bytes) throw new Error(`blob ${hash} is gone`)

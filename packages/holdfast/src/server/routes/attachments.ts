@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { Answer, ClientId, type CommandInput, ok, type Result, Role } from '@holdfast/protocol'
+import { Answer, ClientId, type CommandInput, limits, ok, type Result, Role } from '@holdfast/protocol'
 import { z } from 'zod'
-import { seatKeptMs } from '../attachments.ts'
 import { readRole } from '../read-role.ts'
 import { type Call, defineRoute, parse, type Route } from '../route.ts'
 import type { ServerParts } from '../server-parts.ts'
@@ -28,7 +27,7 @@ const openAttachment = defineRoute({
     const role = await attachments.open(handle.value, attachment, asked.value)
     if (!role.ok) return role
     const headers = { location: `/v1/sessions/${handle.value.id}/attachments/${encodeURIComponent(attachment)}` }
-    return ok(Response.json({ attachment, role: role.value, keptMs: seatKeptMs }, { status: 201, headers }))
+    return ok(Response.json({ attachment, role: role.value, keptMs: limits.seatKeptMs }, { status: 201, headers }))
   },
 })
 

@@ -1,5 +1,6 @@
 import {
   type Answer,
+  type Budgets,
   type CommandInput,
   combineQueueEntriesToText,
   type Decision,
@@ -24,6 +25,7 @@ import {
   type TranscriptPage,
   type Trust,
   type TrustScope,
+  trustInForce,
   type Usage,
 } from '@holdfast/protocol'
 
@@ -74,6 +76,8 @@ export interface Session {
   continue(options?: CommandOptions): Promise<CommandResult>
   enterPlan(options?: CommandOptions): Promise<CommandResult>
   enterExec(options?: EnterExecOptions): Promise<CommandResult>
+  /** Where turns stop by themselves from now on; what is left out has no limit any more. */
+  setBudgets(budgets: Budgets, options?: CommandOptions): Promise<CommandResult>
   setToolTrust(tool: string, scope: TrustScope, options?: TrustOptions): Promise<CommandResult>
   /** Every trust in the tool of that name, or with `all` every trust there is. */
   revokeToolTrust(tool: string, options?: CommandOptions): Promise<CommandResult>
@@ -141,10 +145,11 @@ export function createSession(handle: SessionHandle): Session {
     enterPlan: (options) => submit({ type: 'enterPlan' }, options),
     enterExec: ({ keepPlan, ...options } = {}) =>
       submit({ type: 'enterExec', ...(keepPlan !== undefined && { keepPlan }) }, options),
+    setBudgets: (budgets, options) => submit({ type: 'setBudgets', budgets }, options),
     setToolTrust: (tool, scope, { argsHash, ...options } = {}) =>
       submit({ type: 'setToolTrust', tool, scope, ...(argsHash !== undefined && { argsHash }) }, options),
     revokeToolTrust: (tool, options) => submit({ type: 'revokeToolTrust', tool }, options),
-    listToolTrust: async () => (await snapshot()).view.trust,
+    listToolTrust: async () => trustInForce(await snapshot()),
     claimDriver: (options) => submit({ type: 'claimDriver' }, options),
     handOver: (client, options) => submit({ type: 'handOver', client }, options),
     messages,

@@ -91,6 +91,23 @@ describe('openHoldfast', () => {
     })
   })
 
+  it('refuses a key that is none, and a budget that nobody knows', async () => {
+    for (const key of ['', 'a\nb', 'x'.repeat(201)])
+      await expect(holdfast.startSession({ workdir: home, key })).rejects.toMatchObject({ code: 'bad_id' })
+    const budgets = { maxStep: 1 } as object
+    await expect(holdfast.startSession({ workdir: home, budgets })).rejects.toMatchObject({ code: 'bad_request' })
+  })
+
+  it('lists the trust that is in force, whoever of the workspace granted it or took it back', async () => {
+    const one = await holdfast.startSession({ workdir: home })
+    const two = await holdfast.startSession({ workdir: home })
+    await one.setToolTrust('shell', 'workspace')
+    await one.setToolTrust('write_file', 'session')
+    expect(await two.listToolTrust()).toEqual([{ tool: 'shell', scope: 'workspace' }])
+    await two.revokeToolTrust('shell')
+    expect(await one.listToolTrust()).toEqual([{ tool: 'write_file', scope: 'session' }])
+  })
+
   it('calls the notifier of the program when the session comes to rest', async () => {
     const heard: string[] = []
     const session = await holdfast.startSession({ workdir: home, notifier: ({ type }) => void heard.push(type) })

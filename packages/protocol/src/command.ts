@@ -6,6 +6,7 @@ import { escapeLine } from './hostile-text.ts'
 import { ApprovalId, ClientId, type CommandId, EntryId } from './id.ts'
 import { limits } from './limits.ts'
 import { didYouMean } from './nearest.ts'
+import { Budgets } from './settings.ts'
 import { clip } from './text-of.ts'
 
 /** What a field is for, to whoever left it out or sent something else. */
@@ -72,6 +73,9 @@ export const EnterExec = z.strictObject({
   keepPlan: z.boolean().optional(),
 })
 
+/** Where turns stop by themselves from now on; what is left out has no limit any more. */
+export const SetBudgets = z.strictObject({ type: z.literal('setBudgets'), budgets: z.strictObject(Budgets.shape) })
+
 /** Takes the driver's seat, if it is vacant. */
 export const ClaimDriver = z.strictObject({ type: z.literal('claimDriver') })
 /** Gives the driver's seat to another who is attached. */
@@ -95,6 +99,7 @@ export const Command = z.discriminatedUnion('type', [
   Continue,
   EnterPlan,
   EnterExec,
+  SetBudgets,
   ClaimDriver,
   HandOver,
 ])

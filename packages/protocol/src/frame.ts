@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Trust } from './event/trust.ts'
 import { CallId, ClientId, MessageId, Seq, SessionId, StepId } from './id.ts'
 import { Message } from './message.ts'
 import { Meta } from './meta.ts'
@@ -19,6 +20,8 @@ export const Here = z.object({
   clients: Clients,
   /** Whether the session's model could be called now. */
   credentialsConfigured: z.boolean(),
+  /** What the workspace trusts, over all its sessions: another may have granted it, or taken it back. */
+  workspaceTrust: z.array(Trust),
 })
 export type Here = z.infer<typeof Here>
 

@@ -80,6 +80,6 @@ export { decodeFrames, decodeNews, encodeFrame, encodeNews, UnreadableFrame } fr
 export { Activity, Status, statusOf } from './status.ts'
 export { clip, firstLine, textOf } from './text-of.ts'
 export { createTranscript, messageOf, outcomeOutput, type Transcript } from './transcript.ts'
-export { addTrust, findTrust, isTrustedExactly } from './trust-list.ts'
+export { addTrust, findTrust, isTrustedExactly, trustInForce } from './trust-list.ts'
 export { addUsage, noUsage, Usage } from './usage.ts'
 export { addToView, PendingApproval, SessionView } from './view.ts'

@@ -18,7 +18,7 @@ export const StartOptions = z.strictObject({
   tools: z.array(z.string()).optional(),
   /** Added to the system text. */
   instructions: z.string().max(100_000).optional(),
-  budgets: Budgets.optional(),
+  budgets: z.strictObject(Budgets.shape).optional(),
   approvals: ApprovalRule.optional(),
   permissions: z.array(Permission).max(500).optional(),
   approvalTimeoutMs: z.int().min(1).max(limits.approvalTimeoutMsMax).optional(),

@@ -1,4 +1,5 @@
 import type { Trust } from './event/trust.ts'
+import type { FrameOf } from './frame.ts'
 
 /** Adds a trust; the same one, granted again, is still one. */
 export function addTrust(known: readonly Trust[], { tool, scope, argsHash }: Trust): Trust[] {
@@ -15,3 +16,7 @@ export function findTrust(known: readonly Trust[], tool: string, argsHash: strin
 
 /** Whether an answer that reaches further than once covers this exact call only: a command says little of the next one. */
 export const isTrustedExactly = (tool: string): boolean => tool === 'shell' || tool.startsWith('mcp__')
+
+/** Every standing approval that would be used now: the session's own, and what its workspace trusts. */
+export const trustInForce = ({ view, here }: FrameOf<'snapshot'>): readonly Trust[] =>
+  here ? [...view.trust.filter(({ scope }) => scope !== 'workspace'), ...here.workspaceTrust] : view.trust

@@ -30,7 +30,7 @@ export const snapshot = (seq: number, more: Partial<FrameOf<'snapshot'>> = {}): 
   view,
   messages: [],
   before: null,
-  here: { clients: [], credentialsConfigured: true },
+  here: { clients: [], credentialsConfigured: true, workspaceTrust: [] },
   ...more,
 })
 

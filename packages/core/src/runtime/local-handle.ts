@@ -31,9 +31,10 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
       return runner ? ok(runner.folded()) : loadSession(store, id)
     },
     tell: roster.attended,
-    here: ({ settings }) => ({
+    here: async ({ settings, origin }) => ({
       clients: roster.awake(id)?.hub.seats.all ?? [],
       credentialsConfigured: roster.parts.models.find(settings.model).type === 'ready',
+      workspaceTrust: origin ? [...(await store.workspaceTrust(origin.workdir))] : [],
     }),
   })
 

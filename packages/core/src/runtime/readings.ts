@@ -28,7 +28,7 @@ export type ReadingsParts = {
   /** Adds to the metadata what is not on record. */
   readonly tell: (meta: Meta) => Meta
   /** What is not on record, where someone runs the session. */
-  readonly here: (state: SessionState) => Here | null
+  readonly here: (state: SessionState) => Promise<Here | null>
 }
 
 export function createReadings({ id, log, folded, tell, here }: ReadingsParts): Readings {
@@ -49,7 +49,7 @@ export function createReadings({ id, log, folded, tell, here }: ReadingsParts): 
       view: viewOf(now.state),
       messages: [...messages],
       before,
-      here: here(now.state),
+      here: await here(now.state),
     }
   }
 

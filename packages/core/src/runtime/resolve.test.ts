@@ -1,4 +1,4 @@
-import { aTool, call, createGate, isRecord } from '@holdfast/testkit'
+import { aTool, call, createGate, type House, isRecord, say } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
 import { openMemoryHouse } from '../testing/memory-house.ts'
 
@@ -28,4 +28,27 @@ it('a late answer to a question that a trust answered is told so, while its call
   await house.handle.submit({ type: 'setToolTrust', tool: 'touch', scope: 'session' })
   const late = await house.handle.submit({ type: 'respondToApproval', decision: 'reject', approval })
   expect(late).toMatchObject({ fault: { code: 'already_decided', details: { by: 'trust: session' } } })
+})
+
+it('a late answer to a question is told what answered it: its timeout, or whoever entered plan mode', async () => {
+  const done = { type: 'ok' as const, output: { text: 'done' } }
+  const open = (approvalTimeoutMs: number) =>
+    openMemoryHouse({
+      script: [[call('touch', {})], [say('Well.')]],
+      tools: [aTool('touch', async () => done)],
+      start: { approvalTimeoutMs },
+    })
+  const late = async (house: House, approval: number) => {
+    await house.frame(isRecord('call.settled'))
+    return house.handle.submit({ type: 'respondToApproval', decision: 'approve', approval })
+  }
+  for (const by of ['its timeout', 'ann']) {
+    const house = await open(1000)
+    await house.handle.submit({ type: 'sendPrompt', content: 'go' })
+    const asked = await house.frame(isRecord('approval.asked'))
+    if (by === 'ann') await house.handle.submit({ type: 'enterPlan' }, { as: 'ann' })
+    else house.clock.advance(1000)
+    const answer = await late(house, asked.type === 'record' ? asked.record.seq : 0)
+    expect(answer).toMatchObject({ fault: { code: 'already_decided', details: { by } } })
+  }
 })

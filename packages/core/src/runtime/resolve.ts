@@ -1,6 +1,7 @@
 import {
   type ApprovalId,
   type Content,
+  type EventOf,
   type Fault,
   fault,
   limits,
@@ -72,8 +73,12 @@ async function pastApproval({ store, session, state }: EffectParts, approval: Ap
     const { event } = record
     if (event.type === 'call.approved')
       return { decided: { by: 'client' in event.by ? (event.by.client ?? 'someone else') : event.by.rule } }
-    if (event.type === 'call.settled')
-      return { decided: { by: event.by ? (event.by.client ?? 'someone else') : 'the end of its turn' } }
+    if (event.type === 'call.settled') return { decided: { by: settledBy(event) } }
   }
   return {}
+}
+
+function settledBy({ by, outcome }: EventOf<'call.settled'>): string {
+  if (by) return by.client ?? 'someone else'
+  return outcome.type === 'denied' && outcome.code === 'timed_out' ? 'its timeout' : 'the end of its turn'
 }

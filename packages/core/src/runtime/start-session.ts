@@ -5,6 +5,7 @@ import {
   fault,
   Handle,
   invariant,
+  Key,
   ok,
   type Result,
   refuse,
@@ -18,8 +19,9 @@ import type { NodeParts } from './node-parts.ts'
 
 const handleTriesMax = 20
 
-/** Writes a session's first record, owned by this node. Refused: bad_request, bad_workdir, key_taken, and session_not_found for its parent. */
+/** Writes a session's first record, owned by this node. Refused: bad_request, bad_id, bad_workdir, key_taken, and session_not_found for its parent. */
 export async function startSession(parts: NodeParts, given: StartOptions): Promise<Result<SessionId>> {
+  if (given.key !== undefined && !Key.safeParse(given.key).success) return refuse(badKey)
   const options = StartOptions.safeParse(given)
   if (!options.success) return refuse(fault('bad_request', `Cannot start a session: ${explainIssue(options.error)}.`))
   const workdir = await parts.resolveWorkdir(options.data.workdir)
@@ -48,6 +50,8 @@ export async function startSession(parts: NodeParts, given: StartOptions): Promi
     if (created.fault.code !== 'handle_taken' || attempt >= handleTriesMax) return created
   }
 }
+
+const badKey = fault('bad_id', 'A key is 1 to 200 characters without control characters.')
 
 function startedEvent(
   options: ReturnType<typeof StartOptions.parse>,

@@ -31,7 +31,7 @@ export async function openStoredHandle(
   const { snapshot, page } = createReadings({
     ...{ id, log: source, folded },
     tell: (told) => ({ ...told, status }),
-    here: () => null,
+    here: async () => null,
   })
   return ok({ id, lost: loaded.value.lost, snapshot, page })
 }

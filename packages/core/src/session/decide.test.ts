@@ -103,6 +103,7 @@ describe('a report', () => {
     const planning = after(...requested, approvedBy(5), { type: 'settings.changed', mode: 'plan' })
     expect(events(planning, reports['tool.starting'])).toMatchObject([
       { type: 'call.settled', call: 5, outcome: { type: 'denied', code: 'plan_mode' } },
+      { type: 'note.added', kind: 'notice', code: 'plan_mode' },
     ])
   })
 
@@ -178,7 +179,10 @@ describe('plan mode', () => {
   it('refuses what changes something in plan mode, and takes back open questions', () => {
     const planning = after({ type: 'settings.changed', mode: 'plan' }, ...requested)
     const late = { ...prepared, call: CallId.parse(6) }
-    expect(events(planning, late)).toMatchObject([{ outcome: { type: 'denied', code: 'plan_mode' } }])
+    expect(events(planning, late)).toMatchObject([
+      { outcome: { type: 'denied', code: 'plan_mode' } },
+      { type: 'note.added', kind: 'notice', code: 'plan_mode' },
+    ])
     expect(events(phases.asked, asked({ type: 'enterPlan' }))).toMatchObject([
       { type: 'settings.changed', mode: 'plan' },
       { type: 'call.settled', call: 5, outcome: { type: 'interrupted', code: 'cancelled' } },

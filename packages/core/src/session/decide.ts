@@ -71,9 +71,11 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Resu
     case 'continue':
       return continueTurn(state)
     case 'enterPlan':
-      return ok(enterMode(state, 'plan'))
+      return ok(enterMode(state, 'plan', by))
     case 'enterExec':
-      return ok(enterMode(state, 'exec', command.keepPlan))
+      return ok(enterMode(state, 'exec', by, command.keepPlan))
+    case 'setBudgets':
+      return ok([{ type: 'settings.changed', budgets: command.budgets }])
     case 'setToolTrust':
       return setToolTrust(state, command)
     case 'revokeToolTrust':

@@ -60,6 +60,7 @@ const table: Readonly<Record<CommandType, Row>> = {
   },
   enterPlan: { ...always('settings.changed'), plan: '-', waiting: 'settings.changed call.settled' },
   enterExec: { ...always('-'), plan: 'settings.changed' },
+  setBudgets: always('settings.changed'),
   // A seat is not on record: the runner answers these.
   claimDriver: always('-'),
   handOver: always('-'),

@@ -18,6 +18,7 @@ export const eachCommand: { readonly [Type in CommandType]: Extract<CommandInput
   continue: { type: 'continue' },
   enterPlan: { type: 'enterPlan' },
   enterExec: { type: 'enterExec' },
+  setBudgets: { type: 'setBudgets', budgets: { maxSteps: 5 } },
   claimDriver: { type: 'claimDriver' },
   handOver: { type: 'handOver', client: 'tui' },
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beginTurn, cutShort, settleCall } from '../course.ts'
-import { accepted, nothingToDo, refused, type State } from '../state.ts'
+import { accepted, nothingToDo, refused, type State, stepsMax } from '../state.ts'
 import type { Family, Wish } from './family.ts'
 
 export const abort: Wish = { code: 'abort', command: () => ({ type: 'abort' }) }
@@ -8,6 +8,12 @@ export const goOn: Wish = { code: 'goOn', command: () => ({ type: 'continue' }) 
 export const enterPlan: Wish = { code: 'enterPlan', command: () => ({ type: 'enterPlan' }) }
 export const enterExec: Wish = { code: 'enterExec', command: () => ({ type: 'enterExec' }) }
 export const keepPlan: Wish = { code: 'keepPlan', command: () => ({ type: 'enterExec', keepPlan: true }) }
+
+/** The limit that every story begins with, said again. */
+export const setBudgets: Wish = {
+  code: 'setBudgets',
+  command: () => ({ type: 'setBudgets', budgets: { maxSteps: stepsMax } }),
+}
 
 /** The last answer is kept in sight for good. */
 function pinLast(state: State): State {
@@ -24,8 +30,12 @@ const isPinned = ({ transcript }: State): boolean => {
 
 /** What a turn is told from outside, and the mode it runs in. */
 export const turns: Family = {
-  wishes: [fc.constantFrom(abort, abort, goOn, goOn, goOn), fc.constantFrom(enterPlan, enterPlan, enterExec, keepPlan)],
+  wishes: [
+    fc.constantFrom(abort, abort, goOn, goOn, goOn),
+    fc.constantFrom(enterPlan, enterPlan, enterExec, keepPlan, setBudgets),
+  ],
   rules: {
+    setBudgets: (state) => accepted(state),
     abort: (state) => (state.turn ? accepted(cutShort(state, 'aborted', state.turn.streamed)) : nothingToDo(state)),
     continue(state) {
       if (state.turn) return refused(state, 'turn_running')

@@ -1,4 +1,5 @@
 import { type CallId, type EventOf, invariant } from '@holdfast/protocol'
+import { toShow } from '../../policy/preview.ts'
 import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
 import { factsOf } from './call-facts.ts'
@@ -20,7 +21,12 @@ export async function prepareCall(
   const prepared = await tool.prepare(args, { workdir: origin.workdir })
   if (prepared.type === 'unusable') return unusable(prepared.message)
   const facts = await factsOf(parts, origin.workdir, tool, args)
-  return { type: 'call.prepared', call, found: { facts, argsHash: facts.argsHash, preview: prepared.preview }, atMs }
+  return {
+    type: 'call.prepared',
+    call,
+    found: { facts, argsHash: facts.argsHash, preview: toShow(prepared.preview) },
+    atMs,
+  }
 }
 
 export async function readCall({ store, session }: EffectParts, call: CallId): Promise<EventOf<'call.requested'>> {

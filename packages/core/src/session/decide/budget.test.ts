@@ -1,5 +1,5 @@
 import type { Settings } from '@holdfast/protocol'
-import { after, type Given, recordsOf, settled, stepEnded, thinking } from '@holdfast/testkit'
+import { after, type Given, recordsOf, settled, stepEnded, thinking, turnEnded } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { asked, decided, events, livedThrough, stepPrepared } from '../../testing/deciding.ts'
 import { evolve } from '../evolve.ts'
@@ -44,7 +44,28 @@ describe('a budget', () => {
     const again = livedThrough(stepped, stepPrepared(stepped), asked({ type: 'continue' }))
     expect(decided(again, stepPrepared(again))).toBe('context.changed step.started')
     const poor = spent({ maxTokens: 20 })
-    const still = livedThrough(poor, stepPrepared(poor), asked({ type: 'continue' }))
-    expect(decided(still, stepPrepared(still))).toBe('note.added turn.ended')
+    const still = livedThrough(poor, stepPrepared(poor))
+    expect(decided(still, asked({ type: 'continue' }))).toBe('over_budget')
+  })
+})
+
+describe('a session whose budget is used up', () => {
+  const rested = (budgets: Settings['budgets']) =>
+    after(...thinking, { ...stepEnded, usage } as Given, turnEnded('limit'), { type: 'settings.changed', budgets })
+
+  it.each([{ maxTokens: 20 }, { maxCost: 0.25 }])(
+    'of %j begins no turn, and takes one up once it is raised',
+    (budgets) => {
+      for (const type of ['continue', 'sendPrompt'] as const) {
+        const command = type === 'continue' ? asked({ type }) : asked({ type, content: 'go' })
+        expect(decided(rested(budgets), command)).toBe('over_budget')
+        expect(decided(rested({}), command)).toMatch(/^turn.started/)
+      }
+    },
+  )
+
+  it('still takes prompts that wait for its running turn', () => {
+    const running = after(...thinking, { type: 'settings.changed', budgets: { maxTokens: 1 } })
+    expect(decided(running, asked({ type: 'sendPrompt', content: 'go' }))).toBe('prompt.queued')
   })
 })

@@ -1,4 +1,4 @@
-import { limits } from '@holdfast/protocol'
+import { type Fault, fault, limits } from '@holdfast/protocol'
 import type { SessionState } from '../state.ts'
 
 /** The budget that the next model call would break, in words, or null: a turn stops between calls, never within one. */
@@ -6,13 +6,21 @@ export function limitReached(
   { settings, used }: SessionState,
   steps: number,
 ): { readonly code: string; readonly text: string } | null {
-  const { maxSteps = limits.stepsPerTurnMax, maxTokens, maxCost } = settings.budgets
+  const { maxSteps = limits.stepsPerTurnMax } = settings.budgets
   if (steps >= maxSteps) {
     return {
       code: 'step_limit',
       text: `The turn has made ${steps} model calls, which is its limit. Continue to go on.`,
     }
   }
+  return spentUp({ settings, used })
+}
+
+type Spent = Pick<SessionState, 'settings' | 'used'>
+
+/** The budget of the whole session that is used up, in words, or null. */
+function spentUp({ settings, used }: Spent): { readonly code: string; readonly text: string } | null {
+  const { maxTokens, maxCost } = settings.budgets
   const tokens = used.input + used.output + used.cacheRead + used.cacheWrite
   if (maxTokens !== undefined && tokens >= maxTokens) {
     return { code: 'token_limit', text: `The session has used ${tokens} tokens of ${maxTokens}.` }
@@ -21,4 +29,10 @@ export function limitReached(
     return { code: 'cost_limit', text: `The session has cost ${used.cost.toFixed(4)} of ${maxCost}.` }
   }
   return null
+}
+
+/** Why no turn may begin: nothing would come of it but the same limit again. */
+export function overBudget(state: Spent): Fault | null {
+  const spent = spentUp(state)
+  return spent && fault('over_budget', `${spent.text} Raise the budget to go on.`, { limit: spent.code })
 }

@@ -1,8 +1,9 @@
-import { type Event, type Outcome, TurnNumber, unreachable } from '@holdfast/protocol'
-import { judge } from '../../policy/verdict.ts'
+import { type CallId, type Event, type Outcome, TurnNumber, unreachable } from '@holdfast/protocol'
+import { judge, type Verdict } from '../../policy/verdict.ts'
 import type { Report } from '../input.ts'
 import { findCall, type SessionState } from '../state.ts'
 
+type Denial = Extract<Verdict, { type: 'deny' }>
 type ReportOf<Type extends Report['type']> = Extract<Report, { type: Type }>
 
 /** The verdict on a prepared call: run it, ask a person, or tell the model why not. */
@@ -19,10 +20,17 @@ export function judgeCall(state: SessionState, { call, found, atMs }: ReportOf<'
     case 'ask':
       return [{ type: 'approval.asked', call, tool: facts.tool, argsHash, preview, ...expiry(state, atMs) }]
     case 'deny':
-      return settle({ type: 'denied', code: verdict.code, message: verdict.message })
+      return deny(state, call, verdict)
     default:
       return unreachable(verdict)
   }
+}
+
+/** Told to the model as the call's result; what plan mode refused, people are told as well. */
+function deny({ turn }: SessionState, call: CallId, { code, message }: Denial): readonly Event[] {
+  const settled: Event = { type: 'call.settled', call, outcome: { type: 'denied', code, message }, durationMs: null }
+  if (code !== 'plan_mode' || turn.phase === 'idle') return [settled]
+  return [settled, { type: 'note.added', turn: turn.number, kind: 'notice', level: 'info', code, text: message }]
 }
 
 const expiry = ({ settings: { approvalTimeoutMs } }: SessionState, atMs: number) =>
@@ -39,10 +47,7 @@ export function expireApproval(state: SessionState, { call }: ReportOf<'approval
 export function beginCall(state: SessionState, { call, facts, process }: ReportOf<'tool.starting'>): readonly Event[] {
   if (findCall(state, call)?.status !== 'approved') return []
   const verdict = judge(facts, state)
-  if (verdict.type === 'deny') {
-    const { code, message } = verdict
-    return [{ type: 'call.settled', call, outcome: { type: 'denied', code, message }, durationMs: null }]
-  }
+  if (verdict.type === 'deny') return deny(state, call, verdict)
   return [{ type: 'call.started', call, ...(process && { process }) }]
 }
 

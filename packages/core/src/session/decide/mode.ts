@@ -1,8 +1,8 @@
-import type { Event, Mode } from '@holdfast/protocol'
+import type { ClientId, Event, Mode } from '@holdfast/protocol'
 import { askedCalls, type SessionState } from '../state.ts'
 
 /** Plan mode takes back every open question: what it asked for may not happen there. */
-export function enterMode(state: SessionState, mode: Mode, keepPlan = false): readonly Event[] {
+export function enterMode(state: SessionState, mode: Mode, by: ClientId | null, keepPlan = false): readonly Event[] {
   const kept: Event[] =
     keepPlan && state.lastAnswer !== null && !state.pins.includes(state.lastAnswer)
       ? [{ type: 'message.pinned', message: state.lastAnswer, pinned: true }]
@@ -16,6 +16,7 @@ export function enterMode(state: SessionState, mode: Mode, keepPlan = false): re
       call,
       outcome: { type: 'interrupted', code: 'cancelled' },
       durationMs: null,
+      by: { client: by },
     }),
   )
   return [changed, ...cancelled]

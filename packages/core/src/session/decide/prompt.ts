@@ -1,5 +1,6 @@
 import { type Content, type Event, fault, ok, type Queue, type Result, refuse, TurnNumber } from '@holdfast/protocol'
 import type { SessionState } from '../state.ts'
+import { overBudget } from './budget.ts'
 import { emptyPrompt, isEmpty } from './empty-prompt.ts'
 import { enqueue } from './queue.ts'
 
@@ -7,6 +8,8 @@ import { enqueue } from './queue.ts'
 export function sendPrompt(state: SessionState, content: Content, queue: Queue): Result<readonly Event[]> {
   if (isEmpty(content)) return refuse(emptyPrompt)
   if (state.turn.phase !== 'idle') return enqueue(state, queue, content)
+  const spent = overBudget(state)
+  if (spent) return refuse(spent)
   const turn = TurnNumber.parse(state.turns)
   return ok([
     { type: 'turn.started', turn, cause: 'prompt' },
@@ -15,10 +18,13 @@ export function sendPrompt(state: SessionState, content: Content, queue: Queue):
 }
 
 /** Takes up a turn that was cut short; it keeps its number, because it is the same turn. */
-export function continueTurn({ turn }: SessionState): Result<readonly Event[]> {
+export function continueTurn(state: SessionState): Result<readonly Event[]> {
+  const { turn } = state
   if (turn.phase !== 'idle') return refuse(fault('turn_running', 'A turn is running. Wait for it, or abort it.'))
   if (turn.last === null || turn.last.reason === 'done') {
     return refuse(fault('nothing_to_continue', 'The last turn came to its end. Send a prompt instead.'))
   }
+  const spent = overBudget(state)
+  if (spent) return refuse(spent)
   return ok([{ type: 'turn.started', turn: turn.last.number, cause: 'continue' }])
 }

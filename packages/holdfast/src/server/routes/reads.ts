@@ -1,9 +1,14 @@
-import { ok, PendingApproval, QueueEntry, type SessionView, Trust } from '@holdfast/protocol'
+import { type FrameOf, ok, PendingApproval, QueueEntry, Trust, trustInForce } from '@holdfast/protocol'
 import { z } from 'zod'
 import { defineRoute, type Route } from '../route.ts'
 
 /** One part of what a session's view shows, for whoever wants no more than that. */
-function readOf(name: string, summary: string, schema: z.ZodType, pick: (view: SessionView) => unknown): Route {
+function readOf(
+  name: string,
+  summary: string,
+  schema: z.ZodType,
+  pick: (snapshot: FrameOf<'snapshot'>) => unknown,
+): Route {
   return defineRoute({
     method: 'GET',
     path: `/v1/sessions/:id/${name}`,
@@ -14,18 +19,22 @@ function readOf(name: string, summary: string, schema: z.ZodType, pick: (view: S
       const handle = await sessions.open(session)
       if (!handle.ok) return handle
       const snapshot = await handle.value.snapshot()
-      return snapshot.ok ? ok(Response.json(pick(snapshot.value.view))) : snapshot
+      return snapshot.ok ? ok(Response.json(pick(snapshot.value))) : snapshot
     },
   })
 }
 
 export const reads: readonly Route[] = [
-  readOf('queues', 'The prompts that wait', z.object({ queue: z.array(QueueEntry) }), ({ queue }) => ({ queue })),
-  readOf('tool-trust', 'The standing approvals', z.object({ trust: z.array(Trust) }), ({ trust }) => ({ trust })),
+  readOf('queues', 'The prompts that wait', z.object({ queue: z.array(QueueEntry) }), ({ view }) => ({
+    queue: view.queue,
+  })),
+  readOf('tool-trust', 'The standing approvals', z.object({ trust: z.array(Trust) }), (snapshot) => ({
+    trust: trustInForce(snapshot),
+  })),
   readOf(
     'approvals',
     'The calls that wait for a person',
     z.object({ approvals: z.array(PendingApproval) }),
-    ({ pendingApprovals }) => ({ approvals: pendingApprovals }),
+    ({ view }) => ({ approvals: view.pendingApprovals }),
   ),
 ]

@@ -47,7 +47,7 @@ export function createFakeSessions() {
     }
     return line
   }
-  const here: Here = { clients: [], credentialsConfigured: true }
+  const here: Here = { clients: [], credentialsConfigured: true, workspaceTrust: [] }
   const snapshotFrame = () =>
     ({
       type: 'snapshot',

@@ -1,0 +1,24 @@
+import { escapeHidden, type Preview } from '@holdfast/protocol'
+
+/**
+ * A preview as it is put to a person: what cannot be seen is spelled out where the question is made, so that no screen can
+ * forget to. What will run is what the hash binds, and is not changed by this.
+ */
+export function toShow(preview: Preview): Preview {
+  switch (preview.type) {
+    case 'command':
+      return { ...preview, command: escapeHidden(preview.command), cwd: escapeHidden(preview.cwd) }
+    case 'diff':
+      return { ...preview, path: escapeHidden(preview.path), diff: escapeHidden(preview.diff) }
+    case 'arguments':
+      return { ...preview, args: spelledOut(preview.args) }
+  }
+}
+
+function spelledOut<Value>(value: Value): Value
+function spelledOut(value: unknown): unknown {
+  if (typeof value === 'string') return escapeHidden(value)
+  if (Array.isArray(value)) return value.map((one) => spelledOut(one))
+  if (value === null || typeof value !== 'object') return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [escapeHidden(name), spelledOut(inner)]))
+}

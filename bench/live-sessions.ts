@@ -8,9 +8,11 @@ import { createLocalHandle, createRoster, type Roster } from '@holdfast/core'
 import type { Models, Provider } from '@holdfast/core/ports'
 import { limits, orThrow, type SessionId } from '@holdfast/protocol'
 import { createVirtualClock } from '@holdfast/testkit'
+import { createArtefacts } from '../packages/holdfast/src/artefacts/artefacts.ts'
 import { newHandle } from '../packages/holdfast/src/identity/handle.ts'
 import { newSessionId } from '../packages/holdfast/src/identity/session-id.ts'
 import { createInstructions } from '../packages/holdfast/src/instructions/instructions.ts'
+import { createMemory } from '../packages/holdfast/src/memory/memory.ts'
 import { resolveWorkdir } from '../packages/holdfast/src/platform/workdir.ts'
 import { openFileBlobs } from '../packages/holdfast/src/store/blobs/file-blobs.ts'
 import { createMemoryBlobs } from '../packages/holdfast/src/store/blobs/memory-blobs.ts'
@@ -48,13 +50,16 @@ export async function benchLiveSessions(): Promise<LiveFigures> {
 async function measure(dir: string): Promise<LiveFigures> {
   const store = orThrow(await openSqliteStore({ path: join(dir, 'live.db') }))
   const clock = createVirtualClock()
+  const memory = createMemory({ userFile: join(dir, 'MEMORY.md'), now: clock.now })
   const roster = createRoster({
     store,
     blobs: orThrow(await openFileBlobs(join(dir, 'blobs'))),
     memoryBlobs: createMemoryBlobs(),
+    images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
     models: oneModel,
-    tools: createTools({ environment: {} }),
-    instructions: createInstructions({ now: clock.now }),
+    tools: createTools({ environment: {}, memory }),
+    instructions: createInstructions({ now: clock.now, memory }),
+    artefacts: createArtefacts({ now: clock.now }),
     clock,
     onProblem: ({ cause }) => console.error(cause),
     node: { id: 'node_bench', address: '', startedAt: new Date().toISOString() },

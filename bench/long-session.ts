@@ -47,6 +47,7 @@ export async function writeLongSession(
         keepFrom: at + 2,
         tokensBefore: 1000,
         tokensAfter: 100,
+        why: 'made',
       })
     }
     const step = StepId.parse(seq + waiting.length + 3)

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createLocalHandle, createRoster, type NodeParts } from '@holdfast/core'
-import type { SessionId } from '@holdfast/protocol'
+import { ok, type SessionId } from '@holdfast/protocol'
 import { readWindow } from '../packages/core/src/runtime/read-window.ts'
 import { newHandle } from '../packages/holdfast/src/identity/handle.ts'
 import { newSessionId } from '../packages/holdfast/src/identity/session-id.ts'
@@ -39,9 +39,11 @@ export async function benchOpen({
     store,
     blobs: createMemoryBlobs(),
     memoryBlobs: createMemoryBlobs(),
+    images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
     models: { find: () => ({ type: 'unknown_model', message: 'a bench calls no model' }) },
     tools: { all: [], find: () => null, endLeftover: async () => undefined },
     instructions: { gather: async () => '' },
+    artefacts: { save: async () => ok('') },
     clock: wallClock,
     onProblem: ({ cause }) => console.error(cause),
     node,

@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { benchAbort } from './abort.ts'
 import { benchAppend } from './append.ts'
+import { benchHistory } from './history.ts'
 import { benchLiveSessions } from './live-sessions.ts'
 import { benchOpen } from './open-session.ts'
+import { type BuildFigures, benchRequest } from './request.ts'
 import { benchStartUp } from './start-up.ts'
 import { benchTurnOverhead, type Overhead } from './turn-overhead.ts'
 
@@ -24,11 +26,16 @@ const overheadRow = (what: string, { overheadMs, ofDirect, turnMs, directMs }: O
   holds: overheadMs < 5 && ofDirect < 0.1,
 })
 
+const buildFigure = ({ buildMs, heldMs }: BuildFigures, here: BuildFigures) =>
+  `${number(buildMs, 1)} ms, ${number(heldMs, 1)} of it on the main thread (${number(here.heldMs, 1)} if built there)`
+
 /** All figures of one run on one disk, each beside what it has to reach. */
 const dir = await mkdtemp(join(tmpdir(), 'holdfast-bench-'))
 try {
   const append = await benchAppend({ dir, rounds })
   const open = await benchOpen({ dir, rounds })
+  const request = await benchRequest({ dir, rounds })
+  const history = await benchHistory({ dir, rounds })
   const abort = await benchAbort({ dir, rounds })
   const turn = await benchTurnOverhead({ dir, rounds })
   const live = await benchLiveSessions()
@@ -59,6 +66,44 @@ try {
         holds: messages === 10_000 ? open.longestToShortest <= 2 : null,
       }),
     ),
+    {
+      what: 'build a request, window of 800 KB',
+      figure: buildFigure(request.onThread, request.here),
+      goal: '< 15 ms elsewhere',
+      holds: request.onThread.buildMs < 15 && request.onThread.heldMs < request.here.heldMs,
+    },
+    {
+      what: 'the same with 10 MB of images',
+      figure: buildFigure(request.filesOnThread, request.filesHere),
+      goal: '',
+      holds: null,
+    },
+    {
+      what: 'a step after 100, 1,000, 20,000 messages',
+      figure: `${Object.values(history.stepMs)
+        .map((stepMs) => number(stepMs, 1))
+        .join(', ')} ms = ${number(history.slowestToFastest, 2)} ×`,
+      goal: '≤ 1.5 ×',
+      holds: history.slowestToFastest <= 1.5,
+    },
+    {
+      what: 'branch and switch, 20,000 messages',
+      figure: `${number(history.branchMs, 1)} ms and ${number(history.switchMs, 1)} ms`,
+      goal: '< 20 ms each',
+      holds: Math.max(history.branchMs, history.switchMs) < 20,
+    },
+    {
+      what: 'a fork of 10,000 messages writes',
+      figure: kilobytes(history.forkBytes),
+      goal: '< 10 KB',
+      holds: history.forkBytes < 10 * 1024,
+    },
+    {
+      what: 'resume one of 10,000 messages, and ask',
+      figure: `${number(history.resumedRows)} records read, ${number(history.rowsBefore)} from before its checkpoint`,
+      goal: '0 before',
+      holds: history.rowsBefore === 0,
+    },
     {
       what: 'abort to rest, the worse of two',
       figure: `shell ${number(abort.shellMs, 1)} ms, stream ${number(abort.streamMs, 1)} ms, slowest ${number(abort.slowestMs, 1)} ms`,
@@ -95,11 +140,11 @@ try {
     },
   ]
   if (process.argv.includes('--json'))
-    process.stdout.write(`${JSON.stringify({ append, open, abort, turn, live, startUp }, null, 2)}\n`)
+    process.stdout.write(`${JSON.stringify({ append, open, request, history, abort, turn, live, startUp }, null, 2)}\n`)
   else
     for (const { what, figure, goal, holds } of rows)
       process.stdout.write(
-        `${what.padEnd(38)} ${figure.padEnd(58)} ${goal.padEnd(18)} ${holds === null ? '' : holds ? 'holds' : 'MISSED'}\n`,
+        `${what.padEnd(42)} ${figure.padEnd(62)} ${goal.padEnd(18)} ${holds === null ? '' : holds ? 'holds' : 'MISSED'}\n`,
       )
 } finally {
   await rm(dir, { recursive: true, force: true })

@@ -6,6 +6,7 @@ const usage = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4, cost: null }
 const text = [{ type: 'text' as const, text: 'hello' }]
 const file = { type: 'file' as const, blob: hash, mediaType: 'image/png', name: 'a.png', bytes: 3 }
 const span = { from: 1, to: null }
+const length = { turns: 1, messages: 2, tokens: 30, last: { turn: 0, reason: 'done' as const } }
 const said = {
   turn: 0,
   step: 4,
@@ -37,7 +38,14 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     providerOptions: { sim: { temperature: 0 } },
     background: true,
     parent: 'ses_01k9xyzabcdefghjkmnpqrstvx',
-    fork: { lineage: [{ session: 'ses_01k9xyzabcdefghjkmnpqrstvw', upTo: 4 }], line: [span], turns: 1, checkpoint: 3 },
+    fork: {
+      lineage: [{ session: 'ses_01k9xyzabcdefghjkmnpqrstvw', upTo: 4 }],
+      line: [span],
+      ...length,
+      checkpoints: [{ seq: 3, keepFrom: 1, tokensBefore: 9, tokensAfter: 3, summaryTokens: 2 }],
+      pins: [{ message: 2, tokens: 5 }],
+      preview: 'hello',
+    },
   },
   'settings.changed': {
     type: 'settings.changed',
@@ -104,7 +112,19 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     files: [{ path: 'a', change: 'modified' }],
   },
   'note.added': { type: 'note.added', turn: 0, kind: 'notice', level: 'error', code: 'x', text: 'note' },
-  'line.moved': { type: 'line.moved', to: [{ from: 1, to: 2 }, span], turns: 1, why: 'branch' },
+  'line.moved': {
+    type: 'line.moved',
+    to: [{ from: 1, to: 2 }, span],
+    ...length,
+    checkpoint: 3,
+    keep: { name: 'branch-1', turns: 1, messages: 2 },
+    name: 'other',
+    why: 'branch',
+  },
+  'checkpoint.undone': { type: 'checkpoint.undone', checkpoint: 3, holds: null, tokens: 9 },
+  'summary.saved': { type: 'summary.saved', turn: 0, path: 'a.md', text: '# A', usage },
+  'session.forked': { type: 'session.forked', fork: 'ses_01k9xyzabcdefghjkmnpqrstvx', base: 4, line: [span] },
+  'message.collapsed': { type: 'message.collapsed', message: 5, collapsed: true },
   'checkpoint.written': {
     type: 'checkpoint.written',
     turn: 0,
@@ -112,6 +132,9 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     keepFrom: 1,
     tokensBefore: 9,
     tokensAfter: 1,
+    prompt: 2,
+    why: 'automatic',
+    usage,
   },
   'trust.granted': { type: 'trust.granted', tool: 'shell', scope: 'workspace', argsHash: hash },
   'trust.revoked': { type: 'trust.revoked', tool: null },

@@ -46,7 +46,19 @@ const rules: readonly IForbiddenRuleType[] = [
   may('store-knows-ports', `${holdfast}store/`, platform, files, ports, protocol, node, vendor),
   may('providers-know-ports', `${holdfast}providers/`, platform, ports, protocol, node, vendor),
   may('tools-know-ports', `${holdfast}tools/`, platform, ports, protocol, node, vendor),
+  may('images-know-ports', `${holdfast}images/`, ports, protocol, '^node_modules/sharp/'),
+  // It runs a part of core on another thread, over the store's file: the one adapter that stands on another.
+  may(
+    'requests-know-the-store',
+    `${holdfast}requests/`,
+    '^packages/core/src/runtime/requests[.]ts$',
+    `${holdfast}store/(blobs/file-blobs|sqlite/sqlite-reader)[.]ts$`,
+    ports,
+    protocol,
+    node,
+  ),
   may('instructions-know-ports', `${holdfast}instructions/`, platform, ports, protocol, node),
+  may('memory-knows-files', `${holdfast}memory/`, platform, files, protocol, node),
   may('node-knows-ports', `${holdfast}node/`, files, ports, protocol, node, '^node_modules/uuidv7/'),
   may('identity-knows-words', `${holdfast}identity/`, protocol, node, '^node_modules/uuidv7/'),
   may(
@@ -63,8 +75,8 @@ const rules: readonly IForbiddenRuleType[] = [
   {
     name: 'only-the-root-imports-everything',
     severity: 'error',
-    from: { pathNot: [`${holdfast}open[.]ts$`, `${holdfast}(providers|tools)/`] },
-    to: { path: `${holdfast}(providers|tools)/` },
+    from: { pathNot: [`${holdfast}open[.]ts$`, `${holdfast}(providers|tools|images)/`] },
+    to: { path: `${holdfast}(providers|tools|images)/` },
   },
   {
     name: 'cli-comes-through-the-door',
@@ -122,6 +134,12 @@ describe('the layers', () => {
     expect(loaded.size).toBeGreaterThan(8)
     expect(loaded).toContain('packages/protocol/src/fault.ts')
     expect(withZod(loaded)).toEqual([])
+  })
+
+  it('load sharp with the first image, and not before', () => {
+    const loads = (lazily: boolean) =>
+      [...loadedWith('packages/holdfast/src/open.ts', lazily)].some((source) => source.includes('node_modules/sharp/'))
+    expect([loads(false), loads(true)]).toEqual([false, true])
   })
 
   it('see zod where it is', () => {

@@ -82,6 +82,7 @@ const handle: protocol.SessionHandle = {
   submit: () => Promise.reject(new Error('never asked')),
   snapshot: () => Promise.reject(new Error('never asked')),
   page: () => Promise.reject(new Error('never asked')),
+  branches: () => Promise.reject(new Error('never asked')),
   async *subscribe() {},
 }
 const session = createSession(handle)

@@ -44,6 +44,10 @@ describe('the program', () => {
     [['ls', '--limit', 'many'], "--limit is a whole number from 1 to 1000000, not 'many'."],
     [['ls', '--cursor', 'xx'], "--cursor is what an earlier list gave as its next, not 'xx'."],
     [['tell', '@latest', 'sendPrompt'], 'sendPrompt needs content: content=….'],
+    [['branch', '@latest'], 'branch needs <turn>.'],
+    [['branch', '@latest', 'two'], "<turn> is the number of a turn, from 0, not 'two'."],
+    [['fork', '@latest', '--at', 'x'], "--at is the number of a turn, from 0, not 'x'."],
+    [['tell', '@latest', 'branchAt'], 'branchAt needs turn: turn=….'],
     [['run', 'hi', '--yes', '--no'], '--yes and --no exclude each other.'],
     [['export', 'calm-harbor-12', '--format', 'pdf'], "--format is md or json, not 'pdf'."],
     [['serve', '--port', '70000'], "--port is a whole number from 0 to 65535, not '70000'."],
@@ -73,6 +77,9 @@ describe('the program', () => {
         ['show', name],
         ['export', name],
         ['tell', name, 'abort'],
+        ['branch', name, '0'],
+        ['branches', name],
+        ['fork', name],
         ['run', 'hi', '-s', name],
       ]) {
         const { code, stdout, stderr } = await cli.run([...args, '--json'])
@@ -245,6 +252,85 @@ describe('tell', () => {
     await cli.run(['tell', '@latest', 'revokeToolTrust', 'tool=all'])
     await cli.run(['run', '-s', '@latest', 'write asked.txt: no'])
     expect(existsSync(join(cli.workdir, 'asked.txt'))).toBe(false)
+  })
+})
+
+describe('the lines of a session', () => {
+  const textsOf = async (...args: readonly string[]) =>
+    jsonOf((await cli.run(['show', '@latest', '--json', ...args])).stdout)
+      .messages.filter(({ kind }: { kind: string }) => kind === 'user')
+      .map(({ text }: { text: string }) => text)
+
+  const ask = async (first: string, ...others: readonly string[]) => {
+    await cli.run(['run', first])
+    for (const prompt of others) await cli.run(['run', '-s', '@latest', prompt])
+  }
+
+  it('are branched, listed, shown, taken up and rewound, each by one process', async () => {
+    await ask('count to 1', 'count to 2')
+    expect(await cli.run(['branches', '@latest'])).toMatchObject({ code: 0, stdout: '' })
+    const branched = await cli.run(['branch', '@latest', '0'])
+    expect(branched).toMatchObject({ code: 0, stdout: 'branch-1\n' })
+    expect(branched.stderr).toContain('stands at the end of turn 0')
+    await cli.run(['run', '-s', '@latest', 'count to 3'])
+    expect(await textsOf()).toEqual(['count to 1', 'count to 3'])
+    expect(await textsOf('--branch', 'branch-1')).toEqual(['count to 1', 'count to 2'])
+    const { branches } = jsonOf((await cli.run(['branches', '@latest', '--json'])).stdout)
+    expect(branches).toMatchObject([{ name: 'branch-1', turns: 2 }])
+    expect((await cli.run(['switch', '@latest', '0'])).stdout).toBe('branch-1\n')
+    expect(await textsOf()).toEqual(['count to 1', 'count to 2'])
+    expect((await cli.run(['branches', '@latest'])).stdout).toMatch(/^INDEX .+\n0 +branch-2 /)
+    expect(jsonOf((await cli.run(['rewind', '@latest', '0', '--json'])).stdout).result).toEqual({ branch: 'branch-1' })
+    expect(await textsOf()).toEqual(['count to 1'])
+  })
+
+  it.each([
+    [['branch', '@latest', '9'], 'turn_not_found'],
+    [['rewind', '@latest', '9'], 'turn_not_found'],
+    [['switch', '@latest', 'branch-9'], 'branch_not_found'],
+    [['switch', '@latest', '9'], 'branch_not_found'],
+    [['fork', '@latest', '--at', '9'], 'turn_not_found'],
+    [['show', '@latest', '--branch', 'branch-9'], 'branch_not_found'],
+    [['tell', '@latest', 'togglePin', 'message=999'], 'message_not_found'],
+    [['tell', '@latest', 'compact'], 'nothing_to_compact'],
+    [['tell', '@latest', 'undoCompaction'], 'nothing_to_compact'],
+  ])('are as they were after %j, which fails with %s', async (args, code) => {
+    await cli.run(['run', 'count to 1'])
+    const before = (await cli.run(['show', '@latest', '--json'])).stdout
+    const refused = await cli.run([...args, '--json'])
+    expect(refused.code).toBe(1)
+    expect(jsonOf(refused.stdout)).toMatchObject({ error: { code } })
+    expect((await cli.run(['show', '@latest', '--json'])).stdout).toBe(before)
+  })
+
+  it('are shared with a fork, which goes its own way', async () => {
+    await ask('count to 1', 'count to 2')
+    const [original] = jsonOf((await cli.run(['ls', '--json'])).stdout).sessions
+    const forked = await cli.run(['fork', original.handle, '--at', '0'])
+    expect(forked.stdout).toMatch(/^ses_\S+\n$/)
+    const fork = forked.stdout.trim()
+    expect((await cli.run(['run', '-s', fork, 'count to 5'])).stdout).toBe('1, 2, 3, 4, 5.\n')
+    const said = async (name: string) => (await cli.run(['export', name])).stdout
+    expect(await said(fork)).toContain('count to 1')
+    expect(await said(fork)).not.toContain('count to 2')
+    expect(await said(original.handle)).not.toContain('count to 5')
+  })
+
+  it('are told the model in short, and whole again', async () => {
+    await ask('count to 1', 'count to 2', 'count to 3', 'count to 4')
+    const compacted = await cli.run(['tell', '@latest', 'compact'])
+    expect(compacted.code).toBe(0)
+    expect(compacted.stdout).toContain('summary: This summary is by the demo')
+    expect(compacted.stdout).toContain('The first request was: count to 1')
+    expect(await textsOf()).toHaveLength(4)
+    expect((await cli.run(['run', '-s', '@latest', 'count to 2'])).stdout).toBe('1, 2.\n')
+    expect(jsonOf((await cli.run(['tell', '@latest', 'undoCompaction', '--json'])).stdout).result).toEqual({
+      tokens: expect.any(Number),
+    })
+    const summed = await cli.run(['tell', '@latest', 'summarize', '--json'])
+    const { path, text } = jsonOf(summed.stdout).result
+    expect(text).toContain('## Open questions')
+    expect(readFileSync(join(cli.workdir, path), 'utf8')).toContain(text)
   })
 })
 

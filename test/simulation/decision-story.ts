@@ -56,7 +56,10 @@ function reportOn(effect: Effect, dice: Dice, { state }: Core): Input {
   switch (effect.type) {
     case 'prepare-step': {
       if (dice.chance(1, 12)) return { type: 'step.refused', turn: effect.turn, fault }
-      return { type: 'step.prepared', turn: effect.turn, mode: state.settings.mode, system: hash, tools: hash }
+      return {
+        ...{ type: 'step.prepared', turn: effect.turn, mode: state.settings.mode, system: hash, tools: hash },
+        checkpoint: null,
+      }
     }
     case 'call-model':
       return answer(effect.step, dice)

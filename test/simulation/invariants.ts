@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { buildRequest, type SessionState } from '@holdfast/core'
 import type { ModelRequest } from '@holdfast/core/ports'
 import { invariant } from '@holdfast/protocol'
-import { validateHistory } from '@holdfast/testkit'
-import { readBlob, readFiles, readWindow } from '../../packages/core/src/runtime/read-window.ts'
+import { historyModels, historyProviders, validateHistory } from '@holdfast/testkit'
+import { readBlob, readFiles } from '../../packages/core/src/runtime/read-blob.ts'
+import { readWindow } from '../../packages/core/src/runtime/read-window.ts'
 import { openCalls } from '../../packages/core/src/session/state.ts'
 import { session, type World } from './world.ts'
 
@@ -16,15 +17,23 @@ export function checkNow({ host, ledger, seats }: World): void {
     invariant(isDeepStrictEqual(live, ledger.at(live.state.seq)), `at ${live.state.seq} live is not the folded log`)
 }
 
-/** If a model were called now, it would be sent a history that every provider accepts. */
+/** If a model were called now, this one or one of any service, it would be sent a history that its service accepts. */
 export async function checkRequest(world: World): Promise<void> {
   const state = world.ledger.at(world.ledger.head())?.state
   if (!state || state.turns === 0) return
-  const problems = validateHistory(await requestAt(world, state))
+  const parts = await partsAt(world, state)
+  const problems = historyProviders.flatMap((provider) =>
+    [parts.model, historyModels[provider]].flatMap((model) =>
+      validateHistory(provider, buildRequest({ ...parts, model })),
+    ),
+  )
   invariant(problems.length === 0, `a request at ${state.seq} would be refused: ${problems.join('; ')}`)
 }
 
-async function requestAt({ store, blobs }: World, state: SessionState): Promise<ModelRequest> {
+const requestAt = async (world: World, state: SessionState): Promise<ModelRequest> =>
+  buildRequest(await partsAt(world, state))
+
+async function partsAt({ store, blobs }: World, state: SessionState): Promise<Parameters<typeof buildRequest>[0]> {
   const window = await readWindow(store, session, state)
   const { model, thinkingLevel } = state.settings
   const text = async (which: 'system' | 'tools') => {
@@ -32,7 +41,7 @@ async function requestAt({ store, blobs }: World, state: SessionState): Promise<
     return bytes ? Buffer.from(bytes).toString('utf8') : null
   }
   const [system, tools] = [(await text('system')) ?? '', JSON.parse((await text('tools')) ?? '[]')]
-  return buildRequest({ model, thinkingLevel, system, tools, window, files: await readFiles(blobs, window) })
+  return { model, thinkingLevel, system, tools, window, files: await readFiles(blobs, window) }
 }
 
 /** The log alone says what the model was sent, byte for byte, and in which mode. */

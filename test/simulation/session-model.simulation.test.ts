@@ -34,6 +34,17 @@ describe('the model', () => {
       ...['reorderQueue: bad_request', 'removeQueueEntry: queue_entry_not_found', 'sendPrompt: empty_prompt'],
       ...['queueFollowUp: queue_full', 'together', 'unload', 'crash: killed', 'crash: paused'],
       ...['crash over a command: before', 'crash over a command: after'],
+      ...['branchAt', 'rewind'].flatMap((type) => [`${type}: turn_not_found`, `${type}: turn_running`]),
+      ...[
+        'switchBranch: branch_not_found',
+        'fork: turn_not_found',
+        'setHistory: bad_request',
+        'setModel: unknown_model',
+      ],
+      ...['togglePin: message_not_found', 'togglePin: bad_request', 'toggleToolCollapse: message_not_found'],
+      ...['compact: pending', 'compact: turn_running', 'compact: nothing_to_compact', 'undoCompaction: turn_running'],
+      ...['compact', 'summarize'].flatMap((kind) => [`${kind}, written: accepted`, `${kind}, failed: summary_failed`]),
+      ...['told: a summary', 'told: a pin, quoted', 'visit: the first', 'visit: again', 'visit: a fork of a fork'],
       ...['a turn', 'a dead process', 'a paused process'].flatMap((of) => [
         `late: answer of ${of}`,
         `late: call of ${of}`,

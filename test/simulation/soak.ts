@@ -1,11 +1,13 @@
 import { decideThrough } from './decision-story.ts'
 import { liveThroughMoves } from './model/live.ts'
+import { liveThroughRequests } from './requests/live.ts'
 import { replay, soak } from './runs.ts'
 import { liveThrough } from './story.ts'
 
 /** Every suite that needs nothing but memory, seed after seed, until the time is up or one fails. */
 const suites: readonly { readonly file: string; readonly live: (seed: number) => void | Promise<void> }[] = [
   { file: 'session-model', live: liveThroughMoves },
+  { file: 'requests', live: liveThroughRequests },
   { file: 'session', live: (seed) => liveThrough(seed, 'named') },
   { file: 'decision', live: decideThrough },
 ]

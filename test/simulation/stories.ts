@@ -1,14 +1,20 @@
 import { limits } from '@holdfast/protocol'
 import { respond } from './model/family/approvals.ts'
+import { compact, setSummary, summarize } from './model/family/context.ts'
+import { fork } from './model/family/forks.ts'
+import { branchAt, rewind, seedMessages, setHistory, switchTo, truncate } from './model/family/lines.ts'
+import { toggleAll, toggleCollapse, togglePin } from './model/family/marks.ts'
 import { queueFollowUp, sendPrompt } from './model/family/prompts.ts'
 import { recallQueues } from './model/family/queues.ts'
 import { handOver } from './model/family/seats.ts'
 import { setTrust } from './model/family/trust.ts'
-import { abort } from './model/family/turns.ts'
+import { abort, keepPlan } from './model/family/turns.ts'
 import { finish } from './model/move/agent.ts'
+import { sumUp } from './model/move/asides.ts'
 import { ask, retry } from './model/move/ask.ts'
-import { dieOver } from './model/move/lives.ts'
+import { crash, dieOver, unload, wait } from './model/move/lives.ts'
 import { attach } from './model/move/presence.ts'
+import { visit } from './model/move/visit.ts'
 import { type Deed, type Move, together } from './model/story.ts'
 
 /**
@@ -48,5 +54,59 @@ export const keptStories: Readonly<Record<string, readonly (Move | Deed)[]>> = {
   'the queue is full': [
     ask(null, sendPrompt('a')),
     ...Array.from({ length: limits.promptsQueuedMax + 1 }, () => ask(null, queueFollowUp('b'))),
+  ],
+  'the last answer was not known any more on a line that the session had moved to': [
+    ask(null, rewind(0)),
+    ask(null, keepPlan),
+  ],
+  'a fork of a line whose beginning is hidden was counted with what is hidden': [
+    ask(null, truncate(1)),
+    ask(null, fork(null)),
+    visit(0),
+  ],
+  'a history was cut by a place on the line that another had just left': [
+    together(ask(null, setHistory('a turn')), ask(null, truncate(1))),
+  ],
+  'a fork that was asked for under the id of another command broke its caller': [
+    ask(null, sendPrompt('a')),
+    ask(null, fork(null), 0),
+  ],
+  'a summary was written though its session was unloaded meanwhile': [
+    ask(null, seedMessages('calls')),
+    ask(null, compact),
+    unload,
+  ],
+  'a session left memory while it wrote a summary that someone waited for': [ask(null, summarize), wait('long')],
+  'all calls were opened where none was folded': [
+    ask(null, sendPrompt('a')),
+    finish('', [{ tool: 'touch', n: 0 }]),
+    ask(null, toggleAll),
+    ask(null, toggleCollapse('here', 0)),
+    ask(null, toggleAll),
+  ],
+  'what is summed up, pinned and kept goes with its line, through a crash': [
+    ask(null, togglePin('here', 1)),
+    ask(null, seedMessages('calls')),
+    ask(null, compact),
+    sumUp(0, 'in sum'),
+    ask(null, sendPrompt('a')),
+    finish('x'),
+    crash('killed'),
+    ask(null, branchAt(0)),
+    ask(null, sendPrompt('b')),
+    finish('y'),
+    ask(null, switchTo('kept', 'index', 0)),
+    ask(null, sendPrompt('c')),
+    finish('x'),
+    ask(null, setSummary('in short')),
+    unload,
+    ask(null, sendPrompt('d')),
+  ],
+  'the summary of a beginning that is hidden comes back with its line': [
+    ask(null, setSummary('in short')),
+    ask(null, truncate(0)),
+    ask(null, setHistory('none')),
+    ask(null, switchTo('kept', 'name', 1)),
+    ask(null, sendPrompt('a')),
   ],
 }

@@ -51,9 +51,11 @@ export async function createWorld(dice: Dice): Promise<World> {
       store: createCrashingStore({ inner: store, ...parts, disk }),
       blobs,
       memoryBlobs: blobs,
+      images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
       models: createModels(parts),
       tools: createTools(parts),
       instructions: createInstructions(parts),
+      artefacts: { save: async () => ok('note.md') },
       clock,
       onProblem({ where, cause }) {
         if (cause instanceof InvariantViolation) ledger.violations.push(`${where}: ${cause.message}`)

@@ -4,7 +4,7 @@ import { connectHoldfast } from './connect-holdfast.ts'
 import { createScriptedServer, fails, json, type Reply, refused } from './testing/scripted-server.ts'
 import { message, meta, sessionId, view } from './testing/story.ts'
 
-const opened = json({ session: meta, seq: 4, view, messages: [message(3)], before: 3, here: null })
+const opened = json({ session: meta, seq: 4, view, messages: [message(3)], before: 3, summary: null, here: null })
 const done = json({ seq: 5, result: { queued: 'steering' } }, 202)
 
 async function openWith(script: readonly Reply[]) {

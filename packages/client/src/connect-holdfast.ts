@@ -7,6 +7,7 @@ import {
   SessionList,
   type SessionNews,
   type Sessions,
+  StoredFile,
 } from '@holdfast/protocol'
 import { wait } from './backoff.ts'
 import { type FollowNewsOptions, followNews } from './follow-news.ts'
@@ -60,15 +61,21 @@ export function connectHoldfast({ url, token, fetch, pace }: ConnectOptions): Re
     },
 
     async list(options = {}) {
-      const query = new URLSearchParams()
-      for (const [name, value] of Object.entries(options)) if (value !== undefined) query.set(name, String(value))
-      const answer = await wire.json(`/v1/sessions${query.size > 0 ? `?${query}` : ''}`)
+      const answer = await wire.json(`/v1/sessions${queryOf(options)}`)
       if (!answer.ok) return answer
       const list = SessionList.safeParse(answer.value)
       return list.success ? ok(list.data) : notUnderstood('a list')
     },
 
     subscribe: (options) => followNews(wire, options),
+
+    /** Sent once more by whoever calls, after a failure: the same bytes are stored once. */
+    async storeFile(bytes, options = {}) {
+      const answer = await wire.json(`/v1/blobs${queryOf(options)}`, { bytes })
+      if (!answer.ok) return answer
+      const stored = StoredFile.safeParse(answer.value)
+      return stored.success ? ok(stored.data) : notUnderstood('a file')
+    },
 
     async health() {
       const answer = await wire.json('/v1/health')
@@ -77,4 +84,10 @@ export function connectHoldfast({ url, token, fetch, pace }: ConnectOptions): Re
       return typeof version === 'string' ? ok({ status: 'ok', version }) : notUnderstood('a health check')
     },
   }
+}
+
+function queryOf(options: object): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(options)) if (value !== undefined) query.set(name, String(value))
+  return query.size > 0 ? `?${query}` : ''
 }

@@ -5,7 +5,7 @@ import { createScriptedServer, fails, json, type Reply, refused, streams } from 
 import { end, meta, record, sessionId, snapshot, view, word } from './testing/story.ts'
 import type { Pace } from './wire.ts'
 
-const opened = json({ session: meta, seq: 0, view, messages: [], before: null, here: null })
+const opened = json({ session: meta, seq: 0, view, messages: [], before: null, summary: null, here: null })
 
 async function run(script: readonly Reply[], count: number, options: FollowOptions = {}, pace: Partial<Pace> = {}) {
   const server = createScriptedServer([opened, ...script], pace)

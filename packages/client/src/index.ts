@@ -10,6 +10,8 @@ export {
   type EditorSnapshot,
   type EnterExecOptions,
   entriesOf,
+  type LineOptions,
   type Session,
   type TrustOptions,
 } from './session.ts'
+export type { Compaction, MessageSeed, SessionHistory } from './session-history.ts'

@@ -94,6 +94,20 @@ describe('a live view', () => {
     own.close()
   })
 
+  it('knows what is not on record, and asks again when the model is another', async () => {
+    const { fake, live } = await open()
+    expect(live.here).toEqual(first.here)
+    const here = { clients: [], credentialsConfigured: true, contextTokens: 32_000, workspaceTrust: [] }
+    fake.setState(snapshot(12, { here }))
+    fake.give(recorded(11, { type: 'settings.changed', title: 'Renamed' }), record(12))
+    await until(live, () => live.seq === 12)
+    expect(live.here).toEqual(first.here)
+    fake.setState(snapshot(13, { here }))
+    fake.give(recorded(13, { type: 'settings.changed', model: 'demo/small' }))
+    await until(live, () => live.here?.contextTokens === 32_000)
+    live.close()
+  })
+
   it('puts older pages in front, one request at a time', async () => {
     const { fake, live } = await open()
     const [one, two] = [live.loadOlder(), live.loadOlder()]
@@ -125,18 +139,23 @@ describe('a live view', () => {
     live.close()
   })
 
-  it('starts over when the line has moved to where it has not been', async () => {
+  it('is drawn anew when the line has moved to where it has not been, on the stream it has', async () => {
     const { fake, live } = await open()
-    const again = fake.subscribed()
     const to = [
       { from: 1, to: 4 },
       { from: 12, to: null },
     ]
-    fake.give(recorded(11, { type: 'line.moved', to, turns: 1, why: 'rewind' }))
-    await again
-    expect(fake.subscriptions[1]?.options.after).toBeUndefined()
-    fake.give(snapshot(11, { messages: [3, 4].map(message), before: message(3).id }))
-    await until(live, () => ids(live).join() === '3,4')
+    fake.setState(snapshot(12, { messages: [3, 4, 12].map(message), before: message(3).id }))
+    fake.give(
+      recorded(11, {
+        ...{ type: 'line.moved', to, turns: 1, messages: 2, tokens: 9, last: null, checkpoint: null, name: null },
+        ...{ keep: { name: 'branch-1', turns: 2, messages: 3 }, why: 'rewind' },
+      }),
+      record(12), // the snapshot holds it already
+      record(13),
+    )
+    await until(live, () => ids(live).join() === '3,4,12,13')
+    expect(fake.subscriptions).toHaveLength(1)
     live.close()
   })
 

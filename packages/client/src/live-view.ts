@@ -5,9 +5,11 @@ import {
   type CommandInput,
   createCommandId,
   createTranscript,
+  type Event,
   type Frame,
   type FrameOf,
   fault,
+  type Here,
   type LivePart,
   type Message,
   type MessageId,
@@ -43,6 +45,8 @@ export interface LiveView {
   readonly client: string
   /** Who is attached, in the order they came. */
   readonly presence: FrameOf<'presence'>['clients']
+  /** What is not on record: whether the model could be called, and how much it takes. */
+  readonly here: Here | null
   /** Whether the line goes further back than `messages`. */
   readonly hasOlder: boolean
   /** Grows with every change: with `subscribe`, all that React's useSyncExternalStore needs. */
@@ -72,6 +76,7 @@ export function createLiveView(
   let transcript = createTranscript()
   let before: MessageId | null = null
   let presence: FrameOf<'presence'>['clients'] = []
+  let here: Here | null = null
   let version = 0
   let loading: Promise<Result<null>> | null = null
 
@@ -84,24 +89,35 @@ export function createLiveView(
     changed()
   }
 
-  /** Whether the stream must start over: a moved line may stand on messages we never saw. */
+  /** Whether the view must be drawn anew: a moved line may stand on messages we never saw. */
   const take = (frame: Frame): boolean => {
     if (frame.type === 'snapshot') {
       meta = frame.meta
       view = frame.view
       seq = frame.seq
-      transcript = createTranscript(frame.messages)
+      transcript = createTranscript(frame.messages, frame.view.collapsed)
       before = frame.before
+      here = frame.here
       loading = null
     } else if (frame.type === 'record') {
+      if (frame.record.seq <= seq) return false // the snapshot that came in between holds it
       seq = frame.record.seq
       if (frame.record.event.type === 'line.moved') return true
       transcript.add(frame.record)
       if (view) view = addToView(view, frame.record)
       if (meta && view) meta = addToMeta(meta, view, frame.record)
+      if (changesHere(frame.record.event)) lookHere(seq)
     } else if (frame.type === 'delta' || frame.type === 'draft') transcript.addLive(frame)
     else if (frame.type === 'presence') presence = frame.clients
     return false
+  }
+
+  /** What is not on record may be otherwise now. */
+  const lookHere = async (since: Seq) => {
+    const now = await handle.snapshot()
+    if (!now.ok || now.value.seq < since || closed.signal.aborted) return
+    here = now.value.here
+    changed()
   }
 
   const run = async () => {
@@ -113,7 +129,10 @@ export function createLiveView(
         if (closed.signal.aborted) return
         // A local session has no connection to speak of: its first frame says that it is there.
         if (connection.state === 'connecting') connection = { state: 'live' }
-        again = take(frame)
+        // Asked for beside the stream, not by a new one: whoever drives keeps the seat.
+        const anew = take(frame) ? await handle.snapshot() : null
+        if (anew?.ok) take(anew.value)
+        again = anew?.ok === false
         if (frame.type === 'end') connection = endedBy(frame, connection)
         changed()
         if (again) break
@@ -160,6 +179,9 @@ export function createLiveView(
     get presence() {
       return presence
     },
+    get here() {
+      return here
+    },
     get hasOlder() {
       return before !== null
     },
@@ -193,3 +215,9 @@ const endedBy = (frame: FrameOf<'end'>, known: Connection): Connection =>
   known.state === 'ended'
     ? known
     : { state: 'ended', fault: fault('session_stopped', `The session ended: ${frame.reason}.`) }
+
+/** Another model takes more or less, and the workspace's trust is not the session's: no record says how they stand. */
+const changesHere = (event: Event): boolean =>
+  (event.type === 'settings.changed' && event.model !== undefined) ||
+  event.type === 'trust.granted' ||
+  event.type === 'trust.revoked'

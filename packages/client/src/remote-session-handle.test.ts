@@ -3,10 +3,10 @@ import { expect, it } from 'vitest'
 import { createScriptedServer, json } from './testing/scripted-server.ts'
 import { message, meta, view } from './testing/story.ts'
 
+const opened = json({ session: meta, seq: 4, view, messages: [message(3)], before: 3, summary: null, here: null })
+
 it('says where a command is wrong, and sends nothing', async () => {
-  const server = createScriptedServer([
-    json({ session: meta, seq: 4, view, messages: [message(3)], before: 3, here: null }),
-  ])
+  const server = createScriptedServer([opened])
   const handle = await server.sessions.open('calm-harbor-12')
   invariant(handle.ok, 'the session opens')
   const wrong = { type: 'respondToApproval', decision: 'perhaps' } as unknown as CommandInput // as JavaScript may send it
@@ -14,4 +14,33 @@ it('says where a command is wrong, and sends nothing', async () => {
   expect(answer).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
   expect(answer.ok ? '' : answer.fault.message).toMatch(/^That is no command: decision: .+\.$/)
   expect(server.asked).toHaveLength(1)
+})
+
+it('names what nobody knows by its code, and sends nothing', async () => {
+  const server = createScriptedServer([opened])
+  const handle = await server.sessions.open('calm-harbor-12')
+  invariant(handle.ok, 'the session opens')
+  const wrong = { type: 'setThinkingLevel', level: 'huge' } as unknown as CommandInput // as JavaScript may send it
+  expect(await handle.value.submit(wrong)).toMatchObject({ ok: false, fault: { code: 'unknown_level' } })
+  expect(await handle.value.submit({ type: 'setModel', model: 'huge' })).toMatchObject({
+    ok: false,
+    fault: { code: 'unknown_model' },
+  })
+  expect(server.asked).toHaveLength(1)
+})
+
+it('lists the branches of a session, and reads along one', async () => {
+  const branches = [{ name: 'branch-1', turns: 2, messages: 5, at: meta.createdAt, differsAt: 4 }]
+  const page = json({ session: meta, messages: [message(3)], before: null, after: null })
+  const server = createScriptedServer([opened, json({ branches }), json({ branches: 'none' }), page])
+  const handle = await server.sessions.open('calm-harbor-12')
+  invariant(handle.ok, 'the session opens')
+  expect(await handle.value.branches()).toEqual({ ok: true, value: branches })
+  expect(await handle.value.branches()).toMatchObject({ ok: false, fault: { code: 'unreachable' } })
+  await handle.value.page({ branch: 'my branch', limit: 2 })
+  expect(server.asked.slice(1).map(({ path }) => path.slice(path.indexOf(meta.id) + meta.id.length))).toEqual([
+    '/branches',
+    '/branches',
+    '/messages?branch=my+branch&limit=2',
+  ])
 })

@@ -1,11 +1,11 @@
 import {
   Answer,
   Command,
+  commandFault,
   createCommandId,
-  explainIssue,
   Frame,
   type FrameOf,
-  fault,
+  ListedBranch,
   Message,
   MessageId,
   Meta,
@@ -36,7 +36,7 @@ export function createRemoteSessionHandle(wire: Wire, id: SessionId): RemoteSess
 
     async submit(input, { commandId = createCommandId(), as } = {}) {
       const command = Command.safeParse(input)
-      if (!command.success) return refuse(fault('bad_request', `That is no command: ${explainIssue(command.error)}.`))
+      if (!command.success) return refuse(commandFault(input, command.error))
       const ask = {
         body: { ...command.data, commandId },
         headers: as === undefined ? {} : { 'holdfast-attachment': as },
@@ -65,6 +65,13 @@ export function createRemoteSessionHandle(wire: Wire, id: SessionId): RemoteSess
       if (!session.success || !messages.success || !before.success || !after.success) return notUnderstood('a page')
       return ok({ session: session.data, messages: messages.data, before: before.data, after: after.data })
     },
+
+    async branches() {
+      const answer = await wire.json(`${path}/branches`)
+      if (!answer.ok) return answer
+      const branches = ListedBranch.array().safeParse(field(answer.value, 'branches'))
+      return branches.success ? ok(branches.data) : notUnderstood('a list of branches')
+    },
   }
 }
 
@@ -81,6 +88,7 @@ export async function readSnapshot(wire: Wire, name: string): Promise<Result<Fra
     view: field(answer.value, 'view'),
     messages: field(answer.value, 'messages'),
     before: field(answer.value, 'before'),
+    summary: field(answer.value, 'summary'),
     here: field(answer.value, 'here'),
   })
   return frame.success && frame.data.type === 'snapshot' ? ok(frame.data) : notUnderstood('a snapshot')

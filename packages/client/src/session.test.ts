@@ -26,7 +26,7 @@ describe('a session', () => {
     ])
   })
 
-  it('turns the queue, trust and seat methods into theirs', async () => {
+  it('turns the queue, trust, seat and model methods into theirs', async () => {
     const { handle, submitted } = createFakeHandle()
     const session = createSession(handle)
     const as = 'tab-1'
@@ -41,6 +41,8 @@ describe('a session', () => {
     await session.enterExec({ keepPlan: true, as })
     await session.claimDriver({ as })
     await session.handOver('tab-2', { as })
+    await session.setModel('demo/agent')
+    await session.setThinkingLevel('high', { as })
     expect(submitted).toMatchObject([
       [{ type: 'queueSteering', content: 'left' }, { as }],
       [{ type: 'queueFollowUp', content: 'then this' }, undefined],
@@ -53,6 +55,8 @@ describe('a session', () => {
       [{ type: 'enterExec', keepPlan: true }, { as }],
       [{ type: 'claimDriver' }, { as }],
       [{ type: 'handOver', client: 'tab-2' }, { as }],
+      [{ type: 'setModel', model: 'demo/agent' }, undefined],
+      [{ type: 'setThinkingLevel', level: 'high' }, { as }],
     ])
   })
 

@@ -22,12 +22,14 @@ import {
   type Status,
   type SubmitOptions,
   type SubscribeOptions,
+  type ThinkingLevel,
   type TranscriptPage,
   type Trust,
   type TrustScope,
   trustInForce,
   type Usage,
 } from '@holdfast/protocol'
+import { createSessionHistory, type SessionHistory } from './session-history.ts'
 
 export type CommandOptions = SubmitOptions
 export type EnterExecOptions = CommandOptions & {
@@ -38,6 +40,7 @@ export type TrustOptions = CommandOptions & {
   /** Trusts one exact call only: the hash of its arguments, as its question shows it. */
   readonly argsHash?: string | undefined
 }
+export type LineOptions = Pick<PageRequest, 'branch'>
 type PromptContent = Extract<CommandInput, { readonly type: 'sendPrompt' }>['content']
 type CommandResult = Answer['result']
 
@@ -53,7 +56,7 @@ export type EditorSnapshot = {
 }
 
 /** A session as a program holds it, here or across the network. A refusal is thrown as a `HoldfastError`. */
-export interface Session {
+export interface Session extends SessionHistory {
   readonly id: SessionId
   /** At rest it starts a turn; in a running one it steers, and is answered `{queued: 'steering'}`. */
   sendPrompt(content: PromptContent, options?: CommandOptions): Promise<CommandResult>
@@ -76,6 +79,9 @@ export interface Session {
   continue(options?: CommandOptions): Promise<CommandResult>
   enterPlan(options?: CommandOptions): Promise<CommandResult>
   enterExec(options?: EnterExecOptions): Promise<CommandResult>
+  /** Holds from the next step on; what was said stays. */
+  setModel(model: string, options?: CommandOptions): Promise<CommandResult>
+  setThinkingLevel(level: ThinkingLevel, options?: CommandOptions): Promise<CommandResult>
   /** Where turns stop by themselves from now on; what is left out has no limit any more. */
   setBudgets(budgets: Budgets, options?: CommandOptions): Promise<CommandResult>
   setToolTrust(tool: string, scope: TrustScope, options?: TrustOptions): Promise<CommandResult>
@@ -86,9 +92,9 @@ export interface Session {
   claimDriver(options?: CommandOptions): Promise<CommandResult>
   /** Gives the driver's seat to another who is attached. */
   handOver(client: string, options?: CommandOptions): Promise<CommandResult>
-  /** The whole line, oldest first. */
-  messages(): Promise<readonly Message[]>
-  messagesWithIds(): Promise<readonly { readonly id: MessageId; readonly message: Message }[]>
+  /** The whole line, oldest first; with `branch`, a line that was left and kept. */
+  messages(options?: LineOptions): Promise<readonly Message[]>
+  messagesWithIds(options?: LineOptions): Promise<readonly { readonly id: MessageId; readonly message: Message }[]>
   status(): Promise<Status>
   metadata(): Promise<Meta>
   usage(): Promise<Usage>
@@ -107,18 +113,19 @@ export function createSession(handle: SessionHandle): Session {
   const submit = async (command: CommandInput, options?: CommandOptions): Promise<CommandResult> =>
     orThrow(await handle.submit(command, options)).result
   const snapshot = async (): Promise<FrameOf<'snapshot'>> => orThrow(await handle.snapshot())
-  const messages = async () => {
+  const messages = async ({ branch }: LineOptions = {}) => {
     const pages: (readonly Message[])[] = []
-    let next: PageRequest | null = {}
+    let next: PageRequest | null = { branch }
     while (next) {
       const page: TranscriptPage = orThrow(await handle.page(next))
       pages.unshift(page.messages)
-      next = page.before === null ? null : { before: page.before }
+      next = page.before === null ? null : { before: page.before, branch }
     }
     return pages.flat()
   }
 
   return {
+    ...createSessionHistory(handle),
     id: handle.id,
     sendPrompt: (content, options) => submit({ type: 'sendPrompt', content }, options),
     queueSteering: (content, options) => submit({ type: 'queueSteering', content }, options),
@@ -145,6 +152,8 @@ export function createSession(handle: SessionHandle): Session {
     enterPlan: (options) => submit({ type: 'enterPlan' }, options),
     enterExec: ({ keepPlan, ...options } = {}) =>
       submit({ type: 'enterExec', ...(keepPlan !== undefined && { keepPlan }) }, options),
+    setModel: (model, options) => submit({ type: 'setModel', model }, options),
+    setThinkingLevel: (level, options) => submit({ type: 'setThinkingLevel', level }, options),
     setBudgets: (budgets, options) => submit({ type: 'setBudgets', budgets }, options),
     setToolTrust: (tool, scope, { argsHash, ...options } = {}) =>
       submit({ type: 'setToolTrust', tool, scope, ...(argsHash !== undefined && { argsHash }) }, options),
@@ -153,7 +162,7 @@ export function createSession(handle: SessionHandle): Session {
     claimDriver: (options) => submit({ type: 'claimDriver' }, options),
     handOver: (client, options) => submit({ type: 'handOver', client }, options),
     messages,
-    messagesWithIds: async () => (await messages()).map((message) => ({ id: message.id, message })),
+    messagesWithIds: async (options) => (await messages(options)).map((message) => ({ id: message.id, message })),
     status: async () => (await snapshot()).view.status,
     metadata: async () => (await snapshot()).meta,
     usage: async () => (await snapshot()).meta.usage,

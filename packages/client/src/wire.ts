@@ -10,6 +10,8 @@ export type Pace = {
 
 export type Ask = {
   readonly body?: unknown
+  /** Sent as they are, instead of a body in JSON. */
+  readonly bytes?: Uint8Array | undefined
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
 }
@@ -31,10 +33,10 @@ export type WireParts = {
 
 export function createWire({ url, token, fetch, pace }: WireParts): Wire {
   const base = new URL(url).origin
-  const send = async (path: string, { body, headers, signal }: Ask): Promise<Result<Response>> => {
+  const send = async (path: string, { body, bytes, headers, signal }: Ask): Promise<Result<Response>> => {
     try {
       const response = await fetch(`${base}${path}`, {
-        method: body === undefined ? 'GET' : 'POST',
+        method: body === undefined && bytes === undefined ? 'GET' : 'POST',
         headers: {
           ...headers,
           ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -42,6 +44,7 @@ export function createWire({ url, token, fetch, pace }: WireParts): Wire {
         },
         redirect: 'error', // a token goes to the server it was given for, wherever that one points
         ...(body !== undefined && { body: JSON.stringify(body) }),
+        ...(bytes !== undefined && { body: new Uint8Array(bytes) }),
         ...(signal && { signal }),
       })
       return response.ok ? ok(response) : refuse(await faultOf(response))

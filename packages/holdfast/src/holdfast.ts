@@ -1,4 +1,4 @@
-import { createSession, type Session } from '@holdfast/client'
+import { createSession, type MessageSeed, type Session } from '@holdfast/client'
 import { createLocalHandle, createLocalSessions, findByKey, type Notifier, type Roster } from '@holdfast/core'
 import {
   type Answer,
@@ -10,6 +10,8 @@ import {
   type SessionNews,
   type Sessions,
   type StartOptions,
+  type StoredFile,
+  type StoreFileOptions,
 } from '@holdfast/protocol'
 
 export type { Notification, Notifier } from '@holdfast/core'
@@ -35,8 +37,16 @@ export interface Holdfast extends AsyncDisposable {
   listSessions(): readonly { readonly session: Session; readonly metadata: Meta }[]
   /** The stored sessions, newest activity first. */
   list(options?: ListOptions): Promise<SessionList>
+  /** Checks a file by its bytes and stores it; `file` of the answer can stand in a prompt as it is. */
+  storeFile(bytes: Uint8Array, options?: StoreFileOptions): Promise<StoredFile>
   sendPrompt(name: string, content: string): Promise<Answer['result']>
   abort(name: string): Promise<Answer['result']>
+  /** A new session that shares the past of this one, up to the end of turn `at` or of the last that ended. */
+  fork(name: string, at?: number): Promise<Session>
+  /** Adds a message from elsewhere to the line of a session, without prompting. */
+  appendMessage(name: string, message: MessageSeed): Promise<void>
+  /** A checkpoint made by the caller: from here on the model is told these messages, and what follows. */
+  appendCheckpoint(name: string, messages: readonly MessageSeed[], tokenCount?: number): Promise<void>
   stopSession(name: string): Promise<void>
   /** What becomes of all sessions of this process from now on: started, changed, stopped and why. */
   subscribe(options?: { readonly signal?: AbortSignal }): AsyncIterable<SessionNews>
@@ -77,8 +87,13 @@ export function createHoldfast(roster: Roster, close: () => Promise<void>): Hold
         .all()
         .map(({ id, folded }) => ({ session: sessionOf(id), metadata: roster.attended(folded().row.entry.meta) })),
     list: async (asked) => orThrow(await sessions.list(asked)),
+    storeFile: async (bytes, options) => orThrow(await sessions.storeFile(bytes, options)),
     sendPrompt: async (name, content) => (await getSession(name)).sendPrompt(content),
     abort: async (name) => (await getSession(name)).abort(),
+    fork: async (name, at) => sessionOf(await (await getSession(name)).fork(at)),
+    appendMessage: async (name, message) => (await getSession(name)).seedMessages([message]),
+    appendCheckpoint: async (name, messages, tokenCount) =>
+      (await getSession(name)).appendCheckpoint(messages, tokenCount),
     stopSession: async (name) => roster.unload((await getSession(name)).id),
     subscribe: ({ signal } = {}) => roster.news.follow(signal),
     close,

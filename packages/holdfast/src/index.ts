@@ -1,4 +1,4 @@
-export type { CommandOptions, EditorSnapshot, Session } from '@holdfast/client'
+export type { CommandOptions, Compaction, EditorSnapshot, MessageSeed, Session, SessionHistory } from '@holdfast/client'
 export type { OnProblem, Problem } from '@holdfast/core/ports'
 export type {
   Decision,
@@ -6,6 +6,7 @@ export type {
   Fault,
   FaultCode,
   Frame,
+  ListedBranch,
   Message,
   Meta,
   PendingApproval,
@@ -13,6 +14,8 @@ export type {
   Sessions,
   StartOptions,
   Status,
+  StoredFile,
+  StoreFileOptions,
 } from '@holdfast/protocol'
 export { HoldfastError } from '@holdfast/protocol'
 export type { Holdfast, LocalStartOptions, Notification, Notifier } from './holdfast.ts'

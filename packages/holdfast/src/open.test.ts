@@ -177,6 +177,26 @@ describe('openHoldfast', () => {
     })
   })
 
+  it('keeps the history and the summary of a session that a program finds by its key', async () => {
+    const session = await holdfast.getOrCreate('telegram:4713', { workdir: home })
+    const texts = async () =>
+      (await (await holdfast.getOrCreate('telegram:4713')).messages()).map((one) => 'text' in one && one.text)
+    await session.setHistory([
+      { role: 'user', content: 'one' },
+      { role: 'assistant', content: 'two' },
+      { role: 'user', content: 'three' },
+    ])
+    expect([await texts(), await session.getSummary()]).toEqual([['one', 'two', 'three'], ''])
+    await session.truncateHistory(2)
+    await session.setSummary('They counted.')
+    await holdfast.stopSession(session.id)
+    expect(await (await holdfast.getOrCreate('telegram:4713')).getSummary()).toBe('They counted.')
+    expect(await texts()).toEqual(['two', 'three', 'They counted.'])
+    await session.setHistory([])
+    expect([await texts(), await session.getSummary()]).toEqual([[], ''])
+    expect(await session.messages({ branch: (await session.listBranches()).at(-1)?.name })).toHaveLength(3)
+  })
+
   it('leaves nothing of a session that nobody spoke in', async () => {
     const { id } = await holdfast.startSession({ workdir: home })
     await holdfast.stopSession(id)
@@ -203,6 +223,54 @@ describe('openHoldfast', () => {
     expect(await session.sendPrompt('list', { commandId: 'once', as: 'tab-1' })).toEqual(sent)
     await expect(session.sendPrompt('list', { commandId: 'not an id' })).rejects.toMatchObject({ code: 'bad_request' })
     await expect(session.respondToApproval('approve', 4)).rejects.toMatchObject({ code: 'approval_not_found' })
+  })
+
+  it('begins a session with what was said elsewhere, or not at all', async () => {
+    const session = await holdfast.startSession({
+      workdir: home,
+      messages: [
+        { role: 'user', content: 'list' },
+        { role: 'assistant', content: '', toolCalls: [{ id: 'a', tool: 'list_directory' }] },
+        { role: 'tool', toolCallId: 'a', content: 'nothing there' },
+        { role: 'user', content: 'count to 2' },
+      ],
+    })
+    expect((await session.messages()).map(({ kind, turn }) => [kind, turn])).toEqual([
+      ['user', 0],
+      ['tool_call', 0],
+      ['user', 1],
+    ])
+    expect(await session.metadata()).toMatchObject({ title: 'list', messageCount: 3, turnCount: 2, status: 'idle' })
+    await session.branchAt(0)
+    expect(await session.metadata()).toMatchObject({ messageCount: 2, turnCount: 1, branchCount: 1 })
+    const orphan = { role: 'tool', toolCallId: 'a', content: 'nothing there' } as const
+    await expect(holdfast.startSession({ workdir: home, messages: [orphan] })).rejects.toMatchObject({
+      code: 'bad_request',
+    })
+    expect((await holdfast.list()).sessions).toHaveLength(1)
+  })
+
+  it('forks a session by its name, and leaves it as it was', async () => {
+    const session = await holdfast.startSession({ workdir: home, messages: [{ role: 'user', content: 'one' }] })
+    await holdfast.appendMessage(session.id, { role: 'user', content: 'two' })
+    const fork = await holdfast.fork(session.id, 0)
+    expect((await fork.messages()).map((one) => 'text' in one && one.text)).toEqual(['one'])
+    await fork.sendPrompt('list')
+    await rested(fork)
+    expect((await session.messages()).map((one) => 'text' in one && one.text)).toEqual(['one', 'two'])
+    expect((await (await holdfast.fork(session.id)).messages()).length).toBe(2)
+    await expect(holdfast.fork(session.id, 9)).rejects.toMatchObject({ code: 'turn_not_found' })
+  })
+
+  it('takes a checkpoint of the program, and tells the model nothing from before it', async () => {
+    const session = await holdfast.startSession({ workdir: home, messages: [{ role: 'user', content: 'long ago' }] })
+    await holdfast.appendCheckpoint(session.id, [{ role: 'user', content: 'in short' }], 40)
+    expect((await session.messages()).map((one) => 'text' in one && one.text)).toEqual(['long ago', '', 'in short'])
+    expect(await session.getSummary()).toBe('')
+    await session.setSummary('They met.')
+    expect(await session.getSummary()).toBe('They met.')
+    await session.undoCompaction()
+    expect(await session.getSummary()).toBe('')
   })
 
   it('refuses a tool that there is not, and names the nearest', async () => {

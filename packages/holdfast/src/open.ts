@@ -1,15 +1,22 @@
+import { join } from 'node:path'
 import { createRoster, type Roster } from '@holdfast/core'
 import type { Blobs, OnProblem, Problem, Store } from '@holdfast/core/ports'
+import { createRequests } from '@holdfast/core/requests'
 import { fault, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
+import { createArtefacts } from './artefacts/artefacts.ts'
 import { createHoldfast, type Holdfast } from './holdfast.ts'
 import { type Environment, findHome, type Home } from './home.ts'
 import { newHandle } from './identity/handle.ts'
 import { newSessionId } from './identity/session-id.ts'
+import { createImages } from './images/images.ts'
 import { createInstructions } from './instructions/instructions.ts'
+import { createMemory } from './memory/memory.ts'
 import { isNodeAlive, type NodeSocket, openNodeSocket, removeNodeSocket } from './node/node-socket.ts'
 import { wallClock } from './platform/wall-clock.ts'
 import { resolveWorkdir } from './platform/workdir.ts'
 import { createModels, defaultModel, type ModelsParts } from './providers/models.ts'
+import { createRequestThread } from './requests/request-thread.ts'
+import type { RequestSource } from './requests/wire.ts'
 import { openFileBlobs } from './store/blobs/file-blobs.ts'
 import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
 import { createMemoryStore } from './store/memory/memory-store.ts'
@@ -61,20 +68,26 @@ async function openRoster(
   const home = findHome(environment)
   const storage = await openStorage(url ?? `sqlite:${home.storePath}`, home)
   if (!storage.ok) return storage
-  const { store, blobs } = storage.value
+  const { store, blobs, source } = storage.value
   opened.defer(() => store.close())
+  const requests = source && createRequestThread({ source, here: createRequests(store, blobs), onProblem })
+  opened.defer(() => requests?.close())
 
   const socket = await openSocket(home)
   if (!socket.ok) return socket
   opened.defer(() => socket.value.close())
   await store.registerNode(socket.value.row)
+  const memory = createMemory({ userFile: join(home.configDir, 'MEMORY.md'), now: wallClock.now })
   const roster = createRoster({
     store,
     blobs,
     memoryBlobs: createMemoryBlobs(),
+    requests: requests ?? undefined,
+    images: createImages(),
     models: createModels({ environment, extra }),
-    tools: createTools({ environment }),
-    instructions: createInstructions({ now: wallClock.now }),
+    tools: createTools({ environment, memory }),
+    instructions: createInstructions({ now: wallClock.now, memory }),
+    artefacts: createArtefacts({ now: wallClock.now }),
     clock: wallClock,
     onProblem,
     node: socket.value.row,
@@ -109,8 +122,15 @@ function warnOfProblem({ where, cause }: Problem): void {
 
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))
 
-async function openStorage(url: string, home: Home): Promise<Result<{ readonly store: Store; readonly blobs: Blobs }>> {
-  if (url === 'memory:') return ok({ store: createMemoryStore(), blobs: createMemoryBlobs() })
+type Storage = {
+  readonly store: Store
+  readonly blobs: Blobs
+  /** Where another thread can read them; null when only this process has them. */
+  readonly source: RequestSource | null
+}
+
+async function openStorage(url: string, home: Home): Promise<Result<Storage>> {
+  if (url === 'memory:') return ok({ store: createMemoryStore(), blobs: createMemoryBlobs(), source: null })
   if (!url.startsWith('sqlite:')) {
     return refuse(fault('bad_request', `There is no store ${url}. A store is sqlite:PATH or memory:.`, { store: url }))
   }
@@ -118,9 +138,13 @@ async function openStorage(url: string, home: Home): Promise<Result<{ readonly s
   const store = await openSqliteStore({ path })
   if (!store.ok) return store
   // Blobs lie beside the file that refers to them.
-  const blobs = await openFileBlobs(path === home.storePath ? home.blobsDir : `${path}.blobs`)
-  // Sessions that are never to be on disk live beside it.
-  if (blobs.ok) return ok({ store: createSplitStore(store.value, createMemoryStore()), blobs: blobs.value })
+  const blobsDir = path === home.storePath ? home.blobsDir : `${path}.blobs`
+  const blobs = await openFileBlobs(blobsDir)
+  if (blobs.ok) {
+    // Sessions that are never to be on disk live beside it.
+    const both = createSplitStore(store.value, createMemoryStore())
+    return ok({ store: both, blobs: blobs.value, source: { path, blobsDir } })
+  }
   await store.value.close()
   return blobs
 }

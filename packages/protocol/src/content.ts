@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { BlobHash } from './id.ts'
+import { properMediaType } from './media-type.ts'
 
 export const TextPart = z.object({ type: z.literal('text'), text: z.string() })
 
@@ -7,10 +8,25 @@ export const TextPart = z.object({ type: z.literal('text'), text: z.string() })
 export const FilePart = z.object({
   type: z.literal('file'),
   blob: BlobHash,
-  mediaType: z.string().max(100),
+  mediaType: z.string().max(100).overwrite(properMediaType),
   name: z.string().max(255).optional(),
   bytes: z.int().min(0),
 })
+
+/** A file that was stored: its part can stand in a prompt as it is. */
+export const StoredFile = z.object({
+  file: FilePart,
+  /** What was done to it, e.g. `downscaled from 6000x4000 to 1568x1045`. */
+  changed: z.string().optional(),
+})
+export type StoredFile = z.infer<typeof StoredFile>
+
+export const StoreFileOptions = z.strictObject({
+  name: FilePart.shape.name,
+  /** False: in memory only, for a session that is not kept. */
+  persist: z.boolean().optional(),
+})
+export type StoreFileOptions = z.input<typeof StoreFileOptions>
 
 export const ContentPart = z.discriminatedUnion('type', [TextPart, FilePart])
 export type ContentPart = z.infer<typeof ContentPart>

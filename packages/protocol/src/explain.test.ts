@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Command, unknownCommand } from './command.ts'
+import { Command, unknownCommand } from './command/command.ts'
 import { explainIssue } from './explain.ts'
 
 const explained = (value: unknown): string => {

@@ -55,6 +55,7 @@ export const faultStatus = {
   queue_full: 429,
   too_many_tries: 429,
   internal: 500,
+  summary_failed: 502,
   not_a_store: 503,
   store_too_new: 503,
   storage_error: 503,

@@ -20,6 +20,8 @@ export const Here = z.object({
   clients: Clients,
   /** Whether the session's model could be called now. */
   credentialsConfigured: z.boolean(),
+  /** How many tokens that model takes, as far as anyone knows. */
+  contextTokens: z.int().min(1),
   /** What the workspace trusts, over all its sessions: another may have granted it, or taken it back. */
   workspaceTrust: z.array(Trust),
 })
@@ -36,6 +38,8 @@ export const SnapshotFrame = z.object({
   messages: z.array(Message),
   /** The id to page back from, or null when this is the whole line. */
   before: MessageId.nullable(),
+  /** What the model is told in place of the past, if anything. */
+  summary: z.string().nullable(),
   /** Null when the session was read from its store by someone who does not run it. */
   here: Here.nullable(),
 })

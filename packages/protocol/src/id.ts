@@ -62,6 +62,13 @@ export type ApprovalId = z.infer<typeof ApprovalId>
 export const EntryId = seq.brand<'EntryId'>()
 export type EntryId = z.infer<typeof EntryId>
 
+/** A line that was kept; `branch-1`, `branch-2` unless a person names it. */
+export const BranchName = z
+  .string()
+  .regex(/^[\p{L}\p{N}][\p{L}\p{N} ._-]{0,63}$/u, 'a branch name is 1 to 64 letters, digits, spaces and . _ -')
+  .brand<'BranchName'>()
+export type BranchName = z.infer<typeof BranchName>
+
 /** Turns count from 0 along a line. */
 export const TurnNumber = seq.brand<'TurnNumber'>()
 export type TurnNumber = z.infer<typeof TurnNumber>

@@ -1,3 +1,4 @@
+export { Branch, ListedBranch, moveBranches } from './branch.ts'
 export {
   Abort,
   Answer,
@@ -13,9 +14,20 @@ export {
   SendPrompt,
   type Submission,
   unknownCommand,
-} from './command.ts'
-export { createCommandId } from './command-id.ts'
-export { Content, ContentPart, combineQueueEntriesToText, contentText, FilePart, TextPart } from './content.ts'
+} from './command/command.ts'
+export { commandFault } from './command/command-fault.ts'
+export { createCommandId } from './command/command-id.ts'
+export type { HistoryCommand } from './command/history.ts'
+export {
+  Content,
+  ContentPart,
+  combineQueueEntriesToText,
+  contentText,
+  FilePart,
+  StoredFile,
+  StoreFileOptions,
+  TextPart,
+} from './content.ts'
 export { continueWord } from './continue-word.ts'
 export { ApprovedBy, DenialCode, FileChange, Outcome, Output, Preview, ProcessMark } from './event/call.ts'
 export {
@@ -25,8 +37,10 @@ export {
   eventVersion,
   isMessageEvent,
   messageEvents,
+  messagesAfter,
   refOf,
 } from './event/event.ts'
+export { CheckpointMark, LineLength } from './event/line.ts'
 export { QueueEntry } from './event/queue.ts'
 export { Fork } from './event/session.ts'
 export { Trust, TrustScope } from './event/trust.ts'
@@ -39,6 +53,7 @@ export { escapeHidden, escapeHiddenInJson, escapeLine } from './hostile-text.ts'
 export {
   ApprovalId,
   BlobHash,
+  BranchName,
   CallId,
   ClientId,
   CommandId,
@@ -53,16 +68,19 @@ export {
   TurnNumber,
 } from './id.ts'
 export { limits } from './limits.ts'
-export { clipLine, isOnLine, Line, Span } from './line.ts'
+export { clipLine, isOnLine, Line, partsAt, Span } from './line.ts'
 export { dropRecorded, growLive, type LivePart, type LivePlace } from './live-parts.ts'
+export { isTextType, properMediaType } from './media-type.ts'
 export { CallStatus, CallView, Message } from './message.ts'
 export { addToMeta, Meta } from './meta.ts'
 export { didYouMean, nearest } from './nearest.ts'
 export { NewsFrame, newsSession, SessionNews, StopReason } from './news.ts'
+export { outcomeOutput } from './outcome-output.ts'
 export { parseSessionName, type SessionName } from './parse-session-name.ts'
 export { reorderQueue } from './queue-order.ts'
 export { type LostRecord, Recorded } from './record.ts'
 export { done, InvariantViolation, invariant, ok, orThrow, type Result, refuse, unreachable } from './result.ts'
+export { SeedMessage, SeedMessages } from './seed.ts'
 export type { PageRequest, SessionHandle, SubmitOptions, SubscribeOptions, TranscriptPage } from './session-handle.ts'
 export { ListOptions, type NewsOptions, SessionList, type Sessions, StartOptions } from './sessions.ts'
 export {
@@ -79,7 +97,8 @@ export {
 export { decodeFrames, decodeNews, encodeFrame, encodeNews, UnreadableFrame } from './sse.ts'
 export { Activity, Status, statusOf } from './status.ts'
 export { clip, firstLine, textOf } from './text-of.ts'
-export { createTranscript, messageOf, outcomeOutput, type Transcript } from './transcript.ts'
+export { eventTokens, textTokens, tokensAfter } from './tokens.ts'
+export { createTranscript, messageOf, type Transcript } from './transcript.ts'
 export { addTrust, findTrust, isTrustedExactly, trustInForce } from './trust-list.ts'
-export { addUsage, noUsage, Usage } from './usage.ts'
+export { addUsage, noUsage, Usage, usageAfter } from './usage.ts'
 export { addToView, PendingApproval, SessionView } from './view.ts'

@@ -6,6 +6,19 @@ export const limits = {
   promptBytesMax: 1024 * 1024,
   promptPartsMax: 64,
   promptsQueuedMax: 64,
+  seedMessagesMax: 10_000,
+  branchesMax: 200,
+  lineSpansMax: 1000,
+  pinsMax: 100,
+  /** Of what is folded or open against the rule, the newest are remembered. */
+  collapsesMax: 1000,
+  /** Pins may fill this part of a model's context. */
+  pinnedPart: 0.25,
+  /** Beyond this part of a model's context the past is summarised; after an undo it waits for the second. */
+  compactAt: 0.8,
+  compactAgainAt: 0.95,
+  /** What a model is taken to hold when nobody knows. */
+  contextTokens: 200_000,
   requestBodyBytesMax: 4 * 1024 * 1024,
   jsonDepthMax: 100,
   stepsPerTurnMax: 100,
@@ -19,7 +32,19 @@ export const limits = {
   editedFileBytesMax: 4 * 1024 * 1024,
   directoryEntriesMax: 2000,
   workdirInstructionsBytesMax: 32 * 1024,
+  /** Of each memory: what a model is told of it, and how far the agent may let it grow. */
+  memoryBytesMax: 16 * 1024,
+  memoryNoteCharsMax: 2000,
   blobBytesMax: 64 * 1024 * 1024,
+  /** Of a file that goes to a model as it is. Services take 32 MB in one request, in Base64. */
+  fileBytesMax: 20_000_000,
+  /** 5 MB in Base64, where services begin to refuse; beyond the edge they would scale an image down themselves. */
+  imageBytesMax: 3_750_000,
+  imageEdgeMax: 1568,
+  imagePixelsMax: 100_000_000,
+  textFileBytesMax: 256 * 1024,
+  requestFilesBytesMax: 20_000_000,
+  requestFilesMax: 100,
   pageMessagesMax: 500,
   pageRecordsMax: 1000,
   listSessionsMax: 1000,

@@ -20,3 +20,14 @@ export function clipLine(line: Line, from: Seq, to: Seq): readonly { readonly fr
     return start <= end ? [{ from: start, to: end }] : []
   })
 }
+
+/** The first seq of `line` that is not on `other`; null when all of it is. */
+export function partsAt(line: Line, other: Line): Seq | null {
+  for (const { from, to } of line) {
+    let next = from
+    for (const { from: start, to: end } of other)
+      if (start <= next && next <= (end ?? next)) next = (end ?? Infinity) + 1
+    if (next <= (to ?? Infinity) && next !== Infinity) return next
+  }
+  return null
+}

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { isMessageEvent } from './event/event.ts'
+import { messagesAfter } from './event/event.ts'
 import { Handle, Instant, Key, SessionId } from './id.ts'
 import { limits } from './limits.ts'
 import type { Recorded } from './record.ts'
 import { Mode, ModelName } from './settings.ts'
 import { Status } from './status.ts'
 import { firstLine, textOf } from './text-of.ts'
-import { addUsage, Usage } from './usage.ts'
+import { Usage, usageAfter } from './usage.ts'
 import type { SessionView } from './view.ts'
 
 /** What a list shows of a session, without reading its transcript. */
@@ -41,7 +41,12 @@ export type Meta = z.infer<typeof Meta>
  */
 export function addToMeta(
   meta: Meta,
-  { status, mode, model }: Pick<SessionView, 'status' | 'mode' | 'model'>,
+  {
+    status,
+    mode,
+    model,
+    branches,
+  }: Pick<SessionView, 'status' | 'mode' | 'model'> & { readonly branches: { readonly length: number } },
   { at, event }: Recorded,
 ): Meta {
   const isSpeech = event.type === 'user.said' || event.type === 'text.said'
@@ -53,9 +58,10 @@ export function addToMeta(
     title: named ?? (meta.title || firstLine(opening, limits.titleCharsMax)),
     preview: meta.preview || firstLine(opening, limits.previewCharsMax),
     lastMessageAt: isSpeech ? at : meta.lastMessageAt,
-    messageCount: meta.messageCount + (isMessageEvent(event) ? 1 : 0),
+    messageCount: messagesAfter(meta.messageCount, event),
+    branchCount: branches.length,
     turnCount: turnsAfter(event) ?? meta.turnCount,
-    usage: event.type === 'step.ended' && event.usage ? addUsage(meta.usage, event.usage) : meta.usage,
+    usage: usageAfter(meta.usage, event),
   }
 }
 

@@ -1,4 +1,5 @@
-import type { Answer, CommandInput } from './command.ts'
+import type { ListedBranch } from './branch.ts'
+import type { Answer, CommandInput } from './command/command.ts'
 import type { Frame, FrameOf, Role } from './frame.ts'
 import type { MessageId, Seq, SessionId } from './id.ts'
 import type { Message } from './message.ts'
@@ -17,6 +18,8 @@ export type PageRequest = {
   readonly before?: MessageId | undefined
   readonly after?: MessageId | undefined
   readonly limit?: number | undefined
+  /** Of a line that was left and kept; of the one the session stands on when absent. */
+  readonly branch?: string | undefined
 }
 
 export type SubscribeOptions = {
@@ -35,7 +38,7 @@ export type SubmitOptions = {
 }
 
 /**
- * The only way anyone reaches a session: in this process or across the network, the same four verbs.
+ * The only way anyone reaches a session: in this process or across the network, the same five verbs.
  * Refusals are values; it throws only when its own code is broken.
  */
 export interface SessionHandle {
@@ -46,4 +49,6 @@ export interface SessionHandle {
   subscribe(options?: SubscribeOptions): AsyncIterable<Frame>
   snapshot(): Promise<Result<FrameOf<'snapshot'>>>
   page(request?: PageRequest): Promise<Result<TranscriptPage>>
+  /** The lines that were left and kept, oldest first. */
+  branches(): Promise<Result<readonly ListedBranch[]>>
 }

@@ -1,9 +1,11 @@
 import { z } from 'zod'
+import type { StoredFile, StoreFileOptions } from './content.ts'
 import { Key, SessionId } from './id.ts'
 import { limits } from './limits.ts'
 import { Meta } from './meta.ts'
 import type { SessionNews } from './news.ts'
 import type { Result } from './result.ts'
+import { SeedMessages } from './seed.ts'
 import type { SessionHandle } from './session-handle.ts'
 import { ApprovalRule, Budgets, Mode, ModelName, Permission, ProviderOptions, ThinkingLevel } from './settings.ts'
 
@@ -32,6 +34,8 @@ export const StartOptions = z.strictObject({
   background: z.boolean().optional(),
   /** The session this one was started for. */
   parent: SessionId.optional(),
+  /** What was said before, elsewhere: the session begins with it. */
+  messages: SeedMessages.optional(),
 })
 /** As a program writes them; the schema above is what brands them, inside. */
 export type StartOptions = z.input<typeof StartOptions>
@@ -56,6 +60,8 @@ export interface Sessions {
   /** `name` is an id, a unique prefix of one, or a handle. */
   open(name: string): Promise<Result<SessionHandle>>
   list(options?: ListOptions): Promise<Result<SessionList>>
+  /** Checks a file by its bytes and stores it. Refused: wrong_media_type, too_large, bad_request, storage_error. */
+  storeFile(bytes: Uint8Array, options?: StoreFileOptions): Promise<Result<StoredFile>>
   /** What becomes of them from now on: started, changed, stopped and why. */
   subscribe(options?: NewsOptions): AsyncIterable<SessionNews>
 }

@@ -51,7 +51,15 @@ describe('textOf', () => {
       { type: 'text.said', turn: 0, step: 3, text: 'hi', provider: 'demo' },
       { type: 'thinking.said', turn: 0, step: 3, text: 'hm', provider: 'demo' },
       { type: 'note.added', turn: 0, kind: 'system', level: 'info', text: 'noted' },
-      { type: 'checkpoint.written', turn: 0, summary: 'so far', keepFrom: 1, tokensBefore: 9, tokensAfter: 1 },
+      {
+        type: 'checkpoint.written',
+        turn: 0,
+        summary: 'so far',
+        keepFrom: 1,
+        tokensBefore: 9,
+        tokensAfter: 1,
+        why: 'asked',
+      },
       { type: 'call.settled', call: 4, outcome, durationMs: 1 },
     ].map((event) => textOf(Event.parse(event)))
     expect(words).toEqual(['hello', 'hi', 'hm', 'noted', 'so far', 'found it'])

@@ -12,6 +12,8 @@ export function textOf(event: Event): string {
       return event.text
     case 'checkpoint.written':
       return event.summary
+    case 'summary.saved':
+      return event.text
     case 'call.settled':
       return 'output' in event.outcome ? (event.outcome.output?.text ?? '') : ''
     default:

@@ -2,8 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
 import { Event } from './event/event.ts'
 import { Frame, type FrameOf } from './frame.ts'
+import { outcomeOutput } from './outcome-output.ts'
 import type { Recorded } from './record.ts'
-import { createTranscript, outcomeOutput } from './transcript.ts'
+import { createTranscript } from './transcript.ts'
 
 const sessionId = 'ses_01k9xyzabcdefghjkmnpqrstvw'
 const at = '2026-01-02T03:04:05.678Z'
@@ -57,8 +58,35 @@ describe('messages', () => {
       { from: 1, to: 4 },
       { from: 8, to: null },
     ]
-    transcript.add(record(9, { type: 'line.moved', to, turns: 1, why: 'branch' }))
+    transcript.add(
+      record(9, {
+        ...{ type: 'line.moved', to, turns: 1, messages: 2, tokens: 9, last: null, checkpoint: null, name: null },
+        ...{ keep: { name: 'branch-1', turns: 2, messages: 3 }, why: 'branch' },
+      }),
+    )
     expect(transcript.messages.map(({ id }) => id)).toEqual([3, 8])
+  })
+})
+
+describe('folded calls', () => {
+  const request = (seq: number) =>
+    record(seq, { type: 'call.requested', turn: 0, step: 2, tool: 'look', args: {}, provider: 'demo' })
+  const fold = (seq: number, message: number | null, collapsed: boolean) =>
+    record(seq, { type: 'message.collapsed', message, collapsed })
+  const folded = (shown: ReturnType<typeof createTranscript>) => shown.messages.map(({ collapsed }) => collapsed)
+
+  it('follow the rule for all, and those that were turned over do not', () => {
+    const shown = createTranscript()
+    for (const one of [request(3), request(4), fold(5, 3, true), request(6)]) shown.add(one)
+    expect(folded(shown)).toEqual([true, false, false])
+    for (const one of [fold(7, null, true), request(8), fold(9, 8, false)]) shown.add(one)
+    expect(folded(shown)).toEqual([true, true, true, false])
+  })
+
+  it('stay folded on a page that begins with none', () => {
+    const shown = createTranscript([], true)
+    shown.add(request(3))
+    expect(folded(shown)).toEqual([true])
   })
 })
 

@@ -1,10 +1,11 @@
 import { contentText } from './content.ts'
-import type { Outcome, Output } from './event/call.ts'
+import type { Outcome } from './event/call.ts'
 import type { FrameOf } from './frame.ts'
 import { ApprovalId, CallId, type Instant, MessageId, TurnNumber } from './id.ts'
 import { isOnLine } from './line.ts'
 import { dropRecorded, growLive, type LivePart } from './live-parts.ts'
 import type { CallStatus, CallView, Message } from './message.ts'
+import { outcomeOutput } from './outcome-output.ts'
 import type { LostRecord, Recorded } from './record.ts'
 
 /** The fold that draws every screen: terminal, page and `show --json`. It ignores what it does not draw. */
@@ -23,12 +24,14 @@ export interface Transcript {
 }
 
 /** Each record costs O(1); a changed message is a new object, so a screen may compare by identity. */
-export function createTranscript(initial: readonly Message[] = []): Transcript {
+export function createTranscript(initial: readonly Message[] = [], isCollapsed = false): Transcript {
   let messages: Message[] = [...initial]
   let live: readonly LivePart[] = []
   let liveStep: number | null = null
   let liveIndex = -1
   let version = 0
+  /** Whether new tool calls are shown folded. */
+  let isFolding = isCollapsed
   const places = new Map<number, number>()
   const settle = () => {
     places.clear()
@@ -42,10 +45,14 @@ export function createTranscript(initial: readonly Message[] = []): Transcript {
     if (place === undefined || message?.kind !== 'tool_call') return
     messages[place] = { ...message, call: update(message.call) }
   }
-  const pin = (id: number, pinned: boolean) => {
+  const mark = (id: number, marks: Partial<Pick<Message, 'pinned' | 'collapsed'>>) => {
     const place = places.get(id)
     const message = place === undefined ? undefined : messages[place]
-    if (place !== undefined && message) messages[place] = { ...message, pinned }
+    if (place !== undefined && message) messages[place] = { ...message, ...marks }
+  }
+  const collapseAll = (collapsed: boolean) => {
+    isFolding = collapsed
+    messages = messages.map((message) => (message.kind === 'tool_call' ? { ...message, collapsed } : message))
   }
 
   return {
@@ -66,7 +73,7 @@ export function createTranscript(initial: readonly Message[] = []): Transcript {
       const message = messageOf(record, messages.at(-1)?.id ?? null)
       if (message) {
         places.set(message.id, messages.length)
-        messages.push(message)
+        messages.push(isFolding && message.kind === 'tool_call' ? { ...message, collapsed: true } : message)
       }
       if (event.type === 'approval.asked') {
         const approval = { id: ApprovalId.parse(record.seq), preview: event.preview }
@@ -78,7 +85,10 @@ export function createTranscript(initial: readonly Message[] = []): Transcript {
       } else if (event.type === 'call.settled') {
         change(event.call, (call) => settled(call, event.outcome, event.durationMs))
       } else if (event.type === 'message.pinned') {
-        pin(event.message, event.pinned)
+        mark(event.message, { pinned: event.pinned })
+      } else if (event.type === 'message.collapsed') {
+        if (event.message === null) collapseAll(event.collapsed)
+        else mark(event.message, { collapsed: event.collapsed })
       } else if (event.type === 'line.moved') {
         messages = messages.filter(({ id }) => isOnLine(event.to, id))
         settle()
@@ -126,27 +136,6 @@ function settled(call: CallView, outcome: Outcome, durationMs: number | null): C
   return { ...call, approval: null, status: statuses[outcome.type], result: outcomeOutput(outcome), durationMs }
 }
 
-/** What a call came to, in the words its reader gets: a person here, the model in a request. */
-export function outcomeOutput(outcome: Outcome): Output {
-  switch (outcome.type) {
-    case 'ok':
-    case 'failed':
-      return outcome.output
-    case 'denied':
-      return { text: `${outcome.code}: ${outcome.message}` }
-    case 'interrupted': {
-      const said = {
-        aborted: 'stopped by a person',
-        cancelled: 'cancelled before it ran',
-        crashed: 'cut short by a crash',
-        stopped: 'cut short when its process was stopped',
-      }
-      const note = `interrupted: ${said[outcome.code]}${outcome.code === 'cancelled' ? '' : '; what it did is not known'}`
-      return outcome.output ? { ...outcome.output, text: `${outcome.output.text}\n${note}` } : { text: note }
-    }
-  }
-}
-
 /** The message a record makes, or null. */
 export function messageOf({ seq, at, event }: Recorded, parent: MessageId | null): Message | null {
   const common = { id: MessageId.parse(seq), parent, at, pinned: false, collapsed: false }
@@ -184,6 +173,10 @@ export function messageOf({ seq, at, event }: Recorded, parent: MessageId | null
     }
     case 'checkpoint.written':
       return { kind: 'notice', ...common, turn: event.turn, level: 'info', code: 'compacted', text: event.summary }
+    case 'summary.saved': {
+      const text = `The summary is in ${event.path}.`
+      return { kind: 'notice', ...common, turn: event.turn, level: 'info', code: 'summarized', text }
+    }
     default:
       return null
   }

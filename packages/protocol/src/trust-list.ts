@@ -14,9 +14,13 @@ export function findTrust(known: readonly Trust[], tool: string, argsHash: strin
   return byScope('workspace') ?? byScope('session') ?? byScope('turn') ?? null
 }
 
-/** Whether an answer that reaches further than once covers this exact call only: a command says little of the next one. */
-export const isTrustedExactly = (tool: string): boolean => tool === 'shell' || tool.startsWith('mcp__')
+/**
+ * Whether an answer that reaches further than once covers this exact call only: a command says little of the next one, and
+ * a note that the model will be told for ever says nothing of the next note.
+ */
+export const isTrustedExactly = (tool: string): boolean =>
+  tool === 'shell' || tool === 'memory_write' || tool.startsWith('mcp__')
 
 /** Every standing approval that would be used now: the session's own, and what its workspace trusts. */
-export const trustInForce = ({ view, here }: FrameOf<'snapshot'>): readonly Trust[] =>
+export const trustInForce = ({ view, here }: Pick<FrameOf<'snapshot'>, 'view' | 'here'>): readonly Trust[] =>
   here ? [...view.trust.filter(({ scope }) => scope !== 'workspace'), ...here.workspaceTrust] : view.trust

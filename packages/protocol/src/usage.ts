@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Event } from './event/event.ts'
 
 const tokens = z.int().min(0)
 
@@ -22,3 +23,10 @@ export const addUsage = (left: Usage, right: Usage): Usage => ({
   cacheWrite: left.cacheWrite + right.cacheWrite,
   cost: left.cost === null || right.cost === null ? null : left.cost + right.cost,
 })
+
+/** Every model call counts: the steps of a turn, and those that wrote a summary. A budget takes an unknown price for 0. */
+export function usageAfter(used: Usage, event: Event, unknownCost: number | null = null): Usage {
+  const isCall = event.type === 'step.ended' || event.type === 'checkpoint.written' || event.type === 'summary.saved'
+  if (!isCall || !event.usage) return used
+  return addUsage(used, { ...event.usage, cost: event.usage.cost ?? unknownCost })
+}

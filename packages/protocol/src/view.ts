@@ -1,15 +1,16 @@
 import { z } from 'zod'
+import { Branch, moveBranches } from './branch.ts'
 import { Preview } from './event/call.ts'
-import type { Event } from './event/event.ts'
 import { QueueEntry } from './event/queue.ts'
 import { Trust } from './event/trust.ts'
 import { ModelFault, TurnEnd } from './event/turn.ts'
-import { ApprovalId, CallId, EntryId, StepId } from './id.ts'
+import { ApprovalId, BranchName, CallId, EntryId, MessageId, Seq, StepId } from './id.ts'
 import { reorderQueue } from './queue-order.ts'
 import type { Recorded } from './record.ts'
 import { unreachable } from './result.ts'
 import { Mode, ModelName, ThinkingLevel } from './settings.ts'
 import { Activity, Status, statusOf } from './status.ts'
+import { tokensAfter } from './tokens.ts'
 import { addTrust } from './trust-list.ts'
 
 export const PendingApproval = z.object({ id: ApprovalId, call: CallId, tool: z.string(), preview: Preview })
@@ -27,20 +28,35 @@ export const SessionView = z.object({
   activeToolCalls: z.array(z.object({ id: CallId, tool: z.string() })),
   queue: z.array(QueueEntry),
   trust: z.array(Trust),
+  /** The lines that were left and kept, oldest first. */
+  branches: z.array(Branch),
+  /** The name of the branch the session stands on; null for a line that has none yet. */
+  branch: BranchName.nullable(),
+  pins: z.array(MessageId),
+  /** Whether tool calls are shown folded, unless one of them was turned over. */
+  collapsed: z.boolean(),
+  /** About how many tokens the model would be told now. */
+  tokens: z.int().min(0),
+  /** The compaction that holds: what the model is told in place of the past. */
+  checkpoint: Seq.nullable(),
   lastTurn: z.object({ reason: TurnEnd, fault: ModelFault.optional() }).nullable(),
 })
 export type SessionView = z.infer<typeof SessionView>
 
 /** Follows a view along the records that come after it, so a client never has to ask where the session stands. */
-export function addToView(view: SessionView, { seq, event }: Recorded): SessionView {
-  const next = changedView(view, seq, event)
-  return next === view ? view : { ...next, status: statusOf(next.mode, next.activity) }
+export function addToView(view: SessionView, record: Recorded): SessionView {
+  const next = changedView(view, record)
+  const tokens = tokensAfter(view.tokens, record.event)
+  if (next === view && tokens === view.tokens) return view
+  return { ...next, tokens, status: statusOf(next.mode, next.activity) }
 }
 
-function changedView(view: SessionView, seq: number, event: Event): SessionView {
+function changedView(view: SessionView, { seq, at, event }: Recorded): SessionView {
   switch (event.type) {
-    case 'session.started':
-      return { ...view, ...pick(event.settings) }
+    case 'session.started': {
+      const { settings, fork } = event
+      return { ...view, ...pick(settings), ...(fork && { pins: fork.pins.map(({ message }) => message) }) }
+    }
     case 'settings.changed':
       return { ...view, ...pick(event) }
     case 'prompt.queued':
@@ -108,11 +124,31 @@ function changedView(view: SessionView, seq: number, event: Event): SessionView 
     case 'thinking.said':
     case 'text.said':
     case 'note.added':
-    case 'message.pinned':
-    case 'line.moved':
-    case 'checkpoint.written':
+    case 'summary.saved':
+    case 'session.forked':
     case 'log.repaired':
       return view
+    case 'message.collapsed':
+      return event.message === null ? { ...view, collapsed: event.collapsed } : view
+    case 'message.pinned': {
+      const others = view.pins.filter((id) => id !== event.message)
+      return { ...view, pins: event.pinned ? [...others, event.message] : others }
+    }
+    case 'line.moved': {
+      const { keep, name, last, checkpoint } = event
+      return {
+        ...view,
+        branches: moveBranches(view.branches, { ...keep, at }, name),
+        branch: name,
+        checkpoint,
+        activity: last?.reason === 'failed' ? 'error' : 'idle',
+        lastTurn: last && { reason: last.reason },
+      }
+    }
+    case 'checkpoint.written':
+      return { ...view, checkpoint: seq }
+    case 'checkpoint.undone':
+      return { ...view, checkpoint: event.holds }
     default:
       return unreachable(event)
   }

@@ -94,3 +94,31 @@ export const turnEnded = (reason: 'done' | 'aborted' | 'failed' | 'interrupted' 
   turn: 0,
   reason,
 })
+
+/** A move to another line; what it leaves is kept as `branch-1`. */
+export const aMove = (changes: Partial<Given & { type: 'line.moved' }> = {}): Given & { type: 'line.moved' } => ({
+  type: 'line.moved',
+  to: [{ from: 1, to: null }],
+  turns: 0,
+  messages: 0,
+  tokens: 0,
+  last: null,
+  checkpoint: null,
+  keep: { name: 'branch-1', turns: 1, messages: 2 },
+  name: null,
+  why: 'branch',
+  ...changes,
+})
+
+export const aCheckpoint = (
+  changes: Partial<Given & { type: 'checkpoint.written' }> = {},
+): Given & { type: 'checkpoint.written' } => ({
+  type: 'checkpoint.written',
+  turn: 0,
+  summary: 'They met.',
+  keepFrom: 1,
+  tokensBefore: 100,
+  tokensAfter: 10,
+  why: 'asked',
+  ...changes,
+})

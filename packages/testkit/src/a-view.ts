@@ -14,6 +14,12 @@ export const aView = (changes: Partial<z.input<typeof SessionView>> = {}): Sessi
     activeToolCalls: [],
     queue: [],
     trust: [],
+    branches: [],
+    branch: null,
+    pins: [],
+    collapsed: false,
+    tokens: 0,
+    checkpoint: null,
     lastTurn: null,
     ...changes,
   })

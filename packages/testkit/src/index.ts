@@ -1,6 +1,9 @@
+export { aGif, aJpeg, anAlphaWebp, aPdf, aPng, aWebp, aWebpWithoutLoss } from './a-file.ts'
 export {
+  aCheckpoint,
   after,
   aHash,
+  aMove,
   anInstant,
   approvedBy,
   aSession,
@@ -23,8 +26,6 @@ export { aFrame, aRecord, type Given } from './a-record.ts'
 export { aRequest, userSays } from './a-request.ts'
 export { aTool } from './a-tool.ts'
 export { aView } from './a-view.ts'
-export type { AnswerBlock, AnthropicAnswer, Detour, WireUsage } from './anthropic-answer.ts'
-export { type AnthropicServer, type ReceivedRequest, startAnthropicServer } from './anthropic-server.ts'
 export { createDice, type Dice } from './dice.ts'
 export { createFaultyStore, diskFull, type FaultyStore } from './faulty-store.ts'
 export { createGate, type Gate } from './gate.ts'
@@ -45,5 +46,27 @@ export {
   think,
   waitAt,
 } from './scripted-model.ts'
-export { validateHistory } from './validate-history.ts'
+export type { Detour, StrictAnswer } from './strict/answer.ts'
+export type { AnswerBlock, AnthropicAnswer, WireUsage } from './strict/anthropic/answer.ts'
+export { type AnthropicServer, createAnthropicDesk, startAnthropicServer } from './strict/anthropic/server.ts'
+export type { GeminiAnswer, GeminiBlock } from './strict/gemini/answer.ts'
+export { createGeminiDesk, type GeminiServer, startGeminiServer } from './strict/gemini/server.ts'
+export type { ChatAnswer, ChatBlock } from './strict/openai-chat/answer.ts'
+export { createOpenAiChatDesk, type OpenAiChatServer, startOpenAiChatServer } from './strict/openai-chat/server.ts'
+export type { ResponsesAnswer, ResponsesBlock } from './strict/openai-responses/answer.ts'
+export {
+  createOpenAiResponsesDesk,
+  type OpenAiResponsesServer,
+  startOpenAiResponsesServer,
+} from './strict/openai-responses/server.ts'
+export {
+  type ApiRequest,
+  type ReceivedRequest,
+  type SseEvent,
+  type StrictDesk,
+  type StrictServer,
+  sseText,
+} from './strict/server.ts'
+export { type HistoryProvider, historyModels, historyProviders } from './validate-history/providers.ts'
+export { validateHistory } from './validate-history/validate-history.ts'
 export { createVirtualClock, type VirtualClock } from './virtual-clock.ts'

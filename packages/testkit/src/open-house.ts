@@ -1,6 +1,14 @@
 import { createLocalHandle, createRoster, type Roster } from '@holdfast/core'
-import type { Blobs, Models, Store, Tool } from '@holdfast/core/ports'
-import { CommandId, type CommandInput, type Frame, ok, type SessionHandle, type StartOptions } from '@holdfast/protocol'
+import type { Blobs, Images, Models, Requests, Store, Tool } from '@holdfast/core/ports'
+import {
+  CommandId,
+  type CommandInput,
+  type Frame,
+  ok,
+  type SessionHandle,
+  SessionId,
+  type StartOptions,
+} from '@holdfast/protocol'
 import { aSession } from './a-log.ts'
 import { createScriptedModel, modelsOf, type Script, type ScriptedModel } from './scripted-model.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
@@ -25,6 +33,12 @@ export type HouseOptions = {
   readonly script?: Script
   /** Other models than the scripted one. */
   readonly models?: Models
+  /** Which files the scripted model takes. */
+  readonly takes?: readonly string[]
+  /** Other than those that take every image for good. */
+  readonly images?: Images
+  /** Other than those put together on this thread. */
+  readonly requests?: Requests
   readonly start?: Partial<StartOptions>
   readonly tools?: readonly Tool[]
   readonly clock?: VirtualClock
@@ -39,19 +53,23 @@ export type HouseOptions = {
 export async function openHouse(options: HouseOptions): Promise<House> {
   const { store, blobs, script = [], tools = [], clock = createVirtualClock(), node = 'one' } = options
   const model = createScriptedModel(script)
+  let born = 0
   const roster = createRoster({
-    ...{ store, blobs, memoryBlobs: blobs, clock, models: options.models ?? modelsOf(model) },
+    requests: options.requests,
+    images: options.images ?? { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
+    ...{ store, blobs, memoryBlobs: blobs, clock, models: options.models ?? modelsOf(model, options.takes) },
     tools: {
       all: tools,
       find: (name) => tools.find(({ schema }) => schema.name === name) ?? null,
       endLeftover: async () => undefined,
     },
     instructions: { gather: async () => 'Be kind.' },
+    artefacts: { save: async (_, title) => ok(`notes/${title}.md`) },
     onProblem: () => undefined,
     node: { id: node, address: '', startedAt: '' },
     isAlive: async ({ id }) => (options.living ?? [node]).includes(id),
-    newSessionId: () => aSession,
-    newHandle: () => 'calm-harbor-1',
+    newSessionId: () => sessionId(born++),
+    newHandle: (attempt) => `calm-harbor-${attempt + 1}`,
     resolveWorkdir: async (path) => ok(path),
     defaultModel: 'sim/model',
   })
@@ -70,5 +88,9 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     },
   }
 }
+
+/** The first session of a house is `aSession`; its forks come after it. */
+const sessionId = (born: number): SessionId =>
+  born === 0 ? aSession : SessionId.parse(`${aSession.slice(0, -2)}f${born % 10}`)
 
 export const isRecord = (type: string) => (frame: Frame) => frame.type === 'record' && frame.record.event.type === type

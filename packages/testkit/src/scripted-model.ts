@@ -71,7 +71,9 @@ export function createScriptedModel(script: Script): ScriptedModel {
 }
 
 /** A catalogue in which every name is this one model. */
-export const modelsOf = (provider: Provider): Models => ({ find: () => ({ type: 'ready', provider }) })
+export const modelsOf = (provider: Provider, takes?: readonly string[]): Models => ({
+  find: () => ({ type: 'ready', provider, takes }),
+})
 
 const offScript = (index: number): ScriptStep =>
   fail({ fault: { kind: 'passthrough', message: `The script has no answer for request ${index + 1}.` } })

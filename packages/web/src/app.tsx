@@ -32,7 +32,13 @@ export function App({ sessions }: AppProps) {
       {name === null ? (
         <NewSession sessions={sessions} recent={list.sessions} onOpenList={() => setListOpen(true)} />
       ) : (
-        <SessionPage key={name} sessions={sessions} name={name} onOpenList={() => setListOpen(true)} />
+        <SessionPage
+          key={name}
+          sessions={sessions}
+          name={name}
+          listed={list.sessions}
+          onOpenList={() => setListOpen(true)}
+        />
       )}
     </div>
   )

@@ -1,46 +1,75 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Answer, FrameOf, Message, Result } from '@holdfast/protocol'
+import type { Answer, FrameOf, Result } from '@holdfast/protocol'
+import { baptised, isShown, linePairs, mustShow, sharedNames } from './compare-lines.ts'
+import { wordsFor, wordsOf, wordsSummedUp, wordsToSumUp } from './compare-told.ts'
 import { asked } from './family/approvals.ts'
+import { anyName } from './family/forks.ts'
 import { asShown } from './family/queues.ts'
 import { argumentOf } from './family/trust.ts'
-import { isWanted } from './real/puppets.ts'
+import { answerTo, isWanted, purposeOf } from './real/puppets.ts'
+import type { ReadLines } from './real/reading.ts'
 import type { Real } from './real/real.ts'
-import type { Said, Says, State } from './state.ts'
+import type { Says, State } from './state.ts'
+import { holding } from './told.ts'
+import { at, messagesOn } from './tree.ts'
 
 export type Seen = {
   readonly now: FrameOf<'snapshot'>
   readonly workspaceTrust: Awaited<ReturnType<Real['workspaceTrust']>>
+  /** All that can be read of all lines; null while they are known to be the same. */
+  readonly lines: ReadLines | null
 }
 
 /** Where the real session parts from what it must be; null when it does not. */
-export function partingOf(state: State, { now, workspaceTrust }: Seen, real: Real): string | null {
-  const { view } = now
+export function partingOf(state: State, { now, workspaceTrust, lines }: Seen, real: Real): string | null {
+  const { view, meta } = now
+  const count = messagesOn(state.nodes, state).length
+  const { asides } = state
+  const summing = real.puppets.answering.filter((one) => isWanted(one) && purposeOf(one) !== null)
+  const inOrder = asides.map(({ kind }) => summing.find((one) => purposeOf(one) === kind))
+  const answering = answerTo(real.puppets)
   const queue = (which: string) => view.queue.filter((entry) => entry.queue === which)
   const trusted = (list: typeof view.trust | typeof workspaceTrust) =>
     list
       .map(({ tool, scope, argsHash }) => ({ tool, scope, n: argumentOf(tool, argsHash) }))
       .map(asText)
       .sort()
-  const shown = now.messages.flatMap(saidOf) // the newest page
   const pairs: Record<string, readonly [unknown, unknown]> = {
     mode: [view.mode, state.mode],
     activity: [view.activity, activityOf(state)],
-    'last turn': [view.lastTurn?.reason ?? null, state.turn ? null : state.last],
+    'last turn': [view.lastTurn?.reason ?? null, state.turn ? null : (state.last?.reason ?? null)],
     'what steers': [queue('steering'), state.steering.map(asShown)],
     'what follows': [queue('follow_up'), state.followUps.map(asShown)],
     'who waits': [view.pendingApprovals.map(({ tool, preview }) => [tool, preview]), asked(state).map(previewOf)],
     'which questions': [view.pendingApprovals.map(({ id }) => id), asked(state).map(({ approval }) => approval)],
     'open calls': [view.activeToolCalls.map(({ tool }) => tool), state.turn?.calls.map(({ tool }) => tool) ?? []],
     trust: [trusted(view.trust), state.trust.map(asText).sort()],
-    'trust of the workspace': [
-      trusted(workspaceTrust),
-      state.trust
-        .filter(({ scope }) => scope === 'workspace')
-        .map(asText)
-        .sort(),
+    'trust of the workspace': [trusted(workspaceTrust), state.workspace.map(asText).sort()],
+    'the newest messages': [now.messages.map(isShown), mustShow(state, state, now.messages.length)],
+    counts: [
+      [meta.messageCount, meta.turnCount, meta.branchCount],
+      [count, state.turns, state.branches.length],
     ],
-    transcript: [shown, state.transcript.slice(-shown.length)],
-    'who answers': [real.puppets.answering.filter(isWanted).length, state.turn?.phase === 'thinking' ? 1 : 0],
+    'names borne twice': [sharedNames(state), []],
+    'its branch': [view.branch, state.branch],
+    'kept branches': [view.branches.map(({ name }) => name), state.branches.map(({ name }) => name)],
+    pins: [view.pins, state.pins.map((key) => at(state, key).id)],
+    compaction: [view.checkpoint, nameOf(state, holding(state)?.key)],
+    settings: [
+      [view.model, view.thinkingLevel],
+      [state.model, state.thinkingLevel],
+    ],
+    ...(lines && linePairs(state, lines)),
+    'who answers': [answering ? 1 : 0, state.turn?.phase === 'thinking' ? 1 : 0],
+    'what the model is told': [
+      answering && wordsOf(answering.request),
+      answering && state.turn ? wordsFor(state, state.turn.told) : undefined,
+    ],
+    'who sums up': [summing.length, asides.length],
+    'what is summed up': [
+      inOrder.map((one) => one && wordsSummedUp(one.request)),
+      asides.map(({ of }) => wordsToSumUp(state, of)),
+    ],
     'what runs': [real.puppets.working.filter(isWanted).map(useOf).sort(), running(state).map(useOf).sort()],
     'in memory': [real.isAwake(), state.isAwake],
     'broken promises': [real.problems, []],
@@ -53,8 +82,19 @@ export function partingOf(state: State, { now, workspaceTrust }: Seen, real: Rea
     .join('\n  ')
 }
 
-/** A question is called what the session calls it: whoever answers reads it off the screen. */
-export function named(state: State, { now }: Seen): State {
+const nameOf = (state: State, key: number | undefined) => (key === undefined ? null : at(state, key).id)
+
+/** Messages and questions are called what the session calls them: whoever speaks of them reads it off the screen. */
+export function named(unnamed: State, seen: Seen): State {
+  const { now, lines } = seen
+  const read = unnamed.branches.reduce(
+    (state, branch, index) => baptised(state, branch, lines?.kept[index]?.backwards ?? []),
+    baptised(unnamed, unnamed, now.messages),
+  )
+  return withQuestions(read, seen)
+}
+
+function withQuestions(state: State, { now }: Seen): State {
   if (!state.turn) return state
   const calls = state.turn.calls.map((call) => {
     if (call.status !== 'asked' || call.approval !== null) return call
@@ -71,14 +111,22 @@ export function isAnswer(got: Result<Answer>, says: Says): boolean {
   if (!says.ok)
     return !got.ok && got.fault.code === says.code && (says.by === undefined || got.fault.details?.['by'] === says.by)
   if (!got.ok || (says.first && says.first.seq !== got.value.seq)) return false
-  return isDeepStrictEqual(byQueue(got.value.result), byQueue(says.result))
+  return isDeepStrictEqual(comparable(got.value.result, says.result), comparable(says.result, says.result))
 }
 
-/** What is taken back of both queues comes in any order, but in its order within each. */
-function byQueue(result: Answer['result']): unknown {
-  const { entries } = result
-  if (!Array.isArray(entries)) return result
-  return Object.groupBy(entries, ({ queue }: { readonly queue: string }) => queue)
+/** How many tokens it came to is a guess, and what a fork is called is the session's to say. */
+const guesses = ['tokens', 'tokensBefore', 'tokensAfter']
+
+function comparable({ entries, session, ...result }: Answer['result'], must: Answer['result']): unknown {
+  const rest = Object.entries(result).filter(([name]) => !guesses.includes(name))
+  return {
+    ...Object.fromEntries(rest),
+    ...(session !== undefined && { session: must['session'] === anyName ? typeof session : session }),
+    // What is taken back of both queues comes in any order, but in its order within each.
+    ...(Array.isArray(entries) && {
+      entries: Object.groupBy(entries, ({ queue }: { readonly queue: string }) => queue),
+    }),
+  }
 }
 
 const asText = (value: unknown) => JSON.stringify(value)
@@ -90,13 +138,6 @@ const previewOf = ({ tool, n }: { readonly tool: string; readonly n: number }) =
 ]
 
 function activityOf({ turn, last }: State): string {
-  if (!turn) return last === 'failed' ? 'error' : 'idle'
+  if (!turn) return last?.reason === 'failed' ? 'error' : 'idle'
   return turn.phase === 'acting' ? 'tool_executing' : 'thinking'
-}
-
-function saidOf(message: Message): readonly Said[] {
-  if (message.kind === 'user') return [{ who: 'user', text: message.text }]
-  if (message.kind === 'tool_call') return [{ who: 'call', tool: message.call.tool, status: message.call.status }]
-  if (message.kind !== 'assistant') return []
-  return [{ who: 'agent', text: message.text, isCut: message.interrupted ?? false, isPinned: message.pinned }]
 }

@@ -1,72 +1,101 @@
 import type { CallStatus } from '@holdfast/protocol'
 import { type OpenCall, type State, stepsMax, type Turn, type Use } from './state.ts'
+import { nothingTold, toldNow } from './told.ts'
+import { type Ending, grow } from './tree.ts'
 
 /** What takes its course by itself: turns, rounds, safe points, and what is left of them when they are cut short. */
 
 export const withTurn = (state: State, change: Partial<Turn>): State =>
   state.turn ? { ...state, turn: { ...state.turn, ...change } } : state
 
-export function hear(state: State, text: string): State {
-  return { ...state, transcript: [...state.transcript, { who: 'user', text }] }
-}
+export const hear = (state: State, text: string): State =>
+  grow(state, { who: 'user', text }, { turn: state.turn?.number ?? 0, round: null })
 
-export function beginTurn(state: State): State {
+/** A turn begins; one that is taken up again keeps its number. */
+export function beginTurn(state: State, number = state.turns): State {
   const turn: Turn = {
+    number,
+    begun: 0,
     phase: 'preparing',
     step: state.step,
     steps: 0,
     isAnswered: false,
     streamed: '',
     saved: '',
+    told: nothingTold,
     calls: [],
   }
-  return { ...state, turn }
+  return { ...state, turn, turns: number + 1 }
 }
 
-export function endTurn(state: State, last: State['last']): State {
-  return { ...state, turn: null, last, trust: state.trust.filter(({ scope }) => scope !== 'turn') }
+export function endTurn(state: State, reason: Ending): State {
+  const turn = state.turn?.number ?? 0
+  const ended = grow(state, { who: 'end', reason }, { turn, round: null })
+  return { ...ended, turn: null, last: { turn, reason }, trust: state.trust.filter(({ scope }) => scope !== 'turn') }
 }
 
 /** The model has nothing more to say: the next in line speaks. */
 function endAnswered(state: State): State {
   const ended = endTurn(state, 'done')
   const [next, ...followUps] = state.followUps
-  return next ? beginTurn(hear({ ...ended, followUps }, next.text)) : ended
+  return next ? hear(beginTurn({ ...ended, followUps }), next.text) : ended
 }
 
 /** All that steers is said, in order, before the model is asked again. */
 function safePoint(state: State, turn: Turn): State {
   if (turn.isAnswered && state.steering.length === 0) return endAnswered(state)
-  if (turn.steps >= stepsMax) return endTurn(state, 'limit')
+  if (turn.steps >= stepsMax) return endTurn(noteLimit(state, turn), 'limit')
   const said = state.steering.reduce((now, { text }) => hear(now, text), state)
   const step = state.step + 1
   return withTurn(
     { ...said, steering: [], step },
-    { phase: 'thinking', step, steps: turn.steps + 1, streamed: '', saved: '' },
+    {
+      phase: 'thinking',
+      step,
+      steps: turn.steps + 1,
+      streamed: '',
+      saved: '',
+      told: toldNow(said),
+      begun: said.tip ?? 0,
+    },
   )
+}
+
+const noteLimit = (state: State, { number, steps }: Turn): State => {
+  const text = `The turn has made ${steps} model calls, which is its limit. Continue to go on.`
+  return grow(state, { who: 'note', kind: 'notice', code: 'step_limit', text }, { turn: number, round: null })
 }
 
 /** What the model said stays, and the calls it asked for are open. Without any the turn rests, unless someone steers. */
 export function takeAnswer(state: State, text: string, uses: readonly Use[]): State {
   const spoken = speak(state, text, false)
   if (uses.length === 0) {
-    return state.steering.length > 0 ? withTurn(spoken, { phase: 'preparing', isAnswered: true }) : endAnswered(spoken)
+    const done = endStep(spoken)
+    return state.steering.length > 0 ? withTurn(done, { phase: 'preparing', isAnswered: true }) : endAnswered(done)
   }
-  const first = spoken.transcript.length
+  const first = spoken.nodes.length
   const calls = uses.map(
     (use, index): OpenCall => ({ ...use, place: first + index, status: 'requested', approval: null }),
   )
-  const transcript = [
-    ...spoken.transcript,
-    ...uses.map(({ tool }) => ({ who: 'call', tool, status: 'waiting' }) as const),
-  ]
-  return withTurn({ ...spoken, transcript }, { phase: 'acting', calls })
+  const called = uses.reduce(
+    (now, { tool, n }) => grow(now, { who: 'call', tool, args: argsOf(n), status: 'waiting' }, placeIn(state)),
+    spoken,
+  )
+  return withTurn(endStep(called), { phase: 'acting', calls })
 }
 
-export function speak(state: State, text: string, isCut: boolean): State {
-  if (text === '') return state
-  return { ...state, transcript: [...state.transcript, { who: 'agent', text, isCut, isPinned: false }] }
-}
+const argsOf = (n: number) => JSON.stringify({ n })
+const placeIn = ({ turn }: State) => ({
+  turn: turn?.number ?? 0,
+  round: turn?.step ?? null,
+  begins: turn?.begun ?? 0,
+})
+
+export const speak = (state: State, text: string, isCut: boolean): State =>
+  text === '' ? state : grow(state, { who: 'agent', text, isCut }, placeIn(state))
+
+/** An answer is over, whatever came of it: what it cost is noted. */
+const endStep = (state: State): State => grow(state, { who: 'usage' }, placeIn(state))
 
 /** A settled call leaves its round; the last to leave closes it. */
 export function settleCall(state: State, place: number, status: CallStatus, by: string | null = null): State {
@@ -93,15 +122,25 @@ export function progress(state: State, place: number, status: OpenCall['status']
 
 const withStatus = (state: State, place: number, status: CallStatus): State => ({
   ...state,
-  transcript: state.transcript.map((said, index) =>
-    index === place && said.who === 'call' ? { ...said, status } : said,
+  nodes: state.nodes.map((node, key) =>
+    key === place && node.said.who === 'call' ? { ...node, said: { ...node.said, status } } : node,
   ),
 })
 
-export const isTrusted = ({ trust }: State, { tool, n }: Use): boolean =>
-  trust.some((one) => one.tool === tool && (one.n === null || one.n === n))
+/** What was trusted for the workspace may have been taken back elsewhere: only the workspace's own word counts. */
+export const isTrusted = ({ trust, workspace }: Pick<State, 'trust' | 'workspace'>, { tool, n }: Use): boolean =>
+  [...trust.filter(({ scope }) => scope !== 'workspace'), ...workspace].some(
+    (one) => one.tool === tool && (one.n === null || one.n === n),
+  )
 
 const isHarmless = ({ tool }: Use): boolean => tool === 'look'
+
+/** The model hears that it may not; so do the people. */
+function denyInPlan(state: State, { place, tool }: OpenCall): State {
+  const text = `${tool} is not available in plan mode; describe what you would do instead`
+  const note = { who: 'note', kind: 'notice', code: 'plan_mode', text } as const
+  return grow(settleCall(state, place, 'denied'), note, { turn: state.turn?.number ?? 0, round: null })
+}
 
 /** The next thing that happens without anyone doing anything, or null: the session rests, or waits for someone. */
 export function next(state: State): State | null {
@@ -111,13 +150,13 @@ export function next(state: State): State | null {
   if (requested) {
     const { tool, place } = requested
     if (tool === 'nowhere') return settleCall(state, place, 'error')
-    if (mode === 'plan' && !isHarmless(requested)) return settleCall(state, place, 'denied')
+    if (mode === 'plan' && !isHarmless(requested)) return denyInPlan(state, requested)
     return progress(state, place, isHarmless(requested) || isTrusted(state, requested) ? 'approved' : 'asked')
   }
   const approved = turn?.calls.find(({ status }) => status === 'approved')
   if (!approved) return null
   const isForbidden = mode === 'plan' && !isHarmless(approved)
-  return isForbidden ? settleCall(state, approved.place, 'denied') : progress(state, approved.place, 'running')
+  return isForbidden ? denyInPlan(state, approved) : progress(state, approved.place, 'running')
 }
 
 /** All the states on the way from here to rest, the first and the last included. */
@@ -132,7 +171,7 @@ export const atRest = (state: State): State => course(state).at(-1) ?? state
 /** The turn is over where it stands: what was said stays, what was open is interrupted. */
 export function cutShort(state: State, last: 'aborted' | 'failed' | 'interrupted', kept: string): State {
   if (!state.turn) return state
-  const spoken = state.turn.phase === 'thinking' ? speak(state, kept, true) : state
+  const spoken = state.turn.phase === 'thinking' ? endStep(speak(state, kept, true)) : state
   return endTurn(interrupt(spoken, state.turn.calls), last)
 }
 
@@ -141,7 +180,7 @@ const interrupt = (state: State, calls: readonly OpenCall[]): State =>
 
 /** The process is gone, and whoever was attached to it. Nothing starts by itself, and a question still waits. */
 export function survive(state: State, kept: string): State {
-  const alone = { ...state, seats: [], isAwake: false }
+  const alone = { ...state, seats: [], isAwake: false, asides: [] }
   const calls = state.turn?.calls ?? []
   if (!calls.some(({ status }) => status === 'asked')) return cutShort(alone, 'interrupted', kept)
   return interrupt(

@@ -1,15 +1,18 @@
 import fc from 'fast-check'
 import { replay } from '../runs.ts'
 import { acting } from './move/agent.ts'
+import { summingUp } from './move/asides.ts'
 import { asking } from './move/ask.ts'
 import { livesAndDeaths, waiting } from './move/lives.ts'
 import { comingAndGoing } from './move/presence.ts'
+import { visiting } from './move/visit.ts'
 import { openReal } from './real/real.ts'
 import { alone, beginStory, type Deed, type Move, together } from './story.ts'
 
 const deed = fc.oneof(
   { weight: 10, arbitrary: asking },
   { weight: 10, arbitrary: acting },
+  { weight: 4, arbitrary: summingUp },
   { weight: 3, arbitrary: comingAndGoing },
 )
 
@@ -17,6 +20,7 @@ const aMove = fc.oneof(
   { weight: 28, arbitrary: deed.map(alone) },
   { weight: 6, arbitrary: fc.tuple(deed, deed).map(([one, other]) => together(one, other)) },
   { weight: 1, arbitrary: livesAndDeaths },
+  { weight: 1, arbitrary: visiting },
   { weight: 1, arbitrary: waiting.map(alone) }, // never at once with a deed: no timer falls into what is under way
 )
 

@@ -1,4 +1,5 @@
-import type { Answer, CallStatus, FaultCode, Mode, Queue, TrustScope } from '@holdfast/protocol'
+import type { Answer, FaultCode, Mode, Queue, ThinkingLevel, TrustScope } from '@holdfast/protocol'
+import type { Key, Line, Node } from './tree.ts'
 
 /** Who sends a command: two people at their screens, or the program that holds the session, which has no name. */
 export type Client = 'ann' | 'bob'
@@ -16,15 +17,18 @@ export type Trusted = {
   readonly n: number | null
 }
 
-/** A call that is not settled. `place` is where it stands in the transcript. */
+/** A call that is not settled. `place` is where it stands in the tree. */
 export type OpenCall = Use & {
-  readonly place: number
+  readonly place: Key
   readonly status: 'requested' | 'asked' | 'approved' | 'running'
   /** What the session calls the question; read off its screen, as a person would. */
   readonly approval: number | null
 }
 
 export type Turn = {
+  readonly number: number
+  /** Where the line stood when its last answer was asked for. */
+  readonly begun: Key
   readonly phase: 'preparing' | 'thinking' | 'acting'
   /** Counts all answers the model was ever asked for, so that a late one is told from the present. */
   readonly step: number
@@ -34,13 +38,40 @@ export type Turn = {
   /** What the model has said of its answer, and how much of it would survive a crash. */
   readonly streamed: string
   readonly saved: string
+  /** What the model was told when it was asked. */
+  readonly told: Told
   readonly calls: readonly OpenCall[]
 }
 
-export type Said =
-  | { readonly who: 'user'; readonly text: string }
-  | { readonly who: 'agent'; readonly text: string; readonly isCut: boolean; readonly isPinned: boolean }
-  | { readonly who: 'call'; readonly tool: string; readonly status: CallStatus }
+/** What a model must be told: in place of what was cut off, and then what was said, in order. */
+export type Told = {
+  /** Which model, and how hard it is to think. */
+  readonly by: string
+  readonly summary: string
+  /** Older than what is told, and quoted. */
+  readonly pinned: readonly Key[]
+  readonly prompt: Key | null
+  readonly messages: readonly Key[]
+}
+
+/** A summary that someone asked for and a model is writing. */
+export type Aside = {
+  /** Which sending of a command waits for it. */
+  readonly ticket: number
+  readonly kind: 'compact' | 'summarize'
+  /** What the model that writes it must have been told. */
+  readonly of: Told
+  /** Where what is kept begins. */
+  readonly from: Key
+}
+
+export type Forked = {
+  /** The command that asked for it. */
+  readonly command: string
+  /** What the session calls it; null as long as nobody has heard. */
+  readonly name: string | null
+  readonly born: State
+}
 
 export type Seat = { readonly client: Client; readonly role: 'driver' | 'viewer'; readonly holds: number }
 
@@ -48,15 +79,31 @@ export type Seat = { readonly client: Client; readonly role: 'driver' | 'viewer'
  * What a session must be, in the plainest words there are. It shares no code with the core but the hash of arguments: it is written from the
  * description of the behaviour, so that the two can disagree.
  */
-export type State = {
+export type State = Line & {
   readonly mode: Mode
+  readonly model: string
+  readonly thinkingLevel: ThinkingLevel
   readonly turn: Turn | null
-  readonly last: 'done' | 'aborted' | 'failed' | 'interrupted' | 'limit'
   readonly step: number
   readonly steering: readonly Entry[]
   readonly followUps: readonly Entry[]
   readonly trust: readonly Trusted[]
-  readonly transcript: readonly Said[]
+  /** What the whole workspace trusts, whichever of its sessions said so. */
+  readonly workspace: readonly Trusted[]
+  /** All that was ever said, on whatever line. */
+  readonly nodes: readonly Node[]
+  /** The name of the line it stands on, and the lines it left, in the order it left them. */
+  readonly branch: string | null
+  readonly branches: readonly (Line & { readonly name: string })[]
+  readonly branchesNamed: number
+  readonly pins: readonly Key[]
+  readonly folded: { readonly all: boolean; readonly except: readonly Key[] }
+  /** Compactions that were taken back. */
+  readonly undone: readonly Key[]
+  readonly asides: readonly Aside[]
+  readonly forks: readonly Forked[]
+  /** How many sessions it was forked from, one from the other. */
+  readonly depth: number
   /** Questions that were answered, one way or the other, and by whom where a person did. */
   readonly decided: readonly { readonly approval: number; readonly by: string | null }[]
   readonly seats: readonly Seat[]
@@ -66,31 +113,15 @@ export type State = {
 }
 
 export const stepsMax = 3
-
-/** Where every story begins: one turn is over. A session nobody has spoken in may vanish. */
-export const atFirst: State = {
-  mode: 'exec',
-  turn: null,
-  last: 'done',
-  step: 1,
-  steering: [],
-  followUps: [],
-  trust: [],
-  transcript: [
-    { who: 'user', text: 'Begin.' },
-    { who: 'agent', text: 'Ready.', isCut: false, isPinned: false },
-  ],
-  decided: [],
-  seats: [],
-  isAwake: true,
-  answered: new Map(),
-}
+export const theModel = 'sim/model'
 
 /** What a command must be answered. */
 export type Says =
   | {
       readonly ok: true
       readonly isChange: boolean
+      /** Nothing is heard yet: someone has to write something first. */
+      readonly isPending?: boolean
       readonly result: Answer['result']
       /** The answer to the same command before: it must be the very same now. */
       readonly first?: Answer
@@ -107,6 +138,10 @@ export type Outcome = { readonly state: State; readonly says: Says }
 export const accepted = (state: State, result: Answer['result'] = {}): Outcome => ({
   state,
   says: { ok: true, isChange: true, result },
+})
+export const pending = (state: State): Outcome => ({
+  state,
+  says: { ok: true, isChange: false, isPending: true, result: {} },
 })
 export const nothingToDo = (state: State): Outcome => ({ state, says: { ok: true, isChange: false, result: {} } })
 export const refused = (state: State, code: FaultCode, by?: string): Outcome => ({

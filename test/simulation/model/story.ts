@@ -6,11 +6,29 @@ import { count } from './census.ts'
 import { isAnswer, named, partingOf, type Seen } from './compare.ts'
 import { atRest, course } from './course.ts'
 import type { Asked } from './family/obey.ts'
+import { atFirst } from './first.ts'
 import type { Real } from './real/real.ts'
-import { atFirst, type Outcome, type State } from './state.ts'
+import type { Outcome, State } from './state.ts'
 
-/** What a story knows: how the session must stand, how long its log is, what was ever sent, and what came to pass. */
-export type Story = { state: State; head: number; readonly sent: Asked[]; readonly told: Move[] }
+/** What a story knows of one session: how it must stand, how long its log is, what was ever sent to it. */
+export type Chapter = { readonly state: State; readonly head: number; readonly sent: Asked[] }
+
+/** What a story knows: of the session it is about, of the others, who waits for an answer, and what came to pass. */
+export type Story = {
+  state: State
+  head: number
+  sent: Asked[]
+  /** Forks, and what was forked, while the story is about another; without a head, nobody has been there yet. */
+  readonly others: Map<string, Omit<Chapter, 'head'> & { readonly head: number | null }>
+  /** By ticket: the command of each sending that waits, and what was heard of it, as soon as it is. */
+  readonly commands: Map<number, string>
+  readonly waiting: Map<number, Promise<Result<Answer>>>
+  readonly heard: Map<number, Result<Answer>>
+  tickets: number
+  /** Which lines there were when all of them were last read. */
+  lines: string
+  readonly told: Move[]
+}
 
 /** One move of a story: printed as the code that makes it, so that a story that found something can be kept. */
 export type Move = AsyncCommand<Story, Real> & {
@@ -30,8 +48,11 @@ export type Deed = {
 type Got = Result<Answer> | null
 
 export type Bound = {
-  /** The command it sends, if it sends one. */
+  /** The command it sends, if it sends one, and the ticket it is sent with. */
   readonly sends?: string
+  readonly ticket?: number
+  /** Of those with the same, only one can be done at once. */
+  readonly rival?: string
   readonly perform: () => Promise<Result<Answer>> | null
   /** The same, done to what must be, in as many steps as it takes. */
   readonly steps: readonly Step[]
@@ -50,6 +71,12 @@ export const beginStory = async (real: Real): Promise<Story> => ({
   state: atFirst,
   head: (await real.now()).seq,
   sent: [],
+  others: new Map(),
+  commands: new Map(),
+  waiting: new Map(),
+  heard: new Map(),
+  tickets: 0,
+  lines: '',
   told: [],
 })
 
@@ -75,12 +102,12 @@ export async function doAlone({ code, bind }: Deed, story: Story, real: Real): P
   const { state, head } = story
   const bound = bind(story, real)
   if (!bound) return
-  const [got = null] = await perform([bound])
+  const [got = null] = await perform(story, [bound])
   const { state: after, says } = applied(bound, state, got)
   const heard = `${code} is answered ${JSON.stringify(got)}`
-  if (got && says) {
-    invariant(isAnswer(got, says), `${heard}\n  and must be ${JSON.stringify(says)}`)
-    count(`${bound.sends}: ${says.ok ? 'accepted' : says.code}`)
+  if (says) {
+    invariant(explains(got, says), `${heard}\n  and must be ${JSON.stringify(says)}`)
+    count(`${bound.sends}: ${says.ok ? (says.isPending ? 'pending' : 'accepted') : says.code}`)
   }
   await mustBe(story, real, after, heard)
   const isChange = says ? says.ok && says.isChange : !isDeepStrictEqual(onRecord(state), onRecord(story.state))
@@ -98,10 +125,10 @@ export const together = (...deeds: readonly [Deed, Deed]): Move => {
 
 async function doTogether(code: string, deeds: readonly Deed[], story: Story, real: Real): Promise<void> {
   count('together')
-  const bound = deeds.flatMap((deed) => deed.bind(story, real) ?? [])
-  const answers = await perform(bound)
+  const bound = withoutRivals(deeds.flatMap((deed) => deed.bind(story, real) ?? []))
+  const answers = await perform(story, bound)
   const done = bound.map(({ steps }, index) => ({ steps, got: answers[index] ?? null }))
-  const seen = await look(real)
+  const seen = await look(story, real)
   const partings: string[] = []
   for (const state of endings(story.state, done)) {
     const parting = settled(state, seen, real)
@@ -111,6 +138,24 @@ async function doTogether(code: string, deeds: readonly Deed[], story: Story, re
   const heard = `${code} is answered ${JSON.stringify(answers)}: no order explains that.`
   throw new Error(`${heard}\n  ${[...new Set(partings)].join('\n  or: ')}`)
 }
+
+/**
+ * Two summaries of a kind at once could not be told apart, and one is not ended twice. A fork is made with nothing but
+ * other forks: of which moment it is could not be told from the session it was made of.
+ */
+function withoutRivals(bound: readonly Bound[]): readonly Bound[] {
+  const forks = bound.filter(({ sends }) => sends === 'fork')
+  if (forks.length > 0) return forks
+  const isAborted = bound.some(({ sends }) => sends === 'abort')
+  return bound.filter(({ rival, ticket }, index) => {
+    if (rival === undefined) return true
+    if (isAborted && ticket !== undefined) return false // it is begun and stopped in one, which is two moves
+    return bound.findIndex((other) => other.rival === rival) === index
+  })
+}
+
+const explains = (got: Got, says: Outcome['says']): boolean =>
+  got === null ? says.ok && says.isPending === true : !(says.ok && says.isPending) && isAnswer(got, says)
 
 const applied = ({ steps }: Bound, state: State, got: Got): ReturnType<Step> =>
   steps.reduce<ReturnType<Step>>((sum, step) => step(sum.state, got), { state, says: null })
@@ -125,7 +170,7 @@ function* endings(state: State, done: readonly Done[]): Generator<State> {
     for (const one of open) {
       const [step, ...steps] = one.steps
       const came = step?.(now, one.got)
-      if (!came || (one.got && came.says && !isAnswer(one.got, came.says))) continue
+      if (!came || (came.says && !explains(one.got, came.says))) continue
       yield* endings(
         came.state,
         open.map((other) => (other === one ? { ...one, steps } : other)),
@@ -136,7 +181,7 @@ function* endings(state: State, done: readonly Done[]): Generator<State> {
 
 /** Lets the session come to rest and holds it against what it must be. */
 export async function mustBe(story: Story, real: Real, state: State, after: string): Promise<void> {
-  const seen = await look(real)
+  const seen = await look(story, real)
   const parting = settled(state, seen, real)
   if (parting.problem !== null) throw new Error(`after ${after}\n  ${parting.problem}`)
   keep(story, parting.state, seen)
@@ -147,29 +192,50 @@ function settled(state: State, seen: Seen, real: Real): { readonly state: State;
   return { state: rest, problem: partingOf(rest, seen, real) }
 }
 
-function keep(story: Story, state: State, { now }: Seen): void {
+function keep(story: Story, state: State, { now, lines }: Seen): void {
   story.state = state
   story.head = now.seq
+  if (lines) story.lines = linesOf(now)
+  if (state.turn?.told.summary) count('told: a summary')
+  if (state.turn && state.turn.told.pinned.length > 0) count('told: a pin, quoted')
+  for (const { name, born } of state.forks)
+    if (name !== null && !story.others.has(name)) story.others.set(name, { state: born, head: null, sent: [] })
+  // Whoever waited in vain may hear so, whenever that is; that all went well, only if it did when it was sent again.
+  for (const [ticket, answer] of story.heard) {
+    const isInVain = story.waiting.delete(ticket)
+    const command = story.commands.get(ticket) ?? ''
+    const everywhere = [state, ...[...story.others.values()].map((other) => other.state)]
+    const first = everywhere.map(({ answered }) => answered.get(command)).find((one) => one !== undefined)
+    story.heard.delete(ticket)
+    const isFit = !isInVain || !answer.ok || answer.value.seq === first?.seq
+    invariant(isFit, `what nobody wants any more is answered ${JSON.stringify(answer)}`)
+  }
 }
 
-async function look(real: Real): Promise<Seen> {
+const linesOf = ({ sessionId, view }: Seen['now']): string => JSON.stringify([sessionId, view.branch, view.branches])
+
+async function look(story: Story, real: Real): Promise<Seen> {
   await quiet()
-  return { now: await real.now(), workspaceTrust: await real.workspaceTrust() }
+  const now = await real.now()
+  const lines = linesOf(now) === story.lines ? null : await real.lines()
+  return { now, lines, workspaceTrust: await real.workspaceTrust() }
 }
 
-async function perform(bound: readonly Bound[]): Promise<readonly Got[]> {
+async function perform(story: Story, bound: readonly Bound[]): Promise<readonly Got[]> {
   const got: Got[] = bound.map(() => null)
   const hopes = bound.map(({ perform: act }) => act())
   for (const [index, hope] of hopes.entries()) hope?.then((answer) => (got[index] = answer))
   await quiet()
-  invariant(
-    hopes.every((hope, index) => !hope || got[index]),
-    'a command is never answered',
-  )
+  for (const [index, { ticket }] of bound.entries()) {
+    const hope = hopes[index]
+    if (!hope || got[index] || ticket === undefined) continue
+    story.waiting.set(ticket, hope)
+    hope.then((answer) => story.heard.set(ticket, answer))
+  }
   return got
 }
 
 /** What of a state is in the log. */
-function onRecord({ seats: _, isAwake: __, turn, ...rest }: State): unknown {
+function onRecord({ seats: _, isAwake: __, asides: ___, turn, ...rest }: State): unknown {
   return { ...rest, turn: turn && { ...turn, streamed: '', saved: '' } }
 }

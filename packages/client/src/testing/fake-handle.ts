@@ -56,6 +56,7 @@ export function createFakeHandle() {
       const messages = Array.from({ length: upTo - from + 1 }, (_, index) => message(from + index))
       return ok({ session: meta, messages, before: from === 1 ? null : message(from).id, after: null })
     },
+    branches: async () => ok([]),
   }
   return {
     handle,

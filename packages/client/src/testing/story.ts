@@ -30,7 +30,8 @@ export const snapshot = (seq: number, more: Partial<FrameOf<'snapshot'>> = {}): 
   view,
   messages: [],
   before: null,
-  here: { clients: [], credentialsConfigured: true, workspaceTrust: [] },
+  summary: null,
+  here: { clients: [], credentialsConfigured: true, contextTokens: 200_000, workspaceTrust: [] },
   ...more,
 })
 

@@ -1,6 +1,7 @@
 import { addToMeta, addToView, limits, Meta, type Recorded } from '@holdfast/protocol'
 import {
   after,
+  aMove,
   anInstant,
   aSession,
   type Given,
@@ -34,6 +35,11 @@ describe('a session in the catalogue', () => {
   it('is unlisted until someone speaks', () => {
     expect(rowAfter().spoken).toBe(false)
     expect(rowAfter(...thinking).spoken).toBe(true)
+  })
+
+  it('shows nothing recent of a line it has left', () => {
+    expect(rowAfter(...thinking, answered('Hello.')).meta.recentText).toContain('Hello.')
+    expect(rowAfter(...thinking, answered('Hello.'), turnEnded('done'), aMove()).meta.recentText).toBe('')
   })
 
   it('is called by the first line of its first prompt, until it is named', () => {

@@ -23,8 +23,8 @@ export type EntryFold = {
 
 /** The row a session begins with: unlisted, until someone speaks. */
 export function newEntry(id: SessionId, at: string, started: EventOf<'session.started'>): EntryFold {
-  const { handle, key, workdir, settings, background } = started
-  const parent = started.fork?.lineage.at(-1)?.session ?? started.parent
+  const { handle, key, workdir, settings, background, fork } = started
+  const parent = started.parent ?? fork?.lineage.at(-1)?.session
   const meta: Meta = {
     id,
     handle,
@@ -36,18 +36,18 @@ export function newEntry(id: SessionId, at: string, started: EventOf<'session.st
     mode: settings.mode,
     createdAt: at,
     lastMessageAt: at,
-    messageCount: 0,
-    turnCount: started.fork?.turns ?? 0,
+    messageCount: fork?.messages ?? 0,
+    turnCount: fork?.turns ?? 0,
     branchCount: 0,
     usage: noUsage,
-    preview: '',
+    preview: fork?.preview ?? '',
     recentText: '',
     pinned: false,
     ...(parent !== undefined && { parent }),
     ...(background && { background }),
     attachments: 0,
   }
-  return { entry: { meta, spoken: false, busy: false, activeAt: Date.parse(at) }, recent: [] }
+  return { entry: { meta, spoken: fork !== undefined, busy: false, activeAt: Date.parse(at) }, recent: [] }
 }
 
 /** Follows the row along one record; `state` is the session's state after that record. */
@@ -55,10 +55,15 @@ export function addToEntry({ entry, recent }: EntryFold, record: Recorded, state
   const { at, event } = record
   const isSpeech = event.type === 'user.said' || event.type === 'text.said'
   const text = isSpeech ? textOf(event).trim() : ''
+  const before = event.type === 'line.moved' ? [] : recent // what was said there is no longer recent
   const heard =
-    text === '' ? recent : [...recent, clip(text, limits.recentTextCharsMax)].slice(-limits.recentTextMessages)
+    text === '' ? before : [...before, clip(text, limits.recentTextCharsMax)].slice(-limits.recentTextMessages)
   const { model, mode } = state.settings
-  const meta = addToMeta(entry.meta, { model, mode, status: statusOf(mode, activityOf(state.turn)) }, record)
+  const meta = addToMeta(
+    entry.meta,
+    { model, mode, status: statusOf(mode, activityOf(state.turn)), branches: state.branches },
+    record,
+  )
   return {
     recent: heard,
     entry: {

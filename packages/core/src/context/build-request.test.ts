@@ -1,5 +1,5 @@
 import { BlobHash, type Recorded } from '@holdfast/protocol'
-import { aHash, type Given, recordsOf, said, validateHistory } from '@holdfast/testkit'
+import { aHash, aPng, type Given, historyProviders, recordsOf, said, validateHistory } from '@holdfast/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ModelRequest } from '../ports/provider.ts'
 import { buildRequest } from './build-request.ts'
@@ -41,7 +41,7 @@ const request = (given: readonly Given[], model = 'sim/model', summary: string |
     thinkingLevel: 'off',
     system: '',
     tools: [],
-    window: toWindow(summary, records, records),
+    window: toWindow({ summary, from: 0, records, settled: records }),
     files: new Map(),
   })
   return built
@@ -63,7 +63,10 @@ const shape = ({ messages }: ModelRequest) =>
 
 describe('a request', () => {
   // Whatever a test here builds, every provider would take it.
-  afterEach(() => expect(built && validateHistory(built)).toEqual([]))
+  afterEach(() => {
+    const complaints = historyProviders.flatMap((provider) => (built ? validateHistory(provider, built) : ['nothing']))
+    expect(complaints).toEqual([])
+  })
 
   it('is the conversation, in order', () => {
     expect(shape(request([said('hi'), text(9, 'hello'), said('and?')]))).toEqual([
@@ -149,11 +152,31 @@ describe('a request', () => {
   it('sends no thinking that was cut, and no answer that was nothing else', () => {
     expect(shape(request([said('go'), thought(9, { interrupted: true }), text(12, 'ok')]))[1]).toBe('assistant: ok')
     expect(shape(request([said('go'), thought(9), said('well?')]))).toEqual(['user: go | well?'])
+    expect(shape(request([said('go'), text(9, 'ok'), thought(9), said('well?')]))[1]).toBe('assistant: ok')
   })
 
   it.each(['', ' ', '\n\t'])('has no empty text (%j)', (empty) => {
     expect(shape(request([said('go'), text(9, empty), said('more')]))).toEqual(['user: go | more'])
     expect(shape(request([said(empty)]))).toEqual(['user: Continue.'])
+  })
+
+  it('sends an answer whose thinking no service would read as another would have said it', () => {
+    const meta = { sim: { id: 'm' } }
+    const { messages } = request([said('a'), thought(2, { text: 'h\ud800' }), thought(2), text(2, 'b', { meta })])
+    expect(messages[1]).toEqual({ role: 'assistant', content: [{ type: 'text', text: 'b' }] })
+  })
+
+  it('gives nothing opaque back with a part that had to be spelled otherwise', () => {
+    const meta = { sim: { signature: 's' } }
+    const signed = (tool: string, args = {}): Given => ({ ...call(2, tool, args), meta }) as Given
+    const { messages } = request([
+      said('a'),
+      text(2, 'b\ud800', { meta }),
+      signed('api:look'),
+      signed('look', { a: '\ud800' }),
+      signed('look'),
+    ])
+    expect(messages[1]?.content.map((part) => 'meta' in part)).toEqual([false, false, false, true])
   })
 
   it('has no half characters, in words, arguments or results', () => {
@@ -182,9 +205,12 @@ describe('a request', () => {
   })
 
   it('carries the bytes of a file that is there', () => {
-    const bytes = new Uint8Array([1, 2])
-    const content = [{ type: 'file' as const, blob: aHash, mediaType: 'image/png', bytes: 2 }]
-    const window = toWindow(null, recordsOf([{ type: 'user.said', turn: 0, content }]), [])
+    const bytes = aPng()
+    const content = [{ type: 'file' as const, blob: aHash, mediaType: 'image/png', bytes: bytes.length }]
+    const window = toWindow({
+      ...{ summary: null, from: 0, settled: [] },
+      records: recordsOf([{ type: 'user.said', turn: 0, content }]),
+    })
     const files = new Map([[BlobHash.parse(aHash), bytes]])
     built = buildRequest({ model: 'sim/m', thinkingLevel: 'off', system: '', tools: [], window, files })
     expect(built.messages[0]?.content[0]).toEqual({ type: 'file', mediaType: 'image/png', bytes })

@@ -16,7 +16,9 @@ import type {
   ToolSchema,
   UserPart,
 } from '../ports/provider.ts'
-import type { Window, WindowMessage } from './window.ts'
+import { quoteAll } from './quote.ts'
+import { fatesOf, toldFile } from './told-files.ts'
+import { stepOf, type Window, type WindowMessage } from './window.ts'
 
 export type RequestParts = {
   readonly model: ModelName
@@ -26,6 +28,8 @@ export type RequestParts = {
   readonly window: Window
   /** The bytes of the window's file parts. */
   readonly files: ReadonlyMap<BlobHash, Uint8Array>
+  /** Which files the model takes; images and PDF files when absent. */
+  readonly takes?: readonly string[] | undefined
   readonly providerOptions?: ProviderOptions | null | undefined
 }
 
@@ -34,21 +38,34 @@ export type RequestParts = {
  * restart or a compaction alike. Whatever the session went through, the result is a history every provider accepts.
  */
 export function buildRequest(parts: RequestParts): ModelRequest {
-  const { model, thinkingLevel, system, tools, window, files, providerOptions } = parts
+  const { model, thinkingLevel, system, tools, window, files, takes, providerOptions } = parts
+  const fates = fatesOf(window, takes)
+  const tellFile: TellFile = (part) => toldFile(part, fates.get(part), files.get(part.blob), takes)
   const messages: RequestMessage[] = []
-  if (window.summary !== null)
-    addUser(messages, [{ type: 'text', text: `Summary of the conversation so far:\n\n${window.summary}` }])
-  for (const round of roundsOf(window.messages)) addRound(messages, round, providerOf(model), files)
+  const told = toldInstead(window)
+  if (told !== '') addUser(messages, [{ type: 'text', text: told }])
+  if (window.prompt?.event.type === 'user.said') addUser(messages, userParts(window.prompt.event.content, tellFile))
+  for (const round of roundsOf(window.messages)) addRound(messages, round, providerOf(model), tellFile)
   if (messages.at(-1)?.role !== 'user' && messages.at(-1)?.role !== 'tool') addUser(messages, [goOn])
   return { model, thinkingLevel, system, tools, messages, ...(providerOptions && { providerOptions }) }
+}
+
+/** What is told in place of the part that was cut off: its summary, and word for word what a person pinned there. */
+function toldInstead({ summary, pinned }: Window): string {
+  const quoted = quoteAll(pinned)
+  return [
+    summary ? `Summary of the conversation so far:\n\n${summary.toWellFormed()}` : '',
+    quoted === '' ? '' : `Pinned messages from it, as they were said:\n\n${quoted}`,
+  ]
+    .filter((text) => text !== '')
+    .join('\n\n')
 }
 
 /** What stands between two answers, or after a cut one, where nobody spoke: providers want someone to. */
 const goOn: UserPart = { type: 'text', text: continueWord }
 
 type Round = readonly WindowMessage[]
-
-const stepOf = ({ event }: WindowMessage): number | null => (event.type === 'user.said' ? null : event.step)
+type TellFile = (part: Extract<Content[number], { type: 'file' }>) => UserPart
 
 /** Neighbours that one step made are one round; each user message stands alone. */
 function roundsOf(messages: readonly WindowMessage[]): readonly Round[] {
@@ -63,19 +80,24 @@ function roundsOf(messages: readonly WindowMessage[]): readonly Round[] {
   return rounds
 }
 
-function addRound(messages: RequestMessage[], round: Round, provider: string, files: RequestParts['files']): void {
+function addRound(messages: RequestMessage[], round: Round, provider: string, tellFile: TellFile): void {
   const [first] = round
   if (first?.event.type === 'user.said') {
-    addUser(messages, userParts(first.event.content, files))
+    addUser(messages, userParts(first.event.content, tellFile))
     return
   }
-  const content = round.flatMap((message) => assistantPart(message, provider))
-  if (!content.some(({ type }) => type !== 'thinking')) return // thinking alone answers nobody, and binds nothing
+  const author = round.every(isReadable) ? provider : null
+  const content = answered(round.flatMap((message) => assistantPart(message, author)))
+  if (content.length === 0) return
   if (messages.length === 0 || messages.at(-1)?.role === 'assistant') addUser(messages, [goOn])
   messages.push({ role: 'assistant', content })
   const results = round.flatMap(toolResult)
   if (results.length > 0) messages.push({ role: 'tool', content: results })
 }
+
+/** Up to the last words or call: thinking that nothing came of answers nobody, binds nothing, and is refused by some. */
+const answered = (parts: readonly AssistantPart[]): readonly AssistantPart[] =>
+  parts.slice(0, parts.findLastIndex(({ type }) => type !== 'thinking') + 1)
 
 /** People who speak one after the other are heard as one: roles take turns. */
 function addUser(messages: RequestMessage[], parts: readonly UserPart[]): void {
@@ -84,28 +106,38 @@ function addUser(messages: RequestMessage[], parts: readonly UserPart[]): void {
   else messages.push({ role: 'user', content: parts })
 }
 
-function userParts(content: Content, files: RequestParts['files']): readonly UserPart[] {
+function userParts(content: Content, tellFile: TellFile): readonly UserPart[] {
   const parts = content.flatMap((part): UserPart[] => {
-    if (part.type === 'text') return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text.toWellFormed() }]
-    const bytes = files.get(part.blob)
-    const name = part.name === undefined ? {} : { name: part.name }
-    if (!bytes) return [{ type: 'text', text: `[the file ${part.name ?? part.blob} is gone]` }]
-    return [{ type: 'file', mediaType: part.mediaType, ...name, bytes }]
+    if (part.type === 'file') return [tellFile(part)]
+    return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text.toWellFormed() }]
   })
   return parts.length > 0 ? parts : [goOn]
 }
 
-/** Thinking is sent only to the provider that wrote it, and only whole: it is opaque, and byte for byte its own. */
-function assistantPart({ seq, event }: WindowMessage, provider: string): readonly AssistantPart[] {
+/** Thinking with half a character in it can be sent neither as it was nor otherwise, and what it binds not without it. */
+const isReadable = ({ event }: WindowMessage): boolean => event.type !== 'thinking.said' || event.text.isWellFormed()
+
+/**
+ * Thinking is sent only to the provider that wrote it, and only whole: it is opaque, and byte for byte its own. So is what
+ * the provider gave with a part: it goes back with that part as it was, or not at all.
+ */
+function assistantPart({ seq, event }: WindowMessage, provider: string | null): readonly AssistantPart[] {
   if (event.type === 'user.said') return []
-  const meta = event.meta !== undefined && event.provider === provider ? { meta: event.meta } : {}
+  const isOwn = event.provider === provider
+  const metaIf = (isAsSaid: boolean) => (isOwn && isAsSaid && event.meta !== undefined ? { meta: event.meta } : {})
   switch (event.type) {
     case 'thinking.said':
-      return event.provider === provider && !event.interrupted ? [{ type: 'thinking', text: event.text, ...meta }] : []
-    case 'text.said':
-      return event.text.trim() === '' ? [] : [{ type: 'text', text: event.text.toWellFormed(), ...meta }]
-    case 'call.requested':
-      return [{ type: 'call', id: `c${seq}`, tool: sendableName(event.tool), args: wellFormed(event.args), ...meta }]
+      return isOwn && !event.interrupted ? [{ type: 'thinking', text: event.text, ...metaIf(true) }] : []
+    case 'text.said': {
+      const text = event.text.toWellFormed()
+      return text.trim() === '' ? [] : [{ type: 'text', text, ...metaIf(text === event.text) }]
+    }
+    case 'call.requested': {
+      const tool = sendableName(event.tool)
+      const args = wellFormed(event.args)
+      const isAsSaid = tool === event.tool && JSON.stringify(args) === JSON.stringify(event.args)
+      return [{ type: 'call', id: `c${seq}`, tool, args, ...metaIf(isAsSaid) }]
+    }
   }
 }
 

@@ -9,12 +9,14 @@ describe('the window', () => {
       stepEnded,
       { type: 'note.added', turn: 0, kind: 'notice', level: 'info', text: 'x' },
     ])
-    expect(toWindow(null, records, []).messages.map(({ event }) => event.type)).toEqual(['user.said'])
+    expect(toWindow({ summary: null, from: 0, records, settled: [] }).messages.map(({ event }) => event.type)).toEqual([
+      'user.said',
+    ])
   })
 
   it('gives each call its outcome, and none to a call that has none', () => {
     const records = recordsOf([said('go'), callOf('a'), callOf('b')])
-    const { messages } = toWindow(null, records, recordsOf([settled(2)], 9))
+    const { messages } = toWindow({ summary: null, from: 0, records, settled: recordsOf([settled(2)], 9) })
     expect(messages.map(({ outcome }) => outcome?.type ?? null)).toEqual([null, 'ok', null])
   })
 })

@@ -1,4 +1,12 @@
-import type { EventOf, EventType, Outcome, Recorded } from '@holdfast/protocol'
+import {
+  type EventOf,
+  type EventType,
+  eventTokens,
+  type Outcome,
+  outcomeOutput,
+  type Recorded,
+  textTokens,
+} from '@holdfast/protocol'
 
 /** The events a request is made of. Everything else is for people. */
 export const windowEvents = [
@@ -10,9 +18,12 @@ export const windowEvents = [
 
 export type WindowEvent = EventOf<(typeof windowEvents)[number]>
 
-/** What the model is to see of the line: the summary of what was cut off, then the messages, each call with its outcome. */
+/** What the model is to see of the line: what stands for the part that was cut off, then the messages. */
 export type Window = {
   readonly summary: string | null
+  /** Pinned messages of the part that was cut off, and the prompt of the running turn if it lies there. */
+  readonly pinned: readonly WindowMessage[]
+  readonly prompt: WindowMessage | null
   readonly messages: readonly WindowMessage[]
 }
 
@@ -23,18 +34,43 @@ export type WindowMessage = {
   readonly outcome: Outcome | null
 }
 
+export type WindowRecords = {
+  readonly summary: string | null
+  /** Where the view of the line begins. */
+  readonly from: number
+  readonly records: readonly Recorded[]
+  /** What speaks of the calls among the records, the pinned ones included. */
+  readonly settled: readonly Recorded[]
+  readonly pinned?: readonly Recorded[]
+  readonly prompt?: Recorded | null
+}
+
 const wanted: ReadonlySet<string> = new Set(windowEvents)
-const isWindowEvent = (event: Recorded['event']): event is WindowEvent => wanted.has(event.type)
+export const isWindowEvent = (event: Recorded['event']): event is WindowEvent => wanted.has(event.type)
+
+/** Which answer a message is part of; null for what people say. */
+export const stepOf = ({ event }: WindowMessage): number | null => (event.type === 'user.said' ? null : event.step)
 
 /** Joins the records of the line with the outcomes of their calls. */
-export function toWindow(summary: string | null, records: readonly Recorded[], settled: readonly Recorded[]): Window {
+export function toWindow({ summary, from, records, settled, pinned = [], prompt = null }: WindowRecords): Window {
   const outcomes = new Map<number, Outcome>()
   for (const { event } of settled) {
     // The first outcome counts: a late result after a synthetic one is on record, and not sent.
     if (event.type === 'call.settled' && !outcomes.has(event.call)) outcomes.set(event.call, event.outcome)
   }
-  const messages = records.flatMap(({ seq, event }) =>
-    isWindowEvent(event) ? [{ seq, event, outcome: outcomes.get(seq) ?? null }] : [],
-  )
-  return { summary, messages }
+  const toMessages = (some: readonly Recorded[]) =>
+    some.flatMap(({ seq, event }) => (isWindowEvent(event) ? [{ seq, event, outcome: outcomes.get(seq) ?? null }] : []))
+  const messages = toMessages(records)
+  // A line may be cut in the middle of an answer: what is left of it is shown, but the model's view begins after it.
+  const first = messages.findIndex((message) => (stepOf(message) ?? from) >= from)
+  return {
+    summary,
+    pinned: toMessages(pinned),
+    prompt: toMessages(prompt ? [prompt] : [])[0] ?? null,
+    messages: first === -1 ? [] : messages.slice(first),
+  }
 }
+
+/** About how many tokens a message is, with what its call came to. */
+export const messageTokens = ({ event, outcome }: WindowMessage): number =>
+  eventTokens(event) + (outcome ? textTokens(outcomeOutput(outcome).text) : 0)

@@ -1,4 +1,4 @@
-import type { Key, Meta, Seq, SessionId, SessionName as SpokenName } from '@holdfast/protocol'
+import type { Key, Meta, Result, Seq, SessionId, SessionName as SpokenName } from '@holdfast/protocol'
 
 /** A session's row: what a list shows and sorts by. Can be rebuilt from the log. */
 export type CatalogueEntry = {
@@ -53,4 +53,9 @@ export interface Catalogue {
   entry(session: SessionId): Promise<CatalogueRow | null>
   /** Removes sessions nobody has spoken in whose owner is in `owners` or null; returns how many. */
   removeUnspoken(owners: readonly string[]): Promise<number>
+  /**
+   * Removes a session for good. What its forks share of it stays, found by nobody, until the last of them is gone.
+   * Refused: session_not_found, session_locked while someone owns it.
+   */
+  purge(session: SessionId): Promise<Result<void>>
 }

@@ -1,3 +1,4 @@
+export type { Artefacts } from './artefacts.ts'
 export type { Blobs } from './blobs.ts'
 export type {
   Catalogue,
@@ -9,6 +10,7 @@ export type {
   SessionName,
 } from './catalogue.ts'
 export type { Clock } from './clock.ts'
+export type { FittedImage, Images, UnfitImage } from './images.ts'
 export type { Instructions } from './instructions.ts'
 export type { Lease, Leases, NodeRow } from './lease.ts'
 export type { Append, EncodedRecord, Log, NewSession, ReadRange, ReadRecord } from './log.ts'
@@ -29,6 +31,7 @@ export type {
   ToolSchema,
   UserPart,
 } from './provider.ts'
+export type { RequestAsked, Requests, WindowPlace } from './requests.ts'
 export type { Draft, Drafts, Snapshots, Store, StoredSnapshot } from './store.ts'
 export type { Prepared, Tool, ToolArgs, ToolPlace, ToolResult, ToolRun, Tools } from './tool.ts'
 export type { TrustChange, Trusts } from './trusts.ts'

@@ -62,6 +62,8 @@ export type ModelRequest = {
   readonly messages: readonly RequestMessage[]
   /** What the service is asked beyond that, in its own words. */
   readonly providerOptions?: ProviderOptions | undefined
+  /** A summary is asked for rather than the next step of a turn. */
+  readonly purpose?: 'summary' | undefined
 }
 
 /** Parts arrive in order and end with exactly one `end`. */
@@ -99,7 +101,14 @@ export interface Provider {
 }
 
 export type ModelReadiness =
-  | { readonly type: 'ready'; readonly provider: Provider }
+  | {
+      readonly type: 'ready'
+      readonly provider: Provider
+      /** How many tokens it takes; `limits.contextTokens` when nobody knows. */
+      readonly contextTokens?: number | undefined
+      /** Which files it takes beside text: media types, or `image/*`. Images and PDF files when absent. */
+      readonly takes?: readonly string[] | undefined
+    }
   | { readonly type: 'unknown_model'; readonly message: string }
   | { readonly type: 'no_credentials'; readonly message: string }
 

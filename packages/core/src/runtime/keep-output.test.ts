@@ -2,7 +2,7 @@ import { limits } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { createMemoryBlobs } from '../../../holdfast/src/store/blobs/memory-blobs.ts'
 import { keepOutput } from './keep-output.ts'
-import { readBlob } from './read-window.ts'
+import { readBlob } from './read-blob.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const inline = limits.toolOutputInlineBytesMax

@@ -1,6 +1,7 @@
 import { type Frame, limits } from '@holdfast/protocol'
 import { aSession, createGate, isRecord, mumble, say, waitAt } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
+import type { Models, Provider } from '../ports/provider.ts'
 import { openMemoryHouse } from '../testing/memory-house.ts'
 
 const prompt = { type: 'sendPrompt', content: 'go' } as const
@@ -157,5 +158,17 @@ describe('what is not on record', () => {
       value: { here: { clients: [{ client: 'editor', role: 'driver' }], credentialsConfigured: false } },
     })
     await frames.return?.(undefined)
+  })
+
+  it('is how much the model takes, and a guess when nobody knows', async () => {
+    const contextOf = async (models: Models) => {
+      const { handle } = await openMemoryHouse({ models })
+      const snapshot = await handle.snapshot()
+      return snapshot.ok ? snapshot.value.here?.contextTokens : null
+    }
+    const provider: Provider = { async *stream() {} }
+    expect(await contextOf({ find: () => ({ type: 'ready', provider, contextTokens: 32_000 }) })).toBe(32_000)
+    expect(await contextOf({ find: () => ({ type: 'ready', provider }) })).toBe(limits.contextTokens)
+    expect(await contextOf({ find: () => ({ type: 'no_credentials', message: 'no key' }) })).toBe(limits.contextTokens)
   })
 })

@@ -2,10 +2,9 @@ import {
   type Answer,
   Command,
   type CommandInput,
+  commandFault,
   createCommandId,
-  explainIssue,
   type Frame,
-  fault,
   ok,
   type Result,
   refuse,
@@ -14,6 +13,7 @@ import {
   type SubmitOptions,
   type SubscribeOptions,
 } from '@holdfast/protocol'
+import { contextTokensOf } from './compaction.ts'
 import { followRunner } from './follow-runner.ts'
 import { loadSession } from './load-session.ts'
 import { readSubmitter, readWho } from './read-submitter.ts'
@@ -23,7 +23,7 @@ import type { Roster } from './roster.ts'
 /** The handle on a session of this process. Reading does not wake it; commanding and subscribing do. */
 export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle {
   const { store } = roster.parts
-  const { snapshotOf, snapshot, page } = createReadings({
+  const { snapshotOf, snapshot, page, branches } = createReadings({
     id,
     log: store,
     async folded() {
@@ -31,21 +31,27 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
       return runner ? ok(runner.folded()) : loadSession(store, id)
     },
     tell: roster.attended,
-    here: async ({ settings, origin }) => ({
-      clients: roster.awake(id)?.hub.seats.all ?? [],
-      credentialsConfigured: roster.parts.models.find(settings.model).type === 'ready',
-      workspaceTrust: origin ? [...(await store.workspaceTrust(origin.workdir))] : [],
-    }),
+    async here(state) {
+      const { models } = roster.parts
+      const { settings, origin } = state
+      return {
+        clients: roster.awake(id)?.hub.seats.all ?? [],
+        credentialsConfigured: models.find(settings.model).type === 'ready',
+        contextTokens: contextTokensOf({ models, state: () => state }),
+        workspaceTrust: origin ? [...(await store.workspaceTrust(origin.workdir))] : [],
+      }
+    },
   })
 
   return {
     id,
     snapshot,
     page,
+    branches,
 
     async submit(input: CommandInput, options: SubmitOptions = {}): Promise<Result<Answer>> {
       const command = Command.safeParse(input)
-      if (!command.success) return refuse(fault('bad_request', `That is no command: ${explainIssue(command.error)}.`))
+      if (!command.success) return refuse(commandFault(input, command.error))
       const submitter = readSubmitter(options)
       if (!submitter.ok) return submitter
       const { commandId = createCommandId(), by } = submitter.value

@@ -4,6 +4,7 @@ import { findSession } from './find-session.ts'
 import { livingOf } from './living-of.ts'
 import { createLocalHandle } from './local-handle.ts'
 import type { Roster } from './roster.ts'
+import { storeFile } from './store-file.ts'
 
 /** The sessions of this process's store. */
 export function createLocalSessions(roster: Roster): Sessions {
@@ -27,6 +28,8 @@ export function createLocalSessions(roster: Roster): Sessions {
       const sessions = ownedStatus(rows, await livingOf(busyOwners(rows), store, isAlive))
       return ok({ sessions: sessions.map(roster.attended), next })
     },
+
+    storeFile: (bytes, options) => storeFile(roster.parts, bytes, options),
 
     subscribe: ({ signal } = {}) => roster.news.follow(signal),
   }

@@ -1,4 +1,4 @@
-import type { Result, SessionId, Settings } from '@holdfast/protocol'
+import type { Result, Settings } from '@holdfast/protocol'
 import type { NodeRow } from '../ports/lease.ts'
 import type { RuntimeParts } from './effect/parts.ts'
 
@@ -7,7 +7,6 @@ export type NodeParts = RuntimeParts & {
   readonly node: NodeRow
   /** Whether a registered node still answers. */
   readonly isAlive: (node: NodeRow) => Promise<boolean>
-  readonly newSessionId: () => SessionId
   /** A handle nobody is likely to have; `attempt` grows while they do. */
   readonly newHandle: (attempt: number) => string
   /** The real path of a directory that exists. Refused: bad_workdir. */

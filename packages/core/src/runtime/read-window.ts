@@ -1,8 +1,8 @@
-import { type BlobHash, clipLine, limits, type Recorded, type Seq, type SessionId } from '@holdfast/protocol'
+import { clipLine, isOnLine, type Recorded, type Seq, type SessionId } from '@holdfast/protocol'
 import { toWindow, type Window, windowEvents } from '../context/window.ts'
-import type { Blobs } from '../ports/blobs.ts'
 import type { Log } from '../ports/log.ts'
-import type { SessionState } from '../session/state.ts'
+import type { WindowPlace } from '../ports/requests.ts'
+import { type Spans, walkLine } from './walk-line.ts'
 
 /** Thrown when a record the model must see cannot be read: better no answer than one to another question. */
 export class WindowDamaged extends Error {
@@ -15,29 +15,41 @@ export class WindowDamaged extends Error {
   }
 }
 
-/** Reads what the model is to see of the line: from the last checkpoint on, and nothing before it. */
+/**
+ * Reads what the model is to see of the line: from the last checkpoint on, and nothing before it but the checkpoint itself,
+ * what is pinned, and the prompt of the running turn.
+ */
 export async function readWindow(
   log: Pick<Log, 'read' | 'readRefs'>,
   id: SessionId,
-  state: SessionState,
+  { line, seq, checkpoint, pins }: Omit<WindowPlace, 'session'>,
 ): Promise<Window> {
-  const checkpoint = state.checkpoint === null ? null : await readOne(log, id, state.checkpoint)
-  const { summary, keepFrom } =
-    checkpoint?.event.type === 'checkpoint.written' ? checkpoint.event : { summary: null, keepFrom: 0 }
+  const written = checkpoint === null ? null : await readOne(log, id, checkpoint)
+  const { summary, keepFrom, prompt } =
+    written?.event.type === 'checkpoint.written' ? written.event : { summary: null, keepFrom: 0 }
+  const from = Math.max(keepFrom, line[0]?.from ?? 0)
+  const older = pins.flatMap(({ message }) => (message < from && isOnLine(line, message) ? [message] : []))
+  const [records, asked, ...pinned] = await Promise.all([
+    readLine(log, id, clipLine(line, keepFrom, seq)),
+    prompt === undefined ? null : readOne(log, id, prompt),
+    ...older.map((message) => readOne(log, id, message)),
+  ])
+  const kept = pinned.filter((record) => record !== null)
+  // A call settles on its line, so its outcome has been read with it: only one that was cut off from it is looked up.
+  const known = new Set<number>(records.flatMap(({ event }) => (event.type === 'call.settled' ? [event.call] : [])))
+  const calls = [...records, ...kept].flatMap(({ seq: call, event }) =>
+    event.type === 'call.requested' && !known.has(call) ? [call] : [],
+  )
+  const others = calls.length === 0 ? [] : (await log.readRefs(id, calls)).map(readable)
+  return toWindow({ summary, from, records, settled: [...records, ...others], pinned: kept, prompt: asked })
+}
+
+async function readLine(log: Pick<Log, 'read'>, id: SessionId, spans: Spans): Promise<Recorded[]> {
   const records: Recorded[] = []
-  for (const { from, to } of clipLine(state.line, keepFrom, state.seq)) {
-    let after = from - 1
-    for (;;) {
-      const page = await log.read(id, { after, upTo: to, limit: limits.pageRecordsMax, types: windowEvents })
-      records.push(...page.map(readable))
-      const last = page.at(-1)
-      if (!last || page.length < limits.pageRecordsMax) break
-      after = last.seq
-    }
+  for await (const record of walkLine(log, id, spans, { types: [...windowEvents, 'call.settled'] })) {
+    records.push(readable(record))
   }
-  const calls = records.flatMap(({ seq, event }) => (event.type === 'call.requested' ? [seq] : []))
-  const settled = calls.length === 0 ? [] : (await log.readRefs(id, calls)).map(readable)
-  return toWindow(summary, records, settled)
+  return records
 }
 
 async function readOne(log: Pick<Log, 'read'>, id: SessionId, seq: number): Promise<Recorded | null> {
@@ -48,26 +60,4 @@ async function readOne(log: Pick<Log, 'read'>, id: SessionId, seq: number): Prom
 function readable(record: Awaited<ReturnType<Log['read']>>[number]): Recorded {
   if ('lost' in record) throw new WindowDamaged(record.seq)
   return record
-}
-
-/** The bytes of the window's file parts, each read once. A blob that is gone is left out, and said so in the request. */
-export async function readFiles(blobs: Blobs, window: Window): Promise<ReadonlyMap<BlobHash, Uint8Array>> {
-  const files = new Map<BlobHash, Uint8Array>()
-  for (const { event } of window.messages) {
-    if (event.type !== 'user.said') continue
-    for (const part of event.content) {
-      if (part.type !== 'file' || files.has(part.blob)) continue
-      const bytes = await readBlob(blobs, part.blob)
-      if (bytes) files.set(part.blob, bytes)
-    }
-  }
-  return files
-}
-
-export async function readBlob(blobs: Blobs, hash: BlobHash): Promise<Uint8Array | null> {
-  const stream = await blobs.open(hash)
-  if (!stream) return null
-  const chunks: Uint8Array[] = []
-  for await (const chunk of stream) chunks.push(chunk)
-  return Buffer.concat(chunks)
 }

@@ -1,21 +1,28 @@
 import {
   type FrameOf,
+  fault,
   type Here,
+  type Line,
+  type ListedBranch,
   limits,
+  type Message,
+  MessageId,
   type Meta,
   ok,
   type PageRequest,
+  partsAt,
   type Result,
+  refuse,
   type SessionHandle,
   type SessionId,
 } from '@holdfast/protocol'
-import type { SessionState } from '../session/state.ts'
+import type { KeptBranch, SessionState } from '../session/state.ts'
 import { viewOf } from '../session/view.ts'
 import type { Folded } from './load-session.ts'
 import { type LinePage, type LineReader, readPage } from './read-page.ts'
 
 /** The half of a handle that only reads; it wakes nobody. */
-export interface Readings extends Pick<SessionHandle, 'snapshot' | 'page'> {
+export interface Readings extends Pick<SessionHandle, 'snapshot' | 'page' | 'branches'> {
   /** The snapshot of a moment that is already known. */
   snapshotOf(folded: Folded): Promise<FrameOf<'snapshot'>>
 }
@@ -32,15 +39,28 @@ export type ReadingsParts = {
 }
 
 export function createReadings({ id, log, folded, tell, here }: ReadingsParts): Readings {
-  async function pageOf({ state }: Folded, request: PageRequest): Promise<LinePage> {
-    const page = await readPage(log, id, state.line, state.seq, request)
-    if (state.pins.length === 0) return page
-    const pinned = new Set<number>(state.pins)
-    return { ...page, messages: page.messages.map((one) => (pinned.has(one.id) ? { ...one, pinned: true } : one)) }
+  async function pageOf({ state }: Folded, line: Line, request: PageRequest): Promise<LinePage> {
+    const page = await readPage(log, id, line, state.seq, request)
+    return { ...page, messages: page.messages.map(createMarker(state)) }
+  }
+
+  async function listed({ state }: Folded, branch: KeptBranch): Promise<ListedBranch> {
+    const { name, turns, messages, at, line, hidden } = branch
+    const from = partsAt(line, state.line)
+    const after = MessageId.parse(Math.max((from ?? 0) - 1, 0))
+    const first = from === null ? null : (await readPage(log, id, line, state.seq, { after, limit: 1 })).messages[0]
+    return { name, turns, messages, at, ...(hidden && { hidden }), differsAt: first?.id ?? null }
+  }
+
+  /** By the checkpoint's own record: a cut history may have left it off the line, and it still holds. */
+  async function summaryOf({ state: { checkpoint } }: Folded): Promise<string | null> {
+    if (checkpoint === null) return null
+    const [record] = await log.read(id, { after: checkpoint - 1, upTo: checkpoint, limit: 1 })
+    return record && !('lost' in record) && record.event.type === 'checkpoint.written' ? record.event.summary : null
   }
 
   async function snapshotOf(now: Folded): Promise<FrameOf<'snapshot'>> {
-    const { messages, before } = await pageOf(now, { limit: limits.snapshotMessages })
+    const { messages, before } = await pageOf(now, now.state.line, { limit: limits.snapshotMessages })
     return {
       type: 'snapshot',
       sessionId: id,
@@ -49,6 +69,7 @@ export function createReadings({ id, log, folded, tell, here }: ReadingsParts): 
       view: viewOf(now.state),
       messages: [...messages],
       before,
+      summary: await summaryOf(now),
       here: await here(now.state),
     }
   }
@@ -59,10 +80,31 @@ export function createReadings({ id, log, folded, tell, here }: ReadingsParts): 
       const now = await folded()
       return now.ok ? ok(await snapshotOf(now.value)) : now
     },
-    async page(request = {}) {
+    async page({ branch, ...request } = {}) {
       const now = await folded()
       if (!now.ok) return now
-      return ok({ session: tell(now.value.row.entry.meta), ...(await pageOf(now.value, request)) })
+      const line = lineOf(now.value.state, branch)
+      if (!line) return refuse(fault('branch_not_found', `There is no branch ${branch}.`, { branch }))
+      return ok({ session: tell(now.value.row.entry.meta), ...(await pageOf(now.value, line, request)) })
     },
+    async branches() {
+      const now = await folded()
+      if (!now.ok) return now
+      return ok(await Promise.all(now.value.state.branches.map((branch) => listed(now.value, branch))))
+    },
+  }
+}
+
+const lineOf = ({ branch, branches, line }: SessionState, name: string | undefined): Line | null =>
+  name === undefined || name === branch ? line : (branches.find((one) => one.name === name)?.line ?? null)
+
+/** Marks what is pinned and what is folded: neither is part of the message's own record. */
+function createMarker({ pins, collapse }: SessionState): (message: Message) => Message {
+  const pinned = new Set<number>(pins.map(({ message }) => message))
+  const except = new Set<number>(collapse.except)
+  return (message) => {
+    const isPinned = pinned.has(message.id)
+    const isCollapsed = message.kind === 'tool_call' && collapse.all !== except.has(message.id)
+    return isPinned || isCollapsed ? { ...message, pinned: isPinned, collapsed: isCollapsed } : message
   }
 }

@@ -13,12 +13,14 @@ import {
 import type { Facts } from '../session/input.ts'
 import { askedCalls } from '../session/state.ts'
 import type { EffectParts } from './effect/parts.ts'
+import { refuseFiles } from './refuse-files.ts'
+import { findAnswer, resolveHistory } from './resolve-history.ts'
 
 /**
  * Finds out, outside the mailbox, what a command needs to be decided: the past it names, whether its files are stored,
  * whether its model can be called. What it refuses here never reaches the session.
  */
-export async function resolve(parts: EffectParts, { command }: Submission): Promise<Result<Facts>> {
+export async function resolve(parts: EffectParts, { command, commandId }: Submission): Promise<Result<Facts>> {
   switch (command.type) {
     case 'sendPrompt':
     case 'queueSteering':
@@ -36,29 +38,41 @@ export async function resolve(parts: EffectParts, { command }: Submission): Prom
     }
     case 'respondToApproval':
       return ok(command.approval === undefined ? {} : await pastApproval(parts, command.approval))
-    default:
+    case 'setModel': {
+      const refusal = refuseModel(parts, command.model)
+      return refusal ? refuse(refusal) : ok({})
+    }
+    case 'enterExec':
+      return ok(command.keepPlan && parts.state().lastAnswer === null ? { lastAnswer: await findAnswer(parts) } : {})
+    case 'abort':
+    case 'enterPlan':
+    case 'setThinkingLevel':
+    case 'setBudgets':
+    case 'recallQueues':
+    case 'clearQueues':
+    case 'dequeueSteering':
+    case 'removeQueueEntry':
+    case 'reorderQueue':
+    case 'setToolTrust':
+    case 'revokeToolTrust':
+    case 'claimDriver':
+    case 'handOver':
       return ok({})
+    default:
+      return resolveHistory(parts, command, commandId)
   }
 }
 
-async function refuseContent({ blobs }: EffectParts, content: Content): Promise<Fault | null> {
+async function refuseContent(parts: EffectParts, content: Content): Promise<Fault | null> {
   const bytes = content.reduce((sum, part) => sum + (part.type === 'text' ? Buffer.byteLength(part.text) : 0), 0)
   if (bytes > limits.promptBytesMax || content.length > limits.promptPartsMax) {
     const message = `A prompt may hold ${limits.promptBytesMax} bytes of text in ${limits.promptPartsMax} parts. Put the rest in a file.`
     return fault('too_large', message, { bytes, bytesMax: limits.promptBytesMax })
   }
-  for (const part of content) {
-    if (part.type === 'file' && !(await blobs.has(part.blob))) {
-      return fault('blob_not_found', `The file ${part.name ?? part.blob} is not stored here.`, {
-        blob: part.blob,
-      })
-    }
-  }
-  return null
+  return refuseFiles(parts, content)
 }
 
-function refuseModel({ models, state }: EffectParts): Fault | null {
-  const { model } = state().settings
+function refuseModel({ models, state }: EffectParts, model = state().settings.model): Fault | null {
   const found = models.find(model)
   return found.type === 'ready' ? null : fault(found.type, found.message, { model })
 }

@@ -11,6 +11,7 @@ import {
 import type { Lease, NodeRow } from '../ports/lease.ts'
 import { claimSession } from './claim-session.ts'
 import { logDamaged } from './damage.ts'
+import { forkSession } from './fork-session.ts'
 import { createBackground } from './in-background.ts'
 import { loadSession } from './load-session.ts'
 import { createNews, type News } from './news.ts'
@@ -93,6 +94,7 @@ export function createRoster(parts: NodeParts): Roster {
       epoch,
       parts,
       loaded: loaded.value,
+      fork: (from, forked) => forkSession(parts, id, from, forked),
       touched: () => {
         const one = held.get(id)
         if (!one) return

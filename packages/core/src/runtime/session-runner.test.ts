@@ -81,7 +81,7 @@ describe('a session that is stopped', () => {
     const house = await openMemoryHouse({ store, script: [[waitAt(gate)]] })
     await house.roster.unload(aSession)
     const onProblem = (problem: Problem) => void problems.push(problem)
-    const roster = createRoster({ ...house.roster.parts, onProblem })
+    const roster = createRoster({ ...house.roster.parts, newSessionId: () => aSession, onProblem })
     await roster.start({ workdir: '/work' })
     await createLocalHandle(roster, aSession).submit(prompt)
     await gate.reached
@@ -107,7 +107,8 @@ describe('an abort that is owed', () => {
     }
     const house = await openMemoryHouse({ store, script: [[waitAt(gate)]] })
     await house.roster.unload(aSession)
-    const roster = createRoster({ ...house.roster.parts, onProblem: (problem) => void problems.push(problem) })
+    const onProblem = (problem: Problem) => void problems.push(problem)
+    const roster = createRoster({ ...house.roster.parts, newSessionId: () => aSession, onProblem })
     await roster.start({ workdir: '/work' })
     const handle = createLocalHandle(roster, aSession)
     await handle.submit(prompt)

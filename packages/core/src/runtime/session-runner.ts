@@ -1,5 +1,7 @@
 import {
   type Answer,
+  type CommandType,
+  type EventOf,
   type Fault,
   fault,
   HoldfastError,
@@ -24,6 +26,7 @@ import { createBackground } from './in-background.ts'
 import { type Folded, fold, type LoadedSession } from './load-session.ts'
 import { createMailbox } from './mailbox.ts'
 import { createPerformer } from './performer.ts'
+import { createRequests } from './requests.ts'
 import { resolve } from './resolve.ts'
 import { seatRefusal } from './seat-refusal.ts'
 import { createSnapshotKeeper } from './snapshot-keeper.ts'
@@ -34,6 +37,8 @@ export interface SessionRunner {
   readonly hub: Hub
   /** The folds as of the last durable record. */
   folded(): Folded
+  /** Whether a summary is being written that someone asked for: until it is, the session is in use. */
+  isWriting(): boolean
   submit(submission: Submission): Promise<Result<Answer>>
   /** Ends all work here and lets go of the session: what ran is interrupted, open questions go on waiting. */
   stop(reason: 'stopped' | 'closing'): Promise<void>
@@ -44,6 +49,8 @@ export type RunnerOptions = {
   readonly epoch: number
   readonly parts: RuntimeParts
   readonly loaded: LoadedSession
+  /** Makes the session that a record names, if it is not there yet. */
+  readonly fork: (from: Folded, forked: EventOf<'session.forked'>) => Promise<Result<unknown>>
   /** Something happened, on record or in the seats. */
   readonly touched: () => void
   /** The session can no longer be written here; the roster forgets it. */
@@ -51,6 +58,12 @@ export type RunnerOptions = {
 }
 
 type Refusal = Extract<Result<void>, { ok: false }>
+
+/** The commands of which it depends on where the session stands, when they are decided, what they need to know of the past. */
+const namesPast: ReadonlySet<CommandType> = new Set([
+  ...(['branchAt', 'rewind', 'fork', 'truncateHistory', 'enterExec'] as const),
+  ...(['togglePin', 'toggleToolCollapse', 'toggleAllToolCollapses'] as const),
+])
 
 const storageRetryMs = 500
 
@@ -60,24 +73,31 @@ export async function openRunner({
   epoch,
   parts,
   loaded,
+  fork,
   touched,
   abandoned,
 }: RunnerOptions): Promise<Result<SessionRunner>> {
   const { store, clock } = parts
   let current: Folded = { state: loaded.state, row: loaded.row }
   let closed: Fault | null = null
+  let aside = new AbortController()
+  let writing = 0
 
   const hub = createHub(id, touched)
   const mailbox = createMailbox()
   const checkDamage = createDamageCheck()
+  const isKept = loaded.state.origin?.persist !== false
+  const blobs = isKept ? parts.blobs : parts.memoryBlobs
   const effects: EffectParts = {
     ...parts,
-    blobs: loaded.state.origin?.persist === false ? parts.memoryBlobs : parts.blobs,
+    blobs,
+    requests: (isKept ? parts.requests : null) ?? createRequests(store, blobs),
     session: id,
     epoch,
     hub,
     state: () => current.state,
     findDamage: () => checkDamage(effects),
+    aside: () => aside.signal,
     answer: null,
   }
   const performer = createPerformer(createPerform(effects), report, (cause) =>
@@ -89,7 +109,10 @@ export async function openRunner({
   const pause = (delayMs: number) => new Promise<void>((wake) => void clock.after(delayMs, wake))
   const aborting = createAbortTurn({
     ...{ mailbox, pause, inBackground, record: recordAbort, isClosed: () => closed !== null },
-    interrupt: () => performer.interrupt(),
+    interrupt() {
+      endAsides()
+      performer.interrupt()
+    },
     findCommand: (commandId) => store.findCommand(id, commandId),
   })
 
@@ -163,9 +186,15 @@ export async function openRunner({
   /** Another owner has the session, or it is gone: nothing we still do here counts. */
   function abandon(reason: Fault): void {
     closed = reason
+    endAsides()
     performer.reconcile([])
     hub.end('failed', storageRetryMs)
     abandoned(reason)
+  }
+
+  function endAsides(): void {
+    aside.abort()
+    aside = new AbortController()
   }
 
   /** What an effect did must be recorded: while the disk refuses, it is offered again until it is taken. */
@@ -185,6 +214,28 @@ export async function openRunner({
   }
 
   async function submit(submission: Submission): Promise<Result<Answer>> {
+    const { type } = submission.command
+    if (type !== 'compact' && type !== 'summarize') return submitOne(submission)
+    writing++
+    try {
+      return await submitOne(submission)
+    } finally {
+      writing--
+      touched()
+    }
+  }
+
+  async function submitOne(submission: Submission): Promise<Result<Answer>> {
+    const answer = await submitAny(submission)
+    if (submission.command.type !== 'fork' || !answer.ok) return answer
+    const [record] = await store.read(id, { after: answer.value.seq - 1, upTo: answer.value.seq, limit: 1 })
+    // Sent under the id of another command, it got that one's answer: no fork was asked for.
+    if (!record || 'lost' in record || record.event.type !== 'session.forked') return answer
+    const made = await fork(current, record.event) // made after it is on record; asked again, it is made if it is not there
+    return made.ok ? answer : made
+  }
+
+  async function submitAny(submission: Submission): Promise<Result<Answer>> {
     const { seq } = current.state
     const { command, by } = submission
     if (command.type === 'respondToApproval') await settleExpired()
@@ -194,10 +245,16 @@ export async function openRunner({
     const facts = await resolve(effects, submission)
     if (!facts.ok) return retryOf({ type: 'command', facts: {}, ...submission }, facts)
     if (submission.command.type === 'abort') return aborting.abort(submission)
-    const decided = await mailbox.put(() => step({ type: 'command', facts: facts.value, ...submission }))
+    const decided = await mailbox.put(async () => {
+      // What it names of the past was looked up where the session no longer stands: look again, where nothing can come between.
+      const isStale = namesPast.has(command.type) && current.state.seq > seq
+      const fresh = isStale ? await resolve(effects, submission) : facts
+      const input = { type: 'command', facts: fresh.ok ? fresh.value : {}, ...submission } as const
+      return fresh.ok ? step(input) : retryOf(input, fresh)
+    })
     // Someone else may have answered between our look and the decision: look again, so that their name can be told.
     const isOutdated = !decided.ok && decided.fault.code === 'approval_not_found' && current.state.seq > seq
-    return isOutdated ? submit(submission) : decided
+    return isOutdated ? submitAny(submission) : decided
   }
 
   async function recordAbort(submission: Submission): Promise<Result<Answer>> {
@@ -215,6 +272,7 @@ export async function openRunner({
   const settleStopped = () => step({ type: 'process.stopped', draft: effects.answer?.draft() ?? null })
 
   async function stop(reason: 'stopped' | 'closing'): Promise<void> {
+    endAsides()
     performer.interrupt()
     const settled = await mailbox.put(settleStopped)
     // The next wake settles what could not be settled now; but someone should know that it was not.
@@ -226,9 +284,10 @@ export async function openRunner({
     hub.end(reason, reason === 'closing' ? storageRetryMs : null)
   }
 
+  effects.requests.expect()
   await endLeftovers(current.state, parts.tools)
   const restarted = await mailbox.put(async () => step({ type: 'process.restarted', draft: await store.loadDraft(id) }))
   if (!restarted.ok) return restarted
   performer.reconcile(plan(current.state))
-  return ok({ id, hub, folded: () => current, submit, stop })
+  return ok({ id, hub, folded: () => current, isWriting: () => writing > 0, submit, stop })
 }

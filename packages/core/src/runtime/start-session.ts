@@ -13,13 +13,16 @@ import {
   type Settings,
   StartOptions,
 } from '@holdfast/protocol'
+import { withLengths } from '../session/decide/length.ts'
+import { seed } from '../session/decide/seed.ts'
+import { emptySession } from '../session/state.ts'
 import { encodeRecords } from './encode-records.ts'
 import { type Folded, fold } from './load-session.ts'
 import type { NodeParts } from './node-parts.ts'
 
 const handleTriesMax = 20
 
-/** Writes a session's first record, owned by this node. Refused: bad_request, bad_id, bad_workdir, key_taken, and session_not_found for its parent. */
+/** Writes a session's first records, owned by this node. Refused: bad_request, bad_id, bad_workdir, key_taken, and session_not_found for its parent. */
 export async function startSession(parts: NodeParts, given: StartOptions): Promise<Result<SessionId>> {
   if (given.key !== undefined && !Key.safeParse(given.key).success) return refuse(badKey)
   const options = StartOptions.safeParse(given)
@@ -37,11 +40,14 @@ export async function startSession(parts: NodeParts, given: StartOptions): Promi
   if (parent !== undefined && (await parts.store.entry(parent)) === null) {
     return refuse(fault('session_not_found', `There is no session ${parent} to be the parent.`, { session: parent }))
   }
+  const seeded = seed({ seq: 1, turns: 0 }, options.data.messages ?? [])
+  if (!seeded.ok) return seeded
   const session = parts.newSessionId()
   for (let attempt = 0; ; attempt++) {
     const handle = Handle.parse(parts.newHandle(attempt))
-    const event = startedEvent(options.data, workdir.value, handle, parts.defaultModel)
-    const records = encodeRecords({ after: 0, atMs: parts.clock.now(), events: [event], commandId: null, by: null })
+    const started = startedEvent(options.data, workdir.value, handle, parts.defaultModel)
+    const events = withLengths(emptySession(), [started, ...seeded.value])
+    const records = encodeRecords({ after: 0, atMs: parts.clock.now(), events, commandId: null, by: null })
     const folded = records.reduce<Folded | null>((sum, { record }) => fold(sum, session, record), null)
     invariant(folded, 'a session begins with a record')
     const { entry } = folded.row

@@ -7,7 +7,7 @@ import type { LineReader } from './read-page.ts'
 import { createReadings } from './readings.ts'
 
 /** A session as it stood when it was opened, read from its store by someone who does not run it. */
-export interface StoredHandle extends Pick<SessionHandle, 'id' | 'snapshot' | 'page'> {
+export interface StoredHandle extends Pick<SessionHandle, 'id' | 'snapshot' | 'page' | 'branches'> {
   /** The records that could not be read. */
   readonly lost: readonly Seq[]
 }
@@ -28,10 +28,10 @@ export async function openStoredHandle(
   const [honest = meta] = ownedStatus(rows, await livingOf(busyOwners(rows), source, isAlive))
   const { status } = honest
   const folded = async () => loaded
-  const { snapshot, page } = createReadings({
+  const { snapshot, page, branches } = createReadings({
     ...{ id, log: source, folded },
     tell: (told) => ({ ...told, status }),
     here: async () => null,
   })
-  return ok({ id, lost: loaded.value.lost, snapshot, page })
+  return ok({ id, lost: loaded.value.lost, snapshot, page, branches })
 }

@@ -30,7 +30,7 @@ export function createUnloader(clock: Clock, idleMs: number, unload: (id: Sessio
   }
 }
 
-function isIdle({ hub, folded }: SessionRunner): boolean {
+function isIdle({ hub, folded, isWriting }: SessionRunner): boolean {
   const { turn, queue } = folded().state
-  return hub.size === 0 && turn.phase === 'idle' && queue.length === 0
+  return hub.size === 0 && !isWriting() && turn.phase === 'idle' && queue.length === 0
 }

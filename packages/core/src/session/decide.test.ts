@@ -33,7 +33,7 @@ describe('a report', () => {
   const fault = { kind: 'unreachable', message: 'gone' } as const
   const turn = TurnNumber.parse(0)
   const reports = {
-    'step.prepared': { type: 'step.prepared', turn, mode: 'exec', system: hash, tools: hash },
+    'step.prepared': { type: 'step.prepared', turn, mode: 'exec', system: hash, tools: hash, checkpoint: null },
     'step.refused': { type: 'step.refused', turn, fault },
     'model.replied': { type: 'model.replied', step, parts: [{ type: 'text', text: 'hi' }], finish: 'stop', usage },
     'model.failed': { type: 'model.failed', step, parts: [], fault, usage: null },

@@ -1,6 +1,8 @@
 import { type Answer, type Event, fault, ok, type Recorded, type Result, refuse, unreachable } from '@holdfast/protocol'
 import { respondToApproval } from './decide/approval.ts'
 import { beginCall, expireApproval, judgeCall, settleCall, tellEscape } from './decide/call.ts'
+import { decideHistory, historyResult } from './decide/history.ts'
+import { withLengths } from './decide/length.ts'
 import { enterMode } from './decide/mode.ts'
 import { continueTurn, sendPrompt } from './decide/prompt.ts'
 import { editEntry, removeEntry, reorder, takeBack } from './decide/queue.ts'
@@ -15,6 +17,11 @@ import type { SessionState } from './state.ts'
  * await. A report that speaks of what is no longer owed changes nothing.
  */
 export function decide(state: SessionState, input: Input): Result<readonly Event[]> {
+  const decided = decideInput(state, input)
+  return decided.ok ? ok(withLengths(state, decided.value)) : decided
+}
+
+function decideInput(state: SessionState, input: Input): Result<readonly Event[]> {
   switch (input.type) {
     case 'command':
       return state.origin === null ? refuse(notStarted) : decideCommand(state, input)
@@ -73,7 +80,7 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Resu
     case 'enterPlan':
       return ok(enterMode(state, 'plan', by))
     case 'enterExec':
-      return ok(enterMode(state, 'exec', by, command.keepPlan))
+      return ok(enterMode(state, 'exec', by, command.keepPlan, facts.lastAnswer))
     case 'setBudgets':
       return ok([{ type: 'settings.changed', budgets: command.budgets }])
     case 'setToolTrust':
@@ -83,8 +90,14 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Resu
     case 'claimDriver':
     case 'handOver':
       return ok([]) // a seat is held by who is here, not by what is on record: the runner answers
+    case 'setModel':
+      return ok(state.settings.model === command.model ? [] : [{ type: 'settings.changed', model: command.model }])
+    case 'setThinkingLevel': {
+      const { level: thinkingLevel } = command
+      return ok(state.settings.thinkingLevel === thinkingLevel ? [] : [{ type: 'settings.changed', thinkingLevel }])
+    }
     default:
-      return unreachable(command)
+      return decideHistory(state, command, facts)
   }
 }
 
@@ -96,5 +109,5 @@ const isPreparing = ({ turn }: SessionState, number: number) => turn.phase === '
 export function answerOf({ seq, event }: Recorded): Answer {
   if (event.type === 'prompt.queued') return { seq, result: { queued: event.queue } }
   if (event.type === 'queue.removed' && event.recalled) return { seq, result: { entries: event.entries } }
-  return { seq, result: {} }
+  return { seq, result: historyResult(event) }
 }

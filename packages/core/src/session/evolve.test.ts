@@ -1,8 +1,11 @@
-import { Event, type EventType, messageEvents } from '@holdfast/protocol'
+import { Event, type EventType, TurnNumber } from '@holdfast/protocol'
 import {
+  aCheckpoint,
   after,
   aHash,
+  aMove,
   approvedBy,
+  aSession,
   askedFor,
   callOf,
   type Given,
@@ -16,6 +19,7 @@ import {
   turnEnded,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
+import { asked, livedThrough } from '../testing/deciding.ts'
 import { evolve } from './evolve.ts'
 import { emptySession } from './state.ts'
 
@@ -28,7 +32,7 @@ const granted = (tool: string, scope: 'turn' | 'session' | 'workspace'): Given =
 })
 
 describe('each event', () => {
-  it.each<[EventType, readonly Given[], object]>([
+  const changing: readonly (readonly [EventType, readonly Given[], object])[] = [
     ['session.started', [], { seq: 1, origin: { workdir: '/work', key: null }, turn: { phase: 'idle', last: null } }],
     [
       'settings.changed',
@@ -72,7 +76,11 @@ describe('each event', () => {
       [...thinking, { ...stepEnded, usage } as Given],
       { used: usage, turn: { phase: 'preparing', isAnswered: true, steps: 1 } },
     ],
-    ['text.said', [{ type: 'text.said', turn: 0, step: 4, text: 'hi', provider: 'sim' }], { lastAnswer: 2 }],
+    [
+      'text.said',
+      [{ type: 'text.said', turn: 0, step: 4, text: 'hi', provider: 'sim' }],
+      { lastAnswer: { message: 2 } },
+    ],
     [
       'approval.asked',
       [...requested, askedFor(5)],
@@ -98,15 +106,11 @@ describe('each event', () => {
     ],
     [
       'line.moved',
-      [{ type: 'line.moved', to: [{ from: 1, to: 1 }], turns: 3, why: 'rewind' }],
+      [aMove({ to: [{ from: 1, to: 1 }], turns: 3, why: 'rewind' })],
       { line: [{ from: 1, to: 1 }], turns: 3 },
     ],
-    [
-      'checkpoint.written',
-      [{ type: 'checkpoint.written', turn: 0, summary: 's', keepFrom: 1, tokensBefore: 2, tokensAfter: 1 }],
-      { checkpoint: 2 },
-    ],
-    ['message.pinned', [{ type: 'message.pinned', message: 5, pinned: true }], { pins: [5] }],
+    ['checkpoint.written', [aCheckpoint()], { checkpoint: 2 }],
+    ['message.pinned', [{ type: 'message.pinned', message: 5, pinned: true }], { pins: [{ message: 5, tokens: 0 }] }],
     [
       'message.pinned',
       [
@@ -115,22 +119,77 @@ describe('each event', () => {
       ],
       { pins: [] },
     ],
-  ])('%s changes exactly what it says', (_, given, expected) => {
+    [
+      'line.moved',
+      [...thinking, turnEnded('aborted'), aMove({ keep: { name: 'branch-3', turns: 1, messages: 1 } })],
+      {
+        branch: null,
+        branchesNamed: 3,
+        branches: [
+          { name: 'branch-3', turns: 1, messages: 1, line: [{ from: 1, to: 5 }], last: { reason: 'aborted' } },
+        ],
+        turn: { phase: 'idle', last: null },
+      },
+    ],
+    [
+      'line.moved',
+      [aMove(), aMove({ name: 'branch-1', keep: { name: 'b', turns: 0, messages: 0 } })],
+      { branch: 'branch-1', branches: [{ name: 'b' }] },
+    ],
+    ['checkpoint.written', [aCheckpoint({ keepFrom: 7 })], { checkpoints: [{ seq: 2, keepFrom: 7 }], tokens: 10 }],
+    [
+      'checkpoint.undone',
+      [aCheckpoint(), aCheckpoint(), { type: 'checkpoint.undone', checkpoint: 3, holds: 2, tokens: 100 }],
+      { checkpoint: 2, checkpoints: [{ seq: 2 }], tokens: 100, compaction: { isUndone: true } },
+    ],
+    [
+      'note.added',
+      [{ type: 'note.added', turn: 0, kind: 'notice', level: 'error', code: 'compaction_failed', text: 'no' }],
+      { compaction: { failedAt: 0 } },
+    ],
+    [
+      'message.collapsed',
+      [{ type: 'message.collapsed', message: 5, collapsed: true }],
+      { collapse: { all: false, except: [5] } },
+    ],
+    [
+      'message.collapsed',
+      [
+        { type: 'message.collapsed', message: 5, collapsed: true },
+        { type: 'message.collapsed', message: null, collapsed: true },
+        { type: 'message.collapsed', message: 6, collapsed: false },
+        { type: 'message.collapsed', message: 6, collapsed: true },
+      ],
+      { collapse: { all: true, except: [] } },
+    ],
+  ]
+  it.each(changing)('%s changes exactly what it says', (_, given, expected) => {
     expect(after(...given)).toMatchObject(expected)
   })
 
-  it.each<[EventType, Given]>([
-    ['thinking.said', { type: 'thinking.said', turn: 0, step: 4, text: 'hm', provider: 'sim' }],
-    ['note.added', { type: 'note.added', turn: 0, kind: 'system', level: 'info', text: 'noted' }],
-    ['log.repaired', { type: 'log.repaired', lost: [1] }],
-  ])('%s moves nothing but the seq: state holds no message bodies', (_, given) => {
-    const before = after(...thinking)
-    expect(after(...thinking, given)).toEqual({ ...before, seq: before.seq + 1 })
-  })
+  const counting: readonly (readonly [EventType, Given, number, number])[] = [
+    ['thinking.said', { type: 'thinking.said', turn: 0, step: 4, text: 'hm', provider: 'sim' }, 1, 5],
+    ['note.added', { type: 'note.added', turn: 0, kind: 'system', level: 'info', text: 'noted' }, 1, 0],
+    ['summary.saved', { type: 'summary.saved', turn: 0, path: 'a.md', text: '# A', usage: null }, 1, 0],
+    ['session.forked', { type: 'session.forked', fork: aSession, base: 1, line: [{ from: 1, to: null }] }, 0, 0],
+    ['log.repaired', { type: 'log.repaired', lost: [1] }, 0, 0],
+  ]
+  it.each(counting)(
+    '%s moves nothing but the seq and the counts: state holds no message bodies',
+    (_, given, messages, tokens) => {
+      const before = after(...thinking)
+      expect(after(...thinking, given)).toEqual({
+        ...before,
+        seq: before.seq + 1,
+        messages: before.messages + messages,
+        tokens: before.tokens + tokens,
+      })
+    },
+  )
 
   it('is known to one of the two lists above', () => {
-    expect(Event.options).toHaveLength(26)
-    expect(messageEvents.length).toBeLessThan(Event.options.length)
+    const listed = new Set([...changing, ...counting].map(([type]) => type))
+    expect(Event.options.map((option) => option.shape.type.value).filter((type) => !listed.has(type))).toEqual([])
   })
 })
 
@@ -147,10 +206,15 @@ describe('the fold', () => {
         { from: 1, to: 40 },
         { from: 41, to: null },
       ],
-      turns: 4,
+      ...{ turns: 4, messages: 9, tokens: 80, last: { turn: 3, reason: 'aborted' }, preview: 'hello' },
+      checkpoints: [{ seq: 20, keepFrom: 12, tokensBefore: 90, tokensAfter: 40, summaryTokens: 5 }],
+      pins: [{ message: 5, tokens: 3 }],
     }
     const [first] = recordsOf([{ ...started, fork } as Given], 41)
-    expect(first && evolve(emptySession(40), first)).toMatchObject({ seq: 41, turns: 4, line: fork.line })
+    expect(first && evolve(emptySession(40), first)).toMatchObject({
+      ...{ seq: 41, turns: 4, messages: 9, tokens: 80, line: fork.line, checkpoint: 20, pins: fork.pins },
+      turn: { phase: 'idle', last: { number: 3, reason: 'aborted' } },
+    })
   })
 
   it('closes the round with the last call to settle, in whatever order', () => {
@@ -168,6 +232,20 @@ describe('the fold', () => {
     const short = JSON.stringify(after(...thinking, stepEnded)).length
     const long = JSON.stringify(after(...thinking, stepEnded, ...Array.from({ length: 50 }, () => round).flat())).length
     expect(long - short).toBeLessThan(20)
+  })
+
+  it('does not grow by moving to and fro with nothing said', () => {
+    const moved = (times: number) => {
+      let state = after(...thinking, stepEnded, turnEnded('done'))
+      for (let time = 0; time < times; time++) {
+        const command =
+          time === 0 ? asked({ type: 'branchAt', turn: 0 }, { end }) : asked({ type: 'switchBranch', branch: 0 })
+        state = livedThrough(state, command)
+      }
+      return JSON.stringify(state).length
+    }
+    const end = { seq: 6, turns: TurnNumber.parse(1), messages: 2, tokens: 9, last: null }
+    expect(moved(101) - moved(3)).toBeLessThan(100)
   })
 
   it('is plain data: a snapshot of it is its JSON', () => {

@@ -1,31 +1,38 @@
 import {
   ApprovalId,
   addTrust,
-  addUsage,
   CallId,
   EntryId,
-  type Event,
+  eventTokens,
   invariant,
+  limits,
   MessageId,
+  messagesAfter,
   type Recorded,
   reorderQueue,
-  type Seq,
   StepId,
   type TurnNumber,
+  tokensAfter,
   unreachable,
+  usageAfter,
 } from '@holdfast/protocol'
-import type { Call, CallProgress, SessionState, Turn } from './state.ts'
+import { addCheckpoint, dropCheckpoint, inherit, moveLine } from './line.ts'
+import { type Call, type CallProgress, compactionFailed, type SessionState, type Turn } from './state.ts'
 
 /** The number of this fold. Change it whenever the same log would fold to another state: old snapshots are then dropped. */
-export const foldNumber = 5
+export const foldNumber = 7
 
 /** Folds one record. Total, synchronous, and never refuses: what is in the log has happened. */
 export function evolve(state: SessionState, record: Recorded): SessionState {
   invariant(record.seq === state.seq + 1, `log has a hole: ${state.seq} then ${record.seq}`)
-  return { ...changed(state, record.seq, record.event), seq: record.seq }
+  const { seq, event } = record
+  const tokens = tokensAfter(state.tokens, event)
+  const messages = messagesAfter(state.messages, event)
+  const used = usageAfter(state.used, event, 0)
+  return { ...changed(state, record), seq, tokens, messages, used }
 }
 
-function changed(state: SessionState, seq: Seq, event: Event): SessionState {
+function changed(state: SessionState, { seq, at, event }: Recorded): SessionState {
   switch (event.type) {
     case 'session.started': {
       const {
@@ -42,7 +49,7 @@ function changed(state: SessionState, seq: Seq, event: Event): SessionState {
       } = event
       const origin = { handle, key, workdir, tools, readOnly, persist, instructions, providerOptions }
       const started = { ...state, origin, settings }
-      return fork ? { ...started, line: fork.line, turns: fork.turns, checkpoint: fork.checkpoint ?? null } : started
+      return fork ? inherit(started, fork) : started
     }
     case 'settings.changed': {
       const { type: _, ...given } = event
@@ -78,18 +85,13 @@ function changed(state: SessionState, seq: Seq, event: Event): SessionState {
       const step = StepId.parse(seq)
       return { ...state, turn: { phase: 'thinking', step, model, thinkingLevel, ...counted(state.turn, 1) } }
     }
-    case 'call.requested':
-      return { ...state, turn: withCall(state.turn, { id: CallId.parse(seq), tool: event.tool, status: 'requested' }) }
-    case 'step.ended': {
-      const { usage } = event
-      const used = usage ? addUsage(state.used, { ...usage, cost: usage.cost ?? 0 }) : state.used
-      const isOver = state.turn.phase === 'thinking'
-      return {
-        ...state,
-        used,
-        turn: isOver ? { phase: 'preparing', isAnswered: true, ...counted(state.turn, 0) } : state.turn,
-      }
+    case 'call.requested': {
+      const call = { id: CallId.parse(seq), tool: event.tool, status: 'requested' } as const
+      return { ...state, turn: withCall(state.turn, event.step, call) }
     }
+    case 'step.ended':
+      if (state.turn.phase !== 'thinking') return state
+      return { ...state, turn: { phase: 'preparing', isAnswered: true, ...counted(state.turn, 0) } }
     case 'approval.asked': {
       const { argsHash, preview, expiresAt = null } = event
       return {
@@ -115,21 +117,30 @@ function changed(state: SessionState, seq: Seq, event: Event): SessionState {
       return { ...state, trust, turn: { phase: 'idle', last } }
     }
     case 'line.moved':
-      return { ...state, line: event.to, turns: event.turns, checkpoint: null, lastAnswer: null }
+      return moveLine(state, seq, at, event)
     case 'checkpoint.written':
-      return { ...state, checkpoint: seq }
+      return addCheckpoint(state, seq, event)
+    case 'checkpoint.undone':
+      return dropCheckpoint(state, event)
     case 'text.said':
-      return { ...state, lastAnswer: MessageId.parse(seq) }
+      return { ...state, lastAnswer: { message: MessageId.parse(seq), tokens: eventTokens(event) } }
     case 'message.pinned': {
-      const others = state.pins.filter((id) => id !== event.message)
-      return { ...state, pins: event.pinned ? [...others, event.message] : others }
+      const { message, pinned, tokens = 0 } = event
+      const others = state.pins.filter((pin) => pin.message !== message)
+      return { ...state, pins: pinned ? [...others, { message, tokens }] : others }
     }
+    case 'message.collapsed':
+      return { ...state, collapse: collapsed(state.collapse, event.message, event.collapsed) }
+    case 'note.added':
+      if (event.code !== compactionFailed) return state
+      return { ...state, compaction: { ...state.compaction, failedAt: state.tokens } }
     case 'trust.granted':
       return { ...state, trust: addTrust(state.trust, event) }
     case 'trust.revoked':
       return { ...state, trust: event.tool === null ? [] : state.trust.filter(({ tool }) => tool !== event.tool) }
     case 'thinking.said':
-    case 'note.added':
+    case 'summary.saved':
+    case 'session.forked':
     case 'log.repaired':
       return state
     default:
@@ -143,10 +154,21 @@ function counted(turn: Turn, more: number): { readonly number: TurnNumber; reado
   return { number: turn.number, steps: turn.steps + more }
 }
 
-function withCall(turn: Turn, call: Call): Turn {
-  invariant(turn.phase === 'thinking' || turn.phase === 'acting', 'a call without a step')
+/** A call that was seeded has no step of ours: it was made elsewhere, and comes with what it came to. */
+function withCall(turn: Turn, step: StepId, call: Call): Turn {
   const calls = turn.phase === 'acting' ? [...turn.calls, call] : [call]
-  return { phase: 'acting', step: turn.step, calls, ...counted(turn, 0) }
+  return { phase: 'acting', step, calls, ...counted(turn, 0) }
+}
+
+function collapsed(
+  collapse: SessionState['collapse'],
+  message: MessageId | null,
+  isCollapsed: boolean,
+): SessionState['collapse'] {
+  if (message === null) return { all: isCollapsed, except: [] }
+  const others = collapse.except.filter((id) => id !== message)
+  const except = isCollapsed === collapse.all ? others : [...others, message].slice(-limits.collapsesMax)
+  return { ...collapse, except }
 }
 
 function progressed(turn: Turn, id: CallId, progress: CallProgress): Turn {

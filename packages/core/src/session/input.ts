@@ -1,13 +1,17 @@
 import type {
   BlobHash,
   CallId,
+  EventOf,
   FileChange,
   Finish,
+  LineLength,
   Mode,
   ModelFault,
   Outcome,
   Preview,
   ProcessMark,
+  Seq,
+  SessionId,
   StepId,
   Submission,
   TurnNumber,
@@ -16,6 +20,7 @@ import type {
 import type { CallFacts } from '../policy/verdict.ts'
 import type { SaidPart } from '../ports/provider.ts'
 import type { Draft } from '../ports/store.ts'
+import type { Pin } from './state.ts'
 
 /** What the runtime found out for a command before it is decided: the past it names, the answer under way. */
 export type Facts = {
@@ -25,6 +30,32 @@ export type Facts = {
   readonly draft?: Draft | null | undefined
   /** What running calls have printed so far. */
   readonly printed?: Printed | undefined
+  /** Where the turn the command names ends, and how long the line is there. */
+  readonly end?: TurnEndPlace | undefined
+  /** The message the command names, if it is on the line. */
+  readonly message?: { readonly isTold: boolean; readonly isCall: boolean; readonly tokens: number } | undefined
+  /** Whether any call of the line is shown folded. */
+  readonly isAnyFolded?: boolean | undefined
+  /** The newest answer on the line, where the state does not know it. */
+  readonly lastAnswer?: Pin | null | undefined
+  /** The first of the messages to keep, and about how many tokens they are. */
+  readonly keepFrom?: { readonly seq: Seq; readonly tokens: number } | undefined
+  /** How many tokens the model takes. */
+  readonly contextTokens?: number | undefined
+  readonly checkpoint?: NewCheckpoint | undefined
+  /** About how many tokens of messages and summary the model is told now. */
+  readonly windowTokens?: number | undefined
+  readonly saved?: Pick<EventOf<'summary.saved'>, 'path' | 'text' | 'usage'> | undefined
+  /** The id for a new fork. */
+  readonly fork?: SessionId | undefined
+}
+
+export type TurnEndPlace = { readonly seq: Seq } & LineLength
+
+/** A summary as it was written, of what lies before `keepFrom`. */
+export type NewCheckpoint = Pick<EventOf<'checkpoint.written'>, 'summary' | 'keepFrom' | 'prompt' | 'usage'> & {
+  /** About how many tokens the model is spared. */
+  readonly savedTokens: number
 }
 
 /** Output by call, as far as it was shown. */
@@ -42,6 +73,8 @@ export type Report =
       readonly mode: Mode
       readonly system: BlobHash
       readonly tools: BlobHash
+      /** The past as it was summarised on the way, or why it could not be; null when there was no need. */
+      readonly checkpoint: NewCheckpoint | { readonly failed: string } | null
     }
   /** The step cannot even be tried: no credentials any more, a blob that is gone. */
   | { readonly type: 'step.refused'; readonly turn: TurnNumber; readonly fault: ModelFault }

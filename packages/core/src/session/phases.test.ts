@@ -28,6 +28,8 @@ const always = (come: string): Row => ({
   running: come,
   waiting: come,
 })
+/** Refused while a turn runs: the past is changed only at rest. */
+const atRest = (come: string): Row => ({ ...always('turn_running'), idle: come, plan: come, error: come })
 const unborn: FaultCode = 'session_not_found'
 const prompt: Row = {
   ...always('prompt.queued'),
@@ -60,6 +62,23 @@ const table: Readonly<Record<CommandType, Row>> = {
   },
   enterPlan: { ...always('settings.changed'), plan: '-', waiting: 'settings.changed call.settled' },
   enterExec: { ...always('-'), plan: 'settings.changed' },
+  setModel: always('settings.changed'),
+  setThinkingLevel: always('settings.changed'),
+  ...{ branchAt: atRest('turn_not_found'), rewind: atRest('turn_not_found'), switchBranch: atRest('branch_not_found') },
+  // A fork shares what has ended, so a turn that runs does not hinder it.
+  fork: always('turn_not_found'),
+  togglePin: always('message_not_found'),
+  toggleToolCollapse: always('message_not_found'),
+  toggleAllToolCollapses: always('message.collapsed'),
+  addSystemMessage: always('note.added'),
+  setSummary: always('checkpoint.written'),
+  seedMessages: atRest('turn.started user.said turn.ended'),
+  appendCheckpoint: atRest('checkpoint.written turn.started user.said turn.ended'),
+  compact: atRest('nothing_to_compact'),
+  undoCompaction: atRest('nothing_to_compact'),
+  summarize: atRest('nothing_to_summarize'),
+  truncateHistory: { ...atRest('-'), error: 'line.moved' },
+  setHistory: atRest('line.moved'),
   setBudgets: always('settings.changed'),
   // A seat is not on record: the runner answers these.
   claimDriver: always('-'),

@@ -1,11 +1,16 @@
 import {
   type ApprovalId,
   type BlobHash,
+  type Branch,
+  type BranchName,
   type CallId,
+  type CheckpointMark,
+  type Fork,
   type Handle,
   type Instant,
   type Key,
   type Line,
+  type LineLength,
   type MessageId,
   type ModelFault,
   type ModelName,
@@ -35,22 +40,45 @@ export type SessionState = {
   /** What the model was last told apart from messages. */
   readonly context: { readonly system: BlobHash; readonly tools: BlobHash } | null
   readonly line: Line
-  /** How many turns the line holds. */
+  /** The branch the session stands on; null for a line that has no name yet. */
+  readonly branch: BranchName | null
+  /** How many turns and messages the line holds. */
   readonly turns: number
+  readonly messages: number
+  /** About how many tokens the model would be told now. */
+  readonly tokens: number
+  /** The lines that were left and kept, oldest first; bounded by `limits.branchesMax`. */
+  readonly branches: readonly KeptBranch[]
+  /** How many branches got their name from us. */
+  readonly branchesNamed: number
+  /** The newest compactions that were not undone, on whatever line. */
+  readonly checkpoints: readonly Checkpoint[]
   /** The compaction that holds on this line. */
   readonly checkpoint: Seq | null
+  /** What keeps the next automatic compaction waiting: that a person undid one, or the size at which one failed. */
+  readonly compaction: { readonly isUndone: boolean; readonly failedAt: number | null }
   /** Prompts that wait; the only content in the state, bounded by `limits.promptsQueuedMax`. */
   readonly queue: readonly QueueEntry[]
   /** Standing approvals; those of a turn end with it. */
   readonly trust: readonly Trust[]
   /** Messages kept in the model's context for good. */
-  readonly pins: readonly MessageId[]
+  readonly pins: readonly Pin[]
+  /** Which tool calls are shown folded: all or none, but for these. */
+  readonly collapse: { readonly all: boolean; readonly except: readonly MessageId[] }
   /** The newest answer, for whoever wants to keep it. */
-  readonly lastAnswer: MessageId | null
+  readonly lastAnswer: Pin | null
   /** What the session has used so far, unknown prices left out: what budgets are held against. */
   readonly used: Usage
   readonly turn: Turn
 }
+
+/** The code of the notice that tells of a compaction that failed. */
+export const compactionFailed = 'compaction_failed'
+
+/** A message and about how many tokens it is. */
+export type Pin = Fork['pins'][number]
+export type Checkpoint = CheckpointMark
+export type KeptBranch = Branch & LineLength & { readonly line: Line; readonly checkpoint: Seq | null }
 
 export type Origin = {
   readonly handle: Handle
@@ -103,11 +131,19 @@ export const emptySession = (base: Seq = 0): SessionState => ({
   settings: { model: 'demo/agent', thinkingLevel: 'off', mode: 'exec', budgets: {} },
   context: null,
   line: [{ from: base + 1, to: null }],
+  branch: null,
   turns: 0,
+  messages: 0,
+  tokens: 0,
+  branches: [],
+  branchesNamed: 0,
+  checkpoints: [],
   checkpoint: null,
+  compaction: { isUndone: false, failedAt: null },
   queue: [],
   trust: [],
   pins: [],
+  collapse: { all: false, except: [] },
   lastAnswer: null,
   used: noUsage,
   turn: { phase: 'idle', last: null },

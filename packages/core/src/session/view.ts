@@ -27,6 +27,15 @@ export function viewOf(state: SessionState): SessionView {
     activeToolCalls: openCalls(state).map(({ id, tool }) => ({ id, tool })),
     queue: [...queue],
     trust: [...state.trust],
+    branches: state.branches.map(({ name, turns, messages, at, hidden }) => ({
+      ...{ name, turns, messages, at },
+      ...(hidden && { hidden }),
+    })),
+    branch: state.branch,
+    pins: state.pins.map(({ message }) => message),
+    collapsed: state.collapse.all,
+    tokens: state.tokens,
+    checkpoint: state.checkpoint,
     lastTurn: turn.phase === 'idle' && turn.last ? lastOf(turn.last) : null,
   }
 }

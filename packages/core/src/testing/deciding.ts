@@ -51,7 +51,14 @@ export const livedThrough = (state: SessionState, ...inputs: readonly Input[]): 
 export function stepPrepared(state: SessionState): Report {
   invariant(state.turn.phase !== 'idle', 'a step is prepared in a turn')
   const hash = BlobHash.parse(aHash)
-  return { type: 'step.prepared', turn: state.turn.number, mode: state.settings.mode, system: hash, tools: hash }
+  return {
+    type: 'step.prepared',
+    turn: state.turn.number,
+    mode: state.settings.mode,
+    system: hash,
+    tools: hash,
+    checkpoint: null,
+  }
 }
 
 /** The answer to the step that runs; a word and no call unless told otherwise. */

@@ -30,7 +30,7 @@ export function readCommand(name: string, words: readonly string[]): ReadCommand
       return misused(`Unknown field '${field}'.${didYouMean(field, known) || takes}`)
     }
     if (at < 0) return misused(`${field} needs a value: ${field}=….`)
-    fields.push([field, readValue(field, word.slice(at + 1))])
+    fields.push([field, readValue(field, shape[field], word.slice(at + 1))])
   }
   const missing = known.find(
     (field) => !fields.some(([given]) => given === field) && !shape[field]?.safeParse(undefined).success,
@@ -61,11 +61,11 @@ const words: Readonly<Record<string, readonly string[]>> = {
 
 const waysToGive = (field: string): string => (words[field] ?? ['…']).map((value) => `${field}=${value}`).join(' or ')
 
-/** Fields that are text whatever they look like; of these only a prompt may be a list, of parts. */
-const textFields = ['content', 'message', 'tool', 'client', 'argsHash']
+/** Fields that are text whatever they look like, where the command takes a text; of these only a prompt may be a list, of parts. */
+const textFields = ['content', 'message', 'tool', 'client', 'argsHash', 'text', 'summary']
 
 /** A prompt that happens to be a number or `true` is still what a person wrote. */
-function readValue(field: string, text: string): unknown {
+function readValue(field: string, schema: Field | undefined, text: string): unknown {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -73,5 +73,6 @@ function readValue(field: string, text: string): unknown {
     return text
   }
   const isList = field === 'content' && Array.isArray(value)
-  return textFields.includes(field) && typeof value !== 'string' && !isList ? text : value
+  const isText = textFields.includes(field) && schema?.safeParse(text).success === true
+  return isText && typeof value !== 'string' && !isList ? text : value
 }

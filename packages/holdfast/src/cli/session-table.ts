@@ -1,6 +1,7 @@
 import type { Meta } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { Paint } from './output.ts'
+import { textTable } from './text-table.ts'
 
 const titleCharsMax = 48
 
@@ -15,15 +16,7 @@ export function sessionTable(sessions: readonly Meta[], nowMs: number, paint: Pa
     String(messageCount),
     escapeLine(model),
   ])
-  const widths = head.map((name, column) =>
-    rows.reduce((widest, row) => Math.max(widest, lengthOf(row[column] ?? '')), name.length),
-  )
-  const line = (row: readonly string[]) =>
-    row
-      .map((cell, column) => padded(cell, widths[column] ?? 0))
-      .join('  ')
-      .trimEnd()
-  return [paint.dim(line(head)), ...rows.map(line), ''].join('\n')
+  return textTable(head, rows, paint)
 }
 
 const units = [
@@ -46,7 +39,3 @@ function short(text: string): string {
   const characters = [...text]
   return characters.length <= titleCharsMax ? text : `${characters.slice(0, titleCharsMax - 1).join('')}…`
 }
-
-// Nearly all text is plain, and a list may have thousands of lines.
-const lengthOf = (text: string): number => (/[\ud800-\udfff]/.test(text) ? [...text].length : text.length)
-const padded = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - lengthOf(text)))

@@ -6,6 +6,7 @@ import {
   type Meta,
   ok,
   orThrow,
+  type PageRequest,
   type Result,
   refuse,
   type SessionId,
@@ -22,6 +23,7 @@ export type Page = Pick<TranscriptPage, 'messages' | 'before'>
 /** A session of the store file as the reading commands write it out. */
 export interface StoredSession extends Pick<StoredHandle, 'lost'> {
   readonly meta: Meta
+  branches: StoredHandle['branches']
   /** The whole line, oldest first, page by page: never all of it in memory. */
   pages(): AsyncIterable<readonly Message[]>
   /** The newest messages. */
@@ -29,32 +31,44 @@ export interface StoredSession extends Pick<StoredHandle, 'lost'> {
   close(): void
 }
 
-export async function openStoredSession(place: Place, name: string): Promise<Result<StoredSession>> {
+/** With `branch`, its messages are those of a line that was left and kept. */
+export async function openStoredSession(
+  place: Place,
+  name: string,
+  { branch }: Pick<PageRequest, 'branch'> = {},
+): Promise<Result<StoredSession>> {
   const form = checkName(place, name)
   if (!form.ok) return form
   const reader = openSqliteReader(place.home.storePath)
   if (!reader.ok) return reader
   if (reader.value === null) return noSession(name)
-  const opened = await openIn(reader.value, place, name)
+  const opened = await openIn(reader.value, place, name, branch)
   if (!opened.ok) reader.value.close()
   return opened
 }
 
-async function openIn(reader: SqliteReader, place: Place, name: string): Promise<Result<StoredSession>> {
+async function openIn(
+  reader: SqliteReader,
+  place: Place,
+  name: string,
+  branch: PageRequest['branch'],
+): Promise<Result<StoredSession>> {
   const id = await idOf(reader, place, name)
   if (!id.ok) return id
   const handle = await openStoredHandle(sourceOf(reader), id.value, isNodeAlive)
   if (!handle.ok) return handle
-  const { lost, page } = handle.value
-  const { session: meta } = orThrow(await page({ limit: 1 }))
+  const { lost, page, branches } = handle.value
+  const first = await page({ limit: 1, branch })
+  if (!first.ok) return first
 
   return ok({
-    meta,
+    meta: first.value.session,
     lost,
+    branches,
     async *pages() {
       let after: MessageId | null = MessageId.parse(0)
       while (after !== null) {
-        const next: TranscriptPage = orThrow(await page({ after, limit: limits.pageMessagesMax }))
+        const next: TranscriptPage = orThrow(await page({ after, limit: limits.pageMessagesMax, branch }))
         yield next.messages
         after = next.after
       }
@@ -64,7 +78,7 @@ async function openIn(reader: SqliteReader, place: Place, name: string): Promise
       let before: MessageId | null = null
       do {
         const size = Math.min(limit - messages.length, limits.pageMessagesMax)
-        const older: Page = orThrow(await page(before === null ? { limit: size } : { before, limit: size }))
+        const older: Page = orThrow(await page({ limit: size, branch, ...(before !== null && { before }) }))
         messages = [...older.messages, ...messages]
         before = older.before
       } while (before !== null && messages.length < limit)

@@ -5,7 +5,8 @@ import { openWorkdir } from '../../../testkit/src/contracts/tool.ts'
 import { createInstructions } from './instructions.ts'
 
 const noon = Date.parse('2026-03-04T12:00:00Z')
-const { gather } = createInstructions({ now: () => noon })
+const nothing = { read: async () => ({ user: null, workspace: null }) }
+const { gather } = createInstructions({ now: () => noon, memory: nothing })
 const exec = { mode: 'exec', added: null } as const
 
 describe('instructions', () => {
@@ -13,7 +14,7 @@ describe('instructions', () => {
     const { workdir } = await openWorkdir()
     const text = await gather({ workdir, ...exec })
     expect(text).toContain(`Working directory: ${workdir}\nDate: 2026-03-04`)
-    const later = createInstructions({ now: () => noon + 3_600_000 })
+    const later = createInstructions({ now: () => noon + 3_600_000, memory: nothing })
     expect(await later.gather({ workdir, ...exec })).toBe(text)
   })
 
@@ -28,6 +29,23 @@ describe('instructions', () => {
     await writeFile(join(workdir, 'AGENTS.md'), 'Use tabs.\n')
     const text = await gather({ workdir, mode: 'exec', added: 'Be brief.' })
     expect(text).toMatch(/# AGENTS\.md of the working directory\n\nUse tabs\.\n\nBe brief\.$/)
+  })
+
+  it('hold both memories under their own headings, between AGENTS.md and what was added', async () => {
+    const { workdir } = await openWorkdir()
+    await writeFile(join(workdir, 'AGENTS.md'), 'Use tabs.\n')
+    const user = { text: '- likes brevity', leftOutBytes: 0, path: '/home/me/MEMORY.md' }
+    const workspace = { text: '- make is slow', leftOutBytes: 120, path: '.holdfast/MEMORY.md' }
+    const read = async () => ({ user, workspace })
+    const text = await createInstructions({ now: () => noon, memory: { read } }).gather({
+      workdir,
+      mode: 'exec',
+      added: 'Be brief.',
+    })
+    const [, afterAgents] = text.split('Use tabs.\n\n')
+    expect(afterAgents).toMatch(
+      /^# Memory of the user\n\n.*\n\n- likes brevity\n\n# Memory of the workspace\n\n.*\n\n\[the first 120 bytes are left out; they are in \.holdfast\/MEMORY\.md\]\n- make is slow\n\nBe brief\.$/,
+    )
   })
 
   it('cut an AGENTS.md that is too long, and say so', async () => {

@@ -4,16 +4,27 @@ import { openFile } from '../platform/open-file.ts'
 import { readWindow } from '../platform/read-window.ts'
 import { systemErrorCode } from '../platform/system-error.ts'
 import { baseText } from './base-text.ts'
+import { memoryText, type ReadableMemory } from './memory-text.ts'
 
 const workdirFile = 'AGENTS.md'
 const workdirFileBytesMax = limits.workdirInstructionsBytesMax
 
-/** The system text: the same for the same day, mode, workdir and AGENTS.md. */
-export function createInstructions({ now }: { readonly now: () => number }): Instructions {
+export type InstructionsParts = {
+  readonly now: () => number
+  readonly memory: ReadableMemory
+}
+
+/** The system text: the same for the same day, mode, workdir, AGENTS.md and memory. */
+export function createInstructions({ now, memory }: InstructionsParts): Instructions {
   return {
     async gather({ workdir, mode, added }) {
       const day = new Date(now()).toISOString().slice(0, 'yyyy-mm-dd'.length)
-      const parts = [baseText({ workdir, day, mode }), await readWorkdirFile(workdir), added?.trim() ?? '']
+      const parts = [
+        baseText({ workdir, day, mode }),
+        await readWorkdirFile(workdir),
+        memoryText(await memory.read(workdir)),
+        added?.trim() ?? '',
+      ]
       return parts.filter((part) => part !== '').join('\n\n')
     },
   }

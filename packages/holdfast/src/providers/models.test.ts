@@ -1,6 +1,12 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { ModelPart, ModelReadiness } from '@holdfast/core/ports'
-import { aRequest, startAnthropicServer } from '@holdfast/testkit'
+import {
+  aRequest,
+  startAnthropicServer,
+  startGeminiServer,
+  startOpenAiChatServer,
+  startOpenAiResponsesServer,
+} from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createModels, defaultModel } from './models.ts'
 
@@ -43,6 +49,41 @@ describe('models', () => {
     expect(server.requests).toMatchObject([{ headers: { 'x-api-key': 'key-1' }, body: { model: 'claude-sonnet-4-5' } }])
   })
 
+  it.each(['', '/', '/v1'])('reaches OpenAI at the address it is given, with %j at its end', async (end) => {
+    await using responses = await startOpenAiResponsesServer({
+      type: 'message',
+      content: [{ type: 'message', text: 'hi' }],
+    })
+    await using chat = await startOpenAiChatServer({ type: 'message', content: [{ type: 'text', text: 'hi' }] })
+    for (const [model, server] of [
+      ['openai/gpt-5', responses],
+      ['openai-chat/gpt-5', chat],
+    ] as const) {
+      const environment = { OPENAI_API_KEY: ' key-1 ', OPENAI_BASE_URL: `${server.url}${end}` }
+      const parts = await collect(createModels({ environment }).find(model))
+      expect(parts.at(-1)).toMatchObject({ end: { type: 'complete', finish: 'stop' } })
+      expect(server.requests).toMatchObject([{ headers: { authorization: 'Bearer key-1' }, body: { model: 'gpt-5' } }])
+    }
+  })
+
+  it.each([
+    ['GOOGLE_GENERATIVE_AI', ''],
+    ['GEMINI', '/'],
+    ['GEMINI', '/v1beta'],
+  ])('reaches Google by the names of %s, with %j at the end of its address', async (name, end) => {
+    await using server = await startGeminiServer({ type: 'message', content: [{ type: 'text', text: 'hi' }] })
+    const environment = { [`${name}_API_KEY`]: 'key-1', [`${name}_BASE_URL`]: `${server.url}${end}` }
+    const parts = await collect(createModels({ environment }).find('google/gemini-3-flash-preview'))
+    expect(parts.at(-1)).toMatchObject({ end: { type: 'complete', finish: 'stop' } })
+    expect(server.requests).toMatchObject([{ headers: { 'x-goog-api-key': 'key-1' } }])
+  })
+
+  it('asks for a key of each service by the name it goes by', () => {
+    const message = (model: string) => createModels({ environment: {} }).find(model)
+    expect(message('openai/gpt-5')).toMatchObject({ message: expect.stringContaining('OPENAI_API_KEY') })
+    expect(message('google/gemini')).toMatchObject({ message: expect.stringContaining('GEMINI_API_KEY') })
+  })
+
   it('ends as failed when the address is none', async () => {
     const environment = { ANTHROPIC_API_KEY: 'key', ANTHROPIC_BASE_URL: 'not an address' }
     const parts = await collect(createModels({ environment }).find('anthropic/claude-sonnet-4-5'))
@@ -76,6 +117,8 @@ describe('models', () => {
 
   it('falls back on the demo when there is no key', () => {
     expect(defaultModel({})).toBe('demo/agent')
-    expect(defaultModel({ ANTHROPIC_API_KEY: 'key' })).toMatch(/^anthropic\//)
+    expect(defaultModel({ ANTHROPIC_API_KEY: 'key', OPENAI_API_KEY: 'key' })).toMatch(/^anthropic\//)
+    expect(defaultModel({ OPENAI_API_KEY: 'key' })).toMatch(/^openai\//)
+    expect(defaultModel({ GEMINI_API_KEY: 'key' })).toMatch(/^google\//)
   })
 })

@@ -5,7 +5,9 @@ import { didYouMean, type ModelName, providerOf } from '@holdfast/protocol'
 import type { Environment } from '../platform/environment.ts'
 import { anthropicKeyName, findAnthropic } from './anthropic.ts'
 import { createDemoProvider } from './demo/provider.ts'
+import { findGoogle, googleKeyNames } from './google.ts'
 import { createLazyProvider } from './lazy.ts'
+import { findOpenAi, openAiKeyName } from './openai.ts'
 
 export type ModelsParts = {
   /** Read anew at each look: a key added later is found. */
@@ -14,12 +16,67 @@ export type ModelsParts = {
   readonly extra?: { readonly [name: ModelName]: LanguageModelV3 | LanguageModelV4 } | undefined
 }
 
+/** A service whose models are called by its name, and the one of them we would take. */
+type Service = {
+  readonly keyNames: readonly string[]
+  readonly model: ModelName
+  find(modelId: string, environment: Environment): ModelReadiness
+}
+
 const demoModel: ModelName = 'demo/agent'
-const anthropicModel: ModelName = 'anthropic/claude-sonnet-5-5'
+
+const openAiAccess = (environment: Environment) => ({
+  key: environment[openAiKeyName],
+  baseUrl: environment['OPENAI_BASE_URL'],
+})
+
+/** In the order in which a default is looked for. */
+const services: ReadonlyMap<string, Service> = new Map<string, Service>([
+  [
+    'anthropic',
+    {
+      keyNames: [anthropicKeyName],
+      model: 'anthropic/claude-sonnet-5-5',
+      find: (modelId, environment) =>
+        findAnthropic(modelId, { key: environment[anthropicKeyName], baseUrl: environment['ANTHROPIC_BASE_URL'] }),
+    },
+  ],
+  [
+    'openai',
+    {
+      keyNames: [openAiKeyName],
+      model: 'openai/gpt-6.1-sol',
+      find: (modelId, environment) => findOpenAi(modelId, 'responses', openAiAccess(environment)),
+    },
+  ],
+  [
+    'openai-chat',
+    {
+      keyNames: [openAiKeyName],
+      model: 'openai-chat/gpt-6.1-sol',
+      find: (modelId, environment) => findOpenAi(modelId, 'chat', openAiAccess(environment)),
+    },
+  ],
+  [
+    'google',
+    {
+      keyNames: googleKeyNames,
+      model: 'google/gemini-3.8-flash',
+      find: (modelId, environment) =>
+        findGoogle(modelId, {
+          key: firstOf(environment, googleKeyNames),
+          baseUrl: firstOf(environment, ['GOOGLE_GENERATIVE_AI_BASE_URL', 'GEMINI_BASE_URL']),
+        }),
+    },
+  ],
+])
+
+const firstOf = (environment: Environment, names: readonly string[]): string | undefined =>
+  names.map((name) => environment[name]).find((value) => value?.trim())
 
 /** The model a session gets when nobody names one: a real one if there is a key for it. */
 export const defaultModel = (environment: Environment): ModelName =>
-  environment[anthropicKeyName]?.trim() ? anthropicModel : demoModel
+  [...services.values()].find(({ keyNames }) => firstOf(environment, keyNames))?.model ?? demoModel
 
 export function createModels({ environment, extra = {} }: ModelsParts): Models {
   const brought = new Map(Object.entries(extra))
@@ -32,15 +89,13 @@ export function createModels({ environment, extra = {} }: ModelsParts): Models {
       return { type: 'ready', provider: createLazyProvider(load) }
     }
     if (model === demoModel) return { type: 'ready', provider: createDemoProvider(demoOptions(environment)) }
-    if (providerName === 'anthropic') {
-      const access = { key: environment[anthropicKeyName], baseUrl: environment['ANTHROPIC_BASE_URL'] }
-      return findAnthropic(model.slice(providerName.length + 1), access)
-    }
+    const service = services.get(providerName)
+    if (service !== undefined) return service.find(model.slice(providerName.length + 1), environment)
     return { type: 'unknown_model', message: unknown(model) }
   }
 
   function unknown(model: ModelName): string {
-    const known = [demoModel, anthropicModel, ...brought.keys()]
+    const known = [demoModel, ...[...services.values()].map((service) => service.model), ...brought.keys()]
     return `There is no model ${model}.${didYouMean(model, known)} There are: ${known.join(', ')}.`
   }
 

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Route } from './route.ts'
 
 const methodNames = { GET: 'get', POST: 'post', DELETE: 'delete' } as const
+const bytesSchema = { type: 'string', format: 'binary' } as const
 const ErrorAnswer = z.object({ error: Fault })
 
 /** The OpenAPI description, made from the schemas the routes parse with. */
@@ -11,7 +12,7 @@ export function describeApi(routes: readonly Route[], version: string) {
   const api = new OpenAPIHono()
   api.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
   for (const route of routes) {
-    const { method, path, access, summary, querySchema, bodySchema, answers } = route
+    const { method, path, access, summary, querySchema, bodySchema, takesBytes, answers } = route
     const names = [...path.matchAll(/:(\w+)/g)].flatMap(([, name]) => name ?? [])
     const content = answers.schema && { [answers.mediaType]: { schema: answers.schema } }
     api.openAPIRegistry.registerPath({
@@ -22,6 +23,9 @@ export function describeApi(routes: readonly Route[], version: string) {
       request: {
         ...(names.length > 0 && { params: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))) }),
         ...(querySchema instanceof z.ZodObject && { query: querySchema }),
+        ...(takesBytes && {
+          body: { required: true, content: { 'application/octet-stream': { schema: bytesSchema } } },
+        }),
         ...(bodySchema && { body: { required: true, content: { 'application/json': { schema: bodySchema } } } }),
       },
       responses: {

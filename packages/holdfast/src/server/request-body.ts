@@ -11,6 +11,17 @@ export async function readJson(request: Request): Promise<Result<unknown>> {
 }
 
 async function readText(request: Request, bytesMax: number): Promise<Result<string>> {
+  const bytes = await readBytes(request, bytesMax)
+  if (!bytes.ok) return bytes
+  try {
+    return ok(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes.value))
+  } catch {
+    return refuse(fault('bad_request', 'The body is not valid UTF-8.'))
+  }
+}
+
+/** The body of a request, whole. */
+export async function readBytes(request: Request, bytesMax: number): Promise<Result<Uint8Array>> {
   const tooLarge = refuse(fault('too_large', `A request may hold ${bytesMax} bytes at most.`, { bytesMax }))
   if (Number(request.headers.get('content-length') ?? 0) > bytesMax) return tooLarge
 
@@ -26,11 +37,7 @@ async function readText(request: Request, bytesMax: number): Promise<Result<stri
   } catch {
     return refuse(fault('bad_request', 'The body broke off.'))
   }
-  try {
-    return ok(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.concat(chunks)))
-  } catch {
-    return refuse(fault('bad_request', 'The body is not valid UTF-8.'))
-  }
+  return ok(Buffer.concat(chunks))
 }
 
 export function parseJson(text: string): Result<unknown> {

@@ -31,6 +31,8 @@ type RouteSpec<Query, Body> = {
   readonly summary: string
   readonly query?: z.ZodType<Query>
   readonly body?: z.ZodType<Body>
+  /** Its body is bytes, which `handle` reads itself. */
+  readonly takesBytes?: boolean
   /** What is written in the API's description when it is more than `body` says. */
   readonly bodyDescribed?: z.ZodType
   readonly answers: Answers
@@ -41,12 +43,13 @@ type RouteSpec<Query, Body> = {
 export type Route = Pick<RouteSpec<unknown, unknown>, 'method' | 'path' | 'access' | 'summary' | 'answers'> & {
   readonly querySchema: z.ZodType
   readonly bodySchema: z.ZodType | null
+  readonly takesBytes: boolean
   readonly answer: (exchange: Exchange, parts: ServerParts) => Promise<Result<Response>>
 }
 
 /** Parses once, at the door; `handle` sees only what passed. */
 export function defineRoute<Query = unknown, Body = unknown>(spec: RouteSpec<Query, Body>): Route {
-  const { method, path, access, summary, answers, handle } = spec
+  const { method, path, access, summary, takesBytes = false, answers, handle } = spec
   // Without a schema there is nothing to parse, and the types say `unknown`: no route can use what it did not declare.
   const querySchema: z.ZodType<unknown> = spec.query ?? z.strictObject({})
   const bodySchema: z.ZodType<unknown> | null = spec.body ?? null
@@ -59,6 +62,7 @@ export function defineRoute<Query = unknown, Body = unknown>(spec: RouteSpec<Que
     answers,
     querySchema,
     bodySchema: spec.bodyDescribed ?? bodySchema,
+    takesBytes,
 
     async answer(exchange, parts) {
       const session = exchange.path['id'] ?? ''

@@ -6,9 +6,11 @@ import type { ToolArgs } from '@holdfast/core/ports'
 import { invariant } from '@holdfast/protocol'
 import { expect, it } from 'vitest'
 import { describeTool, openWorkdir } from '../../../testkit/src/contracts/tool.ts'
+import { createMemory } from '../memory/memory.ts'
 import { createTools } from './tools.ts'
 
-const tools = createTools({ environment: process.env })
+const memory = createMemory({ userFile: '/nonexistent/MEMORY.md', now: () => 0 })
+const tools = createTools({ environment: process.env, memory })
 
 const sample = (name: string, args: ToolArgs) => async () => {
   const { workdir } = await openWorkdir()
@@ -26,19 +28,22 @@ describeTool('list_directory', sample('list_directory', { path: '.' }))
 describeTool('write_file', sample('write_file', { path: 'new/deep/file.txt', content: 'three\n' }))
 describeTool('edit_file', sample('edit_file', { path: 'notes.txt', old_text: 'one', new_text: 'eins' }))
 describeTool('shell', sample('shell', { command: 'echo made > made.txt', timeout: 30 }))
+describeTool('memory_write', sample('memory_write', { text: 'tabs, not blanks', scope: 'workspace' }))
 
-it('offers five tools and finds them by name', () => {
+it('offers six tools and finds them by name', () => {
   expect(tools.all.map(({ schema }) => schema.name)).toEqual([
     'read_file',
     'list_directory',
     'write_file',
     'edit_file',
     'shell',
+    'memory_write',
   ])
   expect(tools.all.filter(({ isDestructive }) => isDestructive).map(({ schema }) => schema.name)).toEqual([
     'write_file',
     'edit_file',
     'shell',
+    'memory_write',
   ])
   expect(tools.find('rm_rf')).toBeNull()
 })

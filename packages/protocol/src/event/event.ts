@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import type { Seq } from '../id.ts'
 import { ApprovalAsked, CallApproved, CallSettled, CallStarted } from './call.ts'
-import { CheckpointWritten, LineMoved, NoteAdded } from './line.ts'
+import { CheckpointUndone, CheckpointWritten, LineMoved, NoteAdded, SessionForked, SummarySaved } from './line.ts'
+import { MessageCollapsed, MessagePinned } from './message.ts'
 import { QueueEdited, QueueRemoved, QueueReordered } from './queue.ts'
 import { ContextChanged, LogRepaired, SessionStarted, SettingsChanged } from './session.ts'
-import { MessagePinned, TrustGranted, TrustRevoked } from './trust.ts'
+import { TrustGranted, TrustRevoked } from './trust.ts'
 import {
   CallRequested,
   PromptQueued,
@@ -41,9 +42,13 @@ export const Event = z.discriminatedUnion('type', [
   NoteAdded,
   LineMoved,
   CheckpointWritten,
+  CheckpointUndone,
+  SummarySaved,
+  SessionForked,
   TrustGranted,
   TrustRevoked,
   MessagePinned,
+  MessageCollapsed,
   LogRepaired,
 ])
 export type Event = z.infer<typeof Event>
@@ -77,9 +82,13 @@ export const eventVersion: Readonly<Record<EventType, number>> = {
   'note.added': 1,
   'line.moved': 1,
   'checkpoint.written': 1,
+  'checkpoint.undone': 1,
+  'summary.saved': 1,
+  'session.forked': 1,
   'trust.granted': 1,
   'trust.revoked': 1,
   'message.pinned': 1,
+  'message.collapsed': 1,
   'log.repaired': 1,
 }
 
@@ -92,10 +101,18 @@ export const messageEvents = [
   'step.ended',
   'note.added',
   'checkpoint.written',
+  'summary.saved',
 ] as const satisfies readonly EventType[]
 
 const makesMessage: ReadonlySet<EventType> = new Set(messageEvents)
 export const isMessageEvent = (event: Event): boolean => makesMessage.has(event.type)
+
+/** Follows how many messages a line holds. */
+export function messagesAfter(messages: number, event: Event): number {
+  if (event.type === 'line.moved') return event.messages
+  if (event.type === 'session.started') return event.fork?.messages ?? messages
+  return isMessageEvent(event) ? messages + 1 : messages
+}
 
 /** The call an event speaks of, so that a page finds the outcomes of its calls by index. */
 export const refOf = (event: Event): Seq | null => ('call' in event ? event.call : null)

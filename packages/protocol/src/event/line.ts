@@ -1,13 +1,37 @@
 import { z } from 'zod'
-import { Seq, TurnNumber } from '../id.ts'
+import { BranchName, MessageId, Seq, SessionId, TurnNumber } from '../id.ts'
 import { Line } from '../line.ts'
+import { Usage } from '../usage.ts'
+import { TurnEnd } from './turn.ts'
 
-/** The session stands on another line now. Branch, switch, rewind and set-history are all this one event. */
+/** How long a line is, known without reading it. */
+export const LineLength = z.object({
+  turns: TurnNumber,
+  messages: z.int().min(0),
+  /** About how many tokens its window is. */
+  tokens: z.int().min(0),
+  /** How the last turn on it ended, so that one cut short can be continued. */
+  last: z.object({ turn: TurnNumber, reason: TurnEnd }).nullable(),
+})
+export type LineLength = z.infer<typeof LineLength>
+
+/** The session stands on another line now. Branch, switch, rewind, set-history and truncate are all this one event. */
 export const LineMoved = z.object({
   type: z.literal('line.moved'),
   to: Line,
-  /** How many turns the new line holds, so that counting goes on without reading it. */
-  turns: TurnNumber,
+  ...LineLength.shape,
+  /** The compaction that holds on it. */
+  checkpoint: Seq.nullable(),
+  /** The line that was left is kept as a branch of this name: nothing is lost by moving. */
+  keep: z.object({
+    name: BranchName,
+    turns: TurnNumber,
+    messages: z.int().min(0),
+    /** By a set or cut history: such lines make room for newer ones. */
+    hidden: z.literal(true).optional(),
+  }),
+  /** The branch that was taken up; it is the line now. None for a line that has no name yet. */
+  name: BranchName.nullable(),
   why: z.enum(['branch', 'switch', 'rewind', 'history']),
 })
 
@@ -17,9 +41,48 @@ export const CheckpointWritten = z.object({
   turn: TurnNumber,
   summary: z.string(),
   keepFrom: Seq,
+  /** The prompt of the turn that runs, where it lies before `keepFrom`: it is told as it was said. */
+  prompt: MessageId.optional(),
   tokensBefore: z.int().min(0),
   tokensAfter: z.int().min(0),
+  why: z.enum(['automatic', 'asked', 'made']),
+  /** What writing it used; null when nobody knows, absent when no model wrote it. */
+  usage: Usage.nullable().optional(),
 })
+
+/** What has to be known of a compaction without reading it. */
+export const CheckpointMark = z.object({
+  seq: Seq,
+  keepFrom: Seq,
+  tokensBefore: z.int().min(0),
+  tokensAfter: z.int().min(0),
+  /** How many of those tokens are the summary itself. */
+  summaryTokens: z.int().min(0),
+  /** The prompt it keeps word for word, if it does. */
+  prompt: MessageId.optional(),
+})
+export type CheckpointMark = z.infer<typeof CheckpointMark>
+
+/** The model is told again what this checkpoint hid. */
+export const CheckpointUndone = z.object({
+  type: z.literal('checkpoint.undone'),
+  checkpoint: Seq,
+  /** The one that holds again, if there is one. */
+  holds: Seq.nullable(),
+  tokens: z.int().min(0),
+})
+
+/** What was decided and done so far, written to a file of the workdir for whoever goes on. */
+export const SummarySaved = z.object({
+  type: z.literal('summary.saved'),
+  turn: TurnNumber,
+  path: z.string(),
+  text: z.string(),
+  usage: Usage.nullable(),
+})
+
+/** Another session shares the past of this one, up to `base`. */
+export const SessionForked = z.object({ type: z.literal('session.forked'), fork: SessionId, base: Seq, line: Line })
 
 /** Something for people, never sent to the model. */
 export const NoteAdded = z.object({

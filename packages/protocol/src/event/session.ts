@@ -1,14 +1,19 @@
 import { z } from 'zod'
-import { BlobHash, Handle, Key, Seq, SessionId, TurnNumber } from '../id.ts'
+import { BlobHash, Handle, Key, MessageId, Seq, SessionId } from '../id.ts'
 import { Line } from '../line.ts'
 import { ProviderOptions, Settings } from '../settings.ts'
+import { CheckpointMark, LineLength } from './line.ts'
 
 /** What a fork inherits, so that it folds without its parent. Seqs up to `base` are read from the lineage. */
 export const Fork = z.object({
   lineage: z.array(z.object({ session: SessionId, upTo: Seq })).min(1),
   line: Line,
-  turns: TurnNumber,
-  checkpoint: Seq.optional(),
+  ...LineLength.shape,
+  /** The checkpoints on its line, oldest first. */
+  checkpoints: z.array(CheckpointMark),
+  pins: z.array(z.object({ message: MessageId, tokens: z.int().min(0) })),
+  /** What its row in a list begins with. */
+  preview: z.string(),
 })
 export type Fork = z.infer<typeof Fork>
 
@@ -30,7 +35,7 @@ export const SessionStarted = z.object({
   providerOptions: ProviderOptions.optional(),
   /** Nobody sits before it. */
   background: z.literal(true).optional(),
-  /** The session this one was started for; a fork's is in its lineage. */
+  /** The session this one was started for, or forked from. */
   parent: SessionId.optional(),
   fork: Fork.optional(),
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { BlobHash, MessageId } from '../id.ts'
+import { BlobHash } from '../id.ts'
 
 /** How long a standing approval lasts: until the turn ends, as long as the session, for every session of the workspace. */
 export const TrustScope = z.enum(['turn', 'session', 'workspace'])
@@ -18,6 +18,3 @@ export const TrustGranted = z.object({ type: z.literal('trust.granted'), ...Trus
 
 /** Every trust in this tool is gone, or every trust there is. */
 export const TrustRevoked = z.object({ type: z.literal('trust.revoked'), tool: z.string().nullable() })
-
-/** A message kept in the model's context for good, or no longer. */
-export const MessagePinned = z.object({ type: z.literal('message.pinned'), message: MessageId, pinned: z.boolean() })

@@ -35,7 +35,7 @@ export const UserSaid = z.object({
 export const TurnStarted = z.object({
   type: z.literal('turn.started'),
   turn: TurnNumber,
-  cause: z.enum(['prompt', 'follow_up', 'continue']),
+  cause: z.enum(['prompt', 'follow_up', 'continue', 'seed']),
 })
 
 export const TurnEnd = z.enum(['done', 'aborted', 'failed', 'interrupted', 'limit'])
@@ -46,6 +46,9 @@ export const TurnEnded = z.object({
   turn: TurnNumber,
   reason: TurnEnd,
   fault: ModelFault.optional(),
+  /** How long the line is here, so that a branch from this turn is found without counting. */
+  messages: z.int().min(0).optional(),
+  tokens: z.int().min(0).optional(),
 })
 
 /** One model call is about to be made. Intent before effect: this is durable before the provider hears of it. */

@@ -181,5 +181,37 @@ export function describeCatalogue(open: OpenStore): void {
       await mustAppend(store(), appendTo(1, 1))
       expect((await readAll(store(), 1)).length).toBe(2)
     })
+
+    it('removes a session for good, and gives its names away again', async () => {
+      await mustCreate(store(), newSession(1, { entry: entryOf(1, { meta: { key: key('k') } }) }), newSession(2))
+      expect(codeOf(await store().purge(sessionId(1)))).toBe('session_locked')
+      for (const number of [1, 2]) await store().release(sessionId(number), 'node-a', 1)
+      expect(codeOf(await store().purge(sessionId(1)))).toBe('ok')
+      expect(codeOf(await store().purge(sessionId(1)))).toBe('session_not_found')
+      expect(await store().entry(sessionId(1))).toBeNull()
+      expect(await readAll(store(), 1)).toEqual([])
+      expect((await store().list({ limit: 10 })).sessions.map(({ meta }) => meta.id)).toEqual([sessionId(2)])
+      expect(codeOf(await store().claim(sessionId(1), 'node-b', null))).toBe('session_not_found')
+      await mustCreate(store(), newSession(3, { entry: entryOf(3, { meta: { key: key('k'), handle: handleOf(1) } }) }))
+    })
+
+    it('keeps for a fork what it shares with a session that is gone, and for a fork of that fork', async () => {
+      await mustCreate(store(), newSession(1))
+      await mustAppend(store(), appendTo(1, 1))
+      await mustAppend(store(), appendTo(1, 2))
+      await mustCreate(store(), newSession(2, { parent: sessionId(1), base: 2 }))
+      await mustCreate(store(), newSession(3, { parent: sessionId(2), base: 3 }))
+      const before = [await readAll(store(), 2), await readAll(store(), 3)]
+      expect(before.map(({ length }) => length)).toEqual([3, 4])
+      for (const number of [1, 2, 3]) await store().release(sessionId(number), 'node-a', 1)
+      await store().purge(sessionId(1))
+      expect([await readAll(store(), 2), await readAll(store(), 3)]).toEqual(before)
+      await store().purge(sessionId(2))
+      expect(await readAll(store(), 3)).toEqual(before[1])
+      expect(await store().find({ type: 'prefix', prefix: 'ses_' })).toEqual([sessionId(3)])
+      await store().purge(sessionId(3))
+      await mustCreate(store(), newSession(1))
+      expect((await readAll(store(), 1)).length).toBe(1)
+    })
   })
 }

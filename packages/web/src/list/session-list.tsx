@@ -5,6 +5,7 @@ import { statusText } from '../session/status-text.ts'
 import { baseName } from '../text/base-name.ts'
 import { oneLine } from '../text/one-line.ts'
 import { relativeTime } from '../text/relative-time.ts'
+import { parentOf, type Relative, titleOf } from './kin.ts'
 import { useNow } from './use-now.ts'
 import type { SessionListState } from './use-session-list.ts'
 
@@ -44,7 +45,14 @@ export function SessionList({ list, search, onSearch, current, onLeave }: Sessio
       )}
       <ul className="sessions" aria-label="Sessions">
         {list.sessions.map((meta) => (
-          <SessionRow key={meta.id} meta={meta} nowMs={nowMs} isCurrent={meta.id === current} onChoose={onLeave} />
+          <SessionRow
+            key={meta.id}
+            meta={meta}
+            parent={parentOf(meta, list.sessions)}
+            nowMs={nowMs}
+            isCurrent={meta.id === current}
+            onChoose={onLeave}
+          />
         ))}
       </ul>
       {list.isLoaded && !list.fault && list.sessions.length === 0 && (
@@ -61,13 +69,14 @@ export function SessionList({ list, search, onSearch, current, onLeave }: Sessio
 
 type SessionRowProps = {
   readonly meta: Meta
+  /** The session it came from, if it did. */
+  readonly parent: Relative | null
   readonly nowMs: number
   readonly isCurrent: boolean
   readonly onChoose: () => void
 }
 
-function SessionRow({ meta, nowMs, isCurrent, onChoose }: SessionRowProps) {
-  const title = escapeLine(meta.title) || meta.handle
+function SessionRow({ meta, parent, nowMs, isCurrent, onChoose }: SessionRowProps) {
   const status = statusText(meta.status)
   return (
     <li>
@@ -79,7 +88,7 @@ function SessionRow({ meta, nowMs, isCurrent, onChoose }: SessionRowProps) {
       >
         <span className="row-top">
           <span className={`dot ${meta.status}`} role="img" aria-label={status} title={status} />
-          <span className="row-title">{title}</span>
+          <span className="row-title">{titleOf(meta)}</span>
           <time dateTime={meta.lastMessageAt}>{relativeTime(meta.lastMessageAt, nowMs)}</time>
         </span>
         <span className="row-bottom">
@@ -87,6 +96,11 @@ function SessionRow({ meta, nowMs, isCurrent, onChoose }: SessionRowProps) {
           <span className="row-preview">{oneLine(meta.recentText || meta.preview)}</span>
         </span>
       </a>
+      {parent && (
+        <a className="row-parent" href={hrefOf({ at: 'session', name: parent.id })} onClick={onChoose}>
+          from {parent.title}
+        </a>
+      )}
     </li>
   )
 }

@@ -1,24 +1,23 @@
 import { combineQueueEntriesToText } from '@holdfast/client'
-import { escapeLine, type SessionId, type SessionView } from '@holdfast/protocol'
+import { escapeLine, type SessionView } from '@holdfast/protocol'
 import { useId } from 'react'
 import { ApprovalCard } from './approval-card.tsx'
 import { Composer } from './composer.tsx'
-import { useDraftText } from './draft-text.ts'
+import type { DraftText } from './draft-text.ts'
 import { holdsFile, QueueView } from './queue-view.tsx'
 import type { Seat } from './seat.ts'
 import type { Commands } from './use-commands.ts'
 import { WatchBar } from './watch-bar.tsx'
 
 type DockProps = {
-  readonly session: SessionId
+  readonly draft: DraftText
   readonly view: SessionView
   readonly seat: Seat
   readonly commands: Commands
 }
 
 /** Everything a person answers and says with: the question, the queue and the composer. Who watches sees it, switched off. */
-export function Dock({ session, view, seat, commands }: DockProps) {
-  const draft = useDraftText(session)
+export function Dock({ draft, view, seat, commands }: DockProps) {
   const why = useId()
   const [approval] = view.pendingApprovals
   const isWatching = seat.watching !== null

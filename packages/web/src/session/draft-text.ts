@@ -1,4 +1,4 @@
-import { useRef, useState } from 'react'
+import { useMemo, useRef, useState } from 'react'
 
 const keyOf = (session: string) => `holdfast.draft.${session}`
 
@@ -14,11 +14,17 @@ export type DraftText = {
 export function useDraftText(session: string): DraftText {
   const [text, setText] = useState(() => sessionStorage.getItem(keyOf(session)) ?? '')
   const written = useRef(text)
-  const write = (next: string) => {
-    written.current = next
-    setText(next)
-    if (next === '') sessionStorage.removeItem(keyOf(session))
-    else sessionStorage.setItem(keyOf(session), next)
-  }
-  return { text, current: () => written.current, write }
+  const same = useMemo(
+    () => ({
+      current: () => written.current,
+      write(next: string) {
+        written.current = next
+        setText(next)
+        if (next === '') sessionStorage.removeItem(keyOf(session))
+        else sessionStorage.setItem(keyOf(session), next)
+      },
+    }),
+    [session],
+  )
+  return { text, ...same }
 }

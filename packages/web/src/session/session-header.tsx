@@ -1,10 +1,15 @@
 import type { Connection } from '@holdfast/client'
-import { escapeLine, type Meta, type SessionView } from '@holdfast/protocol'
+import { escapeLine, type Here, type Meta, type SessionView, trustInForce } from '@holdfast/protocol'
+import type { Kin } from '../list/kin.ts'
 import { ListButton } from '../list/list-button.tsx'
+import { hrefOf } from '../route.ts'
 import { baseName } from '../text/base-name.ts'
 import { costText, tokensText, usageText } from '../text/usage-text.ts'
 import { AttachedMenu } from './attached-menu.tsx'
+import { BranchesMenu } from './branches-menu.tsx'
+import { ContextGauge } from './context-gauge.tsx'
 import type { Seat } from './seat.ts'
+import { SessionMenu } from './session-menu.tsx'
 import { statusText } from './status-text.ts'
 import { TrustMenu } from './trust-menu.tsx'
 import type { Commands } from './use-commands.ts'
@@ -15,10 +20,12 @@ type SessionHeaderProps = {
   readonly connection: Connection
   readonly seat: Seat
   readonly commands: Pick<Commands, 'revokeTrust' | 'handOver'>
+  readonly kin: Kin
+  readonly here: Here | null
   readonly onOpenList: () => void
 }
 
-export function SessionHeader({ meta, view, connection, seat, commands, onOpenList }: SessionHeaderProps) {
+export function SessionHeader({ meta, view, connection, seat, commands, kin, here, onOpenList }: SessionHeaderProps) {
   const isAsked = view.pendingApprovals.length > 0
   const { usage } = meta
   return (
@@ -33,10 +40,18 @@ export function SessionHeader({ meta, view, connection, seat, commands, onOpenLi
             {tokensText(usage.input + usage.output + usage.cacheRead + usage.cacheWrite)} tokens ·{' '}
             {costText(usage.cost)}
           </span>
+          <ContextGauge tokens={view.tokens} max={here?.contextTokens ?? null} />
+          {kin.parent && (
+            <span className="header-parent">
+              from <a href={hrefOf({ at: 'session', name: kin.parent.id })}>{kin.parent.title}</a>
+            </span>
+          )}
         </p>
       </div>
-      <TrustMenu trust={view.trust} watching={seat.watching} onRevoke={commands.revokeTrust} />
+      <BranchesMenu view={view} turns={meta.turnCount} messages={meta.messageCount} />
+      <TrustMenu trust={trustInForce({ view, here })} watching={seat.watching} onRevoke={commands.revokeTrust} />
       <AttachedMenu seat={seat} onHandOver={commands.handOver} />
+      <SessionMenu kin={kin} />
       <p className="session-status" role="status">
         <ConnectionWord connection={connection} />
         <span className={`dot ${isAsked ? 'asked' : view.status}`} aria-hidden="true" />

@@ -1,4 +1,4 @@
-import { escapeLine, type Sessions } from '@holdfast/protocol'
+import { escapeLine, type Meta, type Sessions } from '@holdfast/protocol'
 import { ListButton } from '../list/list-button.tsx'
 import { hrefOf } from '../route.ts'
 import { SessionPane } from './session-pane.tsx'
@@ -7,10 +7,11 @@ import { useOpenSession } from './use-live-view.ts'
 type SessionPageProps = {
   readonly sessions: Sessions
   readonly name: string
+  readonly listed: readonly Meta[]
   readonly onOpenList: () => void
 }
 
-export function SessionPage({ sessions, name, onOpenList }: SessionPageProps) {
+export function SessionPage({ sessions, name, listed, onOpenList }: SessionPageProps) {
   const { state: opened, retry } = useOpenSession(sessions, name)
   switch (opened.phase) {
     case 'opening':
@@ -32,6 +33,6 @@ export function SessionPage({ sessions, name, onOpenList }: SessionPageProps) {
         </main>
       )
     case 'open':
-      return <SessionPane handle={opened.handle} live={opened.live} onOpenList={onOpenList} />
+      return <SessionPane handle={opened.handle} live={opened.live} listed={listed} onOpenList={onOpenList} />
   }
 }

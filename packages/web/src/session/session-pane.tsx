@@ -1,9 +1,13 @@
-import type { LiveView } from '@holdfast/client'
-import { escapeLine, type SessionHandle } from '@holdfast/protocol'
-import { useEffect, useEffectEvent } from 'react'
+import { combineQueueEntriesToText, type LiveView } from '@holdfast/client'
+import { escapeLine, type Meta, type SessionHandle } from '@holdfast/protocol'
+import { useEffect, useEffectEvent, useMemo } from 'react'
+import { kinOf } from '../list/kin.ts'
 import { Dock } from './dock.tsx'
+import { useDraftText } from './draft-text.ts'
 import { isMenuOpen } from './header-menu.tsx'
+import { PinnedStrip } from './pinned-strip.tsx'
 import { seatOf } from './seat.ts'
+import { type OpenParts, SessionContext, WatchingContext } from './session-context.ts'
 import { SessionHeader } from './session-header.tsx'
 import { isBusy } from './status-text.ts'
 import { TranscriptView } from './transcript-view.tsx'
@@ -13,13 +17,22 @@ import { useVersion } from './use-live-view.ts'
 type SessionPaneProps = {
   readonly handle: SessionHandle
   readonly live: LiveView
+  /** The sessions at hand: where this one came from, and what came from it, is among them. */
+  readonly listed: readonly Meta[]
   readonly onOpenList: () => void
 }
 
 /** One open session: header, transcript, question, queue and composer. */
-export function SessionPane({ handle, live, onOpenList }: SessionPaneProps) {
+export function SessionPane({ handle, live, listed, onOpenList }: SessionPaneProps) {
   useVersion(live)
   const commands = useCommands(live)
+  const draft = useDraftText(handle.id)
+  const { asks } = commands
+  const { current, write } = draft
+  const parts = useMemo((): OpenParts => {
+    const takeBack = (text: string) => write(combineQueueEntriesToText([text, current()]))
+    return { handle, live, asks, takeBack }
+  }, [handle, live, asks, current, write])
   const { meta, view } = live
   const seat = seatOf(live)
   const status = view?.status
@@ -47,17 +60,24 @@ export function SessionPane({ handle, live, onOpenList }: SessionPaneProps) {
 
   if (!view || !meta) return <main className="session-pane" aria-busy="true" />
   return (
-    <main className="session-pane">
-      <SessionHeader
-        meta={meta}
-        view={view}
-        connection={live.connection}
-        seat={seat}
-        commands={commands}
-        onOpenList={onOpenList}
-      />
-      <TranscriptView live={live} view={view} watching={seat.watching} onContinue={commands.carryOn} />
-      <Dock session={handle.id} view={view} seat={seat} commands={commands} />
-    </main>
+    <SessionContext value={parts}>
+      <WatchingContext value={seat.watching}>
+        <main className="session-pane">
+          <SessionHeader
+            meta={meta}
+            view={view}
+            connection={live.connection}
+            seat={seat}
+            commands={commands}
+            kin={kinOf(meta, listed)}
+            here={live.here}
+            onOpenList={onOpenList}
+          />
+          <PinnedStrip view={view} />
+          <TranscriptView live={live} view={view} watching={seat.watching} onContinue={commands.carryOn} />
+          <Dock draft={draft} view={view} seat={seat} commands={commands} />
+        </main>
+      </WatchingContext>
+    </SessionContext>
   )
 }

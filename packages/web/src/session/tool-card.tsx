@@ -1,13 +1,16 @@
-import type { CallStatus, CallView } from '@holdfast/protocol'
-import { escapeLine } from '@holdfast/protocol'
+import { type CallStatus, type CallView, escapeLine, type Message } from '@holdfast/protocol'
+import { useContext } from 'react'
 import { callSummary } from '../text/call-summary.ts'
 import { durationText } from '../text/duration-text.ts'
 import { outputText } from '../text/output-text.ts'
 import { ArgumentsView } from './arguments-view.tsx'
 import { Fold } from './fold.tsx'
+import { PinButton, PinMark } from './pin-button.tsx'
+import { useSession, WatchingContext } from './session-context.ts'
+import { placeOf } from './show-message.ts'
 
 type ToolCardProps = {
-  readonly call: CallView
+  readonly message: Extract<Message, { readonly kind: 'tool_call' }>
   /** What it has printed so far, while it runs. */
   readonly liveOutput: string | undefined
 }
@@ -21,7 +24,10 @@ const words: Record<CallStatus, string> = {
   interrupted: 'interrupted',
 }
 
-export function ToolCard({ call, liveOutput }: ToolCardProps) {
+export function ToolCard({ message, liveOutput }: ToolCardProps) {
+  const { asks } = useSession()
+  const isWatching = useContext(WatchingContext) !== null // then it folds for this page only
+  const { call, collapsed, pinned } = message
   const status = call.approval ? 'needs approval' : words[call.status]
   const tool = escapeLine(call.tool)
   const summary = callSummary(call)
@@ -30,7 +36,9 @@ export function ToolCard({ call, liveOutput }: ToolCardProps) {
     <Fold
       className={`tool ${call.approval ? 'asked' : call.status}`}
       label={`${tool} ${summary}, ${status}`}
-      isOpenAtFirst={isLive || call.status === 'error'}
+      place={placeOf(message.id)}
+      isOpenAtFirst={!collapsed}
+      {...(!isWatching && { onFold: () => asks.toggleFold(message.id) })}
       head={
         <>
           <span className={`dot ${call.approval ? 'asked' : call.status}`} aria-hidden="true" />
@@ -39,6 +47,7 @@ export function ToolCard({ call, liveOutput }: ToolCardProps) {
           <span className="tool-status">
             {call.status === 'complete' && call.durationMs !== null ? durationText(call.durationMs) : status}
           </span>
+          {pinned && <PinMark />}
         </>
       }
     >
@@ -47,7 +56,10 @@ export function ToolCard({ call, liveOutput }: ToolCardProps) {
           <ArgumentsView args={call.args} />
           {isLive && <OutputView label="Output so far" text={liveOutput} />}
           {call.result && <OutputView label="Result" text={call.result.text} />}
-          <p className="tool-foot">{footOf(call)}</p>
+          <p className="tool-foot">
+            <span>{footOf(call)}</span>
+            <PinButton message={message} />
+          </p>
         </>
       )}
     </Fold>

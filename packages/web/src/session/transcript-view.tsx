@@ -33,7 +33,11 @@ export function TranscriptView({ live, view, watching, onContinue }: TranscriptV
   const isEmpty = turns.length === 0 && live.live.length === 0 && !isBusy(view.status)
   return (
     <div className="transcript-frame">
-      <div className="transcript" ref={scroll.scroller} onScroll={scroll.onScroll}>
+      <div
+        className={scroll.isAtEnd ? 'transcript held' : 'transcript'}
+        ref={scroll.scroller}
+        onScroll={scroll.onScroll}
+      >
         <div className="column" ref={scroll.content} role="log" aria-label="Transcript" aria-live="polite">
           {live.hasOlder && (
             <button type="button" className="quiet older" disabled={isLoading} onClick={loadOlder}>

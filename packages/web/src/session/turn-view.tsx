@@ -4,17 +4,18 @@ import { usageText } from '../text/usage-text.ts'
 import { LiveParts } from './live-parts.tsx'
 import { MessageView } from './message-view.tsx'
 import { TurnEndView } from './turn-end-view.tsx'
-import { summarizeTurn, type TurnMessages } from './turns.ts'
+import { openingOf, summarizeTurn, type TurnMessages } from './turns.ts'
 
 type PastTurnProps = { readonly turn: TurnMessages }
 
 /** A turn that something came after: it is drawn once, and not even laid out while it is off screen. */
 export const PastTurn = memo(function PastTurn({ turn }: PastTurnProps) {
   const { usage, fault } = summarizeTurn(turn.messages)
+  const opening = openingOf(turn.messages)
   return (
     <section className="turn past">
       {turn.messages.map((message) => (
-        <MessageView key={message.id} message={message} />
+        <MessageView key={message.id} message={message} isOpening={message === opening} />
       ))}
       {fault && <p className="note bad">{fault.message}</p>}
       {usage && <p className="usage">{usageText(usage)}</p>}
@@ -34,6 +35,7 @@ type LastTurnProps = {
 /** The turn at the end: running and streaming, or at rest with what became of it. */
 export function LastTurn({ turn, live, view, isBusy, watching, onContinue }: LastTurnProps) {
   const messages = turn?.messages ?? []
+  const opening = openingOf(messages)
   const { usage, fault } = summarizeTurn(messages)
   const outputs = new Map(live.flatMap(({ kind, call, text }) => (kind === 'output' ? [[call, text] as const] : [])))
   const end = isBusy ? null : view.lastTurn
@@ -43,6 +45,7 @@ export function LastTurn({ turn, live, view, isBusy, watching, onContinue }: Las
         <MessageView
           key={message.id}
           message={message}
+          isOpening={message === opening}
           liveOutput={outputs.get(message.kind === 'tool_call' ? message.call.id : undefined)}
         />
       ))}

@@ -1,6 +1,6 @@
 import { Message, type ModelFault, type Usage } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { summarizeTurn, turnsOf } from './turns.ts'
+import { openingOf, summarizeTurn, turnsOf } from './turns.ts'
 
 const common = { parent: null, at: '2026-03-12T12:00:00Z', pinned: false, collapsed: false }
 const user = (id: number, turn: number) =>
@@ -31,5 +31,11 @@ describe('turns of a transcript', () => {
   it('remembers a failure only when nothing came after it', () => {
     expect(summarizeTurn([step(1, 0, null, limited)]).fault).toEqual(limited)
     expect(summarizeTurn([step(1, 0, null, limited), step(2, 0, usage(0))]).fault).toBeNull()
+  })
+
+  it('knows the prompt that began a turn, and takes no steering for it', () => {
+    const note = Message.parse({ kind: 'system', ...common, id: 1, turn: 0, level: 'info', text: 'hello' })
+    expect(openingOf([note, user(2, 0), step(3, 0, null), user(4, 0)])?.id).toBe(2)
+    expect(openingOf([step(3, 0, null), user(4, 0)])).toBeUndefined() // its beginning is not loaded
   })
 })

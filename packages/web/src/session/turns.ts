@@ -37,6 +37,12 @@ export function useTurns(messages: readonly Message[]): readonly TurnMessages[] 
   return kept.current.turns
 }
 
+/** The prompt that began a turn, if it is at hand: what steered it came later, and only notes may come before. */
+export function openingOf(messages: readonly Message[]): Message | undefined {
+  const first = messages.find(({ kind }) => kind !== 'system' && kind !== 'notice')
+  return first?.kind === 'user' ? first : undefined
+}
+
 export type TurnSummary = {
   /** What its model calls used together; null when none has said. */
   readonly usage: Usage | null

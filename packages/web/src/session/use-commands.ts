@@ -6,18 +6,21 @@ import {
   createCommandId,
   type Decision,
   type Fault,
+  type MessageId,
   type Mode,
+  ok,
   type Queue,
   type QueueEntry,
+  type Result,
+  type TurnNumber,
 } from '@holdfast/protocol'
 import { useMemo, useRef, useState } from 'react'
 
 /** How a prompt is meant in a running turn; at rest both begin one. */
 export type SaidAs = 'sendPrompt' | 'queueFollowUp'
 
-export type Commands = {
-  /** Why the last of them was refused. `send`, `decide` and `editEntry` hand their fault to whoever asked. */
-  readonly fault: Fault | null
+/** What can be asked; the same functions for as long as the session is on screen. */
+export type Asks = {
   readonly send: (text: string, as: SaidAs) => Promise<Fault | null>
   readonly decide: (approval: ApprovalId, decision: Decision, message: string) => Promise<Fault | null>
   readonly editEntry: (entry: QueueEntry, text: string) => Promise<Fault | null>
@@ -31,6 +34,26 @@ export type Commands = {
   readonly revokeTrust: (tool: string) => void
   readonly claim: () => void
   readonly handOver: (client: string) => void
+  /** Stands at the end of a turn; what came after is kept as a branch. */
+  readonly branchAt: (turn: TurnNumber) => void
+  /** Stands before a turn; null before the first. It and what came after are kept as a branch. */
+  readonly rewind: (turn: TurnNumber | null) => Promise<Fault | null>
+  readonly switchBranch: (branch: string) => Promise<Fault | null>
+  /** The session that was made. */
+  readonly fork: (turn?: TurnNumber) => Promise<Result<string>>
+  readonly togglePin: (message: MessageId) => void
+  readonly toggleFold: (message: MessageId) => void
+  readonly toggleAllFolds: () => void
+  readonly compact: () => Promise<Fault | null>
+  readonly undoCompaction: () => void
+  /** Where the summary was written. */
+  readonly summarize: () => Promise<Result<string>>
+}
+
+export type Commands = Asks & {
+  /** Why the last of them was refused. `send`, `decide`, `editEntry` and `switchBranch` hand theirs to whoever asked. */
+  readonly fault: Fault | null
+  readonly asks: Asks
 }
 
 /** What a person can ask of the session on screen. */
@@ -38,12 +61,23 @@ export function useCommands(live: LiveView): Commands {
   const [fault, setFault] = useState<Fault | null>(null)
   const unanswered = useRef<{ readonly said: string; readonly commandId: CommandId } | null>(null)
 
-  const asks = useMemo(() => {
+  const asks = useMemo((): Asks => {
     const submit = async (command: CommandInput, commandId = createCommandId()): Promise<Fault | null> => {
       const answer = await live.submit(command, { commandId })
       return answer.ok ? null : answer.fault
     }
     const ask = (command: CommandInput) => void submit(command).then(setFault)
+    /** Asks, shows why not, and hands on one word of the answer. */
+    const askFor = async (command: CommandInput, name: string): Promise<Result<string>> => {
+      const answer = await live.submit(command)
+      setFault(answer.ok ? null : answer.fault)
+      return answer.ok ? ok(String(answer.value.result[name])) : answer
+    }
+    const tried = async (command: CommandInput): Promise<Fault | null> => {
+      const refused = await submit(command)
+      setFault(refused)
+      return refused
+    }
     return {
       send: async (text: string, as: SaidAs) => {
         // Whether a lost answer was a yes nobody knows. The same words sent again are the same command, said once.
@@ -76,7 +110,17 @@ export function useCommands(live: LiveView): Commands {
       revokeTrust: (tool: string) => ask({ type: 'revokeToolTrust', tool }),
       claim: () => ask({ type: 'claimDriver' }),
       handOver: (client: string) => ask({ type: 'handOver', client }),
+      branchAt: (turn) => ask({ type: 'branchAt', turn }),
+      rewind: (turn) => tried(turn === null ? { type: 'setHistory', messages: [] } : { type: 'rewind', turn }),
+      switchBranch: (branch) => submit({ type: 'switchBranch', branch }),
+      fork: (turn) => askFor({ type: 'fork', ...(turn !== undefined && { at: turn }) }, 'session'),
+      togglePin: (message) => ask({ type: 'togglePin', message }),
+      toggleFold: (message) => ask({ type: 'toggleToolCollapse', message }),
+      toggleAllFolds: () => ask({ type: 'toggleAllToolCollapses' }),
+      compact: () => tried({ type: 'compact' }),
+      undoCompaction: () => ask({ type: 'undoCompaction' }),
+      summarize: () => askFor({ type: 'summarize' }, 'path'),
     }
   }, [live])
-  return { fault, ...asks }
+  return { fault, asks, ...asks }
 }

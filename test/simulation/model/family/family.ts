@@ -11,12 +11,16 @@ export type Wish = {
 
 export type CommandOf<Type extends CommandInput['type']> = Extract<CommandInput, { readonly type: Type }>
 
-/** What must come of a command. `seq` names what it made: the session says so in its answer. */
-export type Rule<Type extends CommandInput['type']> = (
-  state: State,
-  command: CommandOf<Type>,
-  whose: { readonly by: Sender; readonly seq: number },
-) => Outcome
+/** Whose command it is: `seq` names what it made, as the session says in its answer; `ticket` who waits for that. */
+export type Whose = {
+  readonly by: Sender
+  readonly seq: number
+  readonly id: string
+  readonly ticket: number
+}
+
+/** What must come of a command. */
+export type Rule<Type extends CommandInput['type']> = (state: State, command: CommandOf<Type>, whose: Whose) => Outcome
 
 export type Rules = { readonly [Type in CommandInput['type']]?: Rule<Type> }
 

@@ -23,7 +23,7 @@ export const queueFollowUp = (content: string): Wish => ({
 function prompt(state: State, queue: Queue, content: unknown, seq: number): Outcome {
   const text = String(content)
   if (text.trim() === '') return refused(state, 'empty_prompt')
-  if (!state.turn) return accepted(beginTurn(hear(state, text)))
+  if (!state.turn) return accepted(hear(beginTurn(state), text))
   const { steering, followUps } = state
   if (steering.length + followUps.length >= limits.promptsQueuedMax) return refused(state, 'queue_full')
   const entry = { id: seq, queue, text }

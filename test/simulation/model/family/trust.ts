@@ -15,12 +15,17 @@ export const argumentOf = (tool: string, hash: string | undefined): number | nul
 export function grant(state: State, trusted: Trusted): State {
   const { tool, scope, n } = trusted
   const others = state.trust.filter((one) => one.tool !== tool || one.scope !== scope || one.n !== n)
-  const granted = { ...state, trust: [...others, trusted] }
+  const granted = { ...state, trust: [...others, trusted], workspace: alsoOf(state.workspace, trusted) }
   const covered = state.turn?.calls.filter(
-    (call) => call.status === 'asked' && isTrusted({ ...state, trust: [trusted] }, call),
+    (call) => call.status === 'asked' && isTrusted({ trust: [], workspace: [trusted] }, call),
   )
   return (covered ?? []).reduce<State>((now, { place }) => progress(now, place, 'approved', `trust: ${scope}`), granted)
 }
+
+const alsoOf = (workspace: readonly Trusted[], trusted: Trusted): readonly Trusted[] =>
+  trusted.scope === 'workspace'
+    ? [...workspace.filter(({ tool, n }) => tool !== trusted.tool || n !== trusted.n), trusted]
+    : workspace
 
 type Risky = 'touch' | 'shell'
 
@@ -50,7 +55,9 @@ export const trust: Family = {
       return accepted(grant(state, { tool, scope, n: argumentOf(tool, argsHash) }))
     },
     /** What already runs goes on; what is asked next is asked. */
-    revokeToolTrust: (state, { tool }) =>
-      accepted({ ...state, trust: state.trust.filter((one) => tool !== 'all' && one.tool !== tool) }),
+    revokeToolTrust(state, { tool }) {
+      const left = (list: readonly Trusted[]) => list.filter((one) => tool !== 'all' && one.tool !== tool)
+      return accepted({ ...state, trust: left(state.trust), workspace: left(state.workspace) })
+    },
   },
 }

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { beginTurn, cutShort, settleCall } from '../course.ts'
 import { accepted, nothingToDo, refused, type State, stepsMax } from '../state.ts'
+import { at, type Key, messagesOn } from '../tree.ts'
 import type { Family, Wish } from './family.ts'
 
 export const abort: Wish = { code: 'abort', command: () => ({ type: 'abort' }) }
@@ -15,18 +16,14 @@ export const setBudgets: Wish = {
   command: () => ({ type: 'setBudgets', budgets: { maxSteps: stepsMax } }),
 }
 
-/** The last answer is kept in sight for good. */
-function pinLast(state: State): State {
-  const at = state.transcript.findLastIndex(({ who }) => who === 'agent')
-  const pin = state.transcript.map((said, index) =>
-    index === at && said.who === 'agent' ? { ...said, isPinned: true } : said,
-  )
-  return { ...state, transcript: pin }
+/** The last answer on the line, if it is not kept in sight already. */
+function unpinned(state: State): Key | null {
+  const last = messagesOn(state.nodes, state).findLast((key) => at(state, key).said.who === 'agent') ?? null
+  return last === null || state.pins.includes(last) ? null : last
 }
-const isPinned = ({ transcript }: State): boolean => {
-  const last = transcript.findLast(({ who }) => who === 'agent')
-  return last?.who !== 'agent' || last.isPinned
-}
+
+/** Nobody waits any more for a summary that is being written. */
+const hushed = (state: State): State => ({ ...state, asides: [] })
 
 /** What a turn is told from outside, and the mode it runs in. */
 export const turns: Family = {
@@ -36,10 +33,12 @@ export const turns: Family = {
   ],
   rules: {
     setBudgets: (state) => accepted(state),
-    abort: (state) => (state.turn ? accepted(cutShort(state, 'aborted', state.turn.streamed)) : nothingToDo(state)),
+    abort: (state) =>
+      state.turn ? accepted(cutShort(hushed(state), 'aborted', state.turn.streamed)) : nothingToDo(hushed(state)),
     continue(state) {
       if (state.turn) return refused(state, 'turn_running')
-      return state.last === 'done' ? refused(state, 'nothing_to_continue') : accepted(beginTurn(state))
+      if (state.last === null || state.last.reason === 'done') return refused(state, 'nothing_to_continue')
+      return accepted(beginTurn(state, state.last.turn))
     },
     enterPlan(state) {
       if (state.mode === 'plan') return nothingToDo(state)
@@ -49,9 +48,11 @@ export const turns: Family = {
       )
     },
     enterExec(state, { keepPlan: isKept = false }) {
-      const kept = isKept ? pinLast(state) : state
-      const isChange = state.mode === 'plan' || (isKept && !isPinned(state))
-      return isChange ? accepted({ ...kept, mode: 'exec' }) : nothingToDo(state)
+      const last = isKept ? unpinned(state) : null
+      if (state.mode === 'exec' && last === null) return nothingToDo(state)
+      const pins = last === null ? state.pins : [...state.pins, last]
+      // A mode that changes is what the command is answered for; else it is the pin.
+      return accepted({ ...state, mode: 'exec', pins }, state.mode === 'exec' ? { pinned: true } : {})
     },
   },
 }

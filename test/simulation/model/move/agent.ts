@@ -2,7 +2,7 @@ import fc, { type Arbitrary } from 'fast-check'
 import { count } from '../census.ts'
 import { cutShort, settleCall, takeAnswer, withTurn } from '../course.ts'
 import { pickOf } from '../family/family.ts'
-import { type Answering, type Ending, isWanted } from '../real/puppets.ts'
+import { type Answering, answerTo, type Ending, isWanted, purposeOf } from '../real/puppets.ts'
 import type { State, ToolName, Turn, Use } from '../state.ts'
 import { type Deed, type Step, silently } from '../story.ts'
 
@@ -13,7 +13,7 @@ const byModel = (code: string, act: (one: Answering) => void, ...thens: readonly
   code,
   isApt: ({ turn }) => turn?.phase === 'thinking',
   bind: ({ state: { turn } }, { puppets }) => {
-    const one = puppets.answering.find(isWanted)
+    const one = answerTo(puppets)
     if (!one || !turn) return null
     const stepOf =
       (then: Then): Step =>
@@ -71,12 +71,15 @@ export const work = (pick: number, result: 'ok' | 'failed'): Deed => ({
   },
 })
 
+/** But while nobody has woken the session since, a paused process still owns it, and may write its summary. */
+const isHarmless = (one: Answering): boolean => one.life.status !== 'paused' || purposeOf(one) === null
+
 /** What was stopped long ago, or belongs to a process that is no more, speaks up. Nobody listens. */
 export const late = (pick: number, ending: Ending): Deed => ({
   code: `late(${pick}, ${ending === 'failure' ? "'failure'" : `{ text: '${ending.text}', uses: ${codeOf(ending.uses)} }`})`,
   bind: (_, { puppets }) => {
     const one = pickOf(
-      [...puppets.answering, ...puppets.working].filter((held) => !isWanted(held)),
+      [...puppets.answering.filter(isHarmless), ...puppets.working].filter((held) => !isWanted(held)),
       pick,
     )
     if (!one) return null

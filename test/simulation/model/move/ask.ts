@@ -1,3 +1,4 @@
+import type { Answer } from '@holdfast/protocol'
 import fc, { type Arbitrary } from 'fast-check'
 import { pickOf, type Wish } from '../family/family.ts'
 import { type Asked, obey, wishes } from '../family/obey.ts'
@@ -11,17 +12,16 @@ const nameOf = (by: Sender) => (by === null ? 'null' : `'${by}'`)
 /** Someone sends a command. With `again`, by mistake, under the id of one that was answered before. */
 export const ask = (by: Sender, wish: Wish, again: number | null = null): Deed => ({
   code: `ask(${nameOf(by)}, ${wish.code}${again === null ? '' : `, ${again}`})`,
-  bind: (story, real) => {
-    return sending(note(story, by, wish, again), real)
-  },
+  bind: (story, real) => sending(note(story, by, wish, again), story, real),
 })
 
 /** Someone sends a command again, because no answer came; or someone else does, who took over from them. */
 export const retry = (by: Sender | 'same', pick: number): Deed => ({
   code: `retry(${by === 'same' ? "'same'" : nameOf(by)}, ${pick})`,
-  bind: ({ sent }, real) => {
+  bind: (story, real) => {
+    const { sent } = story
     const one = sent.at(-1 - (pick % Math.max(1, sent.length)))
-    return one ? sending(by === 'same' ? one : { ...one, by }, real) : null
+    return one ? sending(by === 'same' ? one : { ...one, by }, story, real) : null
   },
 })
 
@@ -30,29 +30,47 @@ export const isUseful =
   (by: Sender, wish: Wish) =>
   (state: State): boolean => {
     const command = wish.command(state)
-    const { says } = obey(state, { id: 'never sent', by, command }, 0)
-    return says.ok && (says.isChange || isOfSeats(command))
+    const { says } = obey(state, { id: 'never sent', by, command, ticket: -1 }, 0)
+    return says.ok && (says.isChange || says.isPending || isOfSeats(command))
   }
 
-export function note({ sent, state }: Story, by: Sender, wish: Wish, again: number | null): Asked {
+export function note(story: Story, by: Sender, wish: Wish, again: number | null): Asked {
+  const { sent, state } = story
   const former = again === null ? null : pickOf([...state.answered.keys()], again)
-  const asked = { id: former ?? `cmd-${sent.length + 1}`, by, command: wish.command(state) }
+  const ticket = ++story.tickets
+  const asked = { id: former ?? `cmd-${ticket}`, by, command: wish.command(state), ticket }
   sent.push(asked)
   return asked
 }
 
-export const sending = (asked: Asked, real: Real): Bound => ({
-  sends: asked.command.type,
-  perform: () => real.submit(asked),
-  steps: [
-    (state, got) => {
-      const { state: after, says } = obey(state, asked, got?.ok ? got.value.seq : 0)
-      const isAdmitted = says.ok && says.isChange && got?.ok
-      const answered = isAdmitted ? new Map(after.answered).set(asked.id, got.value) : after.answered
-      return { says, state: { ...after, answered } }
-    },
-  ],
-})
+/** Sends it, now or once more; but while a summary is being written, no other of its kind. */
+export function sending(sent: Asked, story: Story, real: Real): Bound | null {
+  const asked = { ...sent, ticket: ++story.tickets }
+  const { type } = asked.command
+  if (story.state.asides.some(({ kind }) => kind === type)) return null
+  story.commands.set(asked.ticket, asked.id)
+  return {
+    sends: type,
+    ticket: asked.ticket,
+    ...((type === 'compact' || type === 'summarize') && { rival: type }),
+    perform: () => real.submit(asked),
+    steps: [
+      (state, got) => {
+        const { state: after, says } = obey(state, asked, got?.ok ? got.value.seq : 0)
+        const isAdmitted = says.ok && says.isChange && got?.ok
+        const answered = isAdmitted ? new Map(after.answered).set(asked.id, got.value) : after.answered
+        return {
+          says,
+          state: { ...after, answered, forks: got?.ok ? heardOf(after, asked.id, got.value) : after.forks },
+        }
+      },
+    ],
+  }
+}
+
+/** The answer says what a fork is called. */
+const heardOf = ({ forks }: State, id: string, { result }: Answer): State['forks'] =>
+  forks.map((fork) => (fork.command === id && fork.name === null ? { ...fork, name: String(result['session']) } : fork))
 
 export const aSender: Arbitrary<Sender> = fc.constantFrom(null, null, null, 'ann', 'ann', 'bob')
 export const aWish: Arbitrary<Wish> = fc.oneof(...wishes)

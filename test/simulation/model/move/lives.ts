@@ -35,9 +35,9 @@ export const wait = (how: 'a second' | 'long'): Deed => ({
     perform: silently(() => real.advance(how === 'long' ? 16 * 60_000 : 1000)),
     steps: [
       (state) => {
-        const { turn, seats, steering, followUps } = state
+        const { turn, seats, steering, followUps, asides } = state
         const saved = withTurn(state, { saved: turn?.streamed ?? '' })
-        const isUsed = turn || seats.length > 0 || steering.length > 0 || followUps.length > 0
+        const isUsed = turn || [seats, steering, followUps, asides].some(({ length }) => length > 0)
         return { says: null, state: how === 'long' && !isUsed ? { ...saved, isAwake: false } : saved }
       },
     ],
@@ -54,6 +54,7 @@ export const dieOver = (by: Sender, wish: Wish, when: 'before' | 'after'): Move 
       const asked = note(story, by, wish, null)
       const { state, says } = obey(story.state, asked, head + 1)
       const isWritten = says.ok && says.isChange
+      if (story.state.asides.some(({ kind }) => kind === asked.command.type)) return
       count(`crash over a command: ${isWritten ? when : 'not written'}`)
       const hasDied = real.doom(when)
       let got: Answer | null = null
@@ -71,7 +72,7 @@ export const dieOver = (by: Sender, wish: Wish, when: 'before' | 'after'): Move 
       await real.crash('killed')
       await mustBe(story, real, survive(onDisk, savedOf(onDisk)), `a crash over ${asked.command.type}`)
 
-      await doAlone({ code: 'the same, sent again', bind: () => sending(asked, real) }, story, real)
+      await doAlone({ code: 'the same, sent again', bind: () => sending(asked, story, real) }, story, real)
     },
     { isApt: isUseful(by, wish) },
   )

@@ -1,13 +1,14 @@
-import type { ModelPart, Models, Tool, ToolResult, Tools } from '@holdfast/core/ports'
+import type { ModelPart, ModelRequest, Models, Tool, ToolResult, Tools } from '@holdfast/core/ports'
 import { createGate, scriptedUsage } from '@holdfast/testkit'
 import type { Life } from '../../turnstile.ts'
+import { noModel } from '../family/marks.ts'
 import type { Use } from '../state.ts'
 
 export type Ending = { readonly text: string; readonly uses: readonly Use[] } | 'failure'
 
 type Held = { readonly life: Life; readonly signal: AbortSignal }
-/** An answer that is being given. */
-export type Answering = Held & { say(text: string): void; end(ending: Ending): void }
+/** An answer that is being given, to what was asked. */
+export type Answering = Held & { readonly request: ModelRequest; say(text: string): void; end(ending: Ending): void }
 /** A call that is being run. */
 export type Working = Held & Use & { end(result: ToolResult['type']): void }
 
@@ -25,19 +26,30 @@ export type Puppets = {
 /** Whether anyone still waits for what it does. */
 export const isWanted = ({ life, signal }: Held): boolean => life.status === 'living' && !signal.aborted
 
+/** What a summary is asked for; null for the next answer of a turn. */
+export function purposeOf({ request }: Answering): 'compact' | 'summarize' | null {
+  if (request.purpose !== 'summary') return null
+  return JSON.stringify(request.messages).includes('Open questions') ? 'summarize' : 'compact'
+}
+
+/** The answer that the turn waits for. */
+export const answerTo = ({ answering }: Puppets): Answering | undefined =>
+  answering.find((one) => isWanted(one) && purposeOf(one) === null)
+
 const failure = { kind: 'unreachable', message: 'The model cannot be reached.' } as const
 
 export function createPuppets(): Puppets {
   let answering: readonly Answering[] = []
   let working: readonly Working[] = []
 
-  async function* stream(life: Life, signal: AbortSignal): AsyncGenerator<ModelPart> {
+  async function* stream(life: Life, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
     let words: readonly string[] = []
     let ending: Ending | null = null
     let gate = createGate()
     const mine: Answering = {
       life,
       signal,
+      request,
       say(text) {
         words = [...words, text]
         gate.open()
@@ -93,7 +105,10 @@ export function createPuppets(): Puppets {
       return working
     },
     models: (life) => ({
-      find: () => ({ type: 'ready', provider: { stream: (_, { signal }) => stream(life, signal) } }),
+      find: (model) =>
+        model === noModel
+          ? { type: 'unknown_model', message: 'There is no such model.' }
+          : { type: 'ready', provider: { stream: (request, { signal }) => stream(life, request, signal) } },
     }),
     tools(life) {
       const all = [tool(life, 'look', false), tool(life, 'touch', true), tool(life, 'shell', true)]

@@ -15,14 +15,17 @@ import { createMemoryBlobs } from '../../../../packages/holdfast/src/store/blobs
 import { createMemoryStore } from '../../../../packages/holdfast/src/store/memory/memory-store.ts'
 import { type Life, quiet } from '../../turnstile.ts'
 import type { Asked } from '../family/obey.ts'
-import { type Client, type Seat, stepsMax } from '../state.ts'
+import { type Client, type Seat, stepsMax, theModel } from '../state.ts'
 import { createMortalStore, type Doom } from './mortal-store.ts'
 import { createPuppets, isWanted, type Puppets } from './puppets.ts'
+import { type ReadLines, readLines } from './reading.ts'
 import { type Attachment, attach, type Memory } from './screen.ts'
 
-const session = SessionId.parse('ses_01k9xyzabcdefghjkmnpqrstvw')
+const letters = '0123456789abcdefghjkmnpqrstvwxyz'
+const sessionAt = (number: number) =>
+  SessionId.parse(`ses_01k9xyzabcdefghjkmnpqrst${letters[Math.floor(number / 32) % 32]}${letters[number % 32]}`)
 
-type Host = { readonly life: Life; readonly roster: Roster; readonly handle: SessionHandle }
+type Host = { readonly life: Life; readonly roster: Roster }
 
 /** The real runtime on a store in memory: whatever it is told, it is told as a client or an adapter would. */
 export type Real = {
@@ -30,8 +33,13 @@ export type Real = {
   readonly problems: readonly string[]
   complain(problem: string): void
   readonly attachments: readonly Attachment[]
+  /** The session that everything is about now. */
+  readonly session: string
+  /** Leaves the session for another; whoever was attached hangs up. */
+  visit(session: string): void
   isAwake(): boolean
   now(): Promise<FrameOf<'snapshot'>>
+  lines(): Promise<ReadLines>
   workspaceTrust(): ReturnType<ReturnType<typeof createMemoryStore>['workspaceTrust']>
   submit(asked: Asked): Promise<Result<Answer>>
   attach(client: Client, role: Seat['role'] | null): void
@@ -52,7 +60,10 @@ export async function openReal(): Promise<Real> {
   const problems: string[] = []
   const lives = new Map<string, Life>()
   const doom: Doom = { when: null }
-  const memory: Memory = new Map()
+  const memories = new Map<SessionId, Memory>()
+  let made = 0
+  let handles = 0
+  let session = sessionAt(0)
   let attachments: readonly Attachment[] = []
 
   async function beBorn(): Promise<Host> {
@@ -63,6 +74,8 @@ export async function openReal(): Promise<Real> {
     const roster = createRoster({
       store: createMortalStore(store, life, doom),
       ...{ blobs, memoryBlobs: blobs, clock, node },
+      images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
+      artefacts: { save: async () => ok('note.md') },
       models: puppets.models(life),
       tools: puppets.tools(life),
       instructions: { gather: async ({ mode }) => `You are in ${mode} mode.` },
@@ -71,16 +84,22 @@ export async function openReal(): Promise<Real> {
           problems.push(`${where}: ${cause instanceof Error ? cause.stack : JSON.stringify(cause)}`)
       },
       isAlive: async ({ id }) => lives.get(id)?.status === 'living',
-      newSessionId: () => session,
-      newHandle: () => 'calm-harbor-1',
+      newSessionId: () => sessionAt(made++),
+      newHandle: () => `calm-harbor-${++handles}`,
       resolveWorkdir: async (path) => ok(path),
-      defaultModel: 'sim/model',
+      defaultModel: theModel,
     })
-    return { life, roster, handle: createLocalHandle(roster, session) }
+    return { life, roster }
   }
 
   let host = await beBorn()
 
+  const handle = (): SessionHandle => createLocalHandle(host.roster, session)
+  const memory = (): Memory => {
+    const known = memories.get(session) ?? new Map()
+    memories.set(session, known)
+    return known
+  }
   const hangUp = () => {
     for (const one of attachments) one.detach()
     attachments = []
@@ -93,12 +112,20 @@ export async function openReal(): Promise<Real> {
     get attachments() {
       return attachments
     },
+    get session() {
+      return session
+    },
+    visit(other) {
+      hangUp()
+      session = SessionId.parse(other)
+    },
     isAwake: () => host.roster.awake(session) !== null,
-    now: async () => orThrow(await host.handle.snapshot()),
+    now: async () => orThrow(await handle().snapshot()),
+    lines: () => readLines(handle()),
     workspaceTrust: () => store.workspaceTrust('/work'),
-    submit: ({ id, by, command }) => host.handle.submit(command, { commandId: id, ...(by && { as: by }) }),
+    submit: ({ id, by, command }) => handle().submit(command, { commandId: id, ...(by && { as: by }) }),
     attach(client, role) {
-      attachments = [...attachments, attach({ client, role, handle: host.handle }, memory)]
+      attachments = [...attachments, attach({ client, role, handle: handle() }, memory())]
     },
     detach(client) {
       const one = attachments.findLast((attachment) => attachment.client === client)
@@ -138,7 +165,7 @@ export async function openReal(): Promise<Real> {
 async function begin({ puppets, submit }: Real, { roster }: Host): Promise<void> {
   invariant(limits.draftSaveMs <= 1000 && limits.idleUnloadMs <= 15 * 60_000, 'the moves of time are long enough')
   await roster.start({ workdir: '/work', budgets: { maxSteps: stepsMax } })
-  await submit({ id: 'begin', by: null, command: { type: 'sendPrompt', content: 'Begin.' } })
+  await submit({ id: 'begin', by: null, ticket: 0, command: { type: 'sendPrompt', content: 'Begin.' } })
   await quiet()
   puppets.answering.find(isWanted)?.end({ text: 'Ready.', uses: [] })
   await quiet()

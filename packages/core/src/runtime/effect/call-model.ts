@@ -1,10 +1,10 @@
-import { invariant } from '@holdfast/protocol'
-import { buildRequest } from '../../context/build-request.ts'
+import { HoldfastError, invariant, type ModelFault } from '@holdfast/protocol'
 import type { ModelEnd, ModelRequest, ToolSchema } from '../../ports/provider.ts'
 import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
+import { logDamaged } from '../damage.ts'
 import { createDraftKeeper } from '../draft-keeper.ts'
-import { readFiles, readWindow } from '../read-window.ts'
+import { WindowDamaged } from '../read-window.ts'
 import { createRunningAnswer } from '../running-answer.ts'
 import type { EffectParts } from './parts.ts'
 import type { ToldTexts } from './told-texts.ts'
@@ -23,8 +23,9 @@ export async function callModel(
   const readiness = parts.models.find(model)
   if (readiness.type !== 'ready')
     return { type: 'model.failed', step, parts: [], fault: unreadyFault(readiness), usage: null }
-  const request = await requestOf(parts, effect, told)
+  const built = await requestOf(parts, effect, told, readiness.takes)
   if (signal.aborted) return null // while it was put together; the provider need not hear of it
+  if ('fault' in built) return { type: 'model.failed', step, parts: [], fault: built.fault, usage: null }
   const answer = createRunningAnswer(step)
   const keeper = createDraftKeeper(
     parts.clock,
@@ -34,7 +35,7 @@ export async function callModel(
   parts.answer = answer
   let end: ModelEnd | null = null
   try {
-    for await (const part of readiness.provider.stream(request, { signal })) {
+    for await (const part of readiness.provider.stream(built.request, { signal })) {
       if (signal.aborted) return null
       if (part.type === 'end') {
         end = part.end
@@ -55,21 +56,28 @@ export async function callModel(
   return { type: 'model.replied', step, parts: answer.parts, finish: end.finish, usage: end.usage }
 }
 
-/** The request, from records and blobs alone. */
+/** The request, from records and blobs alone; or why there is none. */
 async function requestOf(
-  { store, blobs, session, state }: EffectParts,
+  parts: EffectParts,
   { model, thinkingLevel }: CallModel,
   told: ToldTexts,
-): Promise<ModelRequest> {
-  const now = state()
-  invariant(now.context, 'a step begins with its context on record')
-  const [window, system, tools] = await Promise.all([
-    readWindow(store, session, now),
-    told.read(now.context.system),
-    told.read(now.context.tools),
-  ])
-  const schemas: readonly ToolSchema[] = JSON.parse(tools) // our own JSON, named by its hash
-  const files = await readFiles(blobs, window)
-  const providerOptions = now.origin?.providerOptions
-  return buildRequest({ model, thinkingLevel, system, tools: schemas, window, files, providerOptions })
+  takes: readonly string[] | undefined,
+): Promise<{ readonly request: ModelRequest } | { readonly fault: ModelFault }> {
+  const { session, requests } = parts
+  const { context, line, seq, checkpoint, pins, origin } = parts.state()
+  invariant(context, 'a step begins with its context on record')
+  const place = { session, line, seq, checkpoint, pins }
+  const providerOptions = origin?.providerOptions
+  try {
+    const [system, schemas] = await Promise.all([told.read(context.system), told.read(context.tools)])
+    const tools: readonly ToolSchema[] = JSON.parse(schemas) // our own JSON, named by its hash
+    const asked = { ...place, model, thinkingLevel, system, tools, takes, providerOptions }
+    return { request: await requests.build(asked) }
+  } catch (cause) {
+    if (cause instanceof WindowDamaged) return { fault: asModelFault(logDamaged(session, [cause.seq])) }
+    if (cause instanceof HoldfastError) return { fault: asModelFault(cause) }
+    throw cause
+  }
 }
+
+const asModelFault = ({ message }: { readonly message: string }): ModelFault => ({ kind: 'passthrough', message })

@@ -1,9 +1,12 @@
 import type { Fault, SessionId } from '@holdfast/protocol'
+import type { Artefacts } from '../../ports/artefacts.ts'
 import type { Blobs } from '../../ports/blobs.ts'
 import type { Clock } from '../../ports/clock.ts'
+import type { Images } from '../../ports/images.ts'
 import type { Instructions } from '../../ports/instructions.ts'
 import type { OnProblem } from '../../ports/problem.ts'
 import type { Models } from '../../ports/provider.ts'
+import type { Requests } from '../../ports/requests.ts'
 import type { Store } from '../../ports/store.ts'
 import type { Tools } from '../../ports/tool.ts'
 import type { SessionState } from '../../session/state.ts'
@@ -16,22 +19,30 @@ export type RuntimeParts = {
   readonly blobs: Blobs
   /** For sessions of which nothing may be on disk. */
   readonly memoryBlobs: Blobs
+  /** For sessions that are stored; put together on this thread when absent, as those of all others are. */
+  readonly requests?: Requests | undefined
+  readonly images: Images
   readonly models: Models
   readonly tools: Tools
   readonly instructions: Instructions
+  readonly artefacts: Artefacts
   readonly clock: Clock
+  readonly newSessionId: () => SessionId
   /** Where what nobody foresaw is told: our own bugs. */
   readonly onProblem: OnProblem
 }
 
 /** What the effects of one session share. */
 export type EffectParts = RuntimeParts & {
+  readonly requests: Requests
   readonly session: SessionId
   readonly epoch: number
   readonly hub: Hub
   readonly state: () => SessionState
   /** What of the model's window cannot be read, as a fault; null when all can. */
   readonly findDamage: () => Promise<Fault | null>
+  /** Ends what is done for commands outside the mailbox, when someone aborts. */
+  readonly aside: () => AbortSignal
   /** The answer under way, if a model is answering: an abort keeps its words. */
   answer: RunningAnswer | null
 }

@@ -17,7 +17,7 @@ export function createPerform(parts: EffectParts): Perform {
   const perform = (effect: Effect, run: EffectRun): Promise<Report | null> => {
     switch (effect.type) {
       case 'prepare-step':
-        return prepareStep(parts, effect, told)
+        return prepareStep(parts, effect, told, run.signal)
       case 'call-model':
         return callModel(parts, effect, told, run.signal)
       case 'prepare-call':

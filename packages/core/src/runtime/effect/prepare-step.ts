@@ -1,17 +1,23 @@
 import { invariant } from '@holdfast/protocol'
 import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
+import { contextTokensOf, isOverfull, writeCheckpoint } from '../compaction.ts'
 import { isOffered } from './offered.ts'
 import type { EffectParts } from './parts.ts'
 import type { ToldTexts } from './told-texts.ts'
 import { unreadyFault } from './unready-fault.ts'
 
-/** Gathers what the model is told apart from messages and stores it, so that the request is built from the log and blobs alone. */
+/**
+ * Gathers what the model is told apart from messages and stores it, so that the request is built from the log and blobs
+ * alone. Where the past has grown too long for the model, it is summarised on the way.
+ */
 export async function prepareStep(
-  { state, models, tools, instructions }: EffectParts,
+  parts: EffectParts,
   { turn }: Extract<Effect, { type: 'prepare-step' }>,
   told: ToldTexts,
+  signal: AbortSignal,
 ): Promise<Report> {
+  const { state, models, tools, instructions } = parts
   const { origin, settings } = state()
   invariant(origin, 'a step needs a started session')
   const model = models.find(settings.model)
@@ -19,9 +25,10 @@ export async function prepareStep(
 
   const { workdir, instructions: added } = origin
   const offered = tools.all.filter((tool) => isOffered(origin, tool))
-  const [system, schemas] = await Promise.all([
+  const [system, schemas, checkpoint] = await Promise.all([
     instructions.gather({ workdir, mode: settings.mode, added }).then((text) => told.keep('system', text)),
     told.keep('tools', JSON.stringify(offered.map(({ schema }) => schema))),
+    isOverfull(state(), contextTokensOf(parts)) ? writeCheckpoint(parts, signal) : null,
   ])
-  return { type: 'step.prepared', turn, mode: settings.mode, system, tools: schemas }
+  return { type: 'step.prepared', turn, mode: settings.mode, system, tools: schemas, checkpoint }
 }

@@ -1,6 +1,6 @@
 import { type BlobHash, HoldfastError } from '@holdfast/protocol'
 import type { Blobs } from '../../ports/blobs.ts'
-import { readBlob } from '../read-window.ts'
+import { readBlob } from '../read-blob.ts'
 
 /** What the model of one session is told apart from messages: in blobs, and the newest also at hand. */
 export interface ToldTexts {

@@ -10,7 +10,7 @@ describe('leaving plan mode', () => {
   it('with the plan kept pins the last answer', () => {
     expect(events(after(plan, ...thinking, answered, { ...answered, text: 'No: that.' }), keep)).toEqual([
       { type: 'settings.changed', mode: 'exec' },
-      { type: 'message.pinned', message: 7, pinned: true },
+      { type: 'message.pinned', message: 7, pinned: true, tokens: 7 },
     ])
   })
 

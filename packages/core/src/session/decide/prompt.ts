@@ -3,6 +3,7 @@ import type { SessionState } from '../state.ts'
 import { overBudget } from './budget.ts'
 import { emptyPrompt, isEmpty } from './empty-prompt.ts'
 import { enqueue } from './queue.ts'
+import { turnRunning } from './turn-running.ts'
 
 /** At rest a prompt begins a turn; in a turn it waits in its queue. */
 export function sendPrompt(state: SessionState, content: Content, queue: Queue): Result<readonly Event[]> {
@@ -20,7 +21,7 @@ export function sendPrompt(state: SessionState, content: Content, queue: Queue):
 /** Takes up a turn that was cut short; it keeps its number, because it is the same turn. */
 export function continueTurn(state: SessionState): Result<readonly Event[]> {
   const { turn } = state
-  if (turn.phase !== 'idle') return refuse(fault('turn_running', 'A turn is running. Wait for it, or abort it.'))
+  if (turn.phase !== 'idle') return refuse(turnRunning)
   if (turn.last === null || turn.last.reason === 'done') {
     return refuse(fault('nothing_to_continue', 'The last turn came to its end. Send a prompt instead.'))
   }

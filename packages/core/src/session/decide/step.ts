@@ -12,13 +12,14 @@ import type { SaidPart } from '../../ports/provider.ts'
 import type { Report } from '../input.ts'
 import type { SessionState } from '../state.ts'
 import { limitReached } from './budget.ts'
+import { compacted } from './checkpoint.ts'
 import { endTurn } from './end-turn.ts'
 
 type Prepared = Extract<Report, { type: 'step.prepared' }>
 type Ended = Extract<Report, { type: 'model.replied' | 'model.failed' }>
 
 /** The safe point: the round is closed, so steering enters here, before the next model call. */
-export function beginStep(state: SessionState, { turn, system, tools }: Prepared): readonly Event[] {
+export function beginStep(state: SessionState, { turn, system, tools, checkpoint }: Prepared): readonly Event[] {
   invariant(state.turn.phase === 'preparing', 'a step begins between rounds')
   const steering = state.queue.filter(({ queue }) => queue === 'steering')
   if (state.turn.isAnswered && steering.length === 0) return endTurn(state, turn) // what steered it was taken back
@@ -32,6 +33,7 @@ export function beginStep(state: SessionState, { turn, system, tools }: Prepared
   const { model, thinkingLevel } = state.settings
   const isTold = state.context?.system === system && state.context.tools === tools
   return [
+    ...compacted(state, checkpoint),
     ...steering.map(({ id, content }): Event => ({ type: 'user.said', turn, content, entry: id })),
     ...(isTold ? [] : [{ type: 'context.changed', system, tools } as const]),
     { type: 'step.started', turn, model, thinkingLevel, attempt: 1 },

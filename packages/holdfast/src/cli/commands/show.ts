@@ -13,7 +13,7 @@ export async function show({ words, flags }: ArgsOf<'show'>, place: Place): Prom
   const limit = flags.limit === undefined ? null : wholeNumber(flags.limit, 1, limitMax)
   if (flags.limit !== undefined && limit === null)
     return misused(`--limit is a whole number from 1 to ${limitMax}, not '${flags.limit}'.`)
-  const session = await openStoredSession(place, name)
+  const session = await openStoredSession(place, name, { branch: flags.branch })
   if (!session.ok) return refused(session.fault)
   try {
     await tell(session.value, limit, flags.json, place)

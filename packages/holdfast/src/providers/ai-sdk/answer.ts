@@ -1,17 +1,33 @@
 import type { ModelPart, SaidPart } from '@holdfast/core/ports'
 import type { StreamPart } from './open-stream.ts'
-import { parseToolInput } from './tool-input.ts'
+import { withModel } from './said-by.ts'
+import { isAsWritten, parseToolInput } from './tool-input.ts'
 
 type Meta = NonNullable<SaidPart['meta']>
 type Kind = Extract<ModelPart, { readonly type: 'delta' }>['kind']
 type OpenPart = { readonly part: number; readonly kind: Kind; readonly tool?: string; text: string; meta?: Meta }
 type ToolCall = Extract<StreamPart, { type: 'tool-call' }>
 
+export type AnswerOptions = {
+  /** The name of ours that a service calls a tool by. */
+  readonly toolName: (wire: string) => string
+  /** The model, if it must be noted with what the service gives; null if any model may have that back. */
+  readonly modelId: string | null
+}
+
 /** Puts the fragments of one streamed answer together: numbers its parts and says each when it is whole. */
-export function createAnswer() {
+export function createAnswer({ toolName, modelId }: AnswerOptions) {
   const open = new Map<string, OpenPart>()
   let partCount = 0
   let callCount = 0
+
+  // What a service gives with a part belongs to the part as it was: one that had to be changed is kept without it.
+  // Of thinking the model is noted in any case: without it, nobody could tell later whose it was.
+  const noted = (kind: Kind, meta: Meta | undefined): { readonly meta?: Meta } => {
+    const isNoted = modelId !== null && (kind === 'thinking' || meta !== undefined)
+    const kept = isNoted ? withModel(meta, modelId) : meta
+    return kept === undefined ? {} : { meta: kept }
+  }
 
   // A fragment whose start we never saw opens its part all the same: a sloppy service loses no words.
   function partOf(kind: Kind, id: string, tool?: string): OpenPart {
@@ -39,18 +55,19 @@ export function createAnswer() {
     // A signature without words must be kept: the service wants it back.
     if (whole.text === '' && whole.meta === undefined) return []
     const text = kind === 'text' ? whole.text.toWellFormed() : whole.text
-    return [{ type: 'said', part: whole.part, said: { type: kind, text, ...(whole.meta && { meta: whole.meta }) } }]
+    const given = noted(kind, text === whole.text ? whole.meta : undefined)
+    return [{ type: 'said', part: whole.part, said: { type: kind, text, ...given } }]
   }
 
-  function call({ toolCallId, toolName, input, providerMetadata }: ToolCall): readonly ModelPart[] {
-    const whole = partOf('input', toolCallId, toolName)
+  function call({ toolCallId, toolName: wire, input, providerMetadata }: ToolCall): readonly ModelPart[] {
+    const tool = toolName(wire)
+    const whole = partOf('input', toolCallId, tool)
     open.delete(`input ${toolCallId}`)
     keepMeta(whole, providerMetadata)
     callCount++
-    const meta = whole.meta && { meta: whole.meta }
-    return [
-      { type: 'said', part: whole.part, said: { type: 'call', tool: toolName, ...parseToolInput(input), ...meta } },
-    ]
+    const parsed = parseToolInput(input)
+    const given = noted('input', isAsWritten(input, parsed) ? whole.meta : undefined)
+    return [{ type: 'said', part: whole.part, said: { type: 'call', tool, ...parsed, ...given } }]
   }
 
   return {
@@ -71,7 +88,7 @@ export function createAnswer() {
           return close('thinking', fragment.id, fragment.providerMetadata)
         case 'tool-input-start':
           if (fragment.providerExecuted) return []
-          return grow(partOf('input', fragment.id, fragment.toolName), '', fragment.providerMetadata)
+          return grow(partOf('input', fragment.id, toolName(fragment.toolName)), '', fragment.providerMetadata)
         case 'tool-input-delta': {
           const begun = open.get(`input ${fragment.id}`)
           return begun === undefined ? [] : grow(begun, fragment.delta, fragment.providerMetadata)

@@ -59,6 +59,23 @@ describe('AI SDK provider with any model', () => {
     })
   })
 
+  it('keeps no metadata of words or arguments that it could not keep as they were', async () => {
+    const providerMetadata = { made: { signature: 's' } }
+    const called = (input: string) => ({ type: 'tool-call' as const, toolCallId: input, toolName: 'one', input })
+    const stream = streamOf(
+      { type: 'text-delta', id: '1', delta: 'half \ud83d' },
+      { type: 'text-end', id: '1', providerMetadata },
+      { ...called('{"a":"\\ud83d"}'), providerMetadata },
+      { ...called('{"a":'), providerMetadata },
+      { ...called('{"a": 1.0}'), providerMetadata },
+      { ...called(''), providerMetadata },
+      finish('stop'),
+    )
+    const parts = await collect(providerOf(modelOf(async () => ({ stream }))))
+    const said = parts.flatMap((part) => (part.type === 'said' ? [part.said] : []))
+    expect(said.map(({ meta }) => meta)).toEqual([undefined, undefined, undefined, providerMetadata, providerMetadata])
+  })
+
   it('keeps parts apart that stream side by side', async () => {
     const stream = streamOf(
       { type: 'tool-input-start', id: 'a', toolName: 'one' },

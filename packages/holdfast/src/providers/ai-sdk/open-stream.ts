@@ -10,7 +10,10 @@ import type {
 } from '@ai-sdk/provider'
 import type { ModelRequest } from '@holdfast/core/ports'
 import type { ProviderOptions, ThinkingLevel } from '@holdfast/protocol'
-import { type FileBytes, toPrompt } from './prompt.ts'
+import { dialectOf } from './dialect.ts'
+import { type FileBytes, type Prompt, toPrompt } from './prompt.ts'
+import type { ToolNames } from './tool-names.ts'
+import { isUnthought } from './unthought.ts'
 
 /** A model object of any `@ai-sdk/*` package, of this interface or the one before it. */
 export type AiSdkModel = LanguageModelV3 | LanguageModelV4
@@ -20,49 +23,59 @@ export type StreamPart = LanguageModelV3StreamPart | LanguageModelV4StreamPart
 export async function openStream(
   model: AiSdkModel,
   request: ModelRequest,
-  { signal }: { readonly signal: AbortSignal },
+  { signal, names }: { readonly signal: AbortSignal; readonly names: ToolNames },
 ): Promise<ReadableStream<StreamPart>> {
-  const isAnthropic = model.provider.startsWith('anthropic')
-  const tools = request.tools.map(toTool)
+  const dialect = dialectOf(model)
+  const spoken = { dialect, modelId: model.modelId, names }
+  const tools = request.tools.map((tool) => toTool(tool, names))
+  const levelFor = (prompt: Prompt<unknown>): ThinkingLevel =>
+    dialect.thinksFromTheStart && isUnthought(prompt) ? 'off' : request.thinkingLevel
   const common = { abortSignal: signal, ...(tools.length > 0 && { tools }) }
 
   if (model.specificationVersion === 'v3') {
     const prompt = toPrompt(request, {
-      isAnthropic,
+      ...spoken,
       filePart: ({ bytes, ...file }) => ({ ...named(file), data: bytes }),
     })
     const { stream } = await model.doStream({
       ...common,
       prompt,
       providerOptions: withOptions(
-        isAnthropic ? { anthropic: { thinking: budgets[request.thinkingLevel] } } : {},
+        model.provider.startsWith('anthropic') ? { anthropic: { thinking: budgets[levelFor(prompt)] } } : {},
         request.providerOptions,
+        dialect.fixedOptions,
       ),
     })
     return stream
   }
 
   const prompt = toPrompt(request, {
-    isAnthropic,
+    ...spoken,
     filePart: ({ bytes, ...file }) => ({ ...named(file), data: { type: 'data' as const, data: bytes } }),
   })
   const { stream } = await model.doStream({
     ...common,
     prompt,
-    reasoning: efforts[request.thinkingLevel],
-    // A model that thinks in silence still pings: that is how silence and a dead line are told apart.
-    providerOptions: withOptions(isAnthropic ? { anthropic: { includePings: true } } : {}, request.providerOptions),
+    reasoning: efforts[levelFor(prompt)],
+    providerOptions: withOptions(dialect.options(request.thinkingLevel), request.providerOptions, dialect.fixedOptions),
   })
   return stream
 }
 
-/** What the program that started the session asked of the service beats what we would ask. */
-const withOptions = (ours: SharedV4ProviderOptions, theirs: ProviderOptions = {}): SharedV4ProviderOptions => ({
-  ...ours,
-  ...Object.fromEntries(
-    Object.entries(theirs).map(([service, asked]) => [service, { ...ours[service], ...(asked as JSONObject) }]), // z.json() is JSON by its own word
-  ),
-})
+/** What the program that started the session asked of the service beats what we would ask, but not what we must. */
+function withOptions(
+  ours: SharedV4ProviderOptions,
+  theirs: ProviderOptions = {},
+  fixed: SharedV4ProviderOptions,
+): SharedV4ProviderOptions {
+  const services = new Set([...Object.keys(ours), ...Object.keys(theirs), ...Object.keys(fixed)])
+  return Object.fromEntries(
+    [...services].map((service) => [
+      service,
+      { ...ours[service], ...(theirs[service] as JSONObject | undefined), ...fixed[service] }, // z.json() is JSON by its own word
+    ]),
+  )
+}
 
 const efforts = {
   off: 'none',
@@ -79,9 +92,12 @@ const budgets = {
   high: { type: 'enabled', budgetTokens: 24_576 },
 } as const satisfies Record<ThinkingLevel, object>
 
-const toTool = ({ name, description, input }: ModelRequest['tools'][number]): LanguageModelV4FunctionTool => ({
+const toTool = (
+  { name, description, input }: ModelRequest['tools'][number],
+  names: ToolNames,
+): LanguageModelV4FunctionTool => ({
   type: 'function',
-  name,
+  name: names.toWire(name),
   description,
   inputSchema: input as LanguageModelV4FunctionTool['inputSchema'], // a tool's schema is JSON Schema by our port's word
 })

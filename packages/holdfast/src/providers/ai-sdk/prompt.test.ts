@@ -1,11 +1,15 @@
 import type { AssistantPart, RequestMessage, UserPart } from '@holdfast/core/ports'
 import { aRequest, userSays } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
+import { dialectOf } from './dialect.ts'
 import { type FileBytes, toPrompt } from './prompt.ts'
+import { createToolNames } from './tool-names.ts'
 
-const prompt = (messages: readonly RequestMessage[], isAnthropic = true, system = '') =>
+const prompt = (messages: readonly RequestMessage[], provider = 'anthropic.messages', system = '') =>
   toPrompt(aRequest({ messages, system }), {
-    isAnthropic,
+    dialect: dialectOf({ provider }),
+    modelId: 'model-1',
+    names: createToolNames([], dialectOf({ provider }).toolNames),
     filePart: (file: FileBytes) => ({ type: 'file' as const, ...file }),
   })
 const assistant = (...content: readonly AssistantPart[]): RequestMessage => ({ role: 'assistant', content })
@@ -14,7 +18,10 @@ const signed = { anthropic: { signature: 'sig' } }
 
 describe('prompt', () => {
   it('puts the system text first, and leaves it out when there is none', () => {
-    expect(prompt([userSays('hi')], true, 'Be brief.').map(({ role }) => role)).toEqual(['system', 'user'])
+    expect(prompt([userSays('hi')], 'anthropic.messages', 'Be brief.').map(({ role }) => role)).toEqual([
+      'system',
+      'user',
+    ])
     expect(prompt([userSays('hi')]).map(({ role }) => role)).toEqual(['user'])
   })
 
@@ -59,7 +66,7 @@ describe('prompt', () => {
         ],
       },
     ])
-    expect(prompt([message], false)[0]?.content).toHaveLength(3)
+    expect(prompt([message], 'own')[0]?.content).toHaveLength(3)
   })
 
   it('leaves out an answer of nothing but thinking, which Anthropic would refuse', () => {
@@ -67,13 +74,13 @@ describe('prompt', () => {
       prompt([userSays('a'), assistant({ type: 'thinking', text: 'hm', meta: signed }), userSays('b')]).map(
         ({ role }) => role,
       ),
-    ).toEqual(['user', 'user'])
+    ).toEqual(['user'])
   })
 
   it('leaves out blank text, and the message that held nothing else', () => {
     expect(
       prompt([userSays('a'), assistant({ type: 'text', text: ' \n' }), userSays('b')]).map(({ role }) => role),
-    ).toEqual(['user', 'user'])
+    ).toEqual(['user'])
   })
 
   it('gives metadata of calls back as it came', () => {
@@ -113,5 +120,43 @@ describe('prompt', () => {
       { type: 'file', mediaType: 'text/plain', name: 'f', bytes },
       { type: 'text', text: '[file f (application/zip) cannot be shown to you]' },
     ])
+  })
+
+  it('leaves out blank words of people, and what a service cannot have back', () => {
+    expect(prompt([user({ type: 'text', text: ' \n' }), userSays('hi')])).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'hi' }] },
+    ])
+    const thought: AssistantPart = { type: 'thinking', text: 'hm', meta: { openai: { itemId: 'rs_1' } } }
+    const message = assistant({ type: 'text', text: 'So.' }, thought)
+    expect(prompt([message], 'openai.chat')[0]?.content).toHaveLength(1)
+    expect(prompt([message], 'openai.responses')[0]?.content).toHaveLength(1)
+    expect(prompt([assistant(thought, { type: 'text', text: 'So.' })], 'openai.responses')[0]?.content).toHaveLength(2)
+  })
+
+  it('gives what a model noted back to that model only, where a service minds', () => {
+    const said = (model: string): RequestMessage => {
+      const meta = { google: { thoughtSignature: 'x' }, holdfast: { model } }
+      return assistant({ type: 'thinking', text: 'hm', meta }, { type: 'text', text: 'So.', meta })
+    }
+    const providerOptions = { google: { thoughtSignature: 'x' } }
+    expect(prompt([said('model-1')], 'google.generative-ai')[0]?.content).toEqual([
+      { type: 'reasoning', text: 'hm', providerOptions },
+      { type: 'text', text: 'So.', providerOptions },
+    ])
+    expect(prompt([said('model-2')], 'google.generative-ai')[0]?.content).toEqual([{ type: 'text', text: 'So.' }])
+    expect(prompt([said('model-2')], 'own')[0]?.content).toHaveLength(2)
+  })
+
+  it('writes a text out where files of text are not taken, and a word in place of what is too large', () => {
+    const file = (mediaType: string, bytes: Uint8Array): UserPart => ({ type: 'file', mediaType, name: 'f', bytes })
+    const text = file('text/markdown', Buffer.from('# Hi'))
+    expect(prompt([user(text)], 'openai.responses')[0]?.content).toEqual([
+      { type: 'text', text: '[file f (text/markdown)]\n# Hi' },
+    ])
+    const large = file('image/png', new Uint8Array(4 * 1024 * 1024))
+    expect(prompt([user(large)])[0]?.content).toMatchObject([{ type: 'text' }])
+    expect(prompt([user(large)], 'openai.responses')[0]?.content).toMatchObject([{ type: 'file' }])
+    const moving = file('image/gif', new Uint8Array(4))
+    expect(prompt([user(moving)], 'google.generative-ai')[0]?.content).toMatchObject([{ type: 'text' }])
   })
 })

@@ -1,5 +1,8 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { AssistantPart, ModelRequest, RequestMessage, ToolResultPart, UserPart } from '@holdfast/core/ports'
+import type { Dialect } from './dialect.ts'
+import { readModel } from './said-by.ts'
+import type { ToolNames } from './tool-names.ts'
 
 type ProviderOptions = NonNullable<LanguageModelV4Prompt[number]['providerOptions']>
 type Marked = { providerOptions?: ProviderOptions }
@@ -24,17 +27,25 @@ export type Prompt<File> = (
 export type FileBytes = { readonly mediaType: string; readonly name: string | undefined; readonly bytes: Uint8Array }
 
 export type PromptOptions<File> = {
-  /** Anthropic refuses thinking it cannot verify, and an answer that ends in thinking. */
-  readonly isAnthropic: boolean
+  readonly dialect: Dialect
+  /** The model that is asked, by its service's name for it. */
+  readonly modelId: string
+  readonly names: ToolNames
   readonly filePart: (file: FileBytes) => File
 }
 
 /** Our request in the SDK's words. Order and content are the request's; only what a service would refuse is left out. */
 export function toPrompt<File>(request: ModelRequest, options: PromptOptions<File>): Prompt<File> {
-  const messages = request.messages
-    .map((message) => toMessage(message, options))
-    .filter((message) => message.content.length > 0)
-  return request.system.trim() === '' ? messages : [{ role: 'system', content: request.system }, ...messages]
+  const prompt: Prompt<File> = request.system.trim() === '' ? [] : [{ role: 'system', content: request.system }]
+  for (const message of request.messages) {
+    const next = toMessage(message, options)
+    const last = prompt.at(-1)
+    if (next.content.length === 0) continue
+    // Where an answer was left out, the people before and after it are heard as one: roles take turns.
+    if (last?.role === 'user' && next.role === 'user') last.content.push(...next.content)
+    else prompt.push(next)
+  }
+  return prompt
 }
 
 function toMessage<File>(message: RequestMessage, options: PromptOptions<File>): Prompt<File>[number] {
@@ -42,48 +53,48 @@ function toMessage<File>(message: RequestMessage, options: PromptOptions<File>):
     case 'user':
       return { role: 'user', content: message.content.flatMap((part) => userPart(part, options)) }
     case 'assistant':
-      return { role: 'assistant', content: assistantParts(message.content, options.isAnthropic) }
+      return { role: 'assistant', content: assistantParts(message.content, options) }
     case 'tool':
-      return { role: 'tool', content: message.content.map(toolResult) }
+      return { role: 'tool', content: message.content.map((result) => toolResult(result, options.names)) }
   }
 }
 
-function userPart<File>(part: UserPart, { filePart }: PromptOptions<File>): (Text | File)[] {
+function userPart<File>(part: UserPart, { filePart, dialect }: PromptOptions<File>): (Text | File)[] {
   if (part.type === 'text') return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text }]
-  const mediaType = readableAs(part.mediaType)
-  if (mediaType !== null && part.bytes.length > 0) return [filePart({ mediaType, name: part.name, bytes: part.bytes })]
-  // One attachment nobody can read must not make every later request fail: the model is told of it instead.
-  return [{ type: 'text', text: `[file ${part.name ?? 'without a name'} (${part.mediaType}) cannot be shown to you]` }]
-}
-
-/** The media type models take such a file under, or null. Every kind of text is plain text to them. */
-function readableAs(mediaType: string): string | null {
+  const { mediaType, name, bytes } = part
+  const label = `file ${name ?? 'without a name'} (${mediaType})`
   const type = mediaType.toLowerCase()
-  if (type.startsWith('text/') || type === 'application/json') return 'text/plain'
-  return /^(image\/(png|jpeg|gif|webp)|application\/pdf)$/.test(type) ? type : null
+  // Every kind of text is plain text to models.
+  const isText = type.startsWith('text/') || type === 'application/json'
+  const bytesMax = type.startsWith('image/') ? dialect.imageBytesMax : dialect.fileBytesMax
+  const isReadable = (isText || dialect.files.test(type)) && bytes.length > 0 && bytes.length <= bytesMax
+  // One attachment nobody can read must not make every later request fail: the model is told of it instead.
+  if (!isReadable) return [{ type: 'text', text: `[${label} cannot be shown to you]` }]
+  if (isText && !dialect.takesTextFiles) return [{ type: 'text', text: `[${label}]\n${Buffer.from(bytes).toString()}` }]
+  return [filePart({ mediaType: isText ? 'text/plain' : type, name, bytes })]
 }
 
-function assistantParts(parts: readonly AssistantPart[], isAnthropic: boolean): (Text | Reasoning | ToolCall)[] {
-  const sendable = parts.filter((part) => isSendable(part, isAnthropic))
-  const last = isAnthropic ? sendable.findLastIndex(({ type }) => type !== 'thinking') : sendable.length - 1
-  return sendable.slice(0, last + 1).map(assistantPart)
+function assistantParts<File>(
+  parts: readonly AssistantPart[],
+  { dialect, modelId, names }: PromptOptions<File>,
+): (Text | Reasoning | ToolCall)[] {
+  const sendable = parts.flatMap((part): AssistantPart[] => {
+    const { given, isOwn } = readModel(part.meta, modelId)
+    const isForeign = dialect.isPerModel && !isOwn
+    if (part.type === 'thinking' && isForeign) return []
+    const own = { ...part, meta: isForeign ? undefined : given }
+    return isSendable(own, dialect) ? [own] : []
+  })
+  const last = dialect.endsInThinking ? sendable.length - 1 : sendable.findLastIndex(({ type }) => type !== 'thinking')
+  return sendable.slice(0, last + 1).map((part) => assistantPart(part, names))
 }
 
-function isSendable(part: AssistantPart, isAnthropic: boolean): boolean {
-  if (part.type === 'text') return part.text.trim() !== '' || part.meta !== undefined
-  return part.type === 'call' || !isAnthropic || isSigned(part.meta)
+function isSendable(part: AssistantPart, dialect: Dialect): boolean {
+  if (part.type === 'text') return part.text.trim() !== '' || dialect.takesBlankText(part)
+  return part.type === 'call' || dialect.takesThinking(part)
 }
 
-function isSigned(meta: AssistantPart['meta']): boolean {
-  const anthropic = meta?.['anthropic']
-  if (typeof anthropic !== 'object' || anthropic === null) return false
-  return (
-    ('signature' in anthropic && typeof anthropic.signature === 'string') ||
-    ('redactedData' in anthropic && typeof anthropic.redactedData === 'string')
-  )
-}
-
-function assistantPart(part: AssistantPart): Text | Reasoning | ToolCall {
+function assistantPart(part: AssistantPart, names: ToolNames): Text | Reasoning | ToolCall {
   // What the SDK gave us as metadata of this part goes back as its options, byte for byte; the log kept it as JSON.
   const marked: Marked = part.meta === undefined ? {} : { providerOptions: part.meta as ProviderOptions }
   switch (part.type) {
@@ -92,14 +103,14 @@ function assistantPart(part: AssistantPart): Text | Reasoning | ToolCall {
     case 'thinking':
       return { type: 'reasoning', text: part.text, ...marked }
     case 'call':
-      return { type: 'tool-call', toolCallId: part.id, toolName: part.tool, input: part.args, ...marked }
+      return { type: 'tool-call', toolCallId: part.id, toolName: names.toWire(part.tool), input: part.args, ...marked }
   }
 }
 
-const toolResult = ({ id, tool, text, isError }: ToolResultPart): ToolResult => ({
+const toolResult = ({ id, tool, text, isError }: ToolResultPart, names: ToolNames): ToolResult => ({
   type: 'tool-result',
   toolCallId: id,
-  toolName: tool,
+  toolName: names.toWire(tool),
   // An error result without a word is refused by services.
   output: isError
     ? { type: 'error-text', value: text.trim() === '' ? 'failed without a word' : text }

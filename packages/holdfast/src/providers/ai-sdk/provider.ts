@@ -2,9 +2,11 @@ import type { Clock, ModelEnd, ModelPart, ModelRequest, Provider } from '@holdfa
 import { limits } from '@holdfast/protocol'
 import { wallClock } from '../../platform/wall-clock.ts'
 import { createAnswer } from './answer.ts'
+import { dialectOf } from './dialect.ts'
 import { cutShort, failureOf, type Service, wentSilent } from './failure.ts'
 import { type AiSdkModel, openStream, type StreamPart } from './open-stream.ts'
 import { createPatience, type Patience, type Waited } from './patience.ts'
+import { createToolNames } from './tool-names.ts'
 import { type Price, usageOf } from './usage.ts'
 
 export type AiSdkProviderOptions = {
@@ -46,11 +48,14 @@ async function* streamToEnd(call: Call, request: ModelRequest, signal: AbortSign
   // Tells the network to let go: at an abort, and when we stop listening for a reason of our own.
   const line = AbortSignal.any([signal, hangUp.signal])
   const patience = createPatience({ signal, silenceMs, clock })
-  const answer = createAnswer()
+  const { toolNames, isPerModel } = dialectOf(model)
+  const offered = request.tools.map(({ name }) => name)
+  const names = createToolNames(offered, toolNames)
+  const answer = createAnswer({ toolName: names.fromWire, modelId: isPerModel ? model.modelId : null })
   let reader: Reader | null = null
   let end: ModelEnd | null = null
   try {
-    const opened = await openReader(patience, () => openStream(model, request, { signal: line }))
+    const opened = await openReader(patience, () => openStream(model, request, { signal: line, names }))
     if (opened.type === 'got') reader = opened.value
     else end = unheard(opened, call)
     const read = () => (reader as Reader).read() // asked only while there is one: without it there is an end

@@ -23,6 +23,10 @@ export function parseToolInput(text: string): ToolInput {
   return { args: Object.fromEntries(wellFormedEntries(value)) }
 }
 
+/** Whether the arguments we keep are those that were written. */
+export const isAsWritten = (text: string, { args, malformed }: ToolInput): boolean =>
+  malformed === undefined && (text.trim() === '' || JSON.stringify(JSON.parse(text)) === JSON.stringify(args))
+
 const malformed = (why: string): ToolInput => ({ args: {}, malformed: why })
 
 const isObject = (value: unknown): value is Args => typeof value === 'object' && value !== null && !Array.isArray(value)

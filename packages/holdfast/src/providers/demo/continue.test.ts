@@ -1,6 +1,6 @@
 import { buildRequest } from '@holdfast/core'
 import { continueWord, type Outcome } from '@holdfast/protocol'
-import { type Given, recordsOf, said, validateHistory } from '@holdfast/testkit'
+import { type Given, historyProviders, recordsOf, said, validateHistory } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { answerTo } from './answer.ts'
 
@@ -26,10 +26,10 @@ function after(given: readonly Given[], outcome: Outcome | null = ran) {
     thinkingLevel: 'off',
     system: '',
     tools: ['list_directory', 'shell'].map((name) => ({ name, description: '', input: { type: 'object' } })),
-    window: { summary: null, messages },
+    window: { summary: null, pinned: [], prompt: null, messages },
     files: new Map(),
   })
-  expect(validateHistory(request)).toEqual([])
+  expect(historyProviders.flatMap((provider) => validateHistory(provider, request))).toEqual([])
   return { ...answerTo(request), request }
 }
 

@@ -22,6 +22,7 @@ describe('a line to the demo', () => {
     ],
     ['edit a.txt: gone =>', 'edit_file', { path: 'a.txt', old_text: 'gone', new_text: '' }],
     ['run echo "a: b" => c', 'shell', { command: 'echo "a: b" => c' }],
+    ['remember that we use: tabs => here', 'memory_write', { text: 'we use: tabs => here' }],
     ['delegate list src', 'subagent', { task: 'list src' }],
   ])('%s asks for %s', (line, tool, args) => {
     expect(readDemoLine(line)).toMatchObject({ type: 'call', tool, args })
@@ -39,7 +40,7 @@ describe('a line to the demo', () => {
     expect(readDemoLine('fail gracefully')).toEqual({ type: 'unknown', text: 'fail gracefully' })
   })
 
-  it.each(['hello', 'read', 'write a.txt', 'edit a.txt: x', 'runner up', 'listen'])(
+  it.each(['hello', 'read', 'write a.txt', 'edit a.txt: x', 'runner up', 'listen', 'remember'])(
     'does not pretend to understand %s',
     (text) => {
       expect(readDemoLine(text)).toEqual({ type: 'unknown', text })

@@ -42,6 +42,7 @@ const forms: readonly Form[] = [
       call('edit', 'edit_file', { path: unquoted(path), old_text, new_text }),
   ],
   [/^run (.+)$/i, (command = '') => call('run', 'shell', { command })],
+  [/^remember (?:that )?(.+)$/i, (text = '') => call('remember', 'memory_write', { text })],
   [/^delegate (.+)$/i, (task = '') => call('delegate', 'subagent', { task })],
   [/^count to (\d{1,9})\b.*$/i, (to = '') => ({ type: 'count', to: Math.min(Number(to), countMax) })],
   [/^plan (.+)$/i, (request = '') => ({ type: 'plan', request })],

@@ -1,5 +1,5 @@
 import type { ModelPart, ModelRequest, RequestMessage, SaidPart, ToolSchema } from '@holdfast/core/ports'
-import { aRequest, userSays, validateHistory } from '@holdfast/testkit'
+import { aRequest, historyProviders, userSays, validateHistory } from '@holdfast/testkit'
 import { describeProvider } from '@holdfast/testkit/contracts'
 import { describe, expect, it } from 'vitest'
 import { demoFailures } from './line.ts'
@@ -73,7 +73,7 @@ describe('the demo', () => {
       content: [result('c1', 'read_file', 'forty-two'), result('c2', 'shell', 'exit 1', true)],
     }
     const request = asked(userSays('read a.txt\nrun false'), round, results)
-    expect(validateHistory(request)).toEqual([])
+    expect(historyProviders.flatMap((provider) => validateHistory(provider, request))).toEqual([])
     const text = await textTo(request)
     expect(text).toContain('read_file (a.txt) returned:\n\n```\nforty-two\n```')
     expect(text).toContain('shell (false) did not succeed:\n\n```\nexit 1\n```')
@@ -167,5 +167,38 @@ describe('the demo', () => {
     const parts: ModelPart[] = []
     for await (const part of deaf.stream(prompt('count to 3'), { signal: abort.signal })) parts.push(part)
     expect(parts).toEqual([{ type: 'end', end: { type: 'aborted' } }])
+  })
+})
+
+describe('a summary by the demo', () => {
+  const conversation = `<conversation>
+[summary of earlier parts] They began.
+
+[user] list
+
+[assistant] I will use list_directory.
+
+[tool list_directory] {"path":"."}
+run rm -rf .
+
+[user] run make
+</conversation>`
+  const wanting = (task: string): ModelRequest => ({ ...prompt(`${conversation}\n\n${task}`), purpose: 'summary' })
+
+  it('counts what was said, keeps what an earlier one said, and calls no tool', async () => {
+    const request = wanting('Summarise the conversation above.')
+    expect(await textTo(request)).toBe(`They began.
+
+This summary is by the demo, which counts and does not understand. 4 messages were exchanged, 1 of them tool calls. The first request was: list
+The last was: run make`)
+    expect(await callsTo(request)).toEqual([])
+  })
+
+  it('has a title and three sections where they are asked for', async () => {
+    const request = wanting('First line: a title. Then "## Decisions", "## Changes" and "## Open questions".')
+    const text = await textTo(request)
+    expect(text.match(/^#.*$/gm)).toEqual(['# Demo note on list', '## Decisions', '## Changes', '## Open questions'])
+    expect(text).toContain('- used list_directory once')
+    expect(await callsTo(request)).toEqual([])
   })
 })

@@ -2,6 +2,7 @@ import type { ModelEnd, ModelPart, ModelRequest, Provider, SaidPart } from '@hol
 import type { Usage } from '@holdfast/protocol'
 import { answerTo, type DemoAnswer } from './answer.ts'
 import { failureEnd } from './failure.ts'
+import { summaryTo } from './summary.ts'
 import { cutBeginning } from './words.ts'
 
 export type Sleep = (delayMs: number, options: { readonly signal: AbortSignal }) => Promise<void>
@@ -20,7 +21,8 @@ export function createDemoProvider({ pace, sleep }: DemoOptions): Provider {
   return {
     async *stream(request, { signal }) {
       const said: SaidPart[] = []
-      for (const { part, afterMs } of partsOf(answerTo(request))) {
+      const answer = request.purpose === 'summary' ? summaryTo(request) : answerTo(request)
+      for (const { part, afterMs } of partsOf(answer)) {
         if (pace > 0 && afterMs > 0 && !signal.aborted) await untilAbort(sleep(afterMs * pace, { signal }), signal)
         if (signal.aborted) return yield { type: 'end', end: { type: 'aborted' } }
         if (part.type === 'said') said.push(part.said)

@@ -8,7 +8,7 @@ const shownLinesMax = 40
 export const abilities = `I am the demo: a scripted agent, not a language model. I understand these requests, one a line:
 
 - \`list [dir]\`, \`read <file>\`, \`search <text>\`, \`find <glob>\`
-- \`write <file>: <text>\`, \`edit <file>: <old> => <new>\`, \`run <command>\` (these ask you first)
+- \`write <file>: <text>\`, \`edit <file>: <old> => <new>\`, \`run <command>\`, \`remember <text>\` (these ask you first)
 - \`count to <n>\`, \`plan <request>\`, \`delegate <request>\`
 - \`fail <rejected_key|rate_limited|auth_failed|unreachable|raw_dump|cut>\`
 
@@ -38,7 +38,7 @@ export function afterResults(call: Extract<AssistantPart, { type: 'call' }> | nu
 }
 
 function subjectOf(args: { readonly [key: string]: unknown }): string {
-  const subject = args['path'] ?? args['command'] ?? args['pattern'] ?? args['task']
+  const subject = args['path'] ?? args['command'] ?? args['pattern'] ?? args['task'] ?? args['text']
   return typeof subject === 'string' ? clip(subject, 80) : ''
 }
 
@@ -60,7 +60,7 @@ function stepsFor(line: DemoLine): readonly string[] {
   if (line.type === 'call') {
     const subject = subjectOf(line.args)
     const use = `Use ${line.tool}${subject === '' ? '' : ` on ${subject}`}.`
-    return ['write', 'edit', 'run'].includes(line.verb) ? ['Ask you for approval.', use] : [use]
+    return ['write', 'edit', 'run', 'remember'].includes(line.verb) ? ['Ask you for approval.', use] : [use]
   }
   if (line.type === 'count') return [`Count to ${line.to}.`]
   return ['Look at the files it concerns.', 'Make the smallest change that does it.', 'Check the result.']

@@ -4,6 +4,7 @@ import {
   ClientId,
   Command,
   CommandId,
+  commandFault,
   commandTypes,
   fault,
   ok,
@@ -12,9 +13,13 @@ import {
 } from '@holdfast/protocol'
 import { z } from 'zod'
 import { defineRoute, parse } from '../route.ts'
+import { SeedDescribed } from './seed-described.ts'
 
 const named = { commandId: CommandId.optional() }
-const [first, ...others] = Command.options
+const described = Command.options.map((option) => {
+  const full = option.extend(named)
+  return 'messages' in option.shape ? full.extend({ messages: SeedDescribed }) : full
+})
 
 /** Whoever commands without an attachment is a stranger to the seats: heard while nobody drives. An admin is always heard. */
 const unattached = ClientId.parse('token:driver')
@@ -25,21 +30,21 @@ export const postCommand = defineRoute({
   access: 'token',
   summary: 'Give a session a command; answered once its records would survive a power cut',
   body: z.looseObject({ type: z.string(), ...named }),
-  bodyDescribed: z.union([first.extend(named), ...others.map((option) => option.extend(named))]),
+  bodyDescribed: z.union(described),
   answers: { status: 202, mediaType: 'application/json', schema: Answer },
   async handle({ session, request, caller, input }, { sessions }) {
     const { commandId = CommandId.parse(randomUUID()), ...fields } = input.body
     if (!commandTypes.some((type) => type === fields.type)) {
       return refuse(fault('bad_request', unknownCommand(fields.type)))
     }
-    const command = parse(Command, fields)
-    if (!command.ok) return command
+    const command = Command.safeParse(fields)
+    if (!command.success) return refuse(commandFault(fields, command.error))
     const as = parse(ClientId.optional(), request.headers.get('holdfast-attachment') ?? undefined)
     if (!as.ok) return as
     const handle = await sessions.open(session)
     if (!handle.ok) return handle
     const by = as.value ?? (caller === 'admin' ? undefined : unattached)
-    const answer = await handle.value.submit(command.value, { commandId, as: by })
+    const answer = await handle.value.submit(command.data, { commandId, as: by })
     return answer.ok ? ok(Response.json(answer.value, { status: 202 })) : answer
   },
 })

@@ -1,4 +1,4 @@
-import { limits, Message, MessageId, Meta, ok } from '@holdfast/protocol'
+import { BranchName, limits, Message, MessageId, Meta, ok } from '@holdfast/protocol'
 import { z } from 'zod'
 import { defineRoute, wholeNumber } from '../route.ts'
 
@@ -8,11 +8,12 @@ export const getMessages = defineRoute({
   method: 'GET',
   path: '/v1/sessions/:id/messages',
   access: 'token',
-  summary: 'A page of the transcript',
+  summary: 'A page of the transcript, or of a branch',
   query: z.strictObject({
     before: cursor,
     after: cursor,
     limit: wholeNumber.pipe(z.int().min(1).max(limits.pageMessagesMax)).optional(),
+    branch: BranchName.optional(),
   }),
   answers: {
     status: 200,

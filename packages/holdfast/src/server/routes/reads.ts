@@ -1,4 +1,4 @@
-import { type FrameOf, ok, PendingApproval, QueueEntry, Trust, trustInForce } from '@holdfast/protocol'
+import { type FrameOf, ListedBranch, ok, PendingApproval, QueueEntry, Trust, trustInForce } from '@holdfast/protocol'
 import { z } from 'zod'
 import { defineRoute, type Route } from '../route.ts'
 
@@ -24,7 +24,22 @@ function readOf(
   })
 }
 
+const getBranches = defineRoute({
+  method: 'GET',
+  path: '/v1/sessions/:id/branches',
+  access: 'token',
+  summary: 'The lines that were left and kept, oldest first',
+  answers: { status: 200, mediaType: 'application/json', schema: z.object({ branches: z.array(ListedBranch) }) },
+  async handle({ session }, { sessions }) {
+    const handle = await sessions.open(session)
+    if (!handle.ok) return handle
+    const branches = await handle.value.branches()
+    return branches.ok ? ok(Response.json({ branches: branches.value })) : branches
+  },
+})
+
 export const reads: readonly Route[] = [
+  getBranches,
   readOf('queues', 'The prompts that wait', z.object({ queue: z.array(QueueEntry) }), ({ view }) => ({
     queue: view.queue,
   })),

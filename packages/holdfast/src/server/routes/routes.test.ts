@@ -125,7 +125,7 @@ describe('commands', () => {
     expect(await messageTo('{"type":"abrt"}')).toBe("There is no command abrt. Did you mean 'abort'?")
     expect(await messageTo('{"type":"wombat"}')).toContain('Known are: sendPrompt, ')
     expect(await messageTo('{"type":"sendPrompt"}')).toBe(
-      'content: missing; give what to say, as a text or a list of parts',
+      'That is no command: content: missing; give what to say, as a text or a list of parts.',
     )
   })
 
@@ -158,7 +158,8 @@ describe('the api', () => {
     )
     const post = api.paths['/v1/sessions/{id}/commands']?.['post']
     const text = JSON.stringify(post?.requestBody)
-    for (const name of ['sendPrompt', 'respondToApproval', 'commandId']) expect(text).toContain(name)
+    for (const name of ['sendPrompt', 'respondToApproval', 'seedMessages', 'toolCallId', 'commandId'])
+      expect(text).toContain(name)
     expect(api.paths['/v1/health']?.['get']?.security).toEqual([])
     expect(post?.security).toEqual([{ token: [] }])
   })

@@ -1,5 +1,6 @@
 import type { Route } from '../route.ts'
 import { attachmentRoutes } from './attachments.ts'
+import { storeFile } from './blobs.ts'
 import { postCommand } from './commands.ts'
 import { getEvents } from './events.ts'
 import { getHealth } from './health.ts'
@@ -25,4 +26,5 @@ export const routes: readonly Route[] = [
   ...attachmentRoutes,
   postCommand,
   ...reads,
+  storeFile,
 ]

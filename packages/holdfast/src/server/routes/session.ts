@@ -8,6 +8,7 @@ const SessionAnswer = z.object({
   view: SessionView,
   messages: z.array(Message),
   before: MessageId.nullable(),
+  summary: z.string().nullable(),
   here: Here.nullable(),
 })
 
@@ -22,7 +23,7 @@ export const getSession = defineRoute({
     if (!handle.ok) return handle
     const snapshot = await handle.value.snapshot()
     if (!snapshot.ok) return snapshot
-    const { meta, seq, view, messages, before, here } = snapshot.value
-    return ok(Response.json({ session: meta, seq, view, messages, before, here }))
+    const { meta, seq, view, messages, before, summary, here } = snapshot.value
+    return ok(Response.json({ session: meta, seq, view, messages, before, summary, here }))
   },
 })

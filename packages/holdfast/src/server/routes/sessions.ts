@@ -1,6 +1,7 @@
 import { ListOptions, limits, Meta, ok, SessionList, StartOptions } from '@holdfast/protocol'
 import { z } from 'zod'
 import { defineRoute, wholeNumber } from '../route.ts'
+import { SeedDescribed } from './seed-described.ts'
 
 const limit = wholeNumber.pipe(z.int().min(1).max(limits.listSessionsMax)).optional()
 
@@ -26,6 +27,7 @@ export const startSession = defineRoute({
   // Any JSON at all is endless to describe.
   bodyDescribed: StartOptions.extend({
     providerOptions: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
+    messages: SeedDescribed.optional(),
   }),
   answers: { status: 201, mediaType: 'application/json', schema: z.object({ session: Meta }) },
   async handle({ input }, { sessions }) {

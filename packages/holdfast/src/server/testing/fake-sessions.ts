@@ -1,5 +1,6 @@
 import {
   type Answer,
+  BlobHash,
   type Frame,
   fault,
   type Here,
@@ -17,6 +18,7 @@ export const meta = aMeta()
 export const view = aView()
 export const sessionId = meta.id
 export const at = meta.createdAt
+const aBlob = BlobHash.parse('0'.repeat(64))
 
 /** One session in memory that takes prompts and never answers: enough for a door to be tested against. */
 export function createFakeSessions() {
@@ -47,7 +49,7 @@ export function createFakeSessions() {
     }
     return line
   }
-  const here: Here = { clients: [], credentialsConfigured: true, workspaceTrust: [] }
+  const here: Here = { clients: [], credentialsConfigured: true, contextTokens: 200_000, workspaceTrust: [] }
   const snapshotFrame = () =>
     ({
       type: 'snapshot',
@@ -57,6 +59,7 @@ export function createFakeSessions() {
       view,
       messages: messages(),
       before: null,
+      summary: null,
       here,
     }) as const
 
@@ -105,6 +108,7 @@ export function createFakeSessions() {
     async snapshot() {
       return ok(snapshotFrame())
     },
+    branches: async () => ok([]),
     async page({ before, after, limit } = {}) {
       touched.push({ page: { before, after, limit } })
       const line = messages().filter(({ id }) => (before === undefined ? true : id < before))
@@ -135,6 +139,12 @@ export function createFakeSessions() {
       touched.push({ list: options })
       if (trouble.next) throw trouble.next
       return ok({ sessions: [meta], next: null })
+    },
+    async storeFile(bytes, options) {
+      touched.push({ storeFile: bytes.length, options })
+      if (bytes.length === 0) return refuse(fault('bad_request', 'The file is empty.'))
+      const file = { type: 'file', blob: aBlob, mediaType: 'text/plain', bytes: bytes.length } as const
+      return ok({ file, changed: 'nothing' })
     },
     /** Nothing ever becomes of the one session there is. */
     async *subscribe({ signal } = {}) {

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Blobs } from '@holdfast/core/ports'
@@ -49,6 +49,15 @@ describe('file blobs', () => {
     }
     await blobs.put(broken()).catch(() => undefined)
     expect(filesIn(home)).toEqual([])
+  })
+
+  it('mend a damaged blob when its bytes come again', async () => {
+    const blobs = await open()
+    const put = await blobs.put([Buffer.from('hello')])
+    const [file] = filesIn(home)
+    if (file) writeFileSync(join(file.parentPath, file.name), 'hullo')
+    expect(await blobs.put([Buffer.from('hello')])).toEqual(put)
+    expect(filesIn(home).map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))).toEqual(['hello'])
   })
 
   it('tighten a directory that was open to others', async () => {

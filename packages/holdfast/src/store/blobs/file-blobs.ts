@@ -31,7 +31,7 @@ export async function openFileBlobs(
         return await attempt(directory, async () => {
           const written = await writeDraft(draft, bytes, bytesMax)
           if (written === null) return null
-          await keep(draft, pathOf(written.hash))
+          await keep(draft, pathOf(written.hash), written.hash)
           return written
         }).then((result) => (result.ok ? orTooLarge(result.value, bytesMax) : result))
       } finally {
@@ -78,12 +78,12 @@ async function writeDraft(
   }
 }
 
-/** Gives the draft its name for good. A blob that is already there stays as it is. */
-async function keep(draft: string, path: string): Promise<void> {
+/** Gives the draft its name for good. A blob that is already there stays as it is, unless it was damaged. */
+async function keep(draft: string, path: string, hash: BlobHash): Promise<void> {
   const shelf = dirname(path)
   const isNew = (await mkdir(shelf, { recursive: true, mode: 0o700 })) !== undefined
   if (isNew) await syncDirectory(dirname(shelf))
-  if (!(await isThere(path))) await rename(draft, path)
+  if (!(await isWhole(path, hash))) await rename(draft, path)
   // Also when it was there: whoever put it may not have synced the directory yet.
   await syncDirectory(shelf)
 }
@@ -99,6 +99,14 @@ async function openIfThere(path: string): Promise<FileHandle | null> {
 
 async function isThere(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null)) !== null
+}
+
+async function isWhole(path: string, hash: BlobHash): Promise<boolean> {
+  const file = await openIfThere(path)
+  if (file === null) return false
+  const digest = createHash('sha256')
+  for await (const chunk of file.createReadStream()) digest.update(chunk)
+  return digest.digest('hex') === hash
 }
 
 /** What the disk refuses is a fault; what the stream of bytes throws is its owner's, and passes through. */

@@ -81,6 +81,14 @@ export function createMemoryStore(): PlacedStore {
       return removed.length
     },
 
+    async purge(session) {
+      const held = sessions.get(session)
+      if (held === undefined) return notFound(session)
+      if (held.owner !== null) return refuse(faults.sessionLocked(session, held.owner))
+      sessions.delete(session) // what its forks share of it they hold on to themselves
+      return done
+    },
+
     async registerNode(node) {
       nodes.set(node.id, { ...node })
     },

@@ -57,6 +57,12 @@ export function createSplitStore(disk: PlacedStore, memory: PlacedStore): Placed
       return onDisk + here
     },
 
+    async purge(session) {
+      const purged = await storeOf(session).purge(session)
+      if (purged.ok) inMemory.delete(session)
+      return purged
+    },
+
     registerNode: (node) => disk.registerNode(node),
     nodes: () => disk.nodes(),
     removeNode: (id) => disk.removeNode(id),

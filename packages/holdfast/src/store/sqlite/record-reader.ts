@@ -12,13 +12,15 @@ const columns = 'seq, at, type, v, client, command_id, ref, crc, body'
 
 /** Reads records, each held against its checksum. Works inside a read transaction someone else begins. */
 export function createRecordReader(database: DatabaseSync) {
-  const byId = database.prepare('select sid, id, base, head, parent from session where id = ?')
+  const byId = database.prepare('select sid, id, base, head, parent from session where id = ? and purged_at is null')
   const bySid = database.prepare('select sid, id, base, head, parent from session where sid = ?')
   const range = `select ${columns} from record where sid = ? and seq between ? and ? order by seq`
   const oldestFirst = database.prepare(range)
   const newestFirst = database.prepare(`${range} desc`)
+  // Told which index: by itself it takes the one by seq, for the order, and walks through the whole session.
   const byRef = database.prepare(`
-    select ${columns} from record where sid = ? and ref in (select value from json_each(?)) and seq <= ? order by seq`)
+    select ${columns} from record indexed by record_ref
+    where sid = ? and ref in (select value from json_each(?)) and seq <= ? order by seq`)
   const byCommand = database.prepare(`select ${columns} from record where sid = ? and command_id = ?`)
 
   /** The stretches that hold seqs after `after` up to `upTo`, newest first: a fork's own, then its lineage's. */

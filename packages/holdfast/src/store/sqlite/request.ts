@@ -77,6 +77,7 @@ export type WriteRequest =
       readonly body: string
     }
   | { readonly op: 'removeUnspoken'; readonly owners: readonly string[] }
+  | { readonly op: 'purge'; readonly session: string }
 
 export type WriteAnswers = {
   readonly open: undefined
@@ -89,6 +90,7 @@ export type WriteAnswers = {
   readonly saveDraft: undefined
   readonly saveSnapshot: undefined
   readonly removeUnspoken: number
+  readonly purge: undefined
 }
 
 /** What the reader worker is asked. */

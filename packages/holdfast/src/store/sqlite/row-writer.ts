@@ -9,9 +9,9 @@ type Of<Op extends WriteRequest['op']> = Extract<WriteRequest, { readonly op: Op
 
 /** The rows beside the log: leases, nodes, drafts, snapshots. Works inside a transaction someone else begins. */
 export function createRowWriter(database: DatabaseSync) {
-  const stand = database.prepare('select epoch, head, base, owner from session where id = ?')
+  const stand = database.prepare('select epoch, head, base, owner from session where id = ? and purged_at is null')
   const claimRow = database.prepare(`
-    update session set owner = ?, epoch = epoch + 1 where id = ? and (owner is null or owner = ? or owner = ?)
+    update session set owner = ?, epoch = epoch + 1 where id = ? and purged_at is null and (owner is null or owner = ? or owner = ?)
     returning epoch, head, base`)
   // The epoch rises here too: whoever gave a session up may not append to it, even before the next owner comes.
   const releaseRow = database.prepare(
@@ -24,7 +24,7 @@ export function createRowWriter(database: DatabaseSync) {
   const putSnapshot = database.prepare(`
     insert or replace into snapshot (sid, seq, fold, crc, body) select sid, ?, ?, ?, ? from session where id = ?`)
   const unspoken = database.prepare(`
-    select sid from session s where spoken = 0 and (owner is null or owner in (select value from json_each(?)))
+    select sid from session s where spoken = 0 and purged_at is null and (owner is null or owner in (select value from json_each(?)))
     and not exists (select 1 from session child where child.parent = s.sid)`)
   const removals = ['record', 'draft', 'snapshot', 'blob_use', 'session'].map((table) =>
     database.prepare(`delete from ${table} where sid = ?`),

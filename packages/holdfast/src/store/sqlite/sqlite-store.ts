@@ -63,6 +63,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Resu
     },
     removeUnspoken: async (owners) => orThrow(await write<'removeUnspoken'>({ op: 'removeUnspoken', owners })),
 
+    purge: (session) => write<'purge'>({ op: 'purge', session }),
+
     registerNode: async (node) => orThrow(await write<'registerNode'>({ op: 'registerNode', node })),
     nodes: () => read<'nodes'>({ op: 'nodes' }),
     removeNode: async (id) => orThrow(await write<'removeNode'>({ op: 'removeNode', id })),

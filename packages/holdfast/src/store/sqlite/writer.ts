@@ -3,6 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Fault } from '@holdfast/protocol/fault'
 import { done, type Result, refuse } from '@holdfast/protocol/result'
 import { whileBusy } from './busy-retry.ts'
+import { createPurge } from './purge.ts'
 import { createRecordWriter } from './record-writer.ts'
 import type { WriteRequest } from './request.ts'
 import { createRowWriter } from './row-writer.ts'
@@ -143,6 +144,7 @@ function rewriteWhatASyncMayHaveLost(database: DatabaseSync): void {
 function createApply(database: DatabaseSync): (request: WriteRequest) => Result<unknown> {
   const records = createRecordWriter(database)
   const rows = createRowWriter(database)
+  const purging = createPurge(database)
   return (request) => {
     switch (request.op) {
       case 'append':
@@ -163,6 +165,8 @@ function createApply(database: DatabaseSync): (request: WriteRequest) => Result<
         return rows.saveSnapshot(request)
       case 'removeUnspoken':
         return rows.removeUnspoken(request)
+      case 'purge':
+        return purging.purge(request)
       case 'open':
         return done
       default:

@@ -1,0 +1,195 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLocalHandle, createRoster, type NodeParts, type Roster } from '@holdfast/core'
+import type { Blobs, Provider, Store } from '@holdfast/core/ports'
+import { createRequests } from '@holdfast/core/requests'
+import { ok, orThrow, type SessionId, TurnNumber } from '@holdfast/protocol'
+import { aTool } from '@holdfast/testkit'
+import { newHandle } from '../packages/holdfast/src/identity/handle.ts'
+import { newSessionId } from '../packages/holdfast/src/identity/session-id.ts'
+import { wallClock } from '../packages/holdfast/src/platform/wall-clock.ts'
+import { resolveWorkdir } from '../packages/holdfast/src/platform/workdir.ts'
+import { createRequestThread } from '../packages/holdfast/src/requests/request-thread.ts'
+import { openFileBlobs } from '../packages/holdfast/src/store/blobs/file-blobs.ts'
+import { createMemoryBlobs } from '../packages/holdfast/src/store/blobs/memory-blobs.ts'
+import { openSqliteStore } from '../packages/holdfast/src/store/sqlite/sqlite-store.ts'
+import { countStore } from './count-store.ts'
+import { writeLongSession } from './long-session.ts'
+import { median } from './median.ts'
+
+const lengths = [100, 1_000, 20_000] as const
+const forkedMessages = 10_000
+const steps = 50
+const callsPerStep = 4
+/** Far from the end of 10,000 turns, where nothing is at hand. */
+const earlyTurn = TurnNumber.parse(7)
+
+export type HistoryFigures = {
+  /** One step of a turn with 200 calls, in milliseconds, by the messages before it. */
+  readonly stepMs: { readonly [messages: number]: number }
+  readonly slowestToFastest: number
+  readonly branchMs: number
+  readonly switchMs: number
+  /** What a fork of 10,000 messages hands to the store to write. */
+  readonly forkBytes: number
+  /** Records read to wake a session of 10,000 messages and run a turn, and how many of them lie before the last cut. */
+  readonly resumedRows: number
+  readonly rowsBefore: number
+}
+
+/** What history costs: nothing of it is paid again by a step, a branch, a fork or a wake. */
+export async function benchHistory({
+  dir,
+  rounds,
+}: {
+  readonly dir: string
+  readonly rounds: number
+}): Promise<HistoryFigures> {
+  const path = join(dir, 'history.db')
+  const blobsDir = `${path}.blobs`
+  const store = orThrow(await openSqliteStore({ path }))
+  const blobs = orThrow(await openFileBlobs(blobsDir))
+  const here = createRequests(store, blobs)
+  const requests = createRequestThread({ source: { path, blobsDir }, here, onProblem })
+  try {
+    const write = (messages: number, number: number) => writeLongSession(store, dir, messages, number)
+    const sessions = new Map<number, SessionId>()
+    for (const messages of lengths) sessions.set(messages, await write(messages, messages))
+    const house = createHouse({ store, blobs, requests })
+    const stepMs = await timeSteps(house, sessions, rounds)
+    const longest = sessions.get(20_000)
+    if (longest === undefined) throw new Error('the longest session was written')
+    const moves = await timeMoves(house, longest, rounds * 4)
+    await house.roster.close()
+    return {
+      stepMs,
+      slowestToFastest: Math.max(...Object.values(stepMs)) / Math.min(...Object.values(stepMs)),
+      ...moves,
+      ...(await countRows(store, blobs, await write(forkedMessages, forkedMessages))),
+    }
+  } finally {
+    await requests.close()
+    await store.close()
+  }
+}
+
+/** The lengths take turns, so that a slow moment of the machine meets all of them. The first round is not counted. */
+async function timeSteps(house: House, sessions: ReadonlyMap<number, SessionId>, rounds: number) {
+  const times = new Map<number, number[]>(lengths.map((messages) => [messages, []]))
+  for (let round = -1; round < rounds; round++) {
+    for (const [messages, id] of sessions) {
+      const start = performance.now()
+      await house.runTurn(id, steps)
+      if (round >= 0) times.get(messages)?.push((performance.now() - start) / (steps + 1))
+      // Back to where it was, so that every turn begins on the same line.
+      const turn = TurnNumber.parse(messages / 2 - 1)
+      orThrow(await createLocalHandle(house.roster, id).submit({ type: 'rewind', turn }))
+    }
+  }
+  return Object.fromEntries([...times].map(([messages, values]) => [messages, median(values)]))
+}
+
+async function timeMoves({ roster }: House, id: SessionId, rounds: number) {
+  const handle = createLocalHandle(roster, id)
+  const branches: number[] = []
+  const switches: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const start = performance.now()
+    const { result } = orThrow(await handle.submit({ type: 'branchAt', turn: earlyTurn }))
+    const branched = performance.now()
+    orThrow(await handle.submit({ type: 'switchBranch', branch: String(result['branch']) }))
+    branches.push(branched - start)
+    switches.push(performance.now() - branched)
+  }
+  return { branchMs: median(branches), switchMs: median(switches) }
+}
+
+/** Without the thread, so that all that is read goes over the counter. */
+async function countRows(disk: Store, blobs: Blobs, id: SessionId) {
+  const { store, count } = countStore(disk)
+  const first = createHouse({ store, blobs })
+  const handle = createLocalHandle(first.roster, id)
+  orThrow(await first.roster.wake(id))
+  count.written = 0
+  orThrow(await handle.submit({ type: 'fork' }))
+  const forkBytes = count.written
+  await first.roster.close() // leaves a snapshot, as every unload does
+
+  count.read.length = 0
+  const second = createHouse({ store, blobs })
+  await second.runTurn(id, 0)
+  const runner = orThrow(await second.roster.wake(id))
+  const checkpoint = runner.folded().state.checkpoints.at(-1)
+  await second.roster.close()
+  if (checkpoint === undefined) throw new Error('the session was compacted')
+  const from = Math.min(checkpoint.seq, checkpoint.keepFrom)
+  return { forkBytes, resumedRows: count.read.length, rowsBefore: count.read.filter((seq) => seq < from).length }
+}
+
+type House = { readonly roster: Roster; runTurn(id: SessionId, steps: number): Promise<void> }
+
+/** The real runtime, with a model and a tool that take no time. */
+function createHouse(given: Pick<NodeParts, 'store' | 'blobs' | 'requests'>): House {
+  let stepsLeft = 0
+  const look = aTool(
+    'look',
+    async (_, __, { begin }) => {
+      await begin()
+      return { type: 'ok', output: { text: 'The tide turns and the harbour holds what the sea would take.' } }
+    },
+    false,
+  )
+  const provider: Provider = {
+    async *stream() {
+      const calls = stepsLeft > 0 ? callsPerStep : 0
+      stepsLeft -= 1
+      for (let part = 0; part < calls; part++)
+        yield { type: 'said', part, said: { type: 'call', tool: 'look', args: { at: part } } }
+      if (calls === 0) yield { type: 'said', part: 0, said: { type: 'text', text: 'Done.' } }
+      const usage = { input: 10, output: 10, cacheRead: 0, cacheWrite: 0, cost: 0 }
+      yield { type: 'end', end: { type: 'complete', finish: calls > 0 ? 'calls' : 'stop', usage } }
+    },
+  }
+  const roster = createRoster({
+    ...given,
+    memoryBlobs: createMemoryBlobs(),
+    images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
+    models: { find: () => ({ type: 'ready', provider, contextTokens: 10_000_000 }) },
+    tools: { all: [look], find: () => look, endLeftover: async () => undefined },
+    instructions: { gather: async () => 'Be kind.' },
+    artefacts: { save: async () => ok('') },
+    clock: wallClock,
+    onProblem,
+    node: { id: 'node_bench', address: '', startedAt: new Date().toISOString() },
+    isAlive: async () => false,
+    newSessionId,
+    newHandle,
+    resolveWorkdir,
+    defaultModel: 'demo/agent',
+  })
+  return {
+    roster,
+    async runTurn(id, count) {
+      stepsLeft = count
+      const handle = createLocalHandle(roster, id)
+      const { seq } = orThrow(await handle.submit({ type: 'sendPrompt', content: [{ type: 'text', text: 'Look.' }] }))
+      for await (const frame of handle.subscribe({ after: seq })) {
+        if (frame.type !== 'record' || frame.record.event.type !== 'turn.ended') continue
+        if (frame.record.event.reason !== 'done') throw new Error(JSON.stringify(frame.record.event))
+        return
+      }
+    },
+  }
+}
+
+const onProblem: NodeParts['onProblem'] = ({ cause }) => console.error(cause)
+
+if (import.meta.main) {
+  const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
+  try {
+    console.log(await benchHistory({ dir, rounds: 5 }))
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Requests } from '@holdfast/core/ports'
+import { createRequests } from '@holdfast/core/requests'
+import { orThrow } from '@holdfast/protocol'
+import { createRequestThread } from '../packages/holdfast/src/requests/request-thread.ts'
+import { openFileBlobs } from '../packages/holdfast/src/store/blobs/file-blobs.ts'
+import { openSqliteStore } from '../packages/holdfast/src/store/sqlite/sqlite-store.ts'
+import { type BusySession, storeImages, writeBusySession } from './busy-session.ts'
+import { median } from './median.ts'
+
+const windowBytes = 800 * 1024
+const images = { count: 5, bytesEach: 2_000_000 }
+const warmBuilds = 30
+const inARow = 20
+
+/** One way to put a request together. */
+export type BuildFigures = {
+  /** From the question to the request. */
+  readonly buildMs: number
+  /** What of it the thread that streams had to do, in time of its processor: of many, as its clock is coarse. */
+  readonly heldMs: number
+}
+export type RequestFigures = {
+  readonly onThread: BuildFigures
+  readonly here: BuildFigures
+  /** The same with 10 MB of images. */
+  readonly filesOnThread: BuildFigures
+  readonly filesHere: BuildFigures
+}
+
+/** What a model is sent of an 800 KB window: on its own thread, and on this one. */
+export async function benchRequest({
+  dir,
+  rounds,
+}: {
+  readonly dir: string
+  readonly rounds: number
+}): Promise<RequestFigures> {
+  const path = join(dir, 'request.db')
+  const blobsDir = `${path}.blobs`
+  const store = orThrow(await openSqliteStore({ path }))
+  const blobs = orThrow(await openFileBlobs(blobsDir))
+  const here = createRequests(store, blobs)
+  const thread = createRequestThread({
+    source: { path, blobsDir },
+    here,
+    onProblem: ({ cause }) => console.error(cause),
+  })
+  try {
+    const plain = await writeBusySession(store, { windowBytes, files: [] })
+    const files = await storeImages(blobs, images.count, images.bytesEach)
+    const withFiles = await writeBusySession(store, { windowBytes, files })
+    const [onThread, onThis] = await compare(thread, here, plain, rounds * 20)
+    const [filesOnThread, filesHere] = await compare(thread, here, withFiles, rounds * 12)
+    return { onThread, here: onThis, filesOnThread, filesHere }
+  } finally {
+    await thread.close()
+    await store.close()
+  }
+}
+
+async function compare(
+  thread: Requests,
+  here: Requests,
+  session: BusySession,
+  samples: number,
+): Promise<readonly [BuildFigures, BuildFigures]> {
+  const ways = [thread, here].map((requests) => ({ requests, buildMs: [] as number[], heldMs: [] as number[] }))
+  for (const { requests } of ways) for (let warm = 0; warm < warmBuilds; warm++) await time(requests, session)
+  // Several in a row: what one way leaves to the garbage collector must not be charged to the other.
+  for (let sample = 0; sample < samples; sample += inARow) {
+    for (const { requests, buildMs, heldMs } of ways) {
+      const before = process.threadCpuUsage()
+      for (let one = 0; one < inARow; one++) buildMs.push(await time(requests, session))
+      const { user, system } = process.threadCpuUsage(before)
+      heldMs.push((user + system) / 1000 / inARow)
+    }
+  }
+  const [onThread, onThis] = ways.map(({ buildMs, heldMs }) => ({ buildMs: median(buildMs), heldMs: median(heldMs) }))
+  if (!onThread || !onThis) throw new Error('there are two ways')
+  return [onThread, onThis]
+}
+
+async function time(requests: Requests, { id, state }: BusySession): Promise<number> {
+  const { line, seq, checkpoint, pins } = state
+  const place = { session: id, line, seq, checkpoint, pins }
+  const told = { model: 'demo/agent', thinkingLevel: 'off', system: 'Be kind.', tools: [] } as const
+  const start = performance.now()
+  const { messages } = await requests.build({ ...place, ...told })
+  if (messages.length < 400) throw new Error(`${messages.length} messages are not the window`)
+  return performance.now() - start
+}
+
+if (import.meta.main) {
+  const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))
+  try {
+    console.log(await benchRequest({ dir, rounds: 5 }))
+  } finally {
+    rmSync(dir, { recursive: true, force: true })
+  }
+}

@@ -1,0 +1,51 @@
+import { type Given, recordsOf, said } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { chooseCut } from './cut.ts'
+import { toWindow } from './window.ts'
+
+const text = (step: number): Given => ({ type: 'text.said', turn: 0, step, text: 'words', provider: 'sim' })
+const call = (step: number): Given => ({
+  type: 'call.requested',
+  turn: 0,
+  step,
+  tool: 'look',
+  args: {},
+  provider: 'sim',
+})
+const started: Given = { type: 'step.started', turn: 0, model: 'sim/m', thinkingLevel: 'off', attempt: 1 }
+const windowOf = (...given: readonly Given[]) => {
+  const records = recordsOf(given)
+  return toWindow({ summary: null, from: 0, records, settled: records })
+}
+
+describe('where a window may be cut', () => {
+  it('is before the last six messages', () => {
+    const given = Array.from({ length: 8 }, (_, index) => said(`${index}`))
+    expect(chooseCut(windowOf(...given), null)).toMatchObject({
+      keepFrom: 3,
+      prompt: null,
+      cut: [{ seq: 1 }, { seq: 2 }],
+    })
+  })
+
+  it('is nowhere when there are no more than those', () => {
+    expect(chooseCut(windowOf(...Array.from({ length: 6 }, () => said('a'))), null)).toBeNull()
+    expect(chooseCut(windowOf(), null)).toBeNull()
+  })
+
+  it('is never inside an answer: the kept part is widened to its step', () => {
+    // 1 user, 2 step, 3 text, 4..10 calls of step 2
+    const given = [said('go'), started, text(2), ...Array.from({ length: 7 }, () => call(2))]
+    expect(chooseCut(windowOf(...given), null)).toMatchObject({ keepFrom: 2, cut: [{ seq: 1 }] })
+    expect(chooseCut(windowOf(...given.slice(1)), null)).toBeNull()
+  })
+
+  it('keeps the prompt of the running turn, and counts it as not spared', () => {
+    const given = [said('a long prompt'), ...Array.from({ length: 7 }, (_, index) => text(index + 20))]
+    const running = chooseCut(windowOf(...given), 0)
+    const resting = chooseCut(windowOf(...given), null)
+    expect(running).toMatchObject({ prompt: 1 })
+    expect(resting).toMatchObject({ prompt: null })
+    expect(resting?.savedTokens).toBeGreaterThan(running?.savedTokens ?? 0)
+  })
+})

@@ -1,0 +1,92 @@
+export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
+
+/** What a file is, by its bytes. `broken` has the beginning of a kind we know and cannot be all of it. */
+export type FileKind =
+  | { readonly type: 'image'; readonly mediaType: ImageType; readonly width: number; readonly height: number }
+  | { readonly type: 'pdf'; readonly mediaType: 'application/pdf' }
+  | { readonly type: 'text'; readonly mediaType: 'text/plain' }
+  | { readonly type: 'broken'; readonly mediaType: ImageType }
+
+type Size = { readonly width: number; readonly height: number }
+
+/** Finds out what a file is from its bytes alone, whatever it was called; null when it is nothing we know. */
+export const fileKind = (bytes: Uint8Array): FileKind | null =>
+  markedKind(bytes) ?? (isText(bytes) ? { type: 'text', mediaType: 'text/plain' } : null)
+
+/** The same for the kinds that begin with a mark of their own; looks at no more than the beginning. */
+export function markedKind(bytes: Uint8Array): FileKind | null {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const image = (mediaType: ImageType, size: Size | null): FileKind =>
+    size && size.width > 0 && size.height > 0
+      ? { type: 'image', mediaType, width: size.width, height: size.height }
+      : { type: 'broken', mediaType }
+
+  if (latin(bytes, 0, 8) === '\x89PNG\r\n\x1a\n') return image('image/png', pngSize(bytes, view))
+  if (latin(bytes, 0, 3) === '\xff\xd8\xff') return image('image/jpeg', jpegSize(view))
+  if (/^GIF8[79]a$/.test(latin(bytes, 0, 6))) return image('image/gif', gifSize(view))
+  if (latin(bytes, 0, 4) === 'RIFF' && latin(bytes, 8, 12) === 'WEBP') return image('image/webp', webpSize(bytes, view))
+  if (/^(\xef\xbb\xbf)?\s*%PDF-/.test(latin(bytes, 0, 64))) return { type: 'pdf', mediaType: 'application/pdf' }
+  return null
+}
+
+/** Bytes as Latin-1: one character for each. */
+export const latin = (bytes: Uint8Array, from: number, to: number): string =>
+  String.fromCharCode(...bytes.subarray(from, to))
+
+function isText(bytes: Uint8Array): boolean {
+  if (bytes.length === 0 || bytes.includes(0)) return false
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return true
+  } catch {
+    return false
+  }
+}
+
+const pngSize = (bytes: Uint8Array, view: DataView): Size | null =>
+  view.byteLength >= 24 && latin(bytes, 12, 16) === 'IHDR'
+    ? { width: view.getUint32(16), height: view.getUint32(20) }
+    : null
+
+const gifSize = (view: DataView): Size | null =>
+  view.byteLength >= 10 ? { width: view.getUint16(6, true), height: view.getUint16(8, true) } : null
+
+/** Walks the segments up to the one that begins a frame. */
+function jpegSize(view: DataView): Size | null {
+  let at = 2
+  while (at + 9 <= view.byteLength) {
+    if (view.getUint8(at) !== 0xff) return null
+    const marker = view.getUint8(at + 1)
+    if (marker === 0xff) {
+      at += 1 // padding
+    } else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)) {
+      at += 2 // has no body
+    } else if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) {
+      return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) }
+    } else if (marker === 0xd9 || marker === 0xda) {
+      return null // the picture begins, or ends, and nobody said its size
+    } else {
+      at += 2 + Math.max(2, view.getUint16(at + 2))
+    }
+  }
+  return null
+}
+
+function webpSize(bytes: Uint8Array, view: DataView): Size | null {
+  const form = latin(bytes, 12, 16)
+  if (view.byteLength < (form === 'VP8L' ? 25 : 30)) return null
+  switch (form) {
+    case 'VP8 ':
+      return { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff }
+    case 'VP8L': {
+      const bits = view.getUint32(21, true)
+      return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
+    }
+    case 'VP8X': {
+      const size = (at: number) => view.getUint16(at, true) + view.getUint8(at + 2) * 0x10000 + 1
+      return { width: size(24), height: size(27) }
+    }
+    default:
+      return null
+  }
+}

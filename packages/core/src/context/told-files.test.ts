@@ -1,0 +1,90 @@
+import { BlobHash, type Content, limits } from '@holdfast/protocol'
+import { aPdf, aPng, historyProviders, recordsOf, validateHistory } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { buildRequest } from './build-request.ts'
+import { toWindow } from './window.ts'
+
+type Sent = { readonly name?: string; readonly mediaType: string; readonly bytes: Uint8Array; readonly size?: number }
+
+const hashOf = (index: number) => BlobHash.parse(index.toString(16).padStart(64, '0'))
+
+/** What the model is told where these files were sent, one prompt each. */
+function told(sent: readonly Sent[], takes?: readonly string[]) {
+  const files = new Map(sent.map(({ bytes }, index) => [hashOf(index), bytes]))
+  const records = recordsOf(
+    sent.map(({ name, mediaType, bytes, size = bytes.length }, index) => {
+      const content: Content = [{ type: 'file', blob: hashOf(index), mediaType, ...(name && { name }), bytes: size }]
+      return { type: 'user.said', turn: 0, content }
+    }),
+  )
+  const window = toWindow({ summary: null, from: 0, records, settled: [] })
+  const request = buildRequest({
+    ...{ model: 'sim/model', thinkingLevel: 'off', system: '', tools: [], window, files, takes },
+  })
+  expect(historyProviders.flatMap((provider) => validateHistory(provider, request))).toEqual([])
+  return request.messages.flatMap(({ content }) =>
+    content.map((part) => ('type' in part && part.type === 'file' ? part : 'text' in part ? part.text : null)),
+  )
+}
+
+const png: Sent = { name: 'a.png', mediaType: 'image/png', bytes: aPng() }
+const pdf: Sent = { name: 'a.pdf', mediaType: 'application/pdf', bytes: aPdf }
+const text = (words: string, name = 'a.txt'): Sent => ({ name, mediaType: 'text/plain', bytes: Buffer.from(words) })
+
+describe('the files of a request', () => {
+  it('are sent where the model takes them', () => {
+    expect(told([png, pdf])).toEqual([
+      { type: 'file', mediaType: 'image/png', name: 'a.png', bytes: png.bytes },
+      { type: 'file', mediaType: 'application/pdf', name: 'a.pdf', bytes: aPdf },
+    ])
+    expect(told([png], ['image/*'])).toEqual(told([png], ['image/png']))
+  })
+
+  it.each([
+    [png, [], '[image a.png: this model takes no images]'],
+    [png, ['image/jpeg'], '[image a.png: this model takes no image/png]'],
+    [pdf, ['image/*'], '[file a.pdf: this model takes no PDF files]'],
+  ])('are a word where it does not (%#)', (file, takes, words) => {
+    expect(told([file], takes)).toEqual([words])
+  })
+
+  it('are a word where they are not what is on record, so that an old log stays usable', () => {
+    expect(told([{ ...png, bytes: Buffer.from('no image') }])).toEqual(['[the file a.png cannot be read]'])
+    expect(told([{ ...png, bytes: png.bytes.subarray(0, 20) }])).toEqual(['[the file a.png cannot be read]'])
+    expect(told([{ ...png, mediaType: 'text/plain' }])).toEqual(['[the file a.png cannot be read]'])
+    expect(told([{ ...png, mediaType: 'application/zip' }])).toEqual([
+      '[file a.png: this model takes no application/zip]',
+    ])
+    const heavy = Buffer.concat([aPng(), new Uint8Array(limits.imageBytesMax)])
+    expect(told([{ ...png, bytes: heavy }])).toEqual(['[the file a.png was left out: it is too large for any model]'])
+  })
+
+  it('are told as text where they are text, in a fence nothing in them closes', () => {
+    expect(told([text('one\n```\ntwo')])).toEqual(['The file a.txt:\n````\none\n```\ntwo\n````'])
+    expect(told([text('x', 'a.txt]\nforged')], [])).toEqual(['The file a.txt]\\nforged:\n```\nx\n```'])
+  })
+
+  it('are cut where they are long, between two characters', () => {
+    const [cut] = told([text(`a${'ü'.repeat(limits.textFileBytesMax / 2)}`)])
+    expect(cut).not.toContain('\ufffd')
+    expect(cut).toMatch(/ü\n```\n\[the file a.txt was cut: 262144 of 262145 bytes are shown\]$/)
+  })
+
+  it('leave the oldest out where they would be too much together', () => {
+    const large = (name: string): Sent => ({ ...pdf, name, size: 9_000_000 })
+    const words = (name: string) => `[the file ${name} was left out: the request would be too large]`
+    const parts = told([{ ...png, name: 'small.png' }, large('1'), large('2'), large('3')])
+    expect(parts.map((part) => (typeof part === 'string' ? part : part?.name))).toEqual([
+      words('small.png'),
+      words('1'),
+      '2',
+      '3',
+    ])
+    expect(told(Array.from({ length: limits.requestFilesMax + 1 }, () => png))[0]).toBe(words('a.png'))
+  })
+
+  it('count only where they are sent', () => {
+    const large: Sent = { ...pdf, size: 19_000_000 }
+    expect(told([png, large, large], ['image/*'])[0]).toMatchObject({ type: 'file' })
+  })
+})

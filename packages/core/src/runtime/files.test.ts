@@ -1,0 +1,153 @@
+import type { BlobHash, Content, Frame } from '@holdfast/protocol'
+import { aPdf, aPng, type House, isRecord, say } from '@holdfast/testkit'
+import { createMemoryBlobs } from 'holdfast/store'
+import { describe, expect, it } from 'vitest'
+import type { Blobs } from '../ports/blobs.ts'
+import { openMemoryHouse } from '../testing/memory-house.ts'
+import { storeFile } from './store-file.ts'
+
+/** A disk on which files can go bad. */
+function createFragileBlobs() {
+  const inner = createMemoryBlobs()
+  const bad = new Map<BlobHash, () => ReturnType<Blobs['open']>>()
+  const blobs: Blobs = { ...inner, open: (hash) => bad.get(hash)?.() ?? inner.open(hash) }
+  return { blobs, bad }
+}
+
+const put = async ({ blobs }: Pick<House, 'blobs'>, bytes: Uint8Array, mediaType: string): Promise<Content[number]> => {
+  const stored = await blobs.put([bytes])
+  if (!stored.ok) throw new Error(stored.fault.message)
+  return { type: 'file', blob: stored.value.hash, mediaType, name: 'a.png', bytes: bytes.length }
+}
+const prompt = (...content: Content) => ({ type: 'sendPrompt' as const, content })
+const lastTold = ({ model }: House) =>
+  model.requests.at(-1)?.messages.flatMap(({ content }): readonly unknown[] => content)
+const restedAfter = (seq: number) => (frame: Frame) =>
+  isRecord('turn.ended')(frame) && frame.type === 'record' && frame.record.seq > seq
+
+describe('a prompt with a file', () => {
+  it.each([
+    ['that is a tool’s output', Buffer.from([1, 2, 3, 255]), 'image/png', 'wrong_media_type', /PNG, JPEG/],
+    [
+      'that is text under the name of an image',
+      Buffer.from('words'),
+      'image/png',
+      'wrong_media_type',
+      /is text\/plain/,
+    ],
+    ['that is a PDF under the name of an image', aPdf, 'image/png', 'wrong_media_type', /is application\/pdf/],
+    ['that is an image under the name of text', aPng(), 'text/plain', 'wrong_media_type', /is image\/png/],
+    ['that breaks off', aPng().subarray(0, 20), 'image/png', 'wrong_media_type', /breaks off/],
+    ['that is empty', new Uint8Array(), 'image/png', 'bad_request', /is empty/],
+    ['that was never made smaller', aPng(1600, 2), 'image/png', 'too_large', /Store it as a file first/],
+    ['that is too large for a request', new Uint8Array(20_000_001), 'image/png', 'too_large', /over 20000000/],
+  ])('%s is refused, and the session goes on', async (_, bytes, mediaType, code, message) => {
+    const house = await openMemoryHouse({ script: [[say('hello')]] })
+    const before = await house.events()
+    const refused = await house.send('c1', prompt(await put(house, bytes, mediaType)))
+    expect(refused).toMatchObject({ ok: false, fault: { code, message: expect.stringMatching(message) } })
+    expect(await house.events()).toEqual(before)
+    expect(await house.send('c2', prompt({ type: 'text', text: 'hi' }))).toMatchObject({ ok: true })
+    await house.frame(isRecord('turn.ended'))
+    expect(await house.events()).toContain('text.said')
+  })
+
+  it('is refused where the picture cannot be decoded', async () => {
+    const images = { fit: async () => 'damaged' as const }
+    const house = await openMemoryHouse({ images })
+    expect(await house.send('c1', prompt(await put(house, aPng(), 'image/png')))).toMatchObject({
+      fault: { code: 'wrong_media_type' },
+    })
+  })
+
+  it('is refused where the file is not as large as it says', async () => {
+    const house = await openMemoryHouse()
+    const file = await put(house, aPng(), 'image/png')
+    expect(await house.send('c1', prompt({ ...file, bytes: 1 } as Content[number]))).toMatchObject({
+      fault: { code: 'bad_request', details: { bytes: aPng().length } },
+    })
+  })
+
+  it('is refused where its files are too much together', async () => {
+    const house = await openMemoryHouse()
+    const file = await put(house, Buffer.alloc(7_000_000, 'words '), 'text/plain')
+    expect(await house.send('c1', prompt(file, file, file))).toMatchObject({ fault: { code: 'too_large' } })
+  })
+
+  it('is taken under another name for the same type, and recorded under the proper one', async () => {
+    const house = await openMemoryHouse({ script: [[say('hello')]] })
+    const file = await put(house, aPng(), 'image/X-PNG; q=1')
+    expect(await house.send('c1', prompt(file))).toMatchObject({ ok: true })
+    await house.frame(isRecord('turn.ended'))
+    expect(lastTold(house)).toEqual([
+      { type: 'file', mediaType: 'image/png', name: 'a.png', bytes: new Uint8Array(aPng()) },
+    ])
+  })
+
+  it.each([
+    ['is gone', async () => null],
+    ['was changed', async () => [Buffer.from(aPng(9, 9))]],
+    [
+      'cannot be read',
+      async () => {
+        throw new Error('EIO')
+      },
+    ],
+  ])('goes on with a word in its place when the file %s afterwards', async (_, open) => {
+    const { blobs, bad } = createFragileBlobs()
+    const house = await openMemoryHouse({ blobs, script: [[say('a')], [say('b')]] })
+    const file = await put(house, aPng(), 'image/png')
+    await house.send('c1', prompt(file))
+    await house.frame(isRecord('turn.ended'))
+    if (file.type === 'file') bad.set(file.blob, open as () => ReturnType<Blobs['open']>)
+    const second = await house.send('c2', prompt({ type: 'text', text: 'and?' }))
+    await house.frame(restedAfter(second.ok ? second.value.seq : 0))
+    expect(lastTold(house)).toEqual([
+      { type: 'text', text: '[the file a.png is gone]' },
+      { type: 'text', text: 'a' },
+      { type: 'text', text: 'and?' },
+    ])
+    expect((await house.events()).filter((type) => type === 'text.said')).toHaveLength(2)
+    expect(await house.send('c3', prompt(file))).toMatchObject({ fault: { code: 'blob_not_found' } })
+  })
+
+  it('tells a model of what it does not take', async () => {
+    const house = await openMemoryHouse({ script: [[say('a')]], takes: [] })
+    await house.send('c1', prompt(await put(house, aPng(), 'image/png')))
+    await house.frame(isRecord('turn.ended'))
+    expect(lastTold(house)).toEqual([{ type: 'text', text: '[image a.png: this model takes no images]' }])
+  })
+})
+
+describe('a stored file', () => {
+  const images = { fit: async (bytes: Uint8Array, mediaType: string) => ({ bytes, mediaType, changed: 'turned' }) }
+  const parts = () => ({ blobs: createMemoryBlobs(), memoryBlobs: createMemoryBlobs(), images })
+
+  it('is a part for a prompt, under its true type, with what was done to it', async () => {
+    const stored = await storeFile(parts(), aPng(), { name: 'a.jpg' })
+    expect(stored).toMatchObject({
+      value: { file: { type: 'file', mediaType: 'image/png', name: 'a.jpg', bytes: aPng().length }, changed: 'turned' },
+    })
+    expect(await storeFile(parts(), Buffer.from('words'))).toMatchObject({
+      value: { file: { mediaType: 'text/plain' } },
+    })
+  })
+
+  it('is kept off the disk where it is to be', async () => {
+    const place = parts()
+    const stored = await storeFile(place, aPdf, { persist: false })
+    const blob = stored.ok ? stored.value.file.blob : null
+    expect(blob && (await place.blobs.has(blob))).toBe(false)
+    expect(blob && (await place.memoryBlobs.has(blob))).toBe(true)
+  })
+
+  it.each([
+    ['damaged', 'wrong_media_type'],
+    ['too large', 'too_large'],
+    ['unavailable', 'wrong_media_type'],
+  ] as const)('is refused where the picture is %s', async (found, code) => {
+    const place = { ...parts(), images: { fit: async () => found } }
+    expect(await storeFile(place, aPng(), { name: 'a.png' })).toMatchObject({ ok: false, fault: { code } })
+    expect(await storeFile(place, aPng(), { name: 'x'.repeat(300) })).toMatchObject({ fault: { code: 'bad_request' } })
+  })
+})

@@ -1,0 +1,103 @@
+import { orThrow, SessionId } from '@holdfast/protocol'
+import { aSession, aTool, call, createGate, type House, say, waitAt } from '@holdfast/testkit'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { openMemoryHouse } from '../testing/memory-house.ts'
+import { type Talk, talkTo } from '../testing/talk.ts'
+import { askForText } from './ask-for-text.ts'
+import { createLocalHandle } from './local-handle.ts'
+
+/** What the model-based simulation found; its stories are in test/simulation/stories.ts. */
+
+let house: House
+let talk: Talk
+beforeEach(async () => {
+  house = await openMemoryHouse({ script: (_, index) => [say(`answer ${index}`)] })
+  talk = talkTo(house.handle)
+  for (const text of ['one', 'two']) await talk.ask(text)
+})
+const countsOf = async (handle = house.handle) => orThrow(await handle.snapshot()).meta.messageCount
+
+describe('a session that has moved', () => {
+  it('keeps the last answer of the line it stands on, when it is told to keep the plan', async () => {
+    await talk.tell({ type: 'branchAt', turn: 0 })
+    await talk.tell({ type: 'enterExec', keepPlan: true })
+    const { messages } = orThrow(await house.handle.page())
+    expect(messages.filter(({ pinned }) => pinned)).toMatchObject([{ kind: 'assistant', text: 'answer 0' }])
+  })
+
+  it('is decided where it stands, not where it stood when a command was looked into', async () => {
+    const seeded = [{ role: 'user', content: 'a' } as const, { role: 'assistant', content: 'b' } as const]
+    await Promise.all([
+      talk.tell({ type: 'setHistory', messages: seeded }),
+      talk.tell({ type: 'truncateHistory', keepLast: 1 }),
+    ])
+    expect(await talk.words()).toEqual(['b'])
+    expect(await countsOf()).toBe(1)
+  })
+})
+
+describe('a line whose beginning is hidden', () => {
+  it('is counted without what is hidden, where it is forked or gone back on', async () => {
+    await talk.ask('three')
+    await talk.tell({ type: 'truncateHistory', keepLast: 5 })
+    const { session } = await talk.tell({ type: 'fork' })
+    expect(await countsOf(createLocalHandle(house.roster, SessionId.parse(session)))).toBe(5)
+    await talk.tell({ type: 'branchAt', turn: 1 })
+    expect(await countsOf()).toBe(2)
+  })
+})
+
+it('answers a fork that is sent under the id of another command as that was answered', async () => {
+  const first = await house.send('cmd-1', { type: 'addSystemMessage', text: 'a note' })
+  expect(await house.send('cmd-1', { type: 'fork' })).toEqual(first)
+})
+
+describe('folding all calls', () => {
+  it('goes by what a person sees: none is folded once each was opened', async () => {
+    const script = [[call('touch', {})], [say('done')]]
+    house = await openMemoryHouse({
+      script,
+      tools: [aTool('touch', async () => ({ type: 'ok', output: { text: '' } }), false)],
+    })
+    talk = talkTo(house.handle)
+    await talk.ask('go')
+    const { messages } = orThrow(await house.handle.page())
+    const message = messages.find(({ kind }) => kind === 'tool_call')?.id ?? 0
+    await talk.tell({ type: 'toggleAllToolCollapses' })
+    await talk.tell({ type: 'toggleToolCollapse', message })
+    expect(await talk.tell({ type: 'toggleAllToolCollapses' })).toEqual({ collapsed: true })
+  })
+})
+
+describe('a summary that is being written', () => {
+  it('is over at once when it is aborted, however long its provider still takes', async () => {
+    const stopping = new AbortController()
+    const provider = {
+      async *stream() {
+        stopping.abort()
+        await new Promise(() => undefined)
+        yield { type: 'said', part: 0, said: { type: 'text', text: 'never' } } as const
+      },
+    }
+    const request = { model: 'sim/model', thinkingLevel: 'off', system: '', tools: [], messages: [] } as const
+    expect(await askForText(provider, request, stopping.signal)).toEqual({ failed: 'It was aborted.' })
+  })
+
+  it('keeps its session in memory until it is done', async () => {
+    const gate = createGate()
+    house = await openMemoryHouse({
+      script: ({ purpose }) => (purpose === 'summary' ? [waitAt(gate), say('# Note')] : [say('answer')]),
+    })
+    talk = talkTo(house.handle)
+    await talk.ask('one')
+    const written = talk.tell({ type: 'summarize' })
+    while (!house.model.requests.some(({ purpose }) => purpose === 'summary')) await new Promise(setImmediate)
+    house.clock.advance(16 * 60_000)
+    gate.open()
+    expect(await written).toMatchObject({ text: '# Note' })
+    expect(house.roster.awake(aSession)).not.toBeNull()
+    house.clock.advance(16 * 60_000)
+    await new Promise(setImmediate)
+    expect(house.roster.awake(aSession)).toBeNull()
+  })
+})

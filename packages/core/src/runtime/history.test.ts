@@ -1,0 +1,305 @@
+import { limits, MessageId, orThrow, type SeedMessages, SessionId } from '@holdfast/protocol'
+import { aSession, aTool, call, type House, say } from '@holdfast/testkit'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createMemoryStore, openMemoryHouse } from '../testing/memory-house.ts'
+import { type Talk, talkTo } from '../testing/talk.ts'
+import { createLocalHandle } from './local-handle.ts'
+
+/** What the model was last told, in words. */
+const told = ({ model }: House) =>
+  model.requests
+    .at(-1)
+    ?.messages.flatMap(({ content }) => content.map((part) => ('text' in part ? part.text : part.type))) ?? []
+
+let house: House
+let talk: Talk
+beforeEach(async () => {
+  house = await openMemoryHouse({ script: (_, index) => [say(`answer ${index}`)] })
+  talk = talkTo(house.handle)
+})
+
+describe('a branch', () => {
+  beforeEach(async () => {
+    for (const text of ['one', 'two', 'three']) await talk.ask(text)
+  })
+
+  it('stands at the end of a turn, and keeps the line that was under a name', async () => {
+    expect(await talk.tell({ type: 'branchAt', turn: 0 })).toEqual({ branch: 'branch-1' })
+    expect(await talk.words()).toEqual(['one', 'answer 0'])
+    expect(await talk.words('branch-1')).toEqual(['one', 'answer 0', 'two', 'answer 1', 'three', 'answer 2'])
+  })
+
+  it('is what the model sees from then on', async () => {
+    await talk.tell({ type: 'branchAt', turn: 0 })
+    await talk.ask('another two')
+    expect(told(house)).toEqual(['one', 'answer 0', 'another two'])
+  })
+
+  it('is counted on from where it stands', async () => {
+    await talk.tell({ type: 'branchAt', turn: 1 })
+    await talk.ask('another three')
+    const { meta } = orThrow(await house.handle.snapshot())
+    expect(meta).toMatchObject({ turnCount: 3, messageCount: 9, branchCount: 1 })
+  })
+
+  it('is taken up again as it was left, and what is left for it is kept', async () => {
+    await talk.tell({ type: 'branchAt', turn: 0 })
+    await talk.ask('another two')
+    expect(await talk.tell({ type: 'switchBranch', branch: 'branch-1' })).toEqual({ branch: 'branch-1' })
+    expect(await talk.words()).toEqual(['one', 'answer 0', 'two', 'answer 1', 'three', 'answer 2'])
+    expect(await talk.tell({ type: 'switchBranch', branch: 0 })).toEqual({ branch: 'branch-2' })
+    expect(await talk.words()).toEqual(['one', 'answer 0', 'another two', 'answer 3'])
+    expect(await talk.tell({ type: 'switchBranch', branch: 'branch-2' })).toEqual({})
+  })
+
+  it('keeps its name however often it is left', async () => {
+    await talk.tell({ type: 'branchAt', turn: 0 })
+    for (let round = 0; round < 3; round++) {
+      await talk.tell({ type: 'switchBranch', branch: 0 })
+      await talk.ask(`round ${round}`)
+    }
+    const branches = orThrow(await house.handle.branches())
+    expect(branches).toHaveLength(1)
+    expect(new Set([...branches.map(({ name }) => name), orThrow(await house.handle.snapshot()).view.branch])).toEqual(
+      new Set(['branch-1', 'branch-2']),
+    )
+  })
+
+  it('is listed with its counts, and with the first message that is not on the line', async () => {
+    await talk.tell({ type: 'branchAt', turn: 0 })
+    const [branch] = orThrow(await house.handle.branches())
+    expect(branch).toMatchObject({ name: 'branch-1', turns: 3, messages: 9 })
+    const { messages } = orThrow(await house.handle.page({ branch: 'branch-1' }))
+    expect(messages.find(({ id }) => id === branch?.differsAt)).toMatchObject({ kind: 'user', text: 'two' })
+  })
+
+  it('is refused where there is no such turn or branch, and nothing changes', async () => {
+    const before = await house.events()
+    expect([
+      await talk.refusal({ type: 'branchAt', turn: 3 }),
+      await talk.refusal({ type: 'rewind', turn: 99 }),
+      await talk.refusal({ type: 'switchBranch', branch: 'nowhere' }),
+      await talk.refusal({ type: 'switchBranch', branch: 0 }),
+    ]).toEqual(['turn_not_found', 'turn_not_found', 'branch_not_found', 'branch_not_found'])
+    expect(await house.handle.page({ branch: 'nowhere' })).toMatchObject({ fault: { code: 'branch_not_found' } })
+    expect(await house.events()).toEqual(before)
+  })
+
+  it('is still there after the session was unloaded', async () => {
+    await talk.tell({ type: 'branchAt', turn: 0 })
+    await house.roster.unload(aSession)
+    await talk.tell({ type: 'switchBranch', branch: 'branch-1' })
+    await talk.ask('four')
+    expect(told(house)).toEqual(['one', 'answer 0', 'two', 'answer 1', 'three', 'answer 2', 'four'])
+  })
+
+  it('pages both ways, on the line and on a branch', async () => {
+    await talk.tell({ type: 'branchAt', turn: 0 })
+    await talk.ask('another two')
+    for (const branch of [undefined, 'branch-1']) {
+      const whole = orThrow(await house.handle.page({ branch })).messages.map(({ id }) => id)
+      const last = orThrow(await house.handle.page({ branch, limit: 2 }))
+      const before = orThrow(await house.handle.page({ branch, limit: 100, before: last.before ?? undefined }))
+      expect([...before.messages, ...last.messages].map(({ id }) => id)).toEqual(whole)
+      const first = orThrow(await house.handle.page({ branch, limit: 2, after: MessageId.parse(0) }))
+      const after = orThrow(await house.handle.page({ branch, limit: 100, after: first.after ?? undefined }))
+      expect([...first.messages, ...after.messages].map(({ id }) => id)).toEqual(whole)
+    }
+  })
+})
+
+describe('going back', () => {
+  it('leaves what came after as a branch, and a turn that was cut short can be continued there', async () => {
+    for (const text of ['one', 'two']) await talk.ask(text)
+    expect(await talk.tell({ type: 'rewind', turn: 0 })).toEqual({ branch: 'branch-1' })
+    expect(await talk.words()).toEqual(['one', 'answer 0'])
+    expect(await talk.refusal({ type: 'continue' })).toBe('nothing_to_continue')
+  })
+})
+
+describe('a fork', () => {
+  const fork = async (at?: number) => {
+    const { session } = await talk.tell({ type: 'fork', ...(at !== undefined && { at }) })
+    const handle = createLocalHandle(house.roster, SessionId.parse(session))
+    return { handle, talk: talkTo(handle), id: SessionId.parse(session) }
+  }
+  beforeEach(async () => {
+    for (const text of ['one', 'two']) await talk.ask(text)
+  })
+
+  it('shares the past and goes its own way', async () => {
+    const forked = await fork(0)
+    expect(await forked.talk.words()).toEqual(['one', 'answer 0'])
+    await forked.talk.ask('elsewhere')
+    expect(told(house)).toEqual(['one', 'answer 0', 'elsewhere'])
+    expect(await forked.talk.words()).toEqual(['one', 'answer 0', 'elsewhere', 'answer 2'])
+    expect(await talk.words()).toEqual(['one', 'answer 0', 'two', 'answer 1'])
+  })
+
+  it('is of the last turn that ended unless told otherwise, and is listed with its parent', async () => {
+    const forked = await fork()
+    expect(await forked.talk.words()).toEqual(['one', 'answer 0', 'two', 'answer 1'])
+    const { meta } = orThrow(await forked.handle.snapshot())
+    expect(meta).toMatchObject({ parent: aSession, turnCount: 2, messageCount: 6, title: 'one (fork)', preview: 'one' })
+    const { sessions } = await house.store.list({ limit: 10 })
+    expect(sessions.map((row) => row.meta.id)).toContain(forked.id)
+  })
+
+  it('of a fork reads from both', async () => {
+    const first = await fork(0)
+    await first.talk.ask('elsewhere')
+    const { session } = await first.talk.tell({ type: 'fork' })
+    const second = talkTo(createLocalHandle(house.roster, SessionId.parse(session)))
+    expect(await second.words()).toEqual(['one', 'answer 0', 'elsewhere', 'answer 2'])
+    const { session: early } = await first.talk.tell({ type: 'fork', at: 0 })
+    const third = createLocalHandle(house.roster, SessionId.parse(early))
+    expect(orThrow(await third.snapshot()).meta.parent).toBe(first.id) // though all it shares is of the first of all
+    expect(await second.tell({ type: 'branchAt', turn: 0 })).toEqual({ branch: 'branch-1' })
+    expect(await second.words()).toEqual(['one', 'answer 0'])
+  })
+
+  it('inherits pins and compactions, and neither trust nor what waits', async () => {
+    const [first] = orThrow(await house.handle.page()).messages
+    await talk.tell({ type: 'togglePin', message: first?.id ?? 0 })
+    await talk.tell({ type: 'setToolTrust', tool: 'touch', scope: 'session' })
+    const { view } = orThrow(await (await fork()).handle.snapshot())
+    expect(view).toMatchObject({ pins: [first?.id], trust: [], queue: [] })
+  })
+
+  it('knows nothing of what came after it: neither pins nor compactions', async () => {
+    for (let turn = 2; turn < 6; turn++) await talk.ask(`turn ${turn}`)
+    const last = orThrow(await house.handle.page()).messages.findLast(({ kind }) => kind === 'user')
+    await talk.tell({ type: 'togglePin', message: last?.id ?? 0 })
+    await talk.tell({ type: 'setSummary', summary: 'much later' })
+    const { handle, talk: forked } = await fork(0)
+    expect(orThrow(await handle.snapshot()).view).toMatchObject({ pins: [], checkpoint: null })
+    await forked.ask('elsewhere')
+    expect(told(house)).toEqual(['one', 'answer 0', 'elsewhere'])
+  })
+
+  it('asked for twice under one id is one session', async () => {
+    const ask = () => house.send('same', { type: 'fork' })
+    expect(orThrow(await ask()).result).toEqual(orThrow(await ask()).result)
+    expect((await house.store.list({ limit: 10 })).sessions).toHaveLength(2)
+  })
+
+  it('that a crash kept from being made is made when it is asked for again', async () => {
+    const store = createMemoryStore()
+    let isFull = false
+    house = await openMemoryHouse({
+      store: {
+        ...store,
+        create: (...args) => (isFull ? Promise.reject(new Error('killed')) : store.create(...args)),
+      },
+      script: (_, index) => [say(`answer ${index}`)],
+    })
+    talk = talkTo(house.handle)
+    await talk.ask('one')
+    isFull = true
+    await expect(house.send('same', { type: 'fork' })).rejects.toThrow('killed')
+    isFull = false
+    const { result } = orThrow(await house.send('same', { type: 'fork' }))
+    expect(await talkTo(createLocalHandle(house.roster, SessionId.parse(result['session']))).words()).toEqual([
+      'one',
+      'answer 0',
+    ])
+  })
+
+  it('writes little, however long the past', async () => {
+    const messages = Array.from({ length: 5_000 }, (_, index) => ({
+      role: 'user' as const,
+      content: `message ${index}`,
+    }))
+    await talk.tell({ type: 'seedMessages', messages })
+    const before = (await house.events()).length
+    const forked = await fork()
+    const records = await house.store.read(forked.id, { after: 0, limit: 1, newestFirst: true })
+    expect(JSON.stringify(records).length).toBeLessThan(10_000)
+    expect(before).toBeGreaterThan(0)
+  })
+})
+
+describe('a set or cut history', () => {
+  beforeEach(async () => {
+    for (const text of ['one', 'two']) await talk.ask(text)
+  })
+
+  it('shows exactly the last messages, and what it hides can be brought back', async () => {
+    await talk.tell({ type: 'truncateHistory', keepLast: 2 })
+    expect(orThrow(await house.handle.page()).messages).toHaveLength(2)
+    await talk.ask('three')
+    expect(told(house)).toEqual(['three'])
+    await talk.tell({ type: 'switchBranch', branch: 'branch-1' })
+    expect(await talk.words()).toEqual(['one', 'answer 0', 'two', 'answer 1'])
+  })
+
+  it('keeps the summary that was set before it, also on a branch and when it is come back to', async () => {
+    const summary = 'Summary of the conversation so far:\n\nThey met.'
+    await talk.tell({ type: 'setSummary', summary: 'They met.' })
+    await talk.tell({ type: 'truncateHistory', keepLast: 0 })
+    await talk.ask('three')
+    expect(told(house)).toEqual([summary, 'three'])
+    await talk.tell({ type: 'branchAt', turn: 2 })
+    await talk.tell({ type: 'switchBranch', branch: 'branch-1' })
+    await talk.tell({ type: 'switchBranch', branch: 'branch-3' })
+    await talk.ask('four')
+    expect(told(house).slice(0, 2)).toEqual([summary, 'three'])
+  })
+
+  it('of nothing begins anew', async () => {
+    await talk.tell({ type: 'truncateHistory', keepLast: 0 })
+    expect(await talk.words()).toEqual([])
+    await talk.ask('anew')
+    expect(told(house)).toEqual(['anew'])
+  })
+
+  it('is another past, with turns of its own', async () => {
+    const messages = [
+      { role: 'user', content: 'elsewhere' },
+      { role: 'assistant', content: 'indeed', toolCalls: [{ id: 'x', tool: 'look', args: {} }] },
+      { role: 'tool', toolCallId: 'x', content: 'seen' },
+    ] satisfies SeedMessages
+    await talk.tell({ type: 'setHistory', messages })
+    expect(await talk.words()).toEqual(['elsewhere', 'indeed'])
+    await talk.ask('and?')
+    expect(told(house)).toEqual(['elsewhere', 'indeed', 'call', 'seen', 'and?'])
+    expect(await talk.tell({ type: 'branchAt', turn: 0 })).toEqual({ branch: 'branch-2' })
+    expect(await talk.words()).toEqual(['elsewhere', 'indeed'])
+  })
+
+  it('may be set without end: the newest that was hidden can be named', async () => {
+    for (let round = 0; round < limits.branchesMax + 5; round++) await talk.tell({ type: 'setHistory', messages: [] })
+    const branches = orThrow(await house.handle.branches())
+    expect(branches).toHaveLength(limits.branchesMax)
+    expect(branches.at(-1)?.name).toBe(`branch-${limits.branchesMax + 5}`)
+  })
+})
+
+describe('a pin', () => {
+  it('marks its message on every page, before and after the session was unloaded', async () => {
+    await talk.ask('one')
+    const [first] = orThrow(await house.handle.page()).messages
+    expect(await talk.tell({ type: 'togglePin', message: first?.id ?? 0 })).toEqual({ pinned: true })
+    await house.roster.unload(aSession)
+    expect(orThrow(await house.handle.page()).messages.map(({ pinned }) => pinned)).toEqual([true, false, false])
+    expect(await talk.tell({ type: 'togglePin', message: first?.id ?? 0 })).toEqual({ pinned: false })
+  })
+
+  it('that a compaction cut off is told word for word, with what its call came to', async () => {
+    const seen = { type: 'ok' as const, output: { text: 'the secret number is 7' } }
+    house = await openMemoryHouse({
+      tools: [aTool('look', async () => seen, false)],
+      script: (request, index) =>
+        request.purpose === 'summary' ? [say('in short')] : index === 0 ? [call('look', {})] : [say(`answer ${index}`)],
+    })
+    talk = talkTo(house.handle)
+    for (const text of ['look', 'two', 'three', 'four', 'five']) await talk.ask(text)
+    const pinned = orThrow(await house.handle.page()).messages.find(({ kind }) => kind === 'tool_call')
+    await talk.tell({ type: 'togglePin', message: pinned?.id ?? 0 })
+    await talk.tell({ type: 'compact' })
+    await talk.ask('and?')
+    expect(told(house)[0]).toBe(
+      'Summary of the conversation so far:\n\nin short\n\nPinned messages from it, as they were said:\n\n[tool look] {}\nthe secret number is 7',
+    )
+  })
+})

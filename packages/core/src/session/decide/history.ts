@@ -1,0 +1,72 @@
+import { type Answer, type Event, type HistoryCommand, ok, type Result, refuse, unreachable } from '@holdfast/protocol'
+import type { Facts } from '../input.ts'
+import type { SessionState } from '../state.ts'
+import { appendCheckpoint, compact, setSummary, undoCompaction } from './checkpoint.ts'
+import { fork } from './fork.ts'
+import { setHistory, standAt, switchBranch, truncateHistory } from './line.ts'
+import { addSystemMessage, toggleAllToolCollapses, togglePin, toggleToolCollapse } from './message.ts'
+import { seed } from './seed.ts'
+import { summarize } from './summary.ts'
+import { turnRunning } from './turn-running.ts'
+
+/** What changes the past: which line the session stands on, what is marked on it, what the model is told of it. */
+export function decideHistory(state: SessionState, command: HistoryCommand, facts: Facts): Result<readonly Event[]> {
+  switch (command.type) {
+    case 'branchAt':
+      return standAt(state, 'branch', facts)
+    case 'rewind':
+      return standAt(state, 'rewind', facts)
+    case 'switchBranch':
+      return switchBranch(state, command.branch)
+    case 'truncateHistory':
+      return truncateHistory(state, command.keepLast, facts)
+    case 'setHistory':
+      return setHistory(state, command.messages)
+    case 'seedMessages':
+      return state.turn.phase === 'idle' ? seed(state, command.messages) : refuse(turnRunning)
+    case 'fork':
+      return fork(state, facts)
+    case 'togglePin':
+      return togglePin(state, command.message, facts)
+    case 'toggleToolCollapse':
+      return toggleToolCollapse(state, command.message, facts)
+    case 'toggleAllToolCollapses':
+      return ok(toggleAllToolCollapses(state, facts))
+    case 'addSystemMessage':
+      return addSystemMessage(state, command.text, command.level)
+    case 'compact':
+      return compact(state, facts)
+    case 'undoCompaction':
+      return undoCompaction(state, facts)
+    case 'appendCheckpoint':
+      return appendCheckpoint(state, command, facts)
+    case 'setSummary':
+      return setSummary(state, command.summary)
+    case 'summarize':
+      return summarize(state, facts)
+    default:
+      return unreachable(command)
+  }
+}
+
+/** What such a command is answered, from the first record it wrote. */
+export function historyResult(event: Event): Answer['result'] {
+  switch (event.type) {
+    case 'line.moved':
+      return { branch: event.why === 'switch' ? event.name : event.keep.name }
+    case 'session.forked':
+      return { session: event.fork }
+    case 'message.pinned':
+      return { pinned: event.pinned }
+    case 'message.collapsed':
+      return { collapsed: event.collapsed }
+    case 'checkpoint.written':
+      return { summary: event.summary, tokensBefore: event.tokensBefore, tokensAfter: event.tokensAfter }
+    case 'checkpoint.undone':
+      return { tokens: event.tokens }
+    case 'summary.saved':
+      return { text: event.text, path: event.path }
+    default:
+      return {}
+  }
+}

@@ -1,0 +1,98 @@
+import {
+  type BranchName,
+  clipLine,
+  type Event,
+  fault,
+  type Line,
+  type LineLength,
+  limits,
+  ok,
+  type Result,
+  refuse,
+  type SeedMessages,
+  type Seq,
+} from '@holdfast/protocol'
+import type { Facts } from '../input.ts'
+import { checkpointFor, checkpointOn, closedAt, goingOn, lengthOf, nameToKeep } from '../line.ts'
+import type { SessionState } from '../state.ts'
+import { seed } from './seed.ts'
+import { turnRunning } from './turn-running.ts'
+
+type Move = {
+  readonly line: Line
+  readonly length: LineLength
+  readonly checkpoint: Seq | null
+  readonly name: BranchName | null
+  readonly why: 'branch' | 'switch' | 'rewind' | 'history'
+}
+
+/** Leaves the line for another and keeps it: nothing is lost by moving. */
+function move(state: SessionState, { line, length, checkpoint, name, why }: Move): Event {
+  const { turns, messages } = lengthOf(state)
+  return {
+    type: 'line.moved',
+    to: goingOn(line, state.seq + 2), // after this record: a line on which nothing is said leaves no span behind
+    ...length,
+    checkpoint,
+    keep: { name: nameToKeep(state), turns, messages, ...(why === 'history' && { hidden: true as const }) },
+    name,
+    why,
+  }
+}
+
+/** Stands at the end of a turn: for another try (`branch`), or because what came after was wrong (`rewind`). */
+export function standAt(state: SessionState, why: 'branch' | 'rewind', facts: Facts): Result<readonly Event[]> {
+  if (state.turn.phase !== 'idle') return refuse(turnRunning)
+  const { end } = facts
+  if (!end) return refuse(fault('turn_not_found', 'There is no such turn on this line that has ended.'))
+  if (isFull(state)) return refuse(tooMany)
+  const { seq, ...length } = end
+  const line = closedAt(state.line, seq)
+  return ok([move(state, { line, length, checkpoint: checkpointFor(state, line), name: null, why })])
+}
+
+export function switchBranch(state: SessionState, asked: BranchName | number): Result<readonly Event[]> {
+  if (state.turn.phase !== 'idle') return refuse(turnRunning)
+  if (asked === state.branch) return ok([])
+  const branch = typeof asked === 'number' ? state.branches[asked] : state.branches.find(({ name }) => name === asked)
+  if (!branch) {
+    const known = state.branches.map(({ name }) => name)
+    return refuse(fault('branch_not_found', `There is no branch ${asked}.`, { branch: asked, known }))
+  }
+  if (state.line.length >= limits.lineSpansMax) return refuse(tooMany)
+  const { line, turns, messages, tokens, last, name } = branch
+  const isThere = state.checkpoints.some(({ seq }) => seq === branch.checkpoint) // it may have been undone elsewhere
+  const checkpoint = isThere ? branch.checkpoint : (checkpointOn(state.checkpoints, line)?.seq ?? null)
+  return ok([move(state, { line, length: { turns, messages, tokens, last }, checkpoint, name, why: 'switch' })])
+}
+
+/** Shows the last messages only. Turns keep their numbers: they are the same turns. */
+export function truncateHistory(state: SessionState, keepLast: number, facts: Facts): Result<readonly Event[]> {
+  if (state.turn.phase !== 'idle') return refuse(turnRunning)
+  if (keepLast >= state.messages) return ok([])
+  const from = keepLast === 0 ? state.seq + 1 : (facts.keepFrom?.seq ?? state.seq + 1)
+  const line = clipLine(state.line, from, state.seq).map((span) => ({ ...span }))
+  const summaryTokens = state.checkpoints.find(({ seq }) => seq === state.checkpoint)?.summaryTokens ?? 0
+  const length = { ...lengthOf(state), messages: keepLast, tokens: summaryTokens + (facts.keepFrom?.tokens ?? 0) }
+  // The summary of what came before is part of what the model is told, however little is shown.
+  return ok([move(state, { line, length, checkpoint: state.checkpoint, name: null, why: 'history' })])
+}
+
+/** Another past: the line that was is kept as a branch. */
+export function setHistory(state: SessionState, messages: SeedMessages): Result<readonly Event[]> {
+  if (state.turn.phase !== 'idle') return refuse(turnRunning)
+  const none: LineLength = { ...lengthOf(state), turns: 0 as LineLength['turns'], messages: 0, tokens: 0, last: null }
+  const moved = move(state, { line: [], length: none, checkpoint: null, name: null, why: 'history' })
+  const seeded = seed({ seq: state.seq + 1, turns: 0 }, messages)
+  return seeded.ok ? ok([moved, ...seeded.value]) : seeded
+}
+
+/** Of branches, or of the pieces that a line is put together from by leaving it and coming back. */
+const isFull = ({ branches, line }: SessionState): boolean =>
+  branches.filter(({ hidden }) => !hidden).length >= limits.branchesMax || line.length >= limits.lineSpansMax
+
+const tooMany = fault(
+  'too_large',
+  `This session holds ${limits.branchesMax} branches, or was moved more than ${limits.lineSpansMax} times. Fork it, and go on there.`,
+  { branchesMax: limits.branchesMax, lineSpansMax: limits.lineSpansMax },
+)

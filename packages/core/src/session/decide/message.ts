@@ -1,0 +1,47 @@
+import { type Command, type Event, fault, limits, ok, type Result, refuse, TurnNumber } from '@holdfast/protocol'
+import type { Facts } from '../input.ts'
+import type { SessionState } from '../state.ts'
+
+const notFound = (message: number) =>
+  fault('message_not_found', `There is no message ${message} on this line.`, { message })
+
+/** Keeps a message before the model for good, or no longer. Pins may not crowd out what is being said. */
+export function togglePin(state: SessionState, message: PinnedId, facts: Facts): Result<readonly Event[]> {
+  if (state.pins.some((pin) => pin.message === message)) return ok([{ type: 'message.pinned', message, pinned: false }])
+  const found = facts.message
+  if (!found) return refuse(notFound(message))
+  if (!found.isTold) return refuse(fault('bad_request', 'Only what the model is told can be pinned.', { message }))
+  const { tokens } = found
+  const pinned = state.pins.reduce((sum, pin) => sum + pin.tokens, tokens)
+  const tokensMax = Math.floor((facts.contextTokens ?? limits.contextTokens) * limits.pinnedPart)
+  if (pinned > tokensMax || state.pins.length >= limits.pinsMax) {
+    const text = `Pins may fill ${limits.pinnedPart * 100} % of the model's context (${tokensMax} tokens) with ${limits.pinsMax} messages. Unpin another first.`
+    return refuse(fault('context_too_large', text, { tokens: pinned, tokensMax }))
+  }
+  return ok([{ type: 'message.pinned', message, pinned: true, tokens }])
+}
+type PinnedId = Extract<Command, { type: 'togglePin' }>['message']
+
+export function toggleToolCollapse(state: SessionState, message: PinnedId, facts: Facts): Result<readonly Event[]> {
+  if (!facts.message?.isCall) return refuse(notFound(message))
+  const { all, except } = state.collapse
+  const isCollapsed = all !== except.includes(message)
+  return ok([{ type: 'message.collapsed', message, collapsed: !isCollapsed }])
+}
+
+/** Any folded: all open. None: all fold. */
+export function toggleAllToolCollapses(
+  { collapse }: SessionState,
+  { isAnyFolded = collapse.all || collapse.except.length > 0 }: Facts,
+): readonly Event[] {
+  return [{ type: 'message.collapsed', message: null, collapsed: !isAnyFolded }]
+}
+
+export function addSystemMessage(state: SessionState, text: string, level: 'info' | 'error'): Result<readonly Event[]> {
+  if (text.trim() === '') return refuse(fault('empty_prompt', 'The message is empty. Say something.'))
+  return ok([{ type: 'note.added', turn: turnNow(state), kind: 'system', level, text }])
+}
+
+/** The turn a message belongs to that nobody's turn made: the one that runs, or the last. */
+export const turnNow = ({ turn, turns }: SessionState): TurnNumber =>
+  turn.phase === 'idle' ? TurnNumber.parse(Math.max(turns - 1, 0)) : turn.number

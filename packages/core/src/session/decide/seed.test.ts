@@ -1,0 +1,65 @@
+import { SeedMessages } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { seed } from './seed.ts'
+
+const events = (...messages: readonly unknown[]) => {
+  const seeded = seed({ seq: 10, turns: 3 }, SeedMessages.parse(messages))
+  if (!seeded.ok) throw new Error(seeded.fault.message)
+  return seeded.value
+}
+const types = (...messages: readonly unknown[]) => events(...messages).map(({ type }) => type)
+const user = (content: string) => ({ role: 'user', content })
+const assistant = (content: string, ...ids: readonly string[]) => ({
+  ...{ role: 'assistant', content },
+  ...(ids.length > 0 && { toolCalls: ids.map((id) => ({ id, tool: 'look', args: { id } })) }),
+})
+const result = (toolCallId: string, isError = false) => ({ role: 'tool', content: 'seen', toolCallId, isError })
+
+describe('messages from elsewhere', () => {
+  it('are turns as if they had been said here, counted on from the line', () => {
+    expect(events(user('a'), assistant('b'), user('c'))).toMatchObject([
+      { type: 'turn.started', turn: 3, cause: 'seed' },
+      { type: 'user.said', turn: 3 },
+      { type: 'text.said', turn: 3, step: 13, text: 'b' },
+      { type: 'turn.ended', turn: 3, reason: 'done' },
+      { type: 'turn.started', turn: 4 },
+      { type: 'user.said', turn: 4 },
+      { type: 'turn.ended', turn: 4 },
+    ])
+  })
+
+  it('keep each call with its result, whatever the order of the results', () => {
+    expect(events(user('a'), assistant('', 'x', 'y'), result('y', true), result('x'))).toMatchObject([
+      { type: 'turn.started' },
+      { type: 'user.said' },
+      { type: 'call.requested', step: 13, args: { id: 'x' } },
+      { type: 'call.requested', step: 13, args: { id: 'y' } },
+      { type: 'call.settled', call: 14, outcome: { type: 'failed' } },
+      { type: 'call.settled', call: 13, outcome: { type: 'ok' } },
+      { type: 'turn.ended' },
+    ])
+  })
+
+  it('close a call that nobody answered before anyone speaks', () => {
+    expect(types(user('a'), assistant('', 'x'), user('b')).slice(3, 6)).toEqual([
+      'call.settled',
+      'turn.ended',
+      'turn.started',
+    ])
+    expect(types(assistant('', 'x')).slice(-2)).toEqual(['call.settled', 'turn.ended'])
+  })
+
+  it('let an answer come before any question, and notes stand outside of turns', () => {
+    expect(types(assistant('hello'))).toEqual(['turn.started', 'text.said', 'turn.ended'])
+    expect(types({ role: 'system', content: 'noted' })).toEqual(['note.added'])
+  })
+
+  it.each([
+    ['a result that answers no call', [user('a'), result('x')]],
+    ['a result that comes too late', [assistant('', 'x'), user('b'), result('x')]],
+    ['a result that comes twice', [assistant('', 'x'), result('x'), result('x')]],
+    ['a call that is asked for twice', [assistant('', 'x', 'x')]],
+  ])('are refused with %s', (_, messages) => {
+    expect(seed({ seq: 0, turns: 0 }, SeedMessages.parse(messages))).toMatchObject({ fault: { code: 'bad_request' } })
+  })
+})

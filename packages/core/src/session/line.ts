@@ -1,0 +1,90 @@
+import {
+  type BranchName,
+  clipLine,
+  type EventOf,
+  type Fork,
+  isOnLine,
+  type Line,
+  type LineLength,
+  moveBranches,
+  type Seq,
+  textTokens,
+} from '@holdfast/protocol'
+import type { Checkpoint, SessionState } from './state.ts'
+
+/** The line up to and including `upTo`; nothing is added to it any more. */
+export const closedAt = (line: Line, upTo: Seq): Line => clipLine(line, 0, upTo).map(({ from, to }) => ({ from, to }))
+
+/** A line that goes on: new messages, from `next`, fall into its last span. */
+export const goingOn = (line: Line, next: Seq): Line => [...line, { from: next, to: null }]
+
+/** The newest compaction that stands on the line itself. */
+export const checkpointOn = (checkpoints: readonly Checkpoint[], line: Line): Checkpoint | null =>
+  checkpoints.findLast(({ seq }) => isOnLine(line, seq)) ?? null
+
+/** The compaction that holds on a part of the line: one on it, or the one that was cut off from the line it is part of. */
+export function checkpointFor({ checkpoints, checkpoint, line: whole }: SessionState, line: Line): Seq | null {
+  const isCutOff = checkpoint !== null && !isOnLine(whole, checkpoint)
+  return checkpointOn(checkpoints, line)?.seq ?? (isCutOff ? checkpoint : null)
+}
+
+/** How long the line is that the session stands on. */
+export function lengthOf({ turns, messages, tokens, turn }: SessionState): LineLength {
+  const last = turn.phase === 'idle' && turn.last ? { turn: turn.last.number, reason: turn.last.reason } : null
+  return { turns: turns as LineLength['turns'], messages, tokens, last } // counted in turns since the first
+}
+
+/** The name under which the line is kept when the session leaves it. */
+export function nameToKeep({ branch, branches, branchesNamed }: SessionState): BranchName {
+  if (branch !== null) return branch
+  for (let number = branchesNamed + 1; ; number++) {
+    const name = `branch-${number}`
+    if (branches.every((one) => one.name !== name)) return name as BranchName // it has the form by its making
+  }
+}
+
+type Moved = EventOf<'line.moved'>
+
+/** Stands on another line; the one that was left is kept. */
+export function moveLine(state: SessionState, seq: Seq, at: string, event: Moved): SessionState {
+  const { to, turns, messages, tokens, last, keep, name, checkpoint } = event
+  const line = closedAt(state.line, seq - 1)
+  const hidden = keep.hidden && { hidden: keep.hidden }
+  const kept = { ...lengthOf(state), name: keep.name, at, line, checkpoint: state.checkpoint, ...hidden }
+  const named = Number(/^branch-(\d{1,9})$/.exec(keep.name)?.[1] ?? 0)
+  const branches = moveBranches(state.branches, kept, name)
+  return {
+    ...state,
+    ...{ line: to, branch: name, turns, messages, tokens, checkpoint },
+    branches,
+    branchesNamed: Math.max(state.branchesNamed, named),
+    lastAnswer: null,
+    turn: { phase: 'idle', last: last && { number: last.turn, reason: last.reason } },
+  }
+}
+
+/** What a fork begins with. */
+export function inherit(state: SessionState, fork: Fork): SessionState {
+  const { line, turns, messages, tokens, last, checkpoints, pins } = fork
+  return {
+    ...state,
+    ...{ line, turns, messages, tokens, checkpoints, pins },
+    checkpoint: (checkpointOn(checkpoints, line) ?? checkpoints.at(-1))?.seq ?? null,
+    turn: { phase: 'idle', last: last && { number: last.turn, reason: last.reason } },
+  }
+}
+
+const checkpointsMax = 1000
+
+export function addCheckpoint(state: SessionState, seq: Seq, event: EventOf<'checkpoint.written'>): SessionState {
+  const { keepFrom, tokensBefore, tokensAfter } = event
+  const prompt = event.prompt !== undefined && { prompt: event.prompt }
+  const mark = { seq, keepFrom, tokensBefore, tokensAfter, summaryTokens: textTokens(event.summary), ...prompt }
+  const checkpoints = [...state.checkpoints, mark].slice(-checkpointsMax)
+  return { ...state, checkpoints, checkpoint: seq, compaction: { isUndone: false, failedAt: null } }
+}
+
+export function dropCheckpoint(state: SessionState, event: EventOf<'checkpoint.undone'>): SessionState {
+  const checkpoints = state.checkpoints.filter(({ seq }) => seq !== event.checkpoint)
+  return { ...state, checkpoints, checkpoint: event.holds, compaction: { isUndone: true, failedAt: null } }
+}

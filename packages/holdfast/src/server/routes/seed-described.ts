@@ -1,0 +1,17 @@
+import { SeedMessage } from '@holdfast/protocol'
+import { z } from 'zod'
+
+const [user, assistant, system, tool] = SeedMessage.options
+const calls = assistant.shape.toolCalls.unwrap()
+
+/** Seed messages for the API's description: any JSON at all, as a call's arguments may be, is endless to describe. */
+export const SeedDescribed = z.array(
+  z.union([
+    user,
+    assistant.extend({
+      toolCalls: z.array(calls.element.extend({ args: z.record(z.string(), z.unknown()).optional() })).optional(),
+    }),
+    system,
+    tool,
+  ]),
+)

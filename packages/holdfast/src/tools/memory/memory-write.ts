@@ -1,0 +1,53 @@
+import { escapeLine, limits, ok, type Result } from '@holdfast/protocol'
+import { z } from 'zod'
+import { textArgument } from '../arguments.ts'
+import { abortedResult, begun } from '../begin.ts'
+import { defineTool, failedWith, foreseen } from '../define-tool.ts'
+import { type Change, unifiedDiff } from '../files/unified-diff.ts'
+
+/** What the tool needs of memory. */
+export interface WritableMemory {
+  /** What the file would then hold; changes nothing. */
+  foresee(note: Note): Promise<Result<Change>>
+  append(note: Note): Promise<Result<Appended>>
+}
+
+type Note = { readonly workdir: string; readonly scope: 'user' | 'workspace'; readonly text: string }
+type Appended = { readonly path: string; readonly change: 'created' | 'modified'; readonly line: string }
+
+const input = z.strictObject({
+  text: textArgument
+    .refine((text) => text.trim() !== '', 'must not be empty')
+    .max(limits.memoryNoteCharsMax, `must not be longer than ${limits.memoryNoteCharsMax} characters`)
+    .describe('What to remember, in a sentence or two that can be understood on their own.'),
+  scope: z
+    .enum(['user', 'workspace'], { error: 'must be user or workspace' })
+    .default('workspace')
+    .describe('workspace: for sessions in this working directory. user: for every session of this person.'),
+})
+
+/** Changes something: later sessions do as their memory says, so nothing gets there unseen. */
+export const createMemoryWrite = (memory: WritableMemory) =>
+  defineTool({
+    name: 'memory_write',
+    description:
+      'Adds one dated line to the memory that later sessions are told at their start. For lasting facts and wishes that the person wants kept; not for secrets, nor for what only this task needs.',
+    input,
+    changes: 'something',
+
+    async preview(args, { workdir }) {
+      const change = await memory.foresee({ ...args, workdir })
+      if (!change.ok) return change
+      return ok({ type: 'diff', path: change.value.path, diff: unifiedDiff(change.value) })
+    },
+
+    async run(args, { workdir }, run) {
+      if (!(await begun(run))) return abortedResult
+      const appended = await memory.append({ ...args, workdir }).catch(foreseen)
+      if (!appended.ok) return failedWith(appended.fault)
+      const { path, change, line } = appended.value
+      const output = { text: `added to ${escapeLine(path)}: ${line}` }
+      // The user's memory is no file of the workspace.
+      return args.scope === 'user' ? { type: 'ok', output } : { type: 'ok', output, files: [{ path, change }] }
+    },
+  })

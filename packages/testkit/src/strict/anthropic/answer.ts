@@ -1,0 +1,107 @@
+import { halves, type MessageOf, type StrictAnswer } from '../answer.ts'
+import type { GivenAnswer } from './rules.ts'
+import type { ThinkingBlock } from './wire.ts'
+
+/** A block of a scripted answer. */
+export type AnswerBlock =
+  | { readonly type: 'thinking'; readonly thinking: string; readonly signature: string }
+  | { readonly type: 'redacted_thinking'; readonly data: string }
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'tool_use'; readonly name: string; readonly input: { readonly [key: string]: unknown } }
+  /** A call whose arguments are written as they stand here, valid or not. */
+  | { readonly type: 'raw_tool_use'; readonly name: string; readonly json: string }
+
+export type WireUsage = {
+  readonly input_tokens: number
+  readonly output_tokens: number
+  readonly cache_read_input_tokens: number
+  readonly cache_creation_input_tokens: number
+}
+
+/** What the server does with one request. */
+export type AnthropicAnswer = StrictAnswer<AnswerBlock, WireUsage>
+
+export type WireEvent = { readonly type: string; readonly [key: string]: unknown }
+type Message = MessageOf<AnthropicAnswer>
+
+const errorTypes: Readonly<Record<number, string>> = {
+  400: 'invalid_request_error',
+  401: 'authentication_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  529: 'overloaded_error',
+}
+export const errorTypeOf = (status: number): string => errorTypes[status] ?? 'api_error'
+
+/** A message as Anthropic streams it, event by event. `number` makes its ids. */
+export function eventsOf({ content, stopReason, usage = {} }: Message, number: number): readonly WireEvent[] {
+  const used: WireUsage = {
+    input_tokens: 25,
+    output_tokens: 15,
+    cache_read_input_tokens: 0,
+    cache_creation_input_tokens: 0,
+    ...usage,
+  }
+  const id = `msg_${number}`
+  const start = {
+    id,
+    type: 'message',
+    role: 'assistant',
+    model: 'claude',
+    content: [],
+    stop_reason: null,
+    usage: { ...used, output_tokens: 1 },
+  }
+  const calls = content.some(({ type }) => type === 'tool_use' || type === 'raw_tool_use')
+  const delta = { stop_reason: stopReason ?? (calls ? 'tool_use' : 'end_turn'), stop_sequence: null }
+  return [
+    { type: 'message_start', message: start },
+    { type: 'ping' },
+    ...content.flatMap((block, index) => blockEvents(block, index, `toolu_${number}_${index}`)),
+    { type: 'message_delta', delta, usage: { output_tokens: used.output_tokens } },
+    { type: 'message_stop' },
+  ]
+}
+
+function blockEvents(block: AnswerBlock, index: number, id: string): readonly WireEvent[] {
+  const start = (content_block: object) => ({ type: 'content_block_start', index, content_block })
+  const delta = (delta: object) => ({ type: 'content_block_delta', index, delta })
+  const stop = { type: 'content_block_stop', index }
+  switch (block.type) {
+    case 'thinking':
+      return [
+        start({ type: 'thinking', thinking: '', signature: '' }),
+        ...halves(block.thinking).map((thinking) => delta({ type: 'thinking_delta', thinking })),
+        delta({ type: 'signature_delta', signature: block.signature }),
+        stop,
+      ]
+    case 'redacted_thinking':
+      return [start(block), stop]
+    case 'text':
+      return [
+        start({ type: 'text', text: '' }),
+        ...halves(block.text).map((text) => delta({ type: 'text_delta', text })),
+        stop,
+      ]
+    case 'tool_use':
+    case 'raw_tool_use': {
+      const json = block.type === 'tool_use' ? JSON.stringify(block.input) : block.json
+      return [
+        start({ type: 'tool_use', id, name: block.name, input: {} }),
+        ...['', ...halves(json)].map((partial_json) => delta({ type: 'input_json_delta', partial_json })),
+        stop,
+      ]
+    }
+  }
+}
+
+/** What the service remembers of an answer, to hold later requests to it. */
+export const givenBy = ({ content }: Message): GivenAnswer => ({
+  thinking: content.flatMap((block): readonly ThinkingBlock[] => {
+    if (block.type === 'thinking') return [{ type: 'thinking', thinking: block.thinking, signature: block.signature }]
+    return block.type === 'redacted_thinking' ? [{ type: 'redacted_thinking', data: block.data }] : []
+  }),
+  uses: content.flatMap((block) => (block.type === 'tool_use' ? [{ name: block.name, input: block.input }] : [])),
+})

@@ -1,0 +1,59 @@
+import { halves, type MessageOf, type StrictAnswer } from '../answer.ts'
+import type { GivenSignature } from './rules.ts'
+import type { WirePart } from './wire.ts'
+
+/** A part of a scripted answer, with its signature where the service gives one. */
+export type GeminiBlock =
+  | { readonly type: 'thought' | 'text'; readonly text: string; readonly signature?: string }
+  | {
+      readonly type: 'call'
+      readonly name: string
+      readonly args: { readonly [key: string]: unknown }
+      readonly signature?: string
+    }
+
+export type GeminiUsage = { readonly promptTokenCount: number; readonly candidatesTokenCount: number }
+export type GeminiAnswer = StrictAnswer<GeminiBlock, GeminiUsage>
+
+/** An answer as Gemini streams it, chunk by chunk. `number` makes its ids. */
+export function chunksOf(
+  { content, stopReason, usage = {} }: MessageOf<GeminiAnswer>,
+  number: number,
+  model: string,
+): readonly object[] {
+  const used = { promptTokenCount: 25, candidatesTokenCount: 15, ...usage }
+  const usageMetadata = { ...used, totalTokenCount: used.promptTokenCount + used.candidatesTokenCount }
+  const chunk = (parts: readonly WirePart[], more: object = {}) => ({
+    candidates: [{ content: { role: 'model', parts }, index: 0, ...more }],
+    usageMetadata,
+    modelVersion: model,
+    responseId: `gemini_${number}`,
+  })
+  return [
+    ...content.flatMap((block, index) => streamed(block, `${number}_${index}`).map((part) => chunk([part]))),
+    chunk([{ text: '' }], { finishReason: stopReason ?? 'STOP' }),
+  ]
+}
+
+/** Words come in fragments, and their signature after them, on a part without words. */
+function streamed(block: GeminiBlock, id: string): readonly WirePart[] {
+  const signed = block.signature === undefined ? {} : { thoughtSignature: block.signature }
+  if (block.type === 'call') return [{ functionCall: { id, name: block.name, args: block.args }, ...signed }]
+  const thought = block.type === 'thought' ? { thought: true } : {}
+  const fragments = halves(block.text).map((text) => ({ text, ...thought }))
+  // Signatures of thought come with its last fragment, not after it.
+  if (block.type === 'thought')
+    return fragments.map((part, n) => ({ ...part, ...(n === fragments.length - 1 && signed) }))
+  return block.signature === undefined ? fragments : [...fragments, { text: '', ...signed }]
+}
+
+/** What the service remembers of an answer, to hold later requests to it. */
+export const givenBy = ({ content }: MessageOf<GeminiAnswer>): readonly GivenSignature[] =>
+  content.flatMap((block) =>
+    block.signature === undefined ? [] : [{ signature: block.signature, part: partOf(block) }],
+  )
+
+const partOf = (block: GeminiBlock): WirePart =>
+  block.type === 'call'
+    ? { functionCall: { name: block.name, args: block.args } }
+    : { text: block.text, thought: block.type === 'thought' }

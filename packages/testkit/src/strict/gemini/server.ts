@@ -1,0 +1,53 @@
+import { firstComplaint, shapeComplaint } from '../first-complaint.ts'
+import {
+  createStrictDesk,
+  type StrictDesk,
+  type StrictServer,
+  type StrictService,
+  startStrictServer,
+} from '../server.ts'
+import { hasHalfCharacter } from '../unicode.ts'
+import { chunksOf, type GeminiAnswer, givenBy } from './answer.ts'
+import { complaintAbout, type GivenSignature } from './rules.ts'
+import { WireRequest } from './wire.ts'
+
+export type GeminiServer = StrictServer<GeminiAnswer>
+
+/** Gemini's API. Its `url` is for `GOOGLE_GENERATIVE_AI_BASE_URL`, with or without `/v1beta`. */
+export const startGeminiServer = (...answers: readonly GeminiAnswer[]): Promise<GeminiServer> =>
+  startStrictServer(gemini, answers)
+
+/** The same without a socket. */
+export const createGeminiDesk = (): StrictDesk<GeminiAnswer> => createStrictDesk(gemini)
+
+const pathPattern = /^\/v1beta\/models\/([^/:]+):streamGenerateContent\?alt=sse$/
+const modelIn = (path: string): string | null => pathPattern.exec(path)?.[1] ?? null
+
+const gemini: StrictService<GeminiAnswer, readonly GivenSignature[]> = {
+  complaintAbout: ({ method, path, body }, given) => {
+    const model = modelIn(path)
+    if (method !== 'POST' || model === null) return `there is no ${method} ${path}`
+    return firstComplaint(
+      hasHalfCharacter(body) ? 'Invalid JSON payload received. Unexpected end of string.' : null,
+      () => {
+        const request = WireRequest.safeParse(body)
+        return request.success ? complaintAbout(request.data, model, given.flat()) : shapeComplaint(request.error)
+      },
+    )
+  },
+  errorBody: (status, message) => ({ error: { code: status, message, status: statusNames[status] ?? 'INTERNAL' } }),
+  events: (message, number, { path }) => chunksOf(message, number, modelIn(path) ?? '').map(toSse),
+  streamError: ({ error, message }) => toSse({ error: { code: 500, message, status: error } }),
+  givenBy,
+}
+
+const statusNames: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  429: 'RESOURCE_EXHAUSTED',
+  503: 'UNAVAILABLE',
+}
+
+const toSse = (chunk: object) => ({ data: JSON.stringify(chunk) })

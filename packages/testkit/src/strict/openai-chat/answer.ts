@@ -1,0 +1,44 @@
+import { halves, type MessageOf, type StrictAnswer } from '../answer.ts'
+
+/** A piece of a scripted answer. Text comes before calls, as the API has no other order. */
+export type ChatBlock =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'tool_call'; readonly name: string; readonly input: { readonly [key: string]: unknown } }
+  /** A call whose arguments are written as they stand here, valid or not. */
+  | { readonly type: 'raw_tool_call'; readonly name: string; readonly json: string }
+
+export type ChatUsage = { readonly prompt_tokens: number; readonly completion_tokens: number }
+export type ChatAnswer = StrictAnswer<ChatBlock, ChatUsage>
+
+/** A completion as OpenAI streams it, chunk by chunk. `number` makes its ids. */
+export function chunksOf(
+  { content, stopReason, usage = {} }: MessageOf<ChatAnswer>,
+  number: number,
+): readonly object[] {
+  const used = { prompt_tokens: 25, completion_tokens: 15, ...usage }
+  const head = { id: `chatcmpl-${number}`, object: 'chat.completion.chunk', created: 1_700_000_000, model: 'gpt' }
+  const chunk = (delta: object, finish_reason: string | null = null) => ({
+    ...head,
+    choices: [{ index: 0, delta, finish_reason }],
+  })
+  const calls = content.filter((block) => block.type !== 'text')
+  return [
+    chunk({ role: 'assistant', content: '' }),
+    ...content.flatMap((block) =>
+      block.type === 'text' ? halves(block.text).map((text) => chunk({ content: text })) : [],
+    ),
+    ...calls.flatMap((block, index) =>
+      callChunks(block, index, `call_${number}_${index}`).map((delta) => chunk(delta)),
+    ),
+    chunk({}, stopReason ?? (calls.length > 0 ? 'tool_calls' : 'stop')),
+    { ...head, choices: [], usage: { ...used, total_tokens: used.prompt_tokens + used.completion_tokens } },
+  ]
+}
+
+function callChunks(block: Exclude<ChatBlock, { type: 'text' }>, index: number, id: string): readonly object[] {
+  const json = block.type === 'tool_call' ? JSON.stringify(block.input) : block.json
+  return [
+    { tool_calls: [{ index, id, type: 'function', function: { name: block.name, arguments: '' } }] },
+    ...halves(json).map((text) => ({ tool_calls: [{ index, function: { arguments: text } }] })),
+  ]
+}

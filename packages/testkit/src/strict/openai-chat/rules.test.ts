@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import { complaintAbout } from './rules.ts'
+import { type WireMessage, WireRequest } from './wire.ts'
+
+const user = (content: string): WireMessage => ({ role: 'user', content })
+const says = (content: string | null): WireMessage => ({ role: 'assistant', content })
+const asks = (...ids: readonly string[]): WireMessage => ({
+  role: 'assistant',
+  content: null,
+  tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: 'shell', arguments: '{}' } })),
+})
+const asksFor = (name: string, json: string): WireMessage => ({
+  role: 'assistant',
+  tool_calls: [{ id: 'a', type: 'function', function: { name, arguments: json } }],
+})
+const result = (id: string, content = 'ok'): WireMessage => ({ role: 'tool', tool_call_id: id, content })
+const go = user('go')
+
+const request = (messages: readonly WireMessage[], more: object = {}) =>
+  WireRequest.parse({ model: 'gpt', stream: true, messages, ...more })
+
+describe('the strict Chat Completions server', () => {
+  it('has no complaint about whole rounds, in whatever order the results come, and a tool that says nothing', () => {
+    const system: WireMessage = { role: 'system', content: 'Be brief.' }
+    const rounds = [system, go, asks('a', 'b'), result('b'), result('a', ''), user('and'), user('so?'), says('Done.')]
+    expect(complaintAbout(request(rounds))).toBeNull()
+  })
+
+  it.each<readonly [string, readonly WireMessage[], string]>([
+    [
+      'no message',
+      [],
+      "Invalid 'messages': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+    ],
+    ['an answer of nothing', [go, says(null)], "Invalid value for 'content': expected a string, got null."],
+    [
+      'empty words',
+      [go, says('')],
+      "Invalid 'messages[1].content': empty string. Expected a string with minimum length 1, but got an empty string instead.",
+    ],
+    [
+      'a message of no part',
+      [{ role: 'user', content: [] }],
+      "Invalid 'messages[0].content': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+    ],
+    [
+      'an empty part',
+      [{ role: 'user', content: [{ type: 'text', text: '' }] }],
+      "Invalid 'messages[0].content[0].text': empty string. Expected a string with minimum length 1, but got an empty string instead.",
+    ],
+    [
+      'no call where calls are',
+      [go, asks()],
+      "Invalid 'messages[1].tool_calls': empty array. Expected an array with minimum length 1, but got an empty array instead.",
+    ],
+    [
+      'a call without its result',
+      [go, asks('call_1', 'call_2'), result('call_2'), user('hello?')],
+      "An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: call_1",
+    ],
+    [
+      'a result behind other words',
+      [go, asks('call_1'), user('first'), result('call_1')],
+      "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+    ],
+    [
+      'a result without its call',
+      [go, says('hi'), result('call_9')],
+      "Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.",
+    ],
+    [
+      'a result of another call',
+      [go, asks('call_1'), result('call_1'), result('call_9')],
+      "Invalid parameter: 'tool_call_id' of 'call_9' not found in 'tool_calls' of previous message.",
+    ],
+    [
+      'two results for one call',
+      [go, asks('a'), result('a'), result('a')],
+      "Invalid parameter: Duplicate value for 'tool_call_id' of 'a', in messages[2] and messages[3].",
+    ],
+    [
+      'an id used twice',
+      [go, asks('a'), result('a'), asks('a'), result('b')],
+      "Invalid parameter: Duplicate value for 'tool_call_id' of 'a', in messages[1] and messages[3].",
+    ],
+    [
+      'an id too long',
+      [go, asks('x'.repeat(41)), result('x'.repeat(41))],
+      "Invalid 'messages[1].tool_calls[0].id': string too long. Expected a string with maximum length 40, but got a string with length 41 instead.",
+    ],
+    [
+      'a name of another form',
+      [go, asksFor('a.b', '{}'), result('a')],
+      "Invalid 'messages[1].tool_calls[0].function.name': string does not match pattern. Expected a string that matches the pattern '^[a-zA-Z0-9_-]+$'.",
+    ],
+    [
+      'half-written arguments',
+      [go, asksFor('shell', '{"comm'), result('a')],
+      "Invalid 'messages[1].tool_calls[0].function.arguments': expected the JSON of an object.",
+    ],
+  ])('refuses %s', (_what, messages, complaint) => {
+    expect(complaintAbout(request(messages))).toBe(complaint)
+  })
+
+  it('refuses a tool of a name too long', () => {
+    const tools = [{ type: 'function', function: { name: 'x'.repeat(65) } }]
+    expect(complaintAbout(request([go], { tools }))).toContain("Invalid 'tools[0].function.name': string too long.")
+  })
+})

@@ -1,0 +1,93 @@
+import { complaintIn, firstComplaint } from '../first-complaint.ts'
+import { argumentsComplaint, emptyArray, emptyText, nameComplaint, tooLong } from '../openai-limits.ts'
+import type { WireMessage, WireRequest, WireToolCall } from './wire.ts'
+
+const callIdCharsMax = 40
+
+/** The first complaint OpenAI's Chat Completions API has about a history, in its own words, or null. */
+export const complaintAbout = ({ messages, tools = [] }: WireRequest): string | null =>
+  firstComplaint(
+    messages.length === 0 ? emptyArray('messages') : null,
+    () => complaintIn(tools, (tool, index) => nameComplaint(`tools[${index}].function.name`, tool.function.name)),
+    () => complaintIn(messages, emptiness),
+    () => complaintIn(messages, (message, index) => complaintIn(callsOf(message), callAt(index))),
+    () => repeatedIds(messages),
+    () => strayResults(messages),
+    () => orphanCalls(messages),
+  )
+
+const callsOf = (message: WireMessage): readonly WireToolCall[] =>
+  message.role === 'assistant' ? (message.tool_calls ?? []) : []
+
+function emptiness(message: WireMessage, index: number): string | null {
+  const at = `messages[${index}].content`
+  if (message.role === 'tool') return null // a tool may have nothing to say
+  if (message.role === 'assistant') {
+    if (message.tool_calls?.length === 0) return emptyArray(`messages[${index}].tool_calls`)
+    if (callsOf(message).length > 0 && (message.content ?? null) === null) return null
+  }
+  const { content } = message
+  if (content === null || content === undefined) {
+    return `Invalid value for 'content': expected a string, got null.`
+  }
+  if (content === '') return emptyText(at)
+  if (content.length === 0) return emptyArray(at)
+  if (typeof content === 'string') return null
+  return complaintIn(content, (part, n) =>
+    part.type === 'text' && part.text === '' ? emptyText(`${at}[${n}].text`) : null,
+  )
+}
+
+const callAt = (message: number) => (call: WireToolCall, index: number) => {
+  const at = `messages[${message}].tool_calls[${index}]`
+  return firstComplaint(
+    call.id === '' ? emptyText(`${at}.id`) : tooLong(`${at}.id`, call.id, callIdCharsMax),
+    nameComplaint(`${at}.function.name`, call.function.name),
+    argumentsComplaint(`${at}.function.arguments`, call.function.arguments),
+  )
+}
+
+/** No id may be answered twice, and no id may name two calls. */
+function repeatedIds(messages: readonly WireMessage[]): string | null {
+  const called = new Map<string, number>()
+  const answered = new Map<string, number>()
+  const repeat = (seen: Map<string, number>, id: string, index: number) => {
+    const first = seen.get(id)
+    seen.set(id, index)
+    if (first === undefined) return null
+    return `Invalid parameter: Duplicate value for 'tool_call_id' of '${id}', in messages[${first}] and messages[${index}].`
+  }
+  return complaintIn(messages, (message, index) =>
+    message.role === 'tool'
+      ? repeat(answered, message.tool_call_id, index)
+      : complaintIn(callsOf(message), ({ id }) => repeat(called, id, index)),
+  )
+}
+
+function strayResults(messages: readonly WireMessage[]): string | null {
+  let open: readonly string[] = []
+  return complaintIn(messages, (message) => {
+    if (message.role !== 'tool') {
+      open = callsOf(message).map(({ id }) => id)
+      return null
+    }
+    if (open.length === 0) {
+      return `Invalid parameter: messages with role 'tool' must be a response to a preceeding message with 'tool_calls'.`
+    }
+    if (open.includes(message.tool_call_id)) return null
+    return `Invalid parameter: 'tool_call_id' of '${message.tool_call_id}' not found in 'tool_calls' of previous message.`
+  })
+}
+
+/** Results must follow at once: one that stands behind another message does not count. */
+const orphanCalls = (messages: readonly WireMessage[]): string | null =>
+  complaintIn(messages, (message, index) => {
+    const after = messages.slice(index + 1)
+    const end = after.findIndex(({ role }) => role !== 'tool')
+    const answered = (end === -1 ? after : after.slice(0, end)).flatMap((one) =>
+      one.role === 'tool' ? [one.tool_call_id] : [],
+    )
+    const orphans = callsOf(message).filter(({ id }) => !answered.includes(id))
+    if (orphans.length === 0) return null
+    return `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${orphans.map(({ id }) => id).join(', ')}`
+  })

@@ -1,0 +1,41 @@
+import { firstComplaint, shapeComplaint } from '../first-complaint.ts'
+import { openAiError } from '../openai-error.ts'
+import { unreadableBody } from '../openai-limits.ts'
+import {
+  createStrictDesk,
+  type StrictDesk,
+  type StrictServer,
+  type StrictService,
+  startStrictServer,
+} from '../server.ts'
+import { hasHalfCharacter } from '../unicode.ts'
+import { type ChatAnswer, chunksOf } from './answer.ts'
+import { complaintAbout } from './rules.ts'
+import { WireRequest } from './wire.ts'
+
+export type OpenAiChatServer = StrictServer<ChatAnswer>
+
+/** OpenAI's Chat Completions API. Its `url` is for `OPENAI_BASE_URL`, with or without `/v1`. */
+export const startOpenAiChatServer = (...answers: readonly ChatAnswer[]): Promise<OpenAiChatServer> =>
+  startStrictServer(chat, answers)
+
+/** The same without a socket. */
+export const createOpenAiChatDesk = (): StrictDesk<ChatAnswer> => createStrictDesk(chat)
+
+const chat: StrictService<ChatAnswer, null> = {
+  complaintAbout: ({ method, path, body }) =>
+    firstComplaint(
+      method === 'POST' && path === '/v1/chat/completions' ? null : `Invalid URL (${method} ${path})`,
+      hasHalfCharacter(body) ? unreadableBody : null,
+      () => {
+        const request = WireRequest.safeParse(body)
+        return request.success ? complaintAbout(request.data) : shapeComplaint(request.error)
+      },
+    ),
+  errorBody: openAiError,
+  events: (message, number) => [...chunksOf(message, number).map(toSse), { data: '[DONE]' }],
+  streamError: ({ error, message }) => toSse({ error: { message, type: error, param: null, code: null } }),
+  givenBy: () => null, // nothing in a completion must come back as it was
+}
+
+const toSse = (chunk: object) => ({ data: JSON.stringify(chunk) })

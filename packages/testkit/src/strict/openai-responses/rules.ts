@@ -1,0 +1,125 @@
+import { complaintIn, firstComplaint } from '../first-complaint.ts'
+import { argumentsComplaint, emptyArray, emptyText, nameComplaint, tooLong } from '../openai-limits.ts'
+import { isMessage, isReasoning, type WireCall, type WireItem, type WireRequest } from './wire.ts'
+
+/** An item the service gave, and the reasoning it came out of. */
+export type GivenItem = {
+  readonly id: string
+  /** The reasoning just before it, without which it may not come back under its id. */
+  readonly reasoning: string | null
+  /** Of reasoning: what may come back only as it was. */
+  readonly encrypted: string | null
+}
+
+const callIdCharsMax = 64
+/** The families that came before reasoning, by name. */
+const thinks = (model: string): boolean => !/^(chat)?gpt-[34]/.test(model)
+
+/** The first complaint OpenAI's Responses API has about a history, in its own words, or null. */
+export const complaintAbout = (request: WireRequest, given: readonly GivenItem[]): string | null => {
+  const { input, tools = [] } = request
+  return firstComplaint(
+    input.length === 0 ? emptyArray('input') : null,
+    () => complaintIn(tools, ({ name }, index) => nameComplaint(`tools[${index}].name`, name)),
+    () => stateComplaint(request),
+    () => modelComplaint(request),
+    () => complaintIn(input, emptiness),
+    () => complaintIn(input, idPrefix),
+    () => complaintIn(input, (item, index) => (item.type === 'function_call' ? callAt(item, index) : null)),
+    () => repeatedItems(input),
+    () => pairs(input),
+    () => complaintIn(input, (item, index) => reasoningAt(item, input[index + 1], given)),
+    () => complaintIn(input, (item, index) => withoutReasoning(item, input.slice(0, index), given)),
+  )
+}
+
+/** What a request without state cannot lean on. */
+function stateComplaint({ input, previous_response_id: previous }: WireRequest): string | null {
+  if (previous !== undefined) return `Previous response with id '${previous}' not found.`
+  return complaintIn(input, (item) =>
+    item.type === 'item_reference' || (isReasoning(item) && item.id !== undefined && !item.encrypted_content)
+      ? `Item with id '${item.id}' not found. Items are not persisted when \`store\` is set to false. Try again with \`store\` set to true, or remove this item from your input.`
+      : null,
+  )
+}
+
+function modelComplaint({ model, input, include = [] }: WireRequest): string | null {
+  if (thinks(model)) return null
+  if (include.includes('reasoning.encrypted_content')) return 'Encrypted content is not supported with this model.'
+  if (!input.some(isReasoning)) return null
+  return 'Reasoning input items can only be provided to a reasoning or computer use model. Remove reasoning items from your input and try again.'
+}
+
+function emptiness(item: WireItem, index: number): string | null {
+  if (!isMessage(item)) return null
+  const at = `input[${index}].content`
+  if (item.content === '') return emptyText(at)
+  if (item.content.length === 0) return emptyArray(at)
+  if (typeof item.content === 'string') return null
+  return complaintIn(item.content, (part, n) =>
+    'text' in part && part.text === '' ? emptyText(`${at}[${n}].text`) : null,
+  )
+}
+
+const prefixes: Readonly<Record<string, string>> = { function_call: 'fc', reasoning: 'rs', message: 'msg' }
+
+function idPrefix(item: WireItem, index: number): string | null {
+  const prefix = prefixes[item.type ?? 'message']
+  if (prefix === undefined || item.id === undefined || item.id.startsWith(prefix)) return null
+  return `Invalid 'input[${index}].id': '${item.id}'. Expected an ID that begins with '${prefix}'.`
+}
+
+function callAt(call: WireCall, index: number): string | null {
+  const at = `input[${index}]`
+  return firstComplaint(
+    call.call_id === '' ? emptyText(`${at}.call_id`) : tooLong(`${at}.call_id`, call.call_id, callIdCharsMax),
+    nameComplaint(`${at}.name`, call.name),
+    argumentsComplaint(`${at}.arguments`, call.arguments),
+  )
+}
+
+function repeatedItems(input: readonly WireItem[]): string | null {
+  const seen = new Set<string>()
+  const repeat = (kind: string, id: string | undefined) => {
+    if (id === undefined) return null
+    const key = `${kind} ${id}`
+    if (seen.has(key))
+      return `Duplicate item found with id ${id}. Remove duplicate items from your input and try again.`
+    seen.add(key)
+    return null
+  }
+  return complaintIn(input, (item) =>
+    firstComplaint(repeat('item', item.id), () => ('call_id' in item ? repeat(item.type, item.call_id) : null)),
+  )
+}
+
+/** Outputs need not follow their calls at once, but they must come after them, and each call must have its own. */
+const pairs = (input: readonly WireItem[]): string | null =>
+  complaintIn(input, (item, index) => {
+    const has = (type: string, among: readonly WireItem[], id: string) =>
+      among.some((other) => other.type === type && 'call_id' in other && other.call_id === id)
+    if (item.type === 'function_call' && !has('function_call_output', input.slice(index + 1), item.call_id)) {
+      return `No tool output found for function call ${item.call_id}.`
+    }
+    if (item.type === 'function_call_output' && !has('function_call', input.slice(0, index), item.call_id)) {
+      return `No tool call found for function call output with call_id ${item.call_id}.`
+    }
+    return null
+  })
+
+/** Reasoning comes back as it was, with what came out of it right behind it. */
+function reasoningAt(item: WireItem, next: WireItem | undefined, given: readonly GivenItem[]): string | null {
+  if (!isReasoning(item)) return null
+  const isFollowed = next !== undefined && (isReasoning(next) || next.type === 'function_call' || isSaid(next))
+  if (!isFollowed) return `Item '${item.id}' of type 'reasoning' was provided without its required following item.`
+  if (given.some(({ id, encrypted }) => id === item.id && encrypted === item.encrypted_content)) return null
+  return `The encrypted content for item ${item.id} could not be verified. Reason: Encrypted content could not be decrypted or parsed.`
+}
+
+const isSaid = (item: WireItem): boolean => isMessage(item) && item.role === 'assistant'
+
+function withoutReasoning(item: WireItem, before: readonly WireItem[], given: readonly GivenItem[]): string | null {
+  const needed = given.find(({ id }) => id === item.id)?.reasoning ?? null
+  if (needed === null || before.some(({ id }) => id === needed)) return null
+  return `Item '${item.id}' of type '${item.type ?? 'message'}' was provided without its required 'reasoning' item: '${needed}'.`
+}

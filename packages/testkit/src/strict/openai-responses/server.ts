@@ -1,0 +1,41 @@
+import { firstComplaint, shapeComplaint } from '../first-complaint.ts'
+import { openAiError } from '../openai-error.ts'
+import { unreadableBody } from '../openai-limits.ts'
+import {
+  createStrictDesk,
+  type StrictDesk,
+  type StrictServer,
+  type StrictService,
+  startStrictServer,
+} from '../server.ts'
+import { hasHalfCharacter } from '../unicode.ts'
+import { eventsOf, givenBy, type ResponsesAnswer, type WireEvent } from './answer.ts'
+import { complaintAbout, type GivenItem } from './rules.ts'
+import { WireRequest } from './wire.ts'
+
+export type OpenAiResponsesServer = StrictServer<ResponsesAnswer>
+
+/** OpenAI's Responses API, without state: nothing is stored. Its `url` is for `OPENAI_BASE_URL`, with or without `/v1`. */
+export const startOpenAiResponsesServer = (...answers: readonly ResponsesAnswer[]): Promise<OpenAiResponsesServer> =>
+  startStrictServer(responses, answers)
+
+/** The same without a socket. */
+export const createOpenAiResponsesDesk = (): StrictDesk<ResponsesAnswer> => createStrictDesk(responses)
+
+const responses: StrictService<ResponsesAnswer, readonly GivenItem[]> = {
+  complaintAbout: ({ method, path, body }, given) =>
+    firstComplaint(
+      method === 'POST' && path === '/v1/responses' ? null : `Invalid URL (${method} ${path})`,
+      hasHalfCharacter(body) ? unreadableBody : null,
+      () => {
+        const request = WireRequest.safeParse(body)
+        return request.success ? complaintAbout(request.data, given.flat()) : shapeComplaint(request.error)
+      },
+    ),
+  errorBody: openAiError,
+  events: (message, number) => eventsOf(message, number).map(toSse),
+  streamError: ({ error, message }) => toSse({ type: 'error', sequence_number: 0, code: error, message, param: null }),
+  givenBy,
+}
+
+const toSse = (event: WireEvent) => ({ event: event.type, data: JSON.stringify(event) })

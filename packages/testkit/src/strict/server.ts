@@ -1,0 +1,178 @@
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { MessageOf, StreamError, StrictAnswer } from './answer.ts'
+
+export type ReceivedRequest = {
+  readonly path: string
+  readonly headers: IncomingHttpHeaders
+  readonly body: unknown
+  /** What was wrong with its history, in the service's words; it was then answered 400 whatever the script said. */
+  readonly complaint: string | null
+  /** Resolves when its connection is done with: answered to the end, or hung up. */
+  readonly closed: Promise<void>
+}
+
+export type StrictServer<Answer> = AsyncDisposable & {
+  /** The address a client is given, without the version of the API. */
+  readonly url: string
+  readonly requests: readonly ReceivedRequest[]
+  /** Adds answers to the end of the script. */
+  answer(...answers: readonly Answer[]): void
+  /** Resolves with the n-th request, counted from 1, once it is here. */
+  received(count: number): Promise<ReceivedRequest>
+  /** Cuts every connection. */
+  close(): Promise<void>
+}
+
+/** One event of a stream: its name where the service names them, and its data as the service writes it. */
+export type SseEvent = { readonly event?: string; readonly data: string }
+
+export type ApiRequest = { readonly method: string; readonly path: string; readonly body: unknown }
+
+/** What services differ in. `Given` is what a service remembers of an answer, to hold later requests to it. */
+export type StrictService<Answer, Given> = {
+  /** What the service would refuse the request for, in its own words, or null. */
+  complaintAbout(request: ApiRequest, given: readonly Given[]): string | null
+  errorBody(status: number, message: string): object
+  /** An answer as the service streams it. `number` makes its ids; `request` is what it answers. */
+  events(message: MessageOf<Answer>, number: number, request: ApiRequest): readonly SseEvent[]
+  streamError(error: StreamError): SseEvent
+  givenBy(message: MessageOf<Answer>, number: number): Given
+}
+
+type AnyAnswer = StrictAnswer<unknown, unknown>
+
+/** A service without its socket: it holds requests to its rules, and remembers what it said. */
+export type StrictDesk<Answer> = {
+  /** What the service would refuse the request for, in its own words, or null. */
+  complaintAbout(request: ApiRequest): string | null
+  errorBody(status: number, message: string): object
+  /** An answer as the service streams it; requests from here on are held to it. */
+  give(message: MessageOf<Answer>, request: ApiRequest): readonly SseEvent[]
+  streamError(error: StreamError): SseEvent
+}
+
+export function createStrictDesk<Answer extends AnyAnswer, Given>(
+  service: StrictService<Answer, Given>,
+): StrictDesk<Answer> {
+  const given: Given[] = []
+  return {
+    complaintAbout: (request) => service.complaintAbout(request, given),
+    errorBody: service.errorBody,
+    give(message, request) {
+      const number = given.length + 1
+      given.push(service.givenBy(message, number))
+      return service.events(message, number, request)
+    },
+    streamError: service.streamError,
+  }
+}
+
+/** How an event stands in the body of a stream. */
+export const sseText = ({ event, data }: SseEvent): string =>
+  `${event === undefined ? '' : `event: ${event}\n`}data: ${data}\n\n`
+
+/**
+ * A loopback server that speaks a service's stream, says what the test wrote down, and is as strict as the real one:
+ * a history the API would refuse is answered 400 with the API's own words, and uses up no answer of the script.
+ */
+export async function startStrictServer<Answer extends AnyAnswer, Given>(
+  service: StrictService<Answer, Given>,
+  answers: readonly Answer[],
+): Promise<StrictServer<Answer>> {
+  const script = [...answers]
+  const desk = createStrictDesk(service)
+  const requests: ReceivedRequest[] = []
+  const waiting: { readonly count: number; readonly resolve: (request: ReceivedRequest) => void }[] = []
+
+  async function handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const request = { method: incoming.method ?? '', path: incoming.url ?? '', body: await bodyOf(incoming) }
+    const complaint = desk.complaintAbout(request)
+    const closed = new Promise<void>((resolve) => void response.once('close', resolve))
+    const received = { path: request.path, headers: incoming.headers, body: request.body, complaint, closed }
+    requests.push(received)
+    const number = requests.length
+    for (const { count, resolve } of waiting) if (count === number) resolve(received)
+
+    const fail = (status: number, message: string, headers = {}) =>
+      void response
+        .writeHead(status, { 'content-type': 'application/json', ...headers })
+        .end(JSON.stringify(desk.errorBody(status, message)))
+
+    if (complaint !== null) return fail(400, complaint)
+    const answer = script.shift()
+    if (answer === undefined) return fail(500, `the script has no answer for request ${number}`)
+    switch (answer.type) {
+      case 'hang':
+        return
+      case 'drop':
+        return void response.destroy()
+      case 'page':
+        return void response.writeHead(answer.status, { 'content-type': 'text/html' }).end(answer.body)
+      case 'error':
+        return fail(answer.status, answer.message, answer.headers)
+      case 'message': {
+        const message = answer as MessageOf<Answer> // the switch narrows the member, not the parameter
+        return await stream(answer, desk.give(message, request), desk.streamError, response)
+      }
+    }
+  }
+
+  const server = createServer((request, response) => {
+    // A client that goes away in the middle is an ordinary thing here.
+    handle(request, response).catch(() => response.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo // it listens on a port, so it has one
+
+  const close = async () => {
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    server.closeAllConnections()
+    await closed
+  }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    answer: (...more) => void script.push(...more),
+    received: async (count) => requests[count - 1] ?? new Promise((resolve) => void waiting.push({ count, resolve })),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  try {
+    return JSON.parse(Buffer.concat(chunks).toString('utf8'))
+  } catch {
+    return null
+  }
+}
+
+async function stream(
+  { after }: MessageOf<AnyAnswer>,
+  events: readonly SseEvent[],
+  errorEvent: (error: StreamError) => SseEvent,
+  response: ServerResponse,
+): Promise<void> {
+  const write = (event: SseEvent) => new Promise<void>((sent) => response.write(sseText(event), () => sent()))
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
+  response.flushHeaders()
+
+  for (const [index, event] of events.entries()) {
+    if (index === after?.events) {
+      const { detour } = after
+      if (detour.type === 'hang') return
+      if (detour.type === 'cut') return void response.destroy()
+      if (detour.type === 'stop') break
+      if (detour.type === 'wait') await detour.gate.pass()
+      if (detour.type === 'error') {
+        await write(errorEvent(detour))
+        break
+      }
+    }
+    await write(event)
+  }
+  response.end()
+}

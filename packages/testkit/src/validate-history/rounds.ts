@@ -1,0 +1,41 @@
+import type { RequestMessage } from '@holdfast/core/ports'
+import { type Call, callsOf, duplicates } from './parts.ts'
+
+/** I1 to I5: each call has its one result, in call order, in the very next message, and no result stands alone. */
+export const roundsOf = (messages: readonly RequestMessage[]): readonly string[] => [
+  ...messages.flatMap((message, index) => [
+    ...roundAfter(callsOf(message), messages[index + 1], index),
+    ...(message.role === 'tool' ? resultsAfter(message, messages[index - 1], index) : []),
+  ]),
+  ...duplicates(messages.flatMap(callsOf).map(({ id }) => id)).map((id) => `I4: call id ${id} is used twice`),
+]
+
+function roundAfter(calls: readonly Call[], next: RequestMessage | undefined, index: number): readonly string[] {
+  if (calls.length === 0) return []
+  if (next?.role !== 'tool') {
+    const rule = next === undefined ? 'I1' : 'I5'
+    return [
+      `${rule}: messages.${index}: calls ${calls.map(({ id }) => id).join(', ')} are not followed by their results`,
+    ]
+  }
+  const answered = next.content.map(({ id }) => id)
+  const missing = calls.filter(({ id }) => !answered.includes(id))
+  const order = [...new Set(calls.map(({ id }) => id))].filter((id) => answered.includes(id))
+  const given = [...new Set(answered)].filter((id) => order.includes(id))
+  return [
+    ...missing.map(({ id }) => `I1: messages.${index}: call ${id} has no result`),
+    ...(order.join() === given.join() ? [] : [`I1: messages.${index + 1}: results are not in call order`]),
+  ]
+}
+
+type ToolMessage = Extract<RequestMessage, { readonly role: 'tool' }>
+
+function resultsAfter({ content }: ToolMessage, before: RequestMessage | undefined, index: number): readonly string[] {
+  const calls = before === undefined ? [] : callsOf(before)
+  return [
+    ...content
+      .filter(({ id }) => !calls.some((call) => call.id === id))
+      .map(({ id }) => `I2: messages.${index}: result ${id} has no call in the message before`),
+    ...duplicates(content.map(({ id }) => id)).map((id) => `I3: messages.${index}: call ${id} has two results`),
+  ]
+}

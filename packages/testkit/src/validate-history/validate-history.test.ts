@@ -1,0 +1,189 @@
+import type { AssistantPart, ModelRequest, ProviderMeta, RequestMessage } from '@holdfast/core/ports'
+import { limits } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { aRequest, userSays } from '../a-request.ts'
+import { type HistoryProvider, historyProviders } from './providers.ts'
+import { validateHistory } from './validate-history.ts'
+
+const asks = (...ids: readonly string[]): RequestMessage => ({
+  role: 'assistant',
+  content: ids.map((id) => ({ type: 'call' as const, id, tool: 'shell', args: { command: 'ls' } })),
+})
+const answers = (...ids: readonly string[]): RequestMessage => ({
+  role: 'tool',
+  content: ids.map((id) => ({ id, tool: 'shell', text: 'ok', isError: false })),
+})
+const says = (text: string): RequestMessage => ({ role: 'assistant', content: [{ type: 'text', text }] })
+const of = (...messages: readonly RequestMessage[]): ModelRequest => aRequest({ messages })
+
+/** Which rules a request to a service breaks. */
+const brokenFor = (provider: HistoryProvider, request: ModelRequest) => [
+  ...new Set(validateHistory(provider, request).map((complaint) => complaint.split(':')[0])),
+]
+/** An answer that thought, and what it asked for. */
+const thoughtBy = (meta: ProviderMeta | undefined, ...more: readonly AssistantPart[]): RequestMessage => ({
+  role: 'assistant',
+  content: [{ type: 'thinking', text: 'hm', meta }, ...more],
+})
+const call: AssistantPart = { type: 'call', id: 'c4', tool: 'shell', args: {} }
+const round = (asked: RequestMessage) => of(userSays('go'), asked, answers('c4'))
+/** What each service gives with its thinking. */
+const ownMeta: Readonly<Record<HistoryProvider, ProviderMeta | undefined>> = {
+  anthropic: { anthropic: { redactedData: 'x' } },
+  'openai-chat': undefined,
+  'openai-responses': { openai: { itemId: 'rs_1', reasoningEncryptedContent: 'x' } },
+  gemini: { google: { thoughtSignature: 'x' } },
+}
+
+describe.each(historyProviders)('validateHistory for %s', (provider) => {
+  const broken = (request: ModelRequest) => brokenFor(provider, request)
+
+  it('finds nothing wrong with whole rounds, steering after them, and its own thinking', () => {
+    const request = of(
+      userSays('go'),
+      asks('c1', 'c2'),
+      answers('c1', 'c2'),
+      userSays('also'),
+      thoughtBy(ownMeta[provider], call),
+      answers('c4'),
+    )
+    expect(validateHistory(provider, request)).toEqual([])
+  })
+
+  it.each([
+    ['I1', 'a call at the very end', of(userSays('go'), asks('c1'))],
+    ['I1', 'one call of two without a result', of(userSays('go'), asks('c1', 'c2'), answers('c1'))],
+    ['I1', 'results in another order than the calls', of(userSays('go'), asks('c1', 'c2'), answers('c2', 'c1'))],
+    ['I2', 'a result nobody asked for', of(userSays('go'), asks('c1'), answers('c1', 'c9'))],
+    ['I2', 'results after words', of(userSays('go'), says('hm'), answers('c1'))],
+    ['I3', 'two results for one call', of(userSays('go'), asks('c1'), answers('c1', 'c1'))],
+    ['I4', 'an id used in two rounds', of(userSays('go'), asks('c1'), answers('c1'), asks('c1'), answers('c1'))],
+    ['I4', 'an id used twice in one round', of(userSays('go'), asks('c1', 'c1'), answers('c1'))],
+    ['I10', 'an empty text', of(userSays('go'), says(''), userSays('more'))],
+    ['I10', 'a text of nothing but blanks', of(userSays(' \n'))],
+    ['I10', 'a message without content', of(userSays('go'), { role: 'assistant', content: [] }, userSays('more'))],
+    ['I11', 'a history that the model begins', of(says('hello'), userSays('hi'))],
+    ['I11', 'no history', of()],
+    [
+      'I19',
+      'half a surrogate pair in a result',
+      of(userSays('go'), asks('c1'), {
+        role: 'tool',
+        content: [{ id: 'c1', tool: 'shell', text: '\ud83d', isError: false }],
+      }),
+    ],
+    ['I19', 'half a surrogate pair in a prompt', of(userSays('\udc00'))],
+    [
+      'I19',
+      'half a surrogate pair in arguments',
+      of(
+        userSays('go'),
+        { role: 'assistant', content: [{ type: 'call', id: 'c1', tool: 'shell', args: { deep: [{ x: '\ud83d' }] } }] },
+        answers('c1'),
+      ),
+    ],
+    [
+      'I19',
+      'a result too long to send',
+      of(userSays('go'), asks('c1'), {
+        role: 'tool',
+        content: [{ id: 'c1', tool: 'shell', text: 'x'.repeat(limits.toolOutputInlineBytesMax * 3), isError: false }],
+      }),
+    ],
+    ['I20', 'an id no provider takes', of(userSays('go'), asks('c 1'), answers('c 1'))],
+    ['I20', 'an empty id', of(userSays('go'), asks(''), answers(''))],
+    [
+      'I20',
+      'a tool offered under a name no provider takes',
+      aRequest({ tools: [{ name: 'a.b', description: '', input: {} }] }),
+    ],
+    [
+      'I20',
+      'a tool offered twice',
+      aRequest({
+        tools: [
+          { name: 'a', description: '', input: {} },
+          { name: 'a', description: '', input: {} },
+        ],
+      }),
+    ],
+  ])('names %s for %s', (rule, _what, request) => {
+    expect(broken(request)).toEqual([rule])
+  })
+
+  it('names I5 for words between a call and its results, and I2 for the results that come too late', () => {
+    expect(broken(of(userSays('go'), asks('c1'), userSays('wait'), answers('c1')))).toEqual(['I5', 'I2'])
+  })
+
+  it('names I7 for arguments that were cut', () => {
+    // What no type allows, a stream can bring: the oracle must see it all the same.
+    const cut = JSON.parse(
+      '{"role":"assistant","content":[{"type":"call","id":"c1","tool":"shell","args":"{\\"comm"}]}',
+    )
+    expect(broken(of(userSays('go'), cut, answers('c1')))).toEqual(['I7'])
+  })
+})
+
+describe('validateHistory, where services differ', () => {
+  it.each<readonly [string, HistoryProvider, string, ModelRequest]>([
+    ['I8', 'anthropic', 'thinking with its signature gone', round(thoughtBy({ anthropic: {} }, call))],
+    [
+      'I8',
+      'anthropic',
+      'an answer that ends in thinking',
+      of(userSays('go'), thoughtBy(ownMeta['anthropic']), userSays('so?')),
+    ],
+    [
+      'I8',
+      'anthropic',
+      'its own thinking unsigned',
+      { ...round(thoughtBy(undefined, call)), model: 'anthropic/claude' },
+    ],
+    [
+      'I8',
+      'openai-responses',
+      'reasoning of no item',
+      round(thoughtBy({ openai: { reasoningEncryptedContent: 'x' } }, call)),
+    ],
+    ['I8', 'openai-responses', 'reasoning without its content', round(thoughtBy({ openai: { itemId: 'rs_1' } }, call))],
+    [
+      'I8',
+      'openai-responses',
+      'reasoning torn apart',
+      round(
+        thoughtBy(
+          ownMeta['openai-responses'],
+          { type: 'text', text: 'So.' },
+          { type: 'thinking', text: 'on', meta: ownMeta['openai-responses'] },
+          call,
+        ),
+      ),
+    ],
+    [
+      'I8',
+      'gemini',
+      'an empty signature',
+      round({ role: 'assistant', content: [{ ...call, meta: { google: { thoughtSignature: '' } } }] }),
+    ],
+    ['I9', 'openai-responses', 'thinking of Anthropic', round(thoughtBy(ownMeta['anthropic'], call))],
+    [
+      'I9',
+      'anthropic',
+      'a signature of Gemini on a call',
+      round({ role: 'assistant', content: [{ ...call, meta: ownMeta['gemini'] }] }),
+    ],
+    ['I9', 'openai-chat', 'anything opaque', round(thoughtBy(ownMeta['openai-responses'], call))],
+    ['I11', 'gemini', 'two messages of people', of(userSays('a'), userSays('b'))],
+    ['I11', 'gemini', 'two answers', of(userSays('a'), says('b'), says('c'), userSays('d'))],
+    ['I11', 'gemini', 'a last word of the model', of(userSays('a'), says('b'))],
+    ['I20', 'openai-chat', 'an id too long', of(userSays('go'), asks('c'.repeat(41)), answers('c'.repeat(41)))],
+  ])('names %s for %s and %s', (rule, provider, _what, request) => {
+    expect(brokenFor(provider, request)).toEqual([rule])
+  })
+
+  it('lets each service have what only others mind', () => {
+    expect(brokenFor('anthropic', of(userSays('a'), userSays('b'), says('c')))).toEqual([])
+    expect(brokenFor('gemini', of(userSays('go'), thoughtBy(ownMeta['gemini']), userSays('so?')))).toEqual([])
+    expect(brokenFor('openai-responses', of(userSays('go'), asks('c'.repeat(64)), answers('c'.repeat(64))))).toEqual([])
+  })
+})

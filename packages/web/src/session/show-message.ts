@@ -1,0 +1,32 @@
+import type { LiveView } from '@holdfast/client'
+
+/** Where a message is on the page. */
+export const placeOf = (message: number): string => `message-${message}`
+
+const drawnMs = 40
+
+/** Brings a message into sight, loading what lies between; it lights up for a moment, and has the focus. */
+export async function showMessage(live: LiveView, message: number): Promise<void> {
+  const found = await drawn(live, message)
+  if (!found) return
+  found.scrollIntoView({ block: 'center' })
+  await wait(drawnMs) // what was off screen has its true height only now
+  found.scrollIntoView({ block: 'center' })
+  found.focus({ preventScroll: true })
+  const colour = getComputedStyle(document.documentElement).getPropertyValue('--accent')
+  found.animate([{ boxShadow: `0 0 0 3px ${colour}` }, { boxShadow: '0 0 0 3px transparent' }], 1400)
+}
+
+async function drawn(live: LiveView, message: number): Promise<HTMLElement | null> {
+  for (;;) {
+    const found = document.getElementById(placeOf(message))
+    if (found) return found
+    const oldest = live.messages[0]?.id ?? 0
+    if (message < oldest) {
+      if (!live.hasOlder || !(await live.loadOlder()).ok) return null
+    } else if (!live.messages.some(({ id }) => id === message)) return null
+    await wait(drawnMs)
+  }
+}
+
+const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

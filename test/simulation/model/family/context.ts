@@ -1,0 +1,91 @@
+import type { SeedMessage } from '@holdfast/protocol'
+import fc from 'fast-check'
+import { type Aside, accepted, type Outcome, pending, refused, type State } from '../state.ts'
+import { cutOf, holding, toldNow } from '../told.ts'
+import { type Checkpoint, grow, type Line, messagesOn, turnNow } from '../tree.ts'
+import type { Family, Wish } from './family.ts'
+import { seeds, sown } from './seeds.ts'
+
+export const compact: Wish = { code: 'compact', command: () => ({ type: 'compact' }) }
+export const undoCompaction: Wish = { code: 'undoCompaction', command: () => ({ type: 'undoCompaction' }) }
+export const summarize: Wish = { code: 'summarize', command: () => ({ type: 'summarize' }) }
+export const setSummary = (summary: string): Wish => ({
+  code: `setSummary('${summary}')`,
+  command: () => ({ type: 'setSummary', summary }),
+})
+export const appendCheckpoint = (seed: keyof typeof seeds): Wish => ({
+  code: `appendCheckpoint('${seed}')`,
+  command: () => ({ type: 'appendCheckpoint', messages: [...seeds[seed]] }),
+})
+
+const fromNow = (state: State) => holding(state)?.said.from ?? 0
+
+/** Whoever sums up need not think hard. */
+const writerOf = ({ model }: State) => `${model} off`
+
+const write = (state: State, checkpoint: Omit<Checkpoint, 'who'>): State =>
+  grow(state, { who: 'checkpoint', ...checkpoint }, { turn: turnNow(state), round: null })
+
+/** The summary that someone waited for is there. What was said meanwhile stays; a line that was left is not cut. */
+export function written(state: State, { kind, from }: Aside, text: string): Outcome {
+  if (kind === 'summarize') {
+    const note = { who: 'note', kind: 'notice', code: 'summarized', text: 'The summary is in note.md.' } as const
+    return accepted(grow(state, note, { turn: turnNow(state), round: null }), { text, path: 'note.md' })
+  }
+  const fits = messagesOn(state.nodes, state).includes(from) && from > fromNow(state)
+  if (!fits) return refused(state, 'nothing_to_compact')
+  return accepted(write(state, { text, from, prompt: null }), { summary: text })
+}
+
+/** It could not be written: nothing has changed. */
+export const unwritten = (state: State): Outcome => refused(state, 'summary_failed')
+
+/** What the model is told of the past. */
+export const context: Family = {
+  wishes: [
+    fc.constant(compact),
+    fc.constantFrom(compact, compact, compact, summarize),
+    fc.oneof(
+      { weight: 2, arbitrary: fc.constant(undoCompaction) },
+      { weight: 1, arbitrary: fc.constantFrom('in short', '').map(setSummary) },
+      { weight: 1, arbitrary: fc.constantFrom<(keyof typeof seeds)[]>('a turn', 'calls').map(appendCheckpoint) },
+      { weight: 1, arbitrary: fc.constant(appendCheckpoint('no transcript')) },
+    ),
+  ],
+  rules: {
+    compact(state, _, { ticket }) {
+      if (state.turn) return refused(state, 'turn_running')
+      const of = toldNow(state)
+      const from = cutOf(state, of)
+      if (from === null) return refused(state, 'nothing_to_compact')
+      const cut = { ...of, by: writerOf(state), pinned: [], messages: of.messages.filter((key) => key < from) }
+      return pending({ ...state, asides: [...state.asides, { ticket, kind: 'compact', of: cut, from }] })
+    },
+    summarize(state, _, { ticket }) {
+      if (state.turn) return refused(state, 'turn_running')
+      const of = { ...toldNow(state), by: writerOf(state), pinned: [] }
+      if (of.messages.length === 0 && of.summary === '') return refused(state, 'nothing_to_summarize')
+      return pending({ ...state, asides: [...state.asides, { ticket, kind: 'summarize', of, from: 0 }] })
+    },
+    undoCompaction(state) {
+      if (state.turn) return refused(state, 'turn_running')
+      const held = holding(state)
+      if (!held) return refused(state, 'nothing_to_compact')
+      // Of a line whose beginning is hidden, nothing takes its place.
+      const bare = <Some extends Line>(line: Some): Some =>
+        line.hidden > 0 && holding(state, line)?.key === held.key ? { ...line, isBare: true } : line
+      return accepted({ ...bare(state), branches: state.branches.map(bare), undone: [...state.undone, held.key] })
+    },
+    /** Other words for the same past. */
+    setSummary(state, { summary }) {
+      const prompt = holding(state)?.said.prompt ?? null
+      return accepted(write(state, { text: summary, from: fromNow(state), prompt }), { summary })
+    },
+    appendCheckpoint(state, { messages }) {
+      if (state.turn) return refused(state, 'turn_running')
+      const begun = write(state, { text: '', from: state.nodes.length + 1, prompt: null })
+      const seeded = sown(begun, messages as readonly SeedMessage[])
+      return seeded ? accepted(seeded, { summary: '' }) : refused(state, 'bad_request')
+    },
+  },
+}

@@ -1,0 +1,47 @@
+import fc from 'fast-check'
+import { accepted, refused, type State } from '../state.ts'
+import { endOn, messagesOn } from '../tree.ts'
+import type { Family, Wish } from './family.ts'
+import { lineAt } from './lines.ts'
+
+export const fork = (at: number | null): Wish => ({
+  code: `fork(${at})`,
+  command: () => ({ type: 'fork', ...(at !== null && { at }) }),
+})
+
+/** What a fork begins with: the past, what is marked on it, and how the session was set. Nothing that is under way. */
+function bornOf(state: State, end: number): State {
+  const line = lineAt(state, end)
+  const shared = messagesOn(state.nodes, line)
+  const way = messagesOn(state.nodes, { ...line, hidden: 0 })
+  return {
+    ...state,
+    ...line,
+    // What stands elsewhere is none of its own: it may call something of its own the same.
+    nodes: state.nodes.map((node, key) => (way.includes(key) ? node : { ...node, id: null })),
+    turn: null,
+    ...{ steering: [], followUps: [], trust: [], decided: [], seats: [], asides: [], forks: [] },
+    ...{ branch: null, branches: [], branchesNamed: 0 },
+    pins: state.pins.filter((pin) => shared.includes(pin)),
+    folded: { all: false, except: [] },
+    depth: state.depth + 1,
+    isAwake: false,
+    answered: new Map(),
+  }
+}
+
+/** Another session with the same past. Even while a turn runs: then it is of what came before. */
+export const forks: Family = {
+  wishes: [fc.constantFrom(null, null, 0, 1, 2).map(fork)],
+  rules: {
+    fork(state, { at }, { id }) {
+      const end = endOn(state, at ?? null)
+      if (end === null) return refused(state, 'turn_not_found')
+      const forked = { command: id, name: null, born: bornOf(state, end) }
+      return accepted({ ...state, forks: [...state.forks, forked] }, { session: anyName })
+    },
+  },
+}
+
+/** The session says what it calls the new one; nobody can know it before. */
+export const anyName = '*'

@@ -1,0 +1,133 @@
+import type { SeedMessage } from '@holdfast/protocol'
+import fc from 'fast-check'
+import { accepted, nothingToDo, type Outcome, refused, type State } from '../state.ts'
+import { holding } from '../told.ts'
+import { at, endOn, hideAllBut, type Line, lineOf, messagesOn } from '../tree.ts'
+import { type Family, pickOf, type Wish } from './family.ts'
+import { seeds, sown } from './seeds.ts'
+
+type By = 'name' | 'index'
+
+export const branchAt = (turn: number): Wish => ({
+  code: `branchAt(${turn})`,
+  command: () => ({ type: 'branchAt', turn }),
+})
+export const rewind = (turn: number): Wish => ({ code: `rewind(${turn})`, command: () => ({ type: 'rewind', turn }) })
+/** One of those that were left, the one it stands on, or none there is. */
+export const switchTo = (which: 'kept' | 'present' | 'none', by: By = 'name', pick = 0): Wish => ({
+  code: `switchTo('${which}', '${by}', ${pick})`,
+  command: ({ branches, branch }) => {
+    const kept = pickOf(branches, pick)
+    if (which === 'present') return { type: 'switchBranch', branch: branch ?? 'nowhere' }
+    if (which === 'none' || !kept) return { type: 'switchBranch', branch: by === 'name' ? 'nowhere' : branches.length }
+    return { type: 'switchBranch', branch: by === 'name' ? kept.name : branches.indexOf(kept) }
+  },
+})
+export const truncate = (keepLast: number): Wish => ({
+  code: `truncate(${keepLast})`,
+  command: () => ({ type: 'truncateHistory', keepLast }),
+})
+export const seedMessages = (seed: keyof typeof seeds): Wish => ({
+  code: `seedMessages('${seed}')`,
+  command: () => ({ type: 'seedMessages', messages: [...seeds[seed]] }),
+})
+export const setHistory = (seed: keyof typeof seeds | 'none'): Wish => ({
+  code: `setHistory('${seed}')`,
+  command: () => ({ type: 'setHistory', messages: seed === 'none' ? [] : [...seeds[seed]] }),
+})
+
+type Move = { readonly line: Line; readonly name?: string | null; readonly isSwitch?: boolean }
+
+/** Leaves a line for another. The one that is left keeps its name, or gets one: nothing is lost by moving. */
+function leave(state: State, { line, name = null, isSwitch = false }: Move): Outcome {
+  const number = state.branchesNamed + 1
+  const kept = state.branch ?? `branch-${number}`
+  const others = state.branches.filter((one) => one.name !== name)
+  const moved: State = {
+    ...state,
+    ...line,
+    branch: name,
+    branches: [...others, { ...lineOf(state), name: kept }],
+    branchesNamed: state.branch === null ? number : state.branchesNamed,
+  }
+  return accepted(moved, { branch: isSwitch ? name : kept })
+}
+
+/** At the end of a turn, once more. */
+function standAt(state: State, turn: number): Outcome {
+  if (state.turn) return refused(state, 'turn_running')
+  const end = endOn(state, turn)
+  if (end === null) return refused(state, 'turn_not_found')
+  return leave(state, { line: lineAt(state, end) })
+}
+
+/** The line up to the end of one of its turns. */
+export function lineAt(state: State, end: number): Line {
+  const { turn, said } = at(state, end)
+  const reason = said.who === 'end' ? said.reason : 'done'
+  const held = holding(state)
+  const isBare = state.isBare || (held !== null && messagesOn(state.nodes, state).includes(held.key))
+  return { ...lineOf(state), tip: end, isBare: state.hidden > 0 && isBare, turns: turn + 1, last: { turn, reason } }
+}
+
+function addSeeds(state: State, messages: readonly SeedMessage[]): State | null {
+  return state.turn ? null : sown(state, messages)
+}
+
+const aTurn = fc.nat(4)
+const aSeed = fc.constantFrom(...(Object.keys(seeds) as (keyof typeof seeds)[])) // its own keys
+
+/** Which line the session stands on, against a tree that only grows. */
+export const lines: Family = {
+  wishes: [
+    aTurn.map(branchAt),
+    aTurn.map(rewind),
+    fc
+      .tuple(
+        fc.constantFrom<('kept' | 'present' | 'none')[]>('kept', 'kept', 'kept', 'present', 'none'),
+        fc.constantFrom<By[]>('name', 'index'),
+        fc.nat(3),
+      )
+      .map(([which, by, pick]) => switchTo(which, by, pick)),
+    fc.oneof(
+      fc.nat(9).map(truncate),
+      aSeed.map(seedMessages),
+      fc.oneof(aSeed, fc.constant('none' as const)).map(setHistory),
+    ),
+  ],
+  rules: {
+    branchAt: (state, { turn }) => standAt(state, turn),
+    rewind: (state, { turn }) => standAt(state, turn),
+    switchBranch(state, { branch }) {
+      if (state.turn) return refused(state, 'turn_running')
+      if (branch === state.branch) return nothingToDo(state)
+      const found =
+        typeof branch === 'number' ? state.branches[branch] : state.branches.find(({ name }) => name === branch)
+      if (!found) return refused(state, 'branch_not_found')
+      return leave(state, { line: lineOf(found), name: found.name, isSwitch: true })
+    },
+    /** They are the same turns, so they keep their numbers. */
+    truncateHistory(state, { keepLast }) {
+      if (state.turn) return refused(state, 'turn_running')
+      const messages = messagesOn(state.nodes, state)
+      if (keepLast >= messages.length) return nothingToDo(state)
+      const hidden = hideAllBut(state, messages, keepLast)
+      // What the model is told in place of the past still holds, however little is shown.
+      const cut = keepLast === 0 ? null : (messages.at(-keepLast) ?? null)
+      return leave(state, { line: { ...lineOf(state), hidden, cut, isBare: state.isBare && holding(state) === null } })
+    },
+    setHistory(state, { messages }) {
+      if (state.turn) return refused(state, 'turn_running')
+      const { says, state: left } = leave(state, {
+        line: { tip: null, hidden: 0, cut: null, isBare: false, turns: 0, last: null },
+      })
+      const seeded = addSeeds(left, messages as readonly SeedMessage[])
+      return seeded ? { says, state: seeded } : refused(state, 'bad_request')
+    },
+    seedMessages(state, { messages }) {
+      if (state.turn) return refused(state, 'turn_running')
+      const seeded = addSeeds(state, messages as readonly SeedMessage[])
+      return seeded ? accepted(seeded) : refused(state, 'bad_request')
+    },
+  },
+}

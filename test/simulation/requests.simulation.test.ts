@@ -1,0 +1,47 @@
+import { historyProviders } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { allMet, timesMet } from './requests/census.ts'
+import { opaqueKinds } from './requests/check.ts'
+import * as commands from './requests/commands.ts'
+import { sayableKinds } from './requests/desks.ts'
+import { liveBy, liveThroughRequests } from './requests/live.ts'
+import { requestRuns } from './requests/runs.ts'
+import { keptStories } from './requests/stories.ts'
+import { batchesOf, isOneSeed } from './runs.ts'
+
+describe('what a session sends, whatever it went through', () => {
+  it.each(Object.entries(keptStories))('is right again where it was not: %s', async (_, story) => {
+    await liveBy(story)
+  })
+
+  it.each(batchesOf(requestRuns.stories))(
+    'is taken by all four services, and the same to the byte for the same log (SEED=$first and the next)',
+    async ({ seeds }) => {
+      for (const seed of seeds) await liveThroughRequests(seed)
+    },
+  )
+})
+
+describe('the stories', () => {
+  it.skipIf(isOneSeed)('have met all that they are there for', () => {
+    const kinds = Object.entries(commands).flatMap(([name, value]) => (typeof value === 'function' ? [name] : []))
+    const wanted = [
+      ...kinds,
+      ...['prompt', 'steer', 'followUp', 'approve', 'deny', 'abort', 'goOn', 'branch', 'rewind', 'switchTo', 'fork']
+        .concat('compact', 'undo', 'checkpoint', 'summary', 'truncate', 'seed', 'setHistory', 'switchModel', 'pin')
+        .map((kind) => `${kind}: accepted`),
+      ...['cut', 'stop', 'error', 'overloaded'].map((how) => `breakOff: ${how}`),
+      ...['living', 'dead', 'paused'].flatMap((whose) =>
+        ['answer', 'tool'].map((what) => `late: ${what} of the ${whose}`),
+      ),
+      ...['killed', 'paused'].map((how) => `crash: ${how}`),
+      ...commands.fileNames.map((name) => `file: ${name}`),
+      ...historyProviders.flatMap((service) => sayableKinds[service].map((said) => `${service} gives ${said}`)),
+      ...historyProviders.map((service) => `sent to ${service}`),
+      ...opaqueKinds,
+      ...['asked for a summary', 'sent as the log says', 'restarted at rest'],
+    ]
+    const seldom = wanted.filter((what) => timesMet(what) < 5)
+    expect(seldom, `of these:\n${allMet().join('\n')}`).toEqual([])
+  })
+})

@@ -1,0 +1,149 @@
+import { buildRequest, type SessionState } from '@holdfast/core'
+import type { ModelRequest, ToolSchema } from '@holdfast/core/ports'
+import { type BlobHash, invariant, type ModelName, type ThinkingLevel } from '@holdfast/protocol'
+import { historyProviders, validateHistory } from '@holdfast/testkit'
+import { readBlob, readFiles } from '../../../packages/core/src/runtime/read-blob.ts'
+import { readWindow } from '../../../packages/core/src/runtime/read-window.ts'
+import { count } from './census.ts'
+import { checkComplete } from './complete.ts'
+import { type Line, modelsOf, providerOn, serviceOf } from './desks.ts'
+import type { House } from './house.ts'
+
+/** What was last found good, so that nothing is sent twice: by model, the request as JSON. */
+export type Checked = { readonly good: Map<ModelName, string>; sent: number; looks: number; at: string }
+
+export const unchecked = (): Checked => ({ good: new Map(), sent: 0, looks: 0, at: '' })
+
+/**
+ * Builds what the session would now send to each service, by its log alone, and sends it: nobody may have anything
+ * against it. What the living process would send, and what it did send, must be the same to the byte. How it stands is said.
+ */
+export async function check(house: House, checked: Checked): Promise<SessionState> {
+  const { puppets, problems } = house
+  invariant(problems.length === 0, problems.join('\n'))
+  invariant(puppets.refusals.length === 0, puppets.refusals.join('\n'))
+  const state = await house.folded()
+  const at = `${house.session} ${state.seq}`
+  if (at === checked.at) return state // nothing was written, so nothing else can be sent
+  checked.at = at
+  const build = await builderOf(house, state)
+  const own = build(state.settings.model)
+  await checkComplete(house, state, own)
+  const live = house.live()
+  if (live !== null) {
+    const lively = (await builderOf(house, live))(live.settings.model)
+    mustBeSame('what the process would send and what the log says', JSON.stringify(lively), JSON.stringify(own))
+  }
+  for (const request of [...targets(checked.looks++).map((model) => build(model)), own])
+    await send(house, request, checked)
+  await compareSent(house, state, build, checked)
+  return state
+}
+
+/** One model of each service, and in time each. */
+const targets = (look: number): readonly ModelName[] =>
+  historyProviders.flatMap((service) => modelsOf[service].at(look % modelsOf[service].length) ?? [])
+
+async function send(house: House, request: ModelRequest, { good }: Checked): Promise<void> {
+  const json = JSON.stringify(request)
+  if (good.get(request.model) === json) return
+  await accepted(house, request)
+  good.set(request.model, json)
+}
+
+/** The body of a request as it goes over the line, once its service has taken it. */
+export async function accepted({ desks }: House, request: ModelRequest): Promise<string> {
+  const { model } = request
+  const service = serviceOf(model)
+  const found = validateHistory(service, request)
+  invariant(
+    found.length === 0,
+    `${service} (${model}) would refuse this:\n  ${found.join('\n  ')}\n  ${JSON.stringify(request.messages)}`,
+  )
+  const posted = Promise.withResolvers<{ readonly body: string; readonly complaint: string | null }>()
+  const line: Line = (api, body) => {
+    posted.resolve({ body, complaint: desks[service].complaintAbout(api) })
+    return new Promise(() => undefined) // whether it is taken is all that is asked
+  }
+  const parts = providerOn(model, line, noClock).stream(request, { signal: new AbortController().signal })
+  const next = parts[Symbol.asyncIterator]().next()
+  const { body, complaint } = await Promise.race([posted.promise, next.then(unsent)])
+  invariant(complaint === null, `${service} (${model}) refuses this: ${complaint}\n  ${body}`)
+  count(`sent to ${service}`)
+  countOpaque(service, body)
+  return body
+}
+
+const noClock = { now: () => 0, after: () => () => undefined }
+
+const unsent = ({ value }: { readonly value: unknown }): never => {
+  throw new Error(`nothing was sent: ${JSON.stringify(value)}`)
+}
+
+/** What a service gave to have it back, by what it looks like on the line. */
+const opaqueParts = {
+  anthropic: ['"signature":"+/', '"redacted_thinking"'],
+  'openai-chat': ['"tool_call_id":'],
+  'openai-responses': ['"encrypted_content":"+/'],
+  gemini: ['"thoughtSignature":"+/', '"thoughtSignature":"skip'],
+} as const
+
+export const opaqueKinds: readonly string[] = Object.entries(opaqueParts).flatMap(([service, parts]) =>
+  parts.map((part) => `${service} has back ${part}`),
+)
+
+function countOpaque(service: keyof typeof opaqueParts, body: string): void {
+  for (const part of opaqueParts[service]) if (body.includes(part)) count(`${service} has back ${part}`)
+}
+
+/** What sessions really sent since the last look, held against what the log says that they must. */
+async function compareSent(house: House, state: SessionState, build: Build, checked: Checked): Promise<void> {
+  const { sent } = house.puppets
+  const [last, ...more] = sent.slice(checked.sent)
+  checked.sent = sent.length
+  const isThinking = state.turn.phase === 'thinking' && house.live() !== null && last?.life.status === 'living'
+  if (!last || more.length > 0 || !isThinking || house.sessions.length > 1) return
+  const again = build(last.request.model, last.request.thinkingLevel)
+  mustBeSame('what was sent and what the log says', JSON.stringify(last.request), JSON.stringify(again))
+  mustBeSame('the bodies of the same request', last.body, await accepted(house, again))
+  count('sent as the log says')
+}
+
+export type Build = (model: ModelName, thinkingLevel?: ThinkingLevel) => ModelRequest
+
+/** Builds requests as a step would: from the log and its blobs alone. */
+export async function builderOf({ store, blobs, session }: House, state: SessionState): Promise<Build> {
+  const window = await readWindow(store, session, state)
+  const files = await readFiles(blobs, window)
+  const textOf = async (hash: BlobHash | undefined) =>
+    hash ? Buffer.from((await readBlob(blobs, hash)) ?? []).toString() : ''
+  const system = await textOf(state.context?.system)
+  const tools: readonly ToolSchema[] = JSON.parse((await textOf(state.context?.tools)) || '[]') // our own JSON
+  const { thinkingLevel: level } = state.settings
+  return (model, thinkingLevel = level) => buildRequest({ model, thinkingLevel, system, tools, window, files })
+}
+
+export function mustBeSame(what: string, one: string, other: string): void {
+  invariant(one === other, `${what} differ:\n  ${one}\n  ${other}`)
+}
+
+/** The session at rest, in the process that ran it and in a new one that knows only its log: no byte may differ. */
+export async function checkRestart(house: House): Promise<void> {
+  await house.submit({ type: 'abort' })
+  await house.wake()
+  const before = await bodies(house)
+  await house.crash('killed')
+  await house.wake()
+  mustBeSame('what is sent before and after a restart', before.join('\n'), (await bodies(house)).join('\n'))
+  count('restarted at rest')
+}
+
+async function bodies(house: House): Promise<readonly string[]> {
+  const live = house.live()
+  invariant(live, 'the session is awake')
+  const build = await builderOf(house, live)
+  const all = new Set([live.settings.model, ...targets(0)])
+  const found: string[] = []
+  for (const model of all) found.push(JSON.stringify(build(model)), await accepted(house, build(model)))
+  return found
+}

@@ -1,0 +1,218 @@
+import {
+  type CommandInput,
+  type Content,
+  invariant,
+  isMessageEvent,
+  MessageId,
+  type ModelName,
+  type SeedMessage,
+  type ThinkingLevel,
+  TurnNumber,
+} from '@holdfast/protocol'
+import { aGif, aPdf, aPng } from '@holdfast/testkit'
+import { quiet } from '../turnstile.ts'
+import { count } from './census.ts'
+import { type Said, sayable, serviceOf } from './desks.ts'
+import type { House } from './house.ts'
+import { all, type Break, isWanted } from './puppets.ts'
+
+/** What of the house decides whether a command is apt. */
+export type Seen = { readonly isIdle: boolean; readonly asks: boolean }
+
+/** One step of a story: printed as the code that makes it, so that a story that found something can be kept. */
+export type Step = {
+  readonly kind: string
+  readonly code: string
+  readonly isApt: (house: House, seen: Seen) => boolean
+  readonly run: (house: House) => Promise<void>
+}
+
+const spell = (values: readonly unknown[]): string => values.map((value) => JSON.stringify(value)).join(', ')
+
+function step(kind: string, values: readonly unknown[], run: Step['run'], isApt: Step['isApt'] = () => true): Step {
+  return { kind, code: `${kind}(${spell(values)})`, isApt, run }
+}
+
+const atRest: Step['isApt'] = (_, { isIdle }) => isIdle
+
+/** Sends a command of people's. */
+const ask =
+  (kind: string, command: CommandInput): Step['run'] =>
+  async (house) => {
+    const answer = await house.submit(command)
+    count(`${kind}: ${answer === null ? 'not answered' : answer.ok ? 'accepted' : answer.fault.code}`)
+  }
+
+const pickOf = <Item>(items: readonly Item[], pick: number): Item | undefined => items[pick % items.length]
+
+const files = {
+  png: ['image/png', aPng()],
+  gif: ['image/gif', aGif],
+  pdf: ['application/pdf', aPdf],
+  text: ['text/markdown', new TextEncoder().encode('# Hi')],
+} as const
+export type FileName = keyof typeof files
+export const fileNames = Object.keys(files) as readonly FileName[] // of our own literal
+
+/** Says something, with or without files: a prompt, or steering if a turn runs. */
+export const prompt = (text: string, ...names: readonly FileName[]): Step =>
+  step('prompt', [text, ...names], async (house) => {
+    const parts: Content = [{ type: 'text', text }]
+    for (const name of names) {
+      const [mediaType, bytes] = files[name]
+      const stored = await house.blobs.put([bytes])
+      invariant(stored.ok, 'memory takes it')
+      parts.push({ type: 'file', blob: stored.value.hash, mediaType, name: `${name}\ud800`, bytes: bytes.length })
+      count(`file: ${name}`)
+    }
+    await ask('prompt', { type: 'sendPrompt', content: parts })(house)
+  })
+export const steer = (text: string): Step =>
+  step('steer', [text], ask('steer', { type: 'queueSteering', content: text }))
+export const followUp = (text: string): Step =>
+  step('followUp', [text], ask('followUp', { type: 'queueFollowUp', content: text }))
+export const abort = (): Step => step('abort', [], ask('abort', { type: 'abort' }))
+export const goOn = (): Step => step('goOn', [], ask('goOn', { type: 'continue' }), atRest)
+
+const answers: Step['isApt'] = ({ puppets }) => puppets.answering.some(isWanted)
+
+/** The service says a few more events of an answer, or the whole of it. */
+export const piece = (answer: readonly Said[], events: number): Step =>
+  step('piece', [answer, events], async ({ puppets }) => say(puppets, answer, events), answers)
+export const reply = (answer: readonly Said[]): Step =>
+  step('reply', [answer], async ({ puppets }) => say(puppets, answer, all), answers)
+export const breakOff = (how: Break): Step =>
+  step(
+    'breakOff',
+    [how],
+    async ({ puppets }) => {
+      puppets.answering.find(isWanted)?.breakOff(how)
+      count(`breakOff: ${how}`)
+    },
+    answers,
+  )
+
+function say({ answering }: House['puppets'], answer: readonly Said[], events: number): void {
+  const one = answering.find(isWanted)
+  if (!one) return
+  one.say(answer, events)
+  for (const { type } of sayable(one.model, answer)) count(`${serviceOf(one.model)} gives ${type}`)
+}
+
+const results = { ok: 'ok', failed: 'failed' } as const
+
+/** A tool begins, or comes to its end. */
+export const begin = (pick: number): Step =>
+  step(
+    'begin',
+    [pick],
+    async ({ puppets }) =>
+      pickOf(
+        puppets.working.filter((one) => isWanted(one) && !one.isBegun),
+        pick,
+      )?.begin(),
+    ({ puppets }) => puppets.working.some((one) => isWanted(one) && !one.isBegun),
+  )
+export const work = (pick: number, result: keyof typeof results, text: string): Step =>
+  step(
+    'work',
+    [pick, result, text],
+    async ({ puppets }) =>
+      pickOf(puppets.working.filter(isWanted), pick)?.end({ type: results[result], output: { text } }),
+    ({ puppets }) => puppets.working.some(isWanted),
+  )
+/** What was stopped long ago, or belongs to a process that is no more, speaks up. */
+export const late = (pick: number, answer: readonly Said[]): Step =>
+  step(
+    'late',
+    [pick, answer],
+    async ({ puppets }) => {
+      const one = pickOf(
+        [...puppets.answering, ...puppets.working].filter((held) => !isWanted(held)),
+        pick,
+      )
+      if (!one) return
+      if ('end' in one) one.end({ type: 'ok', output: { text: 'too late' } })
+      else one.say(answer, all)
+      count(`late: ${'end' in one ? 'tool' : 'answer'} of the ${one.life.status}`)
+    },
+    ({ puppets }) => [...puppets.answering, ...puppets.working].some((held) => !isWanted(held)),
+  )
+
+const asks: Step['isApt'] = (_, seen) => seen.asks
+
+export const approve = (decision: 'approve' | 'approve_turn' | 'approve_session'): Step =>
+  step('approve', [decision], ask('approve', { type: 'respondToApproval', decision }), asks)
+export const deny = (message: string): Step =>
+  step('deny', [message], ask('deny', { type: 'respondToApproval', decision: 'reject', message }), asks)
+
+export const crash = (how: 'killed' | 'paused'): Step =>
+  step('crash', [how], async (house) => {
+    await house.crash(how)
+    count(`crash: ${how}`)
+  })
+export const unload = (): Step => step('unload', [], (house) => house.unload())
+/** Enough time for what was said of an answer to be saved. */
+export const wait = (): Step =>
+  step('wait', [], async ({ clock }) => {
+    clock.advance(1000)
+    await quiet()
+  })
+
+const turn = (number: number) => TurnNumber.parse(number)
+
+export const branch = (at: number): Step =>
+  step('branch', [at], ask('branch', { type: 'branchAt', turn: turn(at) }), atRest)
+export const rewind = (at: number): Step =>
+  step('rewind', [at], ask('rewind', { type: 'rewind', turn: turn(at) }), atRest)
+export const switchTo = (place: number): Step =>
+  step('switchTo', [place], ask('switchTo', { type: 'switchBranch', branch: place }), atRest)
+/** Forks, and goes on with the fork or stays. */
+export const fork = (at: number | null, goes: boolean): Step =>
+  step('fork', [at, goes], async (house) => {
+    const known = house.sessions.length
+    await ask('fork', { type: 'fork', ...(at !== null && { at: turn(at) }) })(house)
+    const born = house.sessions.at(-1)
+    if (goes && born && house.sessions.length > known && (await house.store.entry(born))) house.visit(born)
+  })
+export const visit = (pick: number): Step =>
+  step(
+    'visit',
+    [pick],
+    async (house) => {
+      const one = pickOf(house.sessions, pick)
+      if (one && (await house.store.entry(one))) house.visit(one)
+    },
+    ({ sessions }) => sessions.length > 1,
+  )
+
+export const compact = (): Step => step('compact', [], ask('compact', { type: 'compact' }), atRest)
+export const undo = (): Step => step('undo', [], ask('undo', { type: 'undoCompaction' }), atRest)
+/** The models take so little that the past is summarised by itself. */
+export const narrow = (tokens: number): Step => step('narrow', [tokens], async ({ puppets }) => puppets.narrow(tokens))
+export const checkpoint = (messages: readonly SeedMessage[]): Step =>
+  step('checkpoint', [messages], ask('checkpoint', { type: 'appendCheckpoint', messages: [...messages] }), atRest)
+export const summary = (text: string): Step =>
+  step('summary', [text], ask('summary', { type: 'setSummary', summary: text }), atRest)
+export const truncate = (keepLast: number): Step =>
+  step('truncate', [keepLast], ask('truncate', { type: 'truncateHistory', keepLast }), atRest)
+export const seed = (messages: readonly SeedMessage[]): Step =>
+  step('seed', [messages], ask('seed', { type: 'seedMessages', messages: [...messages] }), atRest)
+export const setHistory = (messages: readonly SeedMessage[]): Step =>
+  step('setHistory', [messages], ask('setHistory', { type: 'setHistory', messages: [...messages] }), atRest)
+
+export const switchModel = (model: ModelName): Step =>
+  step('switchModel', [model], ask('switchModel', { type: 'setModel', model }))
+export const think = (level: ThinkingLevel): Step =>
+  step('think', [level], ask('think', { type: 'setThinkingLevel', level }))
+export const mode = (name: 'enterPlan' | 'enterExec'): Step => step('mode', [name], ask('mode', { type: name }))
+
+export const pin = (pick: number): Step =>
+  step('pin', [pick], async (house) => {
+    const records = await house.store.read(house.session, { after: 0, limit: 1000 })
+    const messages = records.flatMap((record) =>
+      'lost' in record || !isMessageEvent(record.event) ? [] : [record.seq],
+    )
+    const message = pickOf(messages, pick)
+    if (message !== undefined) await ask('pin', { type: 'togglePin', message: MessageId.parse(message) })(house)
+  })

@@ -1,0 +1,137 @@
+import type { SeedMessage, ThinkingLevel } from '@holdfast/protocol'
+import fc, { type Arbitrary } from 'fast-check'
+import * as steps from './commands.ts'
+import { allModels, isCall, type Said } from './desks.ts'
+import type { Break } from './puppets.ts'
+
+/** Words that have broken someone's history before: none, blank, half a character, and of two bytes and more. */
+const words = fc.constantFrom('Go on.', 'Well: ', '', ' \n', 'half \ud83d', '\udc00', 'é\u{1f600} |so', 'x'.repeat(200))
+const spoken = fc.constantFrom('Go on.', 'And mind this.', 'half \ud83d', 'é\u{1f600}')
+
+const tools = fc.oneof(
+  { weight: 5, arbitrary: fc.constantFrom('look', 'lift', '3d', '3d') },
+  { weight: 2, arbitrary: fc.constantFrom('nowhere', 'no such tool!', 'x'.repeat(100), 'ä.b', '') },
+)
+const args = fc.constantFrom<{ readonly [key: string]: unknown }[]>(
+  {},
+  { n: 1 },
+  { 'k\ud800': ['\ud800', null] },
+  { 2: 1e21, 1: 0.1, z: -0 },
+  { unusable: true },
+  { deep: { deep: { deep: [[{}], ''] } } },
+)
+const json = fc.constantFrom(
+  '{"a":',
+  'null',
+  '[]',
+  '',
+  '"text"',
+  '{"a":"\\ud800"}',
+  '{"n":1.0,"m":1e2}',
+  '{"a":1,"a":2}',
+  '{"__proto__":{"a":1}}',
+)
+
+const thought: Arbitrary<Said> = fc.oneof(
+  { weight: 3, arbitrary: words.map((text): Said => ({ type: 'think', text })) },
+  { weight: 1, arbitrary: fc.constant<Said>({ type: 'hide' }) },
+)
+const deed: Arbitrary<Said> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ type: fc.constant('call' as const), tool: tools, args }) },
+  { weight: 1, arbitrary: fc.record({ type: fc.constant('scrawl' as const), tool: tools, json }) },
+)
+const speech: Arbitrary<Said> = words.map((text) => ({ type: 'say', text }))
+
+/** No service goes on to think once it has acted. */
+const withoutAfterthought = (said: readonly Said[]): readonly Said[] =>
+  said.some(isCall) ? said.slice(0, said.findLastIndex(({ type }) => type !== 'think' && type !== 'hide') + 1) : said
+
+/** Services think before they speak, and act last; now and then in any order. */
+const answer: Arbitrary<readonly Said[]> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc
+      .tuple(fc.array(thought, { maxLength: 2 }), fc.array(speech, { maxLength: 2 }), fc.array(deed, { maxLength: 2 }))
+      .map((parts) => parts.flat()),
+  },
+  { weight: 1, arbitrary: fc.array(fc.oneof(thought, speech, deed), { maxLength: 4 }).map(withoutAfterthought) },
+)
+
+/** A round from elsewhere, with some of its results missing and in another order. */
+const seededRound: Arbitrary<readonly SeedMessage[]> = fc
+  .record({
+    asked: fc.option(words),
+    said: words,
+    calls: fc.array(fc.record({ tool: tools.filter((tool) => tool !== ''), isAnswered: fc.boolean(), text: words }), {
+      maxLength: 3,
+    }),
+    note: fc.boolean(),
+  })
+  .map(({ asked, said, calls, note }): readonly SeedMessage[] => {
+    const toolCalls = calls.map(({ tool }, index) => ({ id: `${index}`, tool, args: {} }))
+    const results = calls.flatMap(({ isAnswered, text }, index): SeedMessage[] =>
+      isAnswered ? [{ role: 'tool', toolCallId: `${index}`, content: text, isError: index === 1 }] : [],
+    )
+    return [
+      ...(asked === null ? [] : [{ role: 'user', content: asked } as const]),
+      { role: 'assistant', content: said, ...(toolCalls.length > 0 && { toolCalls }) },
+      ...results.toReversed(),
+      ...(note ? [{ role: 'system', content: 'noted' } as const] : []),
+    ]
+  })
+const seeded = fc.array(seededRound, { minLength: 1, maxLength: 4 }).map((rounds) => rounds.flat())
+
+const place = fc.nat(4)
+const levels: readonly ThinkingLevel[] = ['off', 'low', 'high']
+const breaks: readonly Break[] = ['cut', 'stop', 'error', 'overloaded']
+
+export const aStep: Arbitrary<steps.Step> = fc.oneof(
+  { weight: 36, arbitrary: answer.map(steps.reply) },
+  {
+    weight: 16,
+    arbitrary: fc
+      .tuple(place, fc.constantFrom('ok' as const, 'failed' as const), words)
+      .map((all) => steps.work(...all)),
+  },
+  {
+    weight: 10,
+    arbitrary: fc
+      .tuple(spoken, fc.array(fc.constantFrom(...steps.fileNames), { maxLength: 1 }))
+      .map(([text, names]) => steps.prompt(text, ...names)),
+  },
+  { weight: 5, arbitrary: fc.tuple(answer, fc.integer({ min: 1, max: 9 })).map((all) => steps.piece(...all)) },
+  { weight: 3, arbitrary: fc.constantFrom(...breaks).map(steps.breakOff) },
+  { weight: 8, arbitrary: fc.nat(2).map(steps.begin) },
+  {
+    weight: 12,
+    arbitrary: fc
+      .constantFrom('approve' as const, 'approve_turn' as const, 'approve_session' as const)
+      .map(steps.approve),
+  },
+  { weight: 4, arbitrary: words.map(steps.deny) },
+  { weight: 3, arbitrary: spoken.map(steps.steer) },
+  { weight: 2, arbitrary: spoken.map(steps.followUp) },
+  { weight: 2, arbitrary: fc.constant(steps.abort()) },
+  { weight: 3, arbitrary: fc.constant(steps.goOn()) },
+  { weight: 5, arbitrary: fc.tuple(place, answer).map((all) => steps.late(...all)) },
+  { weight: 2, arbitrary: fc.constantFrom('killed' as const, 'killed' as const, 'paused' as const).map(steps.crash) },
+  { weight: 1, arbitrary: fc.constant(steps.unload()) },
+  { weight: 2, arbitrary: fc.constant(steps.wait()) },
+  { weight: 7, arbitrary: fc.constantFrom(...allModels).map(steps.switchModel) },
+  { weight: 1, arbitrary: fc.constantFrom(...levels).map(steps.think) },
+  { weight: 1, arbitrary: fc.constantFrom('enterPlan' as const, 'enterExec' as const).map(steps.mode) },
+  { weight: 4, arbitrary: fc.nat(2).map(steps.branch) },
+  { weight: 2, arbitrary: fc.nat(2).map(steps.rewind) },
+  { weight: 4, arbitrary: fc.nat(1).map(steps.switchTo) },
+  { weight: 2, arbitrary: fc.tuple(fc.option(fc.nat(1), { freq: 2 }), fc.boolean()).map((all) => steps.fork(...all)) },
+  { weight: 1, arbitrary: place.map(steps.visit) },
+  { weight: 5, arbitrary: fc.constant(steps.compact()) },
+  { weight: 4, arbitrary: fc.constant(steps.undo()) },
+  { weight: 1, arbitrary: fc.constantFrom(50, 100, 200_000).map(steps.narrow) },
+  { weight: 1, arbitrary: seeded.map(steps.checkpoint) },
+  { weight: 1, arbitrary: words.map(steps.summary) },
+  { weight: 1, arbitrary: fc.nat(9).map(steps.truncate) },
+  { weight: 3, arbitrary: seeded.map(steps.seed) },
+  { weight: 1, arbitrary: seeded.map(steps.setHistory) },
+  { weight: 3, arbitrary: fc.nat(20).map(steps.pin) },
+)

@@ -1,0 +1,140 @@
+import { createLocalHandle, createRoster, type Roster, type SessionState } from '@holdfast/core'
+import type { Blobs, Store } from '@holdfast/core/ports'
+import {
+  type Answer,
+  type CommandInput,
+  invariant,
+  type ModelName,
+  ok,
+  orThrow,
+  type Result,
+  SessionId,
+} from '@holdfast/protocol'
+import { createVirtualClock, type VirtualClock } from '@holdfast/testkit'
+import { loadSession } from '../../../packages/core/src/runtime/load-session.ts'
+import { createMemoryBlobs } from '../../../packages/holdfast/src/store/blobs/memory-blobs.ts'
+import { createMemoryStore } from '../../../packages/holdfast/src/store/memory/memory-store.ts'
+import { type Life, quiet } from '../turnstile.ts'
+import { createDesks, type Desks } from './desks.ts'
+import { createPuppets, type Puppets } from './puppets.ts'
+
+type Host = { readonly life: Life; readonly roster: Roster }
+
+/** The real runtime on a store in memory, and one of its sessions that the story is about. */
+export type House = {
+  readonly desks: Desks
+  readonly puppets: Puppets
+  readonly store: Store
+  readonly blobs: Blobs
+  readonly clock: VirtualClock
+  /** What went wrong that nobody foresaw. */
+  readonly problems: readonly string[]
+  readonly sessions: readonly SessionId[]
+  readonly session: SessionId
+  visit(session: SessionId): void
+  /** Null when it is not answered before all is quiet. */
+  submit(command: CommandInput): Promise<Result<Answer> | null>
+  crash(how: 'killed' | 'paused'): Promise<void>
+  unload(): Promise<void>
+  wake(): Promise<void>
+  /** How the session stands in the process that runs it; null while it sleeps. */
+  live(): SessionState | null
+  /** How it stands by its log alone. */
+  folded(): Promise<SessionState>
+}
+
+const never = () => new Promise<never>(() => undefined)
+
+/** One life's view of the store: once it is dead, nothing it asks for is done, and nothing is answered. */
+const mortal = (store: Store, life: Life): Store =>
+  new Proxy(store, { get: (target, name) => (life.status === 'dead' ? never : Reflect.get(target, name)) })
+
+const sessionId = (number: number) => SessionId.parse(`ses_01k9xyzabcdefghjkmnpqrs${String(number).padStart(3, '0')}`)
+
+export async function openHouse(model: ModelName): Promise<House> {
+  const clock = createVirtualClock()
+  const store = createMemoryStore()
+  const blobs = createMemoryBlobs()
+  const desks = createDesks()
+  const puppets = createPuppets({ desks, clock })
+  const problems: string[] = []
+  const lives = new Map<string, Life>()
+  const sessions: SessionId[] = []
+  let session = sessionId(0)
+
+  async function beBorn(): Promise<Host> {
+    const life: Life = { node: `node-${lives.size + 1}`, status: 'living' }
+    lives.set(life.node, life)
+    const node = { id: life.node, address: '', startedAt: new Date(clock.now()).toISOString() }
+    await store.registerNode(node)
+    const roster = createRoster({
+      store: mortal(store, life),
+      ...{ blobs, memoryBlobs: blobs, clock, node },
+      images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
+      models: puppets.models(life),
+      tools: puppets.tools(life),
+      instructions: { gather: async ({ mode }) => `You are in ${mode} mode.` },
+      artefacts: { save: async () => ok('note.md') },
+      onProblem({ where, cause }) {
+        if (life.status === 'living')
+          problems.push(`${where}: ${cause instanceof Error ? cause.stack : JSON.stringify(cause)}`)
+      },
+      isAlive: async ({ id }) => lives.get(id)?.status === 'living',
+      newSessionId() {
+        const born = sessionId(sessions.length)
+        sessions.push(born)
+        return born
+      },
+      newHandle: (attempt) => `calm-harbor-${100 * sessions.length + attempt}`,
+      resolveWorkdir: async (path) => ok(path),
+      defaultModel: model,
+    })
+    return { life, roster }
+  }
+
+  let host = await beBorn()
+  orThrow(await host.roster.start({ workdir: '/work', thinkingLevel: 'high' }))
+  return {
+    ...{ desks, puppets, store, blobs, clock, problems, sessions },
+    get session() {
+      return session
+    },
+    visit(other) {
+      session = other
+    },
+    async submit(command) {
+      let answer: Result<Answer> | null = null
+      createLocalHandle(host.roster, session)
+        .submit(command)
+        .then((given) => (answer = given))
+      await quiet()
+      return answer
+    },
+    async crash(how) {
+      host.life.status = how === 'killed' ? 'dead' : 'paused'
+      host = await beBorn()
+      await host.roster.settleCrashed()
+    },
+    async unload() {
+      const { life, roster } = host
+      const unloaded = roster.unload(session)
+      await quiet()
+      // It waits for the tools it has stopped; they come too late, and must not matter.
+      for (const one of puppets.working) {
+        if (one.life === life && one.signal.aborted) one.end({ type: 'ok', output: { text: 'late' } })
+      }
+      await unloaded
+    },
+    async wake() {
+      orThrow(await host.roster.wake(session))
+      await quiet()
+    },
+    live: () => host.roster.awake(session)?.folded().state ?? null,
+    async folded() {
+      const source = { read: store.read, entry: store.entry, loadSnapshot: async () => null }
+      const { state, lost } = orThrow(await loadSession(source, session))
+      invariant(lost.length === 0, 'nothing is lost')
+      return state
+    },
+  }
+}

@@ -1,0 +1,91 @@
+import type { ModelName } from '@holdfast/protocol'
+import fc, { type AsyncCommand } from 'fast-check'
+import { replay } from '../runs.ts'
+import { quiet } from '../turnstile.ts'
+import { count } from './census.ts'
+import { type Checked, check, checkRestart, unchecked } from './check.ts'
+import { prompt, type Seen, type Step } from './commands.ts'
+import { allModels } from './desks.ts'
+import { aStep } from './draw.ts'
+import { type House, openHouse } from './house.ts'
+import { requestRuns } from './runs.ts'
+
+/** What a story knows of the house it plays in. */
+type Story = { readonly house: House; readonly checked: Checked; readonly told: Step[]; seen: Seen }
+
+async function beginStory(model: ModelName): Promise<Story> {
+  const house = await openHouse(model)
+  const story: Story = { house, checked: unchecked(), told: [], seen: { isIdle: true, asks: false } }
+  await act(story, prompt('Begin.')) // what nobody spoke in does not outlive its process
+  return story
+}
+
+async function act(story: Story, step: Step): Promise<void> {
+  const { house, checked } = story
+  await step.run(house)
+  await quiet()
+  count(step.kind)
+  const { turn } = await check(house, checked)
+  story.seen = {
+    isIdle: turn.phase === 'idle',
+    asks: turn.phase === 'acting' && turn.calls.some(({ status }) => status === 'asked'),
+  }
+}
+
+const commandOf = (step: Step): AsyncCommand<Story, null> => ({
+  check: ({ house, seen }) => step.isApt(house, seen),
+  async run(story) {
+    story.told.push(step)
+    await act(story, step)
+  },
+  toString: () => step.code,
+})
+
+/** A story that someone wrote down: with which model it begins, and what comes then. */
+export type KeptStory = readonly [ModelName, ...Step[]]
+
+export async function liveBy([model, ...steps]: KeptStory): Promise<void> {
+  const story = await beginStory(model)
+  for (const step of steps) if (step.isApt(story.house, story.seen)) await act(story, step)
+  await checkRestart(story.house)
+}
+
+/** The whole of a seed's story is its number; one that fails is told again, ever shorter, until nothing can be left out. */
+export async function liveThroughRequests(seed: number): Promise<void> {
+  let told: KeptStory | null = null
+  const commands = fc.commands([aStep.map(commandOf)], { maxCommands: requestRuns.commandsMax, size: 'max' })
+  const property = fc.asyncProperty(fc.constantFrom(...allModels), commands, async (first, drawn) => {
+    const model = await beginStory(first)
+    try {
+      await fc.asyncModelRun(() => ({ model, real: null }), drawn)
+      await checkRestart(model.house)
+    } catch (cause) {
+      told = [first, ...model.told]
+      throw cause
+    }
+  })
+  const { errorInstance } = await fc.check(property, { seed, numRuns: 1, unbiased: true, endOnFailure: true })
+  if (told === null) {
+    if (errorInstance) throw errorInstance
+    return
+  }
+  const [model, ...steps] = await shorten(told)
+  const cause = (await problemOf([model, ...steps])) ?? errorInstance
+  const problem = cause instanceof Error ? cause.message : String(cause)
+  const code = [`'${model}'`, ...steps.map((step) => step.code)].join(',\n  ')
+  throw new Error(`${replay(seed, 'requests')}\n${problem}\nThe shortest story that shows it:\n  ${code}`, { cause })
+}
+
+const problemOf = (story: KeptStory): Promise<unknown> =>
+  liveBy(story).then(
+    () => null,
+    (cause: unknown) => cause,
+  )
+
+async function shorten([model, ...steps]: KeptStory): Promise<KeptStory> {
+  for (const index of steps.keys()) {
+    const shorter: KeptStory = [model, ...steps.toSpliced(index, 1)]
+    if (await problemOf(shorter)) return shorten(shorter)
+  }
+  return [model, ...steps]
+}

@@ -8,6 +8,17 @@ type StickyScrollOptions = {
 
 const endSlackPx = 48
 const nearTopPx = 600
+/** By what a person scrolls up, and how long the browser may take to follow. */
+const gestures = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const
+const gestureMs = 500
+const upKeys = ['PageUp', 'ArrowUp', 'Home', ' ']
+
+/** A press on the box itself is one on its scrollbar; one on what is in it is not about scrolling. */
+function scrollsUp(event: Event, box: HTMLElement): boolean {
+  if (event instanceof WheelEvent) return event.deltaY < 0
+  if (event instanceof KeyboardEvent) return upKeys.includes(event.key)
+  return event.type === 'touchmove' || event.target === box
+}
 
 /** Holds on to the end while text grows, and to the reader's place while older text is put in front. */
 export function useStickyScroll({ firstId, onNearTop }: StickyScrollOptions) {
@@ -15,6 +26,7 @@ export function useStickyScroll({ firstId, onNearTop }: StickyScrollOptions) {
   const content = useRef<HTMLDivElement>(null)
   const isHeld = useRef(true)
   const lastTop = useRef(0)
+  const touchedAt = useRef(Number.NEGATIVE_INFINITY)
   const place = useRef<{ readonly element: Element; readonly top: number } | null>(null)
   const [isAtEnd, setAtEnd] = useState(true)
 
@@ -34,7 +46,14 @@ export function useStickyScroll({ firstId, onNearTop }: StickyScrollOptions) {
     })
     observer.observe(inner)
     observer.observe(box)
-    return () => observer.disconnect()
+    const touched = (event: Event) => {
+      if (scrollsUp(event, box)) touchedAt.current = performance.now()
+    }
+    for (const gesture of gestures) box.addEventListener(gesture, touched, { passive: true })
+    return () => {
+      observer.disconnect()
+      for (const gesture of gestures) box.removeEventListener(gesture, touched)
+    }
   }, [])
 
   /** Notes what the reader looks at, just before an older page is asked for. */
@@ -56,8 +75,10 @@ export function useStickyScroll({ firstId, onNearTop }: StickyScrollOptions) {
     const box = scroller.current
     if (!box) return
     const isEnd = box.scrollHeight - box.scrollTop - box.clientHeight < endSlackPx
-    // Only one who scrolls up lets go. The text may have grown between our own scrolling and the word of it.
-    const isLetGo = box.scrollTop < lastTop.current
+    // Only a person who scrolls up lets go. A card that closes moves the text up as well, and nobody asked for that.
+    const isUp = box.scrollTop < lastTop.current
+    const isLetGo = isUp && performance.now() - touchedAt.current < gestureMs
+    if (isLetGo) touchedAt.current = performance.now() // what was set in motion goes on by itself
     lastTop.current = box.scrollTop
     isHeld.current = isEnd || (isHeld.current && !isLetGo)
     setAtEnd(isHeld.current)

@@ -1,5 +1,8 @@
 export { buildRequest } from './context/build-request.ts'
+export { blobsOf } from './runtime/encode-records.ts'
 export { findByKey, findSession } from './runtime/find-session.ts'
+export { keepOutput } from './runtime/keep-output.ts'
+export { type Folded, fold, loadSession } from './runtime/load-session.ts'
 export { createLocalHandle } from './runtime/local-handle.ts'
 export { createLocalSessions } from './runtime/local-sessions.ts'
 export type { NodeParts } from './runtime/node-parts.ts'

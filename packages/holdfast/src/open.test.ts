@@ -43,6 +43,52 @@ describe('openHoldfast', () => {
     await expect(open('postgres://nowhere')).rejects.toMatchObject({ code: 'bad_request' })
   })
 
+  it('keeps a plain file for each session, which is all it needs, and has the directory alone', async () => {
+    const directory = join(home, 'logs')
+    const first = await open(`jsonl:${directory}`)
+    const session = await first.startSession({ workdir: home })
+    await session.sendPrompt('list')
+    await rested(session)
+    await expect(open(`jsonl:${directory}`)).rejects.toMatchObject({ code: 'session_locked' })
+    await first.close()
+    const second = await open(`jsonl:${directory}`)
+    const listed = await second.list()
+    expect(listed.sessions.map(({ title }) => title)).toEqual(['list'])
+    const messages = await (await second.getSession(session.id)).messages()
+    await second.close()
+
+    for (const name of await readdir(directory)) {
+      if (!name.startsWith('ses_')) await rm(join(directory, name), { recursive: true })
+    }
+    const third = await open(`jsonl:${directory}`)
+    expect(await third.list()).toEqual(listed)
+    const again = await third.getSession(session.id)
+    expect(await again.messages()).toEqual(messages)
+    await again.sendPrompt('list')
+    await third.close()
+  })
+
+  it('mirrors its store into plain files, from which it can be opened', async () => {
+    const directory = join(home, 'mirror')
+    const store = `sqlite:${join(home, 'other.db')}`
+    const first = await openHoldfast({ environment: environment(), store, mirror: directory })
+    const session = await first.startSession({ workdir: home })
+    await session.sendPrompt('list')
+    await rested(session)
+    const messages = await session.messages()
+    const listed = await first.list()
+    await first.close()
+    const second = await open(`jsonl:${directory}`)
+    expect(await second.list()).toEqual(listed)
+    expect(await (await second.getSession(session.id)).messages()).toEqual(messages)
+    await second.close()
+    await expect(
+      openHoldfast({ environment: environment(), store: 'memory:', mirror: directory }),
+    ).rejects.toMatchObject({
+      code: 'bad_request',
+    })
+  })
+
   it('keeps a session in memory alone when it is told to', async () => {
     const memory = await open('memory:')
     const session = await memory.startSession({ workdir: home })

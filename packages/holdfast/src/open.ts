@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createRoster, type Roster } from '@holdfast/core'
+import { createRoster, loadSession, type Roster } from '@holdfast/core'
 import type { Blobs, OnProblem, Problem, Store } from '@holdfast/core/ports'
 import { createRequests } from '@holdfast/core/requests'
 import { fault, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
@@ -19,14 +19,20 @@ import { createRequestThread } from './requests/request-thread.ts'
 import type { RequestSource } from './requests/wire.ts'
 import { openFileBlobs } from './store/blobs/file-blobs.ts'
 import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
+import { openJsonlStore } from './store/jsonl/jsonl-store.ts'
+import type { EntryOfLog } from './store/jsonl/rebuild-rows.ts'
+import type { PlacedStore } from './store/list-cursor.ts'
 import { createMemoryStore } from './store/memory/memory-store.ts'
+import { type Mirror, openMirror } from './store/mirror/mirror.ts'
 import { createSplitStore } from './store/split/split-store.ts'
 import { openSqliteStore } from './store/sqlite/sqlite-store.ts'
 import { createTools } from './tools/tools.ts'
 
 export type OpenOptions = {
-  /** `sqlite:PATH` or `memory:`; by default the SQLite file of the user's data directory. */
+  /** `sqlite:PATH`, `jsonl:DIR` or `memory:`; by default the SQLite file of the user's data directory. */
   readonly store?: string | undefined
+  /** A directory that gets every session of the SQLite store as a plain file, within a second. */
+  readonly mirror?: string | undefined
   /** Where credentials, paths and options come from; the process's own by default. */
   readonly environment?: Environment | undefined
   /** Models the program brings: any AI SDK model object, by the name people will use. */
@@ -64,12 +70,13 @@ async function openRoster(
   options: OpenOptions & { readonly onProblem: OnProblem },
   opened: AsyncDisposableStack,
 ): Promise<Result<Roster>> {
-  const { store: url, environment = process.env, models: extra, idleUnloadMs, onProblem } = options
+  const { store: url, mirror, environment = process.env, models: extra, idleUnloadMs, onProblem } = options
   const home = findHome(environment)
-  const storage = await openStorage(url ?? `sqlite:${home.storePath}`, home)
+  const storage = await openStorage({ url: url ?? `sqlite:${home.storePath}`, mirror, home, onProblem })
   if (!storage.ok) return storage
   const { store, blobs, source } = storage.value
   opened.defer(() => store.close())
+  opened.defer(() => storage.value.mirror?.close())
   const requests = source && createRequestThread({ source, here: createRequests(store, blobs), onProblem })
   opened.defer(() => requests?.close())
 
@@ -127,24 +134,66 @@ type Storage = {
   readonly blobs: Blobs
   /** Where another thread can read them; null when only this process has them. */
   readonly source: RequestSource | null
+  readonly mirror: Mirror | null
 }
 
-async function openStorage(url: string, home: Home): Promise<Result<Storage>> {
-  if (url === 'memory:') return ok({ store: createMemoryStore(), blobs: createMemoryBlobs(), source: null })
-  if (!url.startsWith('sqlite:')) {
-    return refuse(fault('bad_request', `There is no store ${url}. A store is sqlite:PATH or memory:.`, { store: url }))
+type StorageAsked = {
+  readonly url: string
+  readonly mirror: string | undefined
+  readonly home: Home
+  readonly onProblem: OnProblem
+}
+
+async function openStorage(asked: StorageAsked): Promise<Result<Storage>> {
+  const { url, mirror } = asked
+  const kind = url.slice(0, url.indexOf(':') + 1)
+  const place = url.slice(kind.length)
+  if (kind !== 'sqlite:' && mirror !== undefined) {
+    return refuse(fault('bad_request', `Only a SQLite store has a mirror; ${url} is none.`, { store: url, mirror }))
   }
-  const path = url.slice('sqlite:'.length)
+  if (url === 'memory:')
+    return ok({ store: createMemoryStore(), blobs: createMemoryBlobs(), source: null, mirror: null })
+  if (kind === 'sqlite:') return openSqlite(place, asked)
+  if (kind === 'jsonl:' && place !== '') return openJsonl(place, asked)
+  const message = `There is no store ${url}. A store is sqlite:PATH, jsonl:DIR or memory:.`
+  return refuse(fault('bad_request', message, { store: url }))
+}
+
+async function openSqlite(
+  path: string,
+  { mirror: directory, home, onProblem }: StorageAsked,
+): Promise<Result<Storage>> {
   const store = await openSqliteStore({ path })
   if (!store.ok) return store
   // Blobs lie beside the file that refers to them.
   const blobsDir = path === home.storePath ? home.blobsDir : `${path}.blobs`
-  const blobs = await openFileBlobs(blobsDir)
-  if (blobs.ok) {
-    // Sessions that are never to be on disk live beside it.
-    const both = createSplitStore(store.value, createMemoryStore())
-    return ok({ store: both, blobs: blobs.value, source: { path, blobsDir } })
-  }
+  const beside = await withBlobs(store.value, blobsDir)
+  if (!beside.ok) return beside
+  const source = { path, blobsDir }
+  if (directory === undefined) return ok({ ...beside.value, source, mirror: null })
+  const { blobs } = beside.value
+  const mirror = await openMirror({ log: store.value.followed, blobs, directory, now: wallClock.now, onProblem })
+  if (mirror.ok) return ok({ ...beside.value, source, mirror: mirror.value })
   await store.value.close()
+  return mirror
+}
+
+async function openJsonl(directory: string, { onProblem }: StorageAsked): Promise<Result<Storage>> {
+  const store = await openJsonlStore({ directory, now: wallClock.now, entryOf: entryOfLog, onProblem })
+  if (!store.ok) return store
+  const beside = await withBlobs(store.value, join(directory, 'blobs'))
+  return beside.ok ? ok({ ...beside.value, source: null, mirror: null }) : beside
+}
+
+const entryOfLog: EntryOfLog = async (source, session) => {
+  const loaded = await loadSession(source, session)
+  return loaded.ok ? loaded.value.row.entry : null
+}
+
+/** A store on disk with its blobs. Sessions that are never to be on disk live beside it. */
+async function withBlobs(store: PlacedStore, directory: string): Promise<Result<Pick<Storage, 'store' | 'blobs'>>> {
+  const blobs = await openFileBlobs(directory)
+  if (blobs.ok) return ok({ store: createSplitStore(store, createMemoryStore()), blobs: blobs.value })
+  await store.close()
   return blobs
 }

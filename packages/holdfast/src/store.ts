@@ -1,4 +1,6 @@
 export { openFileBlobs } from './store/blobs/file-blobs.ts'
 export { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
+export { openJsonlStore } from './store/jsonl/jsonl-store.ts'
 export { createMemoryStore } from './store/memory/memory-store.ts'
+export { openMirror } from './store/mirror/mirror.ts'
 export { openSqliteStore } from './store/sqlite/sqlite-store.ts'

@@ -26,7 +26,8 @@ export async function serve({ flags }: ArgsOf<'serve'>, place: Place): Promise<E
 
   const interruption = place.untilInterrupted()
   const { open } = await import('../../open.ts')
-  const holdfast = await open({ store: flags.store, environment: place.environment, onProblem: tellProblem(place) })
+  const { store, mirror } = flags
+  const holdfast = await open({ store, mirror, environment: place.environment, onProblem: tellProblem(place) })
   if (!holdfast.ok) return refused(holdfast.fault)
   const { createSecret, hashToken, openServer } = await import('../../server/index.ts')
   const token = known ?? createSecret()

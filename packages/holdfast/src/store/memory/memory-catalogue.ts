@@ -4,7 +4,10 @@ import { decodeListCursor, encodeListCursor, type PlacedPage } from '../list-cur
 import { createSearchMatch } from '../search-match.ts'
 import type { MemorySession } from './memory-session.ts'
 
-export function listSessions(sessions: readonly MemorySession[], request: ListRequest): PlacedPage {
+/** What a list needs of a session that is held in memory, whichever store holds it. */
+export type HeldRow = Pick<MemorySession, 'id' | 'order' | 'entry' | 'owner'>
+
+export function listSessions(sessions: readonly HeldRow[], request: ListRequest): PlacedPage {
   const start = decodeListCursor(request.cursor)
   if (!start.ok) throw new HoldfastError(start.fault)
   const { activeAt, order } = start.value
@@ -29,8 +32,8 @@ export function listSessions(sessions: readonly MemorySession[], request: ListRe
   }
 }
 
-export function findSessions(sessions: readonly MemorySession[], name: SessionName): readonly SessionId[] {
-  const idsOf = (found: readonly MemorySession[]) => found.map(({ id }) => id)
+export function findSessions(sessions: readonly HeldRow[], name: SessionName): readonly SessionId[] {
+  const idsOf = (found: readonly HeldRow[]) => found.map(({ id }) => id)
   switch (name.type) {
     case 'id':
       return idsOf(sessions.filter(({ id }) => id === name.id))
@@ -53,9 +56,9 @@ export function findSessions(sessions: readonly MemorySession[], name: SessionNa
   }
 }
 
-const placeOf = ({ entry, order }: MemorySession) => ({ activeAt: entry.activeAt, order })
+const placeOf = ({ entry, order }: HeldRow) => ({ activeAt: entry.activeAt, order })
 
-const spokenNewestFirst = (sessions: readonly MemorySession[]): readonly MemorySession[] =>
+const spokenNewestFirst = (sessions: readonly HeldRow[]): readonly HeldRow[] =>
   sessions
     .filter(({ entry }) => entry.spoken)
     .toSorted((left, right) => right.entry.activeAt - left.entry.activeAt || right.order - left.order)

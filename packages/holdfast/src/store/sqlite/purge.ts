@@ -3,7 +3,7 @@ import { done, type Result, refuse } from '@holdfast/protocol/result'
 import { sessionLocked, sessionNotFound } from '../store-faults.ts'
 
 /** Removes sessions for good, but for what others share. Works inside a transaction someone else begins. */
-export function createPurge(database: DatabaseSync) {
+export function createPurge(database: DatabaseSync, lowerCursors: () => void) {
   const rowOf = database.prepare('select sid, parent, owner from session where id = ? and purged_at is null')
   const purgedRow = database.prepare('select sid, parent from session where sid = ? and purged_at is not null')
   const shared = database.prepare('select max(base) as base from session where parent = ?')
@@ -39,6 +39,7 @@ export function createPurge(database: DatabaseSync) {
       if (row === undefined) return refuse(sessionNotFound(session))
       if (row['owner'] !== null) return refuse(sessionLocked(session, String(row['owner'])))
       shrink(Number(row['sid']), numberOrNull(row['parent']))
+      lowerCursors()
       return done
     },
   }

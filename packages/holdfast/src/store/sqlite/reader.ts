@@ -3,6 +3,7 @@ import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { whileBusy } from './busy-retry.ts'
 import { createCatalogueReader } from './catalogue-reader.ts'
 import { snapshotChecksum } from './checksum.ts'
+import { createFollowReader } from './follow-reader.ts'
 import { createRecordReader } from './record-reader.ts'
 import type { ReadAnswers, ReadRequest } from './request.ts'
 import { faultOf, isStorageFailure } from './storage-fault.ts'
@@ -56,6 +57,7 @@ export function createReader(path: string): Reader {
 function createAnswer(database: DatabaseSync): (request: ReadRequest) => Result<ReadAnswers[ReadRequest['op']]> {
   const records = createRecordReader(database)
   const catalogue = createCatalogueReader(database)
+  const follower = createFollowReader(database)
   const nodes = database.prepare('select id, address, started_at from node order by id')
   const draft = database.prepare('select step, parts from draft join session using (sid) where id = ?')
   const snapshot = database.prepare(
@@ -101,6 +103,12 @@ function createAnswer(database: DatabaseSync): (request: ReadRequest) => Result<
         const rows = trust.all(request.workspace)
         return ok(rows.map((row) => ({ tool: String(row['tool']), argsHash: String(row['args_hash']) })))
       }
+      case 'follow':
+        return ok(follower().follow(request.name, request.limit))
+      case 'followed':
+        return ok(follower().followed(request.after, request.limit))
+      case 'blobUse':
+        return ok(follower().blobUse(request.session, request.after))
       default:
         return request satisfies never
     }

@@ -83,7 +83,7 @@ export function createRecordReader(database: DatabaseSync) {
   }
 }
 
-function checked(session: string, row: Row): StoredRecord | LostRecord {
+export function checked(session: string, row: Row): StoredRecord | LostRecord {
   const record = storedOf(row)
   return checksumOf(session, record) === row['crc'] ? record : { seq: record.seq, lost: true }
 }

@@ -78,6 +78,7 @@ export type WriteRequest =
     }
   | { readonly op: 'removeUnspoken'; readonly owners: readonly string[] }
   | { readonly op: 'purge'; readonly session: string }
+  | { readonly op: 'saveCursor'; readonly name: string; readonly pos: number; readonly removals: number }
 
 export type WriteAnswers = {
   readonly open: undefined
@@ -91,6 +92,7 @@ export type WriteAnswers = {
   readonly saveSnapshot: undefined
   readonly removeUnspoken: number
   readonly purge: undefined
+  readonly saveCursor: undefined
 }
 
 /** What the reader worker is asked. */
@@ -106,6 +108,9 @@ export type ReadRequest =
   | { readonly op: 'loadDraft'; readonly session: string }
   | { readonly op: 'loadSnapshot'; readonly session: string; readonly fold: number }
   | { readonly op: 'workspaceTrust'; readonly workspace: string }
+  | { readonly op: 'follow'; readonly name: string; readonly limit: number }
+  | { readonly op: 'followed'; readonly after: number; readonly limit: number }
+  | { readonly op: 'blobUse'; readonly session: string; readonly after: number }
 
 export type StoredPage = readonly (StoredRecord | LostRecord)[]
 export type StoredListed = {
@@ -113,6 +118,27 @@ export type StoredListed = {
   readonly busy: boolean
   readonly owner: string | null
   readonly place: ListCursor
+}
+/** A session as whoever follows the log needs it. */
+export type FollowedSession = StoredEntry & {
+  /** Counts sessions in the order of their birth. */
+  readonly order: number
+  readonly session: SessionId
+  readonly parent: SessionId | null
+  readonly base: number
+  readonly head: number
+  /** Gone, but for what its forks share. */
+  readonly isPurged: boolean
+}
+/** What came after a stored cursor, in the order it was committed. */
+export type FollowPage = {
+  readonly records: readonly { readonly session: SessionId; readonly record: StoredRecord | LostRecord }[]
+  /** The sessions of these records, as they stand now. */
+  readonly sessions: readonly FollowedSession[]
+  /** What the cursor becomes once these are kept. */
+  readonly pos: number
+  /** How often sessions were removed so far: when it changes, what was followed must be compared. */
+  readonly removals: number
 }
 /** `argsHash` is empty where any arguments are trusted. */
 export type StoredTrust = { readonly tool: string; readonly argsHash: string }
@@ -130,4 +156,7 @@ export type ReadAnswers = {
   readonly loadDraft: { readonly step: number; readonly parts: string } | null
   readonly loadSnapshot: { readonly seq: number; readonly fold: number; readonly body: string } | null
   readonly workspaceTrust: readonly StoredTrust[]
+  readonly follow: FollowPage
+  readonly followed: readonly FollowedSession[]
+  readonly blobUse: readonly string[]
 }

@@ -8,7 +8,7 @@ import type { WriteRequest } from './request.ts'
 type Of<Op extends WriteRequest['op']> = Extract<WriteRequest, { readonly op: Op }>
 
 /** The rows beside the log: leases, nodes, drafts, snapshots. Works inside a transaction someone else begins. */
-export function createRowWriter(database: DatabaseSync) {
+export function createRowWriter(database: DatabaseSync, lowerCursors: () => void) {
   const stand = database.prepare('select epoch, head, base, owner from session where id = ? and purged_at is null')
   const claimRow = database.prepare(`
     update session set owner = ?, epoch = epoch + 1 where id = ? and purged_at is null and (owner is null or owner = ? or owner = ?)
@@ -72,6 +72,7 @@ export function createRowWriter(database: DatabaseSync) {
     removeUnspoken({ owners }: Of<'removeUnspoken'>): Result<number> {
       const rows = unspoken.all(JSON.stringify(owners))
       for (const row of rows) for (const removal of removals) removal.run(Number(row['sid']))
+      if (rows.length > 0) lowerCursors()
       return ok(rows.length)
     },
   }

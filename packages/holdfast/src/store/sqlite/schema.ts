@@ -8,6 +8,15 @@ export const applicationId = 0x686f6c64
 export const schemaVersion = 1
 
 /**
+ * How far each follower of the log has read. A removal lowers them, as its positions are given again, and is counted
+ * under a name of its own. Stores made before it had it get it when they are opened.
+ */
+export const cursorTable = `
+create table if not exists cursor (name text primary key, pos integer not null) strict, without rowid;
+`
+export const removalsName = 'removals'
+
+/**
  * `record.pos` keeps inserts at one end of one tree, however many sessions write. `active_at` moves when someone speaks,
  * not with each record, so that an ordinary append touches no index of `session`. An empty `args_hash` trusts any.
  */
@@ -40,4 +49,4 @@ create table node (id text primary key, address text not null, started_at text n
 create table trust (
   workspace text, tool text, args_hash text not null default '', primary key (workspace, tool, args_hash)
 ) strict, without rowid;
-`
+${cursorTable}`

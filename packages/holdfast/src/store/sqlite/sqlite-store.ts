@@ -1,20 +1,56 @@
-import { type Fault, fault, HoldfastError, ok, orThrow, type Result } from '@holdfast/protocol'
+import {
+  type BlobHash,
+  type Fault,
+  fault,
+  HoldfastError,
+  ok,
+  orThrow,
+  type Result,
+  type Seq,
+  type SessionId,
+} from '@holdfast/protocol'
 import type { PlacedStore } from '../list-cursor.ts'
 import { type PackedWrite, packWrite } from './append-wire.ts'
 import { draftOf, listedOf, recordOf, rowOf, trustOf } from './decode.ts'
 import { encodeAppend, encodeNew } from './encode.ts'
-import type { ReadAnswers, ReadRequest, WriteAnswers, WriteRequest } from './request.ts'
+import type {
+  FollowedSession,
+  FollowPage,
+  ReadAnswers,
+  ReadRequest,
+  StoredPage,
+  WriteAnswers,
+  WriteRequest,
+} from './request.ts'
 import { storageFault } from './storage-fault.ts'
 import { createWorkerLink } from './worker-link.ts'
 import type { WriterOptions } from './writer.ts'
 
 export type SqliteStoreOptions = WriterOptions
 
+/** A log of all sessions to follow, by whoever keeps a copy of it: from a cursor that the store keeps. */
+export interface FollowedLog {
+  /** What came after the cursor of this name, a bounded page. */
+  follow(name: string, limit: number): Promise<FollowPage>
+  /** Moves the cursor, unless something was removed since that page was read. */
+  saveCursor(name: string, page: Pick<FollowPage, 'pos' | 'removals'>): Promise<void>
+  /** All sessions, purged ones that others share included, in the order of their birth from `after` on. */
+  sessions(after: number, limit: number): Promise<readonly FollowedSession[]>
+  /** A session's own records, without its lineage when `after` is its base or more. */
+  records(session: SessionId, after: Seq, limit: number): Promise<StoredPage>
+  /** The blobs that a session's records after `after` refer to. */
+  blobUse(session: SessionId, after: Seq): Promise<readonly BlobHash[]>
+}
+
+export interface SqliteStore extends PlacedStore {
+  readonly followed: FollowedLog
+}
+
 /**
  * Opens the store in a file, or makes it. No SQLite runs on this thread: a writer worker commits in groups, a reader
  * worker fetches pages. Refused: not_a_store, store_too_new, storage_error; the file is then as it was.
  */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<Result<PlacedStore>> {
+export async function openSqliteStore(options: SqliteStoreOptions): Promise<Result<SqliteStore>> {
   const { path } = options
   const whenDead = (why: string): Fault => storageFault(path, 'io', { error: why })
   const writer = createWorkerLink<PackedWrite>({ script: scriptOf('writer-worker'), options, whenDead })
@@ -38,7 +74,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Resu
   }
 
   // `orThrow` where the port has no refusal to answer with: what the disk does to those is an exception.
-  const store: PlacedStore = {
+  const store: SqliteStore = {
     create: (session) => write<'create'>(encodeNew(session)),
     append: (append) => write<'append'>(encodeAppend(append)),
     read: async (session, range) => (await read<'read'>({ op: 'read', session, range })).map(recordOf),
@@ -84,6 +120,15 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Resu
     loadSnapshot: (session, fold) => read<'loadSnapshot'>({ op: 'loadSnapshot', session, fold }),
     workspaceTrust: async (workspace) =>
       (await read<'workspaceTrust'>({ op: 'workspaceTrust', workspace })).map(trustOf),
+    followed: {
+      follow: (name, limit) => read<'follow'>({ op: 'follow', name, limit }),
+      saveCursor: async (name, { pos, removals }) =>
+        orThrow(await write<'saveCursor'>({ op: 'saveCursor', name, pos, removals })),
+      sessions: (after, limit) => read<'followed'>({ op: 'followed', after, limit }),
+      records: (session, after, limit) => read<'read'>({ op: 'read', session, range: { after, limit } }),
+      blobUse: async (session, after) =>
+        (await read<'blobUse'>({ op: 'blobUse', session, after })) as readonly BlobHash[], // the column takes nothing else
+    },
     close,
   }
   return ok(store)

@@ -7,7 +7,7 @@ import { syncDirectorySync } from '../../files/sync-directory.ts'
 import { systemErrorCode } from '../../platform/system-error.ts'
 import { whileBusy } from './busy-retry.ts'
 import { networkFileSystemOf } from './network-file-system.ts'
-import { applicationId, schemaVersion, tables } from './schema.ts'
+import { applicationId, cursorTable, schemaVersion, tables } from './schema.ts'
 import { faultOf, storageFault } from './storage-fault.ts'
 import { readStoreHeader } from './store-header.ts'
 
@@ -59,6 +59,7 @@ export function openForWriting(path: string, pagesMax?: number): DatabaseSync {
         pragma cache_size = -16000;
       `),
     )
+    whileBusy(() => database.exec(cursorTable))
     if (pagesMax !== undefined) database.exec(`pragma max_page_count = ${pagesMax}`)
     return database
   } catch (error) {

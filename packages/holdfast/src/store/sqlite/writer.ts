@@ -3,6 +3,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Fault } from '@holdfast/protocol/fault'
 import { done, type Result, refuse } from '@holdfast/protocol/result'
 import { whileBusy } from './busy-retry.ts'
+import { createCursorWriter } from './cursor-writer.ts'
 import { createPurge } from './purge.ts'
 import { createRecordWriter } from './record-writer.ts'
 import type { WriteRequest } from './request.ts'
@@ -143,8 +144,9 @@ function rewriteWhatASyncMayHaveLost(database: DatabaseSync): void {
 
 function createApply(database: DatabaseSync): (request: WriteRequest) => Result<unknown> {
   const records = createRecordWriter(database)
-  const rows = createRowWriter(database)
-  const purging = createPurge(database)
+  const cursors = createCursorWriter(database)
+  const rows = createRowWriter(database, cursors.lower)
+  const purging = createPurge(database, cursors.lower)
   return (request) => {
     switch (request.op) {
       case 'append':
@@ -167,6 +169,8 @@ function createApply(database: DatabaseSync): (request: WriteRequest) => Result<
         return rows.removeUnspoken(request)
       case 'purge':
         return purging.purge(request)
+      case 'saveCursor':
+        return cursors.save(request)
       case 'open':
         return done
       default:

@@ -1,0 +1,34 @@
+import type { NodeRow } from '@holdfast/core/ports'
+import { readJsonIfThere, replaceFile } from './side-file.ts'
+
+/** The nodes that registered and have not left. One process has the directory at a time, so they are few. */
+export interface NodeFile {
+  all(): readonly NodeRow[]
+  put(node: NodeRow): Promise<void>
+  remove(id: string): Promise<void>
+}
+
+export const readNodes = async (path: string): Promise<readonly NodeRow[]> =>
+  ((await readJsonIfThere(path)) ?? []) as readonly NodeRow[] // written by us
+
+export async function openNodeFile(path: string): Promise<NodeFile> {
+  const nodes = new Map((await readNodes(path)).map((node) => [node.id, node]))
+  let last: Promise<void> = Promise.resolve()
+  const all = () => [...nodes.values()].toSorted((left, right) => (left.id < right.id ? -1 : 1))
+  const write = (): Promise<void> => {
+    const writing = last.then(() => replaceFile(path, `${JSON.stringify(all(), null, 2)}\n`))
+    last = writing.catch(() => undefined)
+    return writing
+  }
+  return {
+    all,
+    put(node) {
+      nodes.set(node.id, { ...node })
+      return write()
+    },
+    remove(id) {
+      nodes.delete(id)
+      return write()
+    },
+  }
+}

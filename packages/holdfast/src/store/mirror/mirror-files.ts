@@ -1,0 +1,180 @@
+import { rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import type { Blobs, CatalogueEntry, OnProblem } from '@holdfast/core/ports'
+import type { Meta, Seq, SessionId } from '@holdfast/protocol'
+import { HoldfastError } from '@holdfast/protocol/fault'
+import { openFileBlobs } from '../blobs/file-blobs.ts'
+import { openCatalogueFile, readCatalogue } from '../jsonl/catalogue-file.ts'
+import type { DirectoryLock } from '../jsonl/directory-lock.ts'
+import { createDirectorySync } from '../jsonl/directory-sync.ts'
+import { encodeHeader, encodeLine } from '../jsonl/line.ts'
+import { createOpenLogs } from '../jsonl/open-logs.ts'
+import { rebuildRows, takeKnownRows } from '../jsonl/rebuild-rows.ts'
+import { createRemover } from '../jsonl/remover.ts'
+import { createSessionNames } from '../jsonl/session-names.ts'
+import type { SessionRow } from '../jsonl/session-row.ts'
+import { writeDraft } from '../jsonl/side-file.ts'
+import { type Places, surveyDirectory } from '../jsonl/store-directory.ts'
+import type { FollowedSession, FollowPage, StoredPage } from '../sqlite/request.ts'
+import type { FollowedLog } from '../sqlite/sqlite-store.ts'
+
+export type MirrorFilesParts = {
+  readonly places: Places
+  readonly log: FollowedLog
+  readonly blobs: Blobs
+  readonly onProblem: OnProblem
+  readonly lock: DirectoryLock
+}
+
+/** The files of a mirror. What is kept twice is written once: a record goes in only where it is the next one. */
+export interface MirrorFiles {
+  keep(page: FollowPage): Promise<void>
+  close(): Promise<void>
+}
+
+const openMax = 64
+const pageRecords = 1000
+const pageSessions = 1000
+
+/** Opens the files in a locked directory, and compares them with the store: what was missed is made good. */
+export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: MirrorFilesParts): Promise<MirrorFiles> {
+  const rows = new Map<SessionId, SessionRow>()
+  const isIdle = () => true // one hand writes here, one session after another
+  const logs = createOpenLogs({ places, openMax, isIdle, changed: () => undefined, onProblem })
+  const found = await surveyDirectory(places)
+  const known = await readCatalogue(places.catalogue)
+  await rebuildRows({ places, rows, logs, onProblem }, takeKnownRows(rows, known.rows, found))
+  const catalogue = await openCatalogueFile(places.catalogue, known, rows)
+  const syncNames = createDirectorySync(places.directory)
+  const remover = createRemover({ places, rows, names: createSessionNames(), logs, catalogue, syncNames })
+  const copies = await openFileBlobs(join(places.directory, 'blobs'))
+  if (!copies.ok) throw new HoldfastError(copies.fault)
+  let removals = -1
+
+  /** Brings a session's file to what the store has of it now. */
+  async function copySession(session: FollowedSession): Promise<void> {
+    let row = rows.get(session.session)
+    if (row !== undefined && (row.head > session.head || row.base !== session.base)) {
+      await remover.remove(row) // another of the same name, or one that was put back
+      row = rows.get(session.session)
+    }
+    for (let head = row?.head ?? session.base; head < session.head || row === undefined; head = row.head) {
+      const page = await log.records(session.session, head, pageRecords)
+      row = await add(session, page)
+      if (row.head === head) break // removed meanwhile: the next comparison sees it
+    }
+    refresh(row, session)
+  }
+
+  /** A crash may have come between a session's file and its row. */
+  function refresh(row: SessionRow, session: FollowedSession): void {
+    const entry = entryOf(session)
+    if (row.isShared || isDeepStrictEqual(row.entry, entry)) return
+    row.entry = entry
+    catalogue.changed(row)
+  }
+
+  async function add(session: FollowedSession, page: StoredPage): Promise<SessionRow> {
+    const known = rows.get(session.session)
+    await copyBlobs(session.session, known?.head ?? session.base)
+    return known === undefined ? begin(session, page) : extend(known, session, page)
+  }
+
+  async function begin(session: FollowedSession, page: StoredPage): Promise<SessionRow> {
+    const { session: id, order, parent, base, isPurged } = session
+    const entry = entryOf(session)
+    const path = places.log(id, isPurged)
+    const header = encodeHeader({ session: id, parent, base, entry })
+    await rename(await writeDraft(path, header), path)
+    await syncNames.sync()
+    const row: SessionRow = {
+      ...{ id, order, parent, base, head: base, bytes: Buffer.byteLength(header), epoch: 1, owner: null },
+      ...{ entry, isShared: isPurged },
+    }
+    rows.set(id, row)
+    return extend(row, session, page)
+  }
+
+  async function extend(row: SessionRow, session: FollowedSession, page: StoredPage): Promise<SessionRow> {
+    const open = await logs.of(row)
+    const fresh = page.filter(({ seq }) => seq > row.head)
+    const lines = fresh.flatMap((record) => {
+      if ('lost' in record) return []
+      return [{ record, text: encodeLine(row.id, record, { more: 0, endsDraft: false, blobs: [] }) }]
+    })
+    const text = lines.map((line) => line.text).join('')
+    if (text !== '') await open.writer.write(text)
+    let offset = open.writer.end() - Buffer.byteLength(text)
+    for (const { record, text: line } of lines) {
+      open.index.add(record, { offset, bytes: Buffer.byteLength(line) - 1 })
+      offset += Buffer.byteLength(line)
+    }
+    // What the store has lost is lost here too, and keeps its place.
+    open.index.loseUpTo(fresh.at(-1)?.seq ?? row.head)
+    ;[row.head, row.bytes] = [open.index.head(), open.writer.end()]
+    if (!row.isShared) row.entry = entryOf(session)
+    catalogue.changed(row)
+    return row
+  }
+
+  async function copyBlobs(session: SessionId, after: Seq): Promise<void> {
+    if (!copies.ok) return
+    for (const hash of await log.blobUse(session, after)) {
+      if (await copies.value.has(hash)) continue
+      const bytes = await blobs.open(hash)
+      if (bytes === null) continue // lost in the store too
+      const put = await copies.value.put(bytes)
+      if (!put.ok) throw new HoldfastError(put.fault)
+    }
+  }
+
+  /** Removes what the store has no more, and copies what is missing. */
+  async function compare(): Promise<void> {
+    const there = new Set<SessionId>()
+    for (let after = 0; ; ) {
+      const some = await log.sessions(after, pageSessions)
+      for (const session of some) {
+        if (!session.isPurged || (rows.get(session.session)?.isShared ?? true)) {
+          there.add(session.session)
+          await copySession(session)
+        }
+      }
+      const last = some.at(-1)
+      if (last === undefined || some.length < pageSessions) break
+      after = last.order
+    }
+    for (const row of [...rows.values()]) {
+      if (!there.has(row.id) && rows.get(row.id) === row && !row.isShared) await remover.remove(row)
+    }
+  }
+
+  return {
+    async keep(page) {
+      if (page.removals !== removals) await compare()
+      removals = page.removals
+      for (const session of page.sessions) {
+        const records = page.records.filter((one) => one.session === session.session).map(({ record }) => record)
+        const head = rows.get(session.session)?.head ?? session.base
+        const first = records.find(({ seq }) => seq > head)
+        if (first === undefined) continue
+        // A gap can only come of what was read in another order than it was written: read it in its own.
+        if (first.seq === head + 1) await add(session, records)
+        else await copySession(session)
+      }
+      await catalogue.flush()
+    },
+    async close() {
+      try {
+        await Promise.all([logs.close(), catalogue.close()])
+      } finally {
+        lock.release()
+      }
+    },
+  }
+}
+
+function entryOf({ meta, spoken, busy, activeAt, isPurged, session }: FollowedSession): CatalogueEntry {
+  const known = isPurged ? ({ id: session, handle: '' } as Meta) : (JSON.parse(meta) as Meta) // written by us; nobody finds a purged one
+  return { meta: known, spoken: spoken === 1, busy: busy === 1, activeAt }
+}

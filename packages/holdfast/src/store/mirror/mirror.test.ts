@@ -1,0 +1,262 @@
+import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Blobs } from '@holdfast/core/ports'
+import {
+  appendTo,
+  codeOf,
+  entryOf,
+  mustAppend,
+  mustCreate,
+  newSession,
+  readAll,
+  sessionId,
+  textsAfter,
+} from '@holdfast/testkit/contracts'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createMemoryBlobs } from '../blobs/memory-blobs.ts'
+import { openJsonlStore } from '../jsonl/jsonl-store.ts'
+import type { PlacedStore } from '../list-cursor.ts'
+import { openSqliteStore, type SqliteStore } from '../sqlite/sqlite-store.ts'
+import { type Mirror, openMirror } from './mirror.ts'
+
+let home = ''
+let directory = ''
+let store: SqliteStore
+let blobs: Blobs
+const mirrors: Mirror[] = []
+beforeEach(async () => {
+  home = mkdtempSync(join(tmpdir(), 'holdfast-mirror-'))
+  directory = join(home, 'mirror')
+  blobs = createMemoryBlobs()
+  store = await openStore()
+})
+afterEach(async () => {
+  for (const mirror of mirrors.splice(0)) await mirror.close()
+  await store.close()
+  rmSync(home, { recursive: true, force: true })
+})
+
+async function openStore(): Promise<SqliteStore> {
+  const opened = await openSqliteStore({ path: join(home, 'holdfast.db') })
+  if (!opened.ok) throw new Error(opened.fault.message)
+  return opened.value
+}
+
+const problems: unknown[] = []
+const attempt = (log = store.followed) =>
+  openMirror({ log, blobs, directory, now: () => 0, onProblem: (problem) => void problems.push(problem) })
+
+async function mirror(log = store.followed): Promise<Mirror> {
+  const opened = await attempt(log)
+  if (!opened.ok) throw new Error(opened.fault.message)
+  mirrors.push(opened.value)
+  return opened.value
+}
+
+async function asStore(): Promise<PlacedStore> {
+  const opened = await openJsonlStore({
+    directory,
+    now: () => 0,
+    entryOf: async () => null,
+    onProblem: () => undefined,
+  })
+  if (!opened.ok) throw new Error(opened.fault.message)
+  return opened.value
+}
+
+const logOf = (number: number) => join(directory, `${sessionId(number)}.jsonl`)
+const linesOf = (number: number) => readFileSync(logOf(number), 'utf8').trimEnd().split('\n').slice(1)
+const seqsIn = (number: number) => linesOf(number).map((line) => JSON.parse(line).seq)
+
+/** What a reader of either store sees of these sessions. */
+async function seen(of: PlacedStore, numbers: readonly number[]) {
+  const { sessions } = await of.list({ limit: 100 })
+  return {
+    list: sessions.map(({ meta, busy }) => ({ meta, busy })),
+    logs: await Promise.all(numbers.map((number) => readAll(of, number))),
+    heads: await Promise.all(numbers.map(async (number) => (await of.entry(sessionId(number)))?.head)),
+  }
+}
+
+describe('a mirror', () => {
+  it('has what was appended within a second, without being asked', async () => {
+    await mirror()
+    await mustCreate(store, newSession(1))
+    await mustAppend(store, appendTo(1, 1))
+    await vi.waitFor(() => expect(seqsIn(1)).toEqual([1, 2]), { timeout: 1000, interval: 10 })
+    await mustAppend(store, appendTo(1, 2))
+    await vi.waitFor(() => expect(seqsIn(1)).toEqual([1, 2, 3]), { timeout: 1000, interval: 10 })
+  })
+
+  it('opens as a store and gives the same sessions, forks of purged ones included', async () => {
+    const copy = await mirror()
+    await mustCreate(store, newSession(1), newSession(5, { entry: entryOf(5, { spoken: false }) }))
+    await mustAppend(store, appendTo(1, 1, { records: textsAfter(1, 'b', 'c') }))
+    await mustCreate(store, newSession(2, { parent: sessionId(1), base: 2 }))
+    await mustAppend(store, appendTo(2, 3, { entry: entryOf(2, { activeAt: 99, meta: { title: 'Renamed' } }) }))
+    await copy.caughtUp()
+    await store.release(sessionId(1), 'node-a', 1)
+    await store.purge(sessionId(1))
+    await store.removeUnspoken(['node-a'])
+    await mustCreate(store, newSession(3), newSession(4))
+    await copy.close()
+    mirrors.length = 0
+
+    const numbers = [1, 2, 3, 4, 5]
+    const opened = await asStore()
+    expect(await seen(opened, numbers)).toEqual(await seen(store, numbers))
+    await opened.close()
+    expect(
+      readdirSync(directory)
+        .filter((name) => name.startsWith('ses_'))
+        .toSorted(),
+    ).toEqual([`${sessionId(1)}.shared.jsonl`, ...[2, 3, 4].map((number) => `${sessionId(number)}.jsonl`)])
+  })
+
+  it('misses nothing whose position was given before', async () => {
+    const copy = await mirror()
+    await mustCreate(store, newSession(1), newSession(2))
+    await copy.caughtUp()
+    await store.release(sessionId(2), 'node-a', 1)
+    await store.purge(sessionId(2)) // the last positions are free again
+    await mustCreate(store, newSession(3))
+    await copy.caughtUp()
+    expect(seqsIn(3)).toEqual([1])
+    expect(readdirSync(directory)).not.toContain(`${sessionId(2)}.jsonl`)
+  })
+
+  it('goes on after a crash from its cursor, without a record twice and with torn lines put aside', async () => {
+    const first = await mirror()
+    await mustCreate(store, newSession(1), newSession(2))
+    await first.close()
+    mirrors.length = 0
+    appendFileSync(logOf(1), '{"seq":2,"at":"2026')
+    // As if it had died before it saved how far it was.
+    const database = new DatabaseSync(join(home, 'holdfast.db'))
+    database.exec(`update cursor set pos = 0 where name like 'mirror:%'`)
+    database.close()
+    await mustAppend(store, appendTo(1, 1))
+    await (await mirror()).caughtUp()
+    expect(seqsIn(1)).toEqual([1, 2])
+    expect(seqsIn(2)).toEqual([1])
+    expect(readdirSync(directory).filter((name) => name.includes('.torn-'))).toHaveLength(1)
+  })
+
+  it('makes good what was deleted from its directory, or all of it', async () => {
+    const first = await mirror()
+    await mustCreate(store, newSession(1), newSession(2))
+    await first.close()
+    mirrors.length = 0
+    rmSync(logOf(1))
+    await (await mirror()).close()
+    mirrors.length = 0
+    expect(seqsIn(1)).toEqual([1])
+    rmSync(directory, { recursive: true })
+    await (await mirror()).caughtUp()
+    expect([seqsIn(1), seqsIn(2)]).toEqual([[1], [1]])
+  })
+
+  it('copies what records refer to', async () => {
+    const put = await blobs.put([Buffer.from('a picture')])
+    if (!put.ok) throw new Error(put.fault.message)
+    const { hash } = put.value
+    await mustCreate(store, newSession(1))
+    await mustAppend(store, appendTo(1, 1, { blobs: [hash] }))
+    await (await mirror()).caughtUp()
+    expect(readFileSync(join(directory, 'blobs', hash.slice(0, 2), hash.slice(2)), 'utf8')).toBe('a picture')
+  })
+
+  it('is written by one of two processes, and by the other when that one ends', async () => {
+    const first = await mirror()
+    const other = await openStore()
+    const second = await mirror(other.followed)
+    await mustCreate(other, newSession(1))
+    await first.caughtUp()
+    expect(seqsIn(1)).toEqual([1])
+    await first.close()
+    mirrors.shift()
+    await mustAppend(store, appendTo(1, 1))
+    await second.caughtUp()
+    expect(seqsIn(1)).toEqual([1, 2])
+    await second.close()
+    mirrors.length = 0
+    await other.close()
+  })
+
+  it('is refused where a store is open, or other files lie', async () => {
+    const opened = await asStore()
+    expect(codeOf(await attempt())).toBe('session_locked')
+    await opened.close()
+    directory = join(home, 'other')
+    rmSync(directory, { recursive: true, force: true })
+    mkdirSync(directory)
+    writeFileSync(join(directory, 'notes.txt'), 'mine')
+    expect(codeOf(await attempt())).toBe('not_a_store')
+  })
+
+  it('keeps the place of what the store has lost', async () => {
+    await mustCreate(store, newSession(1))
+    await mustAppend(store, appendTo(1, 1))
+    await mustAppend(store, appendTo(1, 2))
+    await store.close()
+    const database = new DatabaseSync(join(home, 'holdfast.db'))
+    database.exec(`update record set body = '{}' where seq = 2`)
+    database.close()
+    store = await openStore()
+    await (await mirror()).close()
+    mirrors.length = 0
+    expect(seqsIn(1)).toEqual([1, 3])
+    const opened = await asStore()
+    expect(await seen(opened, [1])).toEqual(await seen(store, [1]))
+    await opened.close()
+  })
+})
+
+describe('the cursor of a follower', () => {
+  it('gives what came after it, in the order it was committed, a page at a time', async () => {
+    await mustCreate(store, newSession(1), newSession(2))
+    await mustAppend(store, appendTo(1, 1))
+    const first = await store.followed.follow('one', 2)
+    expect(first.records.map(({ session, record }) => [session, record.seq])).toEqual([
+      [sessionId(1), 1],
+      [sessionId(2), 1],
+    ])
+    await store.followed.saveCursor('one', first)
+    const second = await store.followed.follow('one', 2)
+    expect(second).toMatchObject({ records: [{ session: sessionId(1), record: { seq: 2 } }], pos: 3, removals: 0 })
+    expect((await store.followed.follow('other', 9)).records).toHaveLength(3)
+  })
+
+  it('is not moved by who read it before something was removed', async () => {
+    await mustCreate(store, newSession(1), newSession(2))
+    const page = await store.followed.follow('one', 9)
+    await store.release(sessionId(2), 'node-a', 1)
+    await store.purge(sessionId(2))
+    await store.followed.saveCursor('one', page)
+    await mustCreate(store, newSession(3))
+    const again = await store.followed.follow('one', 9)
+    expect(again.removals).toBe(1)
+    expect(again.records.map(({ session }) => session)).toEqual([sessionId(1), sessionId(3)])
+  })
+
+  it('is lowered when the records it stands on are removed', async () => {
+    await mustCreate(store, newSession(1), newSession(2))
+    await store.followed.saveCursor('one', await store.followed.follow('one', 9))
+    await store.release(sessionId(2), 'node-a', 1)
+    await store.purge(sessionId(2))
+    await mustCreate(store, newSession(3))
+    expect((await store.followed.follow('one', 9)).records).toMatchObject([{ session: sessionId(3) }])
+  })
+
+  it('is there in a store that was made before it had one', async () => {
+    await store.close()
+    const database = new DatabaseSync(join(home, 'holdfast.db'))
+    database.exec('drop table if exists cursor')
+    database.close()
+    store = await openStore()
+    await mustCreate(store, newSession(1))
+    expect((await store.followed.follow('one', 9)).records).toHaveLength(1)
+  })
+})

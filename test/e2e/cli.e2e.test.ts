@@ -49,7 +49,7 @@ describe('the program', () => {
     [['fork', '@latest', '--at', 'x'], "--at is the number of a turn, from 0, not 'x'."],
     [['tell', '@latest', 'branchAt'], 'branchAt needs turn: turn=….'],
     [['run', 'hi', '--yes', '--no'], '--yes and --no exclude each other.'],
-    [['export', 'calm-harbor-12', '--format', 'pdf'], "--format is md or json, not 'pdf'."],
+    [['export', 'calm-harbor-12', '--format', 'pdf'], "--format is md, html, json or jsonl, not 'pdf'."],
     [['serve', '--port', '70000'], "--port is a whole number from 0 to 65535, not '70000'."],
     [['tell', 'calm-harbor-12', 'sendPromt'], "There is no command sendPromt. Did you mean 'sendPrompt'?"],
   ])('does not understand %j, says so with exit code 2, and touches nothing', async (args, message) => {

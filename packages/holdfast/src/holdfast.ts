@@ -1,5 +1,12 @@
 import { createSession, type MessageSeed, type Session } from '@holdfast/client'
-import { createLocalHandle, createLocalSessions, findByKey, type Notifier, type Roster } from '@holdfast/core'
+import {
+  createLocalHandle,
+  createLocalSessions,
+  findByKey,
+  findSession,
+  type Notifier,
+  type Roster,
+} from '@holdfast/core'
 import {
   type Answer,
   type ListOptions,
@@ -13,6 +20,8 @@ import {
   type StoredFile,
   type StoreFileOptions,
 } from '@holdfast/protocol'
+import { type ExportOptions, exportSession, openExportSource } from './export/export-session.ts'
+import { type ImportedFile, type ImportOptions, importPaths } from './import/import-paths.ts'
 
 export type { Notification, Notifier } from '@holdfast/core'
 
@@ -47,6 +56,12 @@ export interface Holdfast extends AsyncDisposable {
   appendMessage(name: string, message: MessageSeed): Promise<void>
   /** A checkpoint made by the caller: from here on the model is told these messages, and what follows. */
   appendCheckpoint(name: string, messages: readonly MessageSeed[], tokenCount?: number): Promise<void>
+  /** A session written out, piece by piece, without waking it. */
+  export(name: string, options?: ExportOptions): AsyncIterable<string>
+  /** The transcript as markdown. */
+  exportMarkdown(name: string, options?: Pick<ExportOptions, 'redact'>): Promise<string>
+  /** Takes over sessions of other programs, or of another Holdfast, from files and folders, which are only read. */
+  import(paths: string | readonly string[], options?: ImportOptions): Promise<readonly ImportedFile[]>
   stopSession(name: string): Promise<void>
   /** What becomes of all sessions of this process from now on: started, changed, stopped and why. */
   subscribe(options?: { readonly signal?: AbortSignal }): AsyncIterable<SessionNews>
@@ -64,9 +79,31 @@ export function createHoldfast(roster: Roster, close: () => Promise<void>): Hold
   }
   const getSession = async (name: string) => createSession(orThrow(await sessions.open(name)))
 
+  const exported = async function* (name: string, options?: ExportOptions) {
+    const { blobs, isAlive } = roster.parts
+    const id = orThrow(await findSession(store, name))
+    yield* exportSession(await openExportSource(store, blobs, id, isAlive), options)
+  }
+
   return {
     sessions,
     getSession,
+    export: exported,
+    async exportMarkdown(name, { redact } = {}) {
+      let text = ''
+      for await (const piece of exported(name, { format: 'md', redact })) text += piece
+      return text
+    },
+    import: (paths, options) =>
+      importPaths(
+        {
+          ...roster.parts,
+          isAwake: (id) => roster.all().some((runner) => runner.id === id),
+          storeFile: (bytes, name) => sessions.storeFile(bytes, name === undefined ? {} : { name }),
+        },
+        typeof paths === 'string' ? [paths] : paths,
+        options,
+      ),
     startSession: async ({ notifier, ...given } = {}) =>
       notified(createSession(orThrow(await sessions.start({ workdir: '.', ...given }))), notifier),
     async getOrCreate(key, { notifier, ...given } = {}) {

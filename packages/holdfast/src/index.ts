@@ -18,5 +18,9 @@ export type {
   StoreFileOptions,
 } from '@holdfast/protocol'
 export { HoldfastError } from '@holdfast/protocol'
+export type { ExportFormat, ExportOptions } from './export/export-session.ts'
 export type { Holdfast, LocalStartOptions, Notification, Notifier } from './holdfast.ts'
+export type { ImportRemark, RemarkCode } from './import/conversation.ts'
+export type { FormatName } from './import/format.ts'
+export type { ImportedFile, ImportOptions } from './import/import-paths.ts'
 export { type OpenOptions, openHoldfast } from './open.ts'

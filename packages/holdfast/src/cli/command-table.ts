@@ -90,15 +90,35 @@ export const commandTable = {
     notes: ['Prints the id of the new session. Turns count from 0.', sessionNote],
   },
   export: {
-    about: 'write a transcript as markdown or JSON',
+    about: 'write a session out as markdown, HTML, JSON or JSONL',
     words: ['<session>'],
     flags: {
-      format: { takes: 'md|json', about: 'markdown (the default) or JSON' },
+      format: {
+        takes: 'md|html|json|jsonl',
+        about: 'markdown (the default), one page of HTML, JSON, or all of it as JSONL',
+      },
+      redact: { about: 'leave out what looks like a key, a token, an e-mail address or a home directory' },
       output: { short: 'o', takes: 'file', about: 'to this file instead of standard output' },
       force: { about: 'replace the file if there is one' },
       json: { about: 'the same as --format json' },
     },
-    notes: [sessionNote],
+    notes: ['JSONL is the form without loss: import takes it back, here or elsewhere.', sessionNote],
+  },
+  import: {
+    about: 'take over sessions of other programs, or of another Holdfast',
+    words: ['<file or directory>', '[more…]'],
+    flags: {
+      from: {
+        takes: 'auto|holdfast|minga|ggcode|picoclaw|claude-code|codex|pi',
+        about: 'the program they are of (default: auto, by what is in them)',
+      },
+      quiet: { about: 'say only what went wrong, not what was changed' },
+      json,
+    },
+    notes: [
+      'The files are only read. The same session twice is the same session once; one that has grown since gets what is new.',
+      'Prints a line for each file that holds a session, and what was changed on the way to standard error.',
+    ],
   },
   tell: {
     about: 'give a session a command',
@@ -128,7 +148,8 @@ export const commandTable = {
     flags: {
       host: { takes: 'host', about: 'where to listen (default: 127.0.0.1)' },
       port: { takes: 'port', about: 'on which port (default: 4820; 0 takes any)' },
-      store: { takes: 'url', about: 'sqlite:PATH or memory: (default: the store of the data directory)' },
+      store: { takes: 'url', about: 'sqlite:PATH, jsonl:DIR or memory: (default: the store of the data directory)' },
+      mirror: { takes: 'dir', about: 'keep every session of the SQLite store as a plain file here too' },
       'no-page': { about: 'serve the API only' },
     },
     notes: [

@@ -22,6 +22,7 @@ const load: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
   rewind: async () => (await import('./commands/shape.ts')).rewind,
   fork: async () => (await import('./commands/shape.ts')).fork,
   export: async () => (await import('./commands/export.ts')).exportSession,
+  import: async () => (await import('./commands/import.ts')).importSessions,
   tell: async () => (await import('./commands/tell.ts')).tell,
   serve: async () => (await import('./commands/serve.ts')).serve,
 }

@@ -1,6 +1,6 @@
 import type { Event, Frame, FrameOf, Preview, Recorded } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
-import { callLine } from './call-line.ts'
+import { callLine } from '../export/call-line.ts'
 import type { Output } from './output.ts'
 
 /** Shows a turn as it runs: what the model says on standard output, everything else on standard error. */

@@ -2,7 +2,7 @@ import { findSession, openStoredHandle, type StoredHandle } from '@holdfast/core
 import {
   limits,
   type Message,
-  MessageId,
+  type MessageId,
   type Meta,
   ok,
   orThrow,
@@ -12,6 +12,8 @@ import {
   type SessionId,
   type TranscriptPage,
 } from '@holdfast/protocol'
+import { pagesOf } from '../export/export-session.ts'
+import type { ExportedLog } from '../export/jsonl.ts'
 import { isNodeAlive } from '../node/node-socket.ts'
 import { openSqliteReader, type SqliteReader } from '../store/sqlite/sqlite-reader.ts'
 import type { Place } from './place.ts'
@@ -21,8 +23,10 @@ import { workspaceOf } from './workspace.ts'
 export type Page = Pick<TranscriptPage, 'messages' | 'before'>
 
 /** A session of the store file as the reading commands write it out. */
-export interface StoredSession extends Pick<StoredHandle, 'lost'> {
+export interface StoredSession extends Pick<StoredHandle, 'lost' | 'id'> {
   readonly meta: Meta
+  /** Its records, as they are. */
+  readonly log: ExportedLog
   branches: StoredHandle['branches']
   /** The whole line, oldest first, page by page: never all of it in memory. */
   pages(): AsyncIterable<readonly Message[]>
@@ -55,24 +59,20 @@ async function openIn(
 ): Promise<Result<StoredSession>> {
   const id = await idOf(reader, place, name)
   if (!id.ok) return id
-  const handle = await openStoredHandle(sourceOf(reader), id.value, isNodeAlive)
+  const log = sourceOf(reader)
+  const handle = await openStoredHandle(log, id.value, isNodeAlive)
   if (!handle.ok) return handle
   const { lost, page, branches } = handle.value
   const first = await page({ limit: 1, branch })
   if (!first.ok) return first
 
   return ok({
+    id: id.value,
     meta: first.value.session,
+    log,
     lost,
     branches,
-    async *pages() {
-      let after: MessageId | null = MessageId.parse(0)
-      while (after !== null) {
-        const next: TranscriptPage = orThrow(await page({ after, limit: limits.pageMessagesMax, branch }))
-        yield next.messages
-        after = next.after
-      }
-    },
+    pages: () => pagesOf(page, branch),
     async newest(limit) {
       let messages: readonly Message[] = []
       let before: MessageId | null = null

@@ -1,6 +1,6 @@
 import type { Message, Meta } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
-import { callFate, callLine } from './call-line.ts'
+import { callFate, callLine } from '../export/call-line.ts'
 import type { Paint } from './output.ts'
 
 /** The head of a transcript for a terminal. */

@@ -1,29 +1,33 @@
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
+import {
+  type ExportFormat,
+  type ExportOptions,
+  exportFormats,
+  exportSession as pieces,
+} from '../../export/export-session.ts'
+import { openFileBlobs } from '../../store/blobs/file-blobs.ts'
 import type { ArgsOf } from '../command-table.ts'
 import { type Ended, ended, misused, refused } from '../ended.ts'
 import type { Place } from '../place.ts'
 import { openPrivateFile } from '../private-file.ts'
 import { openStoredSession, type StoredSession } from '../stored-session.ts'
-import { writeTranscriptJson } from '../transcript-json.ts'
-import { headMarkdown, messageMarkdown } from '../transcript-markdown.ts'
 import { currentDirectory } from '../workspace.ts'
-
-const formats = ['md', 'json'] as const
-type Format = (typeof formats)[number]
 
 export async function exportSession({ words, flags }: ArgsOf<'export'>, place: Place): Promise<Ended> {
   const [name = ''] = words
   const asked = flags.format ?? (flags.json ? 'json' : 'md')
-  const format = formats.find((one) => one === asked)
-  if (format === undefined) return misused(`--format is md or json, not '${asked}'.`)
-  if (flags.json && format !== 'json') return misused('--json and --format md exclude each other.')
+  const format = exportFormats.find((one) => one === asked)
+  if (format === undefined) return misused(`--format is md, html, json or jsonl, not '${asked}'.`)
+  if (flags.json && format !== 'json') return misused(`--json and --format ${format} exclude each other.`)
   if (flags.force && flags.output === undefined) return misused('--force needs --output <file>.')
 
   const session = await openStoredSession(place, name)
   if (!session.ok) return refused(session.fault)
+  const options = { format, redact: flags.redact }
   try {
-    if (flags.output !== undefined) return await toFile(session.value, format, flags.output, flags.force, place)
-    await write(session.value, format, place.out.write)
+    if (flags.output !== undefined) return await toFile(session.value, options, flags.output, flags.force, place)
+    await write(session.value, options, place, place.out.write)
     return ended()
   } finally {
     session.value.close()
@@ -32,7 +36,7 @@ export async function exportSession({ words, flags }: ArgsOf<'export'>, place: P
 
 async function toFile(
   session: StoredSession,
-  format: Format,
+  options: ExportOptions,
   path: string,
   replaces: boolean,
   place: Place,
@@ -42,7 +46,7 @@ async function toFile(
   const file = openPrivateFile(resolve(here.value, path), { replaces, pid: place.pid })
   if (!file.ok) return refused(file.fault)
   try {
-    await write(session, format, file.value.write)
+    await write(session, options, place, file.value.write)
   } catch (error) {
     file.value.drop()
     throw error
@@ -53,8 +57,20 @@ async function toFile(
   return ended()
 }
 
-async function write(session: StoredSession, format: Format, to: (text: string) => Promise<void>): Promise<void> {
-  if (format === 'json') return writeTranscriptJson(session.meta, session.pages(), null, to)
-  await to(headMarkdown(session.meta))
-  for await (const messages of session.pages()) await to(messages.map(messageMarkdown).join(''))
+async function write(
+  session: StoredSession,
+  options: ExportOptions,
+  place: Place,
+  to: (text: string) => Promise<void>,
+): Promise<void> {
+  const blobs = await blobsFor(options.format, place)
+  for await (const text of pieces({ ...session, blobs }, options)) await to(text)
+  if (session.lost.length > 0) await place.err.write(`${session.lost.length} records of this session cannot be read.\n`)
+}
+
+/** Only a form without loss holds files; where none were ever kept, nothing is made. */
+async function blobsFor(format: ExportFormat | undefined, { home }: Place) {
+  if (format !== 'jsonl' || !existsSync(home.blobsDir)) return null
+  const blobs = await openFileBlobs(home.blobsDir)
+  return blobs.ok ? blobs.value : null
 }

@@ -1,8 +1,8 @@
+import { transcriptJson } from '../../export/json.ts'
 import type { ArgsOf } from '../command-table.ts'
 import { type Ended, ended, misused, refused } from '../ended.ts'
 import type { Place } from '../place.ts'
 import { openStoredSession, type StoredSession } from '../stored-session.ts'
-import { writeTranscriptJson } from '../transcript-json.ts'
 import { headText, messageText } from '../transcript-text.ts'
 import { wholeNumber } from '../whole-number.ts'
 
@@ -27,7 +27,7 @@ async function tell(session: StoredSession, limit: number | null, isJson: boolea
   const newest = limit === null ? null : await session.newest(limit)
   const pages = newest === null ? session.pages() : [newest.messages]
   const before = newest?.before ?? null
-  if (isJson) await writeTranscriptJson(session.meta, pages, before, out.write)
+  if (isJson) for await (const text of transcriptJson(session.meta, pages, before)) await out.write(text)
   else {
     await out.write(headText(session.meta, out.paint))
     if (before !== null) await out.write(out.paint.dim('\n… older messages are not shown …\n'))

@@ -1,6 +1,6 @@
 import { aMessage, aToolCall } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { messageMarkdown } from './transcript-markdown.ts'
+import { messageMarkdown } from './markdown.ts'
 
 describe('a message as markdown', () => {
   it('keeps what was said as it was said', () => {

@@ -1,0 +1,92 @@
+import { openStoredHandle, type StoredHandle } from '@holdfast/core'
+import type { Blobs } from '@holdfast/core/ports'
+import {
+  limits,
+  type Message,
+  MessageId,
+  type Meta,
+  orThrow,
+  type SessionId,
+  type TranscriptPage,
+} from '@holdfast/protocol'
+import { headHtml, messageHtml, tailHtml } from './html.ts'
+import { transcriptJson } from './json.ts'
+import { type ExportedLog, sessionLines } from './jsonl.ts'
+import { headMarkdown, messageMarkdown } from './markdown.ts'
+import { redactValue } from './redact.ts'
+
+export const exportFormats = ['md', 'html', 'json', 'jsonl'] as const
+export type ExportFormat = (typeof exportFormats)[number]
+
+export type ExportOptions = {
+  /** `md` when absent. */
+  readonly format?: ExportFormat | undefined
+  /** Leaves out what looks like a key, a token, an e-mail address or the name of a home directory. */
+  readonly redact?: boolean | undefined
+}
+
+/** A session as exports read it: without waking it. */
+export type ExportSource = {
+  readonly id: SessionId
+  readonly meta: Meta
+  readonly log: ExportedLog
+  /** Null where its files are out of reach. */
+  readonly blobs: Pick<Blobs, 'open'> | null
+  /** The line it stands on, oldest first. */
+  pages(): AsyncIterable<readonly Message[]>
+}
+
+/** A session written out, piece by piece: never all of it in memory. */
+export async function* exportSession(source: ExportSource, options: ExportOptions = {}): AsyncGenerator<string> {
+  const { format = 'md', redact = false } = options
+  const { id, log, blobs } = source
+  if (format === 'jsonl') {
+    yield* sessionLines({ id, log, blobs, isRedacted: redact })
+    return
+  }
+  const clean = redact ? redactValue : <Value>(value: Value): Value => value
+  const meta = clean(source.meta)
+  const pages = cleaned(source.pages(), clean)
+  if (format === 'json') {
+    yield* transcriptJson(meta, pages, null)
+    return
+  }
+  const write = format === 'md' ? messageMarkdown : messageHtml
+  yield format === 'md' ? headMarkdown(meta) : headHtml(meta)
+  for await (const messages of pages) yield messages.map(write).join('')
+  if (format === 'html') yield tailHtml
+}
+
+async function* cleaned(
+  pages: AsyncIterable<readonly Message[]>,
+  clean: <Value>(value: Value) => Value,
+): AsyncGenerator<readonly Message[]> {
+  for await (const messages of pages) yield messages.map(clean)
+}
+
+/** The whole line of a stored session, page by page. */
+export async function* pagesOf(
+  page: StoredHandle['page'],
+  branch?: string | undefined,
+): AsyncGenerator<readonly Message[]> {
+  let after: MessageId | null = MessageId.parse(0)
+  while (after !== null) {
+    const next: TranscriptPage = orThrow(await page({ after, limit: limits.pageMessagesMax, branch }))
+    yield next.messages
+    after = next.after
+  }
+}
+
+type Stored = Parameters<typeof openStoredHandle>[0] & ExportedLog
+
+/** Reads a session of a store, as it stands now. */
+export async function openExportSource(
+  store: Stored,
+  blobs: Pick<Blobs, 'open'>,
+  id: SessionId,
+  isAlive: Parameters<typeof openStoredHandle>[2],
+): Promise<ExportSource> {
+  const { page } = orThrow(await openStoredHandle(store, id, isAlive))
+  const { session: meta } = orThrow(await page({ limit: 1 }))
+  return { id, meta, log: store, blobs, pages: () => pagesOf(page) }
+}

@@ -1,0 +1,126 @@
+import type { CallView, Message, Meta } from '@holdfast/protocol'
+import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
+import { callFate } from './call-line.ts'
+
+const style = `
+:root { color-scheme: light dark; --ink: #1f2328; --dim: #656d76; --edge: #d0d7de; --page: #fff; --shade: #f6f8fa; --you: #0550ae; --bad: #b42318; }
+@media (prefers-color-scheme: dark) {
+  :root { --ink: #e6edf3; --dim: #8d96a0; --edge: #30363d; --page: #0d1117; --shade: #161b22; --you: #79c0ff; --bad: #ff7b72; }
+}
+body { margin: 0 auto; max-width: 50rem; padding: 2rem 1rem 4rem; background: var(--page); color: var(--ink); font: 1rem/1.6 system-ui, sans-serif; }
+h1 { font-size: 1.5rem; line-height: 1.3; margin: 0 0 .5rem; overflow-wrap: anywhere; }
+h2 { font-size: .85rem; margin: 0; color: var(--dim); font-weight: 600; }
+dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: 0 0 2rem; color: var(--dim); font-size: .85rem; }
+dd { margin: 0; overflow-wrap: anywhere; }
+article { margin: 1.25rem 0; }
+article.user { border-left: 3px solid var(--you); padding-left: .8rem; }
+article.user h2 { color: var(--you); }
+article.error h2 { color: var(--bad); }
+article.thinking .text, article.note .text { color: var(--dim); }
+time { font-weight: 400; margin-left: .5rem; }
+.text { white-space: pre-wrap; overflow-wrap: anywhere; margin: .2rem 0; unicode-bidi: plaintext; }
+details { border: 1px solid var(--edge); border-radius: .4rem; background: var(--shade); padding: .3rem .7rem; }
+summary { cursor: pointer; font-size: .85rem; overflow-wrap: anywhere; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; font: .8rem/1.5 ui-monospace, monospace; margin: .4rem 0; max-height: 40rem; overflow: auto; unicode-bidi: plaintext; }
+@media print { pre { max-height: none; } }
+`.trim()
+
+/** Nothing is loaded, run, framed or sent: what stands in the file is all there is. */
+const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+/** The beginning of a transcript as one HTML file. Every word of it that is not ours is text, whatever it looks like. */
+export function headHtml({ id, handle, title, model, workspace, createdAt }: Meta): string {
+  const name = line(title) || line(handle)
+  const facts = [
+    ['Session', `${line(id)} (${line(handle)})`],
+    ['Workspace', line(workspace)],
+    ['Model', line(model)],
+    ['Started', line(createdAt)],
+  ]
+  return [
+    '<!doctype html>',
+    '<html lang="en"><head><meta charset="utf-8">',
+    `<meta http-equiv="Content-Security-Policy" content="${policy}">`,
+    '<meta name="referrer" content="no-referrer"><meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<title>${name}</title>`,
+    `<style>\n${style}\n</style></head><body>`,
+    `<h1>${name}</h1>`,
+    `<dl>${facts.map(([what, value]) => `<dt>${what}</dt><dd>${value}</dd>`).join('')}</dl>`,
+    '<main>\n',
+  ].join('\n')
+}
+
+export const tailHtml = '</main></body></html>\n'
+
+/** A message as HTML; empty where there is nothing to read. */
+export function messageHtml(message: Message): string {
+  switch (message.kind) {
+    case 'user': {
+      const files = message.parts.flatMap((part) =>
+        part.type === 'file' ? [paragraph(`File: ${part.name ?? part.mediaType}, ${part.bytes} bytes`)] : [],
+      )
+      return article('user', 'You', message, [paragraph(message.text), ...files])
+    }
+    case 'assistant':
+      return article('agent', 'Agent', message, [
+        paragraph(message.text),
+        message.interrupted ? paragraph('(interrupted)') : '',
+      ])
+    case 'thinking':
+      return article('thinking', 'Agent, thinking', message, [folded('Thinking', [paragraph(message.text)])])
+    case 'tool_call':
+      return article('tool', `Tool ${message.call.tool}`, message, [callHtml(message.call)])
+    case 'system':
+    case 'notice': {
+      const isError = message.level === 'error'
+      return article(isError ? 'error' : 'note', isError ? 'Error' : 'Note', message, [paragraph(message.text)])
+    }
+    case 'usage':
+      return message.fault ? article('error', 'Error', message, [paragraph(message.fault.message)]) : ''
+  }
+}
+
+function callHtml(call: CallView): string {
+  const result = call.result === null || call.result.text === '' ? [] : [pre(call.result.text)]
+  const head = `${call.tool} ${JSON.stringify(call.args)}`
+  return folded(`${short(head)} · ${callFate(call)}`, [pre(JSON.stringify(call.args, null, 2)), ...result])
+}
+
+const summaryCharsMax = 120
+const short = (text: string): string => {
+  const chars = [...text]
+  return chars.length <= summaryCharsMax ? text : `${chars.slice(0, summaryCharsMax).join('')}…`
+}
+
+const folded = (summary: string, inside: readonly string[]): string =>
+  `<details><summary>${line(summary)}</summary>${inside.join('')}</details>`
+
+function article(kind: string, who: string, { at }: Message, blocks: readonly string[]): string {
+  return `<article class="${kind}"><h2>${line(who)}<time>${line(at)}</time></h2>${blocks.join('')}</article>\n`
+}
+
+const paragraph = (text: string): string => (text === '' ? '' : `<div class="text">${shown(text)}</div>`)
+const pre = (text: string): string => `<pre>${shown(text)}</pre>`
+
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+  '`': '&#96;',
+}
+const inert = (text: string): string => text.replace(/[&<>"'`]/g, (char) => entities[char] ?? char)
+
+/** What cannot be seen is spelled out, but for joiners: they are spelling in many scripts. */
+const shown = (text: string): string =>
+  inert(
+    text
+      .replaceAll('\r\n', '\n')
+      .toWellFormed()
+      .split(/([\u200c\u200d])/u)
+      .map((piece, index) => (index % 2 === 1 ? piece : escapeHidden(piece)))
+      .join(''),
+  )
+
+const line = (text: string): string => inert(escapeLine(text.toWellFormed()))

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import { redactions, redactText, redactValue } from './redact.ts'
+
+// Put together here, so that nothing in the repository looks like a secret.
+const secret = (...parts: readonly string[]): string => parts.join('')
+const filler = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6'
+
+/** What each redaction finds; none may be left of the text given. */
+const found: Readonly<Record<string, readonly string[]>> = {
+  'a private key': [secret('-----BEGIN RSA PRI', 'VATE KEY-----\nMIIE\n-----END RSA PRI', 'VATE KEY-----')],
+  'a JSON web token': [secret('ey', `J${filler}.ey${filler}.${filler}`)],
+  'a key with a known beginning': [
+    secret('sk', '-ant-api03-', filler),
+    secret('sk', '-proj-', filler),
+    secret('gh', 'p_', filler),
+    secret('github', '_pat_', filler),
+    secret('AK', 'IA', 'ABCDEFGHIJKLMNOP'),
+    secret('AI', 'za', filler, 'abc'),
+    secret('xo', 'xb-', '123456789012-', filler),
+  ],
+  'a token of an Authorization header': [secret('Bea', 'rer ', filler)],
+  'a password in an address': ['postgres://app:hunter22@db.example/x'],
+  'a value that is given a secret name': [
+    'DB_PASSWORD=hunter2hunter',
+    'api_key: "abcdef123456"',
+    "client-secret='abcdef123456'",
+  ],
+  'an e-mail address': ['mia.example@mail.example', 'jörg@straße.example'],
+  'the name in a home directory': ['/home/mia/src', '/Users/mia', 'C:\\Users\\Mia\\proj', 'C:\\\\Users\\\\Mia'],
+}
+
+const telling = /hunter2|abcdef123456|a1B2c3D4|ABCDEFGHIJKLMNOP|MIIE|mia|Mia|jörg|straße/
+
+describe('redaction', () => {
+  it('is tested in every row of its list', () => {
+    expect(Object.keys(found)).toEqual(redactions.map(({ what }) => what))
+  })
+
+  it.each(Object.entries(found).flatMap(([what, texts]) => texts.map((text) => [what, text] as const)))(
+    'takes out %s: %s',
+    (_, text) => {
+      const clean = redactText(`before ${text} after`)
+      expect(clean).not.toMatch(telling)
+      expect(clean).toMatch(/^before .* after$/s)
+    },
+  )
+
+  it.each([
+    'The token count is 12, the secret is out, and the password was changed.',
+    'see https://example.com/a@b?x=1',
+    '3f786850e387550fdab836ed7e6dc881de23001b',
+    'ses_01k5zzzzzzzzzzzzzzzzzzzzzz in /home and /Users',
+    'const token = next()',
+  ])('leaves %j as it is', (text) => {
+    expect(redactText(text)).toBe(text)
+  })
+
+  it('takes out what stands under a secret name, whatever it looks like', () => {
+    expect(redactValue({ password: 'x', list: [{ apiKey: 'y', name: 'z' }], tokens: 5 })).toEqual({
+      password: '[secret removed]',
+      list: [{ apiKey: '[secret removed]', name: 'z' }],
+      tokens: 5,
+    })
+  })
+
+  it.each(['a', '_', 'a-', 'a.', 'ab://', 'sk-', 'token', 'token=', '/home/', 'a@', 'eyJ', '-----BEGIN PRI', ' '])(
+    'takes a long text of %j in its stride',
+    (piece) => {
+      const text = piece.repeat(Math.ceil(200_000 / piece.length))
+      const began = performance.now()
+      redactText(text)
+      expect(performance.now() - began).toBeLessThan(2000)
+    },
+  )
+
+  it('changes nothing the second time', () => {
+    const once = Object.values(found).flat().map(redactText)
+    expect(once.map(redactText)).toEqual(once)
+  })
+})

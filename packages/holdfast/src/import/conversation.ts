@@ -1,0 +1,111 @@
+import type { Usage } from '@holdfast/protocol'
+
+/** Where a message stood in its file, and when it was said; null where the file does not tell. */
+export type Origin = { readonly line: number; readonly at: number | null }
+
+export type ImportedFile = { readonly type: 'file'; readonly bytes: Uint8Array; readonly name?: string | undefined }
+export type ImportedPart = { readonly type: 'text'; readonly text: string } | ImportedFile
+
+export type AnswerPart =
+  | { readonly type: 'thinking' | 'text'; readonly text: string }
+  | { readonly type: 'call'; readonly id: string; readonly tool: string; readonly args: unknown }
+
+export type Answer = Origin & {
+  readonly role: 'assistant'
+  readonly parts: readonly AnswerPart[]
+  readonly usage?: Usage | undefined
+}
+
+/** What a call came to; it may stand anywhere after the call. */
+export type CallResult = Origin & {
+  readonly role: 'result'
+  readonly callId: string
+  readonly text: string
+  readonly outcome: 'ok' | 'failed' | 'interrupted'
+  readonly durationMs?: number | undefined
+  /** Pictures it brought; they stand behind it, as a message. */
+  readonly files?: readonly ImportedFile[] | undefined
+}
+
+/** From here on the model was told the summary and what follows `keepFrom`; nothing before this place when that is null. */
+export type Checkpoint = Origin & {
+  readonly role: 'checkpoint'
+  readonly summary: string
+  readonly keepFrom: ImportedMessage | null
+}
+
+/** A message of another program, in words every format can be said in. */
+export type ImportedMessage =
+  | (Origin & { readonly role: 'user'; readonly parts: readonly ImportedPart[] })
+  | Answer
+  | CallResult
+  | Checkpoint
+  /** For people; a model is not told. */
+  | (Origin & { readonly role: 'note'; readonly level: 'info' | 'error'; readonly text: string })
+  /** What was used where no answer says so itself. */
+  | (Origin & { readonly role: 'usage'; readonly usage: Usage })
+
+/** What a file says of its session. */
+export type About = {
+  /** The id the other program knows it by. */
+  readonly id?: string | undefined
+  readonly title?: string | undefined
+  readonly workdir?: string | undefined
+  /** `provider/model`, or the model alone. */
+  readonly model?: string | undefined
+  readonly createdAt?: number | undefined
+  readonly updatedAt?: number | undefined
+}
+
+/** A line that was left. What it shares with the others are the very same objects. */
+export type ImportedBranch = {
+  readonly name: string | null
+  readonly messages: readonly ImportedMessage[]
+}
+
+/** What a parser made of a file. */
+export type Conversation = {
+  readonly about: About
+  readonly messages: readonly ImportedMessage[]
+  readonly branches: readonly ImportedBranch[]
+}
+
+/** What was found or changed on the way; `line` counts from 1, and is null where it is of the whole file. */
+export type ImportRemark = { readonly line: number | null; readonly code: RemarkCode; readonly what: string }
+
+export type RemarkCode =
+  | 'damaged_line'
+  | 'fused_line'
+  | 'torn_tail'
+  | 'nul_bytes'
+  | 'line_too_long'
+  | 'not_utf8'
+  | 'byte_order_mark'
+  | 'damaged_file'
+  | 'damaged_meta'
+  | 'missing_meta'
+  | 'unknown_record'
+  | 'unknown_part'
+  | 'unusable_message'
+  | 'empty_text'
+  | 'orphan_call'
+  | 'orphan_result'
+  | 'late_result'
+  | 'repeated_message'
+  | 'malformed_arguments'
+  | 'checkpoint_dropped'
+  | 'branch_dropped'
+  | 'side_chain'
+  | 'signature_dropped'
+  | 'file_dropped'
+  | 'file_changed'
+  | 'file_moved'
+  | 'workdir_missing'
+  | 'model_unknown'
+  | 'unsafe_id'
+  | 'handle_changed'
+  | 'brought_to_rest'
+  | 'trust_revoked'
+  | 'blob_missing'
+
+export type Remark = (line: number | null, code: RemarkCode, what: string) => void

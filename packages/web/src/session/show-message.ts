@@ -4,6 +4,8 @@ import type { LiveView } from '@holdfast/client'
 export const placeOf = (message: number): string => `message-${message}`
 
 const drawnMs = 40
+/** How often a message that is loaded may be looked for: some have no place of their own on the page. */
+const looksMax = 25
 
 /** Brings a message into sight, loading what lies between; it lights up for a moment, and has the focus. */
 export async function showMessage(live: LiveView, message: number): Promise<void> {
@@ -18,15 +20,17 @@ export async function showMessage(live: LiveView, message: number): Promise<void
 }
 
 async function drawn(live: LiveView, message: number): Promise<HTMLElement | null> {
-  for (;;) {
+  for (let looks = 0; looks < looksMax; ) {
     const found = document.getElementById(placeOf(message))
     if (found) return found
     const oldest = live.messages[0]?.id ?? 0
     if (message < oldest) {
       if (!live.hasOlder || !(await live.loadOlder()).ok) return null
     } else if (!live.messages.some(({ id }) => id === message)) return null
+    else looks++
     await wait(drawnMs)
   }
+  return null
 }
 
 const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

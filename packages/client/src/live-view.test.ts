@@ -97,7 +97,13 @@ describe('a live view', () => {
   it('knows what is not on record, and asks again when the model is another', async () => {
     const { fake, live } = await open()
     expect(live.here).toEqual(first.here)
-    const here = { clients: [], credentialsConfigured: true, contextTokens: 32_000, workspaceTrust: [] }
+    const here = {
+      clients: [],
+      storageError: false,
+      credentialsConfigured: true,
+      contextTokens: 32_000,
+      workspaceTrust: [],
+    }
     fake.setState(snapshot(12, { here }))
     fake.give(recorded(11, { type: 'settings.changed', title: 'Renamed' }), record(12))
     await until(live, () => live.seq === 12)

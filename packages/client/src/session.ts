@@ -53,6 +53,8 @@ export type EditorSnapshot = {
   readonly activeToolName: string | null
   /** Null when nobody who runs the session could be asked. */
   readonly credentialsConfigured: boolean | null
+  /** Whether the store refused the session's last write. */
+  readonly storageError: boolean
 }
 
 /** A session as a program holds it, here or across the network. A refusal is thrown as a `HoldfastError`. */
@@ -189,5 +191,6 @@ function editorSnapshotOf({ view, here }: FrameOf<'snapshot'>): EditorSnapshot {
     error: lastTurn?.fault ?? null,
     activeToolName: activeToolCalls[0]?.tool ?? null,
     credentialsConfigured: here?.credentialsConfigured ?? null,
+    storageError: here?.storageError ?? false,
   }
 }

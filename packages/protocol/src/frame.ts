@@ -18,6 +18,8 @@ const Clients = z.array(z.object({ client: ClientId, role: Role }))
 export const Here = z.object({
   /** Who is attached, in the order they came. */
   clients: Clients,
+  /** Whether the store refused the last write of the session: its disk is full, read-only or broken. */
+  storageError: z.boolean(),
   /** Whether the session's model could be called now. */
   credentialsConfigured: z.boolean(),
   /** How many tokens that model takes, as far as anyone knows. */

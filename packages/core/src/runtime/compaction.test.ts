@@ -40,6 +40,23 @@ beforeEach(async () => {
 const asked = () => house.model.requests.filter((request) => !isSummary(request))
 const summed = () => house.model.requests.filter(isSummary)
 
+/** A house whose model looks eleven times before it is done, and says how full it gets. */
+async function openLongTurn(): Promise<House> {
+  let steps = 0
+  const long = await openMemoryHouse({
+    tools: [aTool('look', async () => ({ type: 'ok', output: { text: 'seen' } }), false)],
+    script: (request) => {
+      if (isSummary(request)) return [say('what was seen')]
+      steps++
+      return steps < 12
+        ? [call('look', { steps }), finish('calls', usage(steps * 100))]
+        : [say('done'), finish('stop', usage(200))]
+    },
+  })
+  long.roster.parts.models.find = smallContext(long.roster.parts.models.find)
+  return long
+}
+
 describe('compaction by hand', () => {
   it('tells the model a summary of all but the last messages, and the transcript stays whole', async () => {
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
@@ -145,18 +162,7 @@ describe('automatic compaction', () => {
   })
 
   it('cuts at closed rounds inside a long turn, and keeps its prompt word for word', async () => {
-    let steps = 0
-    const long = await openMemoryHouse({
-      tools: [aTool('look', async () => ({ type: 'ok', output: { text: 'seen' } }), false)],
-      script: (request) => {
-        if (isSummary(request)) return [say('what was seen')]
-        steps++
-        return steps < 12
-          ? [call('look', { steps }), finish('calls', usage(steps * 100))]
-          : [say('done'), finish('stop', usage(200))]
-      },
-    })
-    long.roster.parts.models.find = smallContext(long.roster.parts.models.find)
+    const long = await openLongTurn()
     await talkTo(long.handle).ask('the only prompt')
     const request = long.model.requests.findLast((one) => !isSummary(one))
     expect(told(request).slice(0, 2)).toEqual([
@@ -169,18 +175,7 @@ describe('automatic compaction', () => {
 
 describe('the prompt of a long turn', () => {
   it('stays with a summary that is set, and goes into one that is written at rest', async () => {
-    let steps = 0
-    const long = await openMemoryHouse({
-      tools: [aTool('look', async () => ({ type: 'ok', output: { text: 'seen' } }), false)],
-      script: (request) => {
-        if (isSummary(request)) return [say('what was seen')]
-        steps++
-        return steps < 12
-          ? [call('look', { steps }), finish('calls', usage(steps * 100))]
-          : [say('done'), finish('stop', usage(200))]
-      },
-    })
-    long.roster.parts.models.find = smallContext(long.roster.parts.models.find)
+    const long = await openLongTurn()
     const person = talkTo(long.handle)
     await person.ask('the only prompt')
     await person.tell({ type: 'setSummary', summary: 'in short' })

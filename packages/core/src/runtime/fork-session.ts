@@ -2,7 +2,7 @@ import {
   type EventOf,
   type Fork,
   fault,
-  Handle,
+  type Handle,
   invariant,
   isOnLine,
   ok,
@@ -12,13 +12,12 @@ import {
   type Seq,
   type SessionId,
 } from '@holdfast/protocol'
+import { cutOff } from '../session/line.ts'
 import type { SessionState } from '../session/state.ts'
-import { encodeRecords } from './encode-records.ts'
+import { createSession } from './create-session.ts'
 import { findLastEnd } from './find-turn-end.ts'
-import { type Folded, fold } from './load-session.ts'
+import type { Folded } from './load-session.ts'
 import type { NodeParts } from './node-parts.ts'
-
-const handleTriesMax = 20
 
 /**
  * Makes the session that a `session.forked` record of `id` names: a past that is shared by naming it, and nothing copied.
@@ -38,29 +37,21 @@ export async function forkSession(
   if (!length || parent === undefined)
     return refuse(fault('turn_not_found', `Session ${id} has no turn that ends at ${base}.`))
   const { seq: _, ...rest } = length
-  const { checkpoint } = state
-  const cutOff = checkpoint !== null && !isOnLine(state.line, checkpoint) ? checkpoint : null
+  const hidden = cutOff(state)
   const inherited: Fork = {
     lineage: [...lineage],
     line,
     ...rest,
-    checkpoints: state.checkpoints.filter(({ seq }) => seq <= base && (isOnLine(line, seq) || seq === cutOff)),
+    checkpoints: state.checkpoints.filter(({ seq }) => seq <= base && (isOnLine(line, seq) || seq === hidden)),
     pins: state.pins.filter(({ message }) => message <= base && isOnLine(line, message)),
     preview: row.entry.meta.preview,
   }
-  for (let attempt = 0; ; attempt++) {
-    const event = { ...startedEvent(state, row, inherited, parts.newHandle(attempt)), parent: id }
-    const records = encodeRecords({ after: base, atMs: parts.clock.now(), events: [event], commandId: null, by: null })
-    const folded = records.reduce<Folded | null>((sum, { record }) => fold(sum, session, record), null)
-    invariant(folded, 'a fork begins with a record')
-    const { entry } = folded.row
-    const made = await store.create({ session, parent, base, owner: parts.node.id, records, entry })
-    if (made.ok) {
-      await store.release(session, parts.node.id, 1) // whoever opens it first has it
-      return ok(session)
-    }
-    if (made.fault.code !== 'handle_taken' || attempt >= handleTriesMax) return made
-  }
+  const made = await createSession(parts, {
+    ...{ session, parent, base },
+    events: (handle) => [{ ...startedEvent(state, row, inherited, handle), parent: id }],
+  })
+  if (made.ok) await store.release(session, parts.node.id, 1) // whoever opens it first has it
+  return made
 }
 
 /** The fork's line goes on from its own first record. */
@@ -68,13 +59,13 @@ function startedEvent(
   { origin, settings }: SessionState,
   { entry }: Folded['row'],
   fork: Fork,
-  handle: string,
+  handle: Handle,
 ): EventOf<'session.started'> {
   invariant(origin, 'only a session that was started can be forked')
   const { workdir, tools, readOnly, persist, instructions, providerOptions } = origin
   return {
     type: 'session.started',
-    handle: Handle.parse(handle),
+    handle,
     workdir,
     settings: { ...settings, title: `${entry.meta.title} (fork)`.slice(0, 200).toWellFormed() },
     ...(tools !== null && { tools: [...tools] }),

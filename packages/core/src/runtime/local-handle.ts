@@ -36,6 +36,7 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
       const { settings, origin } = state
       return {
         clients: roster.awake(id)?.hub.seats.all ?? [],
+        storageError: roster.awake(id)?.isStorageFailing() ?? false,
         credentialsConfigured: models.find(settings.model).type === 'ready',
         contextTokens: contextTokensOf({ models, state: () => state }),
         workspaceTrust: origin ? [...(await store.workspaceTrust(origin.workdir))] : [],

@@ -16,6 +16,7 @@ import type { Input, Report } from '../session/input.ts'
 import { plan } from '../session/plan.ts'
 import { askedCalls } from '../session/state.ts'
 import { createAbortTurn } from './abort-turn.ts'
+import { createAsides } from './asides.ts'
 import { createDamageCheck } from './damage.ts'
 import type { EffectParts, RuntimeParts } from './effect/parts.ts'
 import { createPerform } from './effect/perform-effect.ts'
@@ -39,6 +40,8 @@ export interface SessionRunner {
   folded(): Folded
   /** Whether a summary is being written that someone asked for: until it is, the session is in use. */
   isWriting(): boolean
+  /** Whether the store refused the last write: beside the status, until one is taken again. */
+  isStorageFailing(): boolean
   submit(submission: Submission): Promise<Result<Answer>>
   /** Ends all work here and lets go of the session: what ran is interrupted, open questions go on waiting. */
   stop(reason: 'stopped' | 'closing'): Promise<void>
@@ -80,8 +83,8 @@ export async function openRunner({
   const { store, clock } = parts
   let current: Folded = { state: loaded.state, row: loaded.row }
   let closed: Fault | null = null
-  let aside = new AbortController()
-  let writing = 0
+  let isStorageFailing = false
+  const asides = createAsides(touched)
 
   const hub = createHub(id, touched)
   const mailbox = createMailbox()
@@ -97,7 +100,7 @@ export async function openRunner({
     hub,
     state: () => current.state,
     findDamage: () => checkDamage(effects),
-    aside: () => aside.signal,
+    aside: asides.signal,
     answer: null,
   }
   const performer = createPerformer(createPerform(effects), report, (cause) =>
@@ -110,7 +113,7 @@ export async function openRunner({
   const aborting = createAbortTurn({
     ...{ mailbox, pause, inBackground, record: recordAbort, isClosed: () => closed !== null },
     interrupt() {
-      endAsides()
+      asides.end()
       performer.interrupt()
     },
     findCommand: (commandId) => store.findCommand(id, commandId),
@@ -152,6 +155,7 @@ export async function openRunner({
       blobs: events.flatMap(blobsOf),
       trust: events.flatMap(trustChangesOf),
     })
+    isStorageFailing = !appended.ok && appended.fault.code === 'storage_error'
     if (!appended.ok) return refusedAppend(input, appended)
 
     current = next
@@ -186,15 +190,10 @@ export async function openRunner({
   /** Another owner has the session, or it is gone: nothing we still do here counts. */
   function abandon(reason: Fault): void {
     closed = reason
-    endAsides()
+    asides.end()
     performer.reconcile([])
     hub.end('failed', storageRetryMs)
     abandoned(reason)
-  }
-
-  function endAsides(): void {
-    aside.abort()
-    aside = new AbortController()
   }
 
   /** What an effect did must be recorded: while the disk refuses, it is offered again until it is taken. */
@@ -215,14 +214,8 @@ export async function openRunner({
 
   async function submit(submission: Submission): Promise<Result<Answer>> {
     const { type } = submission.command
-    if (type !== 'compact' && type !== 'summarize') return submitOne(submission)
-    writing++
-    try {
-      return await submitOne(submission)
-    } finally {
-      writing--
-      touched()
-    }
+    const isLong = type === 'compact' || type === 'summarize'
+    return isLong ? asides.during(() => submitOne(submission)) : submitOne(submission)
   }
 
   async function submitOne(submission: Submission): Promise<Result<Answer>> {
@@ -272,7 +265,7 @@ export async function openRunner({
   const settleStopped = () => step({ type: 'process.stopped', draft: effects.answer?.draft() ?? null })
 
   async function stop(reason: 'stopped' | 'closing'): Promise<void> {
-    endAsides()
+    asides.end()
     performer.interrupt()
     const settled = await mailbox.put(settleStopped)
     // The next wake settles what could not be settled now; but someone should know that it was not.
@@ -289,5 +282,13 @@ export async function openRunner({
   const restarted = await mailbox.put(async () => step({ type: 'process.restarted', draft: await store.loadDraft(id) }))
   if (!restarted.ok) return restarted
   performer.reconcile(plan(current.state))
-  return ok({ id, hub, folded: () => current, isWriting: () => writing > 0, submit, stop })
+  return ok({
+    id,
+    hub,
+    folded: () => current,
+    isStorageFailing: () => isStorageFailing,
+    isWriting: asides.isBusy,
+    submit,
+    stop,
+  })
 }

@@ -3,10 +3,8 @@ import {
   type Event,
   explainIssue,
   fault,
-  Handle,
-  invariant,
+  type Handle,
   Key,
-  ok,
   type Result,
   refuse,
   type SessionId,
@@ -16,11 +14,8 @@ import {
 import { withLengths } from '../session/decide/length.ts'
 import { seed } from '../session/decide/seed.ts'
 import { emptySession } from '../session/state.ts'
-import { encodeRecords } from './encode-records.ts'
-import { type Folded, fold } from './load-session.ts'
+import { createSession } from './create-session.ts'
 import type { NodeParts } from './node-parts.ts'
-
-const handleTriesMax = 20
 
 /** Writes a session's first records, owned by this node. Refused: bad_request, bad_id, bad_workdir, key_taken, and session_not_found for its parent. */
 export async function startSession(parts: NodeParts, given: StartOptions): Promise<Result<SessionId>> {
@@ -42,19 +37,14 @@ export async function startSession(parts: NodeParts, given: StartOptions): Promi
   }
   const seeded = seed({ seq: 1, turns: 0 }, options.data.messages ?? [])
   if (!seeded.ok) return seeded
-  const session = parts.newSessionId()
-  for (let attempt = 0; ; attempt++) {
-    const handle = Handle.parse(parts.newHandle(attempt))
-    const started = startedEvent(options.data, workdir.value, handle, parts.defaultModel)
-    const events = withLengths(emptySession(), [started, ...seeded.value])
-    const records = encodeRecords({ after: 0, atMs: parts.clock.now(), events, commandId: null, by: null })
-    const folded = records.reduce<Folded | null>((sum, { record }) => fold(sum, session, record), null)
-    invariant(folded, 'a session begins with a record')
-    const { entry } = folded.row
-    const created = await parts.store.create({ session, parent: null, base: 0, owner: parts.node.id, records, entry })
-    if (created.ok) return ok(session)
-    if (created.fault.code !== 'handle_taken' || attempt >= handleTriesMax) return created
-  }
+  const { data } = options
+  return createSession(parts, {
+    ...{ session: parts.newSessionId(), parent: null, base: 0 },
+    events(handle) {
+      const started = startedEvent(data, workdir.value, handle, parts.defaultModel)
+      return withLengths(emptySession(), [started, ...seeded.value])
+    },
+  })
 }
 
 const badKey = fault('bad_id', 'A key is 1 to 200 characters without control characters.')

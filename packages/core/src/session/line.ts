@@ -22,11 +22,13 @@ export const goingOn = (line: Line, next: Seq): Line => [...line, { from: next, 
 export const checkpointOn = (checkpoints: readonly Checkpoint[], line: Line): Checkpoint | null =>
   checkpoints.findLast(({ seq }) => isOnLine(line, seq)) ?? null
 
-/** The compaction that holds on a part of the line: one on it, or the one that was cut off from the line it is part of. */
-export function checkpointFor({ checkpoints, checkpoint, line: whole }: SessionState, line: Line): Seq | null {
-  const isCutOff = checkpoint !== null && !isOnLine(whole, checkpoint)
-  return checkpointOn(checkpoints, line)?.seq ?? (isCutOff ? checkpoint : null)
-}
+/** The compaction that holds though a cut history left its record off the line. */
+export const cutOff = ({ checkpoint, line }: SessionState): Seq | null =>
+  checkpoint !== null && !isOnLine(line, checkpoint) ? checkpoint : null
+
+/** The compaction that holds on a part of the line: one on it, or the one that was cut off from it. */
+export const checkpointFor = (state: SessionState, line: Line): Seq | null =>
+  checkpointOn(state.checkpoints, line)?.seq ?? cutOff(state)
 
 /** How long the line is that the session stands on. */
 export function lengthOf({ turns, messages, tokens, turn }: SessionState): LineLength {

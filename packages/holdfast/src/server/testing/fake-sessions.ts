@@ -49,7 +49,13 @@ export function createFakeSessions() {
     }
     return line
   }
-  const here: Here = { clients: [], credentialsConfigured: true, contextTokens: 200_000, workspaceTrust: [] }
+  const here: Here = {
+    clients: [],
+    storageError: false,
+    credentialsConfigured: true,
+    contextTokens: 200_000,
+    workspaceTrust: [],
+  }
   const snapshotFrame = () =>
     ({
       type: 'snapshot',

@@ -43,7 +43,7 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsPart
   const all = new Map<string, Attachment>()
   const nothing = () => undefined
 
-  const find = (key: string): Attachment => {
+  const entryFor = (key: string): Attachment => {
     const one = all.get(key) ?? { streams: new Set(), hold: null, stopWaiting: nothing }
     all.set(key, one)
     return one
@@ -55,7 +55,7 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsPart
     for (const stream of one.streams) stream.abort()
   }
   /** Without a stream the seat has a deadline, and without a seat there is nothing to keep. */
-  const look = (key: string, one: Attachment) => {
+  const settle = (key: string, one: Attachment) => {
     one.stopWaiting()
     one.stopWaiting = nothing
     if (one.streams.size > 0 || all.get(key) !== one) return
@@ -88,7 +88,7 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsPart
           const one = all.get(key)
           if (one?.hold !== hold) return
           one.hold = null
-          look(key, one)
+          settle(key, one)
         })
 
       const given = await seated.promise
@@ -96,23 +96,23 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsPart
         hold.abort()
         return refuse(fault('session_stopped', 'The session ended before anyone could be attached. Try again.'))
       }
-      const one = find(key)
+      const one = entryFor(key)
       one.hold?.abort()
       one.hold = hold
-      look(key, one)
+      settle(key, one)
       return ok(given)
     },
 
     stream(session, client) {
       const key = keyOf(session, client)
-      const one = find(key)
+      const one = entryFor(key)
       const left = new AbortController()
       one.streams.add(left)
-      look(key, one)
+      settle(key, one)
       return {
         left: left.signal,
         end() {
-          if (one.streams.delete(left)) look(key, one)
+          if (one.streams.delete(left)) settle(key, one)
         },
       }
     },

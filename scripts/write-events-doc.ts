@@ -58,12 +58,15 @@ const sentences: Readonly<Record<EventType, string>> = {
   'call.approved': 'A person, or a rule, allowed the call with exactly these arguments.',
   'call.started': 'The tool is about to change something. Durable before it does; never run again after this.',
   'call.settled': 'What the call came to. Once per call.',
-  'note.added': 'Something for people, never sent to the model.',
+  'note.added': 'Something for people. The model hears of it only where it is `told`.',
   'line.moved': 'The session stands on another line of its history now.',
   'checkpoint.written': 'A compaction: before `keepFrom` the model is told the summary and nothing else.',
   'checkpoint.undone': 'The model is told again what a compaction hid; `holds` is the one that counts instead, if any.',
   'summary.saved': 'A note about the session was written to a file of its workdir.',
   'session.forked': 'Another session shares the past of this one up to `base`. On record before that session is made.',
+  'client.said': 'A client left an event of its own for other clients. Kept word for word, never sent to a model.',
+  'message.given':
+    'A message as its program gave it, for whoever asks for it back. Its words, null here, are in the first of the next `records` that has any.',
   'message.collapsed': 'A tool call is shown folded or open; all of them when `message` is null. For screens only.',
   'trust.granted': 'A standing approval: for a tool, or for one exact call of it. That of a turn ends with its turn.',
   'trust.revoked': 'Every trust in this tool is gone, or every trust there is when `tool` is null.',
@@ -115,6 +118,7 @@ function describe(schema: z.core.$ZodType, isTop = false): string {
   if (schema instanceof z.ZodLiteral) return `\`${String(schema.value)}\``
   if (schema instanceof z.ZodUnion) return schema.options.map((one) => describe(one)).join(' or ')
   if (schema instanceof z.ZodRecord) return 'object'
+  if (schema instanceof z.ZodLazy) return 'any JSON'
   if (schema instanceof z.ZodString) return 'string'
   if (schema instanceof z.ZodNumber) return 'number'
   if (schema instanceof z.ZodBoolean) return 'boolean'

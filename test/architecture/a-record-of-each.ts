@@ -54,6 +54,8 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
     mode: 'exec',
     title: 'B',
     budgets: {},
+    pinned: true,
+    workdir: '/moved',
   },
   'context.changed': { type: 'context.changed', system: hash, tools: hash },
   'prompt.queued': { type: 'prompt.queued', queue: 'follow_up', content: [...text, file] },
@@ -140,4 +142,15 @@ export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof E
   'trust.revoked': { type: 'trust.revoked', tool: null },
   'message.pinned': { type: 'message.pinned', message: 7, pinned: true },
   'log.repaired': { type: 'log.repaired', lost: [3] },
+  'message.given': {
+    type: 'message.given',
+    turn: 0,
+    message: { role: 'user', content: null, name: 'ann' },
+    records: 1,
+  },
+  'client.said': {
+    type: 'client.said',
+    event: { eventId: 'one', streamId: 's', type: 'shown', data: { n: [1, null] } },
+    complete: true,
+  },
 }

@@ -12,7 +12,7 @@ Visitor.prototype.visitStatement = function (this: Visitor, statement) {
 }
 
 /** All that stands only in tests: they may import anything. */
-export const inTests = '([.]test[.]tsx?$|/testing/|^test/)'
+export const inTests = '([.](test|fixture)[.]tsx?$|/testing/|^test/)'
 
 /** The modules of the product and the rules they break. */
 export async function cruiseProduct(forbidden: readonly IForbiddenRuleType[]): Promise<ICruiseResult> {

@@ -83,6 +83,7 @@ const handle: protocol.SessionHandle = {
   snapshot: () => Promise.reject(new Error('never asked')),
   page: () => Promise.reject(new Error('never asked')),
   branches: () => Promise.reject(new Error('never asked')),
+  blob: () => Promise.reject(new Error('never asked')),
   async *subscribe() {},
 }
 const session = createSession(handle)
@@ -134,7 +135,11 @@ type Form = readonly [form: RegExp, exists: (...groups: readonly string[]) => bo
 /** How each form of name is looked up. A form that fits none is a plain word and is not looked up. */
 const forms: readonly Form[] = [
   [/^session\.(id|\w+(?=\(\)$))/, (name = '') => name in session, 'Session'],
-  [/^holdfast\.(\w+)\(\)$/, (name = '') => typeHas('Holdfast', name), 'Holdfast'],
+  [
+    /^holdfast\.(\w+)\(\)$/,
+    (name = '') => ['Holdfast', 'Keeping', 'StoredSessions'].some((type) => typeHas(type, name)),
+    'Holdfast',
+  ],
   [/^holdfast ([a-z]+)$/, (name = '') => isCommandName(name)],
   [/^([A-Z]\w+)\.(\w+)$/, (name = '', field = '') => typeHas(name, field), '$1'],
   [/^([A-Z][a-z]\w*)$/, (name = '') => isDeclared(name), '$1'],

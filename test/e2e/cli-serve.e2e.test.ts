@@ -34,7 +34,8 @@ describe('serve', () => {
   it('says where it is in files of its own, and removes them at the end', async () => {
     const { server, url } = await serve()
     const file = jsonOf(readFileSync(serverFileOf(cli), 'utf8'))
-    expect(file).toEqual({ url, pid: server.pid, tokenFile: join(cli.home, 'state', 'server.token') })
+    const store = `sqlite:${join(cli.home, 'data', 'holdfast.db')}`
+    expect(file).toEqual({ url, pid: server.pid, store, tokenFile: join(cli.home, 'state', 'server.token') })
     expect(statSync(serverFileOf(cli)).mode & 0o777).toBe(0o600)
     expect(statSync(file.tokenFile).mode & 0o777).toBe(0o600)
     const token = readFileSync(file.tokenFile, 'utf8').trim()
@@ -120,6 +121,17 @@ describe('with a server running', () => {
     expect(code).toBe(130)
     expect(stdout).toMatch(/^1, 2, 3, /)
     expect(jsonOf((await cli.run(['show', handle, '--json'])).stdout).session.status).toBe('plan')
+  })
+
+  it('ls and the server say alike whose model a session talks to', async () => {
+    const { url, link } = await serve()
+    await cli.run(['run', 'count to 2'])
+    const login = await fetch(link, { redirect: 'manual' })
+    const [cookie = ''] = (login.headers.get('set-cookie') ?? '').split(';')
+    const overHttp = await (await fetch(`${url}/v1/sessions`, { headers: { cookie } })).json()
+    const printed = jsonOf((await cli.run(['ls', '--json'])).stdout)
+    for (const { sessions } of [overHttp, printed])
+      expect(sessions).toMatchObject([{ title: 'count to 2', model: 'demo/agent', provider: 'demo' }])
   })
 
   it('a second Ctrl-C ends run at once, though the server does not answer', async () => {

@@ -1,7 +1,9 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { progressText } from '../../packages/holdfast/src/cli/commands/import.ts'
 import { createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+import { longTalk } from '../../packages/holdfast/src/import/testing/long-talk.ts'
 
 const source = (name: string): Buffer => readFileSync(new URL(`../golden/import/${name}.source`, import.meta.url))
 
@@ -20,6 +22,7 @@ describe('holdfast import and export', () => {
     expect(imported.code, imported.stderr).toBe(0)
     expect(imported.stdout.trim().split('\n').length).toBe(3)
     expect(imported.stderr).toContain('3 imported, 1 skipped.')
+    expect(imported.stderr).toMatch(/^Skipped: .*c\.meta\.json holds no session of a form we know\.$/m)
     expect(imported.stderr).toMatch(/a\.jsonl:\d+: A line with NUL bytes in it was left out\./)
 
     const again = await cli.run(['import', 'old', '--json', '--quiet'])
@@ -40,6 +43,50 @@ describe('holdfast import and export', () => {
     expect(taken.code, taken.stderr).toBe(0)
     const back = await cli.run(['export', session, '--format', 'jsonl'], elsewhere)
     expect(back.stdout).toBe(text)
+  })
+
+  it('names what it passed over in a folder, some of it, and all of it as JSON', async () => {
+    using cli = createCli()
+    const folder = join(cli.workdir, 'old')
+    mkdirSync(folder)
+    for (let each = 10; each < 35; each++) writeFileSync(join(folder, `x${each}.json`), '{}')
+    writeFileSync(join(folder, 'a.jsonl'), longTalk(1))
+    symlinkSync(join(folder, 'a.jsonl'), join(folder, 'b.jsonl'))
+    const told = await cli.run(['import', 'old'])
+    expect(told.code, told.stderr).toBe(0)
+    expect(told.stderr).toMatch(/^Skipped: .*b\.jsonl is a link/m)
+    expect(told.stderr.match(/^Skipped: \//gm)?.length).toBe(20)
+    expect(told.stderr).toContain('Skipped: and 6 more; --json names them all.\n1 imported, 26 skipped.')
+    const quiet = await cli.run(['import', 'old', '--quiet'])
+    expect(quiet.stderr).toBe('1 same, 26 skipped.\n')
+    const { files } = JSON.parse((await cli.run(['import', 'old', '--json'])).stdout)
+    expect(files.filter(({ status }: { status: string }) => status === 'skipped').length).toBe(26)
+  })
+
+  it('says how far it is', () => {
+    expect(progressText({ files: 121, total: 400, bytes: 1_000_000, tookMs: 417 })).toBe(
+      '[######--------------] 121 of 400 files, 1.0 MB, 2.4 MB/s',
+    )
+    expect(progressText({ files: 0, total: 0, bytes: 0, tookMs: 0 })).toMatch(/^\[-{20}\] 0 of 0 files/)
+  })
+
+  it.each(['sqlite', 'jsonl'])('completes what a killed one began (%s)', async (kind) => {
+    using cli = createCli()
+    const turns = 20_000
+    writeFileSync(join(cli.workdir, 'long.jsonl'), longTalk(turns))
+    const environment = { HOLDFAST_STORE: `${kind}:${join(cli.workdir, 'store')}` }
+    const counts = async () => {
+      const { stdout } = await cli.run(['ls', '--all', '--json'], { environment })
+      return [...stdout.matchAll(/"messageCount": *(\d+)/g)].map(([, count]) => Number(count))
+    }
+    const killed = cli.start(['import', 'long.jsonl'], { environment })
+    while ((await counts()).length === 0);
+    killed.kill('SIGKILL')
+    await killed.ended
+    const again = await cli.run(['import', 'long.jsonl'], { environment })
+    expect(again.stderr).toMatch(/^1 (grown|same)\.$/m) // it may have been done before it was killed
+    expect(await counts()).toEqual([2 * turns])
+    expect((await cli.run(['doctor'], { environment })).code).toBe(0)
   })
 
   it('says that there was nothing', async () => {

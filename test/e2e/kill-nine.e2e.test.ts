@@ -6,7 +6,10 @@ import { createDice } from '@holdfast/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 
-const cycles = Number(process.env['KILL_CYCLES'] ?? 50)
+const stores = ['sqlite', 'jsonl'] as const
+/** Of both stores together: most of a cycle is the start of a process. */
+const cyclesAll = Number(process.env['KILL_CYCLES'] ?? 50)
+const cycles = Math.ceil(cyclesAll / stores.length)
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
 
 const prompts = [
@@ -59,7 +62,7 @@ async function replayOf(handle: SessionHandle, upTo: number): Promise<readonly R
   return records
 }
 
-describe(`kill -9 of a running server, ${cycles} times (SEED=${seed})`, () => {
+describe.each(stores)(`kill -9 of a running server on %s, ${cycles} times (SEED=${seed})`, (kind) => {
   let home = ''
   let workdir = ''
   const dice = createDice(seed)
@@ -72,6 +75,11 @@ describe(`kill -9 of a running server, ${cycles} times (SEED=${seed})`, () => {
     await rm(home, { recursive: true, force: true })
     await rm(workdir, { recursive: true, force: true })
   })
+
+  const start = (pace = '0'): Promise<ServerProcess> => {
+    const args = kind === 'jsonl' ? ['--store', `jsonl:${join(home, 'logs')}`] : []
+    return startServerProcess({ home, args, env: { DEMO_PACE: pace } })
+  }
 
   /** Prompts and answers until the dice say stop, in the middle of whatever is going on. */
   async function live(server: ServerProcess, witness: Witness): Promise<void> {
@@ -113,7 +121,7 @@ describe(`kill -9 of a running server, ${cycles} times (SEED=${seed})`, () => {
   }
 
   it('loses nothing that was acknowledged or shown, and leaves no session running', async () => {
-    let server = await startServerProcess({ home })
+    let server = await start()
     const options: StartOptions = { workdir }
     const started = await server.sessions.start(options)
     if (!started.ok) throw new Error(started.fault.message)
@@ -121,7 +129,7 @@ describe(`kill -9 of a running server, ${cycles} times (SEED=${seed})`, () => {
 
     for (let cycle = 0; cycle < cycles; cycle++) {
       await live(server, witness)
-      server = await startServerProcess({ home, env: { DEMO_PACE: dice.pick(['0', '0.02', '0.1']) ?? '0' } })
+      server = await start(dice.pick(['0', '0.02', '0.1']))
       const reopened = await server.sessions.open(witness.id)
       if (!reopened.ok) throw new Error(`cycle ${cycle}: ${reopened.fault.message}`)
       const handle = reopened.value
@@ -151,7 +159,7 @@ describe(`kill -9 of a running server, ${cycles} times (SEED=${seed})`, () => {
   })
 
   it('keeps the words of an answer that was streaming, up to the last second', async () => {
-    let server = await startServerProcess({ home, env: { DEMO_PACE: '1' } })
+    let server = await start('1')
     const started = await server.sessions.start({ workdir })
     if (!started.ok) throw new Error(started.fault.message)
     const { id } = started.value
@@ -165,7 +173,7 @@ describe(`kill -9 of a running server, ${cycles} times (SEED=${seed})`, () => {
       if (Date.now() - sinceMs > 2500) break // two drafts are due by now; the clock only says when to cut
     }
     await server.kill()
-    server = await startServerProcess({ home })
+    server = await start()
     const reopened = await server.sessions.open(id)
     const page = reopened.ok ? await reopened.value.page() : reopened
     if (!page.ok) throw new Error(page.fault.message)

@@ -25,10 +25,17 @@ export type ServerProcessOptions = {
   /** 0, and by default, any free one. */
   readonly port?: number
   readonly env?: { readonly [name: string]: string }
+  /** What `serve` is told beside. */
+  readonly args?: readonly string[]
 }
 
-export async function startServerProcess({ home, port = 0, env = {} }: ServerProcessOptions): Promise<ServerProcess> {
-  const child = spawn(process.execPath, [bin, 'serve', '--port', String(port)], {
+export async function startServerProcess({
+  home,
+  port = 0,
+  env = {},
+  args = [],
+}: ServerProcessOptions): Promise<ServerProcess> {
+  const child = spawn(process.execPath, [bin, 'serve', '--port', String(port), ...args], {
     env: { ...process.env, HOLDFAST_HOME: home, DEMO_PACE: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -47,6 +47,10 @@ export function createCrashingStore({ inner, life, turnstile, ledger, disk, dice
       await turnstile.pass(life, 'draft')
       return disk.mood === 'well' ? inner.saveDraft(session, epoch, draft) : storageError
     },
+    probe: async () => {
+      await turnstile.pass(life, 'probe')
+      return disk.mood === 'well' ? inner.probe() : storageError
+    },
     read: slowly('read', inner.read),
     readRefs: slowly('read of calls', inner.readRefs),
     findCommand: slowly('look-up of a command', inner.findCommand),

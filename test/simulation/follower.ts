@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import { viewOf } from '@holdfast/core'
-import { addToView, type Frame, type SessionView } from '@holdfast/protocol'
-import type { World } from './world.ts'
+import { addToView, type Frame, type SessionView, type StorageError } from '@holdfast/protocol'
+import type { Host, World } from './world.ts'
 
 /** A client that watches, loses its connection and comes back by its cursor. It complains of all that a client may. */
 export type Follower = {
   readonly seen: readonly number[]
   cursor(): number
+  /** Why the store takes nothing, as the process says that now runs the session; null when it follows another, or none. */
+  storageError(): StorageError | null
   isConnected(): boolean
   connect(): void
   disconnect(): void
@@ -19,6 +21,8 @@ export function createFollower({ host, ledger, turnstile, dice }: World, client:
   let cursor: number | null = null
   let view: SessionView | null = null
   let connection: AbortController | null = null
+  let storageError: StorageError | null = null
+  let followed: Host | null = null
   const complain = (problem: string) => void ledger.violations.push(`a follower: ${problem}`)
 
   function take(frame: Frame): void {
@@ -27,7 +31,9 @@ export function createFollower({ host, ledger, turnstile, dice }: World, client:
       const names = new Set(frame.clients.map((one) => one.client)).size
       if (drivers > 1 || names < frame.clients.length) complain(`who sits here: ${JSON.stringify(frame.clients)}`)
     }
+    if (frame.type === 'storage') storageError = frame.error
     if (frame.type === 'snapshot') {
+      storageError = frame.here?.storageError ?? null
       if (cursor !== null) complain(`a second snapshot at ${frame.seq}, with cursor ${cursor}`)
       cursor = frame.seq
       view = frame.view
@@ -50,7 +56,8 @@ export function createFollower({ host, ledger, turnstile, dice }: World, client:
     const after = cursor === null ? {} : { after: cursor }
     const role = client === null ? undefined : dice.pick([undefined, undefined, 'driver', 'viewer'] as const)
     const who = client === null ? {} : { client, role }
-    for await (const frame of host().handle.subscribe({ ...after, ...who, signal: mine.signal })) {
+    followed = host()
+    for await (const frame of followed.handle.subscribe({ ...after, ...who, signal: mine.signal })) {
       if (connection !== mine) return
       take(frame)
       if (dice.chance(1, 4)) await turnstile.pass(own, 'frame')
@@ -62,6 +69,7 @@ export function createFollower({ host, ledger, turnstile, dice }: World, client:
   return {
     seen,
     cursor: () => cursor ?? 0,
+    storageError: () => (connection !== null && followed === host() ? storageError : null),
     isConnected: () => connection !== null,
     connect() {
       connection?.abort()

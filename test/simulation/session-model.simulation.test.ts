@@ -41,6 +41,7 @@ describe('the model', () => {
         'setHistory: bad_request',
         'setModel: unknown_model',
       ],
+      'moveWorkdir: turn_running',
       ...['togglePin: message_not_found', 'togglePin: bad_request', 'toggleToolCollapse: message_not_found'],
       ...['compact: pending', 'compact: turn_running', 'compact: nothing_to_compact', 'undoCompaction: turn_running'],
       ...['compact', 'summarize'].flatMap((kind) => [`${kind}, written: accepted`, `${kind}, failed: summary_failed`]),

@@ -2,7 +2,7 @@ import { type CommandInput, invariant } from '@holdfast/protocol'
 import { createDice, type Dice } from '@holdfast/testkit'
 import { askedCalls } from '../../packages/core/src/session/state.ts'
 import { createCommander } from './commander.ts'
-import { createFollower } from './follower.ts'
+import { createFollower, type Follower } from './follower.ts'
 import { checkNow, checkReplay, checkRequest, checkRest, checkWork } from './invariants.ts'
 import { quiet } from './turnstile.ts'
 import { createWorld, type World } from './world.ts'
@@ -51,6 +51,7 @@ export async function liveThrough(seed: number, cast: Cast): Promise<void> {
 
   disk.mood = 'well'
   await calmDown(world)
+  checkWell(world, followers)
   await checkWork(world)
   const settling = world.host().roster.settleCrashed()
   await calmDown(world)
@@ -59,7 +60,16 @@ export async function liveThrough(seed: number, cast: Cast): Promise<void> {
   await calmDown(world)
   checkNow(world)
   checkRest(world)
+  checkWell(world, followers)
   await checkReplay(world)
+}
+
+/** Once the disk takes writes, whoever was told that it does not has been told so, though nobody spoke since. */
+function checkWell({ ledger }: World, followers: readonly Follower[]): void {
+  for (const follower of followers) {
+    const error = follower.storageError()
+    invariant(error === null, `at seq ${ledger.head()} a follower still believes: ${error?.message}`)
+  }
 }
 
 function letOneGo({ turnstile, dice }: World): void {

@@ -43,6 +43,17 @@ describe('sessions of a server', () => {
     expect(asked[1]?.body).toEqual({ workdir: '/tmp/w' })
   })
 
+  it('are searched', async () => {
+    const hit = { sessionId, title: 'T', messageId: 3, kind: 'user', at: '2026-01-02T03:04:05.678Z', snippet: 'a b' }
+    const { sessions, asked } = createScriptedServer([json({ hits: [hit], next: null }), json({ hits: 1 })])
+    expect(await sessions.search({ text: 'a b*', role: 'user' })).toEqual({
+      ok: true,
+      value: { hits: [hit], next: null },
+    })
+    expect(asked[0]?.path).toBe('/v1/search?q=a+b*&role=user')
+    expect((await sessions.search({ text: 'a' })).ok).toBe(false)
+  })
+
   it('are started once: what may have happened is not asked for again', async () => {
     const { sessions, asked } = createScriptedServer([refused])
     expect(await sessions.start({ workdir: '/tmp/w' })).toMatchObject({ ok: false, fault: { code: 'unreachable' } })

@@ -1,4 +1,5 @@
 import {
+  FoundMessages,
   limits,
   Meta,
   ok,
@@ -11,6 +12,7 @@ import {
 } from '@holdfast/protocol'
 import { wait } from './backoff.ts'
 import { type FollowNewsOptions, followNews } from './follow-news.ts'
+import { createRemoteRemovals } from './remote-removals.ts'
 import { createRemoteSessionHandle, type RemoteSessionHandle, readSnapshot } from './remote-session-handle.ts'
 import { createWire, field, notUnderstood, type Pace } from './wire.ts'
 
@@ -60,12 +62,21 @@ export function connectHoldfast({ url, token, fetch, pace }: ConnectOptions): Re
       return snapshot.ok ? ok(createRemoteSessionHandle(wire, snapshot.value.sessionId)) : snapshot
     },
 
-    async list(options = {}) {
-      const answer = await wire.json(`/v1/sessions${queryOf(options)}`)
+    async list({ trashed, ...options } = {}) {
+      const answer = await wire.json(`${trashed ? '/v1/trash' : '/v1/sessions'}${queryOf(options)}`)
       if (!answer.ok) return answer
       const list = SessionList.safeParse(answer.value)
       return list.success ? ok(list.data) : notUnderstood('a list')
     },
+
+    async search({ text, ...options }) {
+      const answer = await wire.json(`/v1/search${queryOf({ q: text, ...options })}`)
+      if (!answer.ok) return answer
+      const found = FoundMessages.safeParse(answer.value)
+      return found.success ? ok(found.data) : notUnderstood('a search')
+    },
+
+    ...createRemoteRemovals(wire),
 
     subscribe: (options) => followNews(wire, options),
 

@@ -13,7 +13,7 @@ async function run(script: readonly Reply[], count: number, options: FollowNewsO
   const states: Connection[] = []
   const heard: unknown[] = []
   for await (const news of server.sessions.subscribe({ ...options, onConnection: (state) => states.push(state) })) {
-    heard.push(news.type === 'session.stopped' ? news.reason : news.session.title)
+    heard.push('reason' in news ? news.reason : typeof news.session === 'string' ? news.type : news.session.title)
     if (heard.length === count) break
   }
   return { heard, states: states.map(({ state }) => state), waits: server.waits, asked: server.asked }

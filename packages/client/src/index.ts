@@ -1,4 +1,5 @@
 export { combineQueueEntriesToText } from '@holdfast/protocol'
+export { type Attachment, type AttachOptions, attach, createAttachment, type MoveOptions } from './attachment.ts'
 export { type ConnectOptions, connectHoldfast, type Health, type RemoteSessions } from './connect-holdfast.ts'
 export type { Connection, FollowOptions } from './connection.ts'
 export type { FollowNewsOptions } from './follow-news.ts'
@@ -11,7 +12,10 @@ export {
   type EnterExecOptions,
   entriesOf,
   type LineOptions,
+  type ProviderInUse,
   type Session,
   type TrustOptions,
 } from './session.ts'
+export type { ClientEventOptions, SessionClientEvents } from './session-client-events.ts'
 export type { Compaction, MessageSeed, SessionHistory } from './session-history.ts'
+export type { PinOptions, SessionKeeping } from './session-keeping.ts'

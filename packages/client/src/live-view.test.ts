@@ -18,6 +18,13 @@ function until(live: LiveView, isWanted: () => boolean): Promise<void> {
   })
 }
 
+const here = {
+  clients: [],
+  storageError: null,
+  credentialsConfigured: true,
+  contextTokens: 32_000,
+  workspaceTrust: [],
+}
 const ids = (live: LiveView) => live.messages.map(({ id }) => id)
 const first = snapshot(10, { messages: [9, 10].map(message), before: message(9).id })
 
@@ -97,13 +104,6 @@ describe('a live view', () => {
   it('knows what is not on record, and asks again when the model is another', async () => {
     const { fake, live } = await open()
     expect(live.here).toEqual(first.here)
-    const here = {
-      clients: [],
-      storageError: false,
-      credentialsConfigured: true,
-      contextTokens: 32_000,
-      workspaceTrust: [],
-    }
     fake.setState(snapshot(12, { here }))
     fake.give(recorded(11, { type: 'settings.changed', title: 'Renamed' }), record(12))
     await until(live, () => live.seq === 12)
@@ -111,6 +111,25 @@ describe('a live view', () => {
     fake.setState(snapshot(13, { here }))
     fake.give(recorded(13, { type: 'settings.changed', model: 'demo/small' }))
     await until(live, () => live.here?.contextTokens === 32_000)
+    live.close()
+  })
+
+  it('says why the store takes nothing, as the stream tells it, whatever was asked beside it', async () => {
+    const { fake, live } = await open()
+    const error = { reason: 'disk_full', message: 'The disk is full.' }
+    expect(live.storageError).toBeNull()
+    fake.give({ type: 'storage', sessionId, error })
+    await until(live, () => live.storageError !== null)
+    expect([live.storageError, live.here?.storageError]).toEqual([error, error])
+    fake.setState(snapshot(11, { here: { ...here, contextTokens: 32_000 } }))
+    fake.give(recorded(11, { type: 'settings.changed', model: 'demo/small' }))
+    await until(live, () => live.here?.contextTokens === 32_000)
+    expect([live.storageError, live.here?.storageError]).toEqual([error, error])
+    fake.give({ type: 'storage', sessionId, error: null })
+    await until(live, () => live.storageError === null)
+    expect(live.here?.storageError).toBeNull()
+    fake.give(snapshot(12, { here: { ...here, storageError: error } }))
+    await until(live, () => live.storageError !== null)
     live.close()
   })
 

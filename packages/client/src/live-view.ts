@@ -21,6 +21,7 @@ import {
   type Seq,
   type SessionHandle,
   type SessionView,
+  type StorageError,
   type SubmitOptions,
 } from '@holdfast/protocol'
 import type { Connection, FollowOptions } from './connection.ts'
@@ -47,6 +48,8 @@ export interface LiveView {
   readonly presence: FrameOf<'presence'>['clients']
   /** What is not on record: whether the model could be called, and how much it takes. */
   readonly here: Here | null
+  /** Why the store refuses what the session writes; null while it takes it. */
+  readonly storageError: StorageError | null
   /** Whether the line goes further back than `messages`. */
   readonly hasOlder: boolean
   /** Grows with every change: with `subscribe`, all that React's useSyncExternalStore needs. */
@@ -77,6 +80,7 @@ export function createLiveView(
   let before: MessageId | null = null
   let presence: FrameOf<'presence'>['clients'] = []
   let here: Here | null = null
+  let storageError: StorageError | null = null
   let version = 0
   let loading: Promise<Result<null>> | null = null
 
@@ -98,6 +102,7 @@ export function createLiveView(
       transcript = createTranscript(frame.messages, frame.view.collapsed)
       before = frame.before
       here = frame.here
+      storageError = frame.here?.storageError ?? null
       loading = null
     } else if (frame.type === 'record') {
       if (frame.record.seq <= seq) return false // the snapshot that came in between holds it
@@ -109,6 +114,10 @@ export function createLiveView(
       if (changesHere(frame.record.event)) lookHere(seq)
     } else if (frame.type === 'delta' || frame.type === 'draft') transcript.addLive(frame)
     else if (frame.type === 'presence') presence = frame.clients
+    else if (frame.type === 'storage') {
+      storageError = frame.error
+      here = here && { ...here, storageError }
+    }
     return false
   }
 
@@ -116,7 +125,7 @@ export function createLiveView(
   const lookHere = async (since: Seq) => {
     const now = await handle.snapshot()
     if (!now.ok || now.value.seq < since || closed.signal.aborted) return
-    here = now.value.here
+    here = now.value.here && { ...now.value.here, storageError } // the stream tells that in order, and this may be late
     changed()
   }
 
@@ -181,6 +190,9 @@ export function createLiveView(
     },
     get here() {
       return here
+    },
+    get storageError() {
+      return storageError
     },
     get hasOlder() {
       return before !== null

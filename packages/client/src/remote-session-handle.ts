@@ -34,11 +34,13 @@ export function createRemoteSessionHandle(wire: Wire, id: SessionId): RemoteSess
   return {
     id,
 
-    async submit(input, { commandId = createCommandId(), as } = {}) {
+    async submit(input, { commandId, as } = {}) {
       const command = Command.safeParse(input)
       if (!command.success) return refuse(commandFault(input, command.error))
+      // A client's own event has an id already: the server makes the command's of it, and admits it once.
+      const newId = command.data.type === 'appendClientEvent' ? undefined : createCommandId()
       const ask = {
-        body: { ...command.data, commandId },
+        body: { ...command.data, commandId: commandId ?? newId },
         headers: as === undefined ? {} : { 'holdfast-attachment': as },
       }
       for (let failures = 0; ; failures++) {
@@ -72,6 +74,11 @@ export function createRemoteSessionHandle(wire: Wire, id: SessionId): RemoteSess
       const branches = ListedBranch.array().safeParse(field(answer.value, 'branches'))
       return branches.success ? ok(branches.data) : notUnderstood('a list of branches')
     },
+
+    async blob(hash) {
+      const stream = await wire.stream(`${path}/blobs/${hash}`)
+      return stream.ok ? ok(chunksOf(stream.value)) : stream
+    },
   }
 }
 
@@ -92,6 +99,16 @@ export async function readSnapshot(wire: Wire, name: string): Promise<Result<Fra
     here: field(answer.value, 'here'),
   })
   return frame.success && frame.data.type === 'snapshot' ? ok(frame.data) : notUnderstood('a snapshot')
+}
+
+/** Not every browser lets a stream be walked. */
+async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = stream.getReader()
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value
+  } finally {
+    await reader.cancel().catch(() => undefined) // it may be over, or broken, which is told by `read`
+  }
 }
 
 function pageQuery(request: PageRequest): string {

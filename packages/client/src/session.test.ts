@@ -112,7 +112,7 @@ describe('a session', () => {
       error: fault,
       activeToolName: 'shell',
       credentialsConfigured: true,
-      storageError: false,
+      storageError: null,
     })
     expect(await session.status()).toBe('error')
     expect(await session.activeToolCalls()).toEqual([{ id: 8, tool: 'shell' }])

@@ -20,6 +20,7 @@ import {
   type SessionId,
   type SessionView,
   type Status,
+  type StorageError,
   type SubmitOptions,
   type SubscribeOptions,
   type ThinkingLevel,
@@ -29,7 +30,9 @@ import {
   trustInForce,
   type Usage,
 } from '@holdfast/protocol'
+import { createSessionClientEvents, type SessionClientEvents } from './session-client-events.ts'
 import { createSessionHistory, type SessionHistory } from './session-history.ts'
+import { createSessionKeeping, type SessionKeeping } from './session-keeping.ts'
 
 export type CommandOptions = SubmitOptions
 export type EnterExecOptions = CommandOptions & {
@@ -53,12 +56,25 @@ export type EditorSnapshot = {
   readonly activeToolName: string | null
   /** Null when nobody who runs the session could be asked. */
   readonly credentialsConfigured: boolean | null
-  /** Whether the store refused the session's last write. */
-  readonly storageError: boolean
+  /** Why the store refuses what the session writes; null while it takes it. */
+  readonly storageError: StorageError | null
+}
+
+export type ProviderInUse = {
+  readonly provider: string
+  readonly model: string
+  /** Null where it has none, or nobody who runs the session could be asked. */
+  readonly endpoint: string | null
+  readonly abilities: {
+    /** How many tokens it takes; null when nobody could be asked. */
+    readonly contextTokens: number | null
+    /** Which files it takes beside text: media types. */
+    readonly files: readonly string[]
+  }
 }
 
 /** A session as a program holds it, here or across the network. A refusal is thrown as a `HoldfastError`. */
-export interface Session extends SessionHistory {
+export interface Session extends SessionHistory, SessionClientEvents, SessionKeeping {
   readonly id: SessionId
   /** At rest it starts a turn; in a running one it steers, and is answered `{queued: 'steering'}`. */
   sendPrompt(content: PromptContent, options?: CommandOptions): Promise<CommandResult>
@@ -101,6 +117,10 @@ export interface Session extends SessionHistory {
   metadata(): Promise<Meta>
   usage(): Promise<Usage>
   activeToolCalls(): Promise<SessionView['activeToolCalls']>
+  /** Whose model it talks to, which, where, and what that takes; never the key. */
+  getProvider(): Promise<ProviderInUse>
+  /** Whether it is on disk; one that is not ends with its process. */
+  persist(): Promise<boolean>
   /** Whether the session's model could be called now; null when nobody who runs the session could be asked. */
   credentialsConfigured(): Promise<boolean | null>
   /** The role of an attached client; null when it is not attached. */
@@ -128,6 +148,8 @@ export function createSession(handle: SessionHandle): Session {
 
   return {
     ...createSessionHistory(handle),
+    ...createSessionClientEvents(handle),
+    ...createSessionKeeping(handle),
     id: handle.id,
     sendPrompt: (content, options) => submit({ type: 'sendPrompt', content }, options),
     queueSteering: (content, options) => submit({ type: 'queueSteering', content }, options),
@@ -169,6 +191,8 @@ export function createSession(handle: SessionHandle): Session {
     metadata: async () => (await snapshot()).meta,
     usage: async () => (await snapshot()).meta.usage,
     activeToolCalls: async () => (await snapshot()).view.activeToolCalls,
+    getProvider: async () => providerInUse(await snapshot()),
+    persist: async () => (await snapshot()).meta.persist !== false,
     credentialsConfigured: async () => (await snapshot()).here?.credentialsConfigured ?? null,
     subscriberRole: async (client) =>
       (await snapshot()).here?.clients.find((one) => one.client === client)?.role ?? null,
@@ -182,6 +206,14 @@ export function createSession(handle: SessionHandle): Session {
 export const entriesOf = (result: CommandResult): readonly QueueEntry[] =>
   QueueEntry.array().parse(result['entries'] ?? [])
 
+/** What every service takes that says nothing else. */
+const usualFiles: readonly string[] = ['image/*', 'application/pdf']
+
+function providerInUse({ meta: { provider, model }, here }: FrameOf<'snapshot'>): ProviderInUse {
+  const abilities = { contextTokens: here?.contextTokens ?? null, files: here?.takes ?? usualFiles }
+  return { provider, model, endpoint: here?.endpoint ?? null, abilities }
+}
+
 function editorSnapshotOf({ view, here }: FrameOf<'snapshot'>): EditorSnapshot {
   const { status, pendingApprovals, activeToolCalls, lastTurn } = view
   return {
@@ -191,6 +223,6 @@ function editorSnapshotOf({ view, here }: FrameOf<'snapshot'>): EditorSnapshot {
     error: lastTurn?.fault ?? null,
     activeToolName: activeToolCalls[0]?.tool ?? null,
     credentialsConfigured: here?.credentialsConfigured ?? null,
-    storageError: here?.storageError ?? false,
+    storageError: here?.storageError ?? null,
   }
 }

@@ -9,6 +9,8 @@ export type Pace = {
 }
 
 export type Ask = {
+  /** Told where it is not by what is sent: nothing is a GET, something a POST. */
+  readonly method?: 'POST' | 'DELETE' | undefined
   readonly body?: unknown
   /** Sent as they are, instead of a body in JSON. */
   readonly bytes?: Uint8Array | undefined
@@ -33,10 +35,10 @@ export type WireParts = {
 
 export function createWire({ url, token, fetch, pace }: WireParts): Wire {
   const base = new URL(url).origin
-  const send = async (path: string, { body, bytes, headers, signal }: Ask): Promise<Result<Response>> => {
+  const send = async (path: string, { method, body, bytes, headers, signal }: Ask): Promise<Result<Response>> => {
     try {
       const response = await fetch(`${base}${path}`, {
-        method: body === undefined && bytes === undefined ? 'GET' : 'POST',
+        method: method ?? (body === undefined && bytes === undefined ? 'GET' : 'POST'),
         headers: {
           ...headers,
           ...(token !== undefined && { authorization: `Bearer ${token}` }),

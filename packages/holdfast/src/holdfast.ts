@@ -9,9 +9,11 @@ import {
 } from '@holdfast/core'
 import {
   type Answer,
+  type FoundMessages,
   type ListOptions,
   type Meta,
   orThrow,
+  type SearchOptions,
   type SessionId,
   type SessionList,
   type SessionNews,
@@ -20,8 +22,14 @@ import {
   type StoredFile,
   type StoreFileOptions,
 } from '@holdfast/protocol'
+import { type Conversations, type ConversationsOptions, createConversations } from './conversation/conversations.ts'
 import { type ExportOptions, exportSession, openExportSource } from './export/export-session.ts'
+import type { Home } from './home.ts'
 import { type ImportedFile, type ImportOptions, importPaths } from './import/import-paths.ts'
+import { createKeeping, type Keeping } from './keeping.ts'
+import type { StorePlace } from './storage/store-place.ts'
+import { createStoredSessions, type StoredSessions } from './stored-sessions.ts'
+import { createUpkeep, type Upkeep } from './upkeep/upkeep.ts'
 
 export type { Notification, Notifier } from '@holdfast/core'
 
@@ -32,7 +40,7 @@ export type LocalStartOptions = Partial<StartOptions> & {
 }
 
 /** The runtime in this process. Method names are the ones people know; refusals throw `HoldfastError`. */
-export interface Holdfast extends AsyncDisposable {
+export interface Holdfast extends Keeping, StoredSessions, Upkeep, AsyncDisposable {
   /** The same sessions as values and results, for whoever stands at a door: server, CLI. */
   readonly sessions: Sessions
   startSession(options?: LocalStartOptions): Promise<Session>
@@ -46,6 +54,8 @@ export interface Holdfast extends AsyncDisposable {
   listSessions(): readonly { readonly session: Session; readonly metadata: Meta }[]
   /** The stored sessions, newest activity first. */
   list(options?: ListOptions): Promise<SessionList>
+  /** Messages by their words: of the newest 1,000 that match, the best first. */
+  search(text: string, options?: Omit<SearchOptions, 'text'>): Promise<FoundMessages>
   /** Checks a file by its bytes and stores it; `file` of the answer can stand in a prompt as it is. */
   storeFile(bytes: Uint8Array, options?: StoreFileOptions): Promise<StoredFile>
   sendPrompt(name: string, content: string): Promise<Answer['result']>
@@ -60,8 +70,11 @@ export interface Holdfast extends AsyncDisposable {
   export(name: string, options?: ExportOptions): AsyncIterable<string>
   /** The transcript as markdown. */
   exportMarkdown(name: string, options?: Pick<ExportOptions, 'redact'>): Promise<string>
+  exportSessionMarkdown(session: Pick<Session, 'id'>, options?: Pick<ExportOptions, 'redact'>): Promise<string>
   /** Takes over sessions of other programs, or of another Holdfast, from files and folders, which are only read. */
   import(paths: string | readonly string[], options?: ImportOptions): Promise<readonly ImportedFile[]>
+  /** Conversations of a program with its own loop, each a session known by its key. */
+  conversations(options?: ConversationsOptions): Conversations
   stopSession(name: string): Promise<void>
   /** What becomes of all sessions of this process from now on: started, changed, stopped and why. */
   subscribe(options?: { readonly signal?: AbortSignal }): AsyncIterable<SessionNews>
@@ -69,9 +82,14 @@ export interface Holdfast extends AsyncDisposable {
 }
 
 /** The methods of a runtime that is already put together; `close` takes it apart. */
-export function createHoldfast(roster: Roster, close: () => Promise<void>): Holdfast {
+export function createHoldfast(
+  roster: Roster,
+  { place, home }: { readonly place: StorePlace; readonly home: Home },
+  close: () => Promise<void>,
+): Holdfast {
   const { store } = roster.parts
   const sessions = createLocalSessions(roster)
+  const { upkeep, close: closeUpkeep } = createUpkeep(place, roster.parts.clock.now)
   const sessionOf = (id: SessionId) => createSession(createLocalHandle(roster, id))
   const notified = (session: Session, notifier: Notifier | undefined) => {
     if (notifier) roster.notify(session.id, notifier)
@@ -85,15 +103,23 @@ export function createHoldfast(roster: Roster, close: () => Promise<void>): Hold
     yield* exportSession(await openExportSource(store, blobs, id, isAlive), options)
   }
 
+  const exportMarkdown: Holdfast['exportMarkdown'] = async (name, { redact } = {}) => {
+    let text = ''
+    for await (const piece of exported(name, { format: 'md', redact })) text += piece
+    return text
+  }
+
+  const closeAll = () => closeUpkeep().finally(close)
+
   return {
     sessions,
     getSession,
+    ...createKeeping({ sessions, getSession, now: roster.parts.clock.now }),
+    ...createStoredSessions({ roster, getSession, place, home }),
+    ...upkeep,
     export: exported,
-    async exportMarkdown(name, { redact } = {}) {
-      let text = ''
-      for await (const piece of exported(name, { format: 'md', redact })) text += piece
-      return text
-    },
+    exportMarkdown,
+    exportSessionMarkdown: ({ id }, options) => exportMarkdown(id, options),
     import: (paths, options) =>
       importPaths(
         {
@@ -116,24 +142,30 @@ export function createHoldfast(roster: Roster, close: () => Promise<void>): Hold
     },
     async latest(workspace = '.') {
       const workdir = orThrow(await roster.parts.resolveWorkdir(workspace))
-      const [newest] = orThrow(await sessions.list({ workspace: workdir, limit: 1 })).sessions
-      return newest ? sessionOf(newest.id) : null
+      const [newest] = await store.find({ type: 'latest', workspace: workdir }) // a list begins with what is pinned
+      return newest ? sessionOf(newest) : null
     },
     listSessions: () =>
       roster
         .all()
         .map(({ id, folded }) => ({ session: sessionOf(id), metadata: roster.attended(folded().row.entry.meta) })),
     list: async (asked) => orThrow(await sessions.list(asked)),
+    search: async (text, options) => orThrow(await sessions.search({ ...options, text })),
     storeFile: async (bytes, options) => orThrow(await sessions.storeFile(bytes, options)),
     sendPrompt: async (name, content) => (await getSession(name)).sendPrompt(content),
     abort: async (name) => (await getSession(name)).abort(),
     fork: async (name, at) => sessionOf(await (await getSession(name)).fork(at)),
-    appendMessage: async (name, message) => (await getSession(name)).seedMessages([message]),
+    appendMessage: async (name, message) => (await getSession(name)).seedMessages([ledBy(message)]),
     appendCheckpoint: async (name, messages, tokenCount) =>
       (await getSession(name)).appendCheckpoint(messages, tokenCount),
+    conversations: (options) => createConversations(roster, options),
     stopSession: async (name) => roster.unload((await getSession(name)).id),
     subscribe: ({ signal } = {}) => roster.news.follow(signal),
-    close,
-    [Symbol.asyncDispose]: close,
+    close: closeAll,
+    [Symbol.asyncDispose]: closeAll,
   }
 }
+
+/** One by one, the result of a call comes after the message that asked for it: until then the call waits. */
+const ledBy = (message: MessageSeed): MessageSeed =>
+  message.role === 'assistant' && message.toolCalls ? { given: {}, ...message } : message

@@ -55,3 +55,6 @@ function homeAt({
     serverFile: join(state, 'server.json'),
   }
 }
+
+/** The store that the environment names for every command, if it names one; set to nothing is not set. */
+export const storeOf = (environment: Environment): string | undefined => environment['HOLDFAST_STORE'] || undefined

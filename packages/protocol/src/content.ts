@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { contentText } from './content-text.ts'
 import { BlobHash } from './id.ts'
 import { properMediaType } from './media-type.ts'
 
@@ -33,10 +34,6 @@ export type ContentPart = z.infer<typeof ContentPart>
 
 export const Content = z.array(ContentPart).min(1)
 export type Content = z.infer<typeof Content>
-
-/** The words of a content, empty parts dropped, joined by a blank line. */
-export const contentText = (content: Content): string =>
-  content.flatMap((part) => (part.type === 'text' && part.text !== '' ? [part.text] : [])).join('\n\n')
 
 /** Prompts that waited, as one text for the input: empty ones dropped, joined by a blank line. */
 export const combineQueueEntriesToText = (entries: readonly (string | { readonly content: Content })[]): string =>

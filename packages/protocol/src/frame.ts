@@ -14,16 +14,24 @@ export type Role = z.infer<typeof Role>
 
 const Clients = z.array(z.object({ client: ClientId, role: Role }))
 
+/** Why the store takes nothing now. `reason` is that of the fault: disk_full, read_only, io and the like. */
+export const StorageError = z.object({ reason: z.string(), message: z.string() })
+export type StorageError = z.infer<typeof StorageError>
+
 /** What is not on record: only the process that runs the session knows. */
 export const Here = z.object({
   /** Who is attached, in the order they came. */
   clients: Clients,
-  /** Whether the store refused the last write of the session: its disk is full, read-only or broken. */
-  storageError: z.boolean(),
+  /** Why the store refuses what the session writes, until it takes something again; null while all is well. */
+  storageError: StorageError.nullable(),
   /** Whether the session's model could be called now. */
   credentialsConfigured: z.boolean(),
   /** How many tokens that model takes, as far as anyone knows. */
   contextTokens: z.int().min(1),
+  /** Where it is called, as far as anyone knows: without what is secret of the address. */
+  endpoint: z.string().optional(),
+  /** Which files it takes beside text; what every service takes when absent. */
+  takes: z.array(z.string()).optional(),
   /** What the workspace trusts, over all its sessions: another may have granted it, or taken it back. */
   workspaceTrust: z.array(Trust),
 })
@@ -83,6 +91,9 @@ export const PresenceFrame = z.object({
   clients: Clients,
 })
 
+/** The store began to refuse what the session writes, or takes it again: then `error` is null. Sent at every change. */
+export const StorageFrame = z.object({ type: z.literal('storage'), ...of, error: StorageError.nullable() })
+
 /** Something happened in a child session; its own frames are read from its own stream. */
 export const ChildFrame = z.object({ type: z.literal('child'), ...of, child: SessionId, call: CallId })
 
@@ -105,6 +116,7 @@ export const Frame = z.discriminatedUnion('type', [
   DeltaFrame,
   DraftFrame,
   PresenceFrame,
+  StorageFrame,
   ChildFrame,
   ResyncFrame,
   EndFrame,

@@ -1,4 +1,6 @@
+export { ageForm, ageMsMax, parseAge } from './age.ts'
 export { Branch, ListedBranch, moveBranches } from './branch.ts'
+export type { AppendClientEvent } from './command/client-event.ts'
 export {
   Abort,
   Answer,
@@ -18,18 +20,21 @@ export {
 export { commandFault } from './command/command-fault.ts'
 export { createCommandId } from './command/command-id.ts'
 export type { HistoryCommand } from './command/history.ts'
+export type { KeepingCommand } from './command/keeping.ts'
 export {
   Content,
   ContentPart,
   combineQueueEntriesToText,
-  contentText,
   FilePart,
   StoredFile,
   StoreFileOptions,
   TextPart,
 } from './content.ts'
+export { contentText } from './content-text.ts'
 export { continueWord } from './continue-word.ts'
+export { blobEventTypes, blobsOf } from './event/blobs-of.ts'
 export { ApprovedBy, DenialCode, FileChange, Outcome, Output, Preview, ProcessMark } from './event/call.ts'
+export { ClientEvent } from './event/client.ts'
 export {
   Event,
   type EventOf,
@@ -48,7 +53,7 @@ export { ErrorKind, Finish, ModelFault, Queue, TurnEnd } from './event/turn.ts'
 export { explainIssue, placeIssue } from './explain.ts'
 export { fault, faultStatus, HoldfastError } from './fault.ts'
 export { Fault, FaultCode } from './fault-schema.ts'
-export { Frame, type FrameOf, Here, Role } from './frame.ts'
+export { Frame, type FrameOf, Here, Role, StorageError } from './frame.ts'
 export { escapeHidden, escapeHiddenInJson, escapeLine } from './hostile-text.ts'
 export {
   ApprovalId,
@@ -79,7 +84,16 @@ export { outcomeOutput } from './outcome-output.ts'
 export { parseSessionName, type SessionName } from './parse-session-name.ts'
 export { reorderQueue } from './queue-order.ts'
 export { type LostRecord, Recorded } from './record.ts'
+export {
+  ClearOptions,
+  DeleteOptions,
+  EmptyTrashOptions,
+  PruneOptions,
+  Removal,
+  StayReason,
+} from './removal.ts'
 export { done, InvariantViolation, invariant, ok, orThrow, type Result, refuse, unreachable } from './result.ts'
+export { FoundMessages, SearchOptions, SearchRole } from './search.ts'
 export { SeedMessage, SeedMessages } from './seed.ts'
 export type { PageRequest, SessionHandle, SubmitOptions, SubscribeOptions, TranscriptPage } from './session-handle.ts'
 export { ListOptions, type NewsOptions, SessionList, type Sessions, StartOptions } from './sessions.ts'
@@ -95,10 +109,11 @@ export {
   ThinkingLevel,
 } from './settings.ts'
 export { decodeFrames, decodeNews, encodeFrame, encodeNews, UnreadableFrame } from './sse.ts'
+export { Stats, StatsOptions, Tally } from './stats.ts'
 export { Activity, Status, statusOf } from './status.ts'
 export { clip, firstLine, textOf } from './text-of.ts'
 export { eventTokens, textTokens, tokensAfter } from './tokens.ts'
 export { createTranscript, messageOf, type Transcript } from './transcript.ts'
 export { addTrust, findTrust, isTrustedExactly, trustInForce } from './trust-list.ts'
-export { addUsage, noUsage, Usage, usageAfter } from './usage.ts'
+export { addUsage, callEvents, noUsage, Usage, usageAfter, usageOf } from './usage.ts'
 export { addToView, PendingApproval, SessionView } from './view.ts'

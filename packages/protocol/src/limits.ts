@@ -6,6 +6,8 @@ export const limits = {
   promptBytesMax: 1024 * 1024,
   promptPartsMax: 64,
   promptsQueuedMax: 64,
+  clientEventIdCharsMax: 200,
+  clientEventCharsMax: 1024 * 1024,
   seedMessagesMax: 10_000,
   branchesMax: 200,
   lineSpansMax: 1000,
@@ -36,6 +38,8 @@ export const limits = {
   memoryBytesMax: 16 * 1024,
   memoryNoteCharsMax: 2000,
   blobBytesMax: 64 * 1024 * 1024,
+  /** Of a file that is sent to a server to be imported: some forms are parsed in one go, beside sessions that stream. */
+  importBytesMax: 64 * 1024 * 1024,
   /** Of a file that goes to a model as it is. Services take 32 MB in one request, in Base64. */
   fileBytesMax: 20_000_000,
   /** 5 MB in Base64, where services begin to refuse; beyond the edge they would scale an image down themselves. */
@@ -48,6 +52,13 @@ export const limits = {
   pageMessagesMax: 500,
   pageRecordsMax: 1000,
   listSessionsMax: 1000,
+  searchHitsMax: 1000,
+  /** How many of those that a removal took are named; all are counted. */
+  removalNamesMax: 1000,
+  /** How long what was deleted can be had back. */
+  trashKeptMs: 30 * 24 * 3_600_000,
+  /** Bytes that nothing refers to are kept this long: something may be about to. */
+  blobGraceMs: 24 * 3_600_000,
   prefixMatchesMax: 10,
   frameBufferBytesMax: 1024 * 1024,
   snapshotMessages: 100,
@@ -66,7 +77,9 @@ export const limits = {
   approvalTimeoutMsMax: 2 ** 31 - 1,
   providerOptionsCharsMax: 65_536,
   idleUnloadMs: 15 * 60_000,
+  /** Of a title that we make; a person may give a longer one. */
   titleCharsMax: 80,
+  givenTitleCharsMax: 200,
   previewCharsMax: 80,
   recentTextCharsMax: 240,
   recentTextMessages: 6,

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { messagesAfter } from './event/event.ts'
+import { type EventOf, messagesAfter } from './event/event.ts'
 import { Handle, Instant, Key, SessionId } from './id.ts'
 import { limits } from './limits.ts'
 import type { Recorded } from './record.ts'
-import { Mode, ModelName } from './settings.ts'
+import { Mode, ModelName, providerOf } from './settings.ts'
 import { Status } from './status.ts'
 import { firstLine, textOf } from './text-of.ts'
 import { Usage, usageAfter } from './usage.ts'
@@ -17,6 +17,8 @@ export const Meta = z.object({
   title: z.string(),
   workspace: z.string(),
   model: ModelName,
+  /** Whose model that is. */
+  provider: z.string(),
   status: Status,
   mode: Mode,
   createdAt: Instant,
@@ -27,10 +29,15 @@ export const Meta = z.object({
   usage: Usage,
   preview: z.string(),
   recentText: z.string(),
+  /** Listed first, and kept from prune and clearAll. */
   pinned: z.boolean(),
+  /** When it was put into the trash, where it is. */
+  trashedAt: Instant.optional(),
   parent: SessionId.optional(),
   /** Nobody sits before it. */
   background: z.literal(true).optional(),
+  /** Nothing of it is on disk: it ends with its process. */
+  persist: z.literal(false).optional(),
   attachments: z.int().min(0),
 })
 export type Meta = z.infer<typeof Meta>
@@ -51,19 +58,25 @@ export function addToMeta(
 ): Meta {
   const isSpeech = event.type === 'user.said' || event.type === 'text.said'
   const opening = event.type === 'user.said' && meta.preview === '' ? textOf(event) : ''
-  const named = event.type === 'settings.changed' ? event.title : undefined
+  const { title: named, pinned, workdir } = event.type === 'settings.changed' ? event : noSettings
   return {
     ...meta,
-    ...{ status, mode, model },
-    title: named ?? (meta.title || firstLine(opening, limits.titleCharsMax)),
+    ...{ status, mode, model, provider: providerOf(model) },
+    // Without a name it goes by its first line, of which the preview is as much as a title may hold.
+    title: (named === '' ? meta.preview : named) ?? (meta.title || firstLine(opening, limits.titleCharsMax)),
     preview: meta.preview || firstLine(opening, limits.previewCharsMax),
     lastMessageAt: isSpeech ? at : meta.lastMessageAt,
     messageCount: messagesAfter(meta.messageCount, event),
     branchCount: branches.length,
     turnCount: turnsAfter(event) ?? meta.turnCount,
     usage: usageAfter(meta.usage, event),
+    pinned: pinned ?? meta.pinned,
+    workspace: workdir ?? meta.workspace,
   }
 }
+
+type NewSettings = Partial<Pick<EventOf<'settings.changed'>, 'title' | 'pinned' | 'workdir'>>
+const noSettings: NewSettings = {}
 
 function turnsAfter(event: Recorded['event']): number | null {
   if (event.type === 'turn.started') return event.turn + 1

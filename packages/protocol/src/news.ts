@@ -17,12 +17,16 @@ export const SessionNews = z.discriminatedUnion('type', [
     /** What went wrong first, where something did. */
     cause: z.string().optional(),
   }),
+  /** It was put into the trash, or is gone for good: no list holds it any more. */
+  z.object({ type: z.literal('session.removed'), session: SessionId }),
+  /** It was taken out of the trash. */
+  z.object({ type: z.literal('session.restored'), session: Meta }),
 ])
 export type SessionNews = z.infer<typeof SessionNews>
 
 /** Which session news are about. */
 export const newsSession = (news: SessionNews): SessionId =>
-  news.type === 'session.stopped' ? news.session : news.session.id
+  typeof news.session === 'string' ? news.session : news.session.id
 
 /** The last word of a stream of news. Whoever comes back lists the sessions again: news that were missed are not told twice. */
 export const NewsEnd = z.object({

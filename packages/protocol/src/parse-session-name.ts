@@ -17,6 +17,7 @@ export function parseSessionName(text: string): Result<SessionName> {
   if (prefix.test(text)) return ok({ type: 'prefix', prefix: text })
   const handle = Handle.safeParse(text)
   if (handle.success) return ok({ type: 'handle', handle: handle.data })
+  // Not every program that calls is type-checked: what is no text is no name either.
   const message = 'A session is named by its id (ses_…), the beginning of one, or its handle (calm-harbor-12).'
-  return refuse(fault('bad_id', message, { name: text.slice(0, 100) }))
+  return refuse(fault('bad_id', message, { name: String(text).slice(0, 100) }))
 }

@@ -1,7 +1,7 @@
 import type { ListedBranch } from './branch.ts'
 import type { Answer, CommandInput } from './command/command.ts'
 import type { Frame, FrameOf, Role } from './frame.ts'
-import type { MessageId, Seq, SessionId } from './id.ts'
+import type { BlobHash, MessageId, Seq, SessionId } from './id.ts'
 import type { Message } from './message.ts'
 import type { Meta } from './meta.ts'
 import type { Result } from './result.ts'
@@ -38,7 +38,7 @@ export type SubmitOptions = {
 }
 
 /**
- * The only way anyone reaches a session: in this process or across the network, the same five verbs.
+ * The only way anyone reaches a session: in this process or across the network, the same six verbs.
  * Refusals are values; it throws only when its own code is broken.
  */
 export interface SessionHandle {
@@ -51,4 +51,6 @@ export interface SessionHandle {
   page(request?: PageRequest): Promise<Result<TranscriptPage>>
   /** The lines that were left and kept, oldest first. */
   branches(): Promise<Result<readonly ListedBranch[]>>
+  /** The bytes of a file part or a long output that a record of this session names. Refused: blob_not_found. */
+  blob(hash: BlobHash): Promise<Result<AsyncIterable<Uint8Array>>>
 }

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import type { StoredFile, StoreFileOptions } from './content.ts'
-import { Key, SessionId } from './id.ts'
+import { Instant, Key, SessionId } from './id.ts'
 import { limits } from './limits.ts'
 import { Meta } from './meta.ts'
 import type { SessionNews } from './news.ts'
+import type { ClearOptions, DeleteOptions, EmptyTrashOptions, PruneOptions, Removal } from './removal.ts'
 import type { Result } from './result.ts'
+import type { FoundMessages, SearchOptions } from './search.ts'
 import { SeedMessages } from './seed.ts'
 import type { SessionHandle } from './session-handle.ts'
 import { ApprovalRule, Budgets, Mode, ModelName, Permission, ProviderOptions, ThinkingLevel } from './settings.ts'
@@ -44,6 +46,16 @@ export const ListOptions = z.strictObject({
   workspace: z.string().optional(),
   /** Words that must occur in the title, preview or recent text. */
   search: z.string().max(1000).optional(),
+  model: ModelName.optional(),
+  /** Someone spoke at this moment or later. */
+  activeFrom: Instant.optional(),
+  /** Nobody has spoken at this moment or later. */
+  activeBefore: Instant.optional(),
+  pinned: z.boolean().optional(),
+  /** Only sessions at work. */
+  running: z.literal(true).optional(),
+  /** What is in the trash instead of what is not. */
+  trashed: z.literal(true).optional(),
   limit: z.int().min(1).max(1000).optional(),
   cursor: z.string().max(500).optional(),
 })
@@ -60,6 +72,18 @@ export interface Sessions {
   /** `name` is an id, a unique prefix of one, or a handle. */
   open(name: string): Promise<Result<SessionHandle>>
   list(options?: ListOptions): Promise<Result<SessionList>>
+  /** Messages by their words, the newest 1,000 that match, best first. */
+  search(options: SearchOptions): Promise<Result<FoundMessages>>
+  /** Puts a session into the trash. One that runs or is attended stays, unless forced. */
+  delete(name: string, options?: DeleteOptions): Promise<Result<Removal>>
+  /** Everything into the trash but what runs, is attended or pinned. */
+  clearAll(options?: ClearOptions): Promise<Result<Removal>>
+  /** The same, of sessions in which nobody spoke for long. */
+  prune(options: PruneOptions): Promise<Result<Removal>>
+  /** Takes a session out of the trash. */
+  restore(name: string): Promise<Result<Meta>>
+  /** Removes what is in the trash, for good. */
+  emptyTrash(options?: EmptyTrashOptions): Promise<Result<Removal>>
   /** Checks a file by its bytes and stores it. Refused: wrong_media_type, too_large, bad_request, storage_error. */
   storeFile(bytes: Uint8Array, options?: StoreFileOptions): Promise<Result<StoredFile>>
   /** What becomes of them from now on: started, changed, stopped and why. */

@@ -1,4 +1,4 @@
-import { contentText } from './content.ts'
+import { contentText } from './content-text.ts'
 import type { Event } from './event/event.ts'
 
 /** The words of an event that previews show and search finds; empty when it has none. */

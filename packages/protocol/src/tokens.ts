@@ -31,6 +31,8 @@ export function eventTokens(event: Event): number {
       return textTokens(event.tool) + textTokens(JSON.stringify(event.args))
     case 'call.settled':
       return textTokens(outcomeOutput(event.outcome).text)
+    case 'note.added':
+      return event.told ? textTokens(event.text) : 0
     default:
       return 0
   }

@@ -1,4 +1,4 @@
-import { contentText } from './content.ts'
+import { contentText } from './content-text.ts'
 import type { Outcome } from './event/call.ts'
 import type { FrameOf } from './frame.ts'
 import { ApprovalId, CallId, type Instant, MessageId, TurnNumber } from './id.ts'

@@ -24,9 +24,25 @@ export const addUsage = (left: Usage, right: Usage): Usage => ({
   cost: left.cost === null || right.cost === null ? null : left.cost + right.cost,
 })
 
-/** Every model call counts: the steps of a turn, and those that wrote a summary. A budget takes an unknown price for 0. */
+/** Every model call counts: the steps of a turn, and those that wrote a summary or a title. A budget takes an unknown price for 0. */
 export function usageAfter(used: Usage, event: Event, unknownCost: number | null = null): Usage {
-  const isCall = event.type === 'step.ended' || event.type === 'checkpoint.written' || event.type === 'summary.saved'
-  if (!isCall || !event.usage) return used
-  return addUsage(used, { ...event.usage, cost: event.usage.cost ?? unknownCost })
+  const usage = usageOf(event)
+  return usage ? addUsage(used, { ...usage, cost: usage.cost ?? unknownCost }) : used
+}
+
+/** The events that tell of a model call, whether or not each does. */
+export const callEvents = ['step.ended', 'checkpoint.written', 'summary.saved', 'settings.changed'] as const
+
+/** What the model call used that an event tells of: null where nobody knows, undefined where no model was called. */
+export function usageOf(event: Event): Usage | null | undefined {
+  switch (event.type) {
+    case 'step.ended':
+    case 'checkpoint.written':
+    case 'summary.saved':
+      return event.usage
+    case 'settings.changed':
+      return event.named?.usage
+    default:
+      return undefined
+  }
 }

@@ -40,6 +40,8 @@ export const SessionView = z.object({
   /** The compaction that holds: what the model is told in place of the past. */
   checkpoint: Seq.nullable(),
   lastTurn: z.object({ reason: TurnEnd, fault: ModelFault.optional() }).nullable(),
+  /** Whether the events that clients left here cover the whole session. */
+  clientEventsComplete: z.boolean(),
 })
 export type SessionView = z.infer<typeof SessionView>
 
@@ -58,7 +60,12 @@ function changedView(view: SessionView, { seq, at, event }: Recorded): SessionVi
       return { ...view, ...pick(settings), ...(fork && { pins: fork.pins.map(({ message }) => message) }) }
     }
     case 'settings.changed':
-      return { ...view, ...pick(event) }
+      // In another folder, what the former one trusts counts no more.
+      return {
+        ...view,
+        ...pick(event),
+        ...(event.workdir !== undefined && { trust: view.trust.filter(({ scope }) => scope !== 'workspace') }),
+      }
     case 'prompt.queued':
       return { ...view, queue: [...view.queue, { id: EntryId.parse(seq), queue: event.queue, content: event.content }] }
     case 'queue.edited':
@@ -93,6 +100,7 @@ function changedView(view: SessionView, { seq, at, event }: Recorded): SessionVi
     case 'step.started':
       return { ...view, activity: 'thinking', step: StepId.parse(seq) }
     case 'call.requested':
+      if (event.givenId !== undefined) return view // no work of the session
       return {
         ...view,
         activity: 'tool_executing',
@@ -112,6 +120,7 @@ function changedView(view: SessionView, { seq, at, event }: Recorded): SessionVi
       return { ...view, pendingApprovals: view.pendingApprovals.filter(({ call }) => call !== event.call) }
     case 'call.settled': {
       const activeToolCalls = view.activeToolCalls.filter(({ id }) => id !== event.call)
+      if (activeToolCalls.length === view.activeToolCalls.length) return view
       return {
         ...view,
         activeToolCalls,
@@ -127,7 +136,10 @@ function changedView(view: SessionView, { seq, at, event }: Recorded): SessionVi
     case 'summary.saved':
     case 'session.forked':
     case 'log.repaired':
+    case 'message.given':
       return view
+    case 'client.said':
+      return event.complete && !view.clientEventsComplete ? { ...view, clientEventsComplete: true } : view
     case 'message.collapsed':
       return event.message === null ? { ...view, collapsed: event.collapsed } : view
     case 'message.pinned': {

@@ -11,6 +11,7 @@ export const aMeta = (changes: Partial<z.input<typeof Meta>> = {}): Meta =>
     title: 'A talk',
     workspace: '/work',
     model: 'demo/agent',
+    provider: 'demo',
     status: 'idle',
     mode: 'exec',
     createdAt: at,

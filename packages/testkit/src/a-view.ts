@@ -21,5 +21,6 @@ export const aView = (changes: Partial<z.input<typeof SessionView>> = {}): Sessi
     tokens: 0,
     checkpoint: null,
     lastTurn: null,
+    clientEventsComplete: false,
     ...changes,
   })

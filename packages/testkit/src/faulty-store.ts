@@ -8,7 +8,7 @@ export const diskFull: Fault = fault('storage_error', 'The store cannot be used:
 export type FaultyStore = Store & {
   /** The n-th append from now fails, counting from 1; the store keeps nothing of it. */
   failAppend(nth: number, fault?: Fault): void
-  /** Every append fails until `heal`. */
+  /** Every write fails until `heal`. */
   breakDown(fault?: Fault): void
   heal(): void
 }
@@ -26,6 +26,8 @@ export function createFaultyStore(store: Store): FaultyStore {
       if (!isBroken && untilFailure !== 0) return store.append(append)
       return refuse(failure)
     },
+    saveDraft: async (...draft) => (isBroken ? refuse(failure) : store.saveDraft(...draft)),
+    probe: async () => (isBroken ? refuse(failure) : store.probe()),
     failAppend(nth, fault = diskFull) {
       untilFailure = nth
       failure = fault

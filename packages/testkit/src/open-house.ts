@@ -41,6 +41,8 @@ export type HouseOptions = {
   readonly requests?: Requests
   readonly start?: Partial<StartOptions>
   readonly tools?: readonly Tool[]
+  /** Names the sessions nobody named. */
+  readonly titleModel?: string
   readonly clock?: VirtualClock
   readonly node?: string
   /** A second house on the same store takes the session over instead of starting it. */
@@ -72,6 +74,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     newHandle: (attempt) => `calm-harbor-${attempt + 1}`,
     resolveWorkdir: async (path) => ok(path),
     defaultModel: 'sim/model',
+    titleModel: options.titleModel,
   })
   if (!options.takesOver) await roster.start({ workdir: '/work', ...options.start })
   const handle = createLocalHandle(roster, aSession)

@@ -4,6 +4,7 @@ import { baptised, isShown, linePairs, mustShow, sharedNames } from './compare-l
 import { wordsFor, wordsOf, wordsSummedUp, wordsToSumUp } from './compare-told.ts'
 import { asked } from './family/approvals.ts'
 import { anyName } from './family/forks.ts'
+import { titleOf } from './family/keeping.ts'
 import { asShown } from './family/queues.ts'
 import { argumentOf } from './family/trust.ts'
 import { answerTo, isWanted, purposeOf } from './real/puppets.ts'
@@ -49,6 +50,10 @@ export function partingOf(state: State, { now, workspaceTrust, lines }: Seen, re
     counts: [
       [meta.messageCount, meta.turnCount, meta.branchCount],
       [count, state.turns, state.branches.length],
+    ],
+    'how it is kept': [
+      [meta.title, meta.pinned, meta.workspace],
+      [titleOf(state), state.isPinned, state.workdir],
     ],
     'names borne twice': [sharedNames(state), []],
     'its branch': [view.branch, state.branch],

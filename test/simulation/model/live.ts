@@ -20,7 +20,7 @@ const aMove = fc.oneof(
   { weight: 28, arbitrary: deed.map(alone) },
   { weight: 6, arbitrary: fc.tuple(deed, deed).map(([one, other]) => together(one, other)) },
   { weight: 1, arbitrary: livesAndDeaths },
-  { weight: 1, arbitrary: visiting },
+  { weight: 2, arbitrary: visiting },
   { weight: 1, arbitrary: waiting.map(alone) }, // never at once with a deed: no timer falls into what is under way
 )
 

@@ -88,8 +88,13 @@ export type State = Line & {
   readonly steering: readonly Entry[]
   readonly followUps: readonly Entry[]
   readonly trust: readonly Trusted[]
-  /** What the whole workspace trusts, whichever of its sessions said so. */
+  /** What the whole workspace trusts, whichever of its sessions said so; and what the folder trusts that it is not in. */
   readonly workspace: readonly Trusted[]
+  readonly elsewhere: readonly Trusted[]
+  readonly workdir: '/work' | '/moved'
+  /** What someone named it; empty when nobody did. */
+  readonly title: string
+  readonly isPinned: boolean
   /** All that was ever said, on whatever line. */
   readonly nodes: readonly Node[]
   /** The name of the line it stands on, and the lines it left, in the order it left them. */

@@ -218,7 +218,7 @@ async function look(story: Story, real: Real): Promise<Seen> {
   await quiet()
   const now = await real.now()
   const lines = linesOf(now) === story.lines ? null : await real.lines()
-  return { now, lines, workspaceTrust: await real.workspaceTrust() }
+  return { now, lines, workspaceTrust: await real.workspaceTrust(now.meta.workspace) }
 }
 
 async function perform(story: Story, bound: readonly Bound[]): Promise<readonly Got[]> {

@@ -20,6 +20,8 @@ export type Checkpoint = {
   readonly text: string
   readonly from: Key
   readonly prompt: Key | null
+  /** A program's own words for whatever the history is: they stay when another is set. */
+  readonly isSet?: boolean
 }
 
 export type Ending = 'done' | 'aborted' | 'failed' | 'interrupted' | 'limit'

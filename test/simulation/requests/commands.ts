@@ -10,6 +10,8 @@ import {
   TurnNumber,
 } from '@holdfast/protocol'
 import { aGif, aPdf, aPng } from '@holdfast/testkit'
+import type { ConversationMessage } from '../../../packages/holdfast/src/conversation/message.ts'
+import { toSeed } from '../../../packages/holdfast/src/conversation/to-seed.ts'
 import { quiet } from '../turnstile.ts'
 import { count } from './census.ts'
 import { type Said, sayable, serviceOf } from './desks.ts'
@@ -200,6 +202,20 @@ export const seed = (messages: readonly SeedMessage[]): Step =>
   step('seed', [messages], ask('seed', { type: 'seedMessages', messages: [...messages] }), atRest)
 export const setHistory = (messages: readonly SeedMessage[]): Step =>
   step('setHistory', [messages], ask('setHistory', { type: 'setHistory', messages: [...messages] }), atRest)
+
+/** A program leads the conversation: so many messages at a time. */
+export const lead = (messages: readonly ConversationMessage[], together: number): Step =>
+  step(
+    'lead',
+    [messages, together],
+    async (house) => {
+      for (let at = 0; at < messages.length; at += together + 1) {
+        const some = messages.slice(at, at + together + 1).map(toSeed)
+        await ask('lead', { type: 'seedMessages', messages: some })(house)
+      }
+    },
+    atRest,
+  )
 
 export const switchModel = (model: ModelName): Step =>
   step('switchModel', [model], ask('switchModel', { type: 'setModel', model }))

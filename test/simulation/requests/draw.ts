@@ -1,5 +1,6 @@
 import type { SeedMessage, ThinkingLevel } from '@holdfast/protocol'
 import fc, { type Arbitrary } from 'fast-check'
+import type { ConversationMessage } from '../../../packages/holdfast/src/conversation/message.ts'
 import * as steps from './commands.ts'
 import { allModels, isCall, type Said } from './desks.ts'
 import type { Break } from './puppets.ts'
@@ -79,6 +80,25 @@ const seededRound: Arbitrary<readonly SeedMessage[]> = fc
       ...(note ? [{ role: 'system', content: 'noted' } as const] : []),
     ]
   })
+/** A round that a program leads: message by message, its results some time after, in no order and not all. */
+const ledRound: Arbitrary<readonly ConversationMessage[]> = fc
+  .record({
+    asked: fc.option(words),
+    system: fc.option(words),
+    said: words,
+    calls: fc.array(fc.record({ id: fc.constantFrom('a', 'b', '', 'c'.repeat(300)), tool: tools, args }), {
+      maxLength: 3,
+    }),
+    results: fc.array(fc.record({ id: fc.constantFrom('a', 'b', 'nowhere', ''), text: words }), { maxLength: 3 }),
+  })
+  .map(({ asked, system, said, calls, results }) => [
+    ...(system === null ? [] : [{ role: 'system', content: system } as const]),
+    ...(asked === null ? [] : [{ role: 'user', content: asked } as const]),
+    { role: 'assistant', content: said, ...(calls.length > 0 && { toolCalls: calls }) },
+    ...results.map(({ id, text }) => ({ role: 'tool', content: text, toolCallId: id }) as const),
+  ])
+const led = fc.array(ledRound, { minLength: 1, maxLength: 3 }).map((rounds) => rounds.flat())
+
 const seeded = fc.array(seededRound, { minLength: 1, maxLength: 4 }).map((rounds) => rounds.flat())
 
 const place = fc.nat(4)
@@ -133,5 +153,6 @@ export const aStep: Arbitrary<steps.Step> = fc.oneof(
   { weight: 1, arbitrary: fc.nat(9).map(steps.truncate) },
   { weight: 3, arbitrary: seeded.map(steps.seed) },
   { weight: 1, arbitrary: seeded.map(steps.setHistory) },
+  { weight: 3, arbitrary: fc.tuple(led, fc.nat(4)).map((all) => steps.lead(...all)) },
   { weight: 3, arbitrary: fc.nat(20).map(steps.pin) },
 )

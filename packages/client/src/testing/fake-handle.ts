@@ -57,6 +57,7 @@ export function createFakeHandle() {
       return ok({ session: meta, messages, before: from === 1 ? null : message(from).id, after: null })
     },
     branches: async () => ok([]),
+    blob: async () => refuse(fault('blob_not_found', 'There is nothing.')),
   }
   return {
     handle,

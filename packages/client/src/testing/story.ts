@@ -31,7 +31,7 @@ export const snapshot = (seq: number, more: Partial<FrameOf<'snapshot'>> = {}): 
   messages: [],
   before: null,
   summary: null,
-  here: { clients: [], storageError: false, credentialsConfigured: true, contextTokens: 200_000, workspaceTrust: [] },
+  here: { clients: [], storageError: null, credentialsConfigured: true, contextTokens: 200_000, workspaceTrust: [] },
   ...more,
 })
 

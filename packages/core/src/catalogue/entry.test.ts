@@ -48,7 +48,20 @@ describe('a session in the catalogue', () => {
     const prompted = [begin, said(`\n Fix ${'x'.repeat(200)}\nplease`), step]
     expect(rowAfter(...prompted).meta.title).toMatch(/^Fix x{76}$/)
     expect(rowAfter(...prompted, said('another')).meta.title).toMatch(/^Fix x{76}$/)
-    expect(rowAfter(...prompted, { type: 'settings.changed', title: 'Mine' }).meta.title).toBe('Mine')
+    const named = [...prompted, { type: 'settings.changed', title: 'Mine' }] as const
+    expect(rowAfter(...named).meta.title).toBe('Mine')
+    const unnamed = [...named, { type: 'settings.changed', title: '' }] as const
+    expect(rowAfter(...unnamed).meta.title).toMatch(/^Fix x{76}$/)
+    expect(rowAfter({ type: 'settings.changed', title: '' }, ...prompted).meta.title).toMatch(/^Fix x{76}$/)
+  })
+
+  it('says whether it is pinned, and where it works since its folder was moved', () => {
+    const pinned = [...thinking, { type: 'settings.changed', pinned: true }] as const
+    expect(rowAfter(...pinned).meta).toMatchObject({ pinned: true, workspace: '/work' })
+    const moved = [...pinned, { type: 'settings.changed', workdir: '/moved' }] as const
+    expect(rowAfter(...moved).meta).toMatchObject({ pinned: true, workspace: '/moved' })
+    expect(rowAfter(...moved, { type: 'settings.changed', pinned: false }).meta.pinned).toBe(false)
+    expect(rowAfter(...moved).activeAt).toBe(rowAfter(...thinking).activeAt)
   })
 
   it('shows its beginning and its end, each bounded', () => {

@@ -2,9 +2,11 @@ import {
   addToMeta,
   clip,
   type EventOf,
+  type EventType,
   limits,
   type Meta,
   noUsage,
+  providerOf,
   type Recorded,
   type SessionId,
   statusOf,
@@ -32,6 +34,7 @@ export function newEntry(id: SessionId, at: string, started: EventOf<'session.st
     title: settings.title ?? '',
     workspace: workdir,
     model: settings.model,
+    provider: providerOf(settings.model),
     status: settings.mode === 'plan' ? 'plan' : 'idle',
     mode: settings.mode,
     createdAt: at,
@@ -45,10 +48,14 @@ export function newEntry(id: SessionId, at: string, started: EventOf<'session.st
     pinned: false,
     ...(parent !== undefined && { parent }),
     ...(background && { background }),
+    ...(started.persist === false && { persist: false as const }),
     attachments: 0,
   }
   return { entry: { meta, spoken: fork !== undefined, busy: false, activeAt: Date.parse(at) }, recent: [] }
 }
+
+/** What makes a session worth keeping: that someone spoke, or that a program brought what was said elsewhere. */
+const speaks: ReadonlySet<EventType> = new Set(['user.said', 'text.said', 'message.given', 'checkpoint.written'])
 
 /** Follows the row along one record; `state` is the session's state after that record. */
 export function addToEntry({ entry, recent }: EntryFold, record: Recorded, state: SessionState): EntryFold {
@@ -67,7 +74,7 @@ export function addToEntry({ entry, recent }: EntryFold, record: Recorded, state
   return {
     recent: heard,
     entry: {
-      spoken: entry.spoken || event.type === 'user.said',
+      spoken: entry.spoken || speaks.has(event.type),
       busy: isAtWork(state),
       activeAt: isSpeech ? Date.parse(at) : entry.activeAt,
       meta: heard === recent ? meta : { ...meta, recentText: newestText(heard) },

@@ -86,6 +86,11 @@ function addRound(messages: RequestMessage[], round: Round, provider: string, te
     addUser(messages, userParts(first.event.content, tellFile))
     return
   }
+  if (first?.event.type === 'note.added') {
+    const text = first.event.text.toWellFormed()
+    if (text.trim() !== '') addUser(messages, [{ type: 'text', text: `System message:\n\n${text}` }])
+    return
+  }
   const author = round.every(isReadable) ? provider : null
   const content = answered(round.flatMap((message) => assistantPart(message, author)))
   if (content.length === 0) return
@@ -122,7 +127,7 @@ const isReadable = ({ event }: WindowMessage): boolean => event.type !== 'thinki
  * the provider gave with a part: it goes back with that part as it was, or not at all.
  */
 function assistantPart({ seq, event }: WindowMessage, provider: string | null): readonly AssistantPart[] {
-  if (event.type === 'user.said') return []
+  if (event.type === 'user.said' || event.type === 'note.added') return []
   const isOwn = event.provider === provider
   const metaIf = (isAsSaid: boolean) => (isOwn && isAsSaid && event.meta !== undefined ? { meta: event.meta } : {})
   switch (event.type) {

@@ -13,6 +13,8 @@ export function quote({ event, outcome }: WindowMessage): string {
       )
       return `[user] ${shorten([contentText(event.content), ...files].join('\n'), charsMax)}`
     }
+    case 'note.added':
+      return event.text.trim() === '' ? '' : `[system] ${shorten(event.text, charsMax)}`
     case 'thinking.said':
       return ''
     case 'text.said':

@@ -8,12 +8,13 @@ import {
   textTokens,
 } from '@holdfast/protocol'
 
-/** The events a request is made of. Everything else is for people. */
+/** The events a request is made of: of notes, only those that the model is told. Everything else is for people. */
 export const windowEvents = [
   'user.said',
   'thinking.said',
   'text.said',
   'call.requested',
+  'note.added',
 ] as const satisfies readonly EventType[]
 
 export type WindowEvent = EventOf<(typeof windowEvents)[number]>
@@ -46,10 +47,11 @@ export type WindowRecords = {
 }
 
 const wanted: ReadonlySet<string> = new Set(windowEvents)
-export const isWindowEvent = (event: Recorded['event']): event is WindowEvent => wanted.has(event.type)
+export const isWindowEvent = (event: Recorded['event']): event is WindowEvent =>
+  wanted.has(event.type) && (event.type !== 'note.added' || event.told === true)
 
 /** Which answer a message is part of; null for what people say. */
-export const stepOf = ({ event }: WindowMessage): number | null => (event.type === 'user.said' ? null : event.step)
+export const stepOf = ({ event }: WindowMessage): number | null => ('step' in event ? event.step : null)
 
 /** Joins the records of the line with the outcomes of their calls. */
 export function toWindow({ summary, from, records, settled, pinned = [], prompt = null }: WindowRecords): Window {

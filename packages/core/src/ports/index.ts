@@ -1,5 +1,5 @@
 export type { Artefacts } from './artefacts.ts'
-export type { Blobs } from './blobs.ts'
+export type { AreUsed, Blobs, BlobUses, SweepOptions, Swept } from './blobs.ts'
 export type {
   Catalogue,
   CatalogueEntry,
@@ -32,6 +32,7 @@ export type {
   UserPart,
 } from './provider.ts'
 export type { RequestAsked, Requests, WindowPlace } from './requests.ts'
+export type { Search, SearchHit, SearchPage, SearchRequest } from './search.ts'
 export type { Draft, Drafts, Snapshots, Store, StoredSnapshot } from './store.ts'
 export type { Prepared, Tool, ToolArgs, ToolPlace, ToolResult, ToolRun, Tools } from './tool.ts'
 export type { TrustChange, Trusts } from './trusts.ts'

@@ -13,7 +13,7 @@ export interface Leases {
   removeNode(id: string): Promise<void>
   /**
    * Makes `owner` the session's owner, provided it has none, is already owned by it, or its owner is `takeFrom`.
-   * Refused: session_locked {node}, session_not_found.
+   * Refused: session_locked {node}, session_not_found, session_trashed.
    */
   claim(session: SessionId, owner: string, takeFrom: string | null): Promise<Result<Lease>>
   /** Gives the session up, provided `owner` still holds it at `epoch`. */

@@ -33,6 +33,8 @@ export type NewSession = {
   readonly owner: string
   readonly records: readonly EncodedRecord[]
   readonly entry: CatalogueEntry
+  /** Blobs these records refer to, so that they are kept. */
+  readonly blobs: readonly BlobHash[]
 }
 
 export type ReadRange = {

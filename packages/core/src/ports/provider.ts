@@ -108,6 +108,8 @@ export type ModelReadiness =
       readonly contextTokens?: number | undefined
       /** Which files it takes beside text: media types, or `image/*`. Images and PDF files when absent. */
       readonly takes?: readonly string[] | undefined
+      /** Where it is called, for people: an address without anything secret. */
+      readonly endpoint?: string | undefined
     }
   | { readonly type: 'unknown_model'; readonly message: string }
   | { readonly type: 'no_credentials'; readonly message: string }

@@ -1,8 +1,10 @@
 import type { Result, Seq, SessionId, StepId } from '@holdfast/protocol'
+import type { BlobUses } from './blobs.ts'
 import type { Catalogue } from './catalogue.ts'
 import type { Leases } from './lease.ts'
 import type { Log } from './log.ts'
 import type { SaidPart } from './provider.ts'
+import type { Search } from './search.ts'
 import type { Trusts } from './trusts.ts'
 
 /** The text of a running answer, saved each second and dropped when the message is recorded. */
@@ -24,7 +26,12 @@ export interface Snapshots {
 }
 
 /** All that a store owes the runtime. A new store is done when `describeStore` passes, and not before. */
-export interface Store extends Log, Catalogue, Leases, Drafts, Snapshots, Trusts {
+export interface Store extends Log, Catalogue, Leases, Drafts, Snapshots, Trusts, Search, BlobUses {
+  /**
+   * Writes 64 KiB that nobody sees as durably as an append, and takes them away again: whether the disk takes writes.
+   * Refused: storage_error.
+   */
+  probe(): Promise<Result<void>>
   /** Waits for what is under way, then lets go of the file. */
   close(): Promise<void>
 }

@@ -1,5 +1,5 @@
 import { type Event, Handle, invariant, ok, type Result, type Seq, type SessionId } from '@holdfast/protocol'
-import { encodeRecords } from './encode-records.ts'
+import { blobsIn, encodeRecords } from './encode-records.ts'
 import { type Folded, fold } from './load-session.ts'
 import type { NodeParts } from './node-parts.ts'
 
@@ -25,7 +25,8 @@ export async function createSession(
     const folded = records.reduce<Folded | null>((sum, { record }) => fold(sum, session, record), null)
     invariant(folded, 'a session begins with a record')
     const { entry } = folded.row
-    const created = await parts.store.create({ session, parent, base, owner: parts.node.id, records, entry })
+    const blobs = blobsIn(first.events)
+    const created = await parts.store.create({ session, parent, base, owner: parts.node.id, records, entry, blobs })
     if (created.ok) return ok(session)
     if (created.fault.code !== 'handle_taken' || attempt >= handleTriesMax) return created
   }

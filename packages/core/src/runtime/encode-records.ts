@@ -1,4 +1,12 @@
-import { type BlobHash, type ClientId, type CommandId, type Event, eventVersion, type Seq } from '@holdfast/protocol'
+import {
+  type BlobHash,
+  blobsOf,
+  type ClientId,
+  type CommandId,
+  type Event,
+  eventVersion,
+  type Seq,
+} from '@holdfast/protocol'
 import type { EncodedRecord } from '../ports/log.ts'
 import type { TrustChange } from '../ports/trusts.ts'
 
@@ -26,23 +34,8 @@ export function encodeRecords({ after, atMs, events, commandId, by }: Batch): re
   }))
 }
 
-/** The blobs an event refers to: they are kept for as long as its record is. */
-export function blobsOf(event: Event): readonly BlobHash[] {
-  switch (event.type) {
-    case 'context.changed':
-      return [event.system, event.tools]
-    case 'user.said':
-    case 'prompt.queued':
-    case 'queue.edited':
-      return event.content.flatMap((part) => (part.type === 'file' ? [part.blob] : []))
-    case 'call.settled': {
-      const blob = 'output' in event.outcome ? event.outcome.output?.blob : undefined
-      return blob ? [blob.hash] : []
-    }
-    default:
-      return []
-  }
-}
+/** The blobs a batch refers to. */
+export const blobsIn = (events: readonly Event[]): readonly BlobHash[] => events.flatMap(blobsOf)
 
 /** What an event changes in the trust of its workspace. */
 export function trustChangesOf(event: Event): readonly TrustChange[] {

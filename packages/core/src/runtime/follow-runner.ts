@@ -12,7 +12,7 @@ export async function* followRunner(
   { after, signal, ...who }: Pick<SubscribeOptions, 'after' | 'signal'> & Who,
   { snapshotOf, log }: Past,
 ): AsyncGenerator<Frame> {
-  const { subscription, draft, leave } = hub.join(who)
+  const { subscription, draft, storage, leave } = hub.join(who)
   const joined = folded()
   const { seq } = joined.state
   signal?.addEventListener('abort', leave, { once: true })
@@ -22,7 +22,10 @@ export async function* followRunner(
       yield { type: 'resync', sessionId, reason: `there is no record ${after} yet` }
     }
     if (after === undefined || after > seq) yield await snapshotOf(joined)
-    else for await (const record of replay(log, sessionId, after, seq)) yield { type: 'record', sessionId, record }
+    else {
+      for await (const record of replay(log, sessionId, after, seq)) yield { type: 'record', sessionId, record }
+      yield storage // a snapshot says it, a cursor does not
+    }
     if (draft) yield draft
     yield* subscription
   } finally {

@@ -267,6 +267,42 @@ describe('a set or cut history', () => {
     expect(await talk.words()).toEqual(['elsewhere', 'indeed'])
   })
 
+  it('keeps a summary that a program set, and none that was written of the past it replaces', async () => {
+    const messages = [{ role: 'user', content: 'elsewhere' }] satisfies SeedMessages
+    await talk.tell({ type: 'setSummary', summary: 'They met.' })
+    await talk.tell({ type: 'setHistory', messages })
+    await talk.ask('and?')
+    expect(told(house)).toEqual(['Summary of the conversation so far:\n\nThey met.', 'elsewhere', 'and?'])
+    for (let turn = 0; turn < 5; turn++) await talk.ask(`turn ${turn}`)
+    await talk.tell({ type: 'compact' })
+    await talk.tell({ type: 'setHistory', messages })
+    await talk.ask('and?')
+    expect(told(house)).toEqual(['elsewhere', 'and?'])
+  })
+
+  it('is cut from a record on, where a program knows it', async () => {
+    const [, , , second] = orThrow(await house.handle.page()).messages
+    await talk.tell({ type: 'truncateHistory', from: second?.id ?? 0 })
+    expect(await talk.words()).toEqual(['two', 'answer 1'])
+    expect(orThrow(await house.handle.snapshot()).meta.messageCount).toBe(3)
+    await talk.ask('three')
+    expect(told(house)).toEqual(['two', 'answer 1', 'three'])
+    expect(await talk.refusal({ type: 'truncateHistory' })).toBe('bad_request')
+    expect(await talk.refusal({ type: 'truncateHistory', from: 2, keepLast: 1 })).toBe('bad_request')
+  })
+
+  it('that a program leads is told with its system messages, and with results that came later', async () => {
+    const led = (message: SeedMessages[number]) =>
+      talk.tell({ type: 'seedMessages', messages: [{ ...message, given: { role: message.role, content: null } }] })
+    await talk.tell({ type: 'setHistory', messages: [] })
+    await led({ role: 'system', content: 'Be brief.' })
+    await led({ role: 'user', content: 'what is there?' })
+    await led({ role: 'assistant', content: '', toolCalls: [{ id: 'a', tool: 'look', args: {} }] })
+    await led({ role: 'tool', content: 'a ship', toolCallId: 'a' })
+    await talk.ask('and?')
+    expect(told(house)).toEqual(['System message:\n\nBe brief.', 'what is there?', 'call', 'a ship', 'and?'])
+  })
+
   it('may be set without end: the newest that was hidden can be named', async () => {
     for (let round = 0; round < limits.branchesMax + 5; round++) await talk.tell({ type: 'setHistory', messages: [] })
     const branches = orThrow(await house.handle.branches())

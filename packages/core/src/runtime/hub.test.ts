@@ -20,10 +20,13 @@ describe('the hub', () => {
     const hub = open()
     const [one, two] = [hub.join(), hub.join()]
     hub.publish(encoded(6, stepEnded))
-    const [left, right] = await Promise.all(
-      [one, two].map(({ subscription }) => subscription[Symbol.asyncIterator]().next()),
-    )
-    expect(left?.value).toBe(right?.value)
+    hub.tellStorage({ reason: 'io', message: 'The disk failed.' })
+    const [left, right] = [one, two].map(({ subscription }) => subscription[Symbol.asyncIterator]())
+    for (const type of ['record', 'storage']) {
+      const frame = (await left?.next())?.value
+      expect(frame).toMatchObject({ type })
+      expect((await right?.next())?.value).toBe(frame)
+    }
   })
 
   it('gives a newcomer the running message so far, and then what follows it', async () => {

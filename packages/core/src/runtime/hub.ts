@@ -10,6 +10,7 @@ import {
   type Role,
   type SessionId,
   type StepId,
+  type StorageError,
 } from '@holdfast/protocol'
 import type { EncodedRecord } from '../ports/log.ts'
 import { createSeats, type Seats } from './seats.ts'
@@ -29,11 +30,21 @@ export interface Hub {
   publish(records: readonly EncodedRecord[]): void
   /** Live, and never stored. */
   show(place: LivePlace, text: string): void
+  /** The store began to refuse what the session writes, or takes it again. */
+  tellStorage(error: StorageError | null): void
   /** Joins now: from here on the subscription misses nothing. */
-  join(who?: Who): { readonly subscription: Subscription; readonly draft: FrameOf<'draft'> | null; leave(): void }
+  join(who?: Who): Joined
   /** What running calls have printed, as far as it is still held. */
   printed(): ReadonlyMap<CallId, string>
   end(reason: FrameOf<'end'>['reason'], retryMs: number | null): void
+}
+
+export type Joined = {
+  readonly subscription: Subscription
+  readonly draft: FrameOf<'draft'> | null
+  /** How the store stands, for one who comes back and may have missed it. */
+  readonly storage: FrameOf<'storage'>
+  leave(): void
 }
 
 const frameOverheadBytes = 160
@@ -44,6 +55,7 @@ export function createHub(sessionId: SessionId, changed: () => void): Hub {
   let step: StepId | null = null
   let index = -1
   let nameless = 0
+  let storage: FrameOf<'storage'> = { type: 'storage', sessionId, error: null }
 
   const send = (frame: Frame, bytes: number) => {
     for (const subscription of subscriptions) if (!subscription.push(frame, bytes)) subscriptions.delete(subscription)
@@ -88,6 +100,11 @@ export function createHub(sessionId: SessionId, changed: () => void): Hub {
       send({ type: 'delta', sessionId, ...place, index, text }, text.length + frameOverheadBytes)
     },
 
+    tellStorage(error) {
+      storage = { type: 'storage', sessionId, error }
+      send(storage, (error?.message.length ?? 0) + frameOverheadBytes)
+    },
+
     join({ client, role } = { client: null }) {
       const subscription = createSubscription(draft, () => endFrame('slow', 0))
       subscriptions.add(subscription)
@@ -98,6 +115,7 @@ export function createHub(sessionId: SessionId, changed: () => void): Hub {
       return {
         subscription,
         draft: draft(),
+        storage,
         leave: () => {
           subscription.close()
           subscriptions.delete(subscription)

@@ -1,10 +1,15 @@
-import { limits } from '@holdfast/protocol'
+import { limits, refuse } from '@holdfast/protocol'
+import { diskFull } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createMemoryBlobs } from '../../../holdfast/src/store/blobs/memory-blobs.ts'
+import type { Blobs } from '../ports/blobs.ts'
 import { keepOutput } from './keep-output.ts'
 import { readBlob } from './read-blob.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
+async function readAll(given: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+  for await (const _ of given);
+}
 const inline = limits.toolOutputInlineBytesMax
 
 describe('output', () => {
@@ -42,6 +47,37 @@ describe('output', () => {
     ])
     expect(text.isWellFormed()).toBe(true)
     expect((await keepOutput(createMemoryBlobs(), [new Uint8Array([0xc3])])).text).toBe('\ufffd')
+  })
+
+  it('waits for room, and is then kept whole, as far as its beginning is still held', async () => {
+    const inner = createMemoryBlobs()
+    const refusing = (refusals: number): Blobs => ({
+      ...inner,
+      async put(given) {
+        if (refusals === 0) return inner.put(given)
+        refusals -= 1
+        let read = 0
+        for await (const chunk of given) {
+          read += chunk.length
+          if (read > 3 * inline) break
+        }
+        return refuse(diskFull)
+      },
+    })
+    const again: NonNullable<Parameters<typeof keepOutput>[2]> = async (write) => {
+      const written = await write()
+      return written.ok ? written : again(write)
+    }
+    const chunks = (count: number) => Array.from({ length: count }, (_, index) => bytes(`${index} `.repeat(inline / 4)))
+    const short = chunks(40)
+    expect(await keepOutput(refusing(2), short, again)).toEqual(await keepOutput(inner, short))
+    const { text, blob } = await keepOutput(
+      { ...inner, put: (given) => readAll(given).then(() => refuse(diskFull)) },
+      [...chunks(400), bytes('THE END')],
+      again,
+    )
+    expect(text).toMatch(/^0 0 .+ bytes left out; they could not be kept: .*full\. …\]\n.+THE END$/s)
+    expect(blob).toBeUndefined()
   })
 
   it('that is larger than a blob may be is refused', async () => {

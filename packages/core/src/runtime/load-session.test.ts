@@ -45,7 +45,7 @@ function sourceOf(
       return records.filter(({ seq }) => seq > after && seq <= upTo).slice(0, limit)
     },
     loadSnapshot: async (_, number) => (snapshot?.fold === number ? snapshot : null),
-    entry: async () => ({ entry: folded(given).row.entry, head: given.length, base: 0, owner: null }),
+    entry: async () => ({ entry: folded(given).row.entry, head: given.length, base: 0, owner: null, trashedAt: null }),
   }
   return { source, reads }
 }
@@ -79,6 +79,14 @@ describe('loading a session', () => {
   it.each(round.map((_, index) => index + 2))('with record %i damaged names it, and shows the rest', async (seq) => {
     const loaded = await loadSession(sourceOf(log, { lost: [seq] }).source, aSession)
     expect(loaded).toMatchObject({ ok: true, value: { lost: [seq], state: { seq: log.length } } })
+  })
+
+  it.each(round.map((_, index) => index + 2))('with record %i given up goes on without it', async (seq) => {
+    const given: readonly Given[] = [...log, { type: 'log.repaired', lost: [seq] }]
+    const loaded = await loadSession(sourceOf(given, { lost: [seq] }).source, aSession)
+    expect(loaded).toMatchObject({ ok: true, value: { lost: [], state: { seq: given.length } } })
+    const other = await loadSession(sourceOf(given, { lost: [seq, 3, 4] }).source, aSession)
+    expect(other).toMatchObject({ ok: true, value: { lost: [3, 4].filter((one) => one !== seq) } })
   })
 
   it('whose first record is damaged says so', async () => {

@@ -16,6 +16,7 @@ import type { Log, ReadRecord } from '../ports/log.ts'
 import type { Snapshots } from '../ports/store.ts'
 import { evolve, foldNumber } from '../session/evolve.ts'
 import { emptySession, type SessionState } from '../session/state.ts'
+import { givesUp } from './gives-up.ts'
 
 /** A session's folds: what it decides by, and its row in the catalogue. */
 export type Folded = { readonly state: SessionState; readonly row: EntryFold }
@@ -23,7 +24,7 @@ export type Folded = { readonly state: SessionState; readonly row: EntryFold }
 export type LoadedSession = Folded & {
   /** Where the stored snapshot stood; the next one is due some records later. */
   readonly snapshotSeq: Seq
-  /** Records that could not be read. While there are any, the session is read-only. */
+  /** Records that could not be read, and that nobody has given up yet. While there are any, the session is read-only. */
   readonly lost: readonly Seq[]
 }
 
@@ -64,7 +65,7 @@ export async function loadSession(source: SessionSource, id: SessionId): Promise
   if (known === null) return refuse(fault('session_not_found', `There is no session ${id}.`, { session: id }))
   const stored = await source.loadSnapshot(id, foldNumber)
   let folded: Folded | null = stored ? (JSON.parse(stored.body) as Folded) : null // our own JSON of the same fold number
-  const lost: Seq[] = []
+  let lost: Seq[] = []
   let after = folded?.state.seq ?? known.base
   while (after < known.head) {
     const page = await source.read(id, { after, upTo: known.head, limit: limits.pageRecordsMax })
@@ -73,6 +74,7 @@ export async function loadSession(source: SessionSource, id: SessionId): Promise
       after = record.seq
       if ('lost' in record) lost.push(record.seq)
       folded = lost.length === 0 && !('lost' in record) ? fold(folded, id, record) : foldDamaged(folded, id, record)
+      lost = lost.filter((seq) => !givesUp(record, seq))
     }
   }
   if (folded === null) {

@@ -3,7 +3,6 @@ import {
   Command,
   type CommandInput,
   commandFault,
-  createCommandId,
   type Frame,
   ok,
   type Result,
@@ -13,12 +12,18 @@ import {
   type SubmitOptions,
   type SubscribeOptions,
 } from '@holdfast/protocol'
+import { commandIdFor } from './command-id-for.ts'
 import { contextTokensOf } from './compaction.ts'
 import { followRunner } from './follow-runner.ts'
 import { loadSession } from './load-session.ts'
+import { openBlob } from './open-blob.ts'
 import { readSubmitter, readWho } from './read-submitter.ts'
 import { createReadings } from './readings.ts'
 import type { Roster } from './roster.ts'
+import { notTaken, storageErrorOf } from './storage-watch.ts'
+
+/** When to come back to a session that a disk keeps asleep. */
+const comeBackMs = 500
 
 /** The handle on a session of this process. Reading does not wake it; commanding and subscribing do. */
 export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle {
@@ -34,11 +39,14 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
     async here(state) {
       const { models } = roster.parts
       const { settings, origin } = state
+      const model = models.find(settings.model)
       return {
         clients: roster.awake(id)?.hub.seats.all ?? [],
-        storageError: roster.awake(id)?.isStorageFailing() ?? false,
-        credentialsConfigured: models.find(settings.model).type === 'ready',
+        storageError: roster.awake(id)?.storageError() ?? null,
+        credentialsConfigured: model.type === 'ready',
         contextTokens: contextTokensOf({ models, state: () => state }),
+        ...(model.type === 'ready' && model.endpoint !== undefined && { endpoint: model.endpoint }),
+        ...(model.type === 'ready' && model.takes !== undefined && { takes: [...model.takes] }),
         workspaceTrust: origin ? [...(await store.workspaceTrust(origin.workdir))] : [],
       }
     },
@@ -49,16 +57,17 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
     snapshot,
     page,
     branches,
+    blob: (hash) => openBlob(roster.parts, id, hash),
 
     async submit(input: CommandInput, options: SubmitOptions = {}): Promise<Result<Answer>> {
       const command = Command.safeParse(input)
       if (!command.success) return refuse(commandFault(input, command.error))
       const submitter = readSubmitter(options)
       if (!submitter.ok) return submitter
-      const { commandId = createCommandId(), by } = submitter.value
+      const { commandId = commandIdFor(command.data), by } = submitter.value
       const submission = { commandId, by, command: command.data }
       const runner = await roster.wake(id)
-      if (!runner.ok) return runner
+      if (!runner.ok) return refuse(notTaken(runner.fault))
       const answer = await runner.value.submit(submission)
       // It was unloaded while the command was on its way, which nobody may notice: wake it and ask again.
       const isUnloaded = !answer.ok && answer.fault.code === 'session_stopped' && roster.awake(id) !== runner.value
@@ -73,7 +82,9 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
       for (;;) {
         const woken = await roster.wake(id)
         if (!woken.ok) {
-          yield { type: 'end', sessionId: id, reason: 'failed', retryMs: null }
+          const error = storageErrorOf(woken.fault)
+          if (error) yield { type: 'storage', sessionId: id, error }
+          yield { type: 'end', sessionId: id, reason: 'failed', retryMs: error ? comeBackMs : null }
           return
         }
         let isCut = false

@@ -1,9 +1,23 @@
-import { explainIssue, fault, ListOptions, limits, ok, refuse, type Sessions } from '@holdfast/protocol'
+import {
+  explainIssue,
+  fault,
+  ListOptions,
+  limits,
+  type Meta,
+  ok,
+  refuse,
+  SessionId,
+  type Sessions,
+} from '@holdfast/protocol'
+import type { Listed } from '../ports/catalogue.ts'
 import { busyOwners, ownedStatus } from '../ports/owned-status.ts'
 import { findSession } from './find-session.ts'
 import { livingOf } from './living-of.ts'
 import { createLocalHandle } from './local-handle.ts'
+import type { NodeParts } from './node-parts.ts'
+import { createRemovals } from './removal/removals.ts'
 import type { Roster } from './roster.ts'
+import { searchSessions } from './search-sessions.ts'
 import { storeFile } from './store-file.ts'
 
 /** The sessions of this process's store. */
@@ -16,6 +30,9 @@ export function createLocalSessions(roster: Roster): Sessions {
     },
 
     async open(name) {
+      // One that is awake is not in the trash, and commands come in by this door one by one.
+      const known = SessionId.safeParse(name)
+      if (known.success && roster.awake(known.data)) return ok(createLocalHandle(roster, known.data))
       const id = await findSession(store, name)
       return id.ok ? ok(createLocalHandle(roster, id.value)) : id
     },
@@ -23,14 +40,34 @@ export function createLocalSessions(roster: Roster): Sessions {
     async list(given = {}) {
       const options = ListOptions.safeParse(given)
       if (!options.success) return refuse(fault('bad_request', `Cannot list: ${explainIssue(options.error)}.`))
-      const { limit = 50, ...rest } = options.data
-      const { sessions: rows, next } = await store.list({ ...rest, limit: Math.min(limit, limits.listSessionsMax) })
+      const { limit = 50, activeFrom, activeBefore, running, ...rest } = options.data
+      const { sessions: rows, next } = await store.list({
+        ...rest,
+        ...(activeFrom !== undefined && { activeFrom: Date.parse(activeFrom) }),
+        ...(activeBefore !== undefined && { activeBefore: Date.parse(activeBefore) }),
+        ...(running && { runningAt: [...(await livingNodes(roster.parts))] }),
+        limit: Math.min(limit, limits.listSessionsMax),
+      })
       const sessions = ownedStatus(rows, await livingOf(busyOwners(rows), store, isAlive))
-      return ok({ sessions: sessions.map(roster.attended), next })
+      return ok({ sessions: sessions.map((meta, index) => trashMark(roster.attended(meta), rows[index])), next })
     },
+
+    search: (options) => searchSessions(store, options),
+
+    ...createRemovals(roster),
 
     storeFile: (bytes, options) => storeFile(roster.parts, bytes, options),
 
     subscribe: ({ signal } = {}) => roster.news.follow(signal),
   }
 }
+
+/** All nodes that answer. */
+async function livingNodes({ store, isAlive }: NodeParts): Promise<ReadonlySet<string>> {
+  const all = new Set((await store.nodes()).map(({ id }) => id))
+  return livingOf(all, store, isAlive)
+}
+
+/** The metadata with since when it is in the trash, which is not on record. */
+const trashMark = (meta: Meta, row: Listed | undefined): Meta =>
+  row?.trashedAt == null ? meta : { ...meta, trashedAt: new Date(row.trashedAt).toISOString() }

@@ -1,4 +1,4 @@
-import type { Result, Settings } from '@holdfast/protocol'
+import type { Settings } from '@holdfast/protocol'
 import type { NodeRow } from '../ports/lease.ts'
 import type { RuntimeParts } from './effect/parts.ts'
 
@@ -9,9 +9,9 @@ export type NodeParts = RuntimeParts & {
   readonly isAlive: (node: NodeRow) => Promise<boolean>
   /** A handle nobody is likely to have; `attempt` grows while they do. */
   readonly newHandle: (attempt: number) => string
-  /** The real path of a directory that exists. Refused: bad_workdir. */
-  readonly resolveWorkdir: (path: string) => Promise<Result<string>>
   readonly defaultModel: Settings['model']
+  /** Names the sessions that nobody named, after their first turn; nobody does when absent. */
+  readonly titleModel?: Settings['model'] | undefined
   /** How long a session that owes nothing stays in memory; `limits.idleUnloadMs` when absent. */
   readonly idleUnloadMs?: number | undefined
 }

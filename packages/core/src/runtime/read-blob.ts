@@ -3,6 +3,7 @@ import { type BlobHash, limits } from '@holdfast/protocol'
 import { fatesOf } from '../context/told-files.ts'
 import type { Window } from '../context/window.ts'
 import type { Blobs } from '../ports/blobs.ts'
+import { checkedBlob } from './checked-blob.ts'
 
 /**
  * The bytes of the window's file parts that a model is sent, each read once. A blob that is gone, or no longer what its
@@ -57,10 +58,11 @@ function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
   return whole
 }
 
+/** A blob held whole, or null when it is gone. Throws a fault when it is damaged. */
 export async function readBlob(blobs: Pick<Blobs, 'open'>, hash: BlobHash): Promise<Uint8Array | null> {
   const stream = await blobs.open(hash)
   if (!stream) return null
   const chunks: Uint8Array[] = []
-  for await (const chunk of stream) chunks.push(chunk)
+  for await (const chunk of checkedBlob(hash, stream)) chunks.push(chunk)
   return Buffer.concat(chunks)
 }

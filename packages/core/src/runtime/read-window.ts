@@ -1,10 +1,14 @@
-import { clipLine, isOnLine, type Recorded, type Seq, type SessionId } from '@holdfast/protocol'
+import { clipLine, isOnLine, limits, type Recorded, type Seq, type SessionId } from '@holdfast/protocol'
 import { toWindow, type Window, windowEvents } from '../context/window.ts'
-import type { Log } from '../ports/log.ts'
+import type { Log, ReadRecord } from '../ports/log.ts'
 import type { WindowPlace } from '../ports/requests.ts'
+import { givesUp } from './gives-up.ts'
 import { type Spans, walkLine } from './walk-line.ts'
 
-/** Thrown when a record the model must see cannot be read: better no answer than one to another question. */
+/**
+ * Thrown when a record the model must see cannot be read: better no answer than one to another question. Where a person
+ * has accepted the loss, the model is told the rest.
+ */
 export class WindowDamaged extends Error {
   override readonly name = 'WindowDamaged'
   readonly seq: Seq
@@ -40,24 +44,39 @@ export async function readWindow(
   const calls = [...records, ...kept].flatMap(({ seq: call, event }) =>
     event.type === 'call.requested' && !known.has(call) ? [call] : [],
   )
-  const others = calls.length === 0 ? [] : (await log.readRefs(id, calls)).map(readable)
+  const others = calls.length === 0 ? [] : await readable(log, id, await log.readRefs(id, calls))
   return toWindow({ summary, from, records, settled: [...records, ...others], pinned: kept, prompt: asked })
 }
 
 async function readLine(log: Pick<Log, 'read'>, id: SessionId, spans: Spans): Promise<Recorded[]> {
-  const records: Recorded[] = []
+  const records: ReadRecord[] = []
   for await (const record of walkLine(log, id, spans, { types: [...windowEvents, 'call.settled'] })) {
-    records.push(readable(record))
+    records.push(record)
   }
-  return records
+  return readable(log, id, records)
 }
 
 async function readOne(log: Pick<Log, 'read'>, id: SessionId, seq: number): Promise<Recorded | null> {
-  const [record] = await log.read(id, { after: seq - 1, upTo: seq, limit: 1 })
-  return record ? readable(record) : null
+  const [record] = await readable(log, id, await log.read(id, { after: seq - 1, upTo: seq, limit: 1 }))
+  return record ?? null
 }
 
-function readable(record: Awaited<ReturnType<Log['read']>>[number]): Recorded {
-  if ('lost' in record) throw new WindowDamaged(record.seq)
-  return record
+/** These records without those that were given up. */
+async function readable(log: Pick<Log, 'read'>, id: SessionId, records: readonly ReadRecord[]): Promise<Recorded[]> {
+  const lost = records.filter((record) => 'lost' in record)
+  const repairs = lost.length === 0 ? [] : await readRepairs(log, id)
+  const damaged = lost.find(({ seq }) => !repairs.some((repair) => givesUp(repair, seq)))
+  if (damaged) throw new WindowDamaged(damaged.seq)
+  return records.filter((record): record is Recorded => !('lost' in record))
+}
+
+async function readRepairs(log: Pick<Log, 'read'>, id: SessionId): Promise<readonly ReadRecord[]> {
+  const repairs: ReadRecord[] = []
+  for (let after = 0; ; ) {
+    const page = await log.read(id, { after, limit: limits.pageRecordsMax, types: ['log.repaired'] })
+    repairs.push(...page)
+    const last = page.at(-1)
+    if (last === undefined || page.length < limits.pageRecordsMax) return repairs
+    after = last.seq
+  }
 }

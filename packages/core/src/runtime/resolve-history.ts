@@ -38,7 +38,7 @@ export async function resolveHistory(
     case 'fork':
       return ok({ ...(await turnFacts(parts, command.at)), fork: parts.newSessionId() })
     case 'truncateHistory':
-      return ok(await tailFacts(parts, command.keepLast))
+      return ok(await tailFacts(parts, command))
     case 'togglePin':
     case 'toggleToolCollapse':
       return ok({ ...(await messageFacts(parts, command.message)), contextTokens: contextTokensOf(parts) })
@@ -56,8 +56,9 @@ export async function resolveHistory(
       const saved = await writeArtefact(parts, parts.aside())
       return saved.ok ? ok(saved.value ? { saved: saved.value } : {}) : saved
     }
-    case 'switchBranch':
     case 'setHistory':
+      return ok(await summaryFacts(parts))
+    case 'switchBranch':
     case 'seedMessages':
     case 'addSystemMessage':
     case 'setSummary':
@@ -130,15 +131,29 @@ export async function findAnswer(parts: EffectParts): Promise<Pin | null> {
 }
 
 /** The place of the last messages of the line, read from its end, with what their calls came to. */
-async function tailFacts(parts: EffectParts, keepLast: number): Promise<Facts> {
-  let left = keepLast
+async function tailFacts(
+  parts: EffectParts,
+  { keepLast, from = 0 }: Extract<HistoryCommand, { type: 'truncateHistory' }>,
+): Promise<Facts> {
+  let messages = 0
   let tokens = 0
   for await (const record of walkNow(parts, { types: [...messageEvents, 'call.settled'], newestFirst: true })) {
+    if (record.seq < from) break
     if (!('lost' in record)) tokens += eventTokens(record.event)
     if (!('lost' in record) && !isMessageEvent(record.event)) continue
-    if (--left === 0) return { keepFrom: { seq: record.seq, tokens } }
+    if (++messages === keepLast) return { keepFrom: { seq: record.seq, tokens, messages } }
   }
-  return {}
+  return keepLast === undefined ? { keepFrom: { seq: from, tokens, messages } } : {}
+}
+
+/** What a program set as the summary, where that is what holds: it set it for whatever the history is. */
+async function summaryFacts({ store, session, state }: EffectParts): Promise<Facts> {
+  const { checkpoint } = state()
+  if (checkpoint === null) return {}
+  const [written] = await store.read(session, { after: checkpoint - 1, upTo: checkpoint, limit: 1 })
+  if (!written || 'lost' in written || written.event.type !== 'checkpoint.written') return {}
+  const { why, summary } = written.event
+  return why === 'made' && summary !== '' ? { setSummary: summary } : {}
 }
 
 /** The line as it stands now. */

@@ -1,5 +1,6 @@
 import {
   type ApprovalId,
+  type CommandType,
   type Content,
   type EventOf,
   type Fault,
@@ -44,6 +45,12 @@ export async function resolve(parts: EffectParts, { command, commandId }: Submis
     }
     case 'enterExec':
       return ok(command.keepPlan && parts.state().lastAnswer === null ? { lastAnswer: await findAnswer(parts) } : {})
+    case 'moveWorkdir': {
+      const workdir = await parts.resolveWorkdir(command.workdir)
+      return workdir.ok ? ok({ workdir: workdir.value }) : workdir
+    }
+    case 'pinSession':
+    case 'rename':
     case 'abort':
     case 'enterPlan':
     case 'setThinkingLevel':
@@ -57,6 +64,7 @@ export async function resolve(parts: EffectParts, { command, commandId }: Submis
     case 'revokeToolTrust':
     case 'claimDriver':
     case 'handOver':
+    case 'appendClientEvent':
       return ok({})
     default:
       return resolveHistory(parts, command, commandId)
@@ -76,6 +84,12 @@ function refuseModel({ models, state }: EffectParts, model = state().settings.mo
   const found = models.find(model)
   return found.type === 'ready' ? null : fault(found.type, found.message, { model })
 }
+
+/** The commands of which it depends on where the session stands, when they are decided, what they need to know of the past. */
+export const namesPast: ReadonlySet<CommandType> = new Set([
+  ...(['branchAt', 'rewind', 'fork', 'truncateHistory', 'setHistory', 'enterExec'] as const),
+  ...(['togglePin', 'toggleToolCollapse', 'toggleAllToolCollapses'] as const),
+])
 
 /** How an approval that no longer waits was answered, so that a late answer is told whose it was. */
 async function pastApproval({ store, session, state }: EffectParts, approval: ApprovalId): Promise<Facts> {

@@ -21,6 +21,9 @@ import { createRestarts } from './restarts.ts'
 import { openRunner, type SessionRunner } from './session-runner.ts'
 import { settleCrashed } from './settle-crashed.ts'
 import { startSession } from './start-session.ts'
+import { createStorageWatch } from './storage-watch.ts'
+import { createTitling } from './titling.ts'
+import { createTurnstiles } from './turnstiles.ts'
 import { createUnloader } from './unloader.ts'
 
 /** The sessions that are awake in this process, and the right to wake others. */
@@ -40,6 +43,8 @@ export interface Roster {
   attended(meta: Meta): Meta
   /** Takes the session out of memory and gives it up: what ran is interrupted, and anyone may wake it again. */
   unload(id: SessionId): Promise<void>
+  /** Does something with a session while nobody wakes it: who would, waits until `work` is done. */
+  alone<Value>(id: SessionId, work: () => Promise<Value>): Promise<Value>
   /** Settles what dead nodes left open, removes what nobody spoke in, and returns the dead. A starting node does this once. */
   settleCrashed(): Promise<readonly NodeRow[]>
   close(): Promise<void>
@@ -51,10 +56,14 @@ export function createRoster(parts: NodeParts): Roster {
   const { store, node, clock, idleUnloadMs = limits.idleUnloadMs } = parts
   const held = new Map<SessionId, Held>()
   const waking = new Map<SessionId, Promise<Result<SessionRunner>>>()
+  const leaving = new Map<SessionId, Promise<void>>()
+  const takeTurns = createTurnstiles<SessionId>()
   const inBackground = createBackground(parts.onProblem)
+  const storageWatch = createStorageWatch({ store, clock, inBackground })
   const unloader = createUnloader(clock, idleUnloadMs, (id) => inBackground(`unloading ${id}`, unload(id, 'stopped')))
   const news = createNews()
   const notifying = createNotifying(parts.onProblem)
+  const titling = createTitling(parts, parts.titleModel)
   const restarts = createRestarts(clock)
   let isClosing = false
 
@@ -64,7 +73,10 @@ export function createRoster(parts: NodeParts): Roster {
     const { lease, takenFrom } = claimed.value
     const runner = await runnerFor(id, lease)
     if (!runner.ok) {
-      await store.release(id, node.id, lease.epoch)
+      // What refused the session may refuse this too; as its owner we may claim it again.
+      await store
+        .release(id, node.id, lease.epoch)
+        .catch((cause) => parts.onProblem({ where: `releasing ${id}`, cause }))
       return runner
     }
     held.set(id, { runner: runner.value, lease })
@@ -80,6 +92,7 @@ export function createRoster(parts: NodeParts): Roster {
   function look(runner: SessionRunner): void {
     unloader.look(runner)
     notifying.look(runner.id, runner.folded().state)
+    titling.look(runner)
   }
 
   const attended = (meta: Meta): Meta => ({ ...meta, attachments: held.get(meta.id)?.runner.hub.attached ?? 0 })
@@ -94,6 +107,7 @@ export function createRoster(parts: NodeParts): Roster {
       epoch,
       parts,
       loaded: loaded.value,
+      storageWatch,
       fork: (from, forked) => forkSession(parts, id, from, forked),
       touched: () => {
         const one = held.get(id)
@@ -124,8 +138,14 @@ export function createRoster(parts: NodeParts): Roster {
 
   async function unload(id: SessionId, reason: 'stopped' | 'closing'): Promise<void> {
     const one = held.get(id)
-    if (!one) return
+    if (!one) return leaving.get(id)
     forget(id)
+    const left = letGo(id, one, reason)
+    leaving.set(id, left)
+    return left.finally(() => leaving.get(id) === left && leaving.delete(id))
+  }
+
+  async function letGo(id: SessionId, one: Held, reason: 'stopped' | 'closing'): Promise<void> {
     await one.runner.stop(reason)
     news.tell({ type: 'session.stopped', session: id, reason })
     await store.release(id, node.id, one.lease.epoch)
@@ -133,6 +153,7 @@ export function createRoster(parts: NodeParts): Roster {
   }
 
   async function wake(id: SessionId): Promise<Result<SessionRunner>> {
+    for (let busy = takeTurns.free(id); busy; busy = takeTurns.free(id)) await busy
     if (isClosing) return refuse(fault('session_stopped', 'This process is closing.'))
     const known = held.get(id)
     if (known) return ok(known.runner)
@@ -156,15 +177,23 @@ export function createRoster(parts: NodeParts): Roster {
     awake: (id) => held.get(id)?.runner ?? null,
     all: () => [...held.values()].map(({ runner }) => runner),
     unload: (id) => unload(id, 'stopped'),
+    alone: (id, work) =>
+      takeTurns.take(id, async () => {
+        await waking.get(id)
+        await leaving.get(id)?.catch(() => undefined) // who let it go hears of it
+        return work()
+      }),
     settleCrashed: () => settleCrashed(parts, roster),
 
     async close() {
       isClosing = true
       await Promise.allSettled(waking.values()) // whoever woke them hears how it went
       // One that cannot be given up must not keep the others: its lease falls to whoever finds this node gone.
-      const letGo = (id: SessionId) =>
+      const leave = (id: SessionId) =>
         unload(id, 'closing').catch((cause) => parts.onProblem({ where: `unloading ${id}`, cause }))
-      await Promise.all([...held.keys()].map(letGo))
+      await Promise.all([...held.keys()].map(leave))
+      await Promise.allSettled(leaving.values())
+      await titling.close()
       await store.removeUnspoken([node.id])
       await store.removeNode(node.id)
     },

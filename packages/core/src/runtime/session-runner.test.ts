@@ -122,24 +122,6 @@ describe('an abort that is owed', () => {
   })
 })
 
-describe('a disk that refuses what is written', () => {
-  it('is a flag beside the status, until it takes something again', async () => {
-    const store = createFaultyStore(createMemoryStore())
-    const house = await openMemoryHouse({ store })
-    const flag = async () => {
-      const now = await house.handle.snapshot()
-      return now.ok && now.value.here?.storageError
-    }
-    expect(await flag()).toBe(false)
-    store.breakDown()
-    await house.send('a', { type: 'enterPlan' })
-    expect(await flag()).toBe(true)
-    store.heal()
-    await house.send('a', { type: 'enterPlan' })
-    expect(await flag()).toBe(false)
-  })
-})
-
 describe('a command sent again', () => {
   it('gets its first answer and changes nothing', async () => {
     const house = await openMemoryHouse({ script: [[say('Hi.')]] })

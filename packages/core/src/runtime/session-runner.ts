@@ -1,6 +1,5 @@
 import {
   type Answer,
-  type CommandType,
   type EventOf,
   type Fault,
   fault,
@@ -9,6 +8,7 @@ import {
   type Result,
   refuse,
   type SessionId,
+  type StorageError,
   type Submission,
 } from '@holdfast/protocol'
 import { answerOf, decide } from '../session/decide.ts'
@@ -20,7 +20,7 @@ import { createAsides } from './asides.ts'
 import { createDamageCheck } from './damage.ts'
 import type { EffectParts, RuntimeParts } from './effect/parts.ts'
 import { createPerform } from './effect/perform-effect.ts'
-import { blobsOf, encodeRecords, trustChangesOf } from './encode-records.ts'
+import { blobsIn, encodeRecords, trustChangesOf } from './encode-records.ts'
 import { endLeftovers } from './end-leftovers.ts'
 import { createHub, type Hub } from './hub.ts'
 import { createBackground } from './in-background.ts'
@@ -28,9 +28,10 @@ import { type Folded, fold, type LoadedSession } from './load-session.ts'
 import { createMailbox } from './mailbox.ts'
 import { createPerformer } from './performer.ts'
 import { createRequests } from './requests.ts'
-import { resolve } from './resolve.ts'
+import { namesPast, resolve } from './resolve.ts'
 import { seatRefusal } from './seat-refusal.ts'
 import { createSnapshotKeeper } from './snapshot-keeper.ts'
+import { notTaken, type StorageWatch } from './storage-watch.ts'
 
 /** A session that is awake: one mailbox, its folds, its subscribers, its effects. */
 export interface SessionRunner {
@@ -40,9 +41,11 @@ export interface SessionRunner {
   folded(): Folded
   /** Whether a summary is being written that someone asked for: until it is, the session is in use. */
   isWriting(): boolean
-  /** Whether the store refused the last write: beside the status, until one is taken again. */
-  isStorageFailing(): boolean
+  /** Why the store refuses what the session writes: beside the status, until it takes writes again. */
+  storageError(): StorageError | null
   submit(submission: Submission): Promise<Result<Answer>>
+  /** Tells the session what came of work that was done beside it. */
+  tell(report: Report): Promise<Result<Answer>>
   /** Ends all work here and lets go of the session: what ran is interrupted, open questions go on waiting. */
   stop(reason: 'stopped' | 'closing'): Promise<void>
 }
@@ -52,6 +55,7 @@ export type RunnerOptions = {
   readonly epoch: number
   readonly parts: RuntimeParts
   readonly loaded: LoadedSession
+  readonly storageWatch: StorageWatch
   /** Makes the session that a record names, if it is not there yet. */
   readonly fork: (from: Folded, forked: EventOf<'session.forked'>) => Promise<Result<unknown>>
   /** Something happened, on record or in the seats. */
@@ -62,13 +66,8 @@ export type RunnerOptions = {
 
 type Refusal = Extract<Result<void>, { ok: false }>
 
-/** The commands of which it depends on where the session stands, when they are decided, what they need to know of the past. */
-const namesPast: ReadonlySet<CommandType> = new Set([
-  ...(['branchAt', 'rewind', 'fork', 'truncateHistory', 'enterExec'] as const),
-  ...(['togglePin', 'toggleToolCollapse', 'toggleAllToolCollapses'] as const),
-])
-
-const storageRetryMs = 500
+/** When to come back to a session that went away. */
+const comeBackMs = 500
 
 /** Wakes a session. Recovery is the ordinary path: fold, report the restart, plan. */
 export async function openRunner({
@@ -76,6 +75,7 @@ export async function openRunner({
   epoch,
   parts,
   loaded,
+  storageWatch,
   fork,
   touched,
   abandoned,
@@ -83,10 +83,10 @@ export async function openRunner({
   const { store, clock } = parts
   let current: Folded = { state: loaded.state, row: loaded.row }
   let closed: Fault | null = null
-  let isStorageFailing = false
   const asides = createAsides(touched)
 
   const hub = createHub(id, touched)
+  const storage = storageWatch.join(hub.tellStorage)
   const mailbox = createMailbox()
   const checkDamage = createDamageCheck()
   const isKept = loaded.state.origin?.persist !== false
@@ -98,6 +98,7 @@ export async function openRunner({
     session: id,
     epoch,
     hub,
+    storage,
     state: () => current.state,
     findDamage: () => checkDamage(effects),
     aside: asides.signal,
@@ -152,10 +153,10 @@ export async function openRunner({
       records,
       entry: next.row.entry,
       clearDraft: events.some(({ type }) => type === 'step.ended'),
-      blobs: events.flatMap(blobsOf),
+      blobs: blobsIn(events),
       trust: events.flatMap(trustChangesOf),
     })
-    isStorageFailing = !appended.ok && appended.fault.code === 'storage_error'
+    storage.hear(appended)
     if (!appended.ok) return refusedAppend(input, appended)
 
     current = next
@@ -177,7 +178,9 @@ export async function openRunner({
     const { code } = refusal.fault
     if (code === 'command_seen') return retryOf(input, refusal)
     if (code === 'fenced' || code === 'log_moved' || code === 'session_not_found') abandon(refusal.fault)
-    if (code === 'storage_error' && (await isBehind())) abandon(fault('log_moved', 'The log is ahead of its session.'))
+    if (code !== 'storage_error') return refusal
+    if (await isBehind()) abandon(fault('log_moved', 'The log is ahead of its session.'))
+    else if (input.type === 'command' && input.command.type !== 'abort') return refuse(notTaken(refusal.fault))
     return refusal
   }
 
@@ -190,19 +193,16 @@ export async function openRunner({
   /** Another owner has the session, or it is gone: nothing we still do here counts. */
   function abandon(reason: Fault): void {
     closed = reason
+    storage.leave()
     asides.end()
     performer.reconcile([])
-    hub.end('failed', storageRetryMs)
+    hub.end('failed', comeBackMs)
     abandoned(reason)
   }
 
-  /** What an effect did must be recorded: while the disk refuses, it is offered again until it is taken. */
-  async function report(came: Report): Promise<Result<Answer>> {
-    for (;;) {
-      const taken = await mailbox.put(() => step(came))
-      if (taken.ok || taken.fault.code !== 'storage_error' || closed) return taken
-      await pause(storageRetryMs)
-    }
+  /** What an effect did must be recorded. */
+  function report(came: Report): Promise<Result<Answer>> {
+    return storage.insist(() => mailbox.put(() => step(came)))
   }
 
   /** A question whose time ran out while nobody watched the clock is a no before anyone can answer it. */
@@ -271,24 +271,29 @@ export async function openRunner({
     // The next wake settles what could not be settled now; but someone should know that it was not.
     if (!settled.ok && !closed) parts.onProblem({ where: `stopping ${id}`, cause: settled.fault })
     closed ??= fault('session_stopped', 'The session was unloaded here. Open it again to go on.')
+    storage.leave()
     performer.reconcile([])
     await performer.settled()
     await snapshots.finish(current).catch((cause) => parts.onProblem({ where: `snapshot of ${id}`, cause }))
-    hub.end(reason, reason === 'closing' ? storageRetryMs : null)
+    hub.end(reason, reason === 'closing' ? comeBackMs : null)
   }
 
   effects.requests.expect()
   await endLeftovers(current.state, parts.tools)
   const restarted = await mailbox.put(async () => step({ type: 'process.restarted', draft: await store.loadDraft(id) }))
-  if (!restarted.ok) return restarted
+  if (!restarted.ok) {
+    storage.leave()
+    return restarted
+  }
   performer.reconcile(plan(current.state))
   return ok({
     id,
     hub,
     folded: () => current,
-    isStorageFailing: () => isStorageFailing,
+    storageError: () => storage.error,
     isWriting: asides.isBusy,
     submit,
+    tell: report,
     stop,
   })
 }

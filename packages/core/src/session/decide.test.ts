@@ -48,6 +48,7 @@ describe('a report', () => {
       files: [],
     },
     'process.escaped': { type: 'process.escaped', tool: 'shell', text: 'sleep (17) still runs' },
+    'title.written': { type: 'title.written', title: 'Harbour', model: 'sim/model', usage },
     'process.stopped': { type: 'process.stopped', draft: null },
     'process.restarted': { type: 'process.restarted', draft: null },
   } as const satisfies Record<Report['type'], Report>
@@ -62,6 +63,7 @@ describe('a report', () => {
     ['tool.starting', after(...requested, approvedBy(5)), 'call.started'],
     ['tool.finished', phases.started, 'call.settled'],
     ['process.escaped', phases.idle, 'note.added'],
+    ['title.written', phases.idle, 'settings.changed'],
     ['process.stopped', phases.thinking, 'step.ended turn.ended'],
     ['process.restarted', phases.thinking, 'step.ended turn.ended'],
   ])('%s counts while it is owed', (type, state, expected) => {
@@ -83,6 +85,8 @@ describe('a report', () => {
     ['tool.starting', phases.started],
     ['tool.finished', phases.asked],
     ['tool.finished', after(...requested, approvedBy(5), { type: 'call.started', call: 5 }, settled(5))],
+    ['title.written', after({ type: 'settings.changed', title: 'Mine' })],
+    ['title.written', after({ type: 'settings.changed', title: '' })],
     ['process.stopped', phases.idle],
     ['process.restarted', phases.idle],
   ])('%s that comes too late, or twice, changes nothing', (type, state) => {

@@ -1,7 +1,10 @@
 import { type Answer, type Event, fault, ok, type Recorded, type Result, refuse, unreachable } from '@holdfast/protocol'
 import { respondToApproval } from './decide/approval.ts'
+import { withoutAwaited } from './decide/awaited.ts'
 import { beginCall, expireApproval, judgeCall, settleCall, tellEscape } from './decide/call.ts'
+import { appendClientEvent } from './decide/client-event.ts'
 import { decideHistory, historyResult } from './decide/history.ts'
+import { keepingResult, moveWorkdir, nameIt, pinSession, rename } from './decide/keeping.ts'
 import { withLengths } from './decide/length.ts'
 import { enterMode } from './decide/mode.ts'
 import { continueTurn, sendPrompt } from './decide/prompt.ts'
@@ -18,7 +21,7 @@ import type { SessionState } from './state.ts'
  */
 export function decide(state: SessionState, input: Input): Result<readonly Event[]> {
   const decided = decideInput(state, input)
-  return decided.ok ? ok(withLengths(state, decided.value)) : decided
+  return decided.ok ? ok(withLengths(state, withoutAwaited(state, decided.value))) : decided
 }
 
 function decideInput(state: SessionState, input: Input): Result<readonly Event[]> {
@@ -41,6 +44,8 @@ function decideInput(state: SessionState, input: Input): Result<readonly Event[]
       return ok(beginCall(state, input))
     case 'tool.finished':
       return ok(settleCall(state, input))
+    case 'title.written':
+      return ok(nameIt(state, input))
     case 'process.escaped':
       return ok(tellEscape(state, input))
     case 'process.stopped':
@@ -96,6 +101,14 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Resu
       const { level: thinkingLevel } = command
       return ok(state.settings.thinkingLevel === thinkingLevel ? [] : [{ type: 'settings.changed', thinkingLevel }])
     }
+    case 'pinSession':
+      return ok(pinSession(state, command))
+    case 'rename':
+      return ok(rename(state, command))
+    case 'moveWorkdir':
+      return moveWorkdir(state, command, facts)
+    case 'appendClientEvent':
+      return ok(appendClientEvent(command))
     default:
       return decideHistory(state, command, facts)
   }
@@ -109,5 +122,5 @@ const isPreparing = ({ turn }: SessionState, number: number) => turn.phase === '
 export function answerOf({ seq, event }: Recorded): Answer {
   if (event.type === 'prompt.queued') return { seq, result: { queued: event.queue } }
   if (event.type === 'queue.removed' && event.recalled) return { seq, result: { entries: event.entries } }
-  return { seq, result: historyResult(event) }
+  return { seq, result: event.type === 'settings.changed' ? keepingResult(event) : historyResult(event) }
 }

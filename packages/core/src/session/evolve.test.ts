@@ -39,6 +39,16 @@ describe('each event', () => {
       [{ type: 'settings.changed', mode: 'plan' }],
       { settings: { mode: 'plan', model: 'sim/model' } },
     ],
+    ['settings.changed', [{ type: 'settings.changed', pinned: true }], { isPinned: true }],
+    [
+      'settings.changed',
+      [
+        { type: 'settings.changed', pinned: true },
+        { type: 'settings.changed', pinned: false },
+      ],
+      { isPinned: false },
+    ],
+    ['settings.changed', [{ type: 'settings.changed', workdir: '/moved' }], { origin: { workdir: '/moved' } }],
     ['context.changed', [{ type: 'context.changed', system: aHash, tools: aHash }], { context: { system: aHash } }],
     ['prompt.queued', [queued('steering', 'hi')], { queue: [{ id: 2, queue: 'steering', content: text }] }],
     [
@@ -148,6 +158,24 @@ describe('each event', () => {
       { compaction: { failedAt: 0 } },
     ],
     [
+      'call.requested',
+      [{ type: 'call.requested', turn: 0, step: 2, tool: 'look', args: {}, provider: 'seed', givenId: 'a' }],
+      { awaited: [{ call: 2, id: 'a' }], turn: { phase: 'idle' } },
+    ],
+    [
+      'call.settled',
+      [
+        { type: 'call.requested', turn: 0, step: 2, tool: 'look', args: {}, provider: 'seed', givenId: 'a' },
+        settled(2),
+      ],
+      { awaited: [], turn: { phase: 'idle' } },
+    ],
+    [
+      'client.said',
+      [{ type: 'client.said', event: { eventId: 'one', type: 'shown' }, complete: true }],
+      { clientEventsComplete: true },
+    ],
+    [
       'message.collapsed',
       [{ type: 'message.collapsed', message: 5, collapsed: true }],
       { collapse: { all: false, except: [5] } },
@@ -173,6 +201,9 @@ describe('each event', () => {
     ['summary.saved', { type: 'summary.saved', turn: 0, path: 'a.md', text: '# A', usage: null }, 1, 0],
     ['session.forked', { type: 'session.forked', fork: aSession, base: 1, line: [{ from: 1, to: null }] }, 0, 0],
     ['log.repaired', { type: 'log.repaired', lost: [1] }, 0, 0],
+    ['message.given', { type: 'message.given', turn: 0, message: { role: 'user', content: null }, records: 1 }, 0, 0],
+    ['client.said', { type: 'client.said', event: { eventId: 'one', type: 'shown' } }, 0, 0],
+    ['note.added', { type: 'note.added', turn: 0, kind: 'system', level: 'info', text: 'told', told: true }, 1, 5],
   ]
   it.each(counting)(
     '%s moves nothing but the seq and the counts: state holds no message bodies',

@@ -20,7 +20,7 @@ import { addCheckpoint, dropCheckpoint, inherit, moveLine } from './line.ts'
 import { type Call, type CallProgress, compactionFailed, type SessionState, type Turn } from './state.ts'
 
 /** The number of this fold. Change it whenever the same log would fold to another state: old snapshots are then dropped. */
-export const foldNumber = 7
+export const foldNumber = 8
 
 /** Folds one record. Total, synchronous, and never refuses: what is in the log has happened. */
 export function evolve(state: SessionState, record: Recorded): SessionState {
@@ -52,8 +52,9 @@ function changed(state: SessionState, { seq, at, event }: Recorded): SessionStat
       return fork ? inherit(started, fork) : started
     }
     case 'settings.changed': {
-      const { type: _, ...given } = event
-      return { ...state, settings: { ...state.settings, ...withoutUndefined(given) } }
+      const { type: _, named: _named, pinned = state.isPinned, workdir, ...given } = event
+      const settings = { ...state.settings, ...withoutUndefined(given) }
+      return { ...(workdir === undefined ? state : moved(state, workdir)), settings, isPinned: pinned }
     }
     case 'context.changed':
       return { ...state, context: { system: event.system, tools: event.tools } }
@@ -86,6 +87,8 @@ function changed(state: SessionState, { seq, at, event }: Recorded): SessionStat
       return { ...state, turn: { phase: 'thinking', step, model, thinkingLevel, ...counted(state.turn, 1) } }
     }
     case 'call.requested': {
+      const { givenId: id } = event
+      if (id !== undefined) return { ...state, awaited: [...state.awaited, { call: CallId.parse(seq), id }] }
       const call = { id: CallId.parse(seq), tool: event.tool, status: 'requested' } as const
       return { ...state, turn: withCall(state.turn, event.step, call) }
     }
@@ -109,8 +112,11 @@ function changed(state: SessionState, { seq, at, event }: Recorded): SessionStat
       return { ...state, turn: progressed(state.turn, event.call, { status: 'approved', argsHash: event.argsHash }) }
     case 'call.started':
       return { ...state, turn: started(state.turn, event.call, event.process ?? null) }
-    case 'call.settled':
+    case 'call.settled': {
+      const awaited = state.awaited.filter(({ call }) => call !== event.call)
+      if (awaited.length < state.awaited.length) return { ...state, awaited }
       return { ...state, turn: withoutCall(state.turn, event.call) }
+    }
     case 'turn.ended': {
       const last = { number: event.turn, reason: event.reason, ...(event.fault && { fault: event.fault }) }
       const trust = state.trust.filter(({ scope }) => scope !== 'turn') // it ends with its turn, however that ends
@@ -138,6 +144,9 @@ function changed(state: SessionState, { seq, at, event }: Recorded): SessionStat
       return { ...state, trust: addTrust(state.trust, event) }
     case 'trust.revoked':
       return { ...state, trust: event.tool === null ? [] : state.trust.filter(({ tool }) => tool !== event.tool) }
+    case 'client.said':
+      return event.complete ? { ...state, clientEventsComplete: true } : state
+    case 'message.given':
     case 'thinking.said':
     case 'summary.saved':
     case 'session.forked':
@@ -146,6 +155,12 @@ function changed(state: SessionState, { seq, at, event }: Recorded): SessionStat
     default:
       return unreachable(event)
   }
+}
+
+/** In another folder. What its former workspace trusts is that one's; what the session trusts itself stays. */
+function moved(state: SessionState, workdir: string): SessionState {
+  const trust = state.trust.filter(({ scope }) => scope !== 'workspace')
+  return { ...state, origin: state.origin && { ...state.origin, workdir }, trust }
 }
 
 /** The counts of the turn that goes on. */

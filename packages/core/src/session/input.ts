@@ -7,6 +7,7 @@ import type {
   LineLength,
   Mode,
   ModelFault,
+  ModelName,
   Outcome,
   Preview,
   ProcessMark,
@@ -39,13 +40,17 @@ export type Facts = {
   /** The newest answer on the line, where the state does not know it. */
   readonly lastAnswer?: Pin | null | undefined
   /** The first of the messages to keep, and about how many tokens they are. */
-  readonly keepFrom?: { readonly seq: Seq; readonly tokens: number } | undefined
+  readonly keepFrom?: { readonly seq: Seq; readonly tokens: number; readonly messages: number } | undefined
+  /** The summary that a program set, if that is what the model is told. */
+  readonly setSummary?: string | undefined
   /** How many tokens the model takes. */
   readonly contextTokens?: number | undefined
   readonly checkpoint?: NewCheckpoint | undefined
   /** About how many tokens of messages and summary the model is told now. */
   readonly windowTokens?: number | undefined
   readonly saved?: Pick<EventOf<'summary.saved'>, 'path' | 'text' | 'usage'> | undefined
+  /** The real path of the folder the command names. */
+  readonly workdir?: string | undefined
   /** The id for a new fork. */
   readonly fork?: SessionId | undefined
 }
@@ -115,6 +120,8 @@ export type Report =
       readonly durationMs: number
       readonly files: readonly FileChange[]
     }
+  /** A model was asked what the session is to be called. */
+  | { readonly type: 'title.written'; readonly title: string; readonly model: ModelName; readonly usage: Usage }
   /** An aborted call left something running that is out of our reach. */
   | { readonly type: 'process.escaped'; readonly tool: string; readonly text: string }
   /** The process lets go of the session, cleanly. */

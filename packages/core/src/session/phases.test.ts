@@ -79,7 +79,11 @@ const table: Readonly<Record<CommandType, Row>> = {
   summarize: atRest('nothing_to_summarize'),
   truncateHistory: { ...atRest('-'), error: 'line.moved' },
   setHistory: atRest('line.moved'),
+  appendClientEvent: always('client.said'),
   setBudgets: always('settings.changed'),
+  pinSession: always('settings.changed'),
+  rename: always('settings.changed'),
+  moveWorkdir: atRest('settings.changed'),
   // A seat is not on record: the runner answers these.
   claimDriver: always('-'),
   handOver: always('-'),

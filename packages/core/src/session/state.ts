@@ -37,6 +37,8 @@ export type SessionState = {
   readonly seq: Seq
   readonly origin: Origin | null
   readonly settings: Settings
+  /** Whether it is listed first and kept from pruning. */
+  readonly isPinned: boolean
   /** What the model was last told apart from messages. */
   readonly context: { readonly system: BlobHash; readonly tools: BlobHash } | null
   readonly line: Line
@@ -67,6 +69,10 @@ export type SessionState = {
   readonly collapse: { readonly all: boolean; readonly except: readonly MessageId[] }
   /** The newest answer, for whoever wants to keep it. */
   readonly lastAnswer: Pin | null
+  /** Calls of a conversation that a program leads, whose result it has not told yet; at most one round of them. */
+  readonly awaited: readonly AwaitedCall[]
+  /** Whether the events that clients left here cover the whole session. */
+  readonly clientEventsComplete: boolean
   /** What the session has used so far, unknown prices left out: what budgets are held against. */
   readonly used: Usage
   readonly turn: Turn
@@ -78,6 +84,8 @@ export const compactionFailed = 'compaction_failed'
 /** A message and about how many tokens it is. */
 export type Pin = Fork['pins'][number]
 export type Checkpoint = CheckpointMark
+/** A call, and what its program calls it. */
+export type AwaitedCall = { readonly call: CallId; readonly id: string }
 export type KeptBranch = Branch & LineLength & { readonly line: Line; readonly checkpoint: Seq | null }
 
 export type Origin = {
@@ -129,6 +137,7 @@ export const emptySession = (base: Seq = 0): SessionState => ({
   seq: base,
   origin: null,
   settings: { model: 'demo/agent', thinkingLevel: 'off', mode: 'exec', budgets: {} },
+  isPinned: false,
   context: null,
   line: [{ from: base + 1, to: null }],
   branch: null,
@@ -145,6 +154,8 @@ export const emptySession = (base: Seq = 0): SessionState => ({
   pins: [],
   collapse: { all: false, except: [] },
   lastAnswer: null,
+  awaited: [],
+  clientEventsComplete: false,
   used: noUsage,
   turn: { phase: 'idle', last: null },
 })

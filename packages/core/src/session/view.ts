@@ -37,6 +37,7 @@ export function viewOf(state: SessionState): SessionView {
     tokens: state.tokens,
     checkpoint: state.checkpoint,
     lastTurn: turn.phase === 'idle' && turn.last ? lastOf(turn.last) : null,
+    clientEventsComplete: state.clientEventsComplete,
   }
 }
 

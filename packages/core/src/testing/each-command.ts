@@ -36,7 +36,11 @@ export const eachCommand: { readonly [Type in CommandType]: Extract<CommandInput
   setSummary: { type: 'setSummary', summary: 'They met.' },
   truncateHistory: { type: 'truncateHistory', keepLast: 0 },
   setHistory: { type: 'setHistory', messages: [] },
+  appendClientEvent: { type: 'appendClientEvent', event: { eventId: 'one', type: 'shown' } },
   setBudgets: { type: 'setBudgets', budgets: { maxSteps: 5 } },
+  pinSession: { type: 'pinSession' },
+  rename: { type: 'rename', title: 'Harbour works' },
+  moveWorkdir: { type: 'moveWorkdir', workdir: '/elsewhere' },
   claimDriver: { type: 'claimDriver' },
   handOver: { type: 'handOver', client: 'tui' },
 }

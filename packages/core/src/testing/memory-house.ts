@@ -2,7 +2,7 @@ import { type House, type HouseOptions, openHouse } from '@holdfast/testkit'
 // The one arrow upwards of core's tests: a runtime wants some store, and the memory store passes the same contract.
 import { createMemoryBlobs, createMemoryStore } from 'holdfast/store'
 
-export { createMemoryStore }
+export { createMemoryBlobs, createMemoryStore }
 
 /** A house on a store in memory, unless the test brings its own. */
 export const openMemoryHouse = (options: Partial<HouseOptions> = {}): Promise<House> =>

@@ -1,3 +1,6 @@
+import { keepingTable } from './keeping-table.ts'
+import { json, sessionNote, store } from './shared-flags.ts'
+
 export type FlagSpec = {
   /** What its value is called in the help; a flag without one is a switch. */
   readonly takes?: string
@@ -14,9 +17,6 @@ export type CommandSpec = {
   readonly notes?: readonly string[]
 }
 
-const json = { about: 'print JSON' } as const
-const sessionNote = 'A session is named by its id, the beginning of one, its handle, or @latest (of this workspace).'
-
 /** Every command of the program. Parser, help and suggestions all read this; each command's code is loaded when it runs. */
 export const commandTable = {
   run: {
@@ -29,6 +29,7 @@ export const commandTable = {
       yes: { about: 'approve every call that asks' },
       no: { about: 'refuse every call that asks (the default)' },
       plan: { about: 'plan only: nothing is changed' },
+      store,
       json: { about: 'print one frame a line, the result last' },
     },
     notes: [
@@ -38,14 +39,19 @@ export const commandTable = {
     ],
   },
   ls: {
-    about: 'list sessions, the latest first',
+    about: 'list sessions, pinned ones first, then the latest',
     words: [],
     flags: {
       all: { about: 'of every workspace, not only this one' },
       workspace: { takes: 'dir', about: 'of that workspace' },
       search: { takes: 'text', about: 'with these words in title, preview or recent text' },
+      model: { takes: 'provider/model', about: 'with this model' },
+      age: { takes: 'age', about: 'in which someone spoke within this time: 90m, 12h, 7d or 2w' },
+      pinned: { about: 'only pinned ones' },
+      running: { about: 'only those at work' },
       limit: { takes: 'n', about: 'at most so many (default: 50)' },
       cursor: { takes: 'cursor', about: 'go on where an earlier list ended ("next" in its JSON)' },
+      store,
       json,
     },
   },
@@ -55,38 +61,61 @@ export const commandTable = {
     flags: {
       limit: { takes: 'n', about: 'only the newest so many messages' },
       branch: { takes: 'name', about: 'a line that was left and kept, instead of the one the session stands on' },
+      store,
       json,
     },
     notes: [sessionNote],
   },
+  search: {
+    about: 'find messages by their words',
+    words: ['<text>', '[more…]'],
+    flags: {
+      all: { about: 'in every workspace, not only this one' },
+      workspace: { takes: 'dir', about: 'in that workspace' },
+      session: { short: 's', takes: 'session', about: 'in this session' },
+      role: { takes: 'role', about: 'said by user, assistant, tool or system' },
+      tool: { takes: 'name', about: 'calls of this tool and what they returned' },
+      since: { takes: 'when', about: 'from then on: a date (2026-01-31) or an age (90m, 12h, 7d, 2w)' },
+      until: { takes: 'when', about: 'before then' },
+      limit: { takes: 'n', about: 'at most so many (default: 20)' },
+      cursor: { takes: 'cursor', about: 'go on where an earlier search ended ("next" in its JSON)' },
+      store,
+      json,
+    },
+    notes: [
+      'All words must occur; word* is the beginning of one, "a phrase" words in a row. The newest 1,000 messages that',
+      'match are ranked, the best first.',
+      sessionNote,
+    ],
+  },
   branch: {
     about: 'keep the line so far as a branch, and stand at the end of a turn',
     words: ['<session>', '<turn>'],
-    flags: { json },
+    flags: { store, json },
     notes: ['Prints the name of the branch that was kept. Turns count from 0.', sessionNote],
   },
   branches: {
     about: 'list the lines that were left and kept',
     words: ['<session>'],
-    flags: { json },
+    flags: { store, json },
     notes: [sessionNote],
   },
   switch: {
     about: 'take up a branch, and keep the line that is left',
     words: ['<session>', '<branch>'],
-    flags: { json },
+    flags: { store, json },
     notes: ['A branch is given by its name or its index, as branches lists them. Prints its name.', sessionNote],
   },
   rewind: {
     about: 'stand at the end of a turn again, and keep what came after as a branch',
     words: ['<session>', '<turn>'],
-    flags: { json },
+    flags: { store, json },
     notes: ['Prints the name of the branch that was kept. Turns count from 0. Files stay as they are.', sessionNote],
   },
   fork: {
     about: 'start a new session that shares the past of this one',
     words: ['<session>'],
-    flags: { at: { takes: 'turn', about: 'up to the end of this turn (default: the last that ended)' }, json },
+    flags: { at: { takes: 'turn', about: 'up to the end of this turn (default: the last that ended)' }, store, json },
     notes: ['Prints the id of the new session. Turns count from 0.', sessionNote],
   },
   export: {
@@ -100,6 +129,7 @@ export const commandTable = {
       redact: { about: 'leave out what looks like a key, a token, an e-mail address or a home directory' },
       output: { short: 'o', takes: 'file', about: 'to this file instead of standard output' },
       force: { about: 'replace the file if there is one' },
+      store,
       json: { about: 'the same as --format json' },
     },
     notes: ['JSONL is the form without loss: import takes it back, here or elsewhere.', sessionNote],
@@ -113,6 +143,7 @@ export const commandTable = {
         about: 'the program they are of (default: auto, by what is in them)',
       },
       quiet: { about: 'say only what went wrong, not what was changed' },
+      store,
       json,
     },
     notes: [
@@ -120,10 +151,11 @@ export const commandTable = {
       'Prints a line for each file that holds a session, and what was changed on the way to standard error.',
     ],
   },
+  ...keepingTable,
   tell: {
     about: 'give a session a command',
     words: ['<session>', '<command>', '[name=value…]'],
-    flags: { json },
+    flags: { store, json },
     notes: [
       'Say: sendPrompt, queueSteering, queueFollowUp content=…',
       'Queue: recallQueues, clearQueues, dequeueSteering, editQueueEntry entry=N content=…, removeQueueEntry entry=N,',
@@ -137,10 +169,52 @@ export const commandTable = {
       '  addSystemMessage text=… [level=info|error], seedMessages messages=[{"role":"user","content":"…"},…]',
       'Context: compact, undoCompaction, summarize, setSummary summary=…, truncateHistory keepLast=N,',
       '  setHistory messages=[…], appendCheckpoint messages=[…] [tokenCount=N]',
+      'Keeping: rename title=…, pinSession [pinned=true|false], moveWorkdir workdir=…',
       'Seat: claimDriver, handOver client=…; for clients that are attached, which tell never is.',
       'A value that is JSON is taken as JSON, anything else as text.',
       sessionNote,
     ],
+  },
+  stats: {
+    about: 'how much was said, used and kept',
+    words: [],
+    flags: { days: { takes: 'n', about: 'days to show, today the last (default: 30)' }, store, json },
+    notes: ['A price nobody knows is not counted as 0: such calls are counted as unpriced.'],
+  },
+  doctor: {
+    about: 'check a store, and mend what can be mended',
+    words: [],
+    flags: {
+      repair: { about: 'mend it; what is damaged is kept aside first' },
+      store,
+      json,
+    },
+    notes: [
+      'Without --repair nothing is changed. Prints a line for each finding.',
+      'Exit code 0: nothing is wrong, or all of it was mended. 1: something is.',
+    ],
+  },
+  backup: {
+    about: 'copy the store as it is now, while others write in it',
+    words: ['<file or directory>'],
+    flags: { store, json },
+    notes: [
+      'A SQLite store becomes one file with its blobs beside it, a jsonl store a directory. Nothing is replaced.',
+      'The copy is a store: use it with --store, or put it in the place of the one that was lost.',
+    ],
+  },
+  migrate: {
+    about: 'copy the store into another form, and compare the two',
+    words: [],
+    flags: {
+      to: { takes: 'url', about: 'sqlite:PATH or jsonl:DIR; empty, or what an earlier migration began' },
+      from: {
+        takes: 'url',
+        about: 'the store to copy (default: HOLDFAST_STORE, else the store of the data directory)',
+      },
+      json,
+    },
+    notes: ['The store it copies is only read. A session that cannot be copied is named, and the exit code is then 1.'],
   },
   serve: {
     about: 'the server and its page',
@@ -148,8 +222,19 @@ export const commandTable = {
     flags: {
       host: { takes: 'host', about: 'where to listen (default: 127.0.0.1)' },
       port: { takes: 'port', about: 'on which port (default: 4820; 0 takes any)' },
-      store: { takes: 'url', about: 'sqlite:PATH, jsonl:DIR or memory: (default: the store of the data directory)' },
+      store: {
+        takes: 'url',
+        about: 'sqlite:PATH, jsonl:DIR or memory: (default: HOLDFAST_STORE, else the store of the data directory)',
+      },
       mirror: { takes: 'dir', about: 'keep every session of the SQLite store as a plain file here too' },
+      'title-model': {
+        takes: 'provider/model',
+        about: 'a model that names sessions nobody named, after their first turn',
+      },
+      retention: {
+        takes: 'age',
+        about: 'put sessions into the trash in which nobody spoke for so long, once a day (default: never)',
+      },
       'no-page': { about: 'serve the API only' },
     },
     notes: [

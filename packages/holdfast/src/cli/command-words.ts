@@ -62,7 +62,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
 const waysToGive = (field: string): string => (words[field] ?? ['…']).map((value) => `${field}=${value}`).join(' or ')
 
 /** Fields that are text whatever they look like, where the command takes a text; of these only a prompt may be a list, of parts. */
-const textFields = ['content', 'message', 'tool', 'client', 'argsHash', 'text', 'summary']
+const textFields = ['content', 'message', 'tool', 'client', 'argsHash', 'text', 'summary', 'title', 'workdir']
 
 /** A prompt that happens to be a number or `true` is still what a person wrote. */
 function readValue(field: string, schema: Field | undefined, text: string): unknown {

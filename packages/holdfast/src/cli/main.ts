@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { findHome } from '../home.ts'
+import { findHome, storeOf } from '../home.ts'
 import { createOutput } from './output.ts'
 import type { Place } from './place.ts'
 import { runProgram } from './program.ts'
@@ -16,14 +16,13 @@ const near = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const place: Place = {
   environment,
   home: findHome(environment),
+  store: storeOf(environment),
   version: versionOf(near('../../package.json')),
   pageDir: near(isBuilt ? '../page' : '../../../web/dist'),
   pid: process.pid,
   now: () => Date.now(),
   cwd: () => process.cwd(),
-  get input() {
-    return process.stdin // opened only by who reads it
-  },
+  input: () => process.stdin,
   out: createOutput({ stream: process.stdout, isColoured, isVital: true }),
   err: createOutput({ stream: process.stderr, isColoured, isVital: false }),
   untilInterrupted,

@@ -6,6 +6,8 @@ import type { Output } from './output.ts'
 export type Place = {
   readonly environment: Environment
   readonly home: Home
+  /** The store that was asked for, by flag or environment; the home's own when nobody asked. */
+  readonly store: string | undefined
   readonly version: string
   /** Where the built page lies. */
   readonly pageDir: string
@@ -13,7 +15,8 @@ export type Place = {
   readonly now: () => number
   /** The current directory; throws where it has been removed. */
   readonly cwd: () => string
-  readonly input: Readable & { readonly isTTY?: boolean }
+  /** Standard input, opened only by who reads it. */
+  readonly input: () => Readable & { readonly isTTY?: boolean }
   readonly out: Output
   readonly err: Output
   /** From now on the first Ctrl-C or request to end aborts this signal, and the second ends the process at once. */

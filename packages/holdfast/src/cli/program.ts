@@ -16,6 +16,7 @@ const load: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
   run: async () => (await import('./commands/run.ts')).run,
   ls: async () => (await import('./commands/ls.ts')).ls,
   show: async () => (await import('./commands/show.ts')).show,
+  search: async () => (await import('./commands/search.ts')).search,
   branch: async () => (await import('./commands/shape.ts')).branch,
   branches: async () => (await import('./commands/branches.ts')).branches,
   switch: async () => (await import('./commands/shape.ts')).switchBranch,
@@ -23,7 +24,17 @@ const load: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
   fork: async () => (await import('./commands/shape.ts')).fork,
   export: async () => (await import('./commands/export.ts')).exportSession,
   import: async () => (await import('./commands/import.ts')).importSessions,
+  rename: async () => (await import('./commands/keep.ts')).rename,
+  pin: async () => (await import('./commands/keep.ts')).pin,
+  rm: async () => (await import('./commands/rm.ts')).rm,
+  prune: async () => (await import('./commands/prune.ts')).prune,
+  trash: async () => (await import('./commands/trash.ts')).trash,
+  'mv-workspace': async () => (await import('./commands/mv-workspace.ts')).mvWorkspace,
   tell: async () => (await import('./commands/tell.ts')).tell,
+  stats: async () => (await import('./commands/stats.ts')).stats,
+  doctor: async () => (await import('./commands/doctor.ts')).doctor,
+  backup: async () => (await import('./commands/backup.ts')).backup,
+  migrate: async () => (await import('./commands/migrate.ts')).migrate,
   serve: async () => (await import('./commands/serve.ts')).serve,
 }
 
@@ -63,9 +74,15 @@ async function dispatch(argv: readonly string[], place: Place): Promise<Ended> {
 async function runCommand<Name extends CommandName>(name: Name, argv: readonly string[], place: Place): Promise<Ended> {
   const parsed = parseArgs(name, argv)
   if (parsed.type === 'misused') return misused(parsed.message)
-  if (parsed.type === 'args') return (await load[name]())(parsed.args, place)
+  if (parsed.type === 'args') return (await load[name]())(parsed.args, atStore(parsed.args.flags, place))
   await place.out.write(commandHelp(name))
   return ended()
+}
+
+/** A store that was named on the command line counts for all of the command. */
+function atStore(flags: object, place: Place): Place {
+  const store = 'store' in flags && typeof flags.store === 'string' ? flags.store : place.store
+  return { ...place, store }
 }
 
 const unknownCommand = (name: string): string =>

@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs'
 import { connectHoldfast } from '@holdfast/client'
 import type { Problem } from '@holdfast/core/ports'
-import { ok, type Result, type Sessions } from '@holdfast/protocol'
+import { ok, type Result, refuse, type Sessions } from '@holdfast/protocol'
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import type { Place } from './place.ts'
+import { diskStoreOf, isOfServer, missingStore } from './place-store.ts'
 import { readServerFile, readToken, type ServerFile } from './server-file.ts'
 import { checkName, noSession } from './session-name.ts'
 
@@ -14,27 +15,45 @@ export interface ReachedSessions {
   readonly sessions: Sessions
   /** Whether the work goes on when this process ends. */
   readonly isElsewhere: boolean
+  /** Lets go of a session in this process, where many are touched; a server sees to that itself. */
+  leave(id: string): Promise<void>
   close(): Promise<void>
 }
 
 export async function reachSessions(place: Place): Promise<Result<ReachedSessions>> {
   const server = await findServer(place)
-  if (server) {
+  const isServed = server === null ? ok(false) : isOfServer(place, server)
+  if (!isServed.ok) return isServed
+  if (server && isServed.value) {
     const sessions = connectHoldfast({ url: server.url, token: readToken(server) })
-    return ok({ sessions, isElsewhere: true, close: async () => undefined })
+    return ok({ sessions, isElsewhere: true, leave: async () => undefined, close: async () => undefined })
   }
   const { open } = await import('../open.ts') // brings every provider and tool, which the server's client does not need
-  const opened = await open({ environment: place.environment, onProblem: tellProblem(place) })
+  const opened = await open({ store: place.store, environment: place.environment, onProblem: tellProblem(place) })
   if (!opened.ok) return opened
-  const { sessions, close } = opened.value
-  return ok({ sessions, isElsewhere: false, close })
+  const { sessions, stopSession: leave, close } = opened.value
+  return ok({ sessions, isElsewhere: false, leave, close })
+}
+
+/** Whether there is a server, or a store: where there is neither, nothing is made to look into it. */
+export function hasSessions(place: Place): Result<boolean> {
+  const missing = missingStore(place)
+  if (missing !== null) return refuse(missing)
+  if (readServerFile(place.home)) return ok(true)
+  const store = diskStoreOf(place)
+  return store.ok ? ok(existsSync(store.value.path)) : store
 }
 
 /** Refuses a name of no form, and any name where there is neither a server nor a store, before anything is made. */
 export function checkNamed(place: Place, name: string): Result<null> {
   const form = checkName(place, name)
-  if (!form.ok || existsSync(place.home.storePath) || readServerFile(place.home)) return form
-  return noSession(name)
+  if (!form.ok) return form
+  const missing = missingStore(place)
+  if (missing !== null) return refuse(missing)
+  if (readServerFile(place.home)) return form
+  const store = diskStoreOf(place)
+  if (!store.ok) return store
+  return existsSync(store.value.path) ? form : noSession(name)
 }
 
 /** The server that `server.json` names, if it answers. The token is not shown to whoever may listen there now. */

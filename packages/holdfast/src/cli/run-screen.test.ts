@@ -44,6 +44,16 @@ describe('a running turn', () => {
     expect(sheets).toEqual({ out: 'Hello you.\n', err: 'hm\n' })
   })
 
+  it('tells that the store refuses, and that it no longer does, beside the answer', async () => {
+    const storage = (error: { reason: string; message: string } | null) => aFrame({ type: 'storage', error })
+    const sheets = await shown(
+      delta(1, 'text', 'Hello '),
+      storage({ reason: 'disk_full', message: 'The disk is full.' }),
+      storage(null),
+    )
+    expect(sheets).toEqual({ out: 'Hello \n', err: 'The disk is full.\nThe store takes writes again.\n' })
+  })
+
   it('says nothing twice, whichever way it came', async () => {
     expect((await shown(draft('Hello you'), delta(1, 'text', '.'), said(7, 'Hello you.'))).out).toBe('Hello you.\n')
     expect((await shown(delta(1, 'text', 'Hel'), draft('Hello you'), said(7, 'Hello you.'))).out).toBe('Hello you.\n')

@@ -77,9 +77,15 @@ export function createRunScreen(out: Output, err: Output): RunScreen {
     if (line !== null) await note(line.isError ? err.paint.red(line.text) : err.paint.dim(line.text))
   }
 
+  /** Whoever waits should know what for, and that it is over. */
+  async function storage({ error }: FrameOf<'storage'>): Promise<void> {
+    await note(error ? err.paint.red(escapeHidden(error.message)) : err.paint.dim('The store takes writes again.'))
+  }
+
   return {
     async show(frame) {
       if (frame.type === 'record') await record(frame.record)
+      if (frame.type === 'storage') await storage(frame)
       if (frame.type === 'delta') await live(frame, false)
       if (frame.type === 'draft') for (const part of partsOf(frame)) await live(part, true)
     },

@@ -5,11 +5,18 @@ import { orThrow } from '@holdfast/protocol/result'
 import { openAtomicFile } from '../files/atomic-file.ts'
 import { ensurePrivateDirectory } from '../files/private-directory.ts'
 import type { Home } from '../home.ts'
+import { systemErrorCode } from '../platform/system-error.ts'
 
 const cookieKeyBytes = 32
 
 /** Where the running server of this home is, and where its token lies: `server.json`. */
-export type ServerFile = { readonly url: string; readonly pid: number; readonly tokenFile: string }
+export type ServerFile = {
+  readonly url: string
+  readonly pid: number
+  readonly tokenFile: string
+  /** The store it serves; that of the home when it does not say. */
+  readonly store?: string | undefined
+}
 
 /** What `server.json` says, or null where there is none that can be understood. It may speak of a server that is gone. */
 export function readServerFile({ serverFile }: Home): ServerFile | null {
@@ -20,9 +27,20 @@ export function readServerFile({ serverFile }: Home): ServerFile | null {
     const { url, pid, tokenFile } = said
     if (typeof url !== 'string' || !URL.canParse(url) || typeof pid !== 'number' || typeof tokenFile !== 'string')
       return null
-    return { url, pid, tokenFile }
+    const store = 'store' in said && typeof said.store === 'string' ? said.store : undefined
+    return { url, pid, tokenFile, ...(store !== undefined && { store }) }
   } catch {
     return null
+  }
+}
+
+/** Whether the process it speaks of is there; one that took its number may be another. */
+export function isRunning({ pid }: Pick<ServerFile, 'pid'>): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return systemErrorCode(error) === 'EPERM'
   }
 }
 

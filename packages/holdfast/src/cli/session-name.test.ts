@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true, force: true }))
 
 const environment = () => ({ HOLDFAST_HOME: join(base, 'home'), DEMO_PACE: '0' })
-const refusalOf = (name: string) => checkName({ home: findHome(environment()) }, name)
+const refusalOf = (name: string) => checkName({ home: findHome(environment()), store: undefined }, name)
 
 describe('a name that no session can have', () => {
   it.each([

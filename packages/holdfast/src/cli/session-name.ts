@@ -4,6 +4,7 @@ import {
   type Fault,
   fault,
   limits,
+  type Meta,
   ok,
   parseSessionName,
   type Result,
@@ -23,7 +24,7 @@ export const latest = '@latest'
  * Whether a name has the form of one. Asked before anything is looked up: a name of no form gets nowhere, and is told
  * which one was likely meant.
  */
-export function checkName(place: Pick<Place, 'home'>, name: string): Result<null> {
+export function checkName(place: Pick<Place, 'home' | 'store'>, name: string): Result<null> {
   const form = name === latest ? ok(null) : parseSessionName(name)
   if (form.ok) return ok(null)
   const { code, details } = form.fault
@@ -47,10 +48,21 @@ export async function openNamed(sessions: Sessions, place: Place, name: string):
   if (name !== latest) return suggested(await sessions.open(name), name, () => handlesOf(sessions))
   const workspace = workspaceOf(place)
   if (!workspace.ok) return workspace
-  const list = await sessions.list({ workspace: workspace.value, limit: 1 })
-  if (!list.ok) return list
-  const [newest] = list.value.sessions
-  return newest === undefined ? refuse(noneYet(workspace.value)) : sessions.open(newest.id)
+  const newest = await findLatest(sessions, workspace.value)
+  if (!newest.ok) return newest
+  return newest.value === null ? refuse(noneYet(workspace.value)) : sessions.open(newest.value.id)
+}
+
+/** The session in which someone spoke last. A list begins with what is pinned, so that is asked for by itself. */
+async function findLatest(sessions: Sessions, workspace: string): Promise<Result<Meta | null>> {
+  const [pinned, rest] = await Promise.all(
+    [true, false].map((isPinned) => sessions.list({ workspace, pinned: isPinned, limit: 1 })),
+  )
+  if (!pinned?.ok) return pinned ?? ok(null)
+  if (!rest?.ok) return rest ?? ok(null)
+  const [one, other] = [pinned.value.sessions[0], rest.value.sessions[0]]
+  if (!one || !other) return ok(one ?? other ?? null)
+  return ok(one.lastMessageAt > other.lastMessageAt ? one : other)
 }
 
 /** Where there is no such session, the refusal also names the one most likely meant. */

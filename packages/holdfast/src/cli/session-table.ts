@@ -5,12 +5,12 @@ import { textTable } from './text-table.ts'
 
 const titleCharsMax = 48
 
-/** Sessions as lines of a table, with a head. */
+/** Sessions as lines of a table, with a head. A star marks what is pinned. */
 export function sessionTable(sessions: readonly Meta[], nowMs: number, paint: Paint): string {
   const head = ['HANDLE', 'TITLE', 'STATUS', 'AGE', 'MESSAGES', 'MODEL']
-  const rows = sessions.map(({ handle, title, status, lastMessageAt, messageCount, model }) => [
+  const rows = sessions.map(({ handle, title, status, lastMessageAt, messageCount, model, pinned }) => [
     handle,
-    short(escapeLine(title)),
+    short(`${pinned ? '* ' : ''}${escapeLine(title)}`),
     status,
     ageOf(nowMs - Date.parse(lastMessageAt)),
     String(messageCount),

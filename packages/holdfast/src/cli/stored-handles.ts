@@ -1,10 +1,13 @@
 import { limits } from '@holdfast/protocol/limits'
 import { openSqliteReader } from '../store/sqlite/sqlite-reader.ts'
 import type { Place } from './place.ts'
+import { diskStoreOf } from './place-store.ts'
 
-/** The newest handles of the store file, to guess which one was meant; none where there is no store to read. */
-export function storedHandles({ home }: Pick<Place, 'home'>): readonly string[] {
-  const reader = openSqliteReader(home.storePath)
+/** The newest handles of the store file, to guess which one was meant; none where there is no such file to read at once. */
+export function storedHandles(place: Pick<Place, 'home' | 'store'>): readonly string[] {
+  const store = diskStoreOf(place)
+  if (!store.ok || store.value.kind !== 'sqlite') return []
+  const reader = openSqliteReader(store.value.path)
   if (!reader.ok || reader.value === null) return []
   const list = reader.value.list({ limit: limits.listSessionsMax })
   reader.value.close()

@@ -15,14 +15,16 @@ import {
 import { pagesOf } from '../export/export-session.ts'
 import type { ExportedLog } from '../export/jsonl.ts'
 import { isNodeAlive } from '../node/node-socket.ts'
-import { openSqliteReader, type SqliteReader } from '../store/sqlite/sqlite-reader.ts'
+import { openSource } from '../storage/open-source.ts'
+import type { StoreSource } from '../store/store-source.ts'
 import type { Place } from './place.ts'
+import { diskStoreOf, missingStore } from './place-store.ts'
 import { checkName, latest, noneYet, noSession, suggested } from './session-name.ts'
 import { workspaceOf } from './workspace.ts'
 
 export type Page = Pick<TranscriptPage, 'messages' | 'before'>
 
-/** A session of the store file as the reading commands write it out. */
+/** A session of a store as the reading commands write it out. */
 export interface StoredSession extends Pick<StoredHandle, 'lost' | 'id'> {
   readonly meta: Meta
   /** Its records, as they are. */
@@ -32,7 +34,9 @@ export interface StoredSession extends Pick<StoredHandle, 'lost' | 'id'> {
   pages(): AsyncIterable<readonly Message[]>
   /** The newest messages. */
   newest(limit: number): Promise<Page>
-  close(): void
+  /** Where the files of its store lie. */
+  readonly blobsDir: string
+  close(): Promise<void>
 }
 
 /** With `branch`, its messages are those of a line that was left and kept. */
@@ -43,24 +47,27 @@ export async function openStoredSession(
 ): Promise<Result<StoredSession>> {
   const form = checkName(place, name)
   if (!form.ok) return form
-  const reader = openSqliteReader(place.home.storePath)
-  if (!reader.ok) return reader
-  if (reader.value === null) return noSession(name)
-  const opened = await openIn(reader.value, place, name, branch)
-  if (!opened.ok) reader.value.close()
-  return opened
+  const store = diskStoreOf(place)
+  if (!store.ok) return store
+  const missing = missingStore(place)
+  if (missing !== null) return refuse(missing)
+  const source = await openSource(store.value)
+  if (!source.ok) return source
+  if (source.value === null) return noSession(name)
+  const opened = await openIn(source.value, place, name, branch)
+  if (!opened.ok) await source.value.close()
+  return opened.ok ? ok({ ...opened.value, blobsDir: store.value.blobsDir }) : opened
 }
 
 async function openIn(
-  reader: SqliteReader,
+  source: StoreSource,
   place: Place,
   name: string,
   branch: PageRequest['branch'],
-): Promise<Result<StoredSession>> {
-  const id = await idOf(reader, place, name)
+): Promise<Result<Omit<StoredSession, 'blobsDir'>>> {
+  const id = await storedId(source, place, name)
   if (!id.ok) return id
-  const log = sourceOf(reader)
-  const handle = await openStoredHandle(log, id.value, isNodeAlive)
+  const handle = await openStoredHandle(source, id.value, isNodeAlive)
   if (!handle.ok) return handle
   const { lost, page, branches } = handle.value
   const first = await page({ limit: 1, branch })
@@ -69,7 +76,7 @@ async function openIn(
   return ok({
     id: id.value,
     meta: first.value.session,
-    log,
+    log: source,
     lost,
     branches,
     pages: () => pagesOf(page, branch),
@@ -84,32 +91,21 @@ async function openIn(
       } while (before !== null && messages.length < limit)
       return { messages, before }
     },
-    close: reader.close,
+    close: source.close,
   })
 }
 
-async function idOf(reader: SqliteReader, place: Place, name: string): Promise<Result<SessionId>> {
+/** The session of a store that a person named. */
+export async function storedId(source: StoreSource, place: Place, name: string): Promise<Result<SessionId>> {
   if (name === latest) {
     const workspace = workspaceOf(place)
     if (!workspace.ok) return workspace
-    const found = reader.find({ type: 'latest', workspace: workspace.value })
-    if (!found.ok) return found
-    const [id] = found.value
+    const [id] = await source.find({ type: 'latest', workspace: workspace.value })
     return id === undefined ? refuse(noneYet(workspace.value)) : ok(id)
   }
-  const id = await findSession({ find: async (asked) => orThrow(reader.find(asked)) }, name)
-  return suggested(id, name, async () =>
-    orThrow(reader.list({ limit: limits.listSessionsMax })).sessions.map(({ meta }) => meta.handle),
-  )
-}
-
-/** The reader as core's port, which waits; what the disk does to it is thrown, and told by the program as the fault it is. */
-function sourceOf(reader: SqliteReader) {
-  return {
-    read: async (...args: Parameters<SqliteReader['read']>) => orThrow(reader.read(...args)),
-    readRefs: async (...args: Parameters<SqliteReader['readRefs']>) => orThrow(reader.readRefs(...args)),
-    entry: async (...args: Parameters<SqliteReader['entry']>) => orThrow(reader.entry(...args)),
-    loadSnapshot: async (...args: Parameters<SqliteReader['loadSnapshot']>) => orThrow(reader.loadSnapshot(...args)),
-    nodes: async () => orThrow(reader.nodes()),
-  }
+  const id = await findSession(source, name)
+  return suggested(id, name, async () => {
+    const { sessions } = await source.list({ limit: limits.listSessionsMax })
+    return sessions.map(({ meta }) => meta.handle)
+  })
 }

@@ -23,7 +23,21 @@ export interface Watcher {
   end(result: RunResult): Promise<void>
 }
 
-export function createWatcher(isJson: boolean, { out, err }: Pick<Place, 'out' | 'err'>): Watcher {
+export function createWatcher(isJson: boolean, place: Pick<Place, 'out' | 'err'>): Watcher {
+  const { show, ...rest } = createPlainWatcher(isJson, place)
+  let isRefusing = false
+  return {
+    ...rest,
+    async show(frame) {
+      // Whoever follows from a cursor is told how the store stands; that all is well is no news.
+      if (frame.type === 'storage' && frame.error === null && !isRefusing) return
+      if (frame.type === 'storage') isRefusing = frame.error !== null
+      await show(frame)
+    },
+  }
+}
+
+function createPlainWatcher(isJson: boolean, { out, err }: Pick<Place, 'out' | 'err'>): Watcher {
   if (isJson) {
     const line = (value: unknown) => out.write(`${toJsonText(value)}\n`)
     return {
@@ -39,12 +53,13 @@ export function createWatcher(isJson: boolean, { out, err }: Pick<Place, 'out' |
   return { show: screen.show, note: screen.note, end: screen.settle }
 }
 
-/** Records and deltas as documented, without what belongs to the wire. */
+/** What is documented, without what belongs to the wire. */
 function frameJson(frame: Frame): unknown {
   if (frame.type === 'record') {
     const { seq, at, event } = frame.record
     return { record: { seq, at, event } }
   }
+  if (frame.type === 'storage') return { storage: { error: frame.error } }
   if (frame.type !== 'delta') return null
   const { type, sessionId, ...delta } = frame
   return { delta }

@@ -1,6 +1,9 @@
 import { openStoredHandle, type StoredHandle } from '@holdfast/core'
 import type { Blobs } from '@holdfast/core/ports'
 import {
+  type Fault,
+  fault,
+  HoldfastError,
   limits,
   type Message,
   MessageId,
@@ -39,6 +42,7 @@ export type ExportSource = {
 /** A session written out, piece by piece: never all of it in memory. */
 export async function* exportSession(source: ExportSource, options: ExportOptions = {}): AsyncGenerator<string> {
   const { format = 'md', redact = false } = options
+  if (!exportFormats.includes(format)) throw new HoldfastError(unknownFormat(format))
   const { id, log, blobs } = source
   if (format === 'jsonl') {
     yield* sessionLines({ id, log, blobs, isRedacted: redact })
@@ -56,6 +60,9 @@ export async function* exportSession(source: ExportSource, options: ExportOption
   for await (const messages of pages) yield messages.map(write).join('')
   if (format === 'html') yield tailHtml
 }
+
+const unknownFormat = (format: string): Fault =>
+  fault('bad_request', `A session is written out as ${exportFormats.join(', ')}, not as '${format}'.`, { format })
 
 async function* cleaned(
   pages: AsyncIterable<readonly Message[]>,

@@ -69,4 +69,10 @@ describe('a session as HTML', () => {
     expect(html).toContain('<details><summary>shell {&quot;command&quot;:&quot;echo hi&quot;} · complete')
     expect(html).toContain('<pre>hi\n</pre></details>')
   })
+
+  it('sets code between fences apart, as text', () => {
+    const html = messageHtml(aMessage('assistant', { text: 'Run:\n```sh\nls <dir>\n```\nthen look.' }))
+    expect(html).toContain('<div class="text">Run:</div><pre>ls &lt;dir&gt;</pre><div class="text">then look.</div>')
+    expect(messageHtml(aMessage('assistant', { text: '```\nnever closed' }))).not.toContain('<pre>')
+  })
 })

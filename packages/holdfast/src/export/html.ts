@@ -13,11 +13,13 @@ h2 { font-size: .85rem; margin: 0; color: var(--dim); font-weight: 600; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1rem; margin: 0 0 2rem; color: var(--dim); font-size: .85rem; }
 dd { margin: 0; overflow-wrap: anywhere; }
 article { margin: 1.25rem 0; }
+article.aside { margin: .4rem 0; }
+article > pre { border: 1px solid var(--edge); border-radius: .4rem; background: var(--shade); padding: .6rem .8rem; }
 article.user { border-left: 3px solid var(--you); padding-left: .8rem; }
 article.user h2 { color: var(--you); }
 article.error h2 { color: var(--bad); }
 article.thinking .text, article.note .text { color: var(--dim); }
-time { font-weight: 400; margin-left: .5rem; }
+time { font-weight: 400; margin-left: .5rem; color: var(--dim); font-size: .8rem; }
 .text { white-space: pre-wrap; overflow-wrap: anywhere; margin: .2rem 0; unicode-bidi: plaintext; }
 details { border: 1px solid var(--edge); border-radius: .4rem; background: var(--shade); padding: .3rem .7rem; }
 summary { cursor: pointer; font-size: .85rem; overflow-wrap: anywhere; }
@@ -59,17 +61,17 @@ export function messageHtml(message: Message): string {
       const files = message.parts.flatMap((part) =>
         part.type === 'file' ? [paragraph(`File: ${part.name ?? part.mediaType}, ${part.bytes} bytes`)] : [],
       )
-      return article('user', 'You', message, [paragraph(message.text), ...files])
+      return article('user', 'You', message, [...spoken(message.text), ...files])
     }
     case 'assistant':
       return article('agent', 'Agent', message, [
-        paragraph(message.text),
+        ...spoken(message.text),
         message.interrupted ? paragraph('(interrupted)') : '',
       ])
     case 'thinking':
-      return article('thinking', 'Agent, thinking', message, [folded('Thinking', [paragraph(message.text)])])
+      return aside('thinking', folded('Thinking', message, [paragraph(message.text)]))
     case 'tool_call':
-      return article('tool', `Tool ${message.call.tool}`, message, [callHtml(message.call)])
+      return aside('tool', callHtml(message.call, message))
     case 'system':
     case 'notice': {
       const isError = message.level === 'error'
@@ -80,10 +82,10 @@ export function messageHtml(message: Message): string {
   }
 }
 
-function callHtml(call: CallView): string {
+function callHtml(call: CallView, message: Message): string {
   const result = call.result === null || call.result.text === '' ? [] : [pre(call.result.text)]
   const head = `${call.tool} ${JSON.stringify(call.args)}`
-  return folded(`${short(head)} · ${callFate(call)}`, [pre(JSON.stringify(call.args, null, 2)), ...result])
+  return folded(`${short(head)} · ${callFate(call)}`, message, [pre(JSON.stringify(call.args, null, 2)), ...result])
 }
 
 const summaryCharsMax = 120
@@ -92,11 +94,41 @@ const short = (text: string): string => {
   return chars.length <= summaryCharsMax ? text : `${chars.slice(0, summaryCharsMax).join('')}…`
 }
 
-const folded = (summary: string, inside: readonly string[]): string =>
-  `<details><summary>${line(summary)}</summary>${inside.join('')}</details>`
+const folded = (summary: string, message: Message, inside: readonly string[]): string =>
+  `<details><summary>${line(summary)}${time(message)}</summary>${inside.join('')}</details>`
 
-function article(kind: string, who: string, { at }: Message, blocks: readonly string[]): string {
-  return `<article class="${kind}"><h2>${line(who)}<time>${line(at)}</time></h2>${blocks.join('')}</article>\n`
+function article(kind: string, who: string, message: Message, blocks: readonly string[]): string {
+  return `<article class="${kind}"><h2>${line(who)}${time(message)}</h2>${blocks.join('')}</article>\n`
+}
+
+/** What a reader passes over: its fold is its heading. */
+const aside = (kind: string, fold: string): string => `<article class="${kind} aside">${fold}</article>\n`
+
+/** To the second, as nobody reads more; the exact moment is in the attribute. */
+const time = ({ at }: Message): string =>
+  `<time datetime="${line(at)}">${line(at.slice(0, 19).replace('T', ' '))}</time>`
+
+const opening = /^ {0,3}```[^`]*$/
+const closing = /^ {0,3}```\s*$/
+
+/** Words as they were written, with code between fences set apart. One pass: a fence that is never closed is text. */
+function spoken(text: string): readonly string[] {
+  const lines = text.split(/\r?\n/)
+  const lastClosing = lines.findLastIndex((each) => closing.test(each))
+  const blocks: string[] = []
+  let from = 0
+  let fence: number | null = null
+  for (const [at, each] of lines.entries()) {
+    if (fence === null && at < lastClosing && opening.test(each)) {
+      blocks.push(paragraph(lines.slice(from, at).join('\n').trim()))
+      fence = at
+    } else if (fence !== null && closing.test(each)) {
+      blocks.push(pre(lines.slice(fence + 1, at).join('\n')))
+      fence = null
+      from = at + 1
+    }
+  }
+  return blocks.length === 0 ? [paragraph(text)] : [...blocks, paragraph(lines.slice(from).join('\n').trim())]
 }
 
 const paragraph = (text: string): string => (text === '' ? '' : `<div class="text">${shown(text)}</div>`)

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { blobsOf } from '@holdfast/core'
 import type { Blobs, Catalogue, Log, ReadRecord } from '@holdfast/core/ports'
 import { type BlobHash, type Fork, limits, type Recorded, refOf, type Seq, type SessionId } from '@holdfast/protocol'
@@ -76,7 +77,7 @@ function recordLine(record: ReadRecord, session: SessionId, isRedacted: boolean)
   const { seq, at, v, by = null, commandId = null } = record
   const event = isRedacted ? redactValue(record.event) : record.event
   const line = { seq, at, type: event.type, v, by, commandId, ref: refOf(event), body: JSON.stringify(event) }
-  return encodeLine(session, line, { more: 0, endsDraft: false, blobs: [] })
+  return encodeLine(session, line, { prior: 0, more: 0, endsDraft: false, blobs: [] })
 }
 
 async function* blobLines(
@@ -88,7 +89,7 @@ async function* blobLines(
   for (const blob of blobsOf(event)) {
     if (written.has(blob)) continue
     written.add(blob)
-    const bytes = await blobs.open(blob)
+    const bytes = (await isWhole(blob, blobs)) ? await blobs.open(blob) : null
     if (bytes === null) continue
     let held: Uint8Array = new Uint8Array(0)
     let piece = 0
@@ -103,4 +104,11 @@ async function* blobLines(
     }
     yield line(held, true)
   }
+}
+
+/** Read through before it is written: pieces of one that turns out to be damaged could not be taken back. */
+async function isWhole(hash: BlobHash, blobs: Pick<Blobs, 'open'>): Promise<boolean> {
+  const digest = createHash('sha256')
+  for await (const chunk of (await blobs.open(hash)) ?? []) digest.update(chunk)
+  return digest.digest('hex') === hash
 }

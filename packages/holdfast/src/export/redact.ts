@@ -1,3 +1,5 @@
+import { homedir } from 'node:os'
+
 const gone = (what: string): string => `[${what} removed]`
 
 /**
@@ -52,11 +54,25 @@ export const redactions: readonly {
     pattern: /((?:\/home|\/Users|[A-Za-z]:(?:\\{1,2}|\/)Users|\/c\/Users)(?:\\{1,2}|\/))(?!\[)[^\s/\\:"'`<>|]+/g,
     keep: (_, before) => `${before}[name]`,
   },
+  {
+    what: 'the home directory of root',
+    pattern: /(?:(?<![\w.~/\\[\]-])|(?<=file:\/\/))(?:\/var)?\/root(?![\w.-])/g,
+    keep: () => '[home]',
+  },
 ]
 
-/** A text without what looks like a secret or a person's address. */
-export const redactText = (text: string): string =>
-  redactions.reduce((sum, { pattern, keep }) => sum.replace(pattern, keep), text)
+/** Too short a path stands in too many texts that mean something else. */
+const homeCharsMin = 4
+const ownHome = homedir()
+
+/** A text without what looks like a secret, a person's address, or the home directory of whoever writes it out. */
+export const redactText = (text: string, home: string = ownHome): string =>
+  redactions.reduce((sum, { pattern, keep }) => sum.replace(pattern, keep), withoutHome(text, home))
+
+function withoutHome(text: string, home: string): string {
+  if (home.length < homeCharsMin || !text.includes(home)) return text
+  return text.replaceAll(new RegExp(`(?<![\\w.~-])${RegExp.escape(home)}(?![\\w.-])`, 'g'), '[home]')
+}
 
 const secretName =
   /(api[_-]?key|secret|passw(or)?d|passphrase|access[_-]?key|auth[_-]?token|^token$|credential|authorization)/i

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { orThrow } from '@holdfast/protocol'
@@ -46,6 +46,25 @@ describe('a session as JSONL', () => {
     const [file] = await here.import(path)
     return file?.session ?? ''
   }
+
+  it('holds no file whose bytes went bad, and says so where it is taken over', async () => {
+    const store = `jsonl:${join(directory, 'logs')}`
+    const kept = await openHoldfast({ store, environment: { HOLDFAST_HOME: join(directory, 'home'), DEMO_PACE: '0' } })
+    const source = new URL('../../../../test/golden/import/ggcode-1.3.33-tools.source', import.meta.url)
+    const path = join(directory, 'a.jsonl')
+    writeFileSync(path, readFileSync(source))
+    const id = (await kept.import(path))[0]?.session ?? ''
+    expect(await written(kept, id)).toContain('"base64"')
+    const blobs = join(directory, 'logs', 'blobs')
+    for (const { parentPath, name } of readdirSync(blobs, { recursive: true, withFileTypes: true }).filter((one) =>
+      one.isFile(),
+    ))
+      writeFileSync(join(parentPath, name), 'something else')
+    const text = await written(kept, id)
+    await kept.close()
+    expect(text).not.toContain('"base64"')
+    expect((await take(text)).remarks).toMatchObject([{ code: 'blob_missing' }])
+  })
 
   it('comes back as it was, files included, and is written the same again', async () => {
     const id = await aTalk()

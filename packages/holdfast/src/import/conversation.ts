@@ -1,4 +1,4 @@
-import type { Usage } from '@holdfast/protocol'
+import type { ClientEvent, Usage } from '@holdfast/protocol'
 
 /** Where a message stood in its file, and when it was said; null where the file does not tell. */
 export type Origin = { readonly line: number; readonly at: number | null }
@@ -42,6 +42,8 @@ export type ImportedMessage =
   | Checkpoint
   /** For people; a model is not told. */
   | (Origin & { readonly role: 'note'; readonly level: 'info' | 'error'; readonly text: string })
+  /** What a client of the other program left for other clients; `complete`: such events cover the whole session. */
+  | (Origin & { readonly role: 'client'; readonly event: ClientEvent; readonly complete?: true | undefined })
   /** What was used where no answer says so itself. */
   | (Origin & { readonly role: 'usage'; readonly usage: Usage })
 
@@ -104,6 +106,8 @@ export type RemarkCode =
   | 'model_unknown'
   | 'unsafe_id'
   | 'handle_changed'
+  | 'key_dropped'
+  | 'id_changed'
   | 'brought_to_rest'
   | 'trust_revoked'
   | 'blob_missing'

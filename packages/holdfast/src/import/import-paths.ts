@@ -1,19 +1,21 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
-import { type Fault, fault, ok, type Result, type SessionId } from '@holdfast/protocol'
+import { type Fault, fault, type Result, type SessionId } from '@holdfast/protocol'
 import type { ImportRemark, Remark } from './conversation.ts'
 import { detect } from './detect.ts'
 import type { FormatName } from './format.ts'
 import { type Fate, importConversation } from './import-conversation.ts'
-import { bringToRest, readOwnLog } from './own-log.ts'
+import { importOwn } from './import-own.ts'
 import { readConversation } from './read-conversation.ts'
 import { createPool } from './stored-parts.ts'
-import { walk } from './walk.ts'
-import { type ImportParts, writePast } from './write-past.ts'
+import { type Found, walk } from './walk.ts'
+import type { ImportParts } from './write-past.ts'
 
 export type ImportOptions = {
   /** The program the files are of; known by what is in them when absent. */
   readonly from?: FormatName | undefined
+  /** Called once, before the first file is read, with how many there are. */
+  readonly onCount?: ((files: number) => void) | undefined
   /** Called after each file. */
   readonly onFile?: ((file: ImportedFile) => void) | undefined
   readonly signal?: AbortSignal | undefined
@@ -45,31 +47,31 @@ export async function importPaths(
 ): Promise<readonly ImportedFile[]> {
   const done: ImportedFile[] = []
   const pool = createPool(filesAtOnce)
-  const one = async (path: string) => {
-    const file = await importFile(parts, path, options.from ?? null)
+  const tell = (file: ImportedFile): void => {
     done.push(file)
     options.onFile?.(file)
   }
-  for (const path of paths) {
-    try {
-      for await (const file of walk(path)) {
-        if (options.signal?.aborted) break
-        const isLarge = await stat(file).then(
-          ({ size }) => size > aloneBytes,
-          () => false,
-        )
-        if (isLarge) await pool.idle()
-        await pool.run(() => one(file))
-        if (isLarge) await pool.idle()
-      }
-    } catch (cause) {
-      const file = failed(path, cause)
-      done.push(file)
-      options.onFile?.(file)
-    }
+  const found: Found[] = []
+  for (const path of paths) for await (const one of walk(path)) found.push(one)
+  options.onCount?.(found.length)
+  for (const one of found) {
+    if (options.signal?.aborted) break
+    if (one.type === 'unread') tell(failed(one.path, one.cause))
+    else if (one.type === 'passed') tell(skipped(nothing(one.path), one.why))
+    else await inPool(pool, one.path, async () => tell(await importFile(parts, one.path, options.from ?? null)))
   }
   await pool.idle()
   return done
+}
+
+async function inPool(pool: ReturnType<typeof createPool>, path: string, run: () => Promise<void>): Promise<void> {
+  const isLarge = await stat(path).then(
+    ({ size }) => size > aloneBytes,
+    () => false,
+  )
+  if (isLarge) await pool.idle()
+  await pool.run(run)
+  if (isLarge) await pool.idle()
 }
 
 const failed = (file: string, cause: unknown): ImportedFile => {
@@ -80,6 +82,11 @@ const failed = (file: string, cause: unknown): ImportedFile => {
 const nothing = (file: string): ImportedFile => ({
   ...{ file, format: null, status: 'skipped', session: null, messages: 0, bytes: 0 },
   remarks: [],
+})
+
+const skipped = (about: ImportedFile, why: string): ImportedFile => ({
+  ...about,
+  fault: fault('bad_request', `${about.file} ${why}`),
 })
 
 async function importFile(parts: ImportParts, path: string, from: FormatName | null): Promise<ImportedFile> {
@@ -97,13 +104,13 @@ async function importFile(parts: ImportParts, path: string, from: FormatName | n
   try {
     const stats = await file.stat()
     const about = { file: path, bytes: stats.size, remarks }
-    const skipped = (message: string) => ({ ...nothing(path), ...about, fault: fault('bad_request', message) })
-    if (!stats.isFile()) return skipped(`${path} is no file.`)
-    if (stats.size > fileBytesMax) return skipped(`${path} has more than ${fileBytesMax} bytes.`)
+    const blank = { ...nothing(path), ...about }
+    if (!stats.isFile()) return skipped(blank, 'is no file.')
+    if (stats.size > fileBytesMax) return skipped(blank, `has more than ${fileBytesMax} bytes.`)
     const told = await importOpened(parts, path, file, stats.size, from, remark)
-    if ('skipped' in told) return skipped(`${path} ${told.skipped}`)
+    if ('skipped' in told) return skipped(blank, told.skipped)
     const { format, fate } = told
-    if (!fate.ok) return { ...nothing(path), ...about, format, status: 'failed', fault: fate.fault }
+    if (!fate.ok) return { ...blank, format, status: 'failed', fault: fate.fault }
     return { ...about, format, ...fate.value }
   } catch (cause) {
     return { ...failed(path, cause), remarks }
@@ -135,23 +142,4 @@ async function importOpened(
   const { name } = detected.format
   const conversation = await readConversation(path, file, detected, remark)
   return { format: name, fate: await importConversation(parts, name, conversation, remark) }
-}
-
-/** The last session of the file is the one that was written out; those before it are the past it shares. */
-async function importOwn(parts: ImportParts, file: FileHandle, remark: Remark): Promise<Result<Fate>> {
-  const pasts = await readOwnLog(file, parts.blobs, remark)
-  if (!pasts.ok) return pasts
-  let fate: Fate = { status: 'empty', session: null, messages: 0 }
-  for (const past of pasts.value) {
-    const ownRecords = past.records.length
-    const now = parts.clock.now()
-    bringToRest(past, now, remark)
-    const written = await writePast(parts, past, ownRecords)
-    if (!written.ok) return written
-    const { status, handleChanged } = written.value
-    if (handleChanged) remark(null, 'handle_changed', 'Another session has its handle; it got a new one.')
-    fate = { status, session: past.session, messages: past.folded.row.entry.meta.messageCount }
-    if (status === 'changed') return ok(fate)
-  }
-  return ok(fate)
 }

@@ -19,6 +19,7 @@ import {
 import { exportFormat, exportVersion } from '../export/jsonl.ts'
 import { logFormat, logVersion, parseRecord, sealOf } from '../store/jsonl/line.ts'
 import type { Remark } from './conversation.ts'
+import { isLoose } from './harmless.ts'
 import { isObject, type Loose, textOf } from './loose.ts'
 import { createPast, type Past } from './past.ts'
 import { parsed, readLines } from './read-lines.ts'
@@ -85,7 +86,7 @@ function addRecord(past: Past, line: Buffer): string | null {
   if ('lost' in read) return 'A record is missing or damaged.'
   const record = Recorded.safeParse(read)
   // Kept as it was written, to the order of its names; what we would read otherwise than it stands is none of ours.
-  if (!record.success || !isDeepStrictEqual(record.data, read)) return 'A record is of no form we know.'
+  if (!record.success || !isReadAs(record.data, read)) return 'A record is of no form we know.'
   try {
     past.addRecord(read)
     return null
@@ -94,6 +95,17 @@ function addRecord(past: Past, line: Buffer): string | null {
     return `A record does not fit what was before it (${cause.message}).`
   }
 }
+
+/** A schema drops the name `__proto__`, which a model may give an argument: as a name of its own it does nothing, and stays. */
+const isReadAs = (data: Recorded, read: Recorded): boolean =>
+  isDeepStrictEqual(data, read) || (hasNoProto(read) && isDeepStrictEqual(withoutProto(data), withoutProto(read)))
+
+const proto = '__proto__'
+/** What the fold itself reads has no such name. */
+const hasNoProto = (read: Recorded): boolean => !Object.hasOwn(read, proto) && !Object.hasOwn(read.event, proto)
+
+const withoutProto = (value: unknown): unknown =>
+  JSON.parse(JSON.stringify(value), (name, inner) => (name === proto ? undefined : inner))
 
 /** Holds the pieces of one blob, and stores it when it is whole and is what its name says. */
 function createBlobTaker(blobs: Blobs, remark: Remark) {
@@ -152,10 +164,10 @@ export function bringToRest(past: Past, at: number, remark: Remark): void {
     give({ type: 'clearQueues' })
   }
   const { trust, settings } = past.folded.state
-  const { approvals = 'destructive', permissions = [] } = settings
+  const { permissions = [] } = settings
   if (trust.length > 0) past.add({ type: 'trust.revoked', tool: null }, at)
-  const isLoose = approvals === 'none' || permissions.some(({ verdict }) => verdict === 'allow')
-  if (isLoose)
+  const wasLoose = isLoose(settings)
+  if (wasLoose)
     past.add(
       {
         type: 'settings.changed',
@@ -164,5 +176,5 @@ export function bringToRest(past: Past, at: number, remark: Remark): void {
       },
       at,
     )
-  if (trust.length > 0 || isLoose) remark(null, 'trust_revoked', 'Standing approvals that came with it were revoked.')
+  if (trust.length > 0 || wasLoose) remark(null, 'trust_revoked', 'Standing approvals that came with it were revoked.')
 }

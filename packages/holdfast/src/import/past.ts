@@ -1,6 +1,13 @@
 import { type Folded, fold } from '@holdfast/core'
-import type { EncodedRecord } from '@holdfast/core/ports'
+import type { CatalogueEntry, EncodedRecord } from '@holdfast/core/ports'
 import { type Event, eventVersion, invariant, type Recorded, type Seq, type SessionId } from '@holdfast/protocol'
+import { isHarmless } from './harmless.ts'
+
+/** So many records are written at once, and as many more as it takes to come to rest. */
+const batchRecords = 2000
+
+/** A place where writing may pause: how many records come before it, and the row they fold to. */
+export type Pause = { readonly count: number; readonly entry: CatalogueEntry }
 
 /** The records of a session that was not lived here, each with the time it had there; folded as they are written. */
 export interface Past {
@@ -9,9 +16,10 @@ export interface Past {
   readonly parent: SessionId | null
   readonly base: Seq
   readonly records: readonly EncodedRecord[]
-  /** After the last record, and after the first. */
+  /** After the last record. */
   readonly folded: Folded
-  readonly begun: Folded
+  /** Where a process that dies in between leaves a beginning that is at rest and trusts nothing; the last is the end. */
+  readonly pauses: readonly Pause[]
   /** The seq the next record gets. */
   readonly next: Seq
   add(event: Event, at: number): Seq
@@ -25,11 +33,13 @@ type Beginning = { readonly session: SessionId; readonly parent: SessionId | nul
 export function createPast({ session, parent, base }: Beginning): Past {
   const records: EncodedRecord[] = []
   let folded: Folded | null = null
-  let begun: Folded | null = null
+  const pauses: Pause[] = []
   const addRecord = (record: Recorded): void => {
     folded = fold(folded, session, record)
-    begun ??= folded
     records.push({ record, body: JSON.stringify(record.event) })
+    const count = records.length
+    if (count - (pauses.at(-1)?.count ?? 0) >= batchRecords && isHarmless(folded.state))
+      pauses.push({ count, entry: folded.row.entry })
   }
   return {
     ...{ session, parent, base, records, addRecord },
@@ -40,9 +50,10 @@ export function createPast({ session, parent, base }: Beginning): Past {
       invariant(folded, 'a session begins with a record')
       return folded
     },
-    get begun() {
-      invariant(begun, 'a session begins with a record')
-      return begun
+    get pauses() {
+      invariant(folded, 'a session begins with a record')
+      const before = pauses.filter(({ count }) => count < records.length)
+      return [...before, { count: records.length, entry: folded.row.entry }]
     },
     add(event, at) {
       const seq = base + records.length + 1

@@ -9,6 +9,8 @@ import type { Stored } from './stored-parts.ts'
 const provider = 'seed'
 const toolCharsMax = 200
 
+type ClientMessage = Extract<ImportedMessage, { role: 'client' }>
+
 export type Writing = {
   readonly past: Past
   /** What long outputs and files became. */
@@ -34,9 +36,18 @@ export function writeLine(writing: Writing, whole: readonly ImportedMessage[], f
   let step: StepId | null = null
   let last: ImportedMessage | null = null
 
+  /** What clients left in a turn stands behind its end, so that a file that has grown begins as it did. */
+  const left: ClientMessage[] = []
+  const writeLeft = () => {
+    for (const one of left.splice(0)) {
+      const { event, complete } = one
+      past.add({ type: 'client.said', event, ...(complete && { complete }) }, writing.timeOf(one))
+    }
+  }
   const endTurn = (at: number) => {
     if (!isOpen) return
     past.add({ type: 'turn.ended', turn, reason: 'done' }, at)
+    writeLeft()
     turn = TurnNumber.parse(turn + 1)
     isOpen = false
     step = null
@@ -78,6 +89,9 @@ export function writeLine(writing: Writing, whole: readonly ImportedMessage[], f
       past.add({ type: 'note.added', turn: turnNow(turn, isOpen), kind: 'system', level, text }, at)
     } else if (message.role === 'usage') {
       writeUsage(message.usage)
+    } else if (message.role === 'client') {
+      left.push(message)
+      if (!isOpen) writeLeft()
     } else if (message.role === 'checkpoint') writeCheckpoint(writing, turnNow(turn, isOpen), message, at)
     last = message
   }

@@ -1,6 +1,15 @@
-import { blobsOf, type NodeParts } from '@holdfast/core'
-import type { EncodedRecord } from '@holdfast/core/ports'
-import { Handle, limits, ok, type Result, type SessionId, type StoredFile } from '@holdfast/protocol'
+import { blobsOf, claimSession, findSession, type NodeParts } from '@holdfast/core'
+import type { CatalogueEntry, CatalogueRow, EncodedRecord } from '@holdfast/core/ports'
+import {
+  type Fault,
+  Handle,
+  type Key,
+  limits,
+  ok,
+  type Result,
+  type SessionId,
+  type StoredFile,
+} from '@holdfast/protocol'
 import type { Past } from './past.ts'
 
 export type ImportParts = NodeParts & {
@@ -9,103 +18,167 @@ export type ImportParts = NodeParts & {
   readonly storeFile: (bytes: Uint8Array, name: string | undefined) => Promise<Result<StoredFile>>
 }
 
-const appendRecordsMax = 2000
+export type WriteOptions = {
+  /** So many of the records are the source's own, what follows is ours; all of them when absent. */
+  readonly given?: number | undefined
+  /** Where another session has its key: made without one, instead of being refused. */
+  readonly keyMayGo?: boolean | undefined
+}
+
 const handleTriesMax = 20
 
 /** What became of the records: new here, here already, or held against others. */
-export type Written = { readonly status: 'imported' | 'same' | 'grown' | 'changed'; readonly handleChanged: boolean }
+export type Written = {
+  readonly status: 'imported' | 'same' | 'grown' | 'changed'
+  readonly handleChanged: boolean
+  readonly keyDropped: boolean
+}
+
+const untouched = (status: Written['status']): Result<Written> =>
+  ok({ status, handleChanged: false, keyDropped: false })
 
 /**
  * Makes the session these records are of, or adds to it those it lacks. Where it has others in their place, or runs,
- * nothing is touched. `given` of them are the source's own, what follows is ours. Batches are bounded: a process that dies between two leaves a beginning, which the next one completes.
+ * nothing is touched. A process that dies at a pause leaves a beginning, which the next one completes.
+ * Refused: session_trashed, key_taken, and as the store refuses.
  */
-export async function writePast(
-  parts: ImportParts,
-  past: Past,
-  given: number = past.records.length,
-): Promise<Result<Written>> {
+export async function writePast(parts: ImportParts, past: Past, options: WriteOptions = {}): Promise<Result<Written>> {
   const { store } = parts
   const known = await store.entry(past.session)
-  if (known === null) return create(parts, past)
-  const end = past.base + given
+  if (known === null) return create(parts, past, options)
+  const end = past.base + (options.given ?? past.records.length)
   const upTo = Math.min(known.head, end)
-  if (known.base !== past.base || !(await isSame(parts, past, upTo)))
-    return ok({ status: 'changed', handleChanged: false })
-  if (end <= known.head) return ok({ status: 'same', handleChanged: false })
-  if (parts.isAwake(past.session) || known.owner !== null) return ok({ status: 'changed', handleChanged: false })
-  return add(parts, past, known.entry.meta.handle)
+  if (known.base !== past.base || !(await isSame(parts, past, upTo))) return untouched('changed')
+  const isOurs = parts.isAwake(past.session) || known.owner === parts.node.id
+  if (end <= known.head) {
+    if (known.owner !== null && !isOurs) await freeFromDead(parts, past.session)
+    return untouched('same')
+  }
+  return isOurs ? untouched('changed') : add(parts, past, known, options)
 }
 
-async function create(parts: ImportParts, past: Past): Promise<Result<Written>> {
+/** What is in the trash is not imported beside itself. Ok where it is not in it, or not here at all. */
+export async function checkTrash({ store }: ImportParts, session: SessionId): Promise<Result<void>> {
+  const row = await store.entry(session)
+  const found = row === null || row.trashedAt === null ? ok(session) : await findSession(store, session)
+  return found.ok ? ok(undefined) : found
+}
+
+/** Who died after the last record has not let go of it. */
+async function freeFromDead(parts: ImportParts, session: SessionId): Promise<void> {
+  const claimed = await claimSession(parts, session)
+  if (claimed.ok) await parts.store.release(session, parts.node.id, claimed.value.lease.epoch)
+}
+
+type Names = { readonly handle: Handle; readonly key: Key | undefined }
+
+async function create(parts: ImportParts, past: Past, { keyMayGo = false }: WriteOptions): Promise<Result<Written>> {
   const { store, node } = parts
   const { session, parent, base } = past
-  const isWhole =
-    past.records.length <= appendRecordsMax && past.records.every(({ record }) => blobsOf(record.event).length === 0)
-  for (let attempt = 0; ; attempt++) {
-    const records = attempt === 0 ? past.records : renamed(past.records, parts.newHandle(attempt))
-    // A beginning that nobody has spoken in is cleared away by whoever starts next, should this be all that is written.
-    const { entry } = isWhole ? past.folded.row : past.begun.row
-    const first = { session, parent, base, owner: node.id, records: isWhole ? records : records.slice(0, 1) }
-    const created = await store.create({ ...first, entry: called(entry, records) })
-    if (!created.ok && created.fault.code === 'handle_taken' && attempt < handleTriesMax) continue
-    if (!created.ok) return created
-    const appended = isWhole ? ok(undefined) : await append(parts, past, records, base + 1, 1)
-    await store.release(session, node.id, 1) // whoever opens it first has it
-    return appended.ok ? ok({ status: 'imported', handleChanged: attempt > 0 }) : appended
-  }
-}
-
-async function add(parts: ImportParts, past: Past, handle: string): Promise<Result<Written>> {
-  const { store, node } = parts
-  const lease = await store.claim(past.session, node.id, null)
-  if (!lease.ok) return lease
-  const { head, epoch } = lease.value
-  const appended = await append(parts, past, renamed(past.records, handle), head, epoch)
-  await store.release(past.session, node.id, epoch)
-  return appended.ok ? ok({ status: 'grown', handleChanged: false }) : appended
-}
-
-async function append(
-  { store }: ImportParts,
-  { session, base, folded }: Past,
-  records: readonly EncodedRecord[],
-  from: number,
-  epoch: number,
-): Promise<Result<void>> {
-  const entry = called(folded.row.entry, records)
-  for (let after = from; after < base + records.length; after += appendRecordsMax) {
-    const batch = records.slice(after - base, after - base + appendRecordsMax)
-    const blobs = [...new Set(batch.flatMap(({ record }) => blobsOf(record.event)))]
-    // Nobody's standing approvals come with a file: what was lived elsewhere changes no trust here.
-    const appended = await store.append({
+  const [first] = past.pauses
+  let names = namesOf(past)
+  let [tries, keyDropped] = [0, false]
+  for (;;) {
+    const records = underNames(past.records, names)
+    const batch = records.slice(0, first?.count)
+    const entry = entryUnder(first?.entry ?? past.folded.row.entry, names)
+    const created = await store.create({
       session,
-      after,
-      epoch,
+      parent,
+      base,
+      owner: node.id,
       records: batch,
       entry,
-      clearDraft: false,
-      blobs,
-      trust: [],
+      blobs: blobsIn(batch),
     })
-    if (!appended.ok) return appended
+    if (created.ok) {
+      const appended = await appendAndRelease(parts, past, names, { head: base + batch.length, epoch: 1 })
+      return appended.ok ? ok({ status: 'imported', handleChanged: tries > 0, keyDropped }) : appended
+    }
+    const { code } = created.fault
+    if (code === 'handle_taken' && tries < handleTriesMax)
+      names = { ...names, handle: Handle.parse(parts.newHandle(++tries)) }
+    else if (code === 'key_taken' && keyMayGo && !keyDropped) {
+      names = { ...names, key: undefined }
+      keyDropped = true
+    } else return created
   }
-  return ok(undefined)
 }
 
-/** The same records under another handle. */
-function renamed(records: readonly EncodedRecord[], handle: string): readonly EncodedRecord[] {
-  return records.map((one, index) => {
-    const { event } = one.record
-    if (index > 0 || event.type !== 'session.started') return one
-    const other = { ...event, handle: Handle.parse(handle) }
-    return { record: { ...one.record, event: other }, body: JSON.stringify(other) }
-  })
+async function add(
+  parts: ImportParts,
+  past: Past,
+  { head, entry }: CatalogueRow,
+  options: WriteOptions,
+): Promise<Result<Written>> {
+  const claimed = await claimSession(parts, past.session)
+  if (!claimed.ok) return claimed.fault.code === 'session_locked' ? untouched('changed') : claimed
+  const { lease } = claimed.value
+  if (lease.head !== head) {
+    // Someone wrote to it since it was compared.
+    await parts.store.release(past.session, parts.node.id, lease.epoch)
+    return writePast(parts, past, options)
+  }
+  const { handle, key } = entry.meta
+  const appended = await appendAndRelease(parts, past, { handle, key }, lease)
+  return appended.ok ? untouched('grown') : appended
 }
 
-function called(entry: Past['folded']['row']['entry'], [first]: readonly EncodedRecord[]) {
+/** Writes the rest, pause by pause, each with the row that its records fold to; then whoever opens it first has it. */
+async function appendAndRelease(
+  { store, node }: ImportParts,
+  { session, base, records, pauses }: Past,
+  names: Names,
+  { head, epoch }: { readonly head: number; readonly epoch: number },
+): Promise<Result<void>> {
+  try {
+    let after = head
+    for (const { count, entry } of pauses) {
+      if (base + count <= after) continue
+      const batch = records.slice(after - base, count)
+      // Nobody's standing approvals come with a file: what was lived elsewhere changes no trust here.
+      const facts = { clearDraft: false, blobs: blobsIn(batch), trust: [] }
+      const appended = await store.append({
+        ...{ session, after, epoch, records: batch, entry: entryUnder(entry, names) },
+        ...facts,
+      })
+      if (!appended.ok) return appended
+      after = base + count
+    }
+    return ok(undefined)
+  } finally {
+    await store.release(session, node.id, epoch)
+  }
+}
+
+const blobsIn = (records: readonly EncodedRecord[]) => [
+  ...new Set(records.flatMap(({ record }) => blobsOf(record.event))),
+]
+
+const namesOf = ({ folded }: Past): Names => {
+  const { handle, key } = folded.row.entry.meta
+  return { handle, key }
+}
+
+/** The same records under the names they have here. */
+function underNames(records: readonly EncodedRecord[], { handle, key }: Names): readonly EncodedRecord[] {
+  const [first, ...rest] = records
   const event = first?.record.event
-  return event?.type === 'session.started' ? { ...entry, meta: { ...entry.meta, handle: event.handle } } : entry
+  if (first === undefined || event?.type !== 'session.started' || (event.handle === handle && event.key === key))
+    return records
+  const { key: _, ...unnamed } = event
+  const named = { ...unnamed, handle, ...(key !== undefined && { key }) }
+  return [{ record: { ...first.record, event: named }, body: JSON.stringify(named) }, ...rest]
 }
+
+function entryUnder(entry: CatalogueEntry, { handle, key }: Names): CatalogueEntry {
+  const { key: _, ...unnamed } = entry.meta
+  return { ...entry, meta: { ...unnamed, handle, ...(key !== undefined && { key }) } }
+}
+
+/** Whether the store has something under this id that nobody finds: what is left of a session whose forks share its past. */
+export const isRemains = ({ code, details }: Fault, session: SessionId): boolean =>
+  code === 'internal' && details?.['session'] === session
 
 /** The first record may name what only this place knows, as its handle; the rest must be the same. */
 async function isSame({ store }: ImportParts, { session, base, records }: Past, upTo: number): Promise<boolean> {

@@ -24,6 +24,13 @@ export function usableKey(service: string, keyName: string, key: string | undefi
   return apiKey
 }
 
+/** An address as it may be shown: people put passwords and keys into them. */
+export function shownAddress(address: string): string | undefined {
+  if (!URL.canParse(address)) return undefined
+  const { origin, pathname } = new URL(address)
+  return `${origin}${pathname}`
+}
+
 /** People give an address with or without the version of its API. One with a path of its own is taken as it is. */
 export function versioned(baseUrl: string | undefined, host: string, version: string): string {
   const address = baseUrl?.trim().replace(/\/+$/, '') || host

@@ -1,5 +1,5 @@
 import type { ModelReadiness } from '@holdfast/core/ports'
-import { type Access, usableKey, versioned } from './access.ts'
+import { type Access, shownAddress, usableKey, versioned } from './access.ts'
 import { createLazyProvider } from './lazy.ts'
 
 export const anthropicKeyName = 'ANTHROPIC_API_KEY'
@@ -18,7 +18,7 @@ export function findAnthropic(modelId: string, { key, baseUrl }: Access): ModelR
     const model = createAnthropic({ apiKey, baseURL: anthropicUrl(baseUrl) })(modelId)
     return createAiSdkProvider(model, { providerName: 'anthropic', keyName: anthropicKeyName, keys: [apiKey] })
   })
-  return { type: 'ready', provider }
+  return { type: 'ready', provider, endpoint: shownAddress(anthropicUrl(baseUrl)) }
 }
 
 /** Anthropic's own tools take the address without its version, behind a path as well. */

@@ -1,5 +1,5 @@
 import type { ModelReadiness } from '@holdfast/core/ports'
-import { type Access, usableKey, versioned } from './access.ts'
+import { type Access, shownAddress, usableKey, versioned } from './access.ts'
 import { createLazyProvider } from './lazy.ts'
 
 /** The names a key for Gemini goes by; the first that holds one counts. */
@@ -11,14 +11,14 @@ export function findGoogle(modelId: string, { key, baseUrl }: Access): ModelRead
   const apiKey = usableKey('Google', keyName, key)
   if (typeof apiKey !== 'string') return apiKey
 
+  const baseURL = versioned(baseUrl, 'https://generativelanguage.googleapis.com', 'v1beta')
   const provider = createLazyProvider(async () => {
     const [{ createGoogle }, { createAiSdkProvider }] = await Promise.all([
       import('@ai-sdk/google'),
       import('./ai-sdk/provider.ts'),
     ])
-    const baseURL = versioned(baseUrl, 'https://generativelanguage.googleapis.com', 'v1beta')
     const model = createGoogle({ apiKey, baseURL })(modelId)
     return createAiSdkProvider(model, { providerName: 'google', keyName, keys: [apiKey] })
   })
-  return { type: 'ready', provider }
+  return { type: 'ready', provider, endpoint: shownAddress(baseURL) }
 }

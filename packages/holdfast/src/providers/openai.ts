@@ -1,5 +1,5 @@
 import type { ModelReadiness } from '@holdfast/core/ports'
-import { type Access, usableKey, versioned } from './access.ts'
+import { type Access, shownAddress, usableKey, versioned } from './access.ts'
 import { createLazyProvider } from './lazy.ts'
 
 export const openAiKeyName = 'OPENAI_API_KEY'
@@ -12,15 +12,16 @@ export function findOpenAi(modelId: string, api: OpenAiApi, { key, baseUrl }: Ac
   const apiKey = usableKey('OpenAI', openAiKeyName, key)
   if (typeof apiKey !== 'string') return apiKey
 
+  const baseURL = versioned(baseUrl, 'https://api.openai.com', 'v1')
   const provider = createLazyProvider(async () => {
     const [{ createOpenAI }, { createAiSdkProvider }] = await Promise.all([
       import('@ai-sdk/openai'),
       import('./ai-sdk/provider.ts'),
     ])
     // The address is always handed over, or the library would look into the process's environment for it.
-    const openAi = createOpenAI({ apiKey, baseURL: versioned(baseUrl, 'https://api.openai.com', 'v1') })
+    const openAi = createOpenAI({ apiKey, baseURL })
     const model = api === 'chat' ? openAi.chat(modelId) : openAi.responses(modelId)
     return createAiSdkProvider(model, { providerName: 'openai', keyName: openAiKeyName, keys: [apiKey] })
   })
-  return { type: 'ready', provider }
+  return { type: 'ready', provider, endpoint: shownAddress(baseURL) }
 }

@@ -67,7 +67,8 @@ async function keep({ id, records, parent }: Kept, number: number): Promise<read
   const entry = { ...last, meta: { ...last.meta, handle: Handle.parse(`kept-log-${number}`) } }
   const encoded = records.map((record) => ({ record, body: JSON.stringify(record.event) }))
   const base = (records[0]?.seq ?? 1) - 1
-  orThrow(await store.create({ session: id, parent: parent ?? null, base, owner: 'me', records: encoded, entry }))
+  const made = { session: id, parent: parent ?? null, base, owner: 'me', records: encoded, entry, blobs: [] }
+  orThrow(await store.create(made))
   return folds.map(({ state }) => ({
     ...{ session: id, line: state.line, seq: state.seq, checkpoint: state.checkpoint, pins: state.pins },
     ...{ model: state.settings.model, thinkingLevel: state.settings.thinkingLevel },
@@ -103,7 +104,7 @@ describe('a request from the thread', () => {
     let compared = 0
     for (const [number, { id, records }] of known.toSorted((a, b) => seqOf(a) - seqOf(b)).entries()) {
       const own = newSessionId()
-      kept.set(id, own)
+      if (!kept.has(id)) kept.set(id, own) // the first is the one that was forked
       const first = records[0]?.event
       const above = first?.type === 'session.started' ? first.fork?.lineage.at(-1)?.session : undefined
       const asked = await keep({ id: own, records, parent: above && kept.get(above) }, number)
@@ -152,7 +153,7 @@ describe('a request from the thread', () => {
     const asked = await keep({ id: newSessionId(), records: await randomLog(5) }, 5)
     const last = asked.at(-1) as RequestAsked // a log has a last record
     await untilUp(last)
-    const database = new DatabaseSync(join(home, 'store.db'))
+    const database = new DatabaseSync(join(home, 'store.db'), { timeout: 5000 })
     database.exec(`update record set body = '{}' where seq = ${last.seq - 3}`)
     database.close()
     await expect(here.build(last)).rejects.toThrow(new WindowDamaged(last.seq - 3))

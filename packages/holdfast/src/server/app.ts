@@ -77,6 +77,9 @@ function admit(parts: ServerParts, { req, env }: Context<Env>, access: Route['ac
   if (changes && caller.value === 'viewer') {
     return refuse(fault('not_driver', 'This token may look but not command.'))
   }
+  if (access === 'admin' && caller.value !== 'admin') {
+    return refuse(fault('not_driver', 'This is for admin tokens only: it concerns the whole store.'))
+  }
   return caller
 }
 
@@ -91,7 +94,7 @@ const exchangeOf = ({ req, env }: Context<Env>, caller: Role | null): Exchange =
 })
 
 function finish({ res }: Context<Env>, { closing }: ServerParts) {
-  for (const [name, value] of Object.entries(answerHeaders)) res.headers.set(name, value)
+  for (const [name, value] of Object.entries(answerHeaders)) if (!res.headers.has(name)) res.headers.set(name, value)
   if (!res.headers.has('cache-control')) res.headers.set('cache-control', 'no-store')
   if (closing.aborted) res.headers.set('connection', 'close')
 }

@@ -19,7 +19,7 @@ export function describeApi(routes: readonly Route[], version: string) {
       method: methodNames[method],
       path: path.replaceAll(/:(\w+)/g, '{$1}'),
       summary,
-      security: access === 'token' ? [{ token: [] }] : [],
+      security: access === 'open' ? [] : [{ token: [] }],
       request: {
         ...(names.length > 0 && { params: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))) }),
         ...(querySchema instanceof z.ZodObject && { query: querySchema }),

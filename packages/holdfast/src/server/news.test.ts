@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { connectHoldfast } from '@holdfast/client'
-import { decodeNews, invariant, type NewsFrame, SessionId, type SessionNews } from '@holdfast/protocol'
+import { decodeNews, invariant, type NewsFrame, newsSession, SessionId, type SessionNews } from '@holdfast/protocol'
 import { aMeta } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { openHouseServer } from './testing/house-server.ts'
@@ -132,7 +132,7 @@ describe('a client that follows all sessions', () => {
       test.house.roster.news.tell(changed(connected))
     }
     for await (const news of sessions.subscribe({ signal: stop.signal, onConnection })) {
-      heard.push(news.type === 'session.stopped' ? news.session : news.session.id)
+      heard.push(newsSession(news))
       if (connected === 3) stop.abort()
       else breaks?.()
     }

@@ -5,6 +5,7 @@ import { getRequestListener } from '@hono/node-server'
 import { wallClock } from '../platform/wall-clock.ts'
 import { answerHeaders } from './answer-headers.ts'
 import { createApp } from './app.ts'
+import { type Archive, noArchive } from './archive.ts'
 import { createAttachments } from './attachments.ts'
 import { createLoginCodes } from './auth/login-codes.ts'
 import { createLoginCookie } from './auth/login-cookie.ts'
@@ -19,6 +20,8 @@ import { routes } from './routes/routes.ts'
 
 export type ServerOptions = {
   readonly sessions: Sessions
+  /** What whole sessions and the whole store are given out and taken in by; without it those routes refuse. */
+  readonly archive?: Archive | undefined
   readonly host: string
   /** 0 takes any free one. */
   readonly port: number
@@ -79,8 +82,10 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
   const cookie = createLoginCookie({ now, key: options.cookieKey, port })
   const app = createApp(routes, {
     sessions: options.sessions,
+    archive: options.archive ?? noArchive,
     attachments: createAttachments({ after, closing: closing.signal, onProblem: options.onProblem }),
     version: options.version,
+    now,
     describeApi: () => describeApi(routes, options.version),
     pageDir: options.pageDir,
     tokens,

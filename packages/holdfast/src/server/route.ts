@@ -27,7 +27,7 @@ type RouteSpec<Query, Body> = {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
   /** Who may call it. There is no default: a route that forgets to say does not compile. */
-  readonly access: 'open' | 'token'
+  readonly access: 'open' | 'token' | 'admin'
   readonly summary: string
   readonly query?: z.ZodType<Query>
   readonly body?: z.ZodType<Body>
@@ -94,3 +94,6 @@ export const wholeNumber = z
   .string()
   .regex(/^\d{1,15}$/, 'a whole number')
   .transform(Number)
+
+/** A yes or no as a URL carries it. */
+export const flag = z.enum(['true', 'false']).transform((word) => word === 'true')

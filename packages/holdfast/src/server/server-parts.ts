@@ -1,5 +1,6 @@
 import type { OnProblem } from '@holdfast/core/ports'
 import type { Sessions } from '@holdfast/protocol'
+import type { Archive } from './archive.ts'
 import type { Attachments } from './attachments.ts'
 import type { LoginCodes } from './auth/login-codes.ts'
 import type { LoginCookie } from './auth/login-cookie.ts'
@@ -10,8 +11,10 @@ import type { Tries } from './auth/tries.ts'
 /** What routes are made of. */
 export type ServerParts = {
   readonly sessions: Sessions
+  readonly archive: Archive
   readonly attachments: Attachments
   readonly version: string
+  readonly now: () => number
   readonly describeApi: () => object
   readonly pageDir: string | null
   readonly tokens: readonly AccessToken[]

@@ -1,28 +1,40 @@
-import type { Listed, ListPage, ListRequest, Store } from '@holdfast/core/ports'
+import type { Listed, ListPage, ListRequest, SearchRequest, Store } from '@holdfast/core/ports'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
+import type { RankedPage } from './search/ranked-page.ts'
 
-/** Where a page of the list ended: activity first, birth where two are equal. */
-export type ListCursor = { readonly activeAt: number; readonly order: number }
+/** A place in a list: pinned ones first, then the latest moment, then the youngest. In the trash nothing counts as pinned. */
+export type ListCursor = {
+  readonly pinned: 0 | 1
+  /** When someone last spoke; in the trash, when it was put there. */
+  readonly at: number
+  /** Birth, where all else is equal. */
+  readonly order: number
+}
 
 /** A row with its place in the list, by which two lists can be made one. */
 export type PlacedListed = Listed & { readonly place: ListCursor }
 export type PlacedPage = ListPage & { readonly sessions: readonly PlacedListed[] }
 
-/** A store that also tells where in its list each session stands. */
+/** A store that also tells where in its list each session stands, and how good each message is that it finds. */
 export interface PlacedStore extends Store {
   list(request: ListRequest): Promise<PlacedPage>
+  search(request: SearchRequest): Promise<Result<RankedPage>>
 }
 
-const fromTheTop: ListCursor = { activeAt: Number.MAX_SAFE_INTEGER, order: Number.MAX_SAFE_INTEGER }
+const fromTheTop: ListCursor = { pinned: 1, at: Number.MAX_SAFE_INTEGER, order: Number.MAX_SAFE_INTEGER }
 
-export const encodeListCursor = ({ activeAt, order }: ListCursor): string => `${activeAt}.${order}`
+/** Negative where `left` is listed before `right`. */
+export const compareListPlaces = (left: ListCursor, right: ListCursor): number =>
+  right.pinned - left.pinned || right.at - left.at || right.order - left.order
+
+export const encodeListCursor = ({ pinned, at, order }: ListCursor): string => `${pinned}.${at}.${order}`
 
 export function decodeListCursor(cursor: string | undefined): Result<ListCursor> {
   if (cursor === undefined) return ok(fromTheTop)
-  const [, activeAt, order] = /^(\d{1,15})\.(\d{1,15})$/.exec(cursor) ?? []
-  if (activeAt === undefined || order === undefined) return refuse(badCursor(cursor))
-  return ok({ activeAt: Number(activeAt), order: Number(order) })
+  const [, pinned, at, order] = /^([01])\.(\d{1,15})\.(\d{1,15})$/.exec(cursor) ?? []
+  if (pinned === undefined || at === undefined || order === undefined) return refuse(badCursor(cursor))
+  return ok({ pinned: pinned === '1' ? 1 : 0, at: Number(at), order: Number(order) })
 }
 
 const badCursor = (cursor: string): Fault =>

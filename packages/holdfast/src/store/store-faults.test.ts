@@ -24,6 +24,10 @@ async function refusals(store: Store): Promise<readonly unknown[]> {
   })
   await store.create(keyed(first))
   await store.create(second)
+  const fourth = newSession(4)
+  await store.create(fourth)
+  await store.release(fourth.session, fourth.owner, 1)
+  await store.trash(fourth.session, 7)
   const append = appendTo(1, 1)
   const claimed = await store.claim(second.session, 'node_2', second.owner)
   const asked: readonly Promise<Result<unknown>>[] = [
@@ -38,6 +42,10 @@ async function refusals(store: Store): Promise<readonly unknown[]> {
     store.append(appendTo(9, 1)),
     store.claim(second.session, 'node_3', null),
     store.claim(newSession(9).session, 'node_3', null),
+    store.claim(fourth.session, 'node_3', null),
+    store.trash(second.session, 7),
+    store.trash(newSession(9).session, 7),
+    store.restore(newSession(9).session),
   ]
   expect(claimed.ok).toBe(true)
   const answers = await Promise.all(asked)
@@ -59,6 +67,10 @@ it('is told in the same words by every store', async () => {
     { code: 'log_moved' },
     { code: 'session_not_found' },
     { code: 'session_locked' },
+    { code: 'session_not_found' },
+    { code: 'session_trashed' },
+    { code: 'session_locked' },
+    { code: 'session_not_found' },
     { code: 'session_not_found' },
   ])
 })

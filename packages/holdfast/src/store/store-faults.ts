@@ -17,6 +17,15 @@ export const logMoved = (session: string, expected: number, actual: number): Fau
 export const sessionLocked = (session: string, node: string | null): Fault =>
   fault('session_locked', `Session ${session} is open in another process.`, { node })
 
+export const sessionTrashed = (session: string): Fault =>
+  fault('session_trashed', `Session ${session} is in the trash. Restore it first.`, { session })
+
+export const sessionNotTrashed = (session: string, trashedAt: number | null): Fault =>
+  fault('session_not_trashed', `Session ${session} is no longer in the trash as it was. It is kept.`, {
+    session,
+    trashedAt,
+  })
+
 /** Ids are made by us and never twice: that one is taken is our bug, told as a value because a worker cannot throw it. */
 export const sessionExists = (session: string): Fault =>
   fault('internal', `Session ${session} exists already.`, { session })

@@ -9,7 +9,9 @@ import { didYouMean } from '../nearest.ts'
 import { Budgets, ModelName, ThinkingLevel } from '../settings.ts'
 import { clip } from '../text-of.ts'
 import { being } from './being.ts'
+import { AppendClientEvent } from './client-event.ts'
 import { historyCommands } from './history.ts'
+import { keepingCommands } from './keeping.ts'
 
 /** Text is the common case, so a command takes it bare; inside, a prompt is always a list of parts. */
 const PromptContent = z.union(
@@ -103,6 +105,8 @@ export const Command = z.discriminatedUnion('type', [
   SetBudgets,
   ClaimDriver,
   HandOver,
+  AppendClientEvent,
+  ...keepingCommands,
   ...historyCommands,
 ])
 export type Command = z.infer<typeof Command>

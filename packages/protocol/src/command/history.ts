@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { BranchName, MessageId, TurnNumber } from '../id.ts'
+import { BranchName, MessageId, Seq, TurnNumber } from '../id.ts'
 import { limits } from '../limits.ts'
 import { SeedMessages } from '../seed.ts'
 import { being } from './being.ts'
@@ -49,11 +49,16 @@ export const SetSummary = z.strictObject({
   type: z.literal('setSummary'),
   summary: z.string(being('the summary')).max(limits.promptBytesMax),
 })
-/** Shows the last messages only; the whole line is kept as a branch. */
-export const TruncateHistory = z.strictObject({
-  type: z.literal('truncateHistory'),
-  keepLast: z.int(being('how many messages to keep')).min(0),
-})
+/** Shows the last messages only, or what lies from a record on; the whole line is kept as a branch. */
+export const TruncateHistory = z
+  .strictObject({
+    type: z.literal('truncateHistory'),
+    keepLast: z.int(being('how many messages to keep')).min(0).optional(),
+    from: Seq.optional(),
+  })
+  .refine(({ keepLast, from }) => (keepLast === undefined) !== (from === undefined), {
+    error: 'say either how many messages to keep or from which record on',
+  })
 /** Replaces the line by these messages; the line that was is kept as a branch. */
 export const SetHistory = z.strictObject({ type: z.literal('setHistory'), messages: SeedMessages })
 

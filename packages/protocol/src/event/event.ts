@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import type { Seq } from '../id.ts'
 import { ApprovalAsked, CallApproved, CallSettled, CallStarted } from './call.ts'
+import { ClientSaid } from './client.ts'
 import { CheckpointUndone, CheckpointWritten, LineMoved, NoteAdded, SessionForked, SummarySaved } from './line.ts'
-import { MessageCollapsed, MessagePinned } from './message.ts'
+import { MessageCollapsed, MessageGiven, MessagePinned } from './message.ts'
 import { QueueEdited, QueueRemoved, QueueReordered } from './queue.ts'
 import { ContextChanged, LogRepaired, SessionStarted, SettingsChanged } from './session.ts'
 import { TrustGranted, TrustRevoked } from './trust.ts'
@@ -47,8 +48,10 @@ export const Event = z.discriminatedUnion('type', [
   SessionForked,
   TrustGranted,
   TrustRevoked,
+  MessageGiven,
   MessagePinned,
   MessageCollapsed,
+  ClientSaid,
   LogRepaired,
 ])
 export type Event = z.infer<typeof Event>
@@ -87,8 +90,10 @@ export const eventVersion: Readonly<Record<EventType, number>> = {
   'session.forked': 1,
   'trust.granted': 1,
   'trust.revoked': 1,
+  'message.given': 1,
   'message.pinned': 1,
   'message.collapsed': 1,
+  'client.said': 1,
   'log.repaired': 1,
 }
 

@@ -84,7 +84,7 @@ export const SummarySaved = z.object({
 /** Another session shares the past of this one, up to `base`. */
 export const SessionForked = z.object({ type: z.literal('session.forked'), fork: SessionId, base: Seq, line: Line })
 
-/** Something for people, never sent to the model. */
+/** Something for people; the model hears of it only where it says so. */
 export const NoteAdded = z.object({
   type: z.literal('note.added'),
   turn: TurnNumber,
@@ -92,4 +92,6 @@ export const NoteAdded = z.object({
   level: z.enum(['info', 'error']),
   code: z.string().optional(),
   text: z.string(),
+  /** A system message of a conversation that a program leads: the model is told. */
+  told: z.literal(true).optional(),
 })

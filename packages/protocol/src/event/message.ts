@@ -1,5 +1,16 @@
 import { z } from 'zod'
-import { MessageId } from '../id.ts'
+import { MessageId, TurnNumber } from '../id.ts'
+
+/**
+ * A message as its program gave it, for whoever asks for it back. Its content, null here, is in the first of the next
+ * `records` that has words: those are what the message means to screens and models.
+ */
+export const MessageGiven = z.object({
+  type: z.literal('message.given'),
+  turn: TurnNumber,
+  message: z.record(z.string(), z.json()),
+  records: z.int().min(0),
+})
 
 /** A message kept in the model's context for good, or no longer. */
 export const MessagePinned = z.object({

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { BlobHash, Handle, Key, MessageId, Seq, SessionId } from '../id.ts'
 import { Line } from '../line.ts'
-import { ProviderOptions, Settings } from '../settings.ts'
+import { ModelName, ProviderOptions, Settings } from '../settings.ts'
+import { Usage } from '../usage.ts'
 import { CheckpointMark, LineLength } from './line.ts'
 
 /** What a fork inherits, so that it folds without its parent. Seqs up to `base` are read from the lineage. */
@@ -40,7 +41,16 @@ export const SessionStarted = z.object({
   fork: Fork.optional(),
 })
 
-export const SettingsChanged = z.object({ type: z.literal('settings.changed'), ...Settings.partial().shape })
+export const SettingsChanged = z.object({
+  type: z.literal('settings.changed'),
+  ...Settings.partial().shape,
+  /** Whether the session is listed first and kept from pruning. */
+  pinned: z.boolean().optional(),
+  /** Where it works from now on. */
+  workdir: z.string().optional(),
+  /** The title is a model's: which one wrote it, and what that used. */
+  named: z.object({ model: ModelName, usage: Usage.nullable() }).optional(),
+})
 
 /** What the model is told apart from messages. With it, a request is built from records and blobs alone. */
 export const ContextChanged = z.object({ type: z.literal('context.changed'), system: BlobHash, tools: BlobHash })

@@ -84,6 +84,8 @@ export const CallRequested = z.object({
   args: z.record(z.string(), z.unknown()),
   provider: z.string(),
   meta: ProviderMeta.optional(),
+  /** What the program that leads the conversation calls it. It is no work of the session: its result comes when it comes. */
+  givenId: z.string().optional(),
   /** Why the arguments cannot be used; the call is then answered with this and never run. */
   malformed: z.string().optional(),
 })

@@ -1,5 +1,5 @@
 import type { Blobs } from '@holdfast/core/ports'
-import { BlobHash } from '@holdfast/protocol'
+import { BlobHash, orThrow } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 
 /** What every keeper of blobs owes the runtime; it is opened with a limit of `blobTestBytesMax`. */
@@ -69,6 +69,116 @@ export function describeBlobs(name: string, open: () => Promise<Blobs>): void {
       }
       await expect(blobs.put(broken())).rejects.toThrow('the client hung up')
       expect(await blobs.has(hello)).toBe(false)
+    })
+
+    describe('sweep', () => {
+      const graceMs = 1000
+      const nothing = { removed: 0, bytes: 0, setAside: 0 }
+      const none = async () => new Set<BlobHash>()
+      const only =
+        (...used: readonly BlobHash[]) =>
+        async (hashes: readonly BlobHash[]) =>
+          new Set(hashes.filter((hash) => used.includes(hash)))
+      /** A moment at which all that is there now is older than the grace, the n-th such. */
+      const later = (nth: number) => ({ now: Date.now() + nth * 10 * graceMs, graceMs })
+
+      async function holding(...texts: readonly string[]) {
+        const blobs = await open()
+        const hashes: BlobHash[] = []
+        for (const text of texts) hashes.push(orThrow(await blobs.put([bytesOf(text)])).hash)
+        return { blobs, hashes }
+      }
+
+      it('sets aside what nothing refers to, and removes it when that is still so later on', async () => {
+        const { blobs, hashes } = await holding('hello', 'in use')
+        const [one, used] = hashes as [BlobHash, BlobHash]
+        expect(await blobs.sweep(only(used), later(1))).toEqual({ ...nothing, setAside: 1 })
+        expect(await blobs.sweep(only(used), { ...later(1), graceMs: 5 * graceMs })).toEqual(nothing)
+        expect(await blobs.sweep(only(used), later(2))).toEqual({ ...nothing, removed: 1, bytes: 5 })
+        expect(await blobs.has(one)).toBe(false)
+        expect(await blobs.open(one)).toBeNull()
+        expect(await textOf(await blobs.open(used))).toBe('in use')
+        expect(await blobs.sweep(only(used), later(3))).toEqual(nothing)
+      })
+
+      it('leaves alone what was put within the grace', async () => {
+        const { blobs, hashes } = await holding('hello')
+        expect(await blobs.sweep(none, { now: Date.now(), graceMs: 60_000 })).toEqual(nothing)
+        expect(await blobs.has(hashes[0] ?? hello)).toBe(true)
+      })
+
+      it('keeps for good what is referred to after it was set aside', async () => {
+        const { blobs, hashes } = await holding('hello')
+        await blobs.sweep(none, later(1))
+        expect(await blobs.sweep(only(...hashes), later(2))).toEqual(nothing)
+        expect(await blobs.sweep(only(...hashes), later(3))).toEqual(nothing)
+        expect(await textOf(await blobs.open(hello))).toBe('hello')
+      })
+
+      it.each(['put', 'has', 'open'] as const)('gives back what was set aside to a %s, as if new', async (by) => {
+        const { blobs } = await holding('hello')
+        await blobs.sweep(none, later(1))
+        if (by === 'put') await blobs.put([bytesOf('hello')])
+        else if (by === 'has') expect(await blobs.has(hello)).toBe(true)
+        else expect(await textOf(await blobs.open(hello))).toBe('hello')
+        // It is not among those that were set aside: it would have to be once more.
+        expect(await blobs.sweep(none, later(2))).toEqual({ ...nothing, setAside: 1 })
+        expect(await textOf(await blobs.open(hello))).toBe('hello')
+      })
+
+      it.each(['put', 'has', 'open'] as const)('never takes what a %s wants while it asks', async (by) => {
+        for (const nth of [1, 2]) {
+          const { blobs } = await holding('hello')
+          if (nth === 2) await blobs.sweep(none, later(1))
+          const unused = async () => {
+            if (by === 'put') await blobs.put([bytesOf('hello')])
+            else if (by === 'has') expect(await blobs.has(hello)).toBe(true)
+            else expect(await textOf(await blobs.open(hello))).toBe('hello')
+            return new Set<BlobHash>()
+          }
+          expect(await blobs.sweep(unused, later(nth))).toMatchObject({ removed: 0 })
+          expect(await textOf(await blobs.open(hello))).toBe('hello')
+        }
+      })
+
+      it('loses nothing to puts and reads that go on meanwhile', async () => {
+        const texts = Array.from({ length: 20 }, (_, index) => `text ${index}`)
+        const { blobs, hashes } = await holding(...texts)
+        const work = texts.flatMap((text, index) => {
+          const hash = hashes[index] ?? hello
+          return [
+            async () => void (await blobs.put([bytesOf(text)])),
+            async () => expect(await blobs.has(hash)).toBe(true),
+            async () => expect(await textOf(await blobs.open(hash))).toBe(text),
+          ]
+        })
+        const sweeps = [1, 1, 1].map((nth) => blobs.sweep(none, later(nth)))
+        await Promise.all([...sweeps, ...work.map((one) => one())])
+        for (const [index, hash] of hashes.entries()) expect(await textOf(await blobs.open(hash))).toBe(texts[index])
+      })
+
+      it('says what would go, and changes nothing', async () => {
+        const { blobs } = await holding('hello', 'more')
+        const dry = (nth: number) => blobs.sweep(only(), { ...later(nth), dryRun: true })
+        expect(await dry(1)).toEqual({ ...nothing, setAside: 2 })
+        expect(await dry(1)).toEqual({ ...nothing, setAside: 2 })
+        await blobs.sweep(none, later(1))
+        expect(await dry(2)).toEqual({ removed: 2, bytes: 9, setAside: 0 })
+        expect(await blobs.sweep(none, later(2))).toEqual({ removed: 2, bytes: 9, setAside: 0 })
+      })
+
+      it('asks for a bounded list at a time, and stops where nobody can say', async () => {
+        const { blobs } = await holding('hello')
+        const asked: number[] = []
+        await blobs.sweep(async (hashes) => {
+          asked.push(hashes.length)
+          return new Set()
+        }, later(1))
+        expect(asked.every((count) => count <= 1000)).toBe(true)
+        const unknown = () => Promise.reject(new Error('the store is closed'))
+        await expect(blobs.sweep(unknown, later(2))).rejects.toThrow('the store is closed')
+        expect(await textOf(await blobs.open(hello))).toBe('hello')
+      })
     })
   })
 }

@@ -1,6 +1,7 @@
 export { blobTestBytesMax, describeBlobs } from './blobs.ts'
 export { describeProvider, type ProviderSubject } from './provider.ts'
 export { describeStore } from './store.ts'
+export { describeBlobUses } from './store-blob-uses.ts'
 export { describeCatalogue } from './store-catalogue.ts'
 export {
   appendTo,
@@ -17,6 +18,9 @@ export {
   textsAfter,
 } from './store-fixture.ts'
 export { describeLeases } from './store-leases.ts'
+export { describeLists } from './store-lists.ts'
 export { describeLog } from './store-log.ts'
 export { describeReads } from './store-reads.ts'
+export { describeSearch } from './store-search.ts'
+export { describeTrash } from './store-trash.ts'
 export { createToolRun, describeTool, openWorkdir, readTree, type ToolSample } from './tool.ts'

@@ -27,7 +27,9 @@ export function describeCatalogue(open: OpenStore): void {
       await mustCreate(store(), newSession(1))
       const entry = entryOf(1, { busy: true, activeAt: 77, meta: { title: 'New', messageCount: 2, pinned: true } })
       await mustAppend(store(), appendTo(1, 1, { entry }))
-      expect(await store().entry(sessionId(1))).toStrictEqual({ entry, head: 2, base: 0, owner: 'node-a' })
+      expect(await store().entry(sessionId(1))).toStrictEqual({
+        ...{ entry, head: 2, base: 0, owner: 'node-a', trashedAt: null },
+      })
     })
 
     it('stays as it is when the append is refused', async () => {

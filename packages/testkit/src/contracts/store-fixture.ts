@@ -82,6 +82,7 @@ export const newSession = (number: number, more: Partial<NewSession> = {}): NewS
   owner: 'node-a',
   records: textsAfter(more.base ?? 0, 'first'),
   entry: entryOf(number),
+  blobs: [],
   ...more,
 })
 

@@ -43,6 +43,21 @@ describe('news in the list', () => {
     expect(needsLook(listed, known, false)).toBe(false)
   })
 
+  it('take a session out at once that was put into the trash, and bring it back', () => {
+    const gone = addNews(listed, { type: 'session.removed', session: session(2, 2).id }, true)
+    expect(titles(gone)).toEqual(['session 1 idle'])
+    expect(needsLook(listed, { type: 'session.removed', session: session(2, 2).id }, false)).toBe(false)
+    expect(addNews(gone, { type: 'session.removed', session: session(2, 2).id }, true)).toBe(gone)
+    const back = addNews(gone, { type: 'session.restored', session: session(2, 2) }, true)
+    expect(titles(back)).toEqual(['session 2 idle', 'session 1 idle'])
+  })
+
+  it('bring a session to the top that is pinned, before any that is newer', () => {
+    const pinned = addNews(listed, changed(session(1, 1, { pinned: true })), true)
+    expect(titles(pinned)).toEqual(['session 1 idle', 'session 2 idle'])
+    expect(titles(addNews(pinned, changed(session(3, 3)), true))[0]).toBe('session 1 idle')
+  })
+
   it('leave it to the server to say what a session is that stopped', () => {
     const news: SessionNews = { type: 'session.stopped', session: session(1, 1).id, reason: 'crashed' }
     expect(addNews(listed, news, true)).toBe(listed)

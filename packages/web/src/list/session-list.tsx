@@ -88,6 +88,7 @@ function SessionRow({ meta, parent, nowMs, isCurrent, onChoose }: SessionRowProp
       >
         <span className="row-top">
           <span className={`dot ${meta.status}`} role="img" aria-label={status} title={status} />
+          {meta.pinned && <PinMark />}
           <span className="row-title">{titleOf(meta)}</span>
           <time dateTime={meta.lastMessageAt}>{relativeTime(meta.lastMessageAt, nowMs)}</time>
         </span>
@@ -102,5 +103,14 @@ function SessionRow({ meta, parent, nowMs, isCurrent, onChoose }: SessionRowProp
         </a>
       )}
     </li>
+  )
+}
+
+/** A session that is listed first, and kept from pruning. */
+function PinMark() {
+  return (
+    <svg className="pin-mark" viewBox="0 0 16 16" role="img" aria-label="Pinned">
+      <path d="M6 1.500h4l-.5 5 2.500 2.500H4l2.500-2.500zM8 9v5.500" />
+    </svg>
   )
 }

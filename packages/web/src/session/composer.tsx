@@ -12,11 +12,12 @@ export type ComposerProps = {
   readonly view: SessionView
   readonly commands: Pick<Commands, 'send' | 'stop' | 'setMode'>
   readonly isWatching: boolean
+  readonly isStoreRefusing: boolean
   readonly onRecall: () => void
 }
 
 /** Where people speak. What is refused stays in the box, with the reason. */
-export function Composer({ draft, view, commands, isWatching, onRecall }: ComposerProps) {
+export function Composer({ draft, view, commands, isWatching, isStoreRefusing, onRecall }: ComposerProps) {
   const [isSending, setSending] = useState(false)
   const [fault, setFault] = useState<Fault | null>(null)
   const busy = isBusy(view.status)
@@ -35,9 +36,12 @@ export function Composer({ draft, view, commands, isWatching, onRecall }: Compos
   }
   const isOff = draft.text.trim() === '' || isSending
 
+  // Once the store takes writes again, only the text that waits is left to say so.
+  const isOver = fault?.code === 'storage_error' && !isStoreRefusing
+
   return (
     <div className="composer">
-      {fault && (
+      {fault && !isOver && (
         <p className="fault" role="alert">
           {escapeLine(fault.message)}
         </p>

@@ -1,4 +1,4 @@
-import { combineQueueEntriesToText } from '@holdfast/client'
+import { combineQueueEntriesToText, type LiveView } from '@holdfast/client'
 import { escapeLine, type SessionView } from '@holdfast/protocol'
 import { useId } from 'react'
 import { ApprovalCard } from './approval-card.tsx'
@@ -6,6 +6,7 @@ import { Composer } from './composer.tsx'
 import type { DraftText } from './draft-text.ts'
 import { holdsFile, QueueView } from './queue-view.tsx'
 import type { Seat } from './seat.ts'
+import { StorageBar } from './storage-bar.tsx'
 import type { Commands } from './use-commands.ts'
 import { WatchBar } from './watch-bar.tsx'
 
@@ -14,10 +15,11 @@ type DockProps = {
   readonly view: SessionView
   readonly seat: Seat
   readonly commands: Commands
+  readonly storageError: LiveView['storageError']
 }
 
 /** Everything a person answers and says with: the question, the queue and the composer. Who watches sees it, switched off. */
-export function Dock({ draft, view, seat, commands }: DockProps) {
+export function Dock({ draft, view, seat, commands, storageError }: DockProps) {
   const why = useId()
   const [approval] = view.pendingApprovals
   const isWatching = seat.watching !== null
@@ -29,6 +31,7 @@ export function Dock({ draft, view, seat, commands }: DockProps) {
   }
   return (
     <div className="dock column">
+      {storageError && <StorageBar error={storageError} />}
       {commands.fault && (
         <p className="fault" role="alert">
           {escapeLine(commands.fault.message)}
@@ -51,7 +54,11 @@ export function Dock({ draft, view, seat, commands }: DockProps) {
           />
         )}
         <QueueView queue={view.queue} commands={commands} onRecall={recall} />
-        <Composer draft={draft} view={view} commands={commands} isWatching={isWatching} onRecall={recall} />
+        <Composer
+          {...{ draft, view, commands, isWatching }}
+          isStoreRefusing={storageError !== null}
+          onRecall={recall}
+        />
       </fieldset>
     </div>
   )

@@ -10,6 +10,7 @@ import { seatOf } from './seat.ts'
 import { type OpenParts, SessionContext, WatchingContext } from './session-context.ts'
 import { SessionHeader } from './session-header.tsx'
 import { isBusy } from './status-text.ts'
+import { StorageBar } from './storage-bar.tsx'
 import { TranscriptView } from './transcript-view.tsx'
 import { useCommands } from './use-commands.ts'
 import { useVersion } from './use-live-view.ts'
@@ -58,7 +59,13 @@ export function SessionPane({ handle, live, listed, onOpenList }: SessionPanePro
     }
   }, [title, approval])
 
-  if (!view || !meta) return <main className="session-pane" aria-busy="true" />
+  if (!view || !meta) {
+    return (
+      <main className="session-pane" aria-busy="true">
+        {live.storageError && <StorageBar error={live.storageError} />}
+      </main>
+    )
+  }
   return (
     <SessionContext value={parts}>
       <WatchingContext value={seat.watching}>
@@ -75,7 +82,7 @@ export function SessionPane({ handle, live, listed, onOpenList }: SessionPanePro
           />
           <PinnedStrip view={view} />
           <TranscriptView live={live} view={view} watching={seat.watching} onContinue={commands.carryOn} />
-          <Dock draft={draft} view={view} seat={seat} commands={commands} />
+          <Dock draft={draft} view={view} seat={seat} commands={commands} storageError={live.storageError} />
         </main>
       </WatchingContext>
     </SessionContext>

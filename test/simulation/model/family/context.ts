@@ -23,7 +23,7 @@ const fromNow = (state: State) => holding(state)?.said.from ?? 0
 /** Whoever sums up need not think hard. */
 const writerOf = ({ model }: State) => `${model} off`
 
-const write = (state: State, checkpoint: Omit<Checkpoint, 'who'>): State =>
+export const write = (state: State, checkpoint: Omit<Checkpoint, 'who'>): State =>
   grow(state, { who: 'checkpoint', ...checkpoint }, { turn: turnNow(state), round: null })
 
 /** The summary that someone waited for is there. What was said meanwhile stays; a line that was left is not cut. */
@@ -79,7 +79,7 @@ export const context: Family = {
     /** Other words for the same past. */
     setSummary(state, { summary }) {
       const prompt = holding(state)?.said.prompt ?? null
-      return accepted(write(state, { text: summary, from: fromNow(state), prompt }), { summary })
+      return accepted(write(state, { text: summary, from: fromNow(state), prompt, isSet: summary !== '' }), { summary })
     },
     appendCheckpoint(state, { messages }) {
       if (state.turn) return refused(state, 'turn_running')

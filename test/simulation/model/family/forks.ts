@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { accepted, refused, type State } from '../state.ts'
 import { endOn, messagesOn } from '../tree.ts'
 import type { Family, Wish } from './family.ts'
+import { titleOf } from './keeping.ts'
 import { lineAt } from './lines.ts'
 
 export const fork = (at: number | null): Wish => ({
@@ -24,6 +25,7 @@ function bornOf(state: State, end: number): State {
     ...{ branch: null, branches: [], branchesNamed: 0 },
     pins: state.pins.filter((pin) => shared.includes(pin)),
     folded: { all: false, except: [] },
+    ...{ title: `${titleOf(state)} (fork)`, isPinned: false },
     depth: state.depth + 1,
     isAwake: false,
     answered: new Map(),

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { accepted, nothingToDo, type Outcome, refused, type State } from '../state.ts'
 import { holding } from '../told.ts'
 import { at, endOn, hideAllBut, type Line, lineOf, messagesOn } from '../tree.ts'
+import { write } from './context.ts'
 import { type Family, pickOf, type Wish } from './family.ts'
 import { seeds, sown } from './seeds.ts'
 
@@ -107,7 +108,7 @@ export const lines: Family = {
       return leave(state, { line: lineOf(found), name: found.name, isSwitch: true })
     },
     /** They are the same turns, so they keep their numbers. */
-    truncateHistory(state, { keepLast }) {
+    truncateHistory(state, { keepLast = 0 }) {
       if (state.turn) return refused(state, 'turn_running')
       const messages = messagesOn(state.nodes, state)
       if (keepLast >= messages.length) return nothingToDo(state)
@@ -121,7 +122,9 @@ export const lines: Family = {
       const { says, state: left } = leave(state, {
         line: { tip: null, hidden: 0, cut: null, isBare: false, turns: 0, last: null },
       })
-      const seeded = addSeeds(left, messages as readonly SeedMessage[])
+      const held = holding(state)?.said
+      const begun = held?.isSet ? write(left, { ...held, from: left.nodes.length + 1, prompt: null }) : left
+      const seeded = addSeeds(begun, messages as readonly SeedMessage[])
       return seeded ? { says, state: seeded } : refused(state, 'bad_request')
     },
     seedMessages(state, { messages }) {

@@ -39,6 +39,11 @@ export const setThinking = (level: ThinkingLevel): Wish => ({
   command: () => ({ type: 'setThinkingLevel', level }),
 })
 
+export const leaveEvent = (eventId: string): Wish => ({
+  code: `leaveEvent('${eventId}')`,
+  command: () => ({ type: 'appendClientEvent', event: { eventId, type: 'shown' } }),
+})
+
 export const noModel = 'sim/nowhere'
 
 const keyOf = ({ nodes }: State, id: number): Key | null => {
@@ -70,9 +75,12 @@ export const marks: Family = {
       fc.constantFrom('a note', ' ').map(addNote),
       fc.constantFrom(theModel, 'sim/other', noModel).map(setModel),
       fc.constantFrom<ThinkingLevel[]>('off', 'high').map(setThinking),
+      fc.constantFrom('one', 'two').map(leaveEvent),
     ),
   ],
   rules: {
+    /** For other clients: no model hears of it, and no screen of ours shows it. */
+    appendClientEvent: (state) => accepted(state),
     togglePin(state, { message }) {
       const key = keyOf(state, message)
       if (key !== null && state.pins.includes(key))

@@ -5,6 +5,7 @@ import { approvals } from './approvals.ts'
 import { context } from './context.ts'
 import type { Family, Rule, Rules, Wish } from './family.ts'
 import { forks } from './forks.ts'
+import { keeping } from './keeping.ts'
 import { lines } from './lines.ts'
 import { marks } from './marks.ts'
 import { prompts } from './prompts.ts'
@@ -14,7 +15,19 @@ import { trust } from './trust.ts'
 import { turns } from './turns.ts'
 
 /** Every command there is must be in one of them; a test sees to that. */
-const families: readonly Family[] = [prompts, queues, turns, approvals, trust, seats, lines, marks, context, forks]
+const families: readonly Family[] = [
+  prompts,
+  queues,
+  turns,
+  approvals,
+  trust,
+  seats,
+  lines,
+  marks,
+  context,
+  forks,
+  keeping,
+]
 
 export const wishes: readonly Arbitrary<Wish>[] = families.flatMap((family) => family.wishes)
 

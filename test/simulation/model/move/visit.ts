@@ -2,6 +2,7 @@ import { invariant } from '@holdfast/protocol'
 import fc, { type Arbitrary } from 'fast-check'
 import { count } from '../census.ts'
 import { pickOf } from '../family/family.ts'
+import { seenFrom } from '../family/keeping.ts'
 import { type Move, move, mustBe } from '../story.ts'
 
 /** The story goes on in another session: a fork, or the one it was forked from. That one must be as it was left. */
@@ -20,7 +21,7 @@ export const visit = (pick: number): Move =>
       real.visit(name)
       story.sent = chapter.sent
       // Whether it sleeps is nobody's business; what the workspace trusts is common to all.
-      const found = { ...chapter.state, seats: [], isAwake: real.isAwake(), workspace: state.workspace }
+      const found = { ...seenFrom(chapter.state, state), seats: [], isAwake: real.isAwake() }
       await mustBe(story, real, found, `a visit to ${name}`)
       invariant(chapter.head === null || chapter.head === story.head, `${name} has changed while nobody was there`)
     },

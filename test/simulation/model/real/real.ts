@@ -40,7 +40,7 @@ export type Real = {
   isAwake(): boolean
   now(): Promise<FrameOf<'snapshot'>>
   lines(): Promise<ReadLines>
-  workspaceTrust(): ReturnType<ReturnType<typeof createMemoryStore>['workspaceTrust']>
+  workspaceTrust(workdir: string): ReturnType<ReturnType<typeof createMemoryStore>['workspaceTrust']>
   submit(asked: Asked): Promise<Result<Answer>>
   attach(client: Client, role: Seat['role'] | null): void
   detach(client: Client): void
@@ -122,7 +122,7 @@ export async function openReal(): Promise<Real> {
     isAwake: () => host.roster.awake(session) !== null,
     now: async () => orThrow(await handle().snapshot()),
     lines: () => readLines(handle()),
-    workspaceTrust: () => store.workspaceTrust('/work'),
+    workspaceTrust: (workdir) => store.workspaceTrust(workdir),
     submit: ({ id, by, command }) => handle().submit(command, { commandId: id, ...(by && { as: by }) }),
     attach(client, role) {
       attachments = [...attachments, attach({ client, role, handle: handle() }, memory())]

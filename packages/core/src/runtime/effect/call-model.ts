@@ -30,7 +30,7 @@ export async function callModel(
   const keeper = createDraftKeeper(
     parts.clock,
     () => answer.draft(),
-    (draft) => parts.store.saveDraft(parts.session, parts.epoch, draft),
+    async (draft) => parts.storage.hear(await parts.store.saveDraft(parts.session, parts.epoch, draft)),
   )
   parts.answer = answer
   let end: ModelEnd | null = null

@@ -1,4 +1,4 @@
-import type { Fault, SessionId } from '@holdfast/protocol'
+import type { Fault, Result, SessionId } from '@holdfast/protocol'
 import type { Artefacts } from '../../ports/artefacts.ts'
 import type { Blobs } from '../../ports/blobs.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -12,6 +12,7 @@ import type { Tools } from '../../ports/tool.ts'
 import type { SessionState } from '../../session/state.ts'
 import type { Hub } from '../hub.ts'
 import type { RunningAnswer } from '../running-answer.ts'
+import type { SessionStorage } from '../storage-watch.ts'
 
 /** The adapters the runtime works with; the composition root brings them. */
 export type RuntimeParts = {
@@ -28,6 +29,8 @@ export type RuntimeParts = {
   readonly artefacts: Artefacts
   readonly clock: Clock
   readonly newSessionId: () => SessionId
+  /** The real path of a directory that exists. Refused: bad_workdir. */
+  readonly resolveWorkdir: (path: string) => Promise<Result<string>>
   /** Where what nobody foresaw is told: our own bugs. */
   readonly onProblem: OnProblem
 }
@@ -38,6 +41,7 @@ export type EffectParts = RuntimeParts & {
   readonly session: SessionId
   readonly epoch: number
   readonly hub: Hub
+  readonly storage: SessionStorage
   readonly state: () => SessionState
   /** What of the model's window cannot be read, as a fault; null when all can. */
   readonly findDamage: () => Promise<Fault | null>

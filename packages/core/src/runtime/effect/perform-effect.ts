@@ -12,7 +12,7 @@ import { createToldTexts } from './told-texts.ts'
 
 /** How each effect is done. One that breaks reports a failure, so that the session is never left waiting for it. */
 export function createPerform(parts: EffectParts): Perform {
-  const told = createToldTexts(parts.blobs)
+  const told = createToldTexts(parts.blobs, parts.storage.insist)
 
   const perform = (effect: Effect, run: EffectRun): Promise<Report | null> => {
     switch (effect.type) {

@@ -52,7 +52,7 @@ export async function runTool(
           // Late words of an aborted call are dropped: its outcome is on record, and nobody would take them off a screen.
           if (!signal.aborted) parts.hub.show({ step, part: call, kind: 'output', call, tool: name }, text)
         },
-        keep: (output) => keepOutput(parts.blobs, output),
+        keep: (output) => keepOutput(parts.blobs, output, parts.storage.insist),
       },
     )
     if (!signal.aborted) return finished(result)

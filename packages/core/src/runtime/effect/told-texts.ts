@@ -1,6 +1,7 @@
 import { type BlobHash, HoldfastError } from '@holdfast/protocol'
 import type { Blobs } from '../../ports/blobs.ts'
 import { readBlob } from '../read-blob.ts'
+import type { SessionStorage } from '../storage-watch.ts'
 
 /** What the model of one session is told apart from messages: in blobs, and the newest also at hand. */
 export interface ToldTexts {
@@ -10,13 +11,14 @@ export interface ToldTexts {
   read(hash: BlobHash): Promise<string>
 }
 
-export function createToldTexts(blobs: Blobs): ToldTexts {
+export function createToldTexts(blobs: Blobs, insist: SessionStorage['insist'] = (write) => write()): ToldTexts {
   const newest = new Map<'system' | 'tools', { readonly text: string; readonly hash: BlobHash }>()
   return {
     async keep(which, text) {
       const known = newest.get(which)
-      if (known?.text === text) return known.hash
-      const put = await blobs.put([Buffer.from(text)])
+      // Stored, but perhaps on no record yet, and then swept after a day.
+      if (known?.text === text && (await blobs.has(known.hash))) return known.hash
+      const put = await insist(() => blobs.put([Buffer.from(text)])) // a turn does not fail for want of room
       if (!put.ok) throw new HoldfastError(put.fault)
       newest.set(which, { text, hash: put.value.hash })
       return put.value.hash

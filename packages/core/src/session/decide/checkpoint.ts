@@ -85,7 +85,7 @@ export function appendCheckpoint(
 ): Result<readonly Event[]> {
   if (state.turn.phase !== 'idle') return refuse(turnRunning)
   const seq = state.seq + 1
-  const seeded = seed({ seq, turns: state.turns }, messages)
+  const seeded = seed({ seq, turns: state.turns, awaited: state.awaited }, messages)
   if (!seeded.ok) return seeded
   const estimate = messages.reduce((sum, { content }) => sum + textTokens(content), 0)
   return ok([

@@ -19,9 +19,9 @@ export function decideHistory(state: SessionState, command: HistoryCommand, fact
     case 'switchBranch':
       return switchBranch(state, command.branch)
     case 'truncateHistory':
-      return truncateHistory(state, command.keepLast, facts)
+      return truncateHistory(state, command, facts)
     case 'setHistory':
-      return setHistory(state, command.messages)
+      return setHistory(state, command.messages, facts)
     case 'seedMessages':
       return state.turn.phase === 'idle' ? seed(state, command.messages) : refuse(turnRunning)
     case 'fork':

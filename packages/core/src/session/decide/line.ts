@@ -1,5 +1,6 @@
 import {
   type BranchName,
+  type Command,
   clipLine,
   type Event,
   fault,
@@ -11,6 +12,7 @@ import {
   refuse,
   type SeedMessages,
   type Seq,
+  textTokens,
 } from '@holdfast/protocol'
 import type { Facts } from '../input.ts'
 import { checkpointFor, checkpointOn, closedAt, goingOn, lengthOf, nameToKeep } from '../line.ts'
@@ -67,10 +69,16 @@ export function switchBranch(state: SessionState, asked: BranchName | number): R
 }
 
 /** Shows the last messages only. Turns keep their numbers: they are the same turns. */
-export function truncateHistory(state: SessionState, keepLast: number, facts: Facts): Result<readonly Event[]> {
+export function truncateHistory(
+  state: SessionState,
+  command: Extract<Command, { type: 'truncateHistory' }>,
+  facts: Facts,
+): Result<readonly Event[]> {
   if (state.turn.phase !== 'idle') return refuse(turnRunning)
-  if (keepLast >= state.messages) return ok([])
-  const from = keepLast === 0 ? state.seq + 1 : (facts.keepFrom?.seq ?? state.seq + 1)
+  const { keepLast = facts.keepFrom?.messages ?? 0 } = command
+  if (command.keepLast === undefined ? (command.from ?? 0) <= (state.line[0]?.from ?? 0) : keepLast >= state.messages)
+    return ok([])
+  const from = command.from ?? (keepLast === 0 ? state.seq + 1 : (facts.keepFrom?.seq ?? state.seq + 1))
   const line = clipLine(state.line, from, state.seq).map((span) => ({ ...span }))
   const summaryTokens = state.checkpoints.find(({ seq }) => seq === state.checkpoint)?.summaryTokens ?? 0
   const length = { ...lengthOf(state), messages: keepLast, tokens: summaryTokens + (facts.keepFrom?.tokens ?? 0) }
@@ -79,12 +87,24 @@ export function truncateHistory(state: SessionState, keepLast: number, facts: Fa
 }
 
 /** Another past: the line that was is kept as a branch. */
-export function setHistory(state: SessionState, messages: SeedMessages): Result<readonly Event[]> {
+export function setHistory(
+  state: SessionState,
+  messages: SeedMessages,
+  { setSummary }: Facts,
+): Result<readonly Event[]> {
   if (state.turn.phase !== 'idle') return refuse(turnRunning)
   const none: LineLength = { ...lengthOf(state), turns: 0 as LineLength['turns'], messages: 0, tokens: 0, last: null }
   const moved = move(state, { line: [], length: none, checkpoint: null, name: null, why: 'history' })
-  const seeded = seed({ seq: state.seq + 1, turns: 0 }, messages)
-  return seeded.ok ? ok([moved, ...seeded.value]) : seeded
+  const summary = setSummary === undefined ? [] : [summaryOf(setSummary, state.seq + 3)]
+  const seeded = seed({ seq: state.seq + 1 + summary.length, turns: 0 }, messages)
+  return seeded.ok ? ok([moved, ...summary, ...seeded.value]) : seeded
+}
+
+/** What a program set as the summary it set for whatever the history is; one that a compaction wrote is of a past that was left. */
+function summaryOf(summary: string, keepFrom: Seq): Event {
+  const tokensAfter = textTokens(summary)
+  const turn = 0 as LineLength['turns'] // of a line that begins anew
+  return { type: 'checkpoint.written', turn, summary, keepFrom, tokensBefore: 0, tokensAfter, why: 'made' }
 }
 
 /** Of branches, or of the pieces that a line is put together from by leaving it and coming back. */

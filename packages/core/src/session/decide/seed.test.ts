@@ -1,4 +1,4 @@
-import { SeedMessages } from '@holdfast/protocol'
+import { CallId, SeedMessages } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { seed } from './seed.ts'
 
@@ -61,5 +61,70 @@ describe('messages from elsewhere', () => {
     ['a call that is asked for twice', [assistant('', 'x', 'x')]],
   ])('are refused with %s', (_, messages) => {
     expect(seed({ seq: 0, turns: 0 }, SeedMessages.parse(messages))).toMatchObject({ fault: { code: 'bad_request' } })
+  })
+})
+
+describe('messages of a conversation that a program leads', () => {
+  const given = (message: object) => ({ ...message, given: { ...message, content: null } })
+  const going = (
+    awaited: readonly { readonly call: number; readonly id: string }[],
+    ...messages: readonly unknown[]
+  ) => {
+    const from = { seq: 10, turns: 3, awaited: awaited.map(({ call, id }) => ({ call: CallId.parse(call), id })) }
+    const seeded = seed(from, SeedMessages.parse(messages))
+    if (!seeded.ok) throw new Error(seeded.fault.message)
+    return seeded.value
+  }
+
+  it('are kept as they were given, before what they mean', () => {
+    expect(going([], given({ role: 'user', content: 'a' }))).toMatchObject([
+      { type: 'turn.started', turn: 3 },
+      { type: 'message.given', turn: 3, message: { role: 'user', content: null }, records: 1 },
+      { type: 'user.said', turn: 3 },
+      { type: 'turn.ended', turn: 3 },
+    ])
+    expect(going([], given({ role: 'assistant', content: '' }))).toMatchObject([
+      { type: 'turn.started' },
+      { type: 'message.given', records: 0 },
+      { type: 'turn.ended' },
+    ])
+  })
+
+  it('go on with the turn that was: only a user message begins another', () => {
+    expect(going([], { ...assistant('b'), given: {} }, { ...user('c'), given: {} })).toMatchObject([
+      { type: 'turn.started', turn: 2 },
+      { type: 'text.said', turn: 2 },
+      { type: 'turn.ended', turn: 2 },
+      { type: 'turn.started', turn: 3 },
+      { type: 'user.said', turn: 3 },
+      { type: 'turn.ended', turn: 3 },
+    ])
+  })
+
+  it('leave a call open for a result that comes later, and settle it when someone else speaks', () => {
+    expect(going([], given(assistant('', 'x'))).map(({ type }) => type)).not.toContain('call.settled')
+    const awaited = [{ call: 7, id: 'x' }]
+    expect(going(awaited, given(result('x')))).toMatchObject([
+      { type: 'message.given', records: 1 },
+      { type: 'call.settled', call: 7, outcome: { type: 'ok', output: { text: 'seen' } } },
+    ])
+    expect(going(awaited, result('x'))).toMatchObject([{ type: 'call.settled', call: 7 }])
+    expect(going(awaited, given({ role: 'system', content: 'wait' })).map(({ type }) => type)).not.toContain(
+      'call.settled',
+    )
+    expect(going(awaited, user('never mind'))[0]).toMatchObject({
+      type: 'call.settled',
+      outcome: { type: 'interrupted', code: 'cancelled' },
+    })
+  })
+
+  it('tell the model of a system message, and people alone of a result that answers nothing', () => {
+    expect(going([], given({ role: 'system', content: 'be brief' }))).toMatchObject([
+      { type: 'message.given' },
+      { type: 'note.added', told: true, text: 'be brief' },
+    ])
+    const [, note] = going([], given(result('nowhere')))
+    expect(note).toMatchObject({ type: 'note.added', text: 'seen' })
+    expect(note).not.toHaveProperty('told')
   })
 })

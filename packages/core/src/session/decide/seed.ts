@@ -2,7 +2,6 @@ import {
   CallId,
   type Event,
   fault,
-  type Outcome,
   ok,
   type Result,
   refuse,
@@ -11,70 +10,112 @@ import {
   StepId,
   TurnNumber,
 } from '@holdfast/protocol'
+import type { AwaitedCall } from '../state.ts'
+import { settledAs } from './awaited.ts'
 
-type From = { readonly seq: number; readonly turns: number }
+type From = {
+  readonly seq: number
+  readonly turns: number
+  /** Calls of messages before, whose result may be among these. */
+  readonly awaited?: readonly AwaitedCall[] | undefined
+}
 type Answered = Extract<SeedMessage, { role: 'tool' }>
+type Open = { readonly call: CallId; readonly isGiven: boolean }
 
 /** Who wrote what came from elsewhere: no provider of ours, so nothing opaque is ever sent back with it. */
 const provider = 'seed'
 
 /**
  * The events that put messages from elsewhere on the line, as if they had been said here: each user message begins a turn,
- * each call is settled at once. `from` is where the line stands. Refused when a result answers no call.
+ * each call is settled at once. `from` is where the line stands. Refused when a result answers no call. Of a conversation
+ * that a program leads itself, messages come one by one: they go on with the turn that was, and calls wait for results.
  */
 export function seed(from: From, messages: SeedMessages): Result<readonly Event[]> {
   const events: Event[] = []
-  const open = new Map<string, CallId>()
-  let turn = TurnNumber.parse(from.turns)
+  const open = new Map<string, Open>((from.awaited ?? []).map(({ call, id }) => [id, { call, isGiven: true }]))
+  const isGoingOn = messages[0]?.given !== undefined && messages[0].role !== 'user' && from.turns > 0
+  let turn = TurnNumber.parse(isGoingOn ? from.turns - 1 : from.turns)
+  let isTaken = isGoingOn
   let isOpen = false
   const next = () => from.seq + events.length + 1
 
-  const closeCalls = () => {
-    for (const call of open.values()) events.push(settled(call, { type: 'interrupted', code: 'cancelled' }))
-    open.clear()
+  const closeCalls = (isLeft: (call: Open) => boolean = () => false) => {
+    for (const [id, one] of open) {
+      if (isLeft(one)) continue
+      events.push(settledAs(one.call, { type: 'interrupted', code: 'cancelled' }))
+      open.delete(id)
+    }
   }
   const endTurn = () => {
-    closeCalls()
-    if (!isOpen) return
-    events.push({ type: 'turn.ended', turn, reason: 'done' })
-    turn = TurnNumber.parse(turn + 1)
+    if (isOpen) events.push({ type: 'turn.ended', turn, reason: 'done' })
+    if (isTaken) turn = TurnNumber.parse(turn + 1)
+    isTaken = false
     isOpen = false
   }
   const beginTurn = () => {
     if (!isOpen) events.push({ type: 'turn.started', turn, cause: 'seed' })
+    isTaken = true
     isOpen = true
+  }
+  /** Puts the message as it was given before what it means here. */
+  const keeping = ({ given }: SeedMessage, add: () => void) => {
+    if (given === undefined || Object.keys(given).length === 0) return add()
+    const place = events.length
+    const kept = { type: 'message.given', turn, message: given, records: 0 } as const
+    events.push(kept)
+    add()
+    events[place] = { ...kept, records: events.length - place - 1 }
   }
 
   for (const [index, message] of messages.entries()) {
-    if (message.role !== 'tool') closeCalls()
+    const { content } = message
+    if (message.role !== 'tool') closeCalls(message.role === 'system' && message.given ? isAwaited : undefined)
     if (message.role === 'user') {
       endTurn()
       beginTurn()
-      events.push({ type: 'user.said', turn, content: [{ type: 'text', text: message.content }] })
+      keeping(message, () => events.push({ type: 'user.said', turn, content: [{ type: 'text', text: content }] }))
     } else if (message.role === 'assistant') {
+      const { toolCalls = [], given } = message
+      const twice = toolCalls.find(({ id }, place) => toolCalls.findIndex((one) => one.id === id) < place)
+      if (twice) return refuse(fault('bad_request', `Message ${index} asks for the call ${twice.id} twice.`))
       beginTurn()
-      const step = StepId.parse(next())
-      if (message.content !== '') events.push({ type: 'text.said', turn, step, text: message.content, provider })
-      for (const { id, tool, args } of message.toolCalls ?? []) {
-        if (open.has(id)) return refuse(fault('bad_request', `Message ${index} asks for the call ${id} twice.`))
-        open.set(id, CallId.parse(next()))
-        events.push({ type: 'call.requested', turn, step, tool, args, provider })
-      }
+      keeping(message, () => {
+        const step = StepId.parse(next())
+        if (content !== '') events.push({ type: 'text.said', turn, step, text: content, provider })
+        for (const { id, tool, args } of toolCalls) {
+          open.set(id, { call: CallId.parse(next()), isGiven: given !== undefined })
+          const named = given !== undefined && { givenId: id }
+          events.push({ type: 'call.requested', turn, step, tool, args, provider, ...named })
+        }
+      })
     } else if (message.role === 'system') {
-      events.push({ type: 'note.added', turn, kind: 'system', level: 'info', text: message.content })
+      const told = message.given !== undefined && { told: true as const }
+      keeping(message, () => events.push(noted(turn, content, told)))
     } else {
-      const call = open.get(message.toolCallId)
-      if (call === undefined) return refuse(fault('bad_request', orphan(index, message), { message: index }))
+      const answered = open.get(message.toolCallId)
+      if (answered === undefined && message.given === undefined)
+        return refuse(fault('bad_request', orphan(index, message), { message: index }))
       open.delete(message.toolCallId)
-      const output = { text: message.content }
-      events.push(settled(call, { type: message.isError ? 'failed' : 'ok', output }))
+      const type = message.isError ? 'failed' : 'ok'
+      keeping(message, () =>
+        events.push(
+          // What answers nothing the model asked for is for people: no service takes it.
+          answered ? settledAs(answered.call, { type, output: { text: content } }) : noted(turn, content, false),
+        ),
+      )
     }
   }
+  closeCalls(isAwaited)
   endTurn()
   return ok(events)
 }
 
+const isAwaited = ({ isGiven }: Open): boolean => isGiven
+
+const noted = (turn: TurnNumber, text: string, told: { readonly told: true } | false): Event => ({
+  ...{ type: 'note.added', turn, kind: 'system', level: 'info', text },
+  ...told,
+})
+
 const orphan = (index: number, { toolCallId }: Answered): string =>
   `Message ${index} answers the call ${toolCallId}, which the assistant message before it did not ask for.`
-
-const settled = (call: CallId, outcome: Outcome): Event => ({ type: 'call.settled', call, outcome, durationMs: null })

@@ -19,6 +19,6 @@ export async function branches({ words, flags }: ArgsOf<'branches'>, place: Plac
     else await err.write('No branches: no line of this session was ever left.\n')
     return ended()
   } finally {
-    session.value.close()
+    await session.value.close()
   }
 }

@@ -30,7 +30,7 @@ export async function exportSession({ words, flags }: ArgsOf<'export'>, place: P
     await write(session.value, options, place, place.out.write)
     return ended()
   } finally {
-    session.value.close()
+    await session.value.close()
   }
 }
 
@@ -63,14 +63,14 @@ async function write(
   place: Place,
   to: (text: string) => Promise<void>,
 ): Promise<void> {
-  const blobs = await blobsFor(options.format, place)
+  const blobs = await blobsFor(options.format, session)
   for await (const text of pieces({ ...session, blobs }, options)) await to(text)
   if (session.lost.length > 0) await place.err.write(`${session.lost.length} records of this session cannot be read.\n`)
 }
 
 /** Only a form without loss holds files; where none were ever kept, nothing is made. */
-async function blobsFor(format: ExportFormat | undefined, { home }: Place) {
-  if (format !== 'jsonl' || !existsSync(home.blobsDir)) return null
-  const blobs = await openFileBlobs(home.blobsDir)
+async function blobsFor(format: ExportFormat | undefined, { blobsDir }: StoredSession) {
+  if (format !== 'jsonl' || !existsSync(blobsDir)) return null
+  const blobs = await openFileBlobs(blobsDir)
   return blobs.ok ? blobs.value : null
 }

@@ -6,10 +6,14 @@ import type { ArgsOf } from '../command-table.ts'
 import { type Ended, ended, exitCodes, misused, refused } from '../ended.ts'
 import { toJsonText } from '../json-text.ts'
 import type { Place } from '../place.ts'
+import { diskStoreOf } from '../place-store.ts'
+import { createProgressLine } from '../progress-line.ts'
 import { tellProblem } from '../reach-sessions.ts'
 import { currentDirectory } from '../workspace.ts'
 
-const progressMs = 200
+/** Of what a folder holds beside sessions, so much is named. */
+const skippedNamedMax = 20
+const barChars = 20
 
 /** Writes into the store of this machine from its own process; a server that runs beside it sees the sessions at once. */
 export async function importSessions({ words, flags }: ArgsOf<'import'>, place: Place): Promise<Ended> {
@@ -21,16 +25,26 @@ export async function importSessions({ words, flags }: ArgsOf<'import'>, place: 
   if (!here.ok) return refused(here.fault)
   const paths = words.map((word) => resolve(here.value, word))
 
+  const store = diskStoreOf(place)
+  if (!store.ok) return refused(store.fault)
   const { open } = await import('../../open.ts') // brings every part, which --help does not need
-  const opened = await open({ environment: place.environment, onProblem: tellProblem(place) })
+  const opened = await open({ store: store.value.url, environment: place.environment, onProblem: tellProblem(place) })
   if (!opened.ok) return refused(opened.fault)
   const signal = place.untilInterrupted()
   const progress = createProgress(place)
   try {
-    const files = await opened.value.import(paths, { from: format, onFile: progress.tell, signal })
+    const files = await opened.value.import(paths, {
+      ...{ from: format, signal },
+      ...{ onCount: progress.count, onFile: progress.tell },
+    })
     await progress.end()
     const named = new Set(paths)
     for (const file of files) await tellFile(file, place, isJson, isQuiet, named.has(file.file))
+    if (!isJson && !isQuiet)
+      await tellSkipped(
+        files.filter((file) => isSkipped(file) && !named.has(file.file)),
+        place,
+      )
     if (isJson) await place.out.write(`${toJsonText({ files })}\n`)
     else await place.err.write(`${sumOf(files)}\n`)
     if (signal.aborted) return ended(exitCodes.interrupted)
@@ -42,29 +56,49 @@ export async function importSessions({ words, flags }: ArgsOf<'import'>, place: 
   }
 }
 
+const isSkipped = ({ status }: ImportedFile): boolean => status === 'skipped'
 const isSession = ({ status }: ImportedFile): boolean => status !== 'skipped' && status !== 'failed'
 
-/** One line on the terminal that says how far it is. */
-function createProgress({ err, now }: Place) {
-  let files = 0
-  let bytes = 0
-  let told = now()
-  let writing = Promise.resolve()
-  const began = told
+/** How far it is: files of how many, and how fast. */
+function createProgress(place: Place) {
+  const line = createProgressLine(place)
+  const began = place.now()
+  let [total, files, bytes] = [0, 0, 0]
   return {
+    count(found: number): void {
+      total = found
+    },
     tell(file: ImportedFile): void {
       files++
       bytes += file.bytes
-      if (!err.isTerminal || now() - told < progressMs) return
-      told = now()
-      const perSecond = (bytes / 1e6 / Math.max(1, told - began)) * 1000
-      writing = err.write(`\r\u001b[K${files} files, ${(bytes / 1e6).toFixed(1)} MB, ${perSecond.toFixed(1)} MB/s`)
+      line.tell(progressText({ files, total, bytes, tookMs: place.now() - began }))
     },
-    async end(): Promise<void> {
-      await writing
-      if (err.isTerminal) await err.write('\r\u001b[K')
-    },
+    end: line.end,
   }
+}
+
+export function progressText({
+  files,
+  total,
+  bytes,
+  tookMs,
+}: {
+  readonly files: number
+  readonly total: number
+  readonly bytes: number
+  readonly tookMs: number
+}): string {
+  const full = Math.floor((files / Math.max(1, total)) * barChars)
+  const perSecond = (bytes / 1e6 / Math.max(1, tookMs)) * 1000
+  const bar = `[${'#'.repeat(full)}${'-'.repeat(barChars - full)}]`
+  return `${bar} ${files} of ${total} files, ${(bytes / 1e6).toFixed(1)} MB, ${perSecond.toFixed(1)} MB/s`
+}
+
+async function tellSkipped(files: readonly ImportedFile[], { err }: Place): Promise<void> {
+  for (const { fault } of files.slice(0, skippedNamedMax))
+    if (fault) await err.write(`Skipped: ${escapeLine(fault.message)}\n`)
+  const more = files.length - skippedNamedMax
+  if (more > 0) await err.write(`Skipped: and ${more} more; --json names them all.\n`)
 }
 
 async function tellFile(
@@ -79,7 +113,7 @@ async function tellFile(
     await out.write(
       `${file.session ?? '-'}  ${file.status.padEnd(8)}  ${file.format ?? ''}  ${file.messages}  ${name}\n`,
     )
-  // A folder holds more than sessions: only of a file that was asked for is it said that it is none.
+  // A folder holds more than sessions: that a file in it is none went wrong only where that file was asked for.
   if (file.fault && (file.status === 'failed' || isNamed)) await err.write(`${escapeLine(file.fault.message)}\n`)
   if (file.status === 'changed')
     await err.write(

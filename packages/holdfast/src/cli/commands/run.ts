@@ -15,7 +15,7 @@ export async function run({ words, flags }: ArgsOf<'run'>, place: Place): Promis
   const misuse = misuseOf(flags)
   if (misuse !== null) return misused(misuse)
   const [given] = words
-  if ((given === undefined || given === '-') && place.input.isTTY)
+  if ((given === undefined || given === '-') && place.input().isTTY)
     return misused('run needs a prompt: write it after run, or pipe it in.')
   if (flags.session !== undefined) {
     const mayExist = checkNamed(place, flags.session)
@@ -50,7 +50,7 @@ function misuseOf({ yes, no, session, model, workdir }: Flags): string | null {
 async function readInput({ input }: Place): Promise<Result<string>> {
   const chunks: Uint8Array[] = []
   let bytes = 0
-  for await (const chunk of input as AsyncIterable<Uint8Array>) {
+  for await (const chunk of input() as AsyncIterable<Uint8Array>) {
     bytes += chunk.length // standard input without an encoding gives bytes
     if (bytes > limits.promptBytesMax)
       return refuse(fault('too_large', `The prompt is larger than ${limits.promptBytesMax} bytes.`))

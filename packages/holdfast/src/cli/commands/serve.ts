@@ -1,22 +1,29 @@
 import { existsSync } from 'node:fs'
+import type { Removal } from '@holdfast/protocol'
+import { ageForm, parseAge } from '@holdfast/protocol/age'
 import { fault } from '@holdfast/protocol/fault'
 import { isLoopback } from '../../server/auth/own-address.ts'
+import { parseStoreUrl } from '../../storage/store-place.ts'
 import type { ArgsOf } from '../command-table.ts'
 import { type Ended, ended, misused, refused } from '../ended.ts'
 import type { Place } from '../place.ts'
 import { findServer, tellProblem } from '../reach-sessions.ts'
+import { counted } from '../removal-text.ts'
 import { keepCookieKey, removeServerFile, writeServerFile } from '../server-file.ts'
 import { wholeNumber } from '../whole-number.ts'
 
 const portDefault = 4820
 const tokenCharsMin = 22 // of base64url: 128 bits and a little
 const closeMsMax = 2000
+const dayMs = 24 * 3_600_000
 
 /** The server, until someone ends it. */
 export async function serve({ flags }: ArgsOf<'serve'>, place: Place): Promise<Ended> {
   const port = flags.port === undefined ? portDefault : wholeNumber(flags.port, 0, 65_535)
   if (port === null) return misused(`--port is a whole number from 0 to 65535, not '${flags.port}'.`)
   const host = flags.host ?? '127.0.0.1'
+  const keptMs = flags.retention === undefined ? null : parseAge(flags.retention)
+  if (flags.retention !== undefined && !keptMs) return misused(`--retention is ${ageForm}, not '${flags.retention}'.`)
   const known = place.environment['HOLDFAST_TOKEN'] || undefined // set to nothing is not set
   if (known !== undefined && known.length < tokenCharsMin)
     return misused(`HOLDFAST_TOKEN must have at least ${tokenCharsMin} characters.`)
@@ -26,13 +33,27 @@ export async function serve({ flags }: ArgsOf<'serve'>, place: Place): Promise<E
 
   const interruption = place.untilInterrupted()
   const { open } = await import('../../open.ts')
-  const { store, mirror } = flags
-  const holdfast = await open({ store, mirror, environment: place.environment, onProblem: tellProblem(place) })
+  const { createArchive } = await import('../../archive.ts')
+  const { mirror, 'title-model': titleModel } = flags
+  const store = parseStoreUrl(place.store, place.home)
+  if (!store.ok) return refused(store.fault)
+  const served = store.value.url
+  const { environment } = place
+  const retention = keptMs === null ? undefined : { days: keptMs / dayMs, onPruned: tellPruned(place) }
+  const holdfast = await open({
+    store: served,
+    mirror,
+    environment,
+    retention,
+    titleModel,
+    onProblem: tellProblem(place),
+  })
   if (!holdfast.ok) return refused(holdfast.fault)
   const { createSecret, hashToken, openServer } = await import('../../server/index.ts')
   const token = known ?? createSecret()
   const server = await openServer({
     sessions: holdfast.value.sessions,
+    archive: createArchive(holdfast.value),
     host,
     port,
     tokens: [{ hash: hashToken(token), role: 'admin' }],
@@ -48,7 +69,7 @@ export async function serve({ flags }: ArgsOf<'serve'>, place: Place): Promise<E
   }
 
   const { url } = server.value
-  const file = await writeServerFile(place.home, { url, pid: place.pid }, token)
+  const file = await writeServerFile(place.home, { url, pid: place.pid, store: served }, token)
   try {
     await tellAddress(place, url, flags['no-page'] ? null : server.value.loginLink())
     await aborted(interruption)
@@ -59,6 +80,11 @@ export async function serve({ flags }: ArgsOf<'serve'>, place: Place): Promise<E
   }
   return ended()
 }
+
+const tellPruned =
+  ({ err }: Place) =>
+  ({ count }: Removal): void =>
+    void err.write(`Retention moved ${counted(count)} to the trash.\n`)
 
 type Closing = { close(): Promise<void> }
 

@@ -19,7 +19,7 @@ export async function show({ words, flags }: ArgsOf<'show'>, place: Place): Prom
     await tell(session.value, limit, flags.json, place)
     return ended()
   } finally {
-    session.value.close()
+    await session.value.close()
   }
 }
 

@@ -1,3 +1,4 @@
+import { ClientEvent } from '@holdfast/protocol'
 import type {
   AnswerPart,
   Checkpoint,
@@ -22,6 +23,7 @@ import {
 } from '../loose.ts'
 
 const types = new Set(['meta', 'message', 'checkpoint', 'usage', 'metric', 'cost', 'tunnel_event'])
+const costType = 'ggcode.cost'
 const summaryMark = '[Previous conversation summary]'
 
 /** ggcode: one record a line, every record naming its session. Checkpoints name a summary by id, or bring a copy of it all. */
@@ -32,6 +34,8 @@ export const ggcode: LineFormat = {
 }
 
 type Said = { readonly id: string | undefined; readonly raw: string; readonly messages: readonly ImportedMessage[] }
+/** What a client left, and how many messages were said before it. */
+type Left = { readonly place: number; readonly message: Extract<ImportedMessage, { role: 'client' }> }
 type Mark = { readonly at: Origin; readonly record: Loose; readonly place: number }
 
 function createParser(remark: Remark): LineParser {
@@ -42,6 +46,8 @@ function createParser(remark: Remark): LineParser {
   const byId = new Map<string, Said>()
   let cost: (Origin & { readonly usd: number }) | null = null
   let signatures = 0
+  const clients = new Set<string>()
+  const left: Left[] = []
 
   const addMessage = (record: Loose, origin: Origin) => {
     const message = record['message']
@@ -56,6 +62,15 @@ function createParser(remark: Remark): LineParser {
     const one = { id: own, raw, messages: read.messages }
     if (own !== undefined) byId.set(own, one)
     said.push(one)
+  }
+
+  const addClientEvent = (event: unknown, origin: Origin) => {
+    const read = ClientEvent.safeParse(event)
+    if (!read.success)
+      return remark(origin.line, 'unknown_record', 'An event of a client that cannot be kept was left out.')
+    if (clients.has(read.data.eventId)) return
+    clients.add(read.data.eventId)
+    left.push({ place: said.length, message: { role: 'client', ...origin, event: read.data } })
   }
 
   return {
@@ -80,10 +95,20 @@ function createParser(remark: Remark): LineParser {
         case 'cost': {
           const usd = objectOf(record['cost'])['total_cost_usd']
           if (typeof usd === 'number' && usd > 0) cost = { ...origin, usd }
-          return
+          // As it is: what else it says, only that program knows.
+          return addClientEvent(
+            { eventId: `ggcode.cost.${line}`, type: costType, data: record['cost'] ?? null },
+            origin,
+          )
+        }
+        case 'tunnel_event': {
+          const { event_id: eventId, stream_id: streamId, type, data } = objectOf(record['tunnel_event'])
+          return addClientEvent(
+            { eventId, type, ...(streamId !== undefined && { streamId }), ...(data !== undefined && { data }) },
+            origin,
+          )
         }
         case 'metric':
-        case 'tunnel_event':
           return
         default:
           remark(line, 'unknown_record', `A record of the unknown type ${JSON.stringify(record['type'])} was left out.`)
@@ -92,7 +117,8 @@ function createParser(remark: Remark): LineParser {
 
     end() {
       if (signatures > 0) remark(null, 'signature_dropped', `${signatures} signatures of thinking were left out.`)
-      const messages = withCheckpoints(said, marks, remark)
+      const events = meta['tunnel_events_complete'] === true ? markedComplete(left) : left
+      const messages = withCheckpoints(said, marks, events, remark)
       if (cost) {
         const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: cost.usd }
         messages.push({ role: 'usage', line: cost.line, at: null, usage })
@@ -113,6 +139,12 @@ function createParser(remark: Remark): LineParser {
       }
     },
   }
+}
+
+/** Said with the first of them: what a later file adds changes nothing before it. */
+function markedComplete(left: readonly Left[]): readonly Left[] {
+  const first = left.find(({ message }) => message.event.type !== costType)
+  return left.map((one) => (one === first ? { ...one, message: { ...one.message, complete: true } } : one))
 }
 
 const alone = (message: ImportedMessage): Said => ({ id: undefined, raw: '', messages: [message] })
@@ -171,7 +203,12 @@ function spoken(
 }
 
 /** Puts each checkpoint where its summary stood. The last of them is the one that counts. */
-function withCheckpoints(said: readonly Said[], marks: readonly Mark[], remark: Remark): ImportedMessage[] {
+function withCheckpoints(
+  said: readonly Said[],
+  marks: readonly Mark[],
+  left: readonly Left[],
+  remark: Remark,
+): ImportedMessage[] {
   const placed = new Map<number, Checkpoint[]>()
   const summaries = new Set<Said>()
   for (const mark of marks) {
@@ -183,12 +220,15 @@ function withCheckpoints(said: readonly Said[], marks: readonly Mark[], remark: 
     if (found.summary) summaries.add(found.summary)
     placed.set(found.place, [...(placed.get(found.place) ?? []), found.checkpoint])
   }
+  const events = Map.groupBy(left, ({ place }) => place)
+  const leftAt = (place: number) => (events.get(place) ?? []).map(({ message }) => message)
   const messages: ImportedMessage[] = [...(placed.get(0) ?? [])]
   for (const [index, one] of said.entries()) {
+    messages.push(...leftAt(index))
     if (!summaries.has(one)) messages.push(...one.messages)
     messages.push(...(placed.get(index + 1) ?? []))
   }
-  return messages
+  return [...messages, ...leftAt(said.length)]
 }
 
 type Found = { readonly place: number; readonly checkpoint: Checkpoint; readonly summary: Said | null }

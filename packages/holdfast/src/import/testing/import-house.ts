@@ -32,9 +32,10 @@ export interface ImportHouse extends Disposable {
   request(session: SessionId): Promise<ModelRequest>
 }
 
-export async function openImportHouse(): Promise<ImportHouse> {
-  const store = createMemoryStore()
-  const blobs = createMemoryBlobs()
+export async function openImportHouse(
+  store: Store = createMemoryStore(),
+  blobs: Blobs = createMemoryBlobs(),
+): Promise<ImportHouse> {
   const { roster } = await openHouse({ store, blobs, takesOver: true })
   const sessions = createLocalSessions(roster)
   const directory = mkdtempSync(join(tmpdir(), 'hf-import-'))

@@ -4,6 +4,7 @@ import type { DemoAnswer } from './answer.ts'
 
 const quotedCharsMax = 200
 const earlierCharsMax = 2_000
+const titledCharsMax = 60
 
 /** What the demo writes when a summary is asked for: how much was said, and the first and last request, word for word. It calls no tool. */
 export function summaryTo({ messages }: ModelRequest): DemoAnswer {
@@ -15,7 +16,11 @@ export function summaryTo({ messages }: ModelRequest): DemoAnswer {
   const said = readSaid(conversation)
   return {
     thinking: 'A summary is asked for. I count what was said.',
-    text: task.includes('## Decisions') ? noteOn(said) : plainSummary(said),
+    text: task.includes('Give the conversation above a title')
+      ? titleOf(said)
+      : task.includes('## Decisions')
+        ? noteOn(said)
+        : plainSummary(said),
     count: null,
     calls: [],
     failure: null,
@@ -55,6 +60,8 @@ function plainSummary({ before, messages, requests, calls }: Said): string {
   const earlier = before === null ? [] : [clip(before, earlierCharsMax)]
   return [...earlier, `${whoIsWriting} ${counted(messages, calls)} ${asked(requests)}`.trimEnd()].join('\n\n')
 }
+
+const titleOf = ({ requests }: Said): string => `Demo: ${firstLine(requests[0] ?? 'a conversation', titledCharsMax)}`
 
 function noteOn({ messages, requests, calls }: Said): string {
   const used = [...calls].map(([tool, times]) => `- used ${tool} ${times === 1 ? 'once' : `${times} times`}`)

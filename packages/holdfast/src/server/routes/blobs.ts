@@ -1,12 +1,7 @@
 import { limits, ok, StoredFile, StoreFileOptions } from '@holdfast/protocol'
 import { z } from 'zod'
 import { readBytes } from '../request-body.ts'
-import { defineRoute } from '../route.ts'
-
-const persist = z
-  .enum(['true', 'false'])
-  .transform((word) => word === 'true')
-  .optional()
+import { defineRoute, flag } from '../route.ts'
 
 /** What the file is, its bytes say: its `Content-Type` is not read. */
 export const storeFile = defineRoute({
@@ -14,7 +9,7 @@ export const storeFile = defineRoute({
   path: '/v1/blobs',
   access: 'token',
   summary: 'Store a file for a prompt',
-  query: z.strictObject({ name: StoreFileOptions.shape.name, persist }),
+  query: z.strictObject({ name: StoreFileOptions.shape.name, persist: flag.optional() }),
   takesBytes: true,
   answers: { status: 201, mediaType: 'application/json', schema: StoredFile },
   async handle({ request, input }, { sessions }) {

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import {
   Answer,
   ClientId,
@@ -16,8 +15,16 @@ import { defineRoute, parse } from '../route.ts'
 import { SeedDescribed } from './seed-described.ts'
 
 const named = { commandId: CommandId.optional() }
+/** A client's own event, of which any JSON at all is endless to describe. */
+const EventDescribed = z.object({
+  eventId: z.string(),
+  streamId: z.string().optional(),
+  type: z.string(),
+  data: z.unknown().optional(),
+})
 const described = Command.options.map((option) => {
   const full = option.extend(named)
+  if ('event' in option.shape) return full.extend({ event: EventDescribed })
   return 'messages' in option.shape ? full.extend({ messages: SeedDescribed }) : full
 })
 
@@ -33,7 +40,7 @@ export const postCommand = defineRoute({
   bodyDescribed: z.union(described),
   answers: { status: 202, mediaType: 'application/json', schema: Answer },
   async handle({ session, request, caller, input }, { sessions }) {
-    const { commandId = CommandId.parse(randomUUID()), ...fields } = input.body
+    const { commandId, ...fields } = input.body
     if (!commandTypes.some((type) => type === fields.type)) {
       return refuse(fault('bad_request', unknownCommand(fields.type)))
     }

@@ -2,6 +2,7 @@ import { fault, HoldfastError } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { at, meta, sessionId, view } from '../testing/fake-sessions.ts'
+import { openHouseServer } from '../testing/house-server.ts'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
 import { routes } from './routes.ts'
 
@@ -24,6 +25,32 @@ describe('sessions', () => {
       expect(test.fake.touched).toEqual([])
     },
   )
+
+  it('are searched by words and filters', async () => {
+    await using test = await openTestServer()
+    const query = `q=harbor+%22a+b%22&role=user&limit=5&session=${meta.id}&since=2026-01-02T03:04:05Z`
+    const found = await test.call(`/v1/search?${query}`)
+    expect([found.status, await found.json()]).toEqual([
+      200,
+      {
+        hits: [{ sessionId: meta.id, title: meta.title, messageId: 1, kind: 'user', at, snippet: 'hi' }],
+        next: null,
+      },
+    ])
+    const filters = { role: 'user', limit: 5, session: meta.id, since: '2026-01-02T03:04:05Z' }
+    expect(test.fake.touched).toEqual([{ search: { text: 'harbor "a b"', ...filters } }])
+    for (const wrong of [
+      '',
+      'q=',
+      'q=a&role=nobody',
+      'q=a&since=yesterday',
+      'q=a&since=2026-02-30T00:00:00Z',
+      'q=a&limit=0',
+      'q=a&color=red',
+    ]) {
+      expect([wrong, (await test.call(`/v1/search?${wrong}`)).status]).toEqual([wrong, 400])
+    }
+  })
 
   it('are started with 201, or refused with the fault of the refusal', async () => {
     await using test = await openTestServer()
@@ -101,10 +128,11 @@ describe('commands', () => {
   })
 
   it('get an id where the client gave none, a new one each time', async () => {
-    await using test = await openTestServer()
-    await test.post(`${session}/commands`, '{"type":"abort"}')
-    await test.post(`${session}/commands`, '{"type":"abort"}')
-    const ids = test.fake.records.map((record) => record.commandId)
+    await using test = await openHouseServer()
+    for (const text of ['one', 'two'])
+      await test.post(`${test.path}/commands`, JSON.stringify({ type: 'addSystemMessage', text }))
+    const records = await test.house.store.read(test.house.handle.id, { after: 1, limit: 10 })
+    const ids = records.map((record) => ('lost' in record ? null : record.commandId))
     expect(ids[0]).toMatch(/^[A-Za-z0-9_-]{20,64}$/)
     expect(new Set(ids).size).toBe(2)
   })

@@ -1,4 +1,5 @@
 import type { Route } from '../route.ts'
+import { exportSession, getStats, importFile } from './archive.ts'
 import { attachmentRoutes } from './attachments.ts'
 import { storeFile } from './blobs.ts'
 import { postCommand } from './commands.ts'
@@ -9,8 +10,11 @@ import { getMessages } from './messages.ts'
 import { getNews } from './news.ts'
 import { getOpenApi } from './openapi.ts'
 import { reads } from './reads.ts'
+import { searchMessages } from './search.ts'
 import { getSession } from './session.ts'
+import { getSessionBlob } from './session-blob.ts'
 import { listSessions, startSession } from './sessions.ts'
+import { deleteSession, restoreSession, trashRoutes } from './trash.ts'
 
 /** Every route there is, with who may call it. A test walks this table without a token. */
 export const routes: readonly Route[] = [
@@ -20,11 +24,19 @@ export const routes: readonly Route[] = [
   getNews,
   listSessions,
   startSession,
+  searchMessages,
   getSession,
+  deleteSession,
+  restoreSession,
   getMessages,
   getEvents,
   ...attachmentRoutes,
   postCommand,
   ...reads,
   storeFile,
+  getSessionBlob,
+  ...trashRoutes,
+  exportSession,
+  importFile,
+  getStats,
 ]

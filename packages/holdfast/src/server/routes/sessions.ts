@@ -1,8 +1,9 @@
-import { ListOptions, limits, Meta, ok, SessionList, StartOptions } from '@holdfast/protocol'
+import { ageForm, ListOptions, limits, Meta, ok, parseAge, SessionList, StartOptions } from '@holdfast/protocol'
 import { z } from 'zod'
-import { defineRoute, wholeNumber } from '../route.ts'
+import { defineRoute, flag, wholeNumber } from '../route.ts'
 import { SeedDescribed } from './seed-described.ts'
 
+const { workspace, search, model, cursor, activeFrom, activeBefore } = ListOptions.shape
 const limit = wholeNumber.pipe(z.int().min(1).max(limits.listSessionsMax)).optional()
 
 export const listSessions = defineRoute({
@@ -10,10 +11,25 @@ export const listSessions = defineRoute({
   path: '/v1/sessions',
   access: 'token',
   summary: 'List sessions, the latest first',
-  query: z.strictObject({ ...ListOptions.shape, limit }),
+  query: z.strictObject({
+    ...{ workspace, search, model, cursor, limit },
+    age: z
+      .string()
+      .refine((text) => parseAge(text) !== null, `give ${ageForm}`)
+      .optional(),
+    ...{ activeFrom, activeBefore },
+    pinned: flag.optional(),
+    running: z
+      .literal('true')
+      .transform(() => true as const)
+      .optional(),
+  }),
   answers: { status: 200, mediaType: 'application/json', schema: SessionList },
-  async handle({ input }, { sessions }) {
-    const list = await sessions.list(input.query)
+  async handle({ input }, { sessions, now }) {
+    const { age, ...query } = input.query
+    const ageMs = age === undefined ? null : parseAge(age)
+    const from = ageMs === null ? {} : { activeFrom: new Date(now() - ageMs).toISOString() }
+    const list = await sessions.list({ ...query, ...from })
     return list.ok ? ok(Response.json(list.value)) : list
   },
 })

@@ -5,9 +5,11 @@ import {
   fault,
   type Here,
   type Message,
+  type MessageId,
   messageOf,
   ok,
   type Recorded,
+  type Removal,
   refuse,
   type SessionHandle,
   type Sessions,
@@ -19,6 +21,17 @@ export const view = aView()
 export const sessionId = meta.id
 export const at = meta.createdAt
 const aBlob = BlobHash.parse('0'.repeat(64))
+export const aRemoval: Removal = {
+  count: 1,
+  gone: [{ id: meta.id, handle: meta.handle, title: meta.title }],
+  workspaces: [{ workspace: meta.workspace, count: 1 }],
+  stayed: [],
+  dryRun: false,
+}
+
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield new TextEncoder().encode(text)
+}
 
 /** One session in memory that takes prompts and never answers: enough for a door to be tested against. */
 export function createFakeSessions() {
@@ -51,7 +64,7 @@ export function createFakeSessions() {
   }
   const here: Here = {
     clients: [],
-    storageError: false,
+    storageError: null,
     credentialsConfigured: true,
     contextTokens: 200_000,
     workspaceTrust: [],
@@ -115,6 +128,10 @@ export function createFakeSessions() {
       return ok(snapshotFrame())
     },
     branches: async () => ok([]),
+    blob: async (hash) => {
+      touched.push({ blob: hash })
+      return ok(bytesOf('<script>alert(1)</script>'))
+    },
     async page({ before, after, limit } = {}) {
       touched.push({ page: { before, after, limit } })
       const line = messages().filter(({ id }) => (before === undefined ? true : id < before))
@@ -145,6 +162,31 @@ export function createFakeSessions() {
       touched.push({ list: options })
       if (trouble.next) throw trouble.next
       return ok({ sessions: [meta], next: null })
+    },
+    async search(options) {
+      touched.push({ search: options })
+      const hit = { sessionId, title: meta.title, messageId: 1 as MessageId, kind: 'user', at, snippet: 'hi' } as const
+      return ok({ hits: [hit], next: null })
+    },
+    async delete(name, options) {
+      touched.push({ delete: name, options })
+      return ok(aRemoval)
+    },
+    async clearAll(options) {
+      touched.push({ clearAll: options })
+      return ok(aRemoval)
+    },
+    async prune(options) {
+      touched.push({ prune: options })
+      return ok(aRemoval)
+    },
+    async restore(name) {
+      touched.push({ restore: name })
+      return ok(meta)
+    },
+    async emptyTrash(options) {
+      touched.push({ emptyTrash: options })
+      return ok(aRemoval)
     },
     async storeFile(bytes, options) {
       touched.push({ storeFile: bytes.length, options })

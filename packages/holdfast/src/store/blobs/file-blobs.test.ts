@@ -1,7 +1,8 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Blobs } from '@holdfast/core/ports'
+import { type BlobHash, orThrow } from '@holdfast/protocol'
 import { blobTestBytesMax, describeBlobs } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openFileBlobs } from './file-blobs.ts'
@@ -24,6 +25,69 @@ const filesIn = (directory: string) =>
 describeBlobs('file', () => open())
 
 describe('file blobs', () => {
+  const aDay = 24 * 60 * 60 * 1000
+  const none = async () => new Set<BlobHash>()
+
+  it('remove in a sweep what a put that died left half-written, and nothing younger', async () => {
+    const blobs = await open()
+    const old = new Date(Date.now() - 2 * aDay)
+    for (const name of ['new-dead', 'new-alive']) writeFileSync(join(home, 'blobs', name), 'half')
+    utimesSync(join(home, 'blobs', 'new-dead'), old, old)
+    await blobs.sweep(none, { now: Date.now(), graceMs: aDay, dryRun: true })
+    expect(filesIn(home).map(({ name }) => name)).toEqual(expect.arrayContaining(['new-alive', 'new-dead']))
+    await blobs.sweep(none, { now: Date.now(), graceMs: aDay })
+    expect(filesIn(home).map(({ name }) => name)).toEqual(['new-alive'])
+  })
+
+  it('find what was set aside after a restart, from another process too', async () => {
+    const [first, other] = [await open(), await open()]
+    const { hash } = orThrow(await first.put([Buffer.from('hello')]))
+    await first.sweep(none, { now: Date.now() + 2 * aDay, graceMs: aDay })
+    expect(filesIn(join(home, 'blobs', 'aside'))).toHaveLength(1)
+    expect(statSync(join(home, 'blobs', 'aside')).mode & 0o777).toBe(0o700)
+    expect(await other.has(hash)).toBe(true)
+    expect(filesIn(join(home, 'blobs', 'aside'))).toEqual([])
+    expect(await (await open()).has(hash)).toBe(true)
+  })
+
+  it('keep the good bytes of what was put again while the others lay aside', async () => {
+    const blobs = await open()
+    const { hash } = orThrow(await blobs.put([Buffer.from('hello')]))
+    await blobs.sweep(none, { now: Date.now() + 2 * aDay, graceMs: aDay })
+    writeFileSync(join(home, 'blobs', 'aside', hash), 'hullo')
+    await blobs.put([Buffer.from('hello')])
+    await blobs.sweep(async (hashes) => new Set(hashes), { now: Date.now() + 9 * aDay, graceMs: aDay })
+    expect(filesIn(home).map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))).toEqual(['hello'])
+  })
+
+  it('leave the rest of a sweep that is ended, and neither take nor bring back what it was asking about', async () => {
+    const blobs = await open()
+    const options = (days: number) => ({ now: Date.now() + days * aDay, graceMs: aDay })
+    const aside = () => filesIn(join(home, 'blobs', 'aside')).length
+    await blobs.put([Buffer.from('hello')])
+    await blobs.sweep(none, options(2))
+    for (const text of ['one', 'two', 'three']) await blobs.put([Buffer.from(text)])
+    const ending = new AbortController()
+    const asked: number[] = []
+    const swept = await blobs.sweep(
+      async (hashes) => {
+        asked.push(hashes.length)
+        ending.abort()
+        return new Set(hashes)
+      },
+      { ...options(4), signal: ending.signal },
+    )
+    expect([swept, asked, aside()]).toEqual([{ removed: 0, bytes: 0, setAside: 0 }, [1], 1])
+  })
+
+  it('tell as a fault that the disk refused a sweep', async () => {
+    const blobs = await open()
+    await blobs.put([Buffer.from('hello')])
+    writeFileSync(join(home, 'blobs', 'aside'), 'not a directory')
+    const sweeping = blobs.sweep(none, { now: Date.now() + 2 * aDay, graceMs: aDay })
+    await expect(sweeping).rejects.toMatchObject({ code: 'storage_error' })
+  })
+
   it('keep one private file for the same bytes, and no other', async () => {
     const umask = process.umask(0)
     try {

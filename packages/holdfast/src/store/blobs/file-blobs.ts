@@ -1,12 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, rename, rm, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Blobs } from '@holdfast/core/ports'
-import { type BlobHash, type Fault, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { type BlobHash, HoldfastError, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { ensurePrivateDirectory } from '../../files/private-directory.ts'
 import { syncDirectory } from '../../files/sync-directory.ts'
 import { storageReason, systemErrorCode } from '../../platform/system-error.ts'
+import { storageFault } from '../storage-fault.ts'
+import { type BlobPlaces, bringBack, createBlobPlaces, draftMark, ifThere, isThere } from './blob-places.ts'
 import { blobTooLarge } from './blob-too-large.ts'
+import { sweepFiles } from './sweep-files.ts'
 
 export type FileBlobsOptions = { readonly bytesMax?: number }
 
@@ -22,30 +25,44 @@ export async function openFileBlobs(
 ): Promise<Result<Blobs>> {
   const prepared = await attempt(directory, async () => ensurePrivateDirectory(directory))
   if (!prepared.ok) return prepared
-  const pathOf = (hash: string): string => join(directory, hash.slice(0, 2), hash.slice(2))
+  const places = createBlobPlaces(directory)
+  let lastSweep: Promise<unknown> = Promise.resolve()
 
   const blobs: Blobs = {
     async put(bytes) {
-      const draft = join(directory, `new-${randomUUID()}`)
+      const draft = join(directory, `${draftMark}${randomUUID()}`)
       try {
         return await attempt(directory, async () => {
           const written = await writeDraft(draft, bytes, bytesMax)
           if (written === null) return null
-          await keep(draft, pathOf(written.hash), written.hash)
+          await keep(draft, places.kept(written.hash), written.hash)
           return written
         }).then((result) => (result.ok ? orTooLarge(result.value, bytesMax) : result))
       } finally {
-        await rm(draft, { force: true })
+        // A disk that became read-only has refused the bytes in words; a sweep takes what is left of them.
+        await rm(draft, { force: true }).catch(() => undefined)
       }
     },
 
     async open(hash) {
-      const file = await openIfThere(pathOf(hash))
+      const file = await openWherever(places, hash)
       return file === null ? null : file.createReadStream()
     },
 
     async has(hash) {
-      return isThere(pathOf(hash))
+      try {
+        return (await isThere(places.kept(hash))) || (await isFoundAside(places, hash))
+      } catch {
+        return false // what cannot be looked at is put again, and then the disk says why it cannot be
+      }
+    },
+
+    async sweep(isUsed, options) {
+      const sweeping = lastSweep.then(() => attempt(directory, () => sweepFiles(places, isUsed, options)))
+      lastSweep = sweeping.catch(() => undefined)
+      const swept = await sweeping
+      if (!swept.ok) throw new HoldfastError(swept.fault)
+      return swept.value
     },
   }
   return ok(blobs)
@@ -83,12 +100,14 @@ async function keep(draft: string, path: string, hash: BlobHash): Promise<void> 
   const shelf = dirname(path)
   const isNew = (await mkdir(shelf, { recursive: true, mode: 0o700 })) !== undefined
   if (isNew) await syncDirectory(dirname(shelf))
-  if (!(await isWhole(path, hash))) await rename(draft, path)
+  // A sweep must see that it was put again, and one that takes it aside just now finds the draft in its place.
+  const now = new Date()
+  if (!(await isWhole(path, hash)) || !(await ifThere(() => utimes(path, now, now)))) await rename(draft, path)
   // Also when it was there: whoever put it may not have synced the directory yet.
   await syncDirectory(shelf)
 }
 
-async function openIfThere(path: string): Promise<FileHandle | null> {
+export async function openIfThere(path: string): Promise<FileHandle | null> {
   try {
     return await open(path, 'r')
   } catch (error) {
@@ -97,8 +116,23 @@ async function openIfThere(path: string): Promise<FileHandle | null> {
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => null)) !== null
+/** Also where a sweep set it aside: what is asked for may be about to be referred to, and is put back. */
+async function openWherever(places: BlobPlaces, hash: BlobHash): Promise<FileHandle | null> {
+  const kept = await openIfThere(places.kept(hash))
+  if (kept !== null || !(await isFoundAside(places, hash))) return kept
+  return (await openIfThere(places.kept(hash))) ?? openIfThere(places.aside(hash))
+}
+
+/** True when it was there and is back in its place, or in its place again through someone else. */
+async function isFoundAside(places: BlobPlaces, hash: BlobHash): Promise<boolean> {
+  try {
+    if (await bringBack(places, hash, new Date())) return true
+  } catch (error) {
+    // Where nothing can be written, nothing is swept either.
+    if (systemErrorCode(error) === null) throw error
+    return isThere(places.aside(hash))
+  }
+  return isThere(places.kept(hash))
 }
 
 async function isWhole(path: string, hash: BlobHash): Promise<boolean> {
@@ -116,11 +150,6 @@ async function attempt<Value>(directory: string, work: () => Promise<Value>): Pr
   } catch (error) {
     const errno = systemErrorCode(error)
     if (errno === null) throw error
-    return refuse(storageError(directory, errno))
+    return refuse(storageFault(directory, storageReason(errno), { errno }))
   }
-}
-
-function storageError(path: string, errno: string): Fault {
-  const reason = storageReason(errno)
-  return fault('storage_error', `Files cannot be kept in ${path}: ${errno}.`, { reason, errno, path })
 }

@@ -2,7 +2,7 @@ import type { Append, EncodedRecord } from '@holdfast/core/ports'
 import { invariant, refOf, type Seq, type SessionId } from '@holdfast/protocol'
 import { type Fault, HoldfastError } from '@holdfast/protocol/fault'
 import { done, type Result, refuse } from '@holdfast/protocol/result'
-import { faultOf } from '../sqlite/storage-fault.ts'
+import { faultOf } from '../storage-fault.ts'
 import * as faults from '../store-faults.ts'
 import type { CatalogueFile } from './catalogue-file.ts'
 import type { DraftFiles } from './draft-files.ts'
@@ -22,7 +22,7 @@ export type AppenderParts = {
 
 type Line = { readonly record: LineRecord; readonly text: string }
 /** Of one group: what was taken so far, which the next one of it stands on. */
-type Taken = { head: Seq; readonly commands: Map<string, Seq>; readonly appends: Append[]; readonly lines: Line[] }
+type Taken = { head: Seq; readonly commands: Map<string, Seq>; readonly appends: Append[] }
 
 /** Appends a group to a session's log with one write and one sync, and refuses what does not fit, each on its own. */
 export function createAppender({ directory, rows, logs, catalogue, drafts, trusts }: AppenderParts) {
@@ -31,7 +31,7 @@ export function createAppender({ directory, rows, logs, catalogue, drafts, trust
     if (row === undefined || row.isShared) return group.map(() => refuse(faults.sessionNotFound(session)))
     try {
       const log = await logs.of(row)
-      const taken: Taken = { head: row.head, commands: new Map(), appends: [], lines: [] }
+      const taken: Taken = { head: row.head, commands: new Map(), appends: [] }
       const answers = group.map((append): Result<void> => {
         const refusal = refusalOf(append, row, log, taken)
         if (refusal !== null) return refuse(refusal)
@@ -47,7 +47,8 @@ export function createAppender({ directory, rows, logs, catalogue, drafts, trust
   }
 
   async function keep(row: SessionRow, log: OpenLog, taken: Taken): Promise<void> {
-    const { appends, lines } = taken
+    const { appends } = taken
+    const lines = encodeWrite(row.id, appends)
     const text = lines.map((line) => line.text).join('')
     const write = () => (text === '' ? Promise.resolve() : log.writer.write(text))
     const last = appends.at(-1)
@@ -88,7 +89,6 @@ function refusalOf(append: Append, row: SessionRow, log: OpenLog, { head, comman
 }
 
 function take(append: Append, taken: Taken): void {
-  taken.lines.push(...encodeBatch(append.session, append.after, append))
   taken.appends.push(append)
   for (const { record } of append.records) {
     if (record.commandId !== undefined) taken.commands.set(record.commandId, record.seq)
@@ -96,20 +96,27 @@ function take(append: Append, taken: Taken): void {
   taken.head += append.records.length
 }
 
-/** The lines of a batch: the first says what it does beside, each says how many follow. */
-export function encodeBatch(
-  session: SessionId,
-  after: Seq,
-  { records, clearDraft, blobs }: Pick<Append, 'records' | 'clearDraft' | 'blobs'>,
-): readonly Line[] {
-  return records.map((one, index) => {
-    const record = lineRecordOf(one)
-    const { seq } = record
-    invariant(seq === after + index + 1, `a record at seq ${seq} does not follow ${after + index}`)
-    const isFirst = index === 0
-    const marks = { more: records.length - index - 1, endsDraft: isFirst && clearDraft, blobs: isFirst ? blobs : [] }
-    return { record, text: encodeLine(session, record, marks) }
-  })
+type Batch = Pick<Append, 'after' | 'records' | 'clearDraft' | 'blobs'>
+
+/**
+ * The lines of one write. The first of each batch says what it does beside; each says how many come before and after it,
+ * as a disk may keep any part of a write that was never synced.
+ */
+export function encodeWrite(session: SessionId, batches: readonly Batch[]): readonly Line[] {
+  const total = batches.reduce((sum, { records }) => sum + records.length, 0)
+  const lines: Line[] = []
+  for (const { after, records, clearDraft, blobs } of batches) {
+    for (const [index, one] of records.entries()) {
+      const record = lineRecordOf(one)
+      const { seq } = record
+      invariant(seq === after + index + 1, `a record at seq ${seq} does not follow ${after + index}`)
+      const isFirst = index === 0
+      const [prior, more] = [lines.length, total - lines.length - 1]
+      const marks = { prior, more, endsDraft: isFirst && clearDraft, blobs: isFirst ? blobs : [] }
+      lines.push({ record, text: encodeLine(session, record, marks) })
+    }
+  }
+  return lines
 }
 
 function lineRecordOf({ record, body }: EncodedRecord): LineRecord {

@@ -22,7 +22,7 @@ const name = 'catalogue'
 
 type Line = SessionRow | { readonly id: SessionId; readonly isGone: true }
 
-const encode = (line: Line): string => seal(name, JSON.stringify(line).slice(0, -1))
+const encode = (line: Line): string => seal(name, JSON.stringify({ ...line, trashedAt: undefined }).slice(0, -1))
 
 /** A catalogue as it was found: `isWhole` when every line of it could be read. */
 export type ReadCatalogue = {
@@ -43,7 +43,7 @@ export async function readCatalogue(path: string): Promise<ReadCatalogue> {
       isWhole = false
       return
     }
-    const line = JSON.parse(bytes.toString('utf8')) as Line // sealed by us
+    const line = { ...JSON.parse(bytes.toString('utf8')), trashedAt: null } as Line // sealed by us
     if ('isGone' in line) rows.delete(line.id)
     else rows.set(line.id, line)
   })

@@ -2,11 +2,12 @@ import { rename, rm } from 'node:fs/promises'
 import type { NewSession } from '@holdfast/core/ports'
 import type { SessionId } from '@holdfast/protocol'
 import { done, type Result, refuse } from '@holdfast/protocol/result'
-import { faultOf } from '../sqlite/storage-fault.ts'
+import { faultOf } from '../storage-fault.ts'
 import { sessionNotFound } from '../store-faults.ts'
-import { encodeBatch, note } from './appender.ts'
+import { encodeWrite, note } from './appender.ts'
 import type { CatalogueFile } from './catalogue-file.ts'
 import type { DirectorySync } from './directory-sync.ts'
+import type { Forks } from './forks.ts'
 import { encodeHeader } from './line.ts'
 import { createLogIndex } from './log-index.ts'
 import type { OpenLogs } from './open-logs.ts'
@@ -14,29 +15,33 @@ import { namesOf, type SessionNames } from './session-names.ts'
 import type { SessionRow } from './session-row.ts'
 import { writeDraft } from './side-file.ts'
 import type { Places } from './store-directory.ts'
+import type { TrashFile } from './trash-file.ts'
 
 export type CreatorParts = {
   readonly places: Places
   readonly rows: Map<SessionId, SessionRow>
+  readonly forks: Forks
   readonly names: SessionNames
   readonly logs: OpenLogs
   readonly catalogue: CatalogueFile
+  readonly trash: TrashFile
   readonly syncNames: DirectorySync
   readonly nextOrder: () => number
 }
 
 /** Makes sessions: a file has a session's name only once it is whole and synced. */
-export function createCreator({ places, rows, names, logs, catalogue, syncNames, nextOrder }: CreatorParts) {
+export function createCreator(parts: CreatorParts) {
+  const { places, rows, forks, names, logs, catalogue, trash, syncNames, nextOrder } = parts
   const underWay = new Set<Promise<unknown>>()
 
   async function create(session: NewSession): Promise<Result<void>> {
-    const { parent, base, owner, records, entry } = session
+    const { parent, base, owner, records, entry, blobs } = session
     const from = parent === null ? null : rows.get(parent)
     const inTheWay = names.take(session)
     if (inTheWay !== null) return refuse(inTheWay)
     const row: SessionRow = {
       ...{ id: session.session, order: nextOrder(), parent, base, head: base + records.length, bytes: 0 },
-      ...{ epoch: 1, owner, entry: structuredClone(entry), isShared: false },
+      ...{ epoch: 1, owner, entry: structuredClone(entry), isShared: false, trashedAt: null },
     }
     if (from === undefined || (from !== null && from.head < base)) {
       names.free(namesOf(row))
@@ -44,13 +49,15 @@ export function createCreator({ places, rows, names, logs, catalogue, syncNames,
     }
     try {
       const header = encodeHeader({ session: row.id, parent, base, entry })
-      const lines = encodeBatch(row.id, base, { records, clearDraft: false, blobs: [] })
+      const lines = encodeWrite(row.id, [{ after: base, records, clearDraft: false, blobs }])
       const text = `${header}${lines.map((line) => line.text).join('')}`
+      await trash.cleared(row.id)
       await place(places.log(row.id, false), text)
       const index = createLogIndex(base)
       note({ index }, lines, Buffer.byteLength(header))
       row.bytes = Buffer.byteLength(text)
       rows.set(row.id, row)
+      forks.add(row)
       logs.take(row, { index, end: row.bytes, lacksBreak: false, draftEndedAt: 0 })
       catalogue.changed(row)
       return done

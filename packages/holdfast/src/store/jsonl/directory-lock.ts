@@ -1,10 +1,11 @@
+import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { tighten } from '../../files/private-directory.ts'
-import { faultOf, isBusy } from '../sqlite/storage-fault.ts'
+import { faultOf, isBusy } from '../storage-fault.ts'
 import { readNodes } from './node-file.ts'
 import { readJsonIfThere, replaceFile } from './side-file.ts'
 
@@ -52,6 +53,22 @@ export async function lockDirectory(
     return refuse(isBusy(error) ? await lockedBy(directory) : faultOf(error, path))
   }
   return ok({ release: () => database.close() })
+}
+
+/** Who has a directory now, as the fault that whoever wants it gets; null when nobody does. Takes nothing, changes nothing. */
+export async function holderOf(directory: string): Promise<Fault | null> {
+  const path = join(directory, '.lock')
+  if (!existsSync(path)) return null
+  let database: DatabaseSync | null = null
+  try {
+    database = new DatabaseSync(path, { readOnly: true, timeout: 0 })
+    database.prepare('select count(*) from sqlite_master').get()
+    return null
+  } catch (error) {
+    return isBusy(error) ? lockedBy(directory) : null // what is no lock locks nothing
+  } finally {
+    database?.close()
+  }
 }
 
 const holderPath = (directory: string): string => join(directory, 'holder.json')

@@ -265,6 +265,17 @@ describe('a disk that fails under a jsonl store', () => {
     },
   )
 
+  it.each(['writeFile', 'sync'] as const)('refuses a probe at %s, of which nothing is left', async (method) => {
+    const store = await open()
+    vi.spyOn(await handlePrototype(), method).mockRejectedValueOnce(refusedBySystem('EROFS'))
+    expect(await store.probe()).toMatchObject({
+      fault: { code: 'storage_error', details: { reason: 'read_only', errno: 'EROFS' } },
+    })
+    expect(codeOf(await store.probe())).toBe('ok')
+    expect(readdirSync(directory).filter((name) => name.startsWith('probe'))).toEqual([])
+    await store.close()
+  })
+
   it('opens, reads and closes while nothing can be written, and loses nothing of it', async () => {
     const first = await open()
     await mustCreate(first, newSession(1))

@@ -4,13 +4,15 @@ import type { SessionId } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import type { PlacedStore } from '../list-cursor.ts'
-import { faultOf } from '../sqlite/storage-fault.ts'
+import { faultOf } from '../storage-fault.ts'
 import { createAppender } from './appender.ts'
+import { createBlobUses } from './blob-uses.ts'
 import { openCatalogueFile, readCatalogue } from './catalogue-file.ts'
 import { createCreator } from './creator.ts'
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts'
 import { createDirectorySync } from './directory-sync.ts'
 import { createDraftFiles } from './draft-files.ts'
+import { createForks } from './forks.ts'
 import { createLogReader } from './log-reader.ts'
 import { openNodeFile } from './node-file.ts'
 import { createOpenLogs } from './open-logs.ts'
@@ -22,6 +24,8 @@ import { createSessionTurns } from './session-turns.ts'
 import { createSnapshotFiles } from './snapshot-files.ts'
 import { createPlaces, refusalOfDirectory, surveyDirectory } from './store-directory.ts'
 import { createStoreMethods } from './store-methods.ts'
+import { openTrashFile } from './trash-file.ts'
+import { createTrasher } from './trasher.ts'
 import { openTrustFile } from './trust-file.ts'
 
 export type JsonlStoreOptions = {
@@ -37,7 +41,7 @@ const openMaxDefault = 256
 
 /**
  * Opens a directory of plain files as a store, or makes it: one `<id>.jsonl` for each session is the truth, all else can
- * be deleted. It belongs to one process at a time. Refused: session_locked, not_a_store, store_too_new, storage_error.
+ * be deleted (and what was in the trash is then listed again). It belongs to one process at a time. Refused: session_locked, not_a_store, store_too_new, storage_error.
  */
 export async function openJsonlStore(options: JsonlStoreOptions): Promise<Result<PlacedStore>> {
   const places = createPlaces(resolve(options.directory))
@@ -70,6 +74,8 @@ async function openLocked(options: JsonlStoreOptions, lock: DirectoryLock): Prom
   const made = await rebuildRows({ places, rows, logs, onProblem }, unknown)
   const names = createSessionNames()
   for (const row of rows.values()) names.add(row)
+  const trash = await openTrashFile(places.trash, onProblem)
+  const trasher = createTrasher(rows, trash)
 
   const trusts = await openTrustFile(places.trust, async ({ session, seq, crc }) => {
     const row = rows.get(session)
@@ -80,7 +86,7 @@ async function openLocked(options: JsonlStoreOptions, lock: DirectoryLock): Prom
   const [drafts, snapshots] = [createDraftFiles(places), createSnapshotFiles(places)]
   for (const row of made) {
     if (row.isShared) continue
-    const { id, head, base, owner, entry } = row
+    const { id, head, base, owner, entry, trashedAt } = row
     await snapshots.dropAhead(id, head)
     const source = {
       read: reader.read,
@@ -88,33 +94,37 @@ async function openLocked(options: JsonlStoreOptions, lock: DirectoryLock): Prom
         const snapshot = await snapshots.load(id)
         return snapshot?.fold === fold ? snapshot : null
       },
-      entry: async () => ({ entry, head, base, owner }),
+      entry: async () => ({ entry, head, base, owner, trashedAt }),
     }
     // What cannot be folded keeps what else is known of it, and is told when someone opens it.
-    row.entry = (await entryOf(source, id).catch(() => null)) ?? entry
+    const folded = (await entryOf(source, id).catch(() => null)) ?? entry
+    // What was said may be what was lost: a damaged log is never taken for one that nobody spoke in.
+    row.entry = { ...folded, spoken: folded.spoken || entry.spoken }
   }
 
   const catalogue = await openCatalogueFile(places.catalogue, known, rows)
   changed = catalogue.changed
   for (const row of changedBefore) changed(row)
   const syncNames = createDirectorySync(places.directory)
+  const forks = createForks(rows.values())
   let born = lastOrder(rows.values())
   const nextOrder = () => {
     born += 1
     return born
   }
   const appendGroup = createAppender({ directory: places.directory, rows, logs, catalogue, drafts, trusts })
-  const creator = createCreator({ places, rows, names, logs, catalogue, syncNames, nextOrder })
-  const remover = createRemover({ places, rows, names, logs, catalogue, syncNames })
+  const creator = createCreator({ places, rows, forks, names, logs, catalogue, trash, syncNames, nextOrder })
+  const remover = createRemover({ places, rows, forks, names, logs, catalogue, trash, syncNames })
 
   async function close(): Promise<void> {
     try {
       await Promise.all([turns.settled(), creator.settled(), trusts.settled()])
-      await Promise.all([logs.close(), catalogue.close()])
+      await Promise.all([logs.close(), catalogue.close(), trash.close()])
     } finally {
       lock.release()
     }
   }
-  const parts = { directory: places.directory, rows, turns, logs, reader, creator, remover, catalogue }
-  return createStoreMethods({ ...parts, drafts, snapshots, trusts, nodes, close })
+  const parts = { directory: places.directory, rows, names, turns, logs, reader, creator, remover, catalogue }
+  const blobUses = createBlobUses(rows, places)
+  return createStoreMethods({ ...parts, trasher, blobUses, drafts, snapshots, trusts, nodes, close })
 }

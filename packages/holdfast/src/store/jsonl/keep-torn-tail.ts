@@ -35,11 +35,12 @@ export async function keepTornTail(path: string, end: number): Promise<TornTail>
   }
 }
 
-async function linkFirstFree(draft: string, path: string): Promise<string> {
+/** Gives a file a second name beside `path`, `….torn-1` (or as `mark` says) or the next one that is free. */
+export async function linkFirstFree(draft: string, path: string, mark: 'torn' | 'damaged' = 'torn'): Promise<string> {
   for (let number = 1; ; number++) {
     try {
-      await link(draft, `${path}.torn-${number}`)
-      return `${path}.torn-${number}`
+      await link(draft, `${path}.${mark}-${number}`)
+      return `${path}.${mark}-${number}`
     } catch (error) {
       if (systemErrorCode(error) !== 'EEXIST') throw error
     }

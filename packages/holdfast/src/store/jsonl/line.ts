@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type { CatalogueEntry, ReadRecord } from '@holdfast/core/ports'
-import type { Recorded, Seq, SessionId } from '@holdfast/protocol'
+import { blobsOf, type Event, type Recorded, type Seq, type SessionId } from '@holdfast/protocol'
 
 export const logFormat = 'holdfast-log'
 export const logVersion = 1
@@ -25,9 +25,10 @@ export type LineRecord = {
   readonly body: string
 }
 
-/** What a line says of the batch it belongs to. */
-export type BatchMarks = {
-  /** How many lines of the same batch follow: a batch whose end is missing counts for nothing. */
+/** What a line says of the write it belongs to, and of the batch that it begins. */
+export type WriteMarks = {
+  /** How many lines of the same write come before and after it: a write of which one is missing counts for nothing. */
+  readonly prior: number
   readonly more: number
   /** Whether the batch holds the answer of which the draft was a part. */
   readonly endsDraft: boolean
@@ -41,6 +42,7 @@ export type LineFacts = {
   readonly type: string
   readonly ref: Seq | null
   readonly commandId: string | null
+  readonly prior: number
   readonly more: number
   readonly endsDraft: boolean
 }
@@ -82,14 +84,15 @@ export function parseHeader(session: SessionId, line: Buffer): LogHeader | 'too_
   return header.version > logVersion ? 'too_new' : header
 }
 
-export function encodeLine(session: SessionId, record: LineRecord, marks: BatchMarks): string {
+export function encodeLine(session: SessionId, record: LineRecord, marks: WriteMarks): string {
   const { seq, at, type, v, by, commandId, ref, body } = record
-  const { more, endsDraft, blobs } = marks
+  const { prior, more, endsDraft, blobs } = marks
   const facts = JSON.stringify({
     ...{ seq, at, type, v },
     ...(by !== null && { client: by }),
     ...(commandId !== null && { commandId }),
     ...(ref !== null && { ref }),
+    ...(prior > 0 && { prior }),
     ...(more > 0 && { more }),
     ...(endsDraft && { endsDraft }),
     ...(blobs.length > 0 && { blobs }),
@@ -98,15 +101,16 @@ export function encodeLine(session: SessionId, record: LineRecord, marks: BatchM
 }
 
 type Facts = Partial<LineFacts> &
-  Pick<LineFacts, 'seq' | 'at' | 'type'> & { readonly v: number; readonly client?: string }
+  Pick<LineFacts, 'seq' | 'at' | 'type'> &
+  Partial<Pick<WriteMarks, 'blobs'>> & { readonly v: number; readonly client?: string }
 
 /** What a line says, without its event; null when it is not as it was written. */
 export function parseFacts(session: SessionId, line: Buffer): LineFacts | null {
   if (sealOf(session, line) === null) return null
   const facts = factsOf(line)
   if (facts === null) return null
-  const { seq, at, type, ref = null, commandId = null, more = 0, endsDraft = false } = facts
-  return { seq, at, type, ref, commandId, more, endsDraft }
+  const { seq, at, type, ref = null, commandId = null, prior = 0, more = 0, endsDraft = false } = facts
+  return { seq, at, type, ref, commandId, prior, more, endsDraft }
 }
 
 /** The record a line holds; lost when the line is not the one that was written for this place. */
@@ -114,10 +118,21 @@ export function parseRecord(session: SessionId, seq: Seq, line: Buffer): ReadRec
   const facts = sealOf(session, line) === null ? null : factsOf(line)
   if (facts?.seq !== seq) return { seq, lost: true }
   const { at, v, client, commandId } = facts
-  const event = JSON.parse(line.toString('utf8', line.indexOf(eventMark) + eventMark.length, line.length - sealBytes))
+  const event = eventOf(line)
   const named = { ...(client !== undefined && { by: client }), ...(commandId !== undefined && { commandId }) }
   return { seq, at, v, ...named, event } as Recorded // sealed by us
 }
+
+/** The blobs a line refers to, by its batch and by its event; none where it is not as it was written. */
+export function parseBlobs(session: SessionId, line: Buffer): { readonly seq: Seq; readonly blobs: readonly string[] } {
+  const facts = sealOf(session, line) === null ? null : factsOf(line)
+  return facts === null
+    ? { seq: 0, blobs: [] }
+    : { seq: facts.seq, blobs: [...(facts.blobs ?? []), ...blobsOf(eventOf(line))] }
+}
+
+const eventOf = (line: Buffer): Event =>
+  JSON.parse(line.toString('utf8', line.indexOf(eventMark) + eventMark.length, line.length - sealBytes)) // sealed by us
 
 /** Quotes within a text are escaped, so the first mark is the one we wrote. */
 function factsOf(line: Buffer): Facts | null {

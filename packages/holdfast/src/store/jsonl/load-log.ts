@@ -2,6 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 import type { Seq, SessionId } from '@holdfast/protocol'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
+import { systemErrorCode } from '../../platform/system-error.ts'
 import { keepTornTail } from './keep-torn-tail.ts'
 import { type LineFacts, type LogHeader, logVersion, parseFacts, parseHeader } from './line.ts'
 import { createLogIndex, type LogIndex, type Place } from './log-index.ts'
@@ -21,6 +22,8 @@ export type LogSource = {
   readonly known: KnownLog | null
   /** A part that others share ends where their base is, which may be within a batch. */
   readonly isShared: boolean
+  /** For whoever only looks: what a crash left half-written stays where it is. */
+  readonly leavesTail?: boolean
 }
 
 export type LoadedLog = {
@@ -36,17 +39,18 @@ export type LoadedLog = {
   /** The last batch that ended a draft begins here; 0 when none did. */
   readonly draftEndedAt: Seq
   readonly lastAt: string | null
-  /** The file that took what a crash left half-written. */
+  /** What a crash left half-written, and the file that took it; the log's own where it was left there. */
   readonly torn: { readonly path: string; readonly bytes: number } | null
 }
 
 /**
  * Reads a session's file through, once. What is damaged before the acknowledged end is lost and keeps its place; what
  * follows the last whole batch was never acknowledged, and is moved into a file of its own. Null when it is no file of
- * ours: it is left as it is.
+ * ours: it is left as it is; for whoever only looks, also when it was removed meanwhile.
  */
-export async function loadLog({ path, session, known, isShared }: LogSource): Promise<LoadedLog | null> {
-  await using file = await open(path, 'r')
+export async function loadLog({ path, session, known, isShared, leavesTail }: LogSource): Promise<LoadedLog | null> {
+  await using file = await openLog(path, leavesTail ?? false)
+  if (file === null) return null
   const log = createReading(known?.base ?? 0)
   let found: ReturnType<typeof parseHeader> = 'damaged'
   const size = await scanLines(file, (line, offset, isEnded) => {
@@ -75,7 +79,16 @@ export async function loadLog({ path, session, known, isShared }: LogSource): Pr
     ...{ header, index, end, lacksBreak, draftEndedAt, lastAt },
     parent: header === null ? (known?.parent ?? null) : header.parent,
     base: header?.base ?? known?.base ?? 0,
-    torn: size > end ? await keepTornTail(path, end) : null,
+    torn: size <= end ? null : leavesTail ? { path, bytes: size - end } : await keepTornTail(path, end),
+  }
+}
+
+async function openLog(path: string, mayBeGone: boolean): Promise<FileHandle | null> {
+  try {
+    return await open(path, 'r')
+  } catch (error) {
+    if (mayBeGone && systemErrorCode(error) === 'ENOENT') return null
+    throw error
   }
 }
 
@@ -87,13 +100,19 @@ type ReadLine = {
   readonly isEnded: boolean
 }
 
-/** Gathers lines into whole batches. */
+/** The lines that can be read of one write, by the seqs it begins and ends with. */
+type ReadWrite = { readonly from: Seq; readonly upTo: Seq; readonly lines: ReadLine[] }
+
+/**
+ * Gathers lines into whole writes. One that lacks a line was damaged later if another write follows it, which is only
+ * begun once it was synced; as the last one it was never synced, whichever of its lines the disk took.
+ */
 function createReading(base: Seq) {
   let index = createLogIndex(base)
-  let begun: ReadLine[] = []
+  let begun: ReadWrite | null = null
   let [end, lacksBreak, draftEndedAt] = [0, false, 0]
   let lastAt: string | null = null
-  const last = (): Seq => begun.at(-1)?.facts.seq ?? index.head()
+  const last = (): Seq => begun?.lines.at(-1)?.facts.seq ?? index.head()
 
   function take(lines: readonly ReadLine[]): void {
     for (const { facts, place, after, isEnded } of lines) {
@@ -109,14 +128,22 @@ function createReading(base: Seq) {
       ;[end, lacksBreak] = [after, !isEnded]
     },
     add(line: ReadLine, isShared: boolean): void {
-      if (line.facts.seq <= last()) return
-      begun.push(line)
-      if (line.facts.more > 0 && !isShared) return
-      take(begun)
-      begun = []
+      const { seq, prior, more } = line.facts
+      if (seq <= last()) return
+      if (isShared) {
+        take([line])
+        return
+      }
+      const [from, upTo] = [seq - prior, seq + more]
+      if (begun !== null && begun.from !== from) take(begun.lines)
+      if (begun?.from !== from) begun = { from, upTo, lines: [] }
+      begun.lines.push(line)
+      if (begun.lines.length <= upTo - from) return
+      take(begun.lines)
+      begun = null
     },
     keepUpTo({ head, bytes }: KnownLog, isEnded: boolean): void {
-      take(begun.filter(({ after }) => after <= bytes))
+      take(begun?.lines.filter(({ after }) => after <= bytes) ?? [])
       index.loseUpTo(head)
       ;[end, lacksBreak] = [bytes, !isEnded]
     },

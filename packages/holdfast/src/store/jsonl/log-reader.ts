@@ -1,13 +1,15 @@
 import type { ReadRange, ReadRecord } from '@holdfast/core/ports'
 import type { Seq, SessionId } from '@holdfast/protocol'
-import type { OpenLogs } from './open-logs.ts'
+import type { OpenLog } from './open-logs.ts'
 import type { SessionRow } from './session-row.ts'
 
 /** A stretch of seqs, both ends included, and the session of the lineage whose file holds it; null when that is gone. */
 type Stretch = { readonly row: SessionRow | null; readonly from: Seq; readonly upTo: Seq }
 
+type Logs = { of(row: SessionRow): Promise<Pick<OpenLog, 'index' | 'read'>> }
+
 /** Reads bounded pages through the lineage of a session. */
-export function createLogReader(rows: ReadonlyMap<SessionId, SessionRow>, logs: OpenLogs) {
+export function createLogReader(rows: ReadonlyMap<SessionId, SessionRow>, logs: Logs) {
   /** The stretches that hold seqs after `after` up to `upTo`, newest first: a fork's own, then its lineage's. */
   function lineage(session: SessionId, after: Seq, upTo: Seq): readonly Stretch[] {
     const stretches: Stretch[] = []

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { HoldfastError } from '@holdfast/protocol/fault'
-import { storageFault } from '../sqlite/storage-fault.ts'
+import { storageFault } from '../storage-fault.ts'
 import { keepTornTail } from './keep-torn-tail.ts'
 
 /** Appends to one session's file. What it was given is durable once `write` resolves, and not there once it rejects. */

@@ -1,7 +1,7 @@
 import type { OnProblem, ReadRecord } from '@holdfast/core/ports'
 import type { Seq, SessionId } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
-import { storageFault } from '../sqlite/storage-fault.ts'
+import { storageFault } from '../storage-fault.ts'
 import { type LoadedLog, loadLog } from './load-log.ts'
 import type { LogIndex } from './log-index.ts'
 import { createLogWriter, type LogWriter } from './log-writer.ts'

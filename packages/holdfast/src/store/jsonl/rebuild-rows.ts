@@ -15,8 +15,10 @@ export type EntryOfLog = (
 export type RebuildParts = {
   readonly places: Places
   readonly rows: Map<SessionId, SessionRow>
-  readonly logs: OpenLogs
+  readonly logs: Pick<OpenLogs, 'take'>
   readonly onProblem: OnProblem
+  /** For whoever only looks: what a crash left half-written stays where it is, and is not told. */
+  readonly leavesTail?: boolean
 }
 
 const loadsAtOnceMax = 16
@@ -40,7 +42,7 @@ export function takeKnownRows(
 
 /** Makes the rows of these sessions anew from their logs. A file that is no log is left alone. */
 export async function rebuildRows(
-  { places, rows, logs, onProblem }: RebuildParts,
+  { places, rows, logs, onProblem, leavesTail = false }: RebuildParts,
   unknown: readonly Unknown[],
 ): Promise<readonly SessionRow[]> {
   const made: SessionRow[] = []
@@ -51,13 +53,13 @@ export async function rebuildRows(
     const some = inOrder.slice(from, from + loadsAtOnceMax)
     const loaded = await Promise.all(
       some.map(({ found: { id, isShared }, known }) =>
-        loadLog({ path: places.log(id, isShared), session: id, known, isShared }),
+        loadLog({ path: places.log(id, isShared), session: id, known, isShared, leavesTail }),
       ),
     )
     for (const [index, { found, known }] of some.entries()) {
       const log = loaded[index] ?? null
       if (log === null) continue
-      tellTorn(log, onProblem)
+      if (!leavesTail) tellTorn(log, onProblem)
       if (known === null) order += 1
       const row = rowOf(found, known, log, order)
       rows.set(row.id, row)
@@ -72,7 +74,7 @@ function rowOf({ id, isShared }: FoundLog, known: SessionRow | null, log: Loaded
   return {
     ...{ id, order: known?.order ?? order, parent: log.parent, base: log.base },
     ...{ head: log.index.head(), bytes: log.end, epoch: known?.epoch ?? 1, owner: known?.owner ?? null },
-    ...{ entry: entryWithoutFold(id, log, known), isShared },
+    ...{ entry: entryWithoutFold(id, log, known), isShared, trashedAt: null },
   }
 }
 
@@ -106,7 +108,14 @@ function damagedEntry(id: SessionId, lastAt: string | null): CatalogueEntry {
       title: 'Damaged session',
       workspace: '/',
     },
-    ...{ model: 'unknown/unknown', status: 'idle', mode: 'exec', createdAt: at, lastMessageAt: at },
+    ...{
+      model: 'unknown/unknown',
+      provider: 'unknown',
+      status: 'idle',
+      mode: 'exec',
+      createdAt: at,
+      lastMessageAt: at,
+    },
     ...{ messageCount: 0, turnCount: 0, branchCount: 0, usage: noUsage, preview: '', recentText: '', pinned: false },
     attachments: 0,
   }

@@ -2,36 +2,40 @@ import { copyFile, open, rename, rm, truncate } from 'node:fs/promises'
 import type { SessionId } from '@holdfast/protocol'
 import type { CatalogueFile } from './catalogue-file.ts'
 import type { DirectorySync } from './directory-sync.ts'
+import type { Forks } from './forks.ts'
 import type { OpenLogs } from './open-logs.ts'
 import { namesOf, type SessionNames } from './session-names.ts'
 import type { SessionRow } from './session-row.ts'
 import { draftMark } from './side-file.ts'
 import type { Places } from './store-directory.ts'
+import type { TrashFile } from './trash-file.ts'
 
 export type RemoverParts = {
   readonly places: Places
   readonly rows: Map<SessionId, SessionRow>
+  readonly forks: Forks
   readonly names: SessionNames
   readonly logs: OpenLogs
   readonly catalogue: CatalogueFile
+  readonly trash: TrashFile
   readonly syncNames: DirectorySync
 }
 
 /** Removes sessions for good, but for what their forks share. Its caller sees to it that nobody changes them meanwhile. */
-export function createRemover({ places, rows, names, logs, catalogue, syncNames }: RemoverParts) {
-  const childrenOf = (id: SessionId): readonly SessionRow[] => [...rows.values()].filter(({ parent }) => parent === id)
-
+export function createRemover({ places, rows, forks, names, logs, catalogue, trash, syncNames }: RemoverParts) {
   /** Keeps of a session what its forks read; without forks nothing, and then perhaps nothing of its own parent either. */
   async function remove(row: SessionRow): Promise<void> {
-    const children = childrenOf(row.id)
+    const children = forks.of(row.id)
     if (children.length > 0) return shrink(row, Math.max(...children.map(({ base }) => base)))
     await logs.letGo(row.id)
     await rm(places.log(row.id, row.isShared), { force: true })
     await removeSides(row.id)
     await syncNames.sync()
     rows.delete(row.id)
+    forks.remove(row)
     names.free(namesOf(row))
     catalogue.removed(row.id)
+    trash.forget(row.id)
     const above = row.parent === null ? undefined : rows.get(row.parent)
     if (above?.isShared === true) await remove(above)
   }
@@ -55,7 +59,8 @@ export function createRemover({ places, rows, names, logs, catalogue, syncNames 
     await removeSides(row.id)
     await syncNames.sync()
     if (!row.isShared) names.free(namesOf(row))
-    ;[row.isShared, row.head, row.bytes] = [true, base, (await file.stat()).size]
+    ;[row.isShared, row.head, row.bytes, row.trashedAt] = [true, base, (await file.stat()).size, null]
+    trash.forget(row.id)
     names.add(row)
     catalogue.changed(row)
   }
@@ -64,5 +69,5 @@ export function createRemover({ places, rows, names, logs, catalogue, syncNames 
     for (const path of [places.draft(id), places.snapshot(id)]) await rm(path, { force: true })
   }
 
-  return { remove, hasForks: (id: SessionId): boolean => childrenOf(id).length > 0 }
+  return { remove, hasForks: (id: SessionId): boolean => forks.of(id).length > 0 }
 }

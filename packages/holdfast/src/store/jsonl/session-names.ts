@@ -12,6 +12,8 @@ export interface SessionNames {
   take(session: NewSession): Fault | null
   add(row: SessionRow): void
   free(names: Names): void
+  ofHandle(handle: string): SessionId | undefined
+  ofKey(key: string): SessionId | undefined
 }
 
 export const namesOf = ({ id, entry }: Pick<SessionRow, 'id' | 'entry'>): Names => ({
@@ -48,5 +50,7 @@ export function createSessionNames(): SessionNames {
       if (handles.get(handle) === id) handles.delete(handle)
       if (key !== undefined && keys.get(key) === id) keys.delete(key)
     },
+    ofHandle: (handle) => handles.get(handle),
+    ofKey: (key) => keys.get(key),
   }
 }

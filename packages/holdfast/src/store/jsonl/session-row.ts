@@ -14,6 +14,8 @@ export type SessionRow = {
   epoch: number
   owner: string | null
   entry: CatalogueEntry
+  /** Its file says so, not the catalogue. */
+  trashedAt: number | null
   /** Removed, but for what its forks share; found by nobody. */
   isShared: boolean
 }

@@ -10,7 +10,12 @@ export const draftMark = '.new-'
 /** Puts a whole file in the place of another: written under another name, synced, renamed, its name synced too. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const draft = await writeDraft(path, text)
-  await rename(draft, path)
+  try {
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
   await syncDirectory(dirname(path))
 }
 

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import type { StoredSnapshot } from '@holdfast/core/ports'
 import type { Seq, SessionId } from '@holdfast/protocol'
-import { snapshotChecksum } from '../sqlite/checksum.ts'
+import { snapshotChecksum } from '../snapshot-checksum.ts'
 import { readIfThere, replaceFile } from './side-file.ts'
 import type { Places } from './store-directory.ts'
 

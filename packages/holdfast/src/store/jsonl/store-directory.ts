@@ -1,10 +1,11 @@
-import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises'
+import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SessionId } from '@holdfast/protocol'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ensurePrivateDirectory } from '../../files/private-directory.ts'
-import { networkFileSystemOf } from '../sqlite/network-file-system.ts'
-import { storageFault } from '../sqlite/storage-fault.ts'
+import { lookAt } from '../file-findings.ts'
+import { networkFileSystemOf } from '../network-file-system.ts'
+import { storageFault } from '../storage-fault.ts'
 import { draftMark, readJsonIfThere, replaceFile } from './side-file.ts'
 
 export const directoryFormat = 'holdfast-jsonl'
@@ -22,6 +23,7 @@ export const createPlaces = (directory: string) => ({
   marker: join(directory, 'holdfast.json'),
   catalogue: join(directory, 'catalogue.jsonl'),
   trust: join(directory, 'trust.json'),
+  trash: join(directory, 'trash.json'),
   nodes: join(directory, 'nodes.json'),
   drafts: join(directory, 'drafts'),
   snapshots: join(directory, 'snapshots'),
@@ -36,8 +38,13 @@ export type FoundLog = { readonly id: SessionId; readonly isShared: boolean; rea
 
 /** Why a directory is none that we may use, or null. Makes it where there is none; changes nothing else. */
 export async function refusalOfDirectory(places: Places): Promise<Fault | null> {
+  ensurePrivateDirectory(places.directory)
+  return refusalOfFiles(places)
+}
+
+/** The same of a directory that is there; changes nothing at all. */
+export async function refusalOfFiles(places: Places): Promise<Fault | null> {
   const { directory } = places
-  ensurePrivateDirectory(directory)
   const network = networkFileSystemOf(directory)
   if (network !== null) return storageFault(directory, 'network_file_system', { fileSystem: network })
   const marker = (await readJsonIfThere(places.marker)) as Partial<Marker> | null
@@ -64,27 +71,44 @@ export async function surveyDirectory(places: Places): Promise<readonly FoundLog
   }
   const names = await readdir(directory)
   await removeUnfinished(directory, names)
-  const found: FoundLog[] = []
-  for (let from = 0; from < names.length; from += statsAtOnceMax) {
-    const some = await Promise.all(names.slice(from, from + statsAtOnceMax).map((name) => look(directory, name)))
-    found.push(...some.filter((one) => one !== null))
-  }
+  const found = await lookAll(directory, names, async (path, name, mode) => {
+    if ((mode & 0o077) !== 0 && isOurs(name)) await chmod(path, mode & 0o700)
+  })
   return dropHalfPurged(places, found)
 }
 
-async function look(directory: string, name: string): Promise<FoundLog | null> {
+/** Finds the logs and changes nothing. */
+export async function findLogs({ directory }: Places): Promise<readonly FoundLog[]> {
+  const found = await lookAll(directory, await readdir(directory), async () => undefined)
+  const shared = new Set(found.filter(({ isShared }) => isShared).map(({ id }) => id))
+  return found.filter(({ id, isShared }) => isShared || !shared.has(id)) // as `dropHalfPurged` would leave them
+}
+
+type OnFile = (path: string, name: string, mode: number) => Promise<void>
+
+async function lookAll(directory: string, names: readonly string[], onFile: OnFile): Promise<readonly FoundLog[]> {
+  const found: FoundLog[] = []
+  for (let from = 0; from < names.length; from += statsAtOnceMax) {
+    const some = names.slice(from, from + statsAtOnceMax)
+    const seen = await Promise.all(some.map((name) => look(directory, name, onFile)))
+    found.push(...seen.filter((one) => one !== null))
+  }
+  return found
+}
+
+async function look(directory: string, name: string, onFile: OnFile): Promise<FoundLog | null> {
   if (name.includes(draftMark)) return null
   const path = join(directory, name)
-  const seen = await lstat(path)
+  const seen = await lookAt(path)
+  if (seen === null || !seen.isFile()) return null // nor a link: it could lead anywhere
   const { size, mode } = seen
-  if (!seen.isFile()) return null // nor a link: it could lead anywhere
-  if ((mode & 0o077) !== 0 && isOurs(name)) await chmod(path, mode & 0o700)
+  await onFile(path, name, mode)
   const [, session, shared] = logName.exec(name) ?? []
   const id = SessionId.safeParse(session)
   return id.success ? { id: id.data, isShared: shared !== undefined, bytes: size } : null
 }
 
-const isOurs = (name: string): boolean => /^ses_[0-9a-z]+\.|^(catalogue\.jsonl|\w+\.json)$/.test(name)
+export const isOurs = (name: string): boolean => /^ses_[0-9a-z]+\.|^(catalogue\.jsonl|\w+\.json)$/.test(name)
 
 async function removeUnfinished(directory: string, names: readonly string[]): Promise<void> {
   for (const name of names) if (name.includes(draftMark)) await rm(join(directory, name), { force: true })

@@ -1,26 +1,35 @@
-import type { ReadRecord } from '@holdfast/core/ports'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { BlobUses, ReadRecord } from '@holdfast/core/ports'
 import type { CommandId, Recorded, SessionId } from '@holdfast/protocol'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
 import type { PlacedStore } from '../list-cursor.ts'
-import { findSessions, listSessions } from '../memory/memory-catalogue.ts'
-import { faultOf, storageFault } from '../sqlite/storage-fault.ts'
+import { listSessions } from '../memory/memory-catalogue.ts'
+import { probeText } from '../probe-text.ts'
+import { faultOf, storageFault } from '../storage-fault.ts'
 import * as faults from '../store-faults.ts'
 import type { CatalogueFile } from './catalogue-file.ts'
 import type { createCreator } from './creator.ts'
 import type { DraftFiles } from './draft-files.ts'
+import { createFindRows } from './find-rows.ts'
 import type { createLogReader } from './log-reader.ts'
+import { createLogSearch } from './log-search.ts'
 import type { NodeFile } from './node-file.ts'
 import type { OpenLogs } from './open-logs.ts'
 import type { createRemover } from './remover.ts'
+import type { SessionNames } from './session-names.ts'
 import type { SessionRow } from './session-row.ts'
 import type { SessionTurns } from './session-turns.ts'
+import { writeDraft } from './side-file.ts'
 import type { SnapshotFiles } from './snapshot-files.ts'
+import type { createTrasher } from './trasher.ts'
 import type { TrustFile } from './trust-file.ts'
 
 export type StoreMethodsParts = {
   readonly directory: string
   readonly rows: ReadonlyMap<SessionId, SessionRow>
+  readonly names: SessionNames
   readonly turns: SessionTurns
   readonly logs: OpenLogs
   readonly reader: ReturnType<typeof createLogReader>
@@ -30,13 +39,18 @@ export type StoreMethodsParts = {
   readonly drafts: DraftFiles
   readonly snapshots: SnapshotFiles
   readonly trusts: TrustFile
+  readonly trasher: ReturnType<typeof createTrasher>
+  readonly blobUses: BlobUses
   readonly nodes: NodeFile
   readonly close: () => Promise<void>
 }
 
 /** The port over the parts: who is asked for what, and what the disk refuses told as a fault. */
 export function createStoreMethods(parts: StoreMethodsParts): PlacedStore {
-  const { directory, rows, turns, logs, reader, creator, remover, catalogue, drafts, snapshots, trusts, nodes } = parts
+  const { directory, rows, turns, logs, reader, creator, remover, catalogue } = parts
+  const { drafts, snapshots, trusts, trasher, blobUses, nodes } = parts
+  const search = createLogSearch(rows, logs)
+  const find = createFindRows(rows, parts.names)
   let closing: Promise<void> | null = null
   const visible = (): readonly SessionRow[] => [...rows.values()].filter(({ isShared }) => !isShared)
   const rowOf = (session: SessionId): SessionRow | null => {
@@ -88,19 +102,20 @@ export function createStoreMethods(parts: StoreMethodsParts): PlacedStore {
     findCommand: (session, commandId) => answered(() => commandOf(session, commandId)),
 
     list: (request) => answered(async () => listSessions(visible(), request)),
-    find: (name) => answered(async () => findSessions(visible(), name)),
+    find: (name) => answered(async () => find(name)),
+    search: (request) => attempted(() => search(request)),
     busy: () =>
       answered(async () =>
         visible()
-          .filter(({ entry }) => entry.busy)
+          .filter(({ entry, trashedAt }) => entry.busy && trashedAt === null)
           .map(({ id, owner }) => ({ session: id, owner })),
       ),
     entry: (session) =>
       answered(async () => {
         const row = rowOf(session)
         if (row === null) return null
-        const { entry, head, base, owner } = row
-        return { entry: structuredClone(entry), head, base, owner }
+        const { entry, head, base, owner, trashedAt } = row
+        return { entry: structuredClone(entry), head, base, owner, trashedAt }
       }),
     removeUnspoken: (owners) =>
       answered(async () => {
@@ -118,17 +133,24 @@ export function createStoreMethods(parts: StoreMethodsParts): PlacedStore {
           )
         return (await Promise.all(removals)).reduce<number>((sum, one) => sum + one, 0)
       }),
-    purge: (session) =>
+    trash: (session, at) => attempted(() => turns.alone(session, () => trasher.trash(session, at))),
+    restore: (session) => attempted(() => turns.alone(session, () => trasher.restore(session))),
+    purge: (session, options) =>
       attempted(async () => {
         await removable()
         return turns.alone(session, async () => {
           const row = rowOf(session)
           if (row === null) return notFound(session)
+          if (options !== undefined && row.trashedAt !== options.trashedAt)
+            return refuse(faults.sessionNotTrashed(session, row.trashedAt))
           if (row.owner !== null) return refuse(faults.sessionLocked(session, row.owner))
           await remover.remove(row)
           return done
         })
       }),
+
+    blobsInUse: (signal) => answered(() => blobUses.blobsInUse(signal)),
+    refersTo: (session, hash) => answered(() => blobUses.refersTo(session, hash)),
 
     registerNode: (node) => answered(() => nodes.put(node)),
     nodes: () => answered(async () => nodes.all()),
@@ -138,6 +160,7 @@ export function createStoreMethods(parts: StoreMethodsParts): PlacedStore {
         turns.alone(session, async () => {
           const row = rowOf(session)
           if (row === null) return notFound(session)
+          if (row.trashedAt !== null) return refuse(faults.sessionTrashed(session))
           if (row.owner !== null && row.owner !== owner && row.owner !== takeFrom)
             return refuse(faults.sessionLocked(session, row.owner))
           await logs.of(row) // what a crash left behind is put right before anyone owns it
@@ -183,6 +206,11 @@ export function createStoreMethods(parts: StoreMethodsParts): PlacedStore {
         return snapshot?.fold === fold ? snapshot : null
       }),
     workspaceTrust: (workspace) => answered(async () => trusts.of(workspace)),
+    probe: () =>
+      attempted(async () => {
+        await rm(await writeDraft(join(directory, 'probe'), probeText))
+        return done
+      }),
     async close() {
       closing ??= parts.close()
       await closing

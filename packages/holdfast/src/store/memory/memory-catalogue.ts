@@ -1,34 +1,77 @@
 import type { ListRequest, SessionName } from '@holdfast/core/ports'
 import { HoldfastError, limits, type SessionId, unreachable } from '@holdfast/protocol'
-import { decodeListCursor, encodeListCursor, type PlacedPage } from '../list-cursor.ts'
-import { createSearchMatch } from '../search-match.ts'
+import {
+  compareListPlaces,
+  decodeListCursor,
+  encodeListCursor,
+  type ListCursor,
+  type PlacedListed,
+  type PlacedPage,
+} from '../list-cursor.ts'
+import { createMetaMatch } from '../list-match.ts'
 import type { MemorySession } from './memory-session.ts'
 
 /** What a list needs of a session that is held in memory, whichever store holds it. */
-export type HeldRow = Pick<MemorySession, 'id' | 'order' | 'entry' | 'owner'>
+export type HeldRow = Pick<MemorySession, 'id' | 'order' | 'entry' | 'owner' | 'trashedAt'>
 
-export function listSessions(sessions: readonly HeldRow[], request: ListRequest): PlacedPage {
+export function listSessions(sessions: Iterable<HeldRow>, request: ListRequest): PlacedPage {
   const start = decodeListCursor(request.cursor)
   if (!start.ok) throw new HoldfastError(start.fault)
-  const { activeAt, order } = start.value
-  const matches = createSearchMatch(request.search)
-  const rest = spokenNewestFirst(sessions).filter(
-    ({ entry, order: own }) =>
-      (request.workspace === undefined || entry.meta.workspace === request.workspace) &&
-      (entry.activeAt < activeAt || (entry.activeAt === activeAt && own < order)) &&
-      matches(entry.meta),
-  )
-  const page = rest.slice(0, request.limit)
+  const isAsked = createRowMatch(request)
+  const first = createFirst(request.limit + 1)
+  for (const held of sessions) {
+    const place = placeOf(held)
+    if (compareListPlaces(start.value, place) < 0 && isAsked(held)) first.add({ held, place })
+  }
+  const found = first.all()
+  const page = found.slice(0, request.limit)
   const last = page.at(-1)
-  const hasMore = rest.length > page.length && last !== undefined
+  const hasMore = found.length > page.length && last !== undefined
+  return { sessions: page.map(listedOf), next: hasMore ? encodeListCursor(last.place) : null }
+}
+
+type Placed = { readonly held: HeldRow; readonly place: ListCursor }
+
+const listedOf = ({ held, place }: Placed): PlacedListed => ({
+  meta: structuredClone(held.entry.meta),
+  busy: held.entry.busy,
+  owner: held.owner,
+  trashedAt: held.trashedAt,
+  place,
+})
+
+function createRowMatch(request: ListRequest): (row: HeldRow) => boolean {
+  const { workspace, pinned, activeFrom, activeBefore, runningAt, trashed = false, trashedBefore } = request
+  const matchesMeta = createMetaMatch(request) ?? (() => true)
+  return ({ entry: { meta, spoken, busy, activeAt }, owner, trashedAt }) =>
+    spoken &&
+    (trashedAt !== null) === trashed &&
+    (trashedBefore === undefined || (trashedAt !== null && trashedAt < trashedBefore)) &&
+    (workspace === undefined || meta.workspace === workspace) &&
+    (pinned === undefined || meta.pinned === pinned) &&
+    (activeFrom === undefined || activeAt >= activeFrom) &&
+    (activeBefore === undefined || activeAt < activeBefore) &&
+    (runningAt === undefined || (busy && owner !== null && runningAt.includes(owner))) &&
+    matchesMeta(meta)
+}
+
+/** The first few of many, in the order of the list: a page of a hundred thousand need not sort them all. */
+function createFirst(count: number) {
+  const first: Placed[] = []
   return {
-    sessions: page.map((held) => ({
-      meta: structuredClone(held.entry.meta),
-      busy: held.entry.busy,
-      owner: held.owner,
-      place: placeOf(held),
-    })),
-    next: hasMore ? encodeListCursor(placeOf(last)) : null,
+    add(one: Placed): void {
+      let [from, to] = [0, first.length]
+      while (from < to) {
+        const middle = (from + to) >> 1
+        const there = first[middle]
+        if (there !== undefined && compareListPlaces(there.place, one.place) < 0) from = middle + 1
+        else to = middle
+      }
+      if (from === count) return
+      first.splice(from, 0, one)
+      if (first.length > count) first.pop()
+    },
+    all: (): readonly Placed[] => first,
   }
 }
 
@@ -46,19 +89,30 @@ export function findSessions(sessions: readonly HeldRow[], name: SessionName): r
     case 'key':
       return idsOf(sessions.filter(({ entry }) => entry.meta.key === name.key))
     case 'latest':
-      return idsOf(
-        spokenNewestFirst(sessions)
-          .filter(({ entry }) => entry.meta.workspace === name.workspace)
-          .slice(0, 1),
-      )
+      return idsOf(latestIn(sessions, name.workspace))
     default:
       return unreachable(name)
   }
 }
 
-const placeOf = ({ entry, order }: HeldRow) => ({ activeAt: entry.activeAt, order })
+/** A pin keeps a session at the top of lists; it does not make it the one last spoken in. */
+function latestIn(sessions: readonly HeldRow[], workspace: string): readonly HeldRow[] {
+  const isAsked = createRowMatch({ workspace, limit: 1 })
+  const latest = sessions
+    .filter(isAsked)
+    .reduce<HeldRow | null>(
+      (best, one) =>
+        best === null ||
+        one.entry.activeAt > best.entry.activeAt ||
+        (one.entry.activeAt === best.entry.activeAt && one.order > best.order)
+          ? one
+          : best,
+      null,
+    )
+  return latest === null ? [] : [latest]
+}
 
-const spokenNewestFirst = (sessions: readonly HeldRow[]): readonly HeldRow[] =>
-  sessions
-    .filter(({ entry }) => entry.spoken)
-    .toSorted((left, right) => right.entry.activeAt - left.entry.activeAt || right.order - left.order)
+function placeOf({ entry, order, trashedAt }: HeldRow): ListCursor {
+  if (trashedAt !== null) return { pinned: 0, at: trashedAt, order }
+  return { pinned: entry.meta.pinned ? 1 : 0, at: entry.activeAt, order }
+}

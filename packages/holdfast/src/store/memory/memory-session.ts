@@ -1,5 +1,5 @@
 import type { CatalogueEntry, Draft, EncodedRecord, ReadRange, StoredSnapshot } from '@holdfast/core/ports'
-import { invariant, type Recorded, refOf, type Seq, type SessionId } from '@holdfast/protocol'
+import { type BlobHash, invariant, type Recorded, refOf, type Seq, type SessionId } from '@holdfast/protocol'
 
 export type MemorySession = {
   readonly id: SessionId
@@ -8,12 +8,27 @@ export type MemorySession = {
   readonly parent: MemorySession | null
   readonly base: Seq
   readonly records: Recorded[]
+  /** Which blobs its records refer to, from which of them on. */
+  readonly blobs: BlobUse[]
   head: Seq
   epoch: number
   owner: string | null
   entry: CatalogueEntry
   draft: Draft | null
   snapshot: StoredSnapshot | null
+  trashedAt: number | null
+}
+
+type BlobUse = { readonly hash: BlobHash; readonly seq: Seq }
+
+export const usesFrom = (seq: Seq, blobs: readonly BlobHash[]): BlobUse[] => blobs.map((hash) => ({ hash, seq }))
+
+/** The blobs that a session needs, those of the past it shares too. */
+export function blobsOf({ blobs, parent, base }: MemorySession): readonly BlobHash[] {
+  const own = blobs.map(({ hash }) => hash)
+  return parent === null
+    ? own
+    : [...own, ...blobsOf({ ...parent, blobs: parent.blobs.filter(({ seq }) => seq <= base) })]
 }
 
 /** The records as a disk would give them back: from their encoded body, sharing nothing with who appended them. */

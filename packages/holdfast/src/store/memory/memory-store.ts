@@ -2,7 +2,8 @@ import { done, ok, refuse, type SessionId } from '@holdfast/protocol'
 import type { PlacedStore } from '../list-cursor.ts'
 import * as faults from '../store-faults.ts'
 import { findSessions, listSessions } from './memory-catalogue.ts'
-import { encoded, type MemorySession, readRange, readRefs } from './memory-session.ts'
+import { searchSessions } from './memory-search.ts'
+import { blobsOf, encoded, type MemorySession, readRange, readRefs, usesFrom } from './memory-session.ts'
 import { createMemoryTrusts } from './memory-trusts.ts'
 
 /** A store that forgets: the same contract, in process. What is kept is copied, so that nobody holds the log itself. */
@@ -16,7 +17,7 @@ export function createMemoryStore(): PlacedStore {
   const fenced = (held: MemorySession, epoch: number) => refuse(faults.fenced(held.id, epoch, held.epoch))
 
   return {
-    async create({ session, parent, base, owner, records, entry }) {
+    async create({ session, parent, base, owner, records, entry, blobs }) {
       const { handle, key } = entry.meta
       if (sessions.has(session)) return refuse(faults.sessionExists(session))
       const sameHandle = all().find((other) => other.entry.meta.handle === handle)
@@ -30,12 +31,12 @@ export function createMemoryStore(): PlacedStore {
       sessions.set(session, {
         ...{ id: session, order: born, parent: from, base, head: base + records.length },
         ...{ epoch: 1, owner, entry: structuredClone(entry), records: encoded(records, base) },
-        ...{ draft: null, snapshot: null },
+        ...{ draft: null, snapshot: null, trashedAt: null, blobs: usesFrom(base + 1, blobs) },
       })
       return done
     },
 
-    async append({ session, after, epoch, records, entry, clearDraft, trust }) {
+    async append({ session, after, epoch, records, entry, clearDraft, blobs, trust }) {
       const held = sessions.get(session)
       if (held === undefined) return notFound(session)
       if (held.epoch !== epoch) return fenced(held, epoch)
@@ -46,6 +47,7 @@ export function createMemoryStore(): PlacedStore {
       held.records.push(...encoded(records, after))
       held.head += records.length
       held.entry = structuredClone(entry)
+      held.blobs.push(...usesFrom(after + 1, blobs))
       if (clearDraft) held.draft = null
       for (const change of trust) trusts.apply(entry.meta.workspace, change)
       return done
@@ -60,15 +62,16 @@ export function createMemoryStore(): PlacedStore {
 
     list: async (request) => listSessions(all(), request),
     find: async (name) => findSessions(all(), name),
+    search: (request) => searchSessions(sessions, request),
     busy: async () =>
       all()
-        .filter(({ entry }) => entry.busy)
+        .filter(({ entry, trashedAt }) => entry.busy && trashedAt === null)
         .map(({ id, owner }) => ({ session: id, owner })),
     async entry(session) {
       const held = sessions.get(session)
       if (held === undefined) return null
-      const { entry, head, base, owner } = held
-      return { entry: structuredClone(entry), head, base, owner }
+      const { entry, head, base, owner, trashedAt } = held
+      return { entry: structuredClone(entry), head, base, owner, trashedAt }
     },
     async removeUnspoken(owners) {
       const removed = all().filter(
@@ -81,12 +84,36 @@ export function createMemoryStore(): PlacedStore {
       return removed.length
     },
 
-    async purge(session) {
+    async trash(session, at) {
       const held = sessions.get(session)
       if (held === undefined) return notFound(session)
       if (held.owner !== null) return refuse(faults.sessionLocked(session, held.owner))
+      held.trashedAt ??= at
+      return done
+    },
+    async restore(session) {
+      const held = sessions.get(session)
+      if (held === undefined) return notFound(session)
+      held.trashedAt = null
+      return done
+    },
+    async purge(session, options) {
+      const held = sessions.get(session)
+      if (held === undefined) return notFound(session)
+      if (options !== undefined && held.trashedAt !== options.trashedAt)
+        return refuse(faults.sessionNotTrashed(session, held.trashedAt))
+      if (held.owner !== null) return refuse(faults.sessionLocked(session, held.owner))
       sessions.delete(session) // what its forks share of it they hold on to themselves
       return done
+    },
+
+    async blobsInUse() {
+      const used = new Set(all().flatMap(blobsOf))
+      return async (hashes) => new Set(hashes.filter((hash) => used.has(hash)))
+    },
+    async refersTo(session, hash) {
+      const held = sessions.get(session)
+      return held !== undefined && blobsOf(held).includes(hash)
     },
 
     async registerNode(node) {
@@ -99,6 +126,7 @@ export function createMemoryStore(): PlacedStore {
     async claim(session, owner, takeFrom) {
       const held = sessions.get(session)
       if (held === undefined) return notFound(session)
+      if (held.trashedAt !== null) return refuse(faults.sessionTrashed(session))
       if (held.owner !== null && held.owner !== owner && held.owner !== takeFrom) {
         return refuse(faults.sessionLocked(session, held.owner))
       }
@@ -130,6 +158,7 @@ export function createMemoryStore(): PlacedStore {
       return snapshot?.fold === fold ? snapshot : null
     },
     workspaceTrust: async (workspace) => trusts.of(workspace),
+    probe: async () => done,
     async close() {},
   }
 }

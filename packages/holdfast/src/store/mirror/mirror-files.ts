@@ -5,9 +5,11 @@ import type { Blobs, CatalogueEntry, OnProblem } from '@holdfast/core/ports'
 import type { Meta, Seq, SessionId } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { openFileBlobs } from '../blobs/file-blobs.ts'
+import { note } from '../jsonl/appender.ts'
 import { openCatalogueFile, readCatalogue } from '../jsonl/catalogue-file.ts'
 import type { DirectoryLock } from '../jsonl/directory-lock.ts'
 import { createDirectorySync } from '../jsonl/directory-sync.ts'
+import { createForks } from '../jsonl/forks.ts'
 import { encodeHeader, encodeLine } from '../jsonl/line.ts'
 import { createOpenLogs } from '../jsonl/open-logs.ts'
 import { rebuildRows, takeKnownRows } from '../jsonl/rebuild-rows.ts'
@@ -16,7 +18,8 @@ import { createSessionNames } from '../jsonl/session-names.ts'
 import type { SessionRow } from '../jsonl/session-row.ts'
 import { writeDraft } from '../jsonl/side-file.ts'
 import { type Places, surveyDirectory } from '../jsonl/store-directory.ts'
-import type { FollowedSession, FollowPage, StoredPage } from '../sqlite/request.ts'
+import { openTrashFile } from '../jsonl/trash-file.ts'
+import type { FollowedSession, FollowPage, StoredPage, StoredRecord } from '../sqlite/request.ts'
 import type { FollowedLog } from '../sqlite/sqlite-store.ts'
 
 export type MirrorFilesParts = {
@@ -47,10 +50,12 @@ export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: M
   await rebuildRows({ places, rows, logs, onProblem }, takeKnownRows(rows, known.rows, found))
   const catalogue = await openCatalogueFile(places.catalogue, known, rows)
   const syncNames = createDirectorySync(places.directory)
-  const remover = createRemover({ places, rows, names: createSessionNames(), logs, catalogue, syncNames })
+  const trash = await openTrashFile(places.trash, onProblem)
+  const forks = createForks(rows.values())
+  const remover = createRemover({ places, rows, forks, names: createSessionNames(), logs, catalogue, trash, syncNames })
   const copies = await openFileBlobs(join(places.directory, 'blobs'))
   if (!copies.ok) throw new HoldfastError(copies.fault)
-  let removals = -1
+  let [removals, trashings] = [-1, -1]
 
   /** Brings a session's file to what the store has of it now. */
   async function copySession(session: FollowedSession): Promise<void> {
@@ -90,25 +95,24 @@ export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: M
     await syncNames.sync()
     const row: SessionRow = {
       ...{ id, order, parent, base, head: base, bytes: Buffer.byteLength(header), epoch: 1, owner: null },
-      ...{ entry, isShared: isPurged },
+      ...{ entry, isShared: isPurged, trashedAt: null },
     }
     rows.set(id, row)
+    forks.add(row)
     return extend(row, session, page)
   }
 
   async function extend(row: SessionRow, session: FollowedSession, page: StoredPage): Promise<SessionRow> {
     const open = await logs.of(row)
     const fresh = page.filter(({ seq }) => seq > row.head)
-    const lines = fresh.flatMap((record) => {
-      if ('lost' in record) return []
-      return [{ record, text: encodeLine(row.id, record, { more: 0, endsDraft: false, blobs: [] }) }]
-    })
-    const text = lines.map((line) => line.text).join('')
-    if (text !== '') await open.writer.write(text)
-    let offset = open.writer.end() - Buffer.byteLength(text)
-    for (const { record, text: line } of lines) {
-      open.index.add(record, { offset, bytes: Buffer.byteLength(line) - 1 })
-      offset += Buffer.byteLength(line)
+    for (const run of unbroken(fresh)) {
+      const lines = run.map((record, prior) => {
+        const marks = { prior, more: run.length - prior - 1, endsDraft: false, blobs: [] }
+        return { record, text: encodeLine(row.id, record, marks) }
+      })
+      const text = lines.map((line) => line.text).join('')
+      await open.writer.write(text)
+      note(open, lines, open.writer.end() - Buffer.byteLength(text))
     }
     // What the store has lost is lost here too, and keeps its place.
     open.index.loseUpTo(fresh.at(-1)?.seq ?? row.head)
@@ -149,6 +153,14 @@ export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: M
     }
   }
 
+  async function copyTrash(): Promise<void> {
+    const there = new Map((await log.trashed()).map(({ session, at }) => [session, at]))
+    const [before, changes] = [trash.all(), [] as Promise<void>[]]
+    for (const [session, at] of there) if (before.get(session) !== at) changes.push(trash.put(session, at))
+    for (const session of before.keys()) if (!there.has(session)) changes.push(trash.remove(session))
+    await Promise.all(changes)
+  }
+
   return {
     async keep(page) {
       if (page.removals !== removals) await compare()
@@ -162,11 +174,13 @@ export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: M
         if (first.seq === head + 1) await add(session, records)
         else await copySession(session)
       }
+      if (page.trashings !== trashings) await copyTrash()
+      trashings = page.trashings
       await catalogue.flush()
     },
     async close() {
       try {
-        await Promise.all([logs.close(), catalogue.close()])
+        await Promise.all([logs.close(), catalogue.close(), trash.close()])
       } finally {
         lock.release()
       }
@@ -177,4 +191,20 @@ export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: M
 function entryOf({ meta, spoken, busy, activeAt, isPurged, session }: FollowedSession): CatalogueEntry {
   const known = isPurged ? ({ id: session, handle: '' } as Meta) : (JSON.parse(meta) as Meta) // written by us; nobody finds a purged one
   return { meta: known, spoken: spoken === 1, busy: busy === 1, activeAt }
+}
+
+/** The runs of records that follow one on the other: a write that has all its lines has no place between them. */
+function unbroken(page: StoredPage): readonly (readonly StoredRecord[])[] {
+  const runs: StoredRecord[][] = []
+  let isOpen = false
+  for (const record of page) {
+    if ('lost' in record) {
+      isOpen = false
+      continue
+    }
+    if (isOpen) runs.at(-1)?.push(record)
+    else runs.push([record])
+    isOpen = true
+  }
+  return runs
 }

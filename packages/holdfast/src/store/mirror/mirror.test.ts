@@ -115,6 +115,44 @@ describe('a mirror', () => {
     ).toEqual([`${sessionId(1)}.shared.jsonl`, ...[2, 3, 4].map((number) => `${sessionId(number)}.jsonl`)])
   })
 
+  it('has in its trash what the store has, within a second, and what was purged from it no more', async () => {
+    const trashed = () => JSON.parse(readFileSync(join(directory, 'trash.json'), 'utf8')).trashed
+    const soon = { timeout: 1000, interval: 10 }
+    await mirror()
+    await mustCreate(store, newSession(1), newSession(2), newSession(3))
+    for (const number of [1, 2, 3]) await store.release(sessionId(number), 'node-a', 1)
+    await store.trash(sessionId(1), 70)
+    await vi.waitFor(() => expect(trashed()).toEqual({ [sessionId(1)]: 70 }), soon)
+    await store.trash(sessionId(2), 80)
+    await store.trash(sessionId(3), 90)
+    await store.restore(sessionId(1))
+    await vi.waitFor(() => expect(trashed()).toEqual({ [sessionId(2)]: 80, [sessionId(3)]: 90 }), soon)
+    await store.purge(sessionId(3))
+    await vi.waitFor(() => expect(readdirSync(directory)).not.toContain(`${sessionId(3)}.jsonl`), soon)
+    await mirrors.pop()?.close()
+
+    const opened = await asStore()
+    const inTrash = async (of: PlacedStore) =>
+      (await of.list({ limit: 9, trashed: true })).sessions.map(({ meta, trashedAt }) => [meta.id, trashedAt])
+    expect(await inTrash(opened)).toEqual([[sessionId(2), 80]])
+    expect(await inTrash(opened)).toEqual(await inTrash(store))
+    expect(await seen(opened, [1, 2, 3])).toEqual(await seen(store, [1, 2, 3]))
+    await opened.close()
+  })
+
+  it('makes good what was trashed while nobody mirrored', async () => {
+    await mustCreate(store, newSession(1))
+    await store.release(sessionId(1), 'node-a', 1)
+    await (await mirror()).close()
+    mirrors.length = 0
+    await store.trash(sessionId(1), 70)
+    await (await mirror()).close()
+    mirrors.length = 0
+    const opened = await asStore()
+    expect((await opened.entry(sessionId(1)))?.trashedAt).toBe(70)
+    await opened.close()
+  })
+
   it('misses nothing whose position was given before', async () => {
     const copy = await mirror()
     await mustCreate(store, newSession(1), newSession(2))
@@ -134,7 +172,7 @@ describe('a mirror', () => {
     mirrors.length = 0
     appendFileSync(logOf(1), '{"seq":2,"at":"2026')
     // As if it had died before it saved how far it was.
-    const database = new DatabaseSync(join(home, 'holdfast.db'))
+    const database = new DatabaseSync(join(home, 'holdfast.db'), { timeout: 5000 })
     database.exec(`update cursor set pos = 0 where name like 'mirror:%'`)
     database.close()
     await mustAppend(store, appendTo(1, 1))
@@ -201,7 +239,7 @@ describe('a mirror', () => {
     await mustAppend(store, appendTo(1, 1))
     await mustAppend(store, appendTo(1, 2))
     await store.close()
-    const database = new DatabaseSync(join(home, 'holdfast.db'))
+    const database = new DatabaseSync(join(home, 'holdfast.db'), { timeout: 5000 })
     database.exec(`update record set body = '{}' where seq = 2`)
     database.close()
     store = await openStore()
@@ -248,15 +286,5 @@ describe('the cursor of a follower', () => {
     await store.purge(sessionId(2))
     await mustCreate(store, newSession(3))
     expect((await store.followed.follow('one', 9)).records).toMatchObject([{ session: sessionId(3) }])
-  })
-
-  it('is there in a store that was made before it had one', async () => {
-    await store.close()
-    const database = new DatabaseSync(join(home, 'holdfast.db'))
-    database.exec('drop table if exists cursor')
-    database.close()
-    store = await openStore()
-    await mustCreate(store, newSession(1))
-    expect((await store.followed.follow('one', 9)).records).toHaveLength(1)
   })
 })

@@ -5,7 +5,7 @@ import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { lockDirectory } from '../jsonl/directory-lock.ts'
 import { createPlaces, refusalOfDirectory } from '../jsonl/store-directory.ts'
 import type { FollowedLog } from '../sqlite/sqlite-store.ts'
-import { faultOf } from '../sqlite/storage-fault.ts'
+import { faultOf } from '../storage-fault.ts'
 import { type MirrorFiles, openMirrorFiles } from './mirror-files.ts'
 
 export type MirrorOptions = {

@@ -1,6 +1,7 @@
 import type { ListRequest } from '@holdfast/core/ports'
 import { HoldfastError } from '@holdfast/protocol'
 import {
+  compareListPlaces,
   decodeListCursor,
   encodeListCursor,
   type ListCursor,
@@ -14,8 +15,8 @@ const memoryMark = 'm'
 const orderMax = 999_999_999_999_999
 
 /**
- * One page of both lists: newest activity first, memory before disk where it is equal. One cursor serves both, since
- * a place in the merged order is a place in each.
+ * One page of both lists in their order, memory before disk where only birth would tell: each counts its own. One cursor
+ * serves both, since a place in the merged order is a place in each.
  */
 export async function listBoth(disk: PlacedStore, memory: PlacedStore, request: ListRequest): Promise<PlacedPage> {
   const from = cursorsAt(request.cursor)
@@ -26,8 +27,8 @@ export async function listBoth(disk: PlacedStore, memory: PlacedStore, request: 
   if (inMemory.sessions.length === 0) return onDisk
 
   // Equal rows stay in this order: memory first.
-  const both = [...inMemory.sessions, ...onDisk.sessions].toSorted(
-    (left, right) => right.place.activeAt - left.place.activeAt,
+  const both = [...inMemory.sessions, ...onDisk.sessions].toSorted((left, right) =>
+    compareListPlaces({ ...left.place, order: 0 }, { ...right.place, order: 0 }),
   )
   const sessions = both.slice(0, request.limit)
   const last = sessions.at(-1)

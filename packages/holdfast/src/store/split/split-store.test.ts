@@ -6,11 +6,14 @@ import { type Event, Handle, Key, orThrow, type SessionId } from '@holdfast/prot
 import {
   appendTo,
   codeOf,
+  describeBlobUses,
   describeCatalogue,
   describeLeases,
+  describeLists,
   describeLog,
   describeReads,
   describeStore,
+  describeTrash,
   entryOf,
   mustAppend,
   mustCreate,
@@ -73,11 +76,15 @@ describe.each([
   describeLog(open)
   describeReads(open)
   describeCatalogue(open)
+  describeLists(open)
+  describeTrash(open)
+  describeBlobUses(open)
   describeLeases(open)
 })
 
 describe('split store, every other session in a file', () => {
   describeCatalogue(() => openMixed(inFile, isOdd))
+  describeLists(() => openMixed(inFile, isOdd))
 })
 
 describe('split store', () => {
@@ -146,6 +153,19 @@ describe('split store', () => {
       } while (cursor !== undefined && seen.length < 99)
       expect(seen).toEqual([12, 11, 9, 10, 8, 7, 5, 6, 4, 3, 1, 2].map(sessionId))
     }
+  })
+
+  it('knows the latest of both, whatever is pinned in either', async () => {
+    const store = createSplitStore(createMemoryStore(), createMemoryStore())
+    const at = (number: number, activeAt: number, pinned: boolean) =>
+      newSession(number, { entry: entryOf(number, { activeAt, meta: { pinned } }) })
+    const latest = () => store.find({ type: 'latest', workspace: '/work' })
+    await mustCreate(store, unkept(at(1, 10, true)))
+    expect(await latest()).toEqual([sessionId(1)])
+    await mustCreate(store, at(2, 20, false))
+    expect(await latest()).toEqual([sessionId(2)])
+    await mustCreate(store, unkept(at(3, 30, false)), at(4, 5, true))
+    expect(await latest()).toEqual([sessionId(3)])
   })
 
   it('does not fork across the two', async () => {

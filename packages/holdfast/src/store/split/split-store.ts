@@ -3,6 +3,7 @@ import { type Fault, limits, type Result, refuse, type SessionId } from '@holdfa
 import type { PlacedStore } from '../list-cursor.ts'
 import * as faults from '../store-faults.ts'
 import { listBoth } from './split-list.ts'
+import { searchBoth } from './split-search.ts'
 
 /**
  * Two stores as one: a session that begins with `persist: false` lives in `memory`, and nothing of it reaches `disk`.
@@ -27,12 +28,16 @@ export function createSplitStore(disk: PlacedStore, memory: PlacedStore): Placed
   }
 
   async function find(name: SessionName): Promise<readonly SessionId[]> {
-    if (name.type === 'latest') {
-      const { sessions } = await listBoth(disk, memory, { workspace: name.workspace, limit: 1 })
-      return sessions.map(({ meta }) => meta.id)
-    }
     const found = await Promise.all([disk.find(name), memory.find(name)])
+    if (name.type === 'latest') return latestOf(...found)
     return found.flat().toSorted().slice(0, limits.prefixMatchesMax)
+  }
+
+  /** Memory's where both were last spoken in at the same moment, as in a list. */
+  async function latestOf(onDisk: readonly SessionId[], here: readonly SessionId[]): Promise<readonly SessionId[]> {
+    const [theirs, ours] = await Promise.all([onDisk, here].map(([id]) => (id ? storeOf(id).entry(id) : null)))
+    if (!theirs || !ours) return here.length > 0 ? here : onDisk
+    return ours.entry.activeAt >= theirs.entry.activeAt ? here : onDisk
   }
 
   return {
@@ -47,6 +52,7 @@ export function createSplitStore(disk: PlacedStore, memory: PlacedStore): Placed
 
     list: (request) => listBoth(disk, memory, request),
     find,
+    search: (request) => searchBoth(disk, memory, request),
     busy: async () => (await Promise.all([disk.busy(), memory.busy()])).flat(),
     entry: (session) => storeOf(session).entry(session),
     async removeUnspoken(owners) {
@@ -57,11 +63,19 @@ export function createSplitStore(disk: PlacedStore, memory: PlacedStore): Placed
       return onDisk + here
     },
 
-    async purge(session) {
-      const purged = await storeOf(session).purge(session)
+    trash: (session, at) => storeOf(session).trash(session, at),
+    restore: (session) => storeOf(session).restore(session),
+    async purge(session, options) {
+      const purged = await storeOf(session).purge(session, options)
       if (purged.ok) inMemory.delete(session)
       return purged
     },
+
+    async blobsInUse(signal) {
+      const [onDisk, here] = await Promise.all([disk.blobsInUse(signal), memory.blobsInUse(signal)])
+      return async (hashes) => (await onDisk(hashes)).union(await here(hashes))
+    },
+    refersTo: (session, hash) => storeOf(session).refersTo(session, hash),
 
     registerNode: (node) => disk.registerNode(node),
     nodes: () => disk.nodes(),
@@ -74,6 +88,7 @@ export function createSplitStore(disk: PlacedStore, memory: PlacedStore): Placed
     saveSnapshot: (session, snapshot) => storeOf(session).saveSnapshot(session, snapshot),
     loadSnapshot: (session, fold) => storeOf(session).loadSnapshot(session, fold),
     workspaceTrust: (workspace) => disk.workspaceTrust(workspace),
+    probe: () => disk.probe(), // memory takes everything
     async close() {
       await Promise.all([disk.close(), memory.close()])
     },

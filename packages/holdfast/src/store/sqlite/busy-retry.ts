@@ -1,4 +1,4 @@
-import { isBusy } from './storage-fault.ts'
+import { isBusy } from '../storage-fault.ts'
 
 const waitMsMax = 10_000
 const clock = new Int32Array(new SharedArrayBuffer(4))

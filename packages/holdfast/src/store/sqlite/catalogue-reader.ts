@@ -1,35 +1,32 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { ListRequest, SessionName } from '@holdfast/core/ports'
-import type { Meta, SessionId } from '@holdfast/protocol'
+import type { SessionName } from '@holdfast/core/ports'
+import type { SessionId } from '@holdfast/protocol'
 import { limits } from '@holdfast/protocol/limits'
-import { ok, type Result } from '@holdfast/protocol/result'
-import { decodeListCursor, encodeListCursor } from '../list-cursor.ts'
-import { createSearchMatch } from '../search-match.ts'
-import type { ReadAnswers, StoredListed } from './request.ts'
+import { createListReader, isListed } from './list-reader.ts'
+import type { ReadAnswers } from './request.ts'
 
 type Row = Record<string, unknown>
 
-const isListed = 'spoken = 1 and trashed_at is null and purged_at is null'
+const latestOfHalf = (pinned: 0 | 1): string => `
+  select * from (
+    select id, active_at, sid from session where workspace = ? and pinned = ${pinned} and ${isListed}
+    order by active_at desc, sid desc limit 1)`
+export const latestStatement = `${latestOfHalf(1)} union all ${latestOfHalf(0)} order by 2 desc, 3 desc limit 1`
 
 /** Finds sessions by their rows alone; no query here reads a record. */
 export function createCatalogueReader(database: DatabaseSync) {
-  // `order by` follows an index and its rowid: a page costs its own rows, however many sessions there are.
-  const page = (where: string) =>
-    database.prepare(`
-      select sid, meta, busy, owner, active_at from session
-      where ${where} ${isListed} and (active_at, sid) < (?, ?) order by active_at desc, sid desc`)
-  const everywhere = page('')
-  const inWorkspace = page('workspace = ? and')
   const named = (where: string, rest = '') =>
     database.prepare(`select id from session where ${where} and purged_at is null ${rest}`)
   const byId = named('id = ?')
   const byPrefix = named('id >= ? and id < ?', `order by id limit ${limits.prefixMatchesMax}`)
   const byHandle = named('handle = ?')
   const byKey = named('key = ?')
-  const latest = named(`workspace = ? and ${isListed}`, 'order by active_at desc, sid desc limit 1')
-  const busyRows = database.prepare('select id, owner from session where busy = 1')
+  // Of each half of the list the first row: a pin does not make a session the one last spoken in.
+  const latest = database.prepare(latestStatement)
+  const busyRows = database.prepare('select id, owner from session where busy = 1 and trashed_at is null')
   const entryRow = database.prepare(`
-    select meta, workspace, active_at, spoken, busy, pinned, head, base, owner from session where id = ? and purged_at is null`)
+    select meta, workspace, active_at, spoken, busy, pinned, head, base, owner, trashed_at
+    from session where id = ? and purged_at is null`)
 
   function rowsFor(name: SessionName): readonly Row[] {
     switch (name.type) {
@@ -42,37 +39,14 @@ export function createCatalogueReader(database: DatabaseSync) {
       case 'key':
         return byKey.all(name.key)
       case 'latest':
-        return latest.all(name.workspace)
+        return latest.all(name.workspace, name.workspace)
       default:
         return name satisfies never
     }
   }
 
   return {
-    list({ workspace, search, limit, cursor }: ListRequest): Result<ReadAnswers['list']> {
-      const start = decodeListCursor(cursor)
-      if (!start.ok) return start
-      const { activeAt, order } = start.value
-      const rows =
-        workspace === undefined ? everywhere.iterate(activeAt, order) : inWorkspace.iterate(workspace, activeAt, order)
-
-      const matches = search === undefined ? () => true : matcher(search)
-      const sessions: StoredListed[] = []
-      for (const row of rows) {
-        if (!matches(String(row['meta']))) continue
-        if (sessions.length === limit) {
-          const last = sessions.at(-1)
-          return ok({ sessions, next: last === undefined ? null : encodeListCursor(last.place) })
-        }
-        sessions.push({
-          meta: String(row['meta']),
-          busy: row['busy'] === 1,
-          owner: textOrNull(row['owner']),
-          place: { activeAt: Number(row['active_at']), order: Number(row['sid']) },
-        })
-      }
-      return ok({ sessions, next: null })
-    },
+    list: createListReader(database),
 
     find: (name: SessionName): ReadAnswers['find'] => rowsFor(name).map((row) => sessionIdOf(row['id'])),
 
@@ -92,14 +66,10 @@ export function createCatalogueReader(database: DatabaseSync) {
         head: Number(row['head']),
         base: Number(row['base']),
         owner: textOrNull(row['owner']),
+        trashedAt: row['trashed_at'] === null ? null : Number(row['trashed_at']),
       }
     },
   }
-}
-
-function matcher(search: string): (meta: string) => boolean {
-  const matches = createSearchMatch(search)
-  return (meta) => matches(JSON.parse(meta) as Meta) // written by us from a Meta
 }
 
 const sessionIdOf = (value: unknown) => String(value) as SessionId // the column takes nothing else

@@ -27,7 +27,7 @@ afterEach(async () => {
 
 /** Changes stored bytes behind the store's back, as a bad disk would. */
 function damage(sql: string): void {
-  const database = new DatabaseSync(join(home, 'holdfast.db'))
+  const database = new DatabaseSync(join(home, 'holdfast.db'), { timeout: 5000 })
   expect(database.prepare(sql).run().changes).toBe(1)
   database.close()
 }

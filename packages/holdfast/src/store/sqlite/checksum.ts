@@ -1,5 +1,4 @@
 import { crc32 } from 'node:zlib'
-import type { StoredSnapshot } from '@holdfast/core/ports'
 import type { StoredRecord } from './request.ts'
 
 /**
@@ -10,7 +9,3 @@ export function checksumOf(session: string, record: StoredRecord): number {
   const { seq, at, type, v, by, commandId, ref, body } = record
   return crc32(body, crc32(`${session}\n${seq}\n${at}\n${type}\n${v}\n${by ?? ''}\n${commandId ?? ''}\n${ref ?? ''}\n`))
 }
-
-/** A snapshot that does not fit its checksum is thrown away: the log says the same, and is believed. */
-export const snapshotChecksum = (session: string, { seq, fold, body }: StoredSnapshot): number =>
-  crc32(body, crc32(`${session}\n${seq}\n${fold}\n`))

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { done, type Result } from '@holdfast/protocol/result'
 import type { WriteRequest } from './request.ts'
-import { removalsName } from './schema.ts'
+import { removalsName, trashingsName } from './schema.ts'
 
 type SaveCursor = Extract<WriteRequest, { readonly op: 'saveCursor' }>
 
@@ -12,17 +12,21 @@ export function createCursorWriter(database: DatabaseSync) {
   const count = database.prepare(`
     insert into cursor (name, pos) values (?, 1) on conflict (name) do update set pos = pos + 1`)
   const lowerAll = database.prepare(`
-    update cursor set pos = min(pos, (select coalesce(max(pos), 0) from record)) where name <> ?`)
+    update cursor set pos = min(pos, (select coalesce(max(pos), 0) from record)) where name not in (?, ?)`)
 
   return {
     save({ name, pos, removals: seen }: SaveCursor): Result<undefined> {
       if (Number(removals.get(removalsName)?.['pos'] ?? 0) === seen) put.run(name, pos)
       return done
     },
+    /** Tells who follows that the trash is another. */
+    countTrashing(): void {
+      count.run(trashingsName)
+    },
     /** A position is given again once the records above it are gone: nobody may stand beyond the last. */
     lower(): void {
       count.run(removalsName)
-      lowerAll.run(removalsName)
+      lowerAll.run(removalsName, trashingsName)
     },
   }
 }

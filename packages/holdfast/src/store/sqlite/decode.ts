@@ -12,17 +12,18 @@ export function recordOf(stored: StoredRecord | LostRecord): ReadRecord {
   return { seq, at, v, ...named, event: JSON.parse(body) } as Recorded
 }
 
-export const listedOf = ({ meta, busy, owner, place }: StoredListed): PlacedListed => ({
+export const listedOf = ({ meta, busy, owner, trashedAt, place }: StoredListed): PlacedListed => ({
   meta: JSON.parse(meta) as Meta,
   busy,
   owner,
+  trashedAt,
   place,
 })
 
 export function rowOf(stored: NonNullable<ReadAnswers['entry']>): CatalogueRow {
-  const { meta, spoken, busy, activeAt, head, base, owner } = stored
+  const { meta, spoken, busy, activeAt, head, base, owner, trashedAt } = stored
   const entry = { meta: JSON.parse(meta) as Meta, spoken: spoken === 1, busy: busy === 1, activeAt }
-  return { entry, head, base, owner }
+  return { entry, head, base, owner, trashedAt }
 }
 
 export const draftOf = ({ step, parts }: NonNullable<ReadAnswers['loadDraft']>): Draft => ({

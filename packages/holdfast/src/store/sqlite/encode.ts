@@ -16,10 +16,10 @@ export function encodeAppend({
   return { op: 'append', session, after, epoch, records, entry: encodeEntry(entry), clearDraft, blobs, trust }
 }
 
-export function encodeNew({ session, parent, base, owner, records, entry }: NewSession): CreateRequest {
+export function encodeNew({ session, parent, base, owner, records, entry, blobs }: NewSession): CreateRequest {
   const { handle, key = null } = entry.meta
   const stored = encodeRecords(records, base)
-  return { op: 'create', session, parent, base, owner, handle, key, records: stored, entry: encodeEntry(entry) }
+  return { op: 'create', session, parent, base, owner, handle, key, records: stored, entry: encodeEntry(entry), blobs }
 }
 
 function encodeRecords(records: readonly EncodedRecord[], after: Seq): readonly StoredRecord[] {

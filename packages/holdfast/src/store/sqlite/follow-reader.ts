@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { SessionId } from '@holdfast/protocol'
 import { checked } from './record-reader.ts'
-import type { FollowedSession, FollowPage } from './request.ts'
-import { removalsName } from './schema.ts'
+import type { FollowedSession, FollowPage, Trashed } from './request.ts'
+import { removalsName, trashingsName } from './schema.ts'
 
 type Row = Record<string, unknown>
 
@@ -31,6 +31,8 @@ function prepare(database: DatabaseSync) {
   const allAfter = database.prepare(`${sessionColumns} where session.sid > ? order by session.sid limit ?`)
   const blobs = database.prepare(`
     select distinct hash from blob_use where sid = (select sid from session where id = ?) and seq > ?`)
+  const trashed = database.prepare(`
+    select id, trashed_at from session where trashed_at is not null and purged_at is null order by trashed_at`)
   const posOf = (name: string): number => Number(cursor.get(name)?.['pos'] ?? 0)
 
   return {
@@ -46,10 +48,18 @@ function prepare(database: DatabaseSync) {
         return [{ session: found.session, record: checked(found.session, row) }]
       })
       const pos = Number(rows.at(-1)?.['pos'] ?? from)
-      return { records, sessions: [...sessions.values()], pos, removals: posOf(removalsName) }
+      return {
+        records,
+        sessions: [...sessions.values()],
+        pos,
+        removals: posOf(removalsName),
+        trashings: posOf(trashingsName),
+      }
     },
     followed: (order: number, limit: number): readonly FollowedSession[] =>
       allAfter.all(order, limit).flatMap((row) => sessionOf(row) ?? []),
+    trashed: (): readonly Trashed[] =>
+      trashed.all().map((row) => ({ session: String(row['id']) as SessionId, at: Number(row['trashed_at']) })), // as below
     blobUse: (session: string, seq: number): readonly string[] =>
       blobs.all(session, seq).map((row) => String(row['hash'])),
   }

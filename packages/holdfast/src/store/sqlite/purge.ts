@@ -1,10 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { done, type Result, refuse } from '@holdfast/protocol/result'
-import { sessionLocked, sessionNotFound } from '../store-faults.ts'
+import { sessionLocked, sessionNotFound, sessionNotTrashed } from '../store-faults.ts'
+
+type Asked = { readonly session: string; readonly trashedAt: number | null }
 
 /** Removes sessions for good, but for what others share. Works inside a transaction someone else begins. */
 export function createPurge(database: DatabaseSync, lowerCursors: () => void) {
-  const rowOf = database.prepare('select sid, parent, owner from session where id = ? and purged_at is null')
+  const rowOf = database.prepare(
+    'select sid, parent, owner, trashed_at from session where id = ? and purged_at is null',
+  )
   const purgedRow = database.prepare('select sid, parent from session where sid = ? and purged_at is not null')
   const shared = database.prepare('select max(base) as base from session where parent = ?')
   const removals = ['record', 'draft', 'snapshot', 'blob_use', 'session'].map((table) =>
@@ -16,7 +20,8 @@ export function createPurge(database: DatabaseSync, lowerCursors: () => void) {
   const leftovers = ['draft', 'snapshot'].map((table) => database.prepare(`delete from ${table} where sid = ?`))
   // Its names are free again; no handle and no key has this form.
   const hide = database.prepare(`
-    update session set purged_at = unixepoch(), head = ?, spoken = 0, busy = 0, meta = '', key = null, handle = '-' || sid
+    update session set purged_at = unixepoch(), head = ?, spoken = 0, busy = 0, trashed_at = null, meta = '',
+      key = null, handle = '-' || sid
     where sid = ?`)
 
   /** Keeps of a session what its forks read; without forks nothing, and then perhaps nothing of its own parent either. */
@@ -34,9 +39,12 @@ export function createPurge(database: DatabaseSync, lowerCursors: () => void) {
   }
 
   return {
-    purge({ session }: { readonly session: string }): Result<undefined> {
+    /** With `trashedAt` only while it is in the trash since then. */
+    purge({ session, trashedAt }: Asked): Result<undefined> {
       const row = rowOf.get(session)
       if (row === undefined) return refuse(sessionNotFound(session))
+      const since = numberOrNull(row['trashed_at'])
+      if (trashedAt !== null && since !== trashedAt) return refuse(sessionNotTrashed(session, since))
       if (row['owner'] !== null) return refuse(sessionLocked(session, String(row['owner'])))
       shrink(Number(row['sid']), numberOrNull(row['parent']))
       lowerCursors()

@@ -1,12 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
+import { snapshotChecksum } from '../snapshot-checksum.ts'
+import { faultOf, isStorageFailure } from '../storage-fault.ts'
+import { createBlobUseReader } from './blob-use-reader.ts'
 import { whileBusy } from './busy-retry.ts'
 import { createCatalogueReader } from './catalogue-reader.ts'
-import { snapshotChecksum } from './checksum.ts'
 import { createFollowReader } from './follow-reader.ts'
 import { createRecordReader } from './record-reader.ts'
 import type { ReadAnswers, ReadRequest } from './request.ts'
-import { faultOf, isStorageFailure } from './storage-fault.ts'
+import { createSearchReader } from './search-reader.ts'
+import { isSearchDamage, searchDamaged } from './search-table.ts'
 import { openForReading, refusalOf } from './store-file.ts'
 
 export interface Reader {
@@ -45,7 +48,9 @@ export function createReader(path: string): Reader {
         if (database.isTransaction) database.exec('commit')
       }
     } catch (error) {
-      if (isStorageFailure(error)) close() // the next question opens it anew
+      const isSearch = request.op === 'search' && isSearchDamage(error)
+      if (isSearch || isStorageFailure(error)) close() // the next question opens it anew
+      if (isSearch) return refuse(searchDamaged(path))
       return refuse(faultOf(error, path))
     }
   }
@@ -58,6 +63,8 @@ function createAnswer(database: DatabaseSync): (request: ReadRequest) => Result<
   const records = createRecordReader(database)
   const catalogue = createCatalogueReader(database)
   const follower = createFollowReader(database)
+  const blobs = createBlobUseReader(database)
+  const search = createSearchReader(database)
   const nodes = database.prepare('select id, address, started_at from node order by id')
   const draft = database.prepare('select step, parts from draft join session using (sid) where id = ?')
   const snapshot = database.prepare(
@@ -77,6 +84,8 @@ function createAnswer(database: DatabaseSync): (request: ReadRequest) => Result<
         return catalogue.list(request.request)
       case 'find':
         return ok(catalogue.find(request.name))
+      case 'search':
+        return search(request.request)
       case 'busy':
         return ok(catalogue.busy())
       case 'entry':
@@ -107,6 +116,12 @@ function createAnswer(database: DatabaseSync): (request: ReadRequest) => Result<
         return ok(follower().follow(request.name, request.limit))
       case 'followed':
         return ok(follower().followed(request.after, request.limit))
+      case 'trashed':
+        return ok(follower().trashed())
+      case 'blobsInUse':
+        return ok(blobs.inUse(request.hashes))
+      case 'refersTo':
+        return ok(blobs.refersTo(request.session, request.hash))
       case 'blobUse':
         return ok(follower().blobUse(request.session, request.after))
       default:

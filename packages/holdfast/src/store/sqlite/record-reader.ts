@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { ReadRange } from '@holdfast/core/ports'
 import type { LostRecord } from '@holdfast/protocol'
 import { checksumOf } from './checksum.ts'
+import { bodyText } from './packed-body.ts'
 import type { StoredPage, StoredRecord } from './request.ts'
 
 /** A stretch of seqs, both ends included, and the session of the lineage whose rows hold it. */
@@ -98,7 +99,7 @@ function storedOf(row: Row): StoredRecord {
     by: textOrNull(row['client']),
     commandId: textOrNull(row['command_id']),
     ref: row['ref'] === null ? null : Number(row['ref']),
-    body: String(row['body']),
+    body: bodyText(row['body']),
   }
 }
 

@@ -3,6 +3,7 @@ import type { Fault } from '@holdfast/protocol/fault'
 import { done, type Result, refuse } from '@holdfast/protocol/result'
 import * as faults from '../store-faults.ts'
 import { checksumOf } from './checksum.ts'
+import { packBody } from './packed-body.ts'
 import type { AppendRequest, CreateRequest, StoredRecord } from './request.ts'
 import { createTrustWriter } from './trust-writer.ts'
 
@@ -35,7 +36,8 @@ export function createRecordWriter(database: DatabaseSync) {
 
   const trusts = createTrustWriter(database)
 
-  // Safe to remember: a sid is given once (autoincrement), and one that was removed matches no row.
+  // Safe to remember: a sid is given once (autoincrement), and one that was removed matches no row. A session that was
+  // removed may be imported again under its id: then it has another, and is asked for again.
   const numbers = new Map<string, number>()
 
   function append(request: AppendRequest): Result<undefined> {
@@ -51,11 +53,14 @@ export function createRecordWriter(database: DatabaseSync) {
     const isAdvanced =
       advance.run(head, meta, sid, after, epoch, activeAt, busy, spoken, workspace, pinned).changes === 1 ||
       advanceAll.run(head, meta, activeAt, busy, spoken, workspace, pinned, sid, after, epoch).changes === 1
-    if (!isAdvanced) return refuse(whyNot(session, sid, request, null))
+    if (!isAdvanced) {
+      numbers.delete(session)
+      return sidOf(session) === sid ? refuse(whyNot(session, sid, request, null)) : append(request)
+    }
 
     insertAll(sid, session, records)
     if (request.clearDraft) dropDraft.run(sid)
-    for (const hash of request.blobs) useBlob.run(hash, sid, head)
+    useBlobs(sid, after + 1, request.blobs)
     for (const change of request.trust) trusts.apply(workspace, change)
     return done
   }
@@ -83,14 +88,21 @@ export function createRecordWriter(database: DatabaseSync) {
       ...[session, handle, key, parentSid, base, base + records.length],
       ...[owner, busy, workspace, activeAt, spoken, pinned, meta],
     )
-    insertAll(Number(row?.['sid']), session, records)
+    const sid = Number(row?.['sid'])
+    insertAll(sid, session, records)
+    useBlobs(sid, base + 1, request.blobs)
     return done
+  }
+
+  /** As of the batch's first record: while any record of it is kept, as for a fork, its blobs are. */
+  function useBlobs(sid: number, seq: number, hashes: readonly string[]): void {
+    for (const hash of hashes) useBlob.run(hash, sid, seq)
   }
 
   function insertAll(sid: number, session: string, records: readonly StoredRecord[]): void {
     for (const record of records) {
       const { seq, at, type, v, by, commandId, ref, body } = record
-      insert.run(sid, seq, at, type, v, by, commandId, ref, checksumOf(session, record), body)
+      insert.run(sid, seq, at, type, v, by, commandId, ref, checksumOf(session, record), packBody(body))
     }
   }
 

@@ -1,6 +1,15 @@
-import type { Lease, ListRequest, NodeRow, ReadRange, SessionName, TrustChange } from '@holdfast/core/ports'
+import type {
+  Lease,
+  ListRequest,
+  NodeRow,
+  ReadRange,
+  SearchRequest,
+  SessionName,
+  TrustChange,
+} from '@holdfast/core/ports'
 import type { LostRecord, SessionId } from '@holdfast/protocol'
 import type { ListCursor } from '../list-cursor.ts'
+import type { RankedPage } from '../search/ranked-page.ts'
 
 /** A record as its row holds it. */
 export type StoredRecord = {
@@ -46,6 +55,7 @@ export type CreateRequest = {
   readonly key: string | null
   readonly records: readonly StoredRecord[]
   readonly entry: StoredEntry
+  readonly blobs: readonly string[]
 }
 
 /** What the writer worker is asked. Each is one all-or-none step of the group's transaction. */
@@ -77,8 +87,14 @@ export type WriteRequest =
       readonly body: string
     }
   | { readonly op: 'removeUnspoken'; readonly owners: readonly string[] }
-  | { readonly op: 'purge'; readonly session: string }
+  | { readonly op: 'trash'; readonly session: string; readonly at: number }
+  | { readonly op: 'restore'; readonly session: string }
+  | { readonly op: 'purge'; readonly session: string; readonly trashedAt: number | null }
+  | { readonly op: 'beginProbe' }
+  | { readonly op: 'endProbe' }
   | { readonly op: 'saveCursor'; readonly name: string; readonly pos: number; readonly removals: number }
+  | { readonly op: 'followSearch'; readonly forMs: number }
+  | { readonly op: 'renewSearch' }
 
 export type WriteAnswers = {
   readonly open: undefined
@@ -91,8 +107,15 @@ export type WriteAnswers = {
   readonly saveDraft: undefined
   readonly saveSnapshot: undefined
   readonly removeUnspoken: number
+  readonly trash: undefined
+  readonly restore: undefined
   readonly purge: undefined
+  readonly beginProbe: undefined
+  readonly endProbe: undefined
   readonly saveCursor: undefined
+  /** Whether the index has all there is. */
+  readonly followSearch: boolean
+  readonly renewSearch: undefined
 }
 
 /** What the reader worker is asked. */
@@ -102,6 +125,7 @@ export type ReadRequest =
   | { readonly op: 'findCommand'; readonly session: string; readonly commandId: string }
   | { readonly op: 'list'; readonly request: ListRequest }
   | { readonly op: 'find'; readonly name: SessionName }
+  | { readonly op: 'search'; readonly request: SearchRequest }
   | { readonly op: 'busy' }
   | { readonly op: 'entry'; readonly session: string }
   | { readonly op: 'nodes' }
@@ -110,6 +134,9 @@ export type ReadRequest =
   | { readonly op: 'workspaceTrust'; readonly workspace: string }
   | { readonly op: 'follow'; readonly name: string; readonly limit: number }
   | { readonly op: 'followed'; readonly after: number; readonly limit: number }
+  | { readonly op: 'trashed' }
+  | { readonly op: 'blobsInUse'; readonly hashes: readonly string[] }
+  | { readonly op: 'refersTo'; readonly session: string; readonly hash: string }
   | { readonly op: 'blobUse'; readonly session: string; readonly after: number }
 
 export type StoredPage = readonly (StoredRecord | LostRecord)[]
@@ -117,8 +144,16 @@ export type StoredListed = {
   readonly meta: string
   readonly busy: boolean
   readonly owner: string | null
+  readonly trashedAt: number | null
   readonly place: ListCursor
 }
+export type StoredRow = StoredEntry & {
+  readonly head: number
+  readonly base: number
+  readonly owner: string | null
+  readonly trashedAt: number | null
+}
+export type Trashed = { readonly session: SessionId; readonly at: number }
 /** A session as whoever follows the log needs it. */
 export type FollowedSession = StoredEntry & {
   /** Counts sessions in the order of their birth. */
@@ -139,6 +174,8 @@ export type FollowPage = {
   readonly pos: number
   /** How often sessions were removed so far: when it changes, what was followed must be compared. */
   readonly removals: number
+  /** How often a session was put into the trash or taken out of it so far. */
+  readonly trashings: number
 }
 /** `argsHash` is empty where any arguments are trusted. */
 export type StoredTrust = { readonly tool: string; readonly argsHash: string }
@@ -150,13 +187,17 @@ export type ReadAnswers = {
   readonly findCommand: StoredRecord | LostRecord | null
   readonly list: { readonly sessions: readonly StoredListed[]; readonly next: string | null }
   readonly find: readonly SessionId[]
+  readonly search: RankedPage
   readonly busy: readonly { readonly session: SessionId; readonly owner: string | null }[]
-  readonly entry: (StoredEntry & { readonly head: number; readonly base: number; readonly owner: string | null }) | null
+  readonly entry: StoredRow | null
   readonly nodes: readonly NodeRow[]
   readonly loadDraft: { readonly step: number; readonly parts: string } | null
   readonly loadSnapshot: { readonly seq: number; readonly fold: number; readonly body: string } | null
   readonly workspaceTrust: readonly StoredTrust[]
   readonly follow: FollowPage
   readonly followed: readonly FollowedSession[]
+  readonly trashed: readonly Trashed[]
+  readonly blobsInUse: readonly string[]
+  readonly refersTo: boolean
   readonly blobUse: readonly string[]
 }

@@ -1,17 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Lease } from '@holdfast/core/ports'
 import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
-import { fenced, sessionLocked, sessionNotFound } from '../store-faults.ts'
-import { snapshotChecksum } from './checksum.ts'
+import { snapshotChecksum } from '../snapshot-checksum.ts'
+import { fenced, sessionLocked, sessionNotFound, sessionTrashed } from '../store-faults.ts'
 import type { WriteRequest } from './request.ts'
 
 type Of<Op extends WriteRequest['op']> = Extract<WriteRequest, { readonly op: Op }>
 
 /** The rows beside the log: leases, nodes, drafts, snapshots. Works inside a transaction someone else begins. */
 export function createRowWriter(database: DatabaseSync, lowerCursors: () => void) {
-  const stand = database.prepare('select epoch, head, base, owner from session where id = ? and purged_at is null')
+  const stand = database.prepare(
+    'select epoch, head, base, owner, trashed_at from session where id = ? and purged_at is null',
+  )
   const claimRow = database.prepare(`
-    update session set owner = ?, epoch = epoch + 1 where id = ? and purged_at is null and (owner is null or owner = ? or owner = ?)
+    update session set owner = ?, epoch = epoch + 1
+    where id = ? and purged_at is null and trashed_at is null and (owner is null or owner = ? or owner = ?)
     returning epoch, head, base`)
   // The epoch rises here too: whoever gave a session up may not append to it, even before the next owner comes.
   const releaseRow = database.prepare(
@@ -38,6 +41,7 @@ export function createRowWriter(database: DatabaseSync, lowerCursors: () => void
       }
       const current = stand.get(session)
       if (current === undefined) return refuse(sessionNotFound(session))
+      if (current['trashed_at'] !== null) return refuse(sessionTrashed(session))
       const node = current['owner']
       return refuse(sessionLocked(session, node === null ? null : String(node)))
     },

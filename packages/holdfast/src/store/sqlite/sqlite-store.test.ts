@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -88,7 +89,7 @@ describe('sqlite store', () => {
   it('says that the disk is full, and goes on once there is room, without a restart', async () => {
     const store = await open({ pagesMax: 60 })
     await mustCreate(store, newSession(1), newSession(2, { entry: entryOf(2, { spoken: false }) }))
-    const page = 'x'.repeat(20_000)
+    const page = randomBytes(15_000).toString('base64') // what cannot be packed
     const unspoken = entryOf(2, { spoken: false })
     const fill = (after: number) => appendTo(2, after, { records: textsAfter(after, page), entry: unspoken })
     let head = 1
@@ -100,8 +101,12 @@ describe('sqlite store', () => {
     expect(refused).toMatchObject({ fault: { code: 'storage_error', details: { reason: 'disk_full', path } } })
     expect((await store.entry(sessionId(2)))?.head).toBe(head)
     expect(codeOf(await store.append(appendTo(1, 1, { records: textsAfter(1, page) })))).toBe('storage_error')
+    expect(await store.probe()).toMatchObject({
+      fault: { code: 'storage_error', details: { reason: 'disk_full', path } },
+    })
 
     expect(await store.removeUnspoken(['node-a'])).toBe(1)
+    expect([codeOf(await store.probe()), codeOf(await store.probe())]).toEqual(['ok', 'ok'])
     await mustAppend(store, appendTo(1, 1, { records: textsAfter(1, page) }))
     expect((await readAll(store, 1)).length).toBe(2)
     await store.close()

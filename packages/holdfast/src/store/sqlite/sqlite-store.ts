@@ -1,5 +1,7 @@
+import type { SearchRequest } from '@holdfast/core/ports'
 import {
   type BlobHash,
+  done,
   type Fault,
   fault,
   HoldfastError,
@@ -10,6 +12,8 @@ import {
   type SessionId,
 } from '@holdfast/protocol'
 import type { PlacedStore } from '../list-cursor.ts'
+import type { RankedPage } from '../search/ranked-page.ts'
+import { storageFault } from '../storage-fault.ts'
 import { type PackedWrite, packWrite } from './append-wire.ts'
 import { draftOf, listedOf, recordOf, rowOf, trustOf } from './decode.ts'
 import { encodeAppend, encodeNew } from './encode.ts'
@@ -19,14 +23,19 @@ import type {
   ReadAnswers,
   ReadRequest,
   StoredPage,
+  Trashed,
   WriteAnswers,
   WriteRequest,
 } from './request.ts'
-import { storageFault } from './storage-fault.ts'
+import { searchDamagedReason } from './search-table.ts'
 import { createWorkerLink } from './worker-link.ts'
 import type { WriterOptions } from './writer.ts'
 
 export type SqliteStoreOptions = WriterOptions
+
+const followBeforeSearchMs = 10
+/** Others' appends wait for no longer than this. */
+const rebuildSliceMs = 20
 
 /** A log of all sessions to follow, by whoever keeps a copy of it: from a cursor that the store keeps. */
 export interface FollowedLog {
@@ -38,12 +47,16 @@ export interface FollowedLog {
   sessions(after: number, limit: number): Promise<readonly FollowedSession[]>
   /** A session's own records, without its lineage when `after` is its base or more. */
   records(session: SessionId, after: Seq, limit: number): Promise<StoredPage>
+  /** What is in the trash. */
+  trashed(): Promise<readonly Trashed[]>
   /** The blobs that a session's records after `after` refer to. */
   blobUse(session: SessionId, after: Seq): Promise<readonly BlobHash[]>
 }
 
 export interface SqliteStore extends PlacedStore {
   readonly followed: FollowedLog
+  /** Throws the word index away and makes it anew from the log. */
+  rebuildSearch(): Promise<Result<void>>
 }
 
 /**
@@ -73,6 +86,26 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Resu
     return opened
   }
 
+  async function search(request: SearchRequest): Promise<Result<RankedPage>> {
+    // What was appended before is found, unless the index is far behind. A disk that takes no words still gives answers.
+    await write<'followSearch'>({ op: 'followSearch', forMs: followBeforeSearchMs })
+    const ask = () => reader.ask({ op: 'search', request }) as Promise<Result<RankedPage>> // as above
+    const found = await ask()
+    if (found.ok || found.fault.details?.['reason'] !== searchDamagedReason) return found
+    const rebuilt = await rebuildSearch()
+    return rebuilt.ok ? ask() : rebuilt
+  }
+
+  async function rebuildSearch(): Promise<Result<void>> {
+    const renewed = await write<'renewSearch'>({ op: 'renewSearch' })
+    if (!renewed.ok) return renewed
+    for (;;) {
+      const followed = await write<'followSearch'>({ op: 'followSearch', forMs: rebuildSliceMs })
+      if (!followed.ok) return followed
+      if (followed.value) return done
+    }
+  }
+
   // `orThrow` where the port has no refusal to answer with: what the disk does to those is an exception.
   const store: SqliteStore = {
     create: (session) => write<'create'>(encodeNew(session)),
@@ -92,6 +125,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Resu
       return { sessions: sessions.map(listedOf), next }
     },
     find: (name) => read<'find'>({ op: 'find', name }),
+    search,
+    rebuildSearch,
     busy: () => read<'busy'>({ op: 'busy' }),
     async entry(session) {
       const row = await read<'entry'>({ op: 'entry', session })
@@ -99,7 +134,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Resu
     },
     removeUnspoken: async (owners) => orThrow(await write<'removeUnspoken'>({ op: 'removeUnspoken', owners })),
 
-    purge: (session) => write<'purge'>({ op: 'purge', session }),
+    trash: (session, at) => write<'trash'>({ op: 'trash', session, at }),
+    restore: (session) => write<'restore'>({ op: 'restore', session }),
+    purge: (session, options) => write<'purge'>({ op: 'purge', session, trashedAt: options?.trashedAt ?? null }),
+    blobsInUse: async () => async (hashes) =>
+      new Set((await read<'blobsInUse'>({ op: 'blobsInUse', hashes })) as BlobHash[]), // of those
+    refersTo: (session, hash) => read<'refersTo'>({ op: 'refersTo', session, hash }),
 
     registerNode: async (node) => orThrow(await write<'registerNode'>({ op: 'registerNode', node })),
     nodes: () => read<'nodes'>({ op: 'nodes' }),
@@ -120,12 +160,17 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Resu
     loadSnapshot: (session, fold) => read<'loadSnapshot'>({ op: 'loadSnapshot', session, fold }),
     workspaceTrust: async (workspace) =>
       (await read<'workspaceTrust'>({ op: 'workspaceTrust', workspace })).map(trustOf),
+    async probe() {
+      const written = await write<'beginProbe'>({ op: 'beginProbe' })
+      return written.ok ? write<'endProbe'>({ op: 'endProbe' }) : written
+    },
     followed: {
       follow: (name, limit) => read<'follow'>({ op: 'follow', name, limit }),
       saveCursor: async (name, { pos, removals }) =>
         orThrow(await write<'saveCursor'>({ op: 'saveCursor', name, pos, removals })),
       sessions: (after, limit) => read<'followed'>({ op: 'followed', after, limit }),
       records: (session, after, limit) => read<'read'>({ op: 'read', session, range: { after, limit } }),
+      trashed: () => read<'trashed'>({ op: 'trashed' }),
       blobUse: async (session, after) =>
         (await read<'blobUse'>({ op: 'blobUse', session, after })) as readonly BlobHash[], // the column takes nothing else
     },

@@ -5,11 +5,12 @@ import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ensurePrivateDirectory, tighten } from '../../files/private-directory.ts'
 import { syncDirectorySync } from '../../files/sync-directory.ts'
 import { systemErrorCode } from '../../platform/system-error.ts'
+import { networkFileSystemOf } from '../network-file-system.ts'
+import { faultOf, storageFault } from '../storage-fault.ts'
 import { whileBusy } from './busy-retry.ts'
-import { networkFileSystemOf } from './network-file-system.ts'
-import { applicationId, cursorTable, schemaVersion, tables } from './schema.ts'
-import { faultOf, storageFault } from './storage-fault.ts'
+import { applicationId, schemaVersion, tables } from './schema.ts'
 import { readStoreHeader } from './store-header.ts'
+import { type UpgradeOptions, upgradeStore } from './upgrade-store.ts'
 
 /** Why the file at `path` is not a store we can use, or null. Looks without locks and changes nothing, not even beside it. */
 export function refusalOf(path: string): Fault | null {
@@ -22,8 +23,11 @@ export function refusalOf(path: string): Fault | null {
   }
 }
 
-/** Makes an empty store where there is none, and private what is there. Idempotent, and safe against a second process. */
-export function prepareStoreFile(path: string): Fault | null {
+/**
+ * Makes an empty store where there is none, brings one of an earlier version to this, and makes private what is there.
+ * Idempotent, and safe against a second process.
+ */
+export function prepareStoreFile(path: string, options: UpgradeOptions = {}): Fault | null {
   try {
     const directory = dirname(resolve(path))
     ensurePrivateDirectory(directory)
@@ -40,7 +44,7 @@ export function prepareStoreFile(path: string): Fault | null {
     if ((statSync(path).mode & 0o200) === 0) return storageFault(path, 'read_only')
     accessSync(path, constants.W_OK)
     for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) tighten(file, 0o600)
-    return null
+    return isOfOldVersion(path) ? upgradeStore(path, options) : null
   } catch (error) {
     return faultOf(error, path)
   }
@@ -59,7 +63,6 @@ export function openForWriting(path: string, pagesMax?: number): DatabaseSync {
         pragma cache_size = -16000;
       `),
     )
-    whileBusy(() => database.exec(cursorTable))
     if (pagesMax !== undefined) database.exec(`pragma max_page_count = ${pagesMax}`)
     return database
   } catch (error) {
@@ -95,6 +98,11 @@ function createStoreFile(path: string, directory: string): void {
   } finally {
     for (const file of [draft, `${draft}-wal`, `${draft}-shm`, `${draft}-journal`]) rmSync(file, { force: true })
   }
+}
+
+function isOfOldVersion(path: string): boolean {
+  const header = readStoreHeader(path)
+  return header !== null && header.version < schemaVersion
 }
 
 function linkIfAbsent(from: string, to: string): void {

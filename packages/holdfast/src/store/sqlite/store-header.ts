@@ -18,7 +18,7 @@ const held = new Map<string, Held>()
 /**
  * What the first bytes of a file say it is, or null when it is no SQLite file. Not through SQLite: in the middle of a
  * checkpoint, or after one that a crash cut short, the main file alone is not whole, and only together with its log is it
- * a database. What is read here never changes after the file was made.
+ * a database. What is read here changes once at most: at the end of an upgrade, which folds its log into the file.
  */
 export function readStoreHeader(path: string): StoreHeader | null {
   const { ino: inode } = statSync(path)

@@ -11,13 +11,15 @@ export type Serving<Request> = {
   /** Answers a group, in its order. */
   readonly run: (requests: readonly Request[]) => readonly Result<unknown>[]
   readonly groupMax: number
+  /** Called after each group and before sleep; returns after how many milliseconds it wants to be called again. */
+  readonly rest?: () => number
 }
 
 /**
  * The worker's end of a link: everything that came while one group was under way is the next group. Returns when the
  * link closes. Sleeps on the signal and not in the event loop, which takes twice as long to wake up.
  */
-export function serve<Request>({ port, signal, run, groupMax }: Serving<Request>): void {
+export function serve<Request>({ port, signal, run, groupMax, rest = never }: Serving<Request>): void {
   let waiting: Envelope<Request>[] = []
   let isClosing = false
   const linger = createLinger()
@@ -37,14 +39,18 @@ export function serve<Request>({ port, signal, run, groupMax }: Serving<Request>
       const group = waiting.splice(0, groupMax)
       const answers = run(group.map(([, request]) => request))
       port.postMessage(group.map(([number], index) => answered(number, answers[index])))
+      rest()
     } else if (isClosing) {
       return
     } else {
-      linger(signal, seen)
-      Atomics.wait(signal, 0, seen) // returns at once if a message came since `seen`
+      const restMs = rest()
+      if (restMs > 0) linger(signal, seen)
+      Atomics.wait(signal, 0, seen, restMs) // returns at once if a message came since `seen`
     }
   }
 }
+
+const never = (): number => Number.POSITIVE_INFINITY
 
 const answered = (number: number, answer: Result<unknown> | undefined): Answered =>
   answer?.ok === true && answer.value === undefined ? number : [number, answer ?? nothing]

@@ -8,5 +8,11 @@ if (parentPort === null) throw new Error('the writer runs in a worker')
 
 const { signal, options }: WorkerData<WriterOptions> = workerData // sqlite-store.ts hands it over, typed
 const writer = createWriter(options)
-serve<PackedWrite>({ port: parentPort, signal, run: (packed) => writer.run(packed.map(unpackWrite)), groupMax: 1024 })
+serve<PackedWrite>({
+  port: parentPort,
+  signal,
+  run: (packed) => writer.run(packed.map(unpackWrite)),
+  groupMax: 1024,
+  rest: writer.rest,
+})
 writer.close()

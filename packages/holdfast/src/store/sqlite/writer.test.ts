@@ -19,13 +19,16 @@ afterEach(() => rmSync(home, { recursive: true, force: true }))
 
 const sqliteError = (errcode: number) => Object.assign(new Error('disk I/O error'), { errcode })
 const fsyncFailed = 1034
+const diskFull = 13
 
 /** Opens real databases, counts them, and lets the commit fail when told to. */
 function createFailingOpen() {
   const opened: DatabaseSync[] = []
+  const prepared: string[] = []
   let failure: Error | null = null
   return {
     opened,
+    copies: () => prepared.filter((sql) => sql.includes('wal_checkpoint')).length,
     failNextCommit: (error: Error) => {
       failure = error
     },
@@ -34,6 +37,7 @@ function createFailingOpen() {
       opened.push(database)
       const prepare = database.prepare.bind(database)
       database.prepare = (sql) => {
+        prepared.push(sql)
         const statement = prepare(sql)
         if (sql !== 'commit') return statement
         const run = statement.run.bind(statement)
@@ -76,6 +80,33 @@ describe('writer', () => {
     expect(writer.run([encodeAppend(appendTo(1, 1))])).toEqual([{ ok: true, value: undefined }])
     expect(disk.opened.map((database) => database.isOpen)).toEqual([false, true])
     expect(headOf()).toBe(2)
+    writer.close()
+  })
+
+  it.each([
+    ['copies the log into the main file after a failed sync, for what it holds may be lost', fsyncFailed, 1],
+    ['does not copy it on a full disk: that would use up the room that is made', diskFull, 0],
+  ])('%s', (_, errcode, copies) => {
+    const disk = createFailingOpen()
+    const writer = createWriter({ path }, disk.open)
+    writer.run([{ op: 'open' }, encodeNew(newSession(1))])
+    disk.failNextCommit(sqliteError(errcode))
+    expect(writer.run([encodeAppend(appendTo(1, 1))])).toMatchObject([{ ok: false }])
+    expect(writer.run([encodeAppend(appendTo(1, 1))])).toMatchObject([{ ok: true }])
+    expect([disk.copies(), headOf()]).toEqual([copies, 2])
+    writer.close()
+  })
+
+  it('copies the log also when the disk is full after a sync failed', () => {
+    const disk = createFailingOpen()
+    const writer = createWriter({ path }, disk.open)
+    writer.run([{ op: 'open' }, encodeNew(newSession(1))])
+    for (const errcode of [fsyncFailed, diskFull]) {
+      disk.failNextCommit(sqliteError(errcode))
+      writer.run([encodeAppend(appendTo(1, 1))])
+    }
+    expect(writer.run([encodeAppend(appendTo(1, 1))])).toMatchObject([{ ok: true }])
+    expect(disk.copies()).toBe(1)
     writer.close()
   })
 

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Fault, fault } from '@holdfast/protocol/fault'
-import { type StorageReason, storageReason, systemErrorCode } from '../../platform/system-error.ts'
+import { type StorageReason, storageReason, systemErrorCode } from '../platform/system-error.ts'
 
 type Reason = StorageReason | 'busy' | 'damaged' | 'replaced' | 'network_file_system'
 
@@ -21,13 +21,13 @@ const reasonOf: Readonly<Record<number, Reason>> = {
 }
 
 const sentence: Readonly<Record<Reason, string>> = {
-  disk_full: 'the disk is full',
-  read_only: 'it may not be written',
+  disk_full: 'the disk is full; make room on it',
+  read_only: 'it may not be written; make it and its directory writable',
   busy: 'another process holds it',
   damaged: 'the file is damaged',
   replaced: 'the file was moved, removed or replaced while it was open',
   network_file_system: 'it lies on a network file system, where neither locks nor syncs can be relied on',
-  io: 'the disk failed',
+  io: 'the disk failed; the system’s log may say why',
 }
 
 /** The primary SQLite result code of an error, or null when SQLite did not throw it. */
@@ -38,6 +38,9 @@ export function sqliteCode(error: unknown): number | null {
 
 /** Whether all that is wrong is that another process holds the file. */
 export const isBusy = (error: unknown): boolean => sqliteCode(error) === 5
+
+/** Whether all that is wrong is that a write found no room: it was rolled back, and no sync has failed. */
+export const isFull = (error: unknown): boolean => sqliteCode(error) === 13
 
 /** Whether the file or its disk failed, rather than one request: then nothing on this handle can be trusted. */
 export const isStorageFailure = (error: unknown): boolean => {

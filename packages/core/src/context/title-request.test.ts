@@ -1,0 +1,22 @@
+import { describe, expect, it } from 'vitest'
+import { cleanTitle } from './title-request.ts'
+
+describe('a title', () => {
+  it.each([
+    ['Harbour works', 'Harbour works'],
+    ['  "Harbour works."\n', 'Harbour works'],
+    ['\n\n# Harbour works\nand more', 'Harbour works'],
+    ['**Title: Harbour\tworks**', 'Harbour works'],
+    ['„Hafen“', 'Hafen'],
+    ['\u001b[31mred\u202e', '[31mred'],
+    ['...', ''],
+    ['', ''],
+  ])('is one clean line of what a model wrote: %j', (written, title) => {
+    expect(cleanTitle(written)).toBe(title)
+  })
+
+  it('has at most 80 characters, none of them half', () => {
+    expect(cleanTitle('x'.repeat(500))).toHaveLength(80)
+    expect(cleanTitle(`${'x'.repeat(79)}\u{1f600}`).isWellFormed()).toBe(true)
+  })
+})

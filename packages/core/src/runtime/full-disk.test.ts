@@ -1,0 +1,246 @@
+import {
+  type Frame,
+  type FrameOf,
+  HoldfastError,
+  orThrow,
+  refuse,
+  type SessionHandle,
+  type SubscribeOptions,
+} from '@holdfast/protocol'
+import {
+  aSession,
+  aTool,
+  call,
+  createFaultyStore,
+  createGate,
+  diskFull,
+  isRecord,
+  say,
+  waitAt,
+} from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { createMemoryBlobs, createMemoryStore, openMemoryHouse } from '../testing/memory-house.ts'
+import { createLocalHandle } from './local-handle.ts'
+
+const prompt = { type: 'sendPrompt', content: 'go' } as const
+const idle = isRecord('turn.ended')
+const tellWithinMs = 1000
+const stepMs = 10
+const error = { reason: 'disk_full', message: diskFull.message }
+const settled = () => new Promise<void>((resolve) => void setImmediate(resolve))
+
+/** One who follows the session and keeps what it is told of the store. */
+async function follow(handle: SessionHandle, options: SubscribeOptions = {}) {
+  const told: FrameOf<'storage'>['error'][] = []
+  const frames = handle.subscribe(options)[Symbol.asyncIterator]()
+  const first = await frames.next()
+  const take = (frame: Frame) => void (frame.type === 'storage' && told.push(frame.error))
+  if (!first.done) take(first.value)
+  const following = (async () => {
+    for (let next = await frames.next(); !next.done; next = await frames.next()) take(next.value)
+  })()
+  return { first: first.value, told, following }
+}
+
+async function openHouse(options: Omit<Parameters<typeof openMemoryHouse>[0], 'store'> = {}) {
+  const store = createFaultyStore(createMemoryStore())
+  const house = await openMemoryHouse({ ...options, store })
+  const pass = async (ms: number) => {
+    house.clock.advance(ms)
+    await settled()
+  }
+  /** How much time passes, in steps as small as a clock's, before it is so; null when it is not within a second. */
+  const passUntil = async (holds: () => boolean): Promise<number | null> => {
+    for (let passedMs = 0; passedMs <= tellWithinMs; passedMs += stepMs) {
+      if (holds()) return passedMs
+      await pass(stepMs)
+    }
+    return null
+  }
+  return { ...house, store, pass, passUntil }
+}
+
+describe('a disk that refuses what is written', () => {
+  it('is told to everyone at once, and that it no longer does, though nobody asks for anything', async () => {
+    const house = await openHouse()
+    const [one, two] = [await follow(house.handle), await follow(house.handle)]
+    house.store.breakDown()
+    await house.send('a', { type: 'enterPlan' })
+    await settled()
+    expect([one.told, two.told]).toEqual([[error], [error]])
+    await house.pass(500)
+    house.store.heal()
+    await house.pass(500)
+    expect([one.told, two.told]).toEqual([
+      [error, null],
+      [error, null],
+    ])
+  })
+
+  it.each([0, 10, 490, 500, 770, 1500])(
+    'is told within a second of the first refused write, and of the room that is made %i ms later',
+    async (fullMs) => {
+      const gate = createGate()
+      const slow = aTool(
+        'slow',
+        async (_, __, { begin }) => {
+          await begin()
+          await gate.pass()
+          return { type: 'ok', output: { text: 'done' } }
+        },
+        false,
+      )
+      const house = await openHouse({ script: [[call('slow', {})], [say('Done.')]], tools: [slow] })
+      const both = [await follow(house.handle), await follow(house.handle)]
+      const isTold = (what: typeof error | null) => () =>
+        both.every(({ told }) => JSON.stringify(told.at(-1)) === JSON.stringify(what))
+      await house.send('a', prompt)
+      await gate.reached
+      house.store.breakDown()
+      gate.open() // what the tool gave is the first write that is refused
+      expect(await house.passUntil(isTold(error))).not.toBeNull()
+      for (let passedMs = 0; passedMs < fullMs; passedMs += stepMs) await house.pass(stepMs)
+      house.store.heal()
+      expect(await house.passUntil(isTold(null))).not.toBeNull()
+
+      await house.frame(idle)
+      house.store.breakDown()
+      await house.send('b', prompt)
+      expect(await house.passUntil(isTold(error))).not.toBeNull()
+      for (let passedMs = 0; passedMs < fullMs; passedMs += stepMs) await house.pass(stepMs)
+      house.store.heal()
+      expect(await house.passUntil(isTold(null)), 'though nothing is owed').not.toBeNull()
+    },
+  )
+
+  it('is told to the clients of every session, whichever was refused, and to those who come to them', async () => {
+    const house = await openHouse()
+    const other = createLocalHandle(house.roster, orThrow(await house.roster.start({ workdir: '/other' })).id)
+    const [one, two] = [await follow(house.handle), await follow(other)]
+    house.store.breakDown()
+    await house.send('a', prompt)
+    await settled()
+    expect([one.told, two.told]).toEqual([[error], [error]])
+    expect((await follow(other)).first).toMatchObject({ here: { storageError: error } })
+    house.store.heal()
+    await house.pass(500)
+    expect([one.told, two.told]).toEqual([
+      [error, null],
+      [error, null],
+    ])
+  })
+
+  it('is told to newcomers by the snapshot, and to whoever comes back by a frame', async () => {
+    const house = await openHouse()
+    const returner = async () => (await follow(house.handle, { after: 1 })).told
+    expect([(await follow(house.handle)).first, await returner()]).toMatchObject([
+      { here: { storageError: null } },
+      [null],
+    ])
+    house.store.breakDown()
+    await house.send('a', prompt)
+    expect([(await follow(house.handle)).first, await returner()]).toMatchObject([
+      { here: { storageError: error } },
+      [error],
+    ])
+  })
+
+  it('refuses a prompt with the reason and what to do, keeps nothing of it, and takes it once there is room', async () => {
+    const house = await openHouse({ script: [[say('Hi.')]] })
+    house.store.breakDown()
+    const refused = await house.send('a', prompt)
+    expect(refused).toMatchObject({
+      fault: { code: 'storage_error', details: { reason: 'disk_full' }, message: expect.stringMatching(/full.*again/) },
+    })
+    expect(await house.events()).toEqual(['session.started'])
+    house.store.heal()
+    expect(await house.send('a', prompt)).toMatchObject({ ok: true })
+    await house.frame(idle)
+  })
+
+  it('is noticed by the draft of an answer, which then loses no word', async () => {
+    const gate = createGate()
+    const house = await openHouse({ script: [[say('Hel'), waitAt(gate), say('lo.')]] })
+    const one = await follow(house.handle)
+    await house.send('a', prompt)
+    await gate.reached
+    house.store.breakDown()
+    await house.pass(1000)
+    expect(one.told).toEqual([error])
+    gate.open()
+    await house.pass(500)
+    house.store.heal()
+    await house.pass(500)
+    await house.frame(idle)
+    const records = await house.store.read(aSession, { after: 0, limit: 100 })
+    const texts = records.flatMap((record) =>
+      'event' in record && record.event.type === 'text.said' ? [record.event.text] : [],
+    )
+    expect([texts.join(''), one.told]).toEqual(['Hello.', [error, null]])
+  })
+
+  it('does not run a tool again whose outcome it refused, and ends the turn when it takes it', async () => {
+    const gate = createGate()
+    let runs = 0
+    const touch = aTool(
+      'touch',
+      async (_, __, { begin }) => {
+        await begin()
+        runs += 1
+        await gate.pass()
+        return { type: 'ok', output: { text: 'done' } }
+      },
+      false,
+    )
+    const house = await openHouse({ script: [[call('touch', {})], [say('Done.')]], tools: [touch] })
+    const one = await follow(house.handle)
+    await house.send('a', prompt)
+    await gate.reached
+    house.store.breakDown()
+    gate.open()
+    await settled()
+    await house.pass(500)
+    expect(one.told).toEqual([error])
+    house.store.heal()
+    await house.pass(500)
+    await house.frame(idle)
+    expect([runs, one.told]).toEqual([1, [error, null]])
+    expect((await house.events()).filter((type) => type.startsWith('call.'))).toEqual([
+      ...['call.requested', 'call.approved', 'call.started', 'call.settled'],
+    ])
+  })
+
+  it('holds a turn up whose instructions have no room yet, and does not fail it', async () => {
+    const inner = createMemoryBlobs()
+    let isFull = true
+    const blobs: typeof inner = { ...inner, put: async (bytes) => (isFull ? refuse(diskFull) : inner.put(bytes)) }
+    const house = await openHouse({ blobs, script: [[say('Hi.')]] })
+    const one = await follow(house.handle)
+    await house.send('a', prompt)
+    await settled()
+    expect(one.told).toEqual([error])
+    isFull = false
+    await house.pass(500)
+    expect(await house.frame(idle)).toMatchObject({ record: { event: { reason: 'done' } } })
+    expect(one.told).toEqual([error, null])
+  })
+
+  it('keeps a session asleep: who wants to follow it is told why, and when to come back', async () => {
+    const gate = createGate()
+    const house = await openHouse({ script: [[waitAt(gate)]] })
+    await house.send('a', prompt)
+    await gate.reached
+    house.store.breakDown()
+    house.store.release = () => Promise.reject(new HoldfastError(diskFull)) // it has to be written too
+    await expect(house.roster.unload(aSession)).rejects.toThrow(diskFull.message)
+    const frames: Frame[] = []
+    for await (const frame of house.handle.subscribe()) frames.push(frame)
+    expect(frames).toEqual([
+      { type: 'storage', sessionId: aSession, error },
+      { type: 'end', sessionId: aSession, reason: 'failed', retryMs: 500 },
+    ])
+    expect(await house.send('b', prompt)).toMatchObject({ fault: { message: expect.stringMatching(/full.*again/) } })
+    house.store.heal()
+    expect((await follow(house.handle)).first).toMatchObject({ here: { storageError: null } })
+  })
+})

@@ -1,0 +1,35 @@
+import { limits, type Meta, type Removal, type StayReason } from '@holdfast/protocol'
+
+type Named = Pick<Meta, 'id' | 'handle' | 'title'>
+
+/** Keeps count of what a removal takes and what stays: all are counted, not all that went are named. */
+export interface Account {
+  went(session: Named & Pick<Meta, 'workspace'>): void
+  stayed(session: Named, reason: StayReason): void
+  readonly removal: Removal
+}
+
+export function createAccount(dryRun: boolean): Account {
+  const gone: Removal['gone'] = []
+  const stayed: Removal['stayed'] = []
+  const workspaces = new Map<string, number>()
+  let count = 0
+  return {
+    went(session) {
+      count += 1
+      if (gone.length < limits.removalNamesMax) gone.push(nameOf(session))
+      const { workspace } = session
+      const known = workspaces.get(workspace) ?? 0
+      if (known > 0 || workspaces.size < limits.removalNamesMax) workspaces.set(workspace, known + 1)
+    },
+    stayed(session, reason) {
+      stayed.push({ ...nameOf(session), reason })
+    },
+    get removal() {
+      const counts = [...workspaces].map(([workspace, of]) => ({ workspace, count: of }))
+      return { count, gone, workspaces: counts, stayed, dryRun }
+    },
+  }
+}
+
+const nameOf = ({ id, handle, title }: Named) => ({ id, handle, title })

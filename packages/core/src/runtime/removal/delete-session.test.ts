@@ -1,0 +1,189 @@
+import { type Frame, orThrow, type SessionNews } from '@holdfast/protocol'
+import { aSession, aTool, call, createGate, isRecord, say, waitAt } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
+import { talkTo } from '../../testing/talk.ts'
+import { createLocalSessions } from '../local-sessions.ts'
+
+const answering = () => [say('Hi.')]
+const prompt = { type: 'sendPrompt', content: 'go' } as const
+
+async function openSpoken() {
+  const house = await openMemoryHouse({ script: answering })
+  await talkTo(house.handle).ask('Hello')
+  return { ...house, sessions: createLocalSessions(house.roster) }
+}
+
+async function openRunning() {
+  const gate = createGate()
+  const house = await openMemoryHouse({ script: [[waitAt(gate)]] })
+  await house.send('a', prompt)
+  await gate.reached
+  return { ...house, sessions: createLocalSessions(house.roster) }
+}
+
+async function openAsking() {
+  const house = await openMemoryHouse({
+    script: [[call('touch', {})]],
+    tools: [aTool('touch', () => Promise.reject(new Error('never runs')))],
+  })
+  await house.send('a', prompt)
+  await house.frame(isRecord('approval.asked'))
+  return { ...house, sessions: createLocalSessions(house.roster) }
+}
+
+const codeOf = (result: { readonly ok: boolean; readonly fault?: { readonly code: string } }) =>
+  result.ok ? 'ok' : result.fault?.code
+
+describe('deleting a session', () => {
+  it('puts it into the trash, though it is awake and pinned', async () => {
+    const { sessions, handle, roster } = await openSpoken()
+    await handle.submit({ type: 'pinSession' })
+    const removal = orThrow(await sessions.delete(aSession))
+    expect(removal).toEqual({
+      count: 1,
+      gone: [{ id: aSession, handle: 'calm-harbor-1', title: 'Hello' }],
+      workspaces: [{ workspace: '/work', count: 1 }],
+      stayed: [],
+      dryRun: false,
+    })
+    expect(roster.awake(aSession)).toBeNull()
+    expect(orThrow(await sessions.list()).sessions).toEqual([])
+    const [trashed] = orThrow(await sessions.list({ trashed: true })).sessions
+    expect([trashed?.id, trashed?.trashedAt]).toEqual([aSession, '2026-01-01T00:00:00.000Z'])
+  })
+
+  it('lets nobody open, wake or command it until it is restored, and loses nothing', async () => {
+    const { sessions, handle } = await openSpoken()
+    const words = await talkTo(handle).words()
+    await sessions.delete('calm-harbor-1')
+    const refused = await sessions.open('calm-harbor-1')
+    expect(refused).toMatchObject({ fault: { code: 'session_trashed', details: { session: aSession } } })
+    expect(refused.ok ? '' : refused.fault.message).toContain('holdfast trash restore calm-harbor-1')
+    expect(codeOf(await handle.submit(prompt))).toBe('session_trashed')
+    expect(codeOf(await sessions.delete(aSession))).toBe('session_trashed')
+
+    const meta = orThrow(await sessions.restore('calm-harbor-1'))
+    expect([meta.id, meta.trashedAt]).toEqual([aSession, undefined])
+    expect(await talkTo(orThrow(await sessions.open(aSession))).words()).toEqual(words)
+    await talkTo(handle).ask('Still there?')
+  })
+
+  it('tells whoever follows all sessions, there and back', async () => {
+    const { sessions } = await openSpoken()
+    const heard: SessionNews[] = []
+    const stop = new AbortController()
+    const following = (async () => {
+      for await (const news of sessions.subscribe({ signal: stop.signal })) {
+        heard.push(news)
+        if (news.type === 'session.restored') stop.abort()
+      }
+    })()
+    await sessions.delete(aSession)
+    await sessions.restore(aSession)
+    await following
+    expect(heard.map(({ type }) => type)).toEqual(['session.stopped', 'session.removed', 'session.restored'])
+  })
+
+  it('is refused while a turn runs, and ends it if forced', async () => {
+    const { sessions, handle, events } = await openRunning()
+    expect(codeOf(await sessions.delete(aSession))).toBe('turn_running')
+    expect(codeOf(await sessions.delete(aSession, { dryRun: true }))).toBe('turn_running')
+    expect(await events()).not.toContain('turn.ended')
+
+    expect(orThrow(await sessions.delete(aSession, { force: true })).count).toBe(1)
+    expect((await events()).at(-1)).toBe('turn.ended')
+    orThrow(await sessions.restore(aSession))
+    const { view } = orThrow(await handle.snapshot())
+    expect(view.lastTurn).toEqual({ reason: 'aborted' })
+  })
+
+  it('is refused while a question is open, awake or not', async () => {
+    const { sessions, roster } = await openAsking()
+    expect(codeOf(await sessions.delete(aSession))).toBe('turn_running')
+    await roster.unload(aSession)
+    expect(codeOf(await sessions.delete(aSession))).toBe('turn_running')
+    expect(orThrow(await sessions.delete(aSession, { force: true })).count).toBe(1)
+  })
+
+  it('is refused while someone is attached; forced, they hear that it is over', async () => {
+    const { sessions, handle } = await openSpoken()
+    const frames: Frame[] = []
+    const attached = Promise.withResolvers<void>()
+    const watching = (async () => {
+      for await (const frame of handle.subscribe({ client: 'tui' })) {
+        frames.push(frame)
+        attached.resolve()
+      }
+    })()
+    await attached.promise
+    expect(codeOf(await sessions.delete(aSession))).toBe('session_in_use')
+    orThrow(await sessions.delete(aSession, { force: true }))
+    await watching
+    expect(frames.at(-1)).toMatchObject({ type: 'end', reason: 'stopped', retryMs: null })
+  })
+
+  it('leaves what another living process has open, even if forced, and takes it from a dead one', async () => {
+    const store = createMemoryStore()
+    const one = await openMemoryHouse({ store, script: answering })
+    await store.registerNode(one.roster.parts.node)
+    await talkTo(one.handle).ask('Hello')
+    const beside = await openMemoryHouse({ store, takesOver: true, node: 'two', living: ['one', 'two'] })
+    const locked = await createLocalSessions(beside.roster).delete(aSession, { force: true })
+    expect(locked).toMatchObject({ fault: { code: 'session_locked', details: { node: 'one' } } })
+
+    const after = await openMemoryHouse({ store, takesOver: true, node: 'three' })
+    expect(orThrow(await createLocalSessions(after.roster).delete(aSession)).count).toBe(1)
+  })
+
+  it('changes nothing when it is only tried', async () => {
+    const { sessions, store, roster, events } = await openSpoken()
+    const before = [await store.entry(aSession), await events()]
+    expect(orThrow(await sessions.delete(aSession, { dryRun: true }))).toMatchObject({ count: 1, dryRun: true })
+    expect([await store.entry(aSession), await events()]).toEqual(before)
+    expect(roster.awake(aSession)).not.toBeNull()
+  })
+
+  it('leaves nothing of one in which nobody has spoken, in the trash neither', async () => {
+    const house = await openMemoryHouse()
+    const sessions = createLocalSessions(house.roster)
+    expect(orThrow(await sessions.delete(aSession)).count).toBe(1)
+    expect(await house.store.entry(aSession)).toBeNull()
+    expect(orThrow(await sessions.list({ trashed: true })).sessions).toEqual([])
+  })
+
+  it('keeps those waiting who would wake it meanwhile, and then refuses them', async () => {
+    const gate = createGate()
+    const store = createMemoryStore()
+    const trash: typeof store.trash = async (...args) => {
+      await gate.pass()
+      return store.trash(...args)
+    }
+    const house = await openMemoryHouse({ store: { ...store, trash }, script: answering })
+    await talkTo(house.handle).ask('Hello')
+    const deleting = createLocalSessions(house.roster).delete(aSession)
+    await gate.reached
+    const late = house.handle.submit(prompt)
+    gate.open()
+    expect(orThrow(await deleting).count).toBe(1)
+    expect(codeOf(await late)).toBe('session_trashed')
+  })
+
+  it('leaves its forks as they are', async () => {
+    const { sessions, handle } = await openSpoken()
+    const { session } = await talkTo(handle).tell({ type: 'fork' })
+    orThrow(await sessions.delete(aSession))
+    orThrow(await sessions.emptyTrash())
+    const fork = talkTo(orThrow(await sessions.open(String(session))))
+    expect(await fork.words()).toEqual(['Hello', 'Hi.'])
+    await fork.ask('Go on')
+  })
+
+  it('does not know what is not there, nor options that are none', async () => {
+    const { sessions } = await openSpoken()
+    expect(codeOf(await sessions.delete('cold-harbor-9'))).toBe('session_not_found')
+    expect(codeOf(await sessions.restore('cold-harbor-9'))).toBe('session_not_found')
+    expect(codeOf(await sessions.delete('../x'))).toBe('bad_id')
+    expect(codeOf(await sessions.delete(aSession, { now: true } as object))).toBe('bad_request')
+  })
+})

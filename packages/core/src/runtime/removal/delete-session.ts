@@ -1,0 +1,59 @@
+import {
+  type DeleteOptions,
+  type Fault,
+  fault,
+  invariant,
+  type Meta,
+  ok,
+  type Removal,
+  type Result,
+  refuse,
+  type StayReason,
+} from '@holdfast/protocol'
+import { findSession } from '../find-session.ts'
+import type { NodeParts } from '../node-parts.ts'
+import type { Roster } from '../roster.ts'
+import { createAccount } from './account.ts'
+import { createIsElsewhere } from './stay-reason.ts'
+import { trashSession } from './trash-session.ts'
+
+/** Puts the session a person named into the trash, pinned or not. One that must stay is a refusal: it was the only one meant. */
+export async function deleteSession(
+  roster: Roster,
+  name: string,
+  { force = false, dryRun = false }: DeleteOptions,
+): Promise<Result<Removal>> {
+  const { store } = roster.parts
+  const id = await findSession(store, name)
+  if (!id.ok) return id
+  const row = await store.entry(id.value)
+  if (row === null) return refuse(fault('session_not_found', `There is no session ${name}.`, { name }))
+  const { meta } = row.entry
+  const isElsewhere = createIsElsewhere(roster.parts)
+  const trashed = await trashSession(roster, id.value, { isElsewhere, force, dryRun })
+  if (!trashed.ok) return trashed
+  if (trashed.value.type === 'stayed') return refuse(await whyNot(roster.parts, meta, trashed.value.reason))
+  const account = createAccount(dryRun)
+  if (trashed.value.type === 'gone') account.went(meta)
+  return ok(account.removal)
+}
+
+async function whyNot({ store }: NodeParts, { id, handle }: Meta, reason: StayReason): Promise<Fault> {
+  invariant(reason !== 'pinned', 'a session that is named is deleted though it is pinned')
+  switch (reason) {
+    case 'running': {
+      const message = `A turn of ${handle} is running, or one of its questions is open. Abort it, or delete it with force.`
+      return fault('turn_running', message, { session: id })
+    }
+    case 'attached': {
+      const message = `Someone is attached to ${handle}. Let them leave, or delete it with force.`
+      return fault('session_in_use', message, { session: id })
+    }
+    case 'open_elsewhere': {
+      const owner = (await store.entry(id))?.owner ?? null
+      const message = `Session ${handle} is open in another process. Delete it there, or end that one first.`
+      const since = (await store.nodes()).find((node) => node.id === owner)?.startedAt
+      return fault('session_locked', message, { session: id, node: owner, since })
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import { fault, orThrow, refuse } from '@holdfast/protocol'
+import { aPng, aSession, createVirtualClock, say } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
+import { spokenIn } from '../../testing/spoken-sessions.ts'
+import { talkTo } from '../../testing/talk.ts'
+import { createLocalSessions } from '../local-sessions.ts'
+import { sweepBlobs } from './sweep-blobs.ts'
+
+const dayMs = 24 * 3_600_000
+
+async function openHouse(store = createMemoryStore()) {
+  // Blobs go by the time of the disk they would lie on, so the house begins today.
+  const clock = createVirtualClock(Date.now())
+  const house = await openMemoryHouse({ store, clock, script: () => [say('Hi.')] })
+  return { ...house, sessions: createLocalSessions(house.roster) }
+}
+
+describe('emptying the trash', () => {
+  it('removes for good what is in it, and nothing else', async () => {
+    const { sessions, handle, store } = await openHouse()
+    await talkTo(handle).ask('Hello')
+    const kept = await spokenIn(sessions)
+    orThrow(await sessions.delete(aSession))
+    expect(orThrow(await sessions.emptyTrash({ dryRun: true }))).toMatchObject({ count: 1, dryRun: true })
+    expect(await store.entry(aSession)).not.toBeNull()
+    expect(orThrow(await sessions.emptyTrash())).toMatchObject({ count: 1, gone: [{ id: aSession }], stayed: [] })
+    expect([await store.entry(aSession), (await store.entry(kept.id)) === null]).toEqual([null, false])
+    expect(await sessions.restore(aSession)).toMatchObject({ fault: { code: 'session_not_found' } })
+  })
+
+  it('takes only what was put there before, if asked', async () => {
+    const { sessions, handle, clock } = await openHouse()
+    await talkTo(handle).ask('Hello')
+    const later = await spokenIn(sessions)
+    orThrow(await sessions.delete(aSession))
+    clock.advance(dayMs)
+    const before = new Date(clock.now()).toISOString()
+    orThrow(await sessions.delete(later.id))
+    expect(orThrow(await sessions.emptyTrash({ before })).gone.map(({ id }) => id)).toEqual([aSession])
+    expect(orThrow(await sessions.list({ trashed: true })).sessions.map(({ id }) => id)).toEqual([later.id])
+  })
+
+  it('keeps what is restored after it was listed, though it is in the trash again', async () => {
+    const store = createMemoryStore()
+    const list: typeof store.list = async (request) => {
+      const page = await store.list(request)
+      if (request.trashed) {
+        orThrow(await sessions.restore(aSession))
+        orThrow(await sessions.restore(again.id))
+        clock.advance(1)
+        orThrow(await sessions.delete(again.id))
+      }
+      return page
+    }
+    const { sessions, handle, clock } = await openHouse({ ...store, list })
+    await talkTo(handle).ask('Hello')
+    const again = await spokenIn(sessions)
+    for (const id of [aSession, again.id]) orThrow(await sessions.delete(id))
+    expect(orThrow(await sessions.emptyTrash())).toMatchObject({ count: 0, stayed: [] })
+    expect((await store.entry(aSession))?.trashedAt).toBeNull()
+    expect(await store.entry(again.id)).not.toBeNull()
+  })
+
+  it('waits for whoever has the session to themselves', async () => {
+    const { sessions, handle, roster, store } = await openHouse()
+    await talkTo(handle).ask('Hello')
+    orThrow(await sessions.delete(aSession))
+    const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const holding = roster.alone(aSession, async () => {
+      begun.resolve()
+      await gate.promise
+      return store.restore(aSession)
+    })
+    await begun.promise
+    const emptying = sessions.emptyTrash()
+    await new Promise(setImmediate) // all that need not wait is done
+    expect(await store.entry(aSession)).not.toBeNull()
+    gate.resolve()
+    await holding
+    expect(orThrow(await emptying)).toMatchObject({ count: 0 })
+    expect(await store.entry(aSession)).not.toBeNull()
+  })
+
+  it('leaves and names what is open elsewhere, and goes on with the others', async () => {
+    const store = createMemoryStore()
+    const purge: typeof store.purge = async (id, options) =>
+      id === aSession ? refuse(fault('session_locked', 'It is open.')) : store.purge(id, options)
+    const { sessions, handle } = await openHouse({ ...store, purge })
+    await talkTo(handle).ask('Hello')
+    const other = await spokenIn(sessions)
+    orThrow(await sessions.delete(other.id))
+    orThrow(await sessions.delete(aSession))
+    expect(orThrow(await sessions.emptyTrash())).toMatchObject({
+      gone: [{ id: other.id }],
+      stayed: [{ id: aSession, reason: 'open_elsewhere' }],
+    })
+  })
+
+  it('asks the store only for what is old enough', async () => {
+    const store = createMemoryStore()
+    const asked: unknown[] = []
+    const list: typeof store.list = (request) => {
+      asked.push(request.trashedBefore)
+      return store.list(request)
+    }
+    const { sessions } = await openHouse({ ...store, list })
+    const before = new Date(0).toISOString()
+    orThrow(await sessions.emptyTrash({ before }))
+    expect(asked).toEqual([0])
+  })
+
+  it('lets the files go that only it referred to, a day after at the earliest, and no other', async () => {
+    const { sessions, handle, blobs, roster, clock } = await openHouse()
+    const put = async (edge: number) => orThrow(await sessions.storeFile(aPng(edge, edge), { name: 'a.png' })).file
+    const [own, shared] = [await put(3), await put(5)]
+    await talkTo(handle).tell({ type: 'sendPrompt', content: [own, shared] })
+    const other = orThrow(await sessions.start({ workdir: '/work' }))
+    await talkTo(other).tell({ type: 'sendPrompt', content: [shared] })
+    orThrow(await sessions.delete(aSession, { force: true }))
+    const sweepTwice = async () => {
+      for (let time = 0; time < 2; time++) {
+        clock.advance(2 * dayMs)
+        await sweepBlobs(roster.parts)
+      }
+    }
+    await sweepTwice()
+    expect([await blobs.has(own.blob), await blobs.has(shared.blob)]).toEqual([true, true]) // it can be restored
+    orThrow(await sessions.emptyTrash())
+    await sweepTwice()
+    expect([await blobs.has(own.blob), await blobs.has(shared.blob)]).toEqual([false, true])
+  })
+})
+
+describe('the bytes a session names', () => {
+  it('are read through it, and those of others are not', async () => {
+    const { sessions, handle } = await openHouse()
+    const { file } = orThrow(await sessions.storeFile(aPng(), { name: 'a.png' }))
+    expect(await handle.blob(file.blob)).toMatchObject({ fault: { code: 'blob_not_found' } })
+    await talkTo(handle).tell({ type: 'sendPrompt', content: [file] })
+    const chunks: Uint8Array[] = []
+    for await (const chunk of orThrow(await handle.blob(file.blob))) chunks.push(chunk)
+    expect(Buffer.concat(chunks)).toEqual(Buffer.from(aPng()))
+    const other = await spokenIn(sessions)
+    expect(await other.blob(file.blob)).toMatchObject({ fault: { code: 'blob_not_found' } })
+  })
+})

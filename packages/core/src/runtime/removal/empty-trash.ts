@@ -1,0 +1,66 @@
+import { limits, type Meta, ok, type Removal, type Result, type SessionId } from '@holdfast/protocol'
+import type { Log } from '../../ports/log.ts'
+import type { Roster } from '../roster.ts'
+import { createAccount } from './account.ts'
+
+const pageSize = 100
+
+export type EmptyOptions = {
+  /** Only what was put there before, in milliseconds. */
+  readonly beforeMs?: number | undefined
+  readonly dryRun: boolean
+  /** Whether one with records that cannot be read stays: someone may yet mend it. */
+  readonly sparesDamaged?: boolean | undefined
+  /** Ends it between two sessions. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Removes what is in the trash for good, one session after the other: a long one may take its time. */
+export async function emptyTrash(roster: Roster, options: EmptyOptions): Promise<Result<Removal>> {
+  const { store } = roster.parts
+  const { beforeMs: trashedBefore, dryRun, sparesDamaged = false, signal } = options
+  const account = createAccount(dryRun)
+  let cursor: string | undefined
+  do {
+    const page = await store.list({ trashed: true, trashedBefore, cursor, limit: pageSize })
+    for (const { meta, trashedAt } of page.sessions) {
+      if (signal?.aborted) return ok(account.removal)
+      if (trashedAt === null) continue
+      if (sparesDamaged && !(await isWhole(store, meta.id, signal))) continue
+      const removed = dryRun ? ok<Removed>('gone') : await removeFrom(roster, meta, trashedAt)
+      if (!removed.ok) return removed
+      if (removed.value === 'gone') account.went(meta)
+      if (removed.value === 'locked') account.stayed(meta, 'open_elsewhere')
+    }
+    cursor = page.next ?? undefined
+  } while (cursor !== undefined && !signal?.aborted)
+  return ok(account.removal)
+}
+
+/** It went; someone has it open; or it is not in the trash any more as it was listed: restored, or removed by another. */
+type Removed = 'gone' | 'locked' | 'passed'
+
+function removeFrom(roster: Roster, { id }: Meta, trashedAt: number): Promise<Result<Removed>> {
+  return roster.alone(id, async () => {
+    const purged = await roster.parts.store.purge(id, { trashedAt })
+    if (purged.ok) {
+      roster.news.tell({ type: 'session.removed', session: id })
+      return ok('gone')
+    }
+    const { code } = purged.fault
+    if (code === 'session_locked') return ok('locked')
+    return code === 'session_not_found' || code === 'session_not_trashed' ? ok('passed') : purged
+  })
+}
+
+/** Whether every record of the session can be read; false also when there was no time to tell. */
+async function isWhole(store: Log, id: SessionId, signal: AbortSignal | undefined): Promise<boolean> {
+  for (let after = 0; !signal?.aborted; ) {
+    const page = await store.read(id, { after, limit: limits.pageRecordsMax })
+    if (page.some((record) => 'lost' in record)) return false
+    const last = page.at(-1)
+    if (last === undefined) return true
+    after = last.seq
+  }
+  return false
+}

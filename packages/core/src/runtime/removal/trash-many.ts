@@ -1,0 +1,43 @@
+import { fault, ok, type Removal, type Result, refuse } from '@holdfast/protocol'
+import type { ListRequest } from '../../ports/catalogue.ts'
+import type { Roster } from '../roster.ts'
+import { createAccount } from './account.ts'
+import { createIsElsewhere } from './stay-reason.ts'
+import { trashSession } from './trash-session.ts'
+
+/** So many are looked at, and put away, at once. */
+const pageSize = 100
+
+export type Many = Pick<ListRequest, 'workspace' | 'activeBefore'> & {
+  readonly dryRun: boolean
+  /** Ends it between two pages. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Puts all sessions that fit into the trash, page by page, but for those that run, are attended, pinned or open elsewhere. */
+export async function trashMany(roster: Roster, many: Many): Promise<Result<Removal>> {
+  const { workspace, activeBefore, dryRun, signal } = many
+  const { store } = roster.parts
+  const account = createAccount(dryRun)
+  const isElsewhere = createIsElsewhere(roster.parts)
+  const options = {
+    ...{ isElsewhere, dryRun, sparesPinned: true },
+    isMeant: ({ activeAt }: { readonly activeAt: number }) => activeBefore === undefined || activeAt < activeBefore,
+  }
+  let cursor: string | undefined
+  do {
+    const page = await store.list({ workspace, activeBefore, cursor, limit: pageSize })
+    const all = page.sessions.map(async ({ meta }) => [meta, await trashSession(roster, meta.id, options)] as const)
+    for (const [meta, trashed] of await Promise.all(all)) {
+      // What went before stays gone; it is said how many these were.
+      if (!trashed.ok) return refuse(stoppedAfter(trashed.fault, account.removal.count))
+      if (trashed.value.type === 'gone') account.went(meta)
+      if (trashed.value.type === 'stayed') account.stayed(meta, trashed.value.reason)
+    }
+    cursor = page.next ?? undefined
+  } while (cursor !== undefined && !signal?.aborted)
+  return ok(account.removal)
+}
+
+const stoppedAfter = ({ code, message, details }: ReturnType<typeof fault>, count: number) =>
+  fault(code, message, { ...details, count })

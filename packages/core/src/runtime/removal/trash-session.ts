@@ -1,0 +1,74 @@
+import { createCommandId, done, ok, type Result, type SessionId, type StayReason } from '@holdfast/protocol'
+import type { CatalogueEntry } from '../../ports/catalogue.ts'
+import { claimSession } from '../claim-session.ts'
+import type { Roster } from '../roster.ts'
+import { type IsElsewhere, stayReason } from './stay-reason.ts'
+
+export type TrashOptions = {
+  readonly isElsewhere: IsElsewhere
+  /** Also one that runs or is attended: it is stopped first. */
+  readonly force?: boolean | undefined
+  readonly dryRun?: boolean | undefined
+  /** Whether a pinned session stays. */
+  readonly sparesPinned?: boolean | undefined
+  /** Whether it is still one that is meant: someone may have spoken in it since it was listed. */
+  readonly isMeant?: ((entry: CatalogueEntry) => boolean) | undefined
+}
+
+/** It went, or would; it stayed, and why; or it was none that is meant, any more. */
+export type Trashed =
+  | { readonly type: 'gone' }
+  | { readonly type: 'stayed'; readonly reason: StayReason }
+  | { readonly type: 'passed' }
+
+/** Puts one session into the trash. One in which nobody has spoken is removed for good: there is nothing to restore. */
+export function trashSession(roster: Roster, id: SessionId, options: TrashOptions): Promise<Result<Trashed>> {
+  return roster.alone(id, async () => {
+    const row = await roster.parts.store.entry(id)
+    if (row === null || row.trashedAt !== null) return ok({ type: 'passed' })
+    const runner = roster.awake(id)
+    const entry = runner?.folded().row.entry ?? row.entry
+    if (options.isMeant && !options.isMeant(entry)) return ok({ type: 'passed' })
+    const isSpared = options.sparesPinned && entry.meta.pinned
+    const reason = isSpared ? 'pinned' : await stayReason({ ...entry, owner: row.owner }, runner, options.isElsewhere)
+    const stays = reason !== null && (!options.force || reason === 'open_elsewhere')
+    if (stays) return ok({ type: 'stayed', reason })
+    if (options.dryRun) return ok({ type: 'gone' })
+    return putAway(roster, id)
+  })
+}
+
+async function putAway(roster: Roster, id: SessionId): Promise<Result<Trashed>> {
+  const { store, clock } = roster.parts
+  const freed = await free(roster, id)
+  if (!freed.ok) return openElsewhere(freed)
+  const row = await store.entry(id)
+  const went = row?.entry.spoken ? await store.trash(id, clock.now()) : await store.purge(id)
+  // One that nobody has spoken in may be gone with its last owner.
+  if (!went.ok && went.fault.code !== 'session_not_found') return openElsewhere(went)
+  roster.news.tell({ type: 'session.removed', session: id })
+  return ok({ type: 'gone' })
+}
+
+/** Ends what runs here, and takes the session from an owner that died: nobody may own what goes into the trash. */
+async function free(roster: Roster, id: SessionId): Promise<Result<void>> {
+  const { store, node } = roster.parts
+  const runner = roster.awake(id)
+  if (runner) {
+    const isRunning = runner.folded().state.turn.phase !== 'idle'
+    // However that is answered, all that runs is stopped; what could not be recorded is settled when it wakes again.
+    if (isRunning) await runner.submit({ commandId: createCommandId(), by: null, command: { type: 'abort' } })
+    await roster.unload(id)
+  }
+  const owner = (await store.entry(id))?.owner ?? null
+  if (owner === null) return done
+  const claimed = await claimSession(roster.parts, id)
+  if (!claimed.ok) return claimed
+  await store.release(id, node.id, claimed.value.lease.epoch)
+  return done
+}
+
+/** Someone was quicker and has opened it. */
+function openElsewhere(refusal: Extract<Result<void>, { ok: false }>): Result<Trashed> {
+  return refusal.fault.code === 'session_locked' ? ok({ type: 'stayed', reason: 'open_elsewhere' }) : refusal
+}

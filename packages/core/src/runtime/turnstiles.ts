@@ -1,0 +1,26 @@
+/** Lets work on each of many things go on one after the other. */
+export interface Turnstiles<Key> {
+  take<Value>(key: Key, work: () => Promise<Value>): Promise<Value>
+  /** Resolves once nothing is under way for this one; at once where nothing is. */
+  free(key: Key): Promise<void> | null
+}
+
+export function createTurnstiles<Key>(): Turnstiles<Key> {
+  const last = new Map<Key, Promise<void>>()
+  return {
+    take(key, work) {
+      const before = last.get(key)
+      const result = before ? before.then(work) : work()
+      const ended = result.then(
+        () => undefined,
+        () => undefined, // who asked for it hears of it
+      )
+      last.set(key, ended)
+      ended.then(() => {
+        if (last.get(key) === ended) last.delete(key)
+      })
+      return result
+    },
+    free: (key) => last.get(key) ?? null,
+  }
+}

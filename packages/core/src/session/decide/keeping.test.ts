@@ -1,0 +1,82 @@
+import { Command, eventVersion } from '@holdfast/protocol'
+import { after } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { asked, events } from '../../testing/deciding.ts'
+import { answerOf } from '../decide.ts'
+import type { SessionState } from '../state.ts'
+import { viewOf } from '../view.ts'
+
+const pinned = after({ type: 'settings.changed', pinned: true })
+const pin = (state: SessionState, to?: boolean) =>
+  events(state, asked({ type: 'pinSession', ...(to !== undefined && { pinned: to }) }))
+
+describe('pinning a session', () => {
+  it('turns it round, or sets it, and says nothing where it is so already', () => {
+    expect(pin(after())).toEqual([{ type: 'settings.changed', pinned: true }])
+    expect(pin(pinned)).toEqual([{ type: 'settings.changed', pinned: false }])
+    expect(pin(after(), false)).toEqual([])
+    expect(pin(pinned, true)).toEqual([])
+    expect(pin(pinned, false)).toEqual([{ type: 'settings.changed', pinned: false }])
+  })
+
+  it('is no setting that a fork would inherit', () => {
+    expect(pinned.isPinned).toBe(true)
+    expect(pinned.settings).toEqual(after().settings)
+  })
+})
+
+describe('renaming a session', () => {
+  const rename = (state: SessionState, title: string) => events(state, asked({ type: 'rename', title }))
+
+  it('sets its title, without the spaces around it', () => {
+    expect(rename(after(), '  Harbour works ')).toEqual([{ type: 'settings.changed', title: 'Harbour works' }])
+  })
+
+  it('changes nothing where it is called so already', () => {
+    expect(rename(after({ type: 'settings.changed', title: 'Harbour' }), 'Harbour')).toEqual([])
+    expect(rename(after(), '')).toEqual([])
+  })
+
+  it.each(['two\nlines', 'a tab\t in it', '\u001b[31mred', 'a\u2028b', 'x'.repeat(201)])(
+    'refuses what is no title: %j',
+    (title) => {
+      expect(Command.safeParse({ type: 'rename', title }).success).toBe(false)
+    },
+  )
+})
+
+describe('moving a session to another folder', () => {
+  const trusted = after(
+    { type: 'trust.granted', tool: 'shell', scope: 'workspace' },
+    { type: 'trust.granted', tool: 'write_file', scope: 'session' },
+  )
+  const moved = after(
+    { type: 'trust.granted', tool: 'shell', scope: 'workspace' },
+    { type: 'trust.granted', tool: 'write_file', scope: 'session' },
+    { type: 'settings.changed', workdir: '/new' },
+  )
+
+  it('takes the real path that was found for it', () => {
+    const made = events(after(), asked({ type: 'moveWorkdir', workdir: '/link' }, { workdir: '/new' }))
+    expect(made).toEqual([{ type: 'settings.changed', workdir: '/new' }])
+    expect(events(moved, asked({ type: 'moveWorkdir', workdir: '/link' }, { workdir: '/new' }))).toEqual([])
+  })
+
+  it('leaves behind what the former workspace trusts, and nothing else', () => {
+    expect(trusted.trust).toHaveLength(2)
+    expect(moved.trust).toEqual([{ tool: 'write_file', scope: 'session' }])
+    expect(viewOf(moved).trust).toEqual(moved.trust)
+    expect(moved.origin).toEqual({ ...trusted.origin, workdir: '/new' })
+  })
+})
+
+describe('what such a command is answered', () => {
+  it.each([
+    [{ type: 'settings.changed', pinned: false } as const, { pinned: false }],
+    [{ type: 'settings.changed', title: '' } as const, { title: '' }],
+    [{ type: 'settings.changed', workdir: '/new' } as const, { workdir: '/new' }],
+    [{ type: 'settings.changed', mode: 'plan' } as const, {}],
+  ])('is what its record says: %j', (event, result) => {
+    expect(answerOf({ seq: 7, at: '', v: eventVersion[event.type], event })).toEqual({ seq: 7, result })
+  })
+})

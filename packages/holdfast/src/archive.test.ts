@@ -1,0 +1,121 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type HoldfastError, Stats } from '@holdfast/protocol'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createArchive } from './archive.ts'
+import type { Holdfast } from './holdfast.ts'
+import { openHoldfast } from './open.ts'
+import { openTestServer } from './server/testing/test-server.ts'
+import { type FilledStore, fillStore, placeIn } from './storage/testing/a-store.ts'
+
+let base = ''
+let filled: FilledStore
+let holdfast: Holdfast
+beforeAll(async () => {
+  base = mkdtempSync(join(tmpdir(), 'hf-archive-'))
+  const place = placeIn(base, 'sqlite')
+  filled = await fillStore(place, join(base, 'aside'))
+  holdfast = await openHoldfast({ store: place.url, environment: { HOLDFAST_HOME: join(base, 'home') } })
+})
+afterAll(async () => {
+  await holdfast.close()
+  rmSync(base, { recursive: true, force: true })
+})
+
+const openTest = () => openTestServer({ sessions: holdfast.sessions, archive: createArchive(holdfast) })
+
+describe('a server', () => {
+  it.each([
+    ['md', 'text/markdown; charset=utf-8', 'hello there'],
+    ['html', 'text/html; charset=utf-8', '<!doctype html>'],
+    ['json', 'application/json', '"messages"'],
+    ['jsonl', 'application/x-ndjson', '"holdfast-export"'],
+  ])('gives a session out as %s', async (format, mediaType, text) => {
+    await using test = await openTest()
+    const answer = await test.call(`/v1/sessions/${filled.talk}/export?format=${format}`)
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, mediaType])
+    expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="session.${format}"`)
+    expect((await answer.text()).toLowerCase()).toContain(text)
+  })
+
+  it('refuses an export of nothing, and of a form it does not know', async () => {
+    await using test = await openTest()
+    const missing = await test.call('/v1/sessions/calm-harbor-1/export')
+    expect(await missing.json()).toMatchObject({ error: { code: 'session_not_found' } })
+    expect((await test.call(`/v1/sessions/${filled.talk}/export?format=pdf`)).status).toBe(400)
+  })
+
+  it('takes back what another gave out, once, from an admin alone', async () => {
+    await using test = await openTest()
+    const given = await (await test.call(`/v1/sessions/${filled.talk}/export?format=jsonl`)).text()
+    const other = await openHoldfast({ store: 'memory:', environment: { HOLDFAST_HOME: join(base, 'other') } })
+    await using there = await openTestServer({ sessions: other.sessions, archive: createArchive(other) })
+    const send = (token: string) =>
+      there.call('/v1/import?name=talk.jsonl', {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
+        body: given,
+      })
+    expect((await send(there.tokens.driver)).status).toBe(403)
+    expect(await (await send(there.tokens.admin)).json()).toMatchObject({
+      files: [{ status: 'imported', session: filled.talk, format: 'holdfast' }],
+    })
+    expect(await (await send(there.tokens.admin)).json()).toMatchObject({ files: [{ status: 'same' }] })
+    expect(await other.exportMarkdown(filled.talk)).toBe(await holdfast.exportMarkdown(filled.talk))
+    await other.close()
+  })
+
+  const oddNames = ['../../list.txt', '..', '.', '', '\0', 'a\0b', '聊'.repeat(200), 'a/', '\\']
+  it.each(oddNames)('refuses a file %j that holds no session, and names no path of its own', async (name) => {
+    await using test = await openTest()
+    const answer = await test.call(`/v1/import?name=${encodeURIComponent(name)}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${test.tokens.admin}` },
+      body: 'a shopping list',
+    })
+    const text = await answer.text()
+    expect(answer.status).toBe(400)
+    expect(text).not.toContain(tmpdir())
+  })
+
+  it('says how much was said and used', async () => {
+    await using test = await openTest()
+    const ask = (days: number, token = test.tokens.admin) =>
+      test.call(`/v1/stats?days=${days}`, { headers: { authorization: `Bearer ${token}` } })
+    const stats = Stats.parse(await (await ask(2)).json())
+    expect(stats.sessions).toEqual({ listed: 3, pinned: 0, trashed: 1, unspoken: 0 })
+    expect(stats.total.calls).toBeGreaterThanOrEqual(5)
+    expect((await ask(0)).status).toBe(400)
+    expect((await ask(2, test.tokens.driver)).status).toBe(403)
+  })
+})
+
+describe('a runtime', () => {
+  it('backs its store up and looks it through while it runs', async () => {
+    const made = await holdfast.backup(join(base, 'copy.db'))
+    expect(made).toMatchObject({ url: `sqlite:${join(base, 'copy.db')}`, sessions: 4, lost: 0 })
+    expect(await holdfast.doctor()).toMatchObject({ isSound: true })
+    await expect(holdfast.backup(join(base, 'copy.db'))).rejects.toMatchObject({ code: 'bad_request' })
+  })
+
+  it('counts once for all who ask meanwhile, and shows each its days', async () => {
+    const [one, many] = await Promise.all([holdfast.stats({ days: 1 }), holdfast.stats({ days: 3660 })])
+    expect(many.models).toBe(one.models)
+    expect((await holdfast.stats()).models).not.toBe(one.models)
+  })
+
+  it('ends what it counts and looks through when it is closed', async () => {
+    const place = placeIn(base, 'jsonl')
+    const other = await openHoldfast({ store: place.url, environment: { HOLDFAST_HOME: join(base, 'closing') } })
+    const asked = [other.stats(), other.doctor()].map((work) => work.catch((error: HoldfastError) => error.code))
+    await other.close()
+    expect(await Promise.all(asked)).toEqual(['session_stopped', 'session_stopped'])
+  })
+
+  it('has nothing to look after in memory', async () => {
+    const other = await openHoldfast({ store: 'memory:', environment: { HOLDFAST_HOME: join(base, 'none') } })
+    await expect(other.stats()).rejects.toMatchObject({ code: 'bad_request' })
+    await other.close()
+  })
+})

@@ -1,0 +1,40 @@
+import { fault, ok, refuse } from '@holdfast/protocol'
+import type { Holdfast } from './holdfast.ts'
+import { formatNames } from './import/format.ts'
+import type { Archive } from './server/archive.ts'
+import { refusable } from './upkeep/upkeep.ts'
+
+/** What a server gives out and takes in of this runtime. */
+export function createArchive(holdfast: Pick<Holdfast, 'export' | 'import' | 'stats'>): Archive {
+  return {
+    /** The first piece is made before anything is answered: a name that fits nothing is a refusal, not half a file. */
+    export: (name, options) =>
+      refusable(async () => {
+        const pieces = holdfast.export(name, options)[Symbol.asyncIterator]()
+        const first = await pieces.next()
+        return (async function* () {
+          for (let next = first; !next.done; next = await pieces.next()) yield next.value
+        })()
+      }),
+    async importFile(path, { from }) {
+      const format = formatNames.find((one) => one === from)
+      if (from !== undefined && from !== 'auto' && format === undefined) {
+        return refuse(fault('bad_request', `from is auto, ${formatNames.join(', ')}.`, { from }))
+      }
+      const files = await holdfast.import(path, { from: format })
+      const [failed] = files.filter(({ status }) => status === 'failed' || status === 'skipped')
+      if (failed?.fault) {
+        const { code, message } = failed.fault
+        const why = message.replaceAll(path, 'The file')
+        return refuse(fault(code === 'storage_error' ? code : 'bad_request', why)) // a full disk is not the file's doing
+      }
+      return ok(
+        files.map(({ status, session, format: found, messages, remarks }) => ({
+          ...{ status, session, format: found, messages },
+          remarks: remarks.map(({ code, what, line }) => ({ code, what, ...(line !== null && { line }) })),
+        })),
+      )
+    },
+    stats: (options) => refusable(() => holdfast.stats(options)),
+  }
+}

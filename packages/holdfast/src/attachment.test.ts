@@ -1,0 +1,162 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Attachment, attach, connectHoldfast, createLiveView } from '@holdfast/client'
+import { type Frame, orThrow, type Role, type Sessions } from '@holdfast/protocol'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Holdfast } from './holdfast.ts'
+import { openHoldfast } from './open.ts'
+import { hashToken, openServer } from './server/index.ts'
+
+describe.each(['here', 'across the network'])('an attachment %s', (where) => {
+  let home = ''
+  let holdfast: Holdfast
+  let sessions: Sessions
+  const closing: (() => Promise<unknown>)[] = []
+
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'holdfast-attachment-'))
+    const environment = { HOLDFAST_HOME: home, DEMO_PACE: '0', PATH: process.env['PATH'] }
+    holdfast = await openHoldfast({ store: 'memory:', environment })
+    closing.push(() => holdfast.close())
+    sessions = holdfast.sessions
+    if (where === 'here') return
+    const token = 'a'.repeat(30)
+    const tokens = [{ hash: hashToken(token), role: 'admin' as const }]
+    const options = { host: '127.0.0.1', port: 0, tokens, pageDir: null, version: '0', now: Date.now }
+    const server = orThrow(await openServer({ ...options, sessions, onProblem: () => undefined }))
+    closing.unshift(() => server.close())
+    sessions = connectHoldfast({ url: server.url, token })
+  })
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close()
+    await rm(home, { recursive: true, force: true })
+  })
+
+  const start = async (prompt: string, model = 'demo/agent') => {
+    const session = await holdfast.startSession({ workdir: home, model })
+    await session.seedMessages([
+      { role: 'user', content: prompt },
+      { role: 'assistant', content: `of ${prompt}` },
+    ])
+    return session
+  }
+  const textsOf = (frame: Frame | undefined) =>
+    frame?.type === 'snapshot' ? frame.messages.map((message) => ('text' in message ? message.text : '')) : []
+
+  /** The frames as they come, one at a time, and an end to them. */
+  const framesOf = (attachment: Attachment) => {
+    const closed = new AbortController()
+    const frames = attachment.handle.subscribe({ signal: closed.signal })[Symbol.asyncIterator]()
+    const next = async (fits: (frame: Frame) => boolean): Promise<Frame | undefined> => {
+      for (;;) {
+        const { value, done } = await frames.next()
+        if (done || fits(value)) return done ? undefined : value
+      }
+    }
+    const end = async () => {
+      closed.abort()
+      await frames.return?.(undefined)
+    }
+    closing.unshift(end)
+    return { next, end }
+  }
+  const isSnapshot = ({ type }: Frame) => type === 'snapshot'
+  const roleIn = async (name: string, client: string): Promise<Role | null> =>
+    (await holdfast.getSession(name)).subscriberRole(client)
+
+  it('moves to a session that is stored: its history, branches and metadata, in the same role', async () => {
+    const [one, two] = [await start('one'), await start('two')]
+    await two.setHistory([{ role: 'user', content: 'two anew' }])
+    const attachment = await attach(sessions, one.id, { client: 'editor' })
+    const { next } = framesOf(attachment)
+    expect(textsOf(await next(isSnapshot))).toEqual(['one', 'of one'])
+    expect(await roleIn(one.id, 'editor')).toBe('driver')
+
+    const loaded = await attachment.loadSession(two.id)
+    const snapshot = await next(isSnapshot)
+    expect(snapshot).toMatchObject({ sessionId: two.id })
+    expect(textsOf(snapshot)).toEqual(['two anew'])
+    expect(attachment.session.id).toBe(two.id)
+    expect(attachment.handle.id).toBe(two.id)
+    expect(await loaded.listBranches()).toHaveLength(1)
+    expect((await loaded.metadata()).title).toBe('two')
+    expect(await roleIn(two.id, 'editor')).toBe('driver')
+    expect((await (await holdfast.getSession(one.id)).messages()).length).toBe(2) // it stays under its id
+
+    await attachment.session.seedMessages([{ role: 'user', content: 'more' }], { as: 'editor' })
+    const said = await next((frame) => frame.type === 'record' && frame.record.event.type === 'user.said')
+    expect(said).toMatchObject({ record: { event: { content: [{ text: 'more' }] } } })
+  })
+
+  it('only watches where another drives, and where it only watched before', async () => {
+    const [one, two, three] = [await start('one'), await start('two'), await start('three')]
+    const other = framesOf(await attach(sessions, two.id, { client: 'other' }))
+    await other.next(isSnapshot)
+    const attachment = await attach(sessions, one.id, { client: 'editor' })
+    const { next } = framesOf(attachment)
+    await next(isSnapshot)
+    await attachment.loadSession(two.id)
+    await next(isSnapshot)
+    expect([await roleIn(two.id, 'other'), await roleIn(two.id, 'editor')]).toEqual(['driver', 'viewer'])
+    await attachment.loadSession(three.id)
+    await next(isSnapshot)
+    expect(await roleIn(three.id, 'editor')).toBe('viewer')
+  })
+
+  it('begins a new session in the same folder and with the same model', async () => {
+    const one = await start('one')
+    await one.setThinkingLevel('high')
+    const attachment = await attach(sessions, one.id, { client: 'editor' })
+    const { next } = framesOf(attachment)
+    await next(isSnapshot)
+    const begun = await attachment.newSession()
+    expect(begun.id).not.toBe(one.id)
+    expect(textsOf(await next(isSnapshot))).toEqual([])
+    expect(await begun.metadata()).toMatchObject({ workspace: (await one.metadata()).workspace, model: 'demo/agent' })
+    expect(await roleIn(begun.id, 'editor')).toBe('driver')
+    expect((await holdfast.list()).sessions.map(({ id }) => id)).toContain(one.id)
+  })
+
+  it('does not leave a turn that runs, unless it is to be aborted', async () => {
+    const [one, two] = [await holdfast.startSession({ workdir: home }), await start('two')]
+    await one.sendPrompt('run sleep 100') // asks whether it may, and waits
+    const attachment = await attach(sessions, one.id, { client: 'editor' })
+    const { next } = framesOf(attachment)
+    await next((frame) => frame.type === 'record' || isSnapshot(frame))
+    await expect(attachment.loadSession(two.id)).rejects.toMatchObject({ code: 'turn_running' })
+    await expect(attachment.newSession()).rejects.toMatchObject({ code: 'turn_running' })
+    expect(attachment.session.id).toBe(one.id)
+    await attachment.loadSession(two.id, { running: 'abort' })
+    expect(await next((frame) => frame.type === 'snapshot' && frame.sessionId === two.id)).toBeDefined()
+    expect(await one.status()).toBe('idle')
+  })
+
+  it('stays where it is when there is no such session', async () => {
+    const one = await start('one')
+    const attachment = await attach(sessions, one.id)
+    await expect(attachment.loadSession('calm-harbor-999999')).rejects.toMatchObject({ code: 'session_not_found' })
+    expect(attachment.session.id).toBe(one.id)
+    expect((await attachment.loadSession(one.id)).id).toBe(one.id)
+  })
+
+  it('takes a live view along', async () => {
+    const [one, two] = [await start('one'), await start('two')]
+    const attachment = await attach(sessions, one.id, { client: 'editor' })
+    const view = createLiveView(attachment.handle, { client: attachment.client })
+    closing.unshift(async () => view.close())
+    const until = (text: string) =>
+      new Promise<void>((resolve) => {
+        const look = () => {
+          if (view.messages.some((message) => 'text' in message && message.text === text)) resolve()
+        }
+        view.subscribe(look)
+        look()
+      })
+    await until('of one')
+    await attachment.loadSession(two.id)
+    await until('of two')
+    expect(view.meta?.id).toBe(two.id)
+    expect(view.messages).toHaveLength(2)
+  })
+})

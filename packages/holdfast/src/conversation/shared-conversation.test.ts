@@ -1,0 +1,77 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Holdfast } from '../holdfast.ts'
+import { openHoldfast } from '../open.ts'
+import { openConversations } from '../open-conversations.ts'
+
+describe('a conversation', () => {
+  let home = ''
+  const environment = () => ({ HOLDFAST_HOME: home, DEMO_PACE: '0', PATH: process.env['PATH'] })
+  const options = () => ({ environment: environment(), onProblem: () => undefined })
+  beforeEach(async () => {
+    home = await mkdtemp(join(tmpdir(), 'holdfast-shared-'))
+  })
+  afterEach(async () => {
+    await rm(home, { recursive: true, force: true })
+  })
+
+  it('that another process holds is told of by save, and what was added goes in when it is free', async () => {
+    const [first, second] = [await openConversations(options()), await openConversations(options())]
+    first.addMessage('one', 'user', 'mine')
+    await first.save('one')
+    second.addMessage('one', 'user', 'theirs')
+    await expect(second.save('one')).rejects.toMatchObject({ code: 'session_locked' })
+    expect((await second.getHistory('one')).map(({ content }) => content)).toEqual(['mine', 'theirs'])
+    await first.close()
+    await expect(second.save('one')).rejects.toMatchObject({ code: 'session_locked' }) // of the look at its history
+    await second.save('one')
+    expect((await second.getHistory('one')).map(({ content }) => content)).toEqual(['mine', 'theirs'])
+    await second.close()
+  })
+
+  describe('in a runtime', () => {
+    let holdfast: Holdfast
+    beforeEach(async () => {
+      holdfast = await openHoldfast(options())
+    })
+    afterEach(async () => {
+      await holdfast.close()
+    })
+
+    it('goes on with a model of ours, which is told its system message, its calls and their results', async () => {
+      const conversations = holdfast.conversations({ workdir: home })
+      conversations.addMessage('one', 'system', 'Be brief.')
+      conversations.addMessage('one', 'user', 'what is there?')
+      conversations.addFullMessage('one', {
+        role: 'assistant',
+        content: 'Let me see.',
+        toolCalls: [{ id: 'a', tool: 'look', args: {} }],
+      })
+      await conversations.save('one')
+      conversations.addFullMessage('one', { role: 'tool', content: 'a ship', toolCallId: 'a' })
+      await conversations.save('one')
+      const session = await holdfast.getOrCreate('one')
+      await session.sendPrompt('list')
+      for await (const frame of session.subscribe({ after: 0 }))
+        if (frame.type === 'record' && frame.record.event.type === 'turn.ended' && frame.record.event.turn === 1) break
+      const history = await conversations.getHistory('one')
+      expect(history.slice(0, 5)).toEqual([
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content: 'what is there?' },
+        { role: 'assistant', content: 'Let me see.', toolCalls: [{ id: 'a', tool: 'look', args: {} }] },
+        { role: 'tool', content: 'a ship', toolCallId: 'a' },
+        { role: 'user', content: 'list' },
+      ])
+      expect(history.at(-1)).toMatchObject({ role: 'assistant' })
+      const used = history.find((one) => one.role === 'assistant' && one.toolCalls && one.content !== 'Let me see.')
+      const [call] = (used?.toolCalls ?? []) as readonly { readonly id: string }[]
+      expect(history.find(({ toolCallId }) => toolCallId === call?.id)).toMatchObject({ role: 'tool' })
+      // And shows exactly the last of them, where they are an answer of that model.
+      conversations.truncateHistory('one', 1)
+      expect(await conversations.getHistory('one')).toEqual(history.slice(-1))
+      await conversations.close()
+    })
+  })
+})

@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { openImportHouse, sessionOf } from '../testing/import-house.ts'
+
+const session_id = '20260313-090000-9f4a1d586fb7fb49'
+const meta = { type: 'meta', session_id, title: 'Harbour', tunnel_events_complete: true }
+const said = (role: string, text: string) => ({
+  ...{ type: 'message', session_id },
+  message: { role, content: [{ type: 'text', text }] },
+})
+const event = (number: number, data: unknown = { chunk: 'he' }) => ({
+  ...{ type: 'tunnel_event', session_id },
+  tunnel_event: { event_id: `ev-${number}`, stream_id: 's1', type: 'text', data },
+})
+const cost = { type: 'cost', session_id, cost: { total_cost_usd: 0.25, by_model: { odd: [1, null] } } }
+
+describe('events that clients of ggcode left', () => {
+  const lines = [meta, event(1), said('user', 'hello'), event(2), event(2, 'again'), said('assistant', 'hi'), cost]
+
+  it('are kept word for word, once each, in their place, and so is the cost it alone understands', async () => {
+    using house = await openImportHouse()
+    const file = await house.importLines('a.jsonl', lines)
+    const records = await house.records(sessionOf(file))
+    expect(records.flatMap(({ event: one }) => (one.type === 'client.said' ? [one] : []))).toEqual([
+      {
+        type: 'client.said',
+        event: { eventId: 'ev-1', streamId: 's1', type: 'text', data: { chunk: 'he' } },
+        complete: true,
+      },
+      { type: 'client.said', event: { eventId: 'ev-2', streamId: 's1', type: 'text', data: { chunk: 'he' } } },
+      { type: 'client.said', event: { eventId: 'ggcode.cost.7', type: 'ggcode.cost', data: cost.cost } },
+    ])
+    const types = records.map(({ event: one }) => one.type)
+    expect(types.indexOf('client.said')).toBeLessThan(types.indexOf('user.said'))
+    expect((await house.state(sessionOf(file))).clientEventsComplete).toBe(true)
+    expect(JSON.stringify(await house.request(sessionOf(file)))).not.toContain('chunk')
+  })
+
+  it('are there once more when the file has grown, and no session is made anew', async () => {
+    using house = await openImportHouse()
+    const first = await house.importLines('a.jsonl', lines.slice(0, -1))
+    const grown = await house.importLines('a.jsonl', [...lines.slice(0, -1), event(3), said('user', 'more')])
+    expect([first.status, grown.status]).toEqual(['imported', 'grown'])
+    expect(sessionOf(grown)).toBe(sessionOf(first))
+  })
+})

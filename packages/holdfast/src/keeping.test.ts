@@ -1,0 +1,216 @@
+import { mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Session } from '@holdfast/client'
+import { orThrow } from '@holdfast/protocol'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Holdfast } from './holdfast.ts'
+import { type OpenOptions, openHoldfast } from './open.ts'
+
+let home = ''
+let holdfast: Holdfast
+
+const open = (options: OpenOptions = {}) =>
+  openHoldfast({ environment: { HOLDFAST_HOME: home, DEMO_PACE: '0' }, ...options })
+
+beforeEach(async () => {
+  home = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-keeping-')))
+  holdfast = await open()
+})
+afterEach(async () => {
+  await holdfast.close()
+  await rm(home, { recursive: true, force: true })
+})
+
+/** Until the turn is over that the prompt begins; answers with what the tools returned. */
+async function ask(session: Session, content: string): Promise<string> {
+  for await (const frame of session.subscribe()) {
+    if (frame.type === 'snapshot') await session.sendPrompt(content)
+    if (frame.type === 'record' && frame.record.event.type === 'turn.ended') break
+  }
+  const last = (await session.messages()).findLast(({ kind }) => kind === 'assistant')
+  return last?.kind === 'assistant' ? last.text : ''
+}
+
+async function spoken(prompt = 'hello', workdir = home): Promise<Session> {
+  const session = await holdfast.startSession({ workdir, model: 'demo/agent' })
+  await ask(session, prompt)
+  return session
+}
+
+/** What the model of a session was told apart from messages, each time it changed. */
+async function systemTexts(id: string): Promise<readonly string[]> {
+  const handle = orThrow(await holdfast.sessions.open(id))
+  const { seq: head } = orThrow(await handle.snapshot())
+  const texts: string[] = []
+  for await (const frame of handle.subscribe({ after: 0 })) {
+    if (frame.type !== 'record') continue
+    const { event, seq } = frame.record
+    if (event.type === 'context.changed') {
+      let text = ''
+      for await (const chunk of orThrow(await handle.blob(event.system))) text += Buffer.from(chunk).toString()
+      texts.push(text)
+    }
+    if (seq === head) break
+  }
+  return texts
+}
+
+const idsIn = async () => (await holdfast.list()).sessions.map(({ id }) => id)
+const idsOf = ({ sessions }: Awaited<ReturnType<Holdfast['trash']>>) => sessions.map(({ id }) => id)
+const tomorrow = () => new Date(Date.now() + 24 * 3_600_000)
+
+describe('keeping sessions', () => {
+  it('puts one into the trash, gives it back, and lets go of it for good', async () => {
+    const session = await spoken()
+    expect(await holdfast.delete(session.id)).toMatchObject({ count: 1, dryRun: false })
+    expect([await idsIn(), idsOf(await holdfast.trash())]).toEqual([[], [session.id]])
+    await expect(holdfast.getSession(session.id)).rejects.toMatchObject({ code: 'session_trashed' })
+    expect((await holdfast.restore(session.id)).id).toBe(session.id)
+    expect(await idsIn()).toEqual([session.id])
+    await holdfast.delete(session.id)
+    expect(await holdfast.emptyTrash()).toMatchObject({ count: 1 })
+    expect(idsOf(await holdfast.trash())).toEqual([])
+    await expect(holdfast.restore(session.id)).rejects.toMatchObject({ code: 'session_not_found' })
+  })
+
+  it('does not start another under the key of one that is in the trash', async () => {
+    const session = await holdfast.getOrCreate('job-1', { workdir: home, model: 'demo/agent' })
+    await ask(session, 'hello')
+    await holdfast.delete(session.id)
+    await expect(holdfast.getOrCreate('job-1', { workdir: home })).rejects.toMatchObject({ code: 'session_trashed' })
+    await holdfast.restore(session.id)
+    expect((await holdfast.getOrCreate('job-1')).id).toBe(session.id)
+  })
+
+  it('prunes by days or by a date, and clears all, but never what is pinned', async () => {
+    const session = await spoken()
+    const pinned = await spoken()
+    expect(await holdfast.pinSession(pinned.id)).toBe(true)
+    expect(await holdfast.prune(1)).toMatchObject({ count: 0, stayed: [] })
+    const stays = { stayed: [{ id: pinned.id, reason: 'pinned' }] }
+    expect(await holdfast.cleanupOlderThan(tomorrow(), { dryRun: true })).toMatchObject({ count: 1, ...stays })
+    expect(await idsIn()).toEqual([pinned.id, session.id])
+    expect(await holdfast.prune({ before: tomorrow() })).toMatchObject({ count: 1, ...stays })
+    await holdfast.restore(session.id)
+    expect(await holdfast.clearAll({ workspace: '/elsewhere' })).toMatchObject({ count: 0, stayed: [] })
+    expect(await holdfast.clearAll()).toMatchObject({ count: 1, ...stays })
+    expect(await holdfast.pinSession(pinned.id)).toBe(false)
+    expect(await holdfast.clearAll()).toMatchObject({ count: 1, stayed: [] })
+  })
+
+  it('refuses a date that is none', async () => {
+    await expect(holdfast.cleanupOlderThan(new Date('never'))).rejects.toMatchObject({ code: 'bad_request' })
+  })
+
+  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY, 365_001, '30', null, undefined, { before: null }])(
+    'refuses %j as an age, and takes nothing',
+    async (age) => {
+      const session = await spoken()
+      const given = age as number // as a program without types gives it
+      await expect(holdfast.prune(given)).rejects.toMatchObject({ name: 'HoldfastError', code: 'bad_request' })
+      expect(await idsIn()).toEqual([session.id])
+    },
+  )
+
+  it.each([undefined, null, 7, {}])('refuses %j as a name', async (name) => {
+    const given = name as string // as a program without types gives it
+    await expect(holdfast.delete(given)).rejects.toMatchObject({ name: 'HoldfastError', code: 'bad_id' })
+    await expect(holdfast.restore(given)).rejects.toMatchObject({ name: 'HoldfastError', code: 'bad_id' })
+  })
+
+  it('writes no session out in a form that it does not know, and names those it knows', async () => {
+    const session = await spoken()
+    const format = 'exe' as 'md' // as a program without types gives it
+    await expect(Array.fromAsync(holdfast.export(session.id, { format }))).rejects.toMatchObject({
+      code: 'bad_request',
+      message: "A session is written out as md, html, json, jsonl, not as 'exe'.",
+    })
+  })
+
+  it('renames one, and lets it go by its first line again', async () => {
+    const session = await spoken('hello\nand more')
+    const title = async () => (await holdfast.list()).sessions[0]?.title
+    expect(await title()).toBe('hello')
+    await holdfast.rename(session.id, 'Harbour works')
+    expect(await title()).toBe('Harbour works')
+    await holdfast.rename(session.id, '')
+    expect(await title()).toBe('hello')
+    await expect(holdfast.rename(session.id, 'two\nlines')).rejects.toMatchObject({ code: 'bad_request' })
+  })
+
+  it('remembers names and pins across processes', async () => {
+    const session = await spoken()
+    await holdfast.rename(session.id, 'Harbour works')
+    await holdfast.pinSession(session.id, true)
+    await holdfast.close()
+    holdfast = await open()
+    expect((await holdfast.list()).sessions).toMatchObject([{ id: session.id, title: 'Harbour works', pinned: true }])
+  })
+
+  it('goes on with the session in which someone spoke last, whatever is pinned', async () => {
+    const pinned = await spoken()
+    const last = await spoken()
+    await holdfast.pinSession(pinned.id)
+    expect((await holdfast.latest(home))?.id).toBe(last.id)
+  })
+
+  it('keeps nothing of a session in which nobody spoke', async () => {
+    const silent = await holdfast.startSession({ workdir: home, model: 'demo/agent' })
+    await holdfast.stopSession(silent.id)
+    expect([await idsIn(), idsOf(await holdfast.trash())]).toEqual([[], []])
+    await expect(holdfast.getSession(silent.id)).rejects.toMatchObject({ code: 'session_not_found' })
+  })
+
+  it('moves old sessions into the trash by itself only if told to', async () => {
+    const session = await spoken()
+    await holdfast.close()
+    const pruned = Promise.withResolvers<number>()
+    const retention = { days: 1e-9, onPruned: ({ count }: { readonly count: number }) => pruned.resolve(count) }
+    holdfast = await open({ retention })
+    expect(await pruned.promise).toBe(1)
+    expect(idsOf(await holdfast.trash())).toEqual([session.id])
+  })
+
+  it.each([0, -1, Number.NaN])('refuses to keep sessions for %s days', async (days) => {
+    await expect(open({ retention: { days } })).rejects.toMatchObject({ code: 'bad_request' })
+  })
+})
+
+describe('a session whose folder was moved', () => {
+  it('works in the new place from its next step on, and says so to the model', async () => {
+    const [from, to] = [join(home, 'from'), join(home, 'to')]
+    await mkdir(from)
+    await writeFile(join(from, 'harbour.txt'), 'ships')
+    const session = await spoken('list', from)
+    await rename(from, to)
+    await symlink(to, join(home, 'link'))
+    await session.moveWorkdir(join(home, 'link'))
+    expect(await session.metadata()).toMatchObject({ workspace: to })
+    expect((await holdfast.list({ workspace: to })).sessions.map(({ id }) => id)).toEqual([session.id])
+    expect((await holdfast.list({ workspace: from })).sessions).toEqual([])
+    expect(await ask(session, 'read harbour.txt')).toContain('ships')
+    const told = await systemTexts(session.id)
+    expect(told.map((text) => [text.includes(from), text.includes(to)])).toEqual([
+      [true, false],
+      [false, true],
+    ])
+  })
+
+  it('leaves behind what its former folder trusts', async () => {
+    const to = join(home, 'to')
+    await mkdir(to)
+    const session = await spoken()
+    await session.setToolTrust('write_file', 'workspace')
+    await session.setToolTrust('edit_file', 'session')
+    expect(await session.listToolTrust()).toHaveLength(2)
+    await session.moveWorkdir(to)
+    expect(await session.listToolTrust()).toEqual([{ tool: 'edit_file', scope: 'session' }])
+  })
+
+  it('stays where it is if there is no such folder', async () => {
+    const session = await spoken()
+    await expect(session.moveWorkdir(join(home, 'nowhere'))).rejects.toMatchObject({ code: 'bad_workdir' })
+    expect(await session.metadata()).toMatchObject({ workspace: home })
+  })
+})

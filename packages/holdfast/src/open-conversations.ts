@@ -1,0 +1,22 @@
+import type { Conversations, ConversationsOptions } from './conversation/conversations.ts'
+import type { OpenOptions } from './open.ts'
+
+export type OpenConversationsOptions = ConversationsOptions &
+  Pick<OpenOptions, 'store' | 'mirror' | 'environment' | 'onProblem'>
+
+/**
+ * Opens a store for a program with its own loop: `sqlite:PATH`, `jsonl:DIR` or `memory:`, by default the user's own. Throws
+ * a `HoldfastError` that says why it cannot. Closing saves every conversation, then lets go of the store.
+ */
+export async function openConversations(options: OpenConversationsOptions = {}): Promise<Conversations> {
+  const { workdir, ...open } = options
+  const { openHoldfast } = await import('./open.ts') // whoever wants a store alone need not load all parts
+  const holdfast = await openHoldfast(open)
+  const conversations = holdfast.conversations({ workdir })
+  let closing: Promise<void> | null = null
+  const close = () => {
+    closing ??= conversations.close().finally(() => holdfast.close())
+    return closing
+  }
+  return { ...conversations, close, [Symbol.asyncDispose]: close }
+}

@@ -1,0 +1,44 @@
+import { connectHoldfast, createSession } from '@holdfast/client'
+import { orThrow } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { openHouseServer } from '../testing/house-server.ts'
+
+type Test = Awaited<ReturnType<typeof openHouseServer>>
+
+async function keptBy({ house }: Test) {
+  const records = await house.store.read(house.handle.id, { after: 0, limit: 1000 })
+  return records.flatMap((record) =>
+    !('lost' in record) && record.event.type === 'client.said' ? [record.event.event.eventId] : [],
+  )
+}
+
+describe('events of clients', () => {
+  it('are kept once each, though no command id says that they were sent before', async () => {
+    await using test = await openHouseServer()
+    const send = (eventId: string) =>
+      test.post(
+        `${test.path}/commands`,
+        JSON.stringify({ type: 'appendClientEvent', event: { eventId, type: 'shown' } }),
+      )
+    const first = await send('one')
+    const again = await send('one')
+    expect([first.status, again.status]).toEqual([202, 202])
+    expect(await again.json()).toEqual(await first.json())
+    await send('two')
+    const sessions = connectHoldfast({ url: test.server.url, token: test.tokens.driver })
+    const session = createSession(orThrow(await sessions.open(test.house.handle.id)))
+    await session.appendClientEvent({ eventId: 'one', type: 'shown' })
+    await session.appendClientEvent({ eventId: 'three', type: 'shown' })
+    await session.appendClientEvent({ eventId: 'three', type: 'shown' })
+    expect(await keptBy(test)).toEqual(['one', 'two', 'three'])
+  })
+
+  it('are not taken for another command, whatever their id', async () => {
+    await using test = await openHouseServer()
+    const session = createSession(test.house.handle)
+    await session.addSystemMessage('a note', 'info', { commandId: 'event-one' })
+    const ids = ['one', '\ud800', '\ud801', 'é', 'e\u0301', 'x'.repeat(200)]
+    for (const eventId of ids) await session.appendClientEvent({ eventId, type: 'shown' })
+    expect(await keptBy(test)).toEqual(ids)
+  })
+})

@@ -1,0 +1,30 @@
+import { orThrow, type Recorded } from '@holdfast/protocol'
+import { entryOf, recordAt, said, sessionId } from '@holdfast/testkit/contracts'
+import { describe, expect, it } from 'vitest'
+import { searchSessions } from './memory-search.ts'
+import type { MemorySession } from './memory-session.ts'
+
+const length = 2000
+
+describe('searching what is held in memory', () => {
+  it('looks at each record a few times, however long the session is', async () => {
+    let lookedAt = 0
+    const records = Array.from({ length }, (_, index): Recorded => {
+      const { record } = recordAt(index + 1, said(index === length - 1 ? 'a needle' : 'hay'))
+      return {
+        ...record,
+        get seq() {
+          lookedAt += 1
+          return record.seq
+        },
+      }
+    })
+    const session: MemorySession = {
+      ...{ id: sessionId(1), order: 1, parent: null, base: 0, records, blobs: [], head: length, epoch: 1, owner: null },
+      ...{ entry: entryOf(1), draft: null, snapshot: null, trashedAt: null },
+    }
+    const found = orThrow(await searchSessions(new Map([[session.id, session]]), { text: 'needle', limit: 5 }))
+    expect(found.hits.map(({ message }) => message)).toEqual([length])
+    expect(lookedAt).toBeLessThan(4 * length)
+  })
+})

@@ -1,0 +1,225 @@
+import { mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createFaultyStore, openHouse } from '@holdfast/testkit'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import type { Holdfast } from './holdfast.ts'
+import { openHoldfast } from './open.ts'
+import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
+import { createMemoryStore } from './store/memory/memory-store.ts'
+import { createStoredSessions } from './stored-sessions.ts'
+
+describe('the store of a runtime', () => {
+  let home = ''
+  let holdfast: Holdfast
+  const environment = () => ({ HOLDFAST_HOME: home, DEMO_PACE: '0', PATH: process.env['PATH'] })
+  beforeEach(async () => {
+    home = await realpath(await mkdtemp(join(tmpdir(), 'holdfast-stored-')))
+    holdfast = await openHoldfast({ environment: environment() })
+  })
+  afterEach(async () => {
+    await holdfast.close()
+    await rm(home, { recursive: true, force: true })
+  })
+  const talk = async () => {
+    const session = await holdfast.startSession({ workdir: home })
+    await session.seedMessages([
+      { role: 'user', content: 'what is there?' },
+      { role: 'assistant', content: 'A ship.' },
+    ])
+    return session
+  }
+
+  it('loads a session without waking it, and takes no command for it', async () => {
+    const { id } = await talk()
+    await holdfast.stopSession(id)
+    const loaded = await holdfast.load(id)
+    expect((await loaded.messages()).map((one) => ('text' in one ? one.text : ''))).toEqual([
+      'what is there?',
+      'A ship.',
+    ])
+    expect(await loaded.metadata()).toMatchObject({ id, title: 'what is there?', provider: 'demo' })
+    expect(holdfast.listSessions()).toEqual([])
+    const whole = loaded as Awaited<ReturnType<Holdfast['getSession']>> // what a program without types may do
+    await expect(whole.sendPrompt('go on')).rejects.toMatchObject({ code: 'session_stopped' })
+    expect(holdfast.listSessions()).toEqual([])
+    await expect(holdfast.load('calm-harbor-999999')).rejects.toMatchObject({ code: 'session_not_found' })
+  })
+
+  it('has nothing left to save', async () => {
+    const session = await talk()
+    await holdfast.save(session)
+    await holdfast.save(session.id)
+    await expect(holdfast.save('calm-harbor-999999')).rejects.toMatchObject({ code: 'session_not_found' })
+  })
+
+  it('wakes nothing to save it', async () => {
+    const { id } = await talk()
+    await holdfast.stopSession(id)
+    await holdfast.save(id)
+    expect(holdfast.listSessions()).toEqual([])
+  })
+
+  it('says where it lies, and where it would lie', async () => {
+    const data = join(home, 'data')
+    expect([holdfast.dir(), holdfast.defaultDir()]).toEqual([data, data])
+    for (const [store, dir] of [
+      ['memory:', null],
+      [`jsonl:${join(home, 'logs')}`, join(home, 'logs')],
+      [`sqlite:${join(home, 'a.db')}`, home],
+    ] as const) {
+      const other = await openHoldfast({ environment: environment(), store })
+      expect([other.dir(), other.defaultDir()]).toEqual([dir, data])
+      await other.close()
+    }
+  })
+
+  it('knows a workspace by one path, however it is written', async () => {
+    await mkdir(join(home, 'work'))
+    await symlink(join(home, 'work'), join(home, 'link'))
+    for (const path of ['work', 'work/', 'link', 'link/../work'])
+      expect(await holdfast.normalizeWorkspacePath(join(home, path))).toBe(join(home, 'work'))
+    expect(await holdfast.normalizeWorkspacePath(`${home}/gone/`)).toBe(join(home, 'gone'))
+    expect(await holdfast.currentWorkspacePath()).toBe(await realpath('.'))
+  })
+
+  it('has a row for a session once someone spoke, and writes none for another', async () => {
+    const [silent, spoken] = [await holdfast.startSession({ workdir: home }), await talk()]
+    expect(await holdfast.ensureMeta(silent.id)).toBeNull()
+    expect(await holdfast.hasUserInteraction(silent)).toBe(false)
+    expect(await holdfast.ensureMeta(spoken.id)).toMatchObject({ id: spoken.id, title: 'what is there?' })
+    expect(await holdfast.hasUserInteraction(spoken)).toBe(true)
+    await spoken.setHistory([])
+    expect(await holdfast.hasUserInteraction(spoken.id)).toBe(true)
+    expect((await holdfast.list()).sessions.map(({ id }) => id)).toEqual([spoken.id])
+  })
+
+  it('does not take what only a program said for a person’s word', async () => {
+    const session = await holdfast.startSession({ workdir: home })
+    await session.seedMessages([{ role: 'assistant', content: 'Welcome.' }])
+    expect(await holdfast.hasUserInteraction(session)).toBe(false)
+  })
+
+  it('writes a session out as markdown', async () => {
+    const session = await talk()
+    expect(await holdfast.exportSessionMarkdown(session)).toBe(await holdfast.exportMarkdown(session.id))
+    expect(await holdfast.exportSessionMarkdown(session)).toContain('A ship.')
+  })
+
+  it('keeps a client’s own events word for word, once each, for other clients and no model', async () => {
+    const session = await talk()
+    const event = {
+      eventId: 'ev-000000007',
+      streamId: 's1',
+      type: 'text',
+      data: { id: 'm1', chunk: 'he', done: false },
+    }
+    const odd = { eventId: `"${'ö'.repeat(150)}`, type: 'text' }
+    expect(await session.clientEventsComplete()).toBe(false)
+    await holdfast.appendClientEvent(session.id, event)
+    await holdfast.appendClientEvent(session.id, { ...event, data: 'another' })
+    await session.appendClientEvent(odd, { complete: true })
+    await session.appendClientEvent(odd)
+    expect(await session.clientEventsComplete()).toBe(true)
+    await session.sendPrompt('list')
+    const kept: unknown[] = []
+    for await (const frame of session.subscribe({ after: 0 })) {
+      if (frame.type !== 'record') continue
+      const said = frame.record.event
+      if (said.type === 'client.said') kept.push(said.event)
+      if (said.type === 'turn.ended' && said.turn === 1) break
+    }
+    expect(kept).toEqual([event, odd])
+    const words = (await session.messages()).map((one) => ('text' in one ? one.text : ''))
+    expect(words.some((text) => text.includes('chunk'))).toBe(false)
+    await expect(session.appendClientEvent({ eventId: '', type: 'x' })).rejects.toMatchObject({ code: 'bad_request' })
+  })
+
+  it('takes a call and its result one after the other', async () => {
+    const session = await talk()
+    const toolCalls = [{ id: 'a', tool: 'look', args: {} }]
+    await holdfast.appendMessage(session.id, { role: 'assistant', content: 'Let me see.', toolCalls })
+    await holdfast.appendMessage(session.id, { role: 'tool', toolCallId: 'a', content: 'a ship' })
+    const call = (await session.messages()).find(({ kind }) => kind === 'tool_call')
+    expect(call).toMatchObject({ call: { tool: 'look', status: 'complete', result: { text: 'a ship' } } })
+    const orphan = { role: 'tool' as const, toolCallId: 'a', content: 'again' }
+    await expect(holdfast.appendMessage(session.id, orphan)).rejects.toMatchObject({ code: 'bad_request' })
+    expect(await session.metadata()).toMatchObject({ turnCount: 1 })
+  })
+})
+
+describe('a store that refuses', () => {
+  it('makes save reject, until it takes writes again', async () => {
+    const inner = createMemoryStore()
+    const lookups: unknown[] = []
+    const find: typeof inner.find = async (name) => {
+      lookups.push(name)
+      return inner.find(name)
+    }
+    const store = createFaultyStore({ ...inner, find })
+    const { roster, handle, clock } = await openHouse({ store, blobs: createMemoryBlobs() })
+    const { save } = createStoredSessions({
+      roster,
+      getSession: () => Promise.reject(new Error('nothing has to be opened for it')),
+      place: { kind: 'memory', url: 'memory:' },
+      home: { dataDir: '' },
+    })
+    await save(handle.id)
+    store.breakDown()
+    expect(await handle.submit({ type: 'addSystemMessage', text: 'full' })).toMatchObject({ ok: false })
+    const refused = { code: 'storage_error', details: { session: handle.id } }
+    await expect(save(handle)).rejects.toMatchObject(refused)
+    lookups.length = 0
+    await expect(save(handle.id)).rejects.toMatchObject(refused)
+    expect(lookups).toHaveLength(1)
+    store.heal()
+    expect(await handle.submit({ type: 'addSystemMessage', text: 'room' })).toMatchObject({ ok: true })
+    clock.advance(1000) // the store is asked whether it takes writes again
+    await vi.waitFor(() => save(handle))
+    await roster.close()
+  })
+})
+
+describe('a session', () => {
+  it('says whose model it talks to, and where, and never the key', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'holdfast-provider-'))
+    const environment = {
+      HOLDFAST_HOME: home,
+      OPENAI_API_KEY: 'sk-secret',
+      OPENAI_BASE_URL: 'https://me:hunter2@models.example:8443/v1?key=sk-secret',
+    }
+    const holdfast = await openHoldfast({ store: 'memory:', environment })
+    const session = await holdfast.startSession({ workdir: home, model: 'openai/gpt-x', persist: false })
+    const inUse = await session.getProvider()
+    expect(inUse).toEqual({
+      provider: 'openai',
+      model: 'openai/gpt-x',
+      endpoint: 'https://models.example:8443/v1',
+      abilities: { contextTokens: 200_000, files: ['image/*', 'application/pdf'] },
+    })
+    expect(JSON.stringify(inUse)).not.toMatch(/secret|hunter2/)
+    await session.setModel('demo/agent')
+    expect(await session.getProvider()).toMatchObject({ provider: 'demo', endpoint: null })
+    expect(await session.persist()).toBe(false)
+    expect(await (await holdfast.startSession({ workdir: home })).persist()).toBe(true)
+    await holdfast.close()
+    await rm(home, { recursive: true, force: true })
+  })
+})
+
+describe('a title model', () => {
+  it('names a session after its first turn; there must be such a model', async () => {
+    const home = await mkdtemp(join(tmpdir(), 'holdfast-title-'))
+    const environment = { HOLDFAST_HOME: home, DEMO_PACE: '0', PATH: process.env['PATH'] }
+    const opening = openHoldfast({ store: 'memory:', environment, titleModel: 'nobody/knows' })
+    await expect(opening).rejects.toMatchObject({ code: 'unknown_model' })
+    const holdfast = await openHoldfast({ store: 'memory:', environment, titleModel: 'demo/agent' })
+    const session = await holdfast.startSession({ workdir: home })
+    await session.sendPrompt('list the files')
+    for await (const frame of session.subscribe({ after: 0 }))
+      if (frame.type === 'record' && frame.record.event.type === 'settings.changed') break
+    expect((await session.metadata()).title).toBe('Demo: list the files')
+    await holdfast.close()
+    await rm(home, { recursive: true, force: true })
+  })
+})

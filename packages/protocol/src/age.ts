@@ -1,0 +1,15 @@
+const units = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const
+
+/** A moment that long ago still has a year of four digits, as times on every border have. */
+export const ageMsMax = 365_000 * units.d
+
+/** How an age is written, for whoever wrote it otherwise. */
+export const ageForm = 'a whole number with its unit, up to 1,000 years: 90m, 12h, 30d or 2w'
+
+/** An age as people write it, in milliseconds; null when it is none. */
+export function parseAge(text: string): number | null {
+  const [, count, unit] = /^(\d{1,6})([mhdw])$/.exec(text) ?? []
+  if (count === undefined || unit === undefined) return null
+  const ms = Number(count) * units[unit as keyof typeof units] // by the pattern
+  return ms > ageMsMax ? null : ms
+}

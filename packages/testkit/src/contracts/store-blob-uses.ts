@@ -1,0 +1,86 @@
+import type { Store } from '@holdfast/core/ports'
+import { BlobHash } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import {
+  appendTo,
+  mustAppend,
+  mustCreate,
+  newSession,
+  type OpenStore,
+  sessionId,
+  textsAfter,
+  useStore,
+} from './store-fixture.ts'
+
+const hashOf = (digit: string) => BlobHash.parse(digit.repeat(64))
+const [a, b, c, d] = [hashOf('a'), hashOf('b'), hashOf('c'), hashOf('d')]
+
+/** Which blobs must be kept: those that any record refers to that anyone can still read. */
+export function describeBlobUses(open: OpenStore): void {
+  const store = useStore(open)
+  const used = async (of: Store = store()) => [...(await (await of.blobsInUse())([a, b, c, d]))].toSorted()
+  const release = (number: number, epoch = 1) => store().release(sessionId(number), 'node-a', epoch)
+
+  describe('blob uses', () => {
+    it('are what the records of a session refer to, from its first ones on', async () => {
+      expect(await used()).toEqual([])
+      await mustCreate(store(), newSession(1, { blobs: [a] }), newSession(2))
+      expect(await used()).toEqual([a])
+      await mustAppend(store(), appendTo(2, 1, { blobs: [b, a] }))
+      await mustAppend(store(), appendTo(2, 2, { blobs: [b] }))
+      expect(await used()).toEqual([a, b])
+      const areUsed = await store().blobsInUse()
+      expect([await areUsed([]), await areUsed([c]), await areUsed([c, b])]).toEqual([
+        new Set(),
+        new Set(),
+        new Set([b]),
+      ])
+    })
+
+    it('are none of an append that was refused', async () => {
+      await mustCreate(store(), newSession(1))
+      expect((await store().append(appendTo(1, 7, { blobs: [a] }))).ok).toBe(false)
+      expect((await store().create(newSession(1, { blobs: [b] }))).ok).toBe(false)
+      expect(await used()).toEqual([])
+    })
+
+    it('stay in the trash, and go with the last session that has them', async () => {
+      await mustCreate(store(), newSession(1, { blobs: [a, b] }), newSession(2, { blobs: [b] }))
+      await release(1)
+      await release(2)
+      await store().trash(sessionId(1), 7)
+      expect(await used()).toEqual([a, b])
+      await store().purge(sessionId(1))
+      expect(await used()).toEqual([b])
+      await store().purge(sessionId(2))
+      expect(await used()).toEqual([])
+    })
+
+    it('stay for a fork as far as it shares them, a batch that its base divides included', async () => {
+      await mustCreate(store(), newSession(1))
+      await mustAppend(store(), appendTo(1, 1, { records: textsAfter(1, 'x', 'y', 'z'), blobs: [a] }))
+      await mustAppend(store(), appendTo(1, 4, { blobs: [b] }))
+      await mustCreate(store(), newSession(2, { parent: sessionId(1), base: 3, blobs: [c] }))
+      await mustCreate(store(), newSession(3, { parent: sessionId(2), base: 4 }))
+      for (const number of [1, 2, 3]) await release(number)
+      await store().purge(sessionId(1))
+      expect(await used()).toEqual([a, c])
+      await store().purge(sessionId(2))
+      expect(await used()).toEqual([a, c])
+      expect(await store().refersTo(sessionId(3), a)).toBe(true)
+      await store().purge(sessionId(3))
+      expect(await used()).toEqual([])
+    })
+
+    it('are those of one session and of the past it shares', async () => {
+      await mustCreate(store(), newSession(1, { blobs: [a] }))
+      await mustAppend(store(), appendTo(1, 1, { blobs: [b] }))
+      await mustCreate(store(), newSession(2, { parent: sessionId(1), base: 1, blobs: [c] }), newSession(3))
+      const of = async (number: number) => {
+        const answers = await Promise.all([a, b, c, d].map((hash) => store().refersTo(sessionId(number), hash)))
+        return [a, b, c, d].filter((_, index) => answers[index])
+      }
+      expect([await of(1), await of(2), await of(3), await of(9)]).toEqual([[a, b], [a, c], [], []])
+    })
+  })
+}

@@ -1,0 +1,146 @@
+import type { ListRequest, NewSession, Store } from '@holdfast/core/ports'
+import type { SessionId } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { entryOf, mustCreate, newSession, type OpenStore, sessionId, useStore } from './store-fixture.ts'
+
+type Asked = Omit<ListRequest, 'limit' | 'cursor'>
+
+const workspaceOf = (number: number) => (number % 3 === 0 ? '/elsewhere' : '/work')
+const modelOf = (number: number) => (number % 4 < 2 ? 'demo/agent' : 'demo/other')
+const isPinned = (number: number) => number % 5 === 0
+const isBusy = (number: number) => number % 2 === 0
+const nodeOf = (number: number) => `node-${number % 3}`
+/** Not the order of birth, and no two at the same moment. */
+const activeAtOf = (number: number) => 100 + ((number * 7) % 24)
+const trashedAtOf = (number: number) => 1000 + ((number * 11) % 24)
+
+const born = (number: number): NewSession =>
+  newSession(number, {
+    owner: nodeOf(number),
+    entry: entryOf(number, {
+      busy: isBusy(number),
+      activeAt: activeAtOf(number),
+      meta: {
+        workspace: workspaceOf(number),
+        model: modelOf(number),
+        pinned: isPinned(number),
+        title: number % 6 === 1 ? 'a harbour' : 'a town',
+      },
+    }),
+  })
+
+const numbers = Array.from({ length: 20 }, (_, index) => index + 1)
+const inTrash = [2, 5, 9, 10, 14, 15]
+const listedOnes = numbers.filter((number) => !inTrash.includes(number))
+
+/** What every request must find, said once more in the plainest way. */
+function expected(asked: Asked): readonly SessionId[] {
+  const {
+    workspace,
+    search,
+    model,
+    activeFrom = 0,
+    activeBefore = 9999,
+    pinned,
+    runningAt,
+    trashed,
+    trashedBefore,
+  } = asked
+  return (trashed ? inTrash : listedOnes)
+    .filter((number) => workspace === undefined || workspaceOf(number) === workspace)
+    .filter((number) => search === undefined || number % 6 === 1)
+    .filter((number) => model === undefined || modelOf(number) === model)
+    .filter((number) => activeAtOf(number) >= activeFrom && activeAtOf(number) < activeBefore)
+    .filter((number) => trashedBefore === undefined || (trashed && trashedAtOf(number) < trashedBefore))
+    .filter((number) => pinned === undefined || isPinned(number) === pinned)
+    .filter((number) => runningAt === undefined || (!trashed && isBusy(number) && runningAt.includes(nodeOf(number))))
+    .toSorted((left, right) =>
+      trashed
+        ? trashedAtOf(right) - trashedAtOf(left)
+        : Number(isPinned(right)) - Number(isPinned(left)) || activeAtOf(right) - activeAtOf(left),
+    )
+    .map(sessionId)
+}
+
+const each: readonly Asked[] = [
+  {},
+  { workspace: '/work' },
+  { search: 'harbour' },
+  { model: 'demo/other' },
+  { activeFrom: 110 },
+  { activeBefore: 110 },
+  { activeFrom: 105, activeBefore: 117 },
+  { pinned: true },
+  { pinned: false },
+  { runningAt: ['node-0', 'node-2'] },
+  { runningAt: [] },
+  { trashedBefore: 1007 },
+  { trashedBefore: 1014 },
+  { workspace: '/work', trashedBefore: 1020 },
+]
+const all: readonly Asked[] = [
+  ...each,
+  { workspace: '/elsewhere', model: 'demo/agent', activeFrom: 104, pinned: false },
+  { workspace: '/work', activeBefore: 115 },
+  { workspace: '/work', pinned: true },
+  { workspace: '/work', runningAt: ['node-1', 'node-2'], activeFrom: 103 },
+].flatMap((asked) => [asked, { ...asked, trashed: true }])
+
+async function paged(store: Store, asked: Asked, limit: number): Promise<readonly SessionId[]> {
+  const seen: SessionId[] = []
+  let cursor: string | undefined
+  do {
+    const page = await store.list({ ...asked, limit, cursor })
+    expect(page.sessions.length).toBeLessThanOrEqual(limit)
+    if (page.next !== null) expect(page.sessions).toHaveLength(limit)
+    seen.push(...page.sessions.map(({ meta }) => meta.id))
+    cursor = page.next ?? undefined
+  } while (cursor !== undefined && seen.length <= numbers.length)
+  return seen
+}
+
+/** Lists with every filter, in order, whole and by the page. */
+export function describeLists(open: OpenStore): void {
+  const store = useStore(open)
+
+  describe('a list', () => {
+    it('gives what each filter asks for, pinned first and newest first, by pages of any size', async () => {
+      await mustCreate(store(), ...numbers.map(born))
+      for (const number of inTrash) {
+        await store().release(sessionId(number), nodeOf(number), 1)
+        expect(await store().trash(sessionId(number), trashedAtOf(number))).toEqual({ ok: true, value: undefined })
+      }
+      expect(expected({})).toHaveLength(14)
+      for (const asked of all) {
+        for (const limit of [1, 3, 100]) {
+          expect({ asked, ids: await paged(store(), asked, limit) }).toEqual({ asked, ids: expected(asked) })
+        }
+      }
+    })
+
+    it('keeps its place when what was listed moves to the top', async () => {
+      await mustCreate(store(), ...numbers.map(born))
+      const first = await store().list({ limit: 8 })
+      const moved = first.sessions.at(-1)?.meta.id
+      const rest = await store().list({ limit: 100, cursor: first.next ?? '' })
+      expect(rest.sessions).toHaveLength(12)
+      const number = Number(moved?.slice(-3))
+      const entry = entryOf(number, { activeAt: 999, meta: { ...born(number).entry.meta, pinned: true } })
+      const append = { session: sessionId(number), after: 1, epoch: 1, records: [], entry, clearDraft: false }
+      expect(await store().append({ ...append, blobs: [], trust: [] })).toEqual({ ok: true, value: undefined })
+      const again = await store().list({ limit: 100, cursor: first.next ?? '' })
+      expect(again.sessions.map(({ meta }) => meta.id)).toEqual(rest.sessions.map(({ meta }) => meta.id))
+      expect((await store().list({ limit: 1 })).sessions[0]?.meta.id).toBe(moved)
+    })
+
+    it('finds as the latest what was last spoken in, pinned or not', async () => {
+      const at = (number: number, activeAt: number, pinned: boolean) =>
+        newSession(number, { entry: entryOf(number, { activeAt, meta: { pinned } }) })
+      await mustCreate(store(), at(1, 10, true), at(2, 30, false), at(3, 20, true), at(4, 5, false))
+      expect(await store().find({ type: 'latest', workspace: '/work' })).toEqual([sessionId(2)])
+      await store().release(sessionId(2), 'node-a', 1)
+      await store().trash(sessionId(2), 1)
+      expect(await store().find({ type: 'latest', workspace: '/work' })).toEqual([sessionId(3)])
+    })
+  })
+}

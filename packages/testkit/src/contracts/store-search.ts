@@ -1,0 +1,330 @@
+import type { SearchRequest, Store } from '@holdfast/core/ports'
+import { CallId, type Event, StepId, TurnNumber } from '@holdfast/protocol'
+import { describe, expect, it, vi } from 'vitest'
+import {
+  appendTo,
+  codeOf,
+  entryOf,
+  mustAppend,
+  mustCreate,
+  newSession,
+  note,
+  type OpenStore,
+  recordAt,
+  said,
+  sessionId,
+  useStore,
+} from './store-fixture.ts'
+
+const asked = (text: string): Event => ({
+  type: 'user.said',
+  turn: TurnNumber.parse(0),
+  content: [{ type: 'text', text }],
+})
+const called = (tool: string, args: Record<string, unknown>): Event => ({
+  type: 'call.requested',
+  ...{ turn: TurnNumber.parse(0), step: StepId.parse(1), tool, args, provider: 'demo' },
+})
+const returned = (call: number, text: string): Event => ({
+  type: 'call.settled',
+  ...{ call: CallId.parse(call), outcome: { type: 'ok', output: { text } }, durationMs: 1 },
+})
+
+/** A session with one record for each event, from seq 1 on. */
+const sessionOf = (number: number, ...events: readonly Event[]) =>
+  newSession(number, { records: events.map((event, index) => recordAt(index + 1, event)) })
+
+type Asked = Partial<Omit<SearchRequest, 'text'>>
+
+async function find(store: Store, text: string, more: Asked = {}) {
+  const found = await store.search({ text, limit: 50, ...more })
+  if (!found.ok) throw new Error(`${found.fault.code}: ${found.fault.message}`)
+  return found.value
+}
+
+/** The messages found, as `session/message`, in the order of their birth. */
+async function places(store: Store, text: string, more: Asked = {}): Promise<readonly string[]> {
+  const { hits } = await find(store, text, more)
+  return hits.map(({ session, message }) => `${Number(session.slice(-6))}/${message}`).toSorted()
+}
+
+/** Finding messages by their words. */
+export function describeSearch(open: OpenStore): void {
+  const store = useStore(open)
+
+  describe('search', () => {
+    it('tells the session, the message, who said it and when, with the words around', async () => {
+      await mustCreate(store(), sessionOf(1, asked('Where is the harbor?'), said('North of the old lighthouse.')))
+      expect(await find(store(), 'LIGHTHOUSE')).toMatchObject({
+        hits: [
+          {
+            ...{ session: sessionId(1), title: 'Session 1', message: 2, role: 'assistant' },
+            ...{ at: '2026-01-02T03:04:05.678Z', snippet: 'North of the old lighthouse.' },
+          },
+        ],
+        next: null,
+      })
+    })
+
+    it('finds what was just appended, and every word must occur', async () => {
+      await mustCreate(store(), sessionOf(1, said('red apples')))
+      await mustAppend(store(), appendTo(1, 1, { records: [recordAt(2, said('green apples and pears'))] }))
+      expect(await places(store(), 'apples')).toEqual(['1/1', '1/2'])
+      expect(await places(store(), 'pears apples')).toEqual(['1/2'])
+      expect(await places(store(), 'red pears')).toEqual([])
+    })
+
+    it('finds words by their beginning, and words in a row', async () => {
+      await mustCreate(store(), sessionOf(1, said('the harbor master sleeps'), said('the master of the harbor')))
+      expect(await places(store(), 'harb')).toEqual([])
+      expect(await places(store(), 'harb*')).toEqual(['1/1', '1/2'])
+      expect(await places(store(), '"harbor master"')).toEqual(['1/1'])
+      expect(await places(store(), '"the harbor mas*"')).toEqual(['1/1'])
+      expect(await places(store(), '"the harbor mas"*')).toEqual(['1/1'])
+      expect(await places(store(), '"harbor master" the')).toEqual(['1/1'])
+    })
+
+    it('makes nothing of case, accents, width and ligatures', async () => {
+      await mustCreate(store(), sessionOf(1, said('Ein Café in Ürümqi, ｆｕｌｌ ﬁre, ΟΔΟΣ, İzmir')))
+      for (const text of ['cafe', 'CAFÉ', 'cafe\u0301', 'urumqi', 'full', 'fire', 'οδος', 'οδοσ', 'izmir']) {
+        expect([text, await places(store(), text)]).toEqual([text, ['1/1']])
+      }
+    })
+
+    it('finds Chinese, Japanese, Korean and Thai within a run of characters', async () => {
+      await mustCreate(
+        store(),
+        sessionOf(
+          1,
+          said('我们在东京的办公室见面'),
+          said('東京タワーへ行きました'),
+          said('서울에서 만나요'),
+          said('สวัสดีชาวโลก'),
+        ),
+      )
+      expect(await places(store(), '办公室')).toEqual(['1/1'])
+      expect(await places(store(), '公办')).toEqual([])
+      expect(await places(store(), '京')).toEqual(['1/1', '1/2'])
+      expect(await places(store(), 'タワー')).toEqual(['1/2'])
+      expect(await places(store(), 'ダワー')).toEqual([])
+      expect(await places(store(), '서울')).toEqual(['1/3'])
+      expect(await places(store(), 'ชาว')).toEqual(['1/4'])
+      expect(await places(store(), '办公*')).toEqual(['1/1'])
+    })
+
+    it('finds names of code whole, by their beginning and by their parts', async () => {
+      await mustCreate(
+        store(),
+        sessionOf(
+          1,
+          said('call getUserName() first'),
+          said('the column user_name_hash is new'),
+          said('see packages/core/src/store-file.ts, line 7'),
+          said('it is foo.bar(baz) and HTTPServer'),
+          said('userName getOther'),
+        ),
+      )
+      expect(await places(store(), 'getUserName')).toEqual(['1/1'])
+      expect(await places(store(), 'getuser*')).toEqual(['1/1'])
+      expect(await places(store(), 'userName')).toEqual(['1/1', '1/2', '1/5'])
+      expect(await places(store(), 'user_name')).toEqual(['1/1', '1/2', '1/5'])
+      expect(await places(store(), 'user_na*')).toEqual(['1/1', '1/2', '1/5'])
+      expect(await places(store(), 'user')).toEqual(['1/1', '1/2', '1/5'])
+      expect(await places(store(), 'user_name_hash')).toEqual(['1/2'])
+      expect(await places(store(), 'core/src/store-file.ts')).toEqual(['1/3'])
+      expect(await places(store(), 'store-file')).toEqual(['1/3'])
+      expect(await places(store(), 'foo.bar()')).toEqual(['1/4'])
+      expect(await places(store(), 'server')).toEqual(['1/4'])
+      expect(await places(store(), '"userName"')).toEqual(['1/5'])
+      expect(await places(store(), 'nameGet')).toEqual([])
+    })
+
+    it('finds calls by their tool, their arguments and what they returned, each once', async () => {
+      await mustCreate(
+        store(),
+        sessionOf(
+          1,
+          called('read_file', { path: 'notes/todo.md', lines: [1, 20] }),
+          returned(1, 'buy bread; todo: sleep'),
+          called('shell', { command: 'cat notes/todo.md' }),
+          returned(3, 'buy bread'),
+          note('nothing to do'),
+        ),
+      )
+      expect(await places(store(), 'read_file')).toEqual(['1/1'])
+      expect(await places(store(), 'todo')).toEqual(['1/1', '1/3'])
+      expect(await places(store(), 'bread', { tool: 'shell' })).toEqual(['1/3'])
+      expect(await places(store(), 'todo', { tool: 'read_file' })).toEqual(['1/1'])
+      expect(await places(store(), 'todo', { tool: 'write_file' })).toEqual([])
+      expect(await places(store(), 'path')).toEqual([])
+      expect(await find(store(), 'bread', { tool: 'shell' })).toMatchObject({ hits: [{ role: 'tool', message: 3 }] })
+    })
+
+    it('is narrowed by workspace, session, role and time', async () => {
+      const at = (seq: number, text: string, when: string) => {
+        const { record, body } = recordAt(seq, said(text))
+        return { record: { ...record, at: when }, body }
+      }
+      await mustCreate(
+        store(),
+        newSession(1, {
+          records: [
+            at(1, 'word', '2024-12-31T23:59:59.999Z'),
+            at(2, 'word', '2026-02-28T12:00:00.000Z'),
+            at(3, 'word', '2026-03-01T00:00:00.000Z'),
+          ],
+        }),
+        newSession(2, {
+          records: [recordAt(1, asked('word')), recordAt(2, note('word'))],
+          entry: entryOf(2, { meta: { workspace: '/elsewhere' } }),
+        }),
+      )
+      const workspace = '/elsewhere'
+      expect(await places(store(), 'word', { workspace })).toEqual(['2/1', '2/2'])
+      expect(await places(store(), 'word', { workspace, role: 'system' })).toEqual(['2/2'])
+      expect(await places(store(), 'word', { workspace, session: sessionId(1) })).toEqual([])
+      expect(await places(store(), 'word', { role: 'user' })).toEqual(['2/1'])
+      expect(await places(store(), 'word', { session: sessionId(2) })).toEqual(['2/1', '2/2'])
+      expect(await places(store(), 'word', { session: sessionId(9) })).toEqual([])
+      expect(await places(store(), 'word', { since: '2026-02-28T12:00:00.001Z' })).toEqual(['1/3'])
+      expect(await places(store(), 'word', { since: '2026-02-28T12:00:00Z' })).toEqual(['1/2', '1/3'])
+      expect(await places(store(), 'word', { until: '2026-01-01T00:00:00Z' })).toEqual(['1/1'])
+      expect(await places(store(), 'word', { since: '2025-01-01T00:00:00Z', until: '2026-03-01T00:00:00Z' })).toEqual([
+        '1/2',
+        '2/1',
+        '2/2',
+      ])
+      expect(await places(store(), 'word', { since: '2026-03-01T00:00:00Z', until: '2026-03-01T00:00:00Z' })).toEqual(
+        [],
+      )
+    })
+
+    it('goes by the title and the workspace a session has now', async () => {
+      await mustCreate(store(), sessionOf(1, said('word')))
+      await places(store(), 'word')
+      const entry = entryOf(1, { meta: { title: 'Renamed', workspace: '/moved' } })
+      await mustAppend(store(), appendTo(1, 1, { records: [recordAt(2, said('another word'))], entry }))
+      expect((await find(store(), 'word')).hits.map(({ title }) => title)).toEqual(['Renamed', 'Renamed'])
+      expect(await places(store(), 'word', { workspace: '/moved' })).toEqual(['1/1', '1/2'])
+      expect(await places(store(), 'word', { workspace: entryOf(1).meta.workspace })).toEqual([])
+    })
+
+    it('leaves out what is in the trash, and finds it again when it is restored', async () => {
+      await mustCreate(store(), sessionOf(1, said('word')), sessionOf(2, said('word')))
+      await store().release(sessionId(1), 'node-a', 1)
+      await store().trash(sessionId(1), 1)
+      expect(await places(store(), 'word')).toEqual(['2/1'])
+      await store().restore(sessionId(1))
+      expect(await places(store(), 'word')).toEqual(['1/1', '2/1'])
+    })
+
+    it('leaves out what nobody has spoken in, and what was removed', async () => {
+      const unspoken = { entry: entryOf(1, { spoken: false }), records: [recordAt(1, note('word'))] }
+      await mustCreate(store(), newSession(1, unspoken), sessionOf(2, said('word')), sessionOf(3, said('word')))
+      expect(await places(store(), 'word')).toEqual(['2/1', '3/1'])
+      await store().removeUnspoken(['node-a'])
+      await store().release(sessionId(3), 'node-a', 1)
+      await store().purge(sessionId(3))
+      expect(await places(store(), 'word')).toEqual(['2/1'])
+      // What comes after a removal may stand where the removed stood.
+      await mustCreate(store(), sessionOf(4, said('another'), said('word')))
+      expect(await places(store(), 'word')).toEqual(['2/1', '4/2'])
+      expect(await places(store(), 'another')).toEqual(['4/1'])
+    })
+
+    it('shows what a fork shares as its parent’s, and as the eldest fork’s once the parent is gone', async () => {
+      const fork = (number: number, base: number, text: string) =>
+        newSession(number, { parent: sessionId(1), base, records: [recordAt(base + 1, said(text))] })
+      await mustCreate(store(), sessionOf(1, said('shared word'), said('later word'), said('last word')))
+      await mustCreate(store(), fork(2, 1, 'own word'), fork(3, 2, 'own word'))
+      expect(await places(store(), 'word')).toEqual(['1/1', '1/2', '1/3', '2/2', '3/3'])
+      expect(await places(store(), 'word', { session: sessionId(3) })).toEqual(['3/1', '3/2', '3/3'])
+
+      await store().release(sessionId(1), 'node-a', 1)
+      await store().trash(sessionId(1), 1)
+      const inherited = ['2/1', '2/2', '3/2', '3/3']
+      expect(await places(store(), 'word')).toEqual(inherited)
+      await store().purge(sessionId(1))
+      expect(await places(store(), 'word')).toEqual(inherited)
+      await store().release(sessionId(2), 'node-a', 1)
+      await store().purge(sessionId(2))
+      expect(await places(store(), 'word')).toEqual(['3/1', '3/2', '3/3'])
+    })
+
+    it('gives the best first, page by page, and pages stay what they were while more is said', async () => {
+      const often = (count: number) => said(`${'word '.repeat(count)}${'filler '.repeat(50)}`)
+      await mustCreate(store(), sessionOf(1, often(1), often(5), often(1), often(9), often(1)))
+      const first = await find(store(), 'word', { limit: 2 })
+      expect(first.hits.map(({ message }) => message)).toEqual([4, 2])
+      await mustAppend(store(), appendTo(1, 5, { records: [recordAt(6, often(3)), recordAt(7, often(20))] }))
+      const second = await find(store(), 'word', { limit: 2, cursor: first.next ?? '' })
+      expect(second.hits.map(({ message }) => message)).toEqual([5, 3])
+      const third = await find(store(), 'word', { limit: 2, cursor: second.next ?? '' })
+      expect([third.hits.map(({ message }) => message), third.next]).toEqual([[1], null])
+    })
+
+    it('ranks the newest thousand and no more', async () => {
+      const texts = Array.from({ length: 1010 }, (_, index) => said(index < 10 ? 'word word word' : `word ${index}`))
+      await mustCreate(store(), sessionOf(1, ...texts))
+      await vi.waitFor(async () => expect((await find(store(), '1009')).hits).toHaveLength(1), { timeout: 10_000 })
+      const messages: number[] = []
+      for (let cursor: string | undefined; ; ) {
+        const page = await find(store(), 'word', { limit: 300, cursor })
+        messages.push(...page.hits.map(({ message }) => message))
+        if (page.next === null) break
+        cursor = page.next
+      }
+      expect([messages.length, new Set(messages).size, Math.min(...messages)]).toEqual([1000, 1000, 11])
+    })
+
+    it('shows the words that were found on one line, with nothing a screen would obey', async () => {
+      const long = `${'before '.repeat(60)}\n\u001b[31mNEEDLE\u0000\u202e 🙂\tand ${'after '.repeat(60)}`
+      await mustCreate(store(), sessionOf(1, said(long), said(`${'é'.repeat(300)} needle`)))
+      for (const { snippet } of (await find(store(), 'needle')).hits) {
+        expect(snippet).toMatch(/needle/i)
+        expect(snippet).not.toMatch(/[\p{Cc}\u202e]/u)
+        expect(snippet.length).toBeLessThanOrEqual(162)
+        expect(snippet.isWellFormed()).toBe(true)
+      }
+    })
+
+    it.each([
+      '"unbalanced',
+      'word"',
+      'a AND b OR NOT c NEAR(d, 2)',
+      '(((',
+      'text : word',
+      '^word -word +word {x}',
+      "'; drop table search; --",
+      'word\u0000word',
+      '\ud800word\udfff',
+      '%_word_%',
+      'w*rd *** **',
+      ':ruser',
+      'x '.repeat(500),
+      '語'.repeat(1000),
+      `"${'x '.repeat(490)}"`,
+      '_ __',
+    ])('takes %j for words and nothing else', async (text) => {
+      await mustCreate(store(), sessionOf(1, said('word')))
+      expect(codeOf(await store().search({ text, limit: 5 }))).toMatch(/^(ok|bad_request)$/)
+      expect(await places(store(), 'word')).toEqual(['1/1'])
+    })
+
+    it('refuses a text without a word, a beginning of one letter, and a cursor of no search', async () => {
+      const refused = async (text: string, cursor?: string) => codeOf(await store().search({ text, limit: 5, cursor }))
+      expect(await Promise.all(['', ' ', '"" *', '…!?', '🙂', '_', 'a*'].map((text) => refused(text)))).toEqual(
+        Array.from({ length: 7 }, () => 'bad_request'),
+      )
+      for (const cursor of ['x', '1.2', '..', '1.2.3.4', '-.1.-', '9'.repeat(40)]) {
+        expect([cursor, await refused('word', cursor)]).toEqual([cursor, 'bad_request'])
+      }
+    })
+
+    it('keeps to what was asked while words of filters stand in the text', async () => {
+      await mustCreate(store(), sessionOf(1, said(':ruser :y2026 user tool')))
+      expect(await places(store(), 'user', { role: 'user' })).toEqual([])
+      expect(await places(store(), 'user', { role: 'assistant' })).toEqual(['1/1'])
+    })
+  })
+}

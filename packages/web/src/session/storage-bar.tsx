@@ -1,0 +1,13 @@
+import type { LiveView } from '@holdfast/client'
+import { escapeLine } from '@holdfast/protocol'
+
+type StorageBarProps = { readonly error: NonNullable<LiveView['storageError']> }
+
+/** Says that nothing can be written now, for as long as that is so. */
+export function StorageBar({ error }: StorageBarProps) {
+  return (
+    <p className="fault" role="alert">
+      {escapeLine(error.message)} The session goes on by itself once that is put right.
+    </p>
+  )
+}

@@ -1,0 +1,49 @@
+import { blobEventTypes, blobsOf } from '@holdfast/core'
+import { Event, type EventType } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { oneOfEach } from './a-record-of-each.ts'
+
+type Named = { readonly key: string; readonly hash: string }
+
+/** Hashes of arguments name no bytes that are kept. */
+const isBlob = ({ key }: Named): boolean => key !== 'argsHash'
+
+/** The same value with another hash at each place that has one, and where they are. */
+function withOwnHashes(value: unknown): { readonly value: unknown; readonly named: readonly Named[] } {
+  const named: Named[] = []
+  function walk(one: unknown, key: string): unknown {
+    if (typeof one === 'string' && /^[0-9a-f]{64}$/.test(one)) {
+      const hash = named.length.toString(16).padStart(64, '0')
+      named.push({ key, hash })
+      return hash
+    }
+    if (Array.isArray(one)) return one.map((part) => walk(part, key))
+    if (one === null || typeof one !== 'object') return one
+    return Object.fromEntries(Object.entries(one).map(([name, part]) => [name, walk(part, name)]))
+  }
+  return { value: walk(value, ''), named }
+}
+
+const output = { text: 'half', blob: { hash: 'a'.repeat(64), bytes: 9 } }
+const settled = { type: 'call.settled' as const, call: 5, durationMs: 1 }
+const events: readonly (readonly [string, unknown])[] = [
+  ...Object.entries(oneOfEach),
+  ['call.settled, ok', { ...settled, outcome: { type: 'ok', output } }],
+  ['call.settled, failed', { ...settled, outcome: { type: 'failed', output } }],
+]
+
+// A use that is not written down would be swept away: whoever adds an event that names a blob must say so there.
+describe('the blobs that records refer to', () => {
+  it.each(events)('are all named of %s', (_, event) => {
+    const { value, named } = withOwnHashes(event)
+    const expected = named.filter(isBlob).map(({ hash }) => hash)
+    expect([...blobsOf(Event.parse(value))].toSorted()).toEqual(expected.toSorted())
+  })
+
+  it('are in the types of event that are listed, and in no other', () => {
+    const withBlobs = (Object.keys(oneOfEach) as EventType[]).filter((type) =>
+      withOwnHashes(oneOfEach[type]).named.some(isBlob),
+    )
+    expect(withBlobs.toSorted()).toEqual(blobEventTypes.toSorted())
+  })
+})

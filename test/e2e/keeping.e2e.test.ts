@@ -1,0 +1,285 @@
+import { existsSync, mkdirSync, renameSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Cli, type CliOptions, createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+
+let cli: Cli
+beforeEach(() => {
+  cli = createCli()
+})
+afterEach(() => cli[Symbol.dispose]())
+
+/** A session in which someone has spoken; its handle. */
+async function spoken(prompt = 'hello', options: CliOptions = {}): Promise<string> {
+  const { stdout } = await cli.run(['run', prompt, '--json'], options)
+  const { result } = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')
+  const { stdout: list } = await cli.run(['ls', '--all', '--json'], options)
+  const { sessions }: { sessions: { id: string; handle: string }[] } = JSON.parse(list)
+  return sessions.find(({ id }) => id === result.sessionId)?.handle ?? ''
+}
+
+const json = async (...args: readonly string[]) => JSON.parse((await cli.run([...args, '--json'])).stdout)
+const handlesOf = ({ sessions }: { readonly sessions: readonly { readonly handle: string }[] }) =>
+  sessions.map(({ handle }) => handle)
+
+/** All that the store holds of sessions and what was said in them. */
+function rows(): unknown {
+  const database = new DatabaseSync(join(cli.home, 'data', 'holdfast.db'), { readOnly: true })
+  const all = ['session', 'record', 'blob_use', 'trust'].map((table) =>
+    database.prepare(`select * from ${table}`).all(),
+  )
+  database.close()
+  return all
+}
+
+describe('search', () => {
+  it('finds what was said, here, everywhere and in one session, and says where nothing was', async () => {
+    const handle = await spoken('the old lighthouse')
+    await spoken('another lighthouse')
+    const { hits } = await json('search', 'old', 'lighthouse', '--role', 'user') // the demo quotes what it was told
+    expect(hits).toMatchObject([{ title: 'the old lighthouse', kind: 'user', snippet: 'the old lighthouse' }])
+    const here = await json('search', 'lighthouse', '--session', handle, '--role', 'user', '--since', '1d')
+    expect(here).toMatchObject({ hits: [{ sessionId: hits[0].sessionId, messageId: hits[0].messageId }], next: null })
+    expect((await cli.run(['search', 'lighthouse', '--role', 'user', '--all'])).stdout).toContain('another lighthouse')
+    expect(await cli.run(['search', 'zebra', '--all'])).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: 'Nothing was found.\n',
+    })
+    expect(await cli.run(['search', '…'])).toMatchObject({ code: 1, stdout: '' })
+  })
+})
+
+describe('what is not understood', () => {
+  it.each([
+    [['rm'], 'rm needs <session>, or --all.'],
+    [['rm', 'calm-harbor-1', '--all'], '--all takes no names: it is all of them.'],
+    [['rm', 'calm-harbor-1', '--workspace', '.'], '--workspace goes with --all.'],
+    [['prune'], 'prune needs --older-than <age>, for example 30d.'],
+    [
+      ['prune', '--older-than', 'old'],
+      "--older-than is a whole number with its unit, up to 1,000 years: 90m, 12h, 30d or 2w, not 'old'.",
+    ],
+    [['trash', 'restore'], 'trash restore needs <session>; holdfast trash lists them.'],
+    [['trash', 'empti'], "trash does not know 'empti'. Did you mean 'empty'?"],
+    [['trash', 'list', '--dry-run'], '--dry-run goes with trash empty.'],
+    [['ls', '--age', '7'], "--age is a whole number with its unit, up to 1,000 years: 90m, 12h, 30d or 2w, not '7'."],
+    [
+      ['serve', '--retention', '0d'],
+      "--retention is a whole number with its unit, up to 1,000 years: 90m, 12h, 30d or 2w, not '0d'.",
+    ],
+    [['search'], 'search needs <text>.'],
+    [['search', 'x', '--role', 'bot'], "--role is one of user, assistant, tool, system, not 'bot'."],
+    [
+      ['search', 'x', '--since', '2026-02-30'],
+      "--since is a date such as 2026-01-31, or a whole number with its unit, up to 1,000 years: 90m, 12h, 30d or 2w; not '2026-02-30'.",
+    ],
+    [['ls', '--cursor', 'x'], "--cursor is what an earlier list gave as its next, not 'x'."],
+    [['trash', '--cursor', 'x'], "--cursor is what an earlier list gave as its next, not 'x'."],
+    [['search', 'x', '--cursor', 'x'], "--cursor is what an earlier search gave as its next, not 'x'."],
+    [['rename', '@latest'], 'rename needs <title>.'],
+    [['mv-workspace', 'here'], 'mv-workspace needs <to>.'],
+  ])('%j is said so, and touches nothing', async (args, message) => {
+    expect(await cli.run(args)).toMatchObject({ code: 2, stdout: '', stderr: `${message}\n` })
+    expect(existsSync(cli.home)).toBe(false)
+  })
+
+  it('makes no store to look for what is not there', async () => {
+    expect(await cli.run(['prune', '--older-than', '1d'])).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: '0 sessions went into the trash.\n',
+    })
+    expect(await cli.run(['trash'])).toMatchObject({ code: 0, stdout: '', stderr: 'The trash is empty.\n' })
+    expect(await cli.run(['rm', '--all', '--dry-run'])).toMatchObject({ code: 0, stdout: '' })
+    expect(existsSync(join(cli.home, 'data'))).toBe(false)
+  })
+
+  it.each([
+    [['ls']],
+    [['search', 'x']],
+    [['trash']],
+    [['show', '@latest']],
+    [['rm', '--all']],
+    [['rm', 'calm-harbor-1']],
+    [['prune', '--older-than', '1d']],
+  ])('says of %j that a store it was told of is not there', async (args) => {
+    const store = `sqlite:${join(cli.workdir, 'none.db')}`
+    expect(await cli.run([...args, '--store', store])).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: `There is no store ${store}.\n`,
+    })
+    expect(existsSync(join(cli.workdir, 'none.db'))).toBe(false)
+  })
+
+  it('calls a cursor of another store wrong usage too', async () => {
+    await spoken()
+    expect(await cli.run(['search', 'hello', '--cursor', '1-2-3.4.1-2-3'])).toMatchObject({ code: 2, stdout: '' })
+  })
+})
+
+describe('dropping sessions', () => {
+  it('goes to the trash, comes back, and goes for good', async () => {
+    const [one, two] = [await spoken(), await spoken()]
+    expect(await cli.run(['rm', one])).toMatchObject({
+      code: 0,
+      stdout: `${one}\n`,
+      stderr: '1 session went into the trash.\n',
+    })
+    expect(handlesOf(await json('ls'))).toEqual([two])
+    expect(handlesOf(await json('trash'))).toEqual([one])
+    const shown = await cli.run(['show', one])
+    expect([shown.code, shown.stderr]).toEqual([
+      1,
+      `Session ${one} is in the trash. \`holdfast trash restore ${one}\` takes it out.\n`,
+    ])
+    expect(await cli.run(['trash', 'restore', one])).toMatchObject({ code: 0, stdout: `${one}\n` })
+    expect(handlesOf(await json('ls'))).toContain(one)
+
+    expect(await json('rm', one, 'cold-harbor-9', two)).toMatchObject({
+      count: 2,
+      failed: [{ name: 'cold-harbor-9', error: { code: 'session_not_found' } }],
+    })
+    expect((await json('trash', 'empty', '--older-than', '1d')).count).toBe(0)
+    expect((await json('trash', 'empty')).count).toBe(2)
+    expect(handlesOf(await json('trash'))).toEqual([])
+  })
+
+  it('prunes and clears, and names what stays', async () => {
+    const [one, two] = [await spoken(), await spoken()]
+    expect(await cli.run(['pin', one])).toMatchObject({ code: 0, stdout: '' })
+    expect((await json('prune', '--older-than', '1d')).count).toBe(0)
+    const pruned = await cli.run(['prune', '--older-than', '0d'])
+    expect(pruned).toMatchObject({ code: 0, stdout: `${two}\n` })
+    expect(pruned.stderr).toBe(`1 session went into the trash.\n${one} stays, it is pinned: hello\n`)
+    await cli.run(['trash', 'restore', two])
+    const elsewhere = join(cli.workdir, 'below')
+    mkdirSync(elsewhere)
+    expect((await json('rm', '--all', '--workspace', elsewhere)).count).toBe(0)
+    expect(await json('rm', '--all')).toMatchObject({ count: 1, stayed: [{ handle: one, reason: 'pinned' }] })
+    await cli.run(['pin', one, '--off'])
+    const far = await spoken('far', { cwd: elsewhere })
+    expect((await json('rm', '--all', '--dry-run')).workspaces).toHaveLength(2)
+    const cleared = await cli.run(['rm', '--all'])
+    expect(cleared.stdout.trim().split('\n').toSorted()).toEqual([one, far].toSorted())
+    expect(cleared.stderr.split('\n').toSorted().filter(Boolean)).toEqual([
+      `1 session of ${cli.workdir}`,
+      `1 session of ${elsewhere}`,
+      '2 sessions went into the trash.',
+      '`holdfast trash restore <session>` takes one out again.',
+    ])
+  })
+
+  it('changes nothing when it is only tried', async () => {
+    const [one, two] = [await spoken(), await spoken()]
+    await cli.run(['rm', two])
+    const moved = join(cli.workdir, 'moved')
+    mkdirSync(moved)
+    const before = rows()
+    expect(await cli.run(['rm', one, '--dry-run'])).toMatchObject({
+      code: 0,
+      stdout: `${one}\n`,
+      stderr: '1 session would go into the trash.\n',
+    })
+    expect(await json('rm', '--all', '--dry-run')).toMatchObject({ count: 1, dryRun: true })
+    expect(await json('prune', '--older-than', '0d', '--dry-run')).toMatchObject({ count: 1, dryRun: true })
+    expect(await json('trash', 'empty', '--dry-run')).toMatchObject({ count: 1, dryRun: true })
+    expect(await json('mv-workspace', cli.workdir, moved, '--dry-run')).toMatchObject({ count: 1, dryRun: true })
+    expect(rows()).toEqual(before)
+  })
+
+  it('asks the running server, which refuses what is in use', async () => {
+    const server = cli.start(['serve', '--port', '0', '--no-page'])
+    await server.until('stdout', /^http/)
+    const handle = await spoken()
+    await cli.run(['rename', handle, 'Harbour works'])
+    expect((await json('ls')).sessions).toMatchObject([{ handle, title: 'Harbour works' }])
+    await cli.run(['tell', handle, 'sendPrompt', 'content=write a.txt: hi'])
+    expect((await cli.run(['rm', handle])).stderr).toContain('Abort it, or delete it with force.')
+    expect((await json('rm', handle)).error.code).toBe('turn_running')
+    expect((await json('rm', handle, '--force')).count).toBe(1)
+    expect(handlesOf(await json('trash'))).toEqual([handle])
+    expect((await json('trash', 'restore', handle)).session.handle).toBe(handle)
+    server.kill('SIGTERM')
+    expect((await server.ended).code).toBe(0)
+  })
+
+  it('is done by the server itself, once a day, if it was told to', async () => {
+    const handle = await spoken()
+    const database = new DatabaseSync(join(cli.home, 'data', 'holdfast.db'))
+    database.exec(`update session set active_at = active_at - ${3 * 24 * 3_600_000}`)
+    database.close()
+    const server = cli.start(['serve', '--port', '0', '--no-page', '--retention', '2d'])
+    await server.until('stderr', /^Retention moved 1 session to the trash\.$/m)
+    expect(handlesOf(await json('trash'))).toEqual([handle])
+    server.kill('SIGTERM')
+    await server.ended
+  })
+})
+
+describe('finding sessions', () => {
+  it('keeps to what was asked for, pinned ones first', async () => {
+    const [one, two] = [await spoken(), await spoken('hello', { environment: {} })]
+    expect(handlesOf(await json('ls'))).toEqual([two, one])
+    await cli.run(['pin', one])
+    expect(handlesOf(await json('ls'))).toEqual([one, two])
+    expect((await cli.run(['ls'])).stdout).toContain('* hello')
+    expect(handlesOf(await json('ls', '--pinned'))).toEqual([one])
+    expect(handlesOf(await json('ls', '--model', 'demo/agent'))).toEqual([one, two])
+    expect(handlesOf(await json('ls', '--model', 'demo/other'))).toEqual([])
+    expect(handlesOf(await json('ls', '--age', '1d'))).toEqual([one, two])
+    expect(handlesOf(await json('ls', '--running'))).toEqual([])
+    expect((await json('tell', '@latest', 'rename', 'title=the last')).result).toEqual({ title: 'the last' })
+    expect((await json('ls')).sessions).toMatchObject([{ handle: one, title: 'hello' }, { title: 'the last' }])
+  })
+})
+
+describe('moved folders', () => {
+  const from = () => join(cli.workdir, 'from')
+  const to = () => join(cli.workdir, 'to')
+
+  it('take their sessions with them, and those of the folders below', async () => {
+    mkdirSync(join(from(), 'below'), { recursive: true })
+    mkdirSync(join(cli.workdir, 'from-elsewhere'))
+    const one = await spoken('hello', { cwd: from() })
+    const below = await spoken('hello', { cwd: join(from(), 'below') })
+    const other = await spoken('hello', { cwd: join(cli.workdir, 'from-elsewhere') })
+    const missing = await cli.run(['mv-workspace', from(), to()])
+    expect([missing.code, missing.stderr]).toEqual([1, `${to()} does not exist. Move the folder first.\n`])
+
+    renameSync(from(), to())
+    const moved = await cli.run(['mv-workspace', 'from', 'to'])
+    expect(moved.code).toBe(0)
+    expect(moved.stdout.trimEnd().split('\n').toSorted()).toEqual([one, below].toSorted())
+    expect(moved.stderr).toBe(`2 sessions work in ${to()} now.\nWhat the former folder trusts is not carried over.\n`)
+    const { sessions } = await json('ls', '--all')
+    const places = Object.fromEntries(
+      sessions.map(({ handle, workspace }: { handle: string; workspace: string }) => [handle, workspace]),
+    )
+    expect(places).toEqual({ [one]: to(), [below]: join(to(), 'below'), [other]: join(cli.workdir, 'from-elsewhere') })
+    expect((await cli.run(['run', 'list', '-s', one], { cwd: to() })).code).toBe(0)
+  })
+
+  it('may have left a link in their old place', async () => {
+    mkdirSync(from())
+    const one = await spoken('hello', { cwd: from() })
+    renameSync(from(), to())
+    symlinkSync(to(), from())
+    expect((await json('mv-workspace', from(), to())).moved).toMatchObject([{ handle: one, workspace: to() }])
+    expect(handlesOf(await json('ls', '--workspace', from()))).toEqual([one])
+  })
+
+  it('leave behind and name what could not follow', async () => {
+    mkdirSync(join(from(), 'below'), { recursive: true })
+    const below = await spoken('hello', { cwd: join(from(), 'below') })
+    mkdirSync(to())
+    const tried = await json('mv-workspace', from(), to(), '--dry-run')
+    const moved = await cli.run(['mv-workspace', from(), to(), '--json'])
+    expect(moved.code).toBe(1)
+    for (const { count, stayed } of [tried, JSON.parse(moved.stdout)]) {
+      expect([count, stayed]).toMatchObject([0, [{ handle: below, reason: expect.stringContaining('below') }]])
+    }
+  })
+})

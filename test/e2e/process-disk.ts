@@ -1,0 +1,24 @@
+import { execFileSync } from 'node:child_process'
+import { writeSync } from 'node:fs'
+
+/** Makes the disk full for one process: `prlimit` has the system refuse its every write to a file, until that is lifted. */
+export const processDisk = {
+  canBeFilled: process.platform === 'linux' && canRun('prlimit'),
+  fill: (pid: number | undefined) => limit(pid, '0'),
+  makeRoom: (pid: number | undefined) => limit(pid, 'unlimited'),
+}
+
+// Past whatever gathers or hides what a test prints: nobody may take what was skipped for what passed.
+if (!processDisk.canBeFilled) writeSync(2, '\nNOT RUN: what a full disk does: it needs prlimit on Linux.\n')
+
+const limit = (pid: number | undefined, bytes: string) =>
+  void execFileSync('prlimit', ['--pid', String(pid), `--fsize=${bytes}:`])
+
+function canRun(program: string): boolean {
+  try {
+    execFileSync(program, ['--version'])
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,85 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Cli, createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+
+let cli: Cli
+let directory = ''
+let store: readonly string[]
+beforeEach(() => {
+  cli = createCli()
+  directory = join(cli.workdir, 'logs')
+  store = ['--store', `jsonl:${directory}`]
+})
+afterEach(() => cli[Symbol.dispose]())
+
+const jsonOf = (text: string) => JSON.parse(text)
+const listed = async (...more: readonly string[]) =>
+  jsonOf((await cli.run(['ls', '--json', ...more])).stdout).sessions.map(({ title }: { title: string }) => title)
+
+describe('a store of plain files', () => {
+  it('is read and written beside its server, after a kill -9 of it, and by the next one', async () => {
+    const server = cli.start(['serve', '--port', '0', '--no-page', ...store])
+    await server.until('stdout', /http/)
+    // What writes goes to the server, which alone may; what reads looks at the files.
+    expect((await cli.run(['run', 'hello there', ...store])).code).toBe(0)
+    expect(await listed(...store)).toEqual(['hello there'])
+    expect(await listed()).toEqual(['hello there'])
+    expect((await cli.run(['show', '@latest', ...store])).stdout).toContain('hello there')
+    server.kill('SIGKILL')
+    await server.ended
+
+    expect(await listed(...store)).toEqual(['hello there'])
+    expect((await cli.run(['export', '@latest', ...store])).stdout).toContain('hello there')
+    const again = cli.start(['serve', '--port', '0', '--no-page', ...store])
+    await again.until('stdout', /http/)
+    expect((await cli.run(['run', '-s', '@latest', 'and again', ...store])).code).toBe(0)
+    expect((await cli.run(['show', '@latest', ...store])).stdout).toContain('and again')
+    again.kill('SIGTERM')
+    await again.ended
+    expect(existsSync(join(cli.home, 'data', 'holdfast.db'))).toBe(false)
+  })
+
+  it('names the process that has it to whoever would write in it from another home', async () => {
+    const server = cli.start(['serve', '--port', '0', '--no-page', ...store])
+    await server.until('stdout', /http/)
+    const environment = { HOLDFAST_HOME: join(cli.workdir, 'other') }
+    const refused = await cli.run(['run', 'hello', '--json', ...store], { environment })
+    expect(refused.code).toBe(1)
+    expect(jsonOf(refused.stdout.trimEnd().split('\n').at(-1) ?? '')).toMatchObject({
+      error: { code: 'session_locked', details: { pid: server.pid, since: expect.any(String) } },
+    })
+  })
+
+  it('is what HOLDFAST_STORE says where nobody says otherwise', async () => {
+    const environment = { HOLDFAST_STORE: `jsonl:${directory}` }
+    expect((await cli.run(['run', 'by the environment'], { environment })).code).toBe(0)
+    expect(await listed(...store)).toEqual(['by the environment'])
+    expect(await listed()).toEqual([])
+  })
+})
+
+describe('a whole store', () => {
+  it('is migrated, backed up, checked and counted by the program', async () => {
+    expect((await cli.run(['run', 'hello there'])).code).toBe(0)
+    const migrated = await cli.run(['migrate', '--to', `jsonl:${directory}`, '--json'])
+    expect(jsonOf(migrated.stdout)).toMatchObject({ copied: 1, refused: [] })
+    expect((await cli.run(['show', '@latest', ...store])).stdout).toBe((await cli.run(['show', '@latest'])).stdout)
+    expect((await cli.run(['migrate', '--to', 'memory:'])).stderr).toContain('nothing is kept there')
+
+    expect((await cli.run(['backup', 'saved.db'])).code).toBe(0)
+    expect(readdirSync(cli.workdir).toSorted()).toEqual(['logs', 'saved.db', 'saved.db.blobs'])
+    expect(await listed('--store', 'sqlite:saved.db')).toEqual(['hello there'])
+    expect((await cli.run(['backup', 'saved.db'])).stderr).toContain('a backup replaces nothing')
+
+    for (const place of [[], store, ['--store', 'sqlite:saved.db']])
+      expect(await cli.run(['doctor', ...place])).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining('is sound'),
+      })
+    expect((await cli.run(['doctor', '--store', 'memory:'])).code).toBe(1)
+    const stats = await cli.run(['stats', '--json', ...store])
+    expect(jsonOf(stats.stdout)).toMatchObject({ sessions: { listed: 1 }, total: { turns: 1 } })
+    expect((await cli.run(['stats'])).stdout).toContain('demo/agent')
+  })
+})

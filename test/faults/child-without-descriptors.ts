@@ -1,0 +1,40 @@
+import { closeSync, openSync, writevSync } from 'node:fs'
+import { openSubject } from './open-subject.ts'
+import type { Place } from './subject/subject.ts'
+
+// Uses up every descriptor the system grants it, asks for what needs one, gives them back, and asks again. Says how each
+// was answered, as JSON, one a line.
+const [place, other]: readonly [Place, Place] = JSON.parse(process.argv[2] ?? '')
+const held: number[] = []
+const say = (step: string, answer: unknown) =>
+  writevSync(1, [Buffer.from(JSON.stringify({ step, answer })), Buffer.from('\n')])
+
+function takeAll(): void {
+  for (;;) {
+    try {
+      held.push(openSync('/dev/null', 'r'))
+    } catch {
+      return // EMFILE: that was all
+    }
+  }
+}
+
+async function ask(step: string, log: number): Promise<void> {
+  const sinceMs = performance.now()
+  const opened = await openSubject(other)
+  say(`${step}: open another`, opened.ok ? { ok: true } : { ...opened, afterMs: performance.now() - sinceMs })
+  if (opened.ok) await opened.value.close()
+  const fromMs = performance.now()
+  const created = await subject.submit(log, 0)
+  say(`${step}: create`, created.ok ? { ok: true } : { ...created, afterMs: performance.now() - fromMs })
+}
+
+const opened = await openSubject(place)
+if (!opened.ok) throw new Error(opened.fault.message)
+const subject = opened.value
+say('create', await subject.submit(1, 0))
+takeAll()
+await ask('without', 2)
+for (const one of held.splice(0)) closeSync(one)
+await ask('with', 3)
+await subject.close()

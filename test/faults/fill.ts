@@ -1,0 +1,18 @@
+import { mustOpen } from './open-subject.ts'
+import type { Place } from './subject/subject.ts'
+import { batchAfter, type LogNumber } from './workload.ts'
+
+/** Writes so many appends to a log and closes it; returns its head after each, the first being after its creation. */
+export async function fill(place: Place, log: LogNumber, appends: number): Promise<readonly number[]> {
+  const subject = await mustOpen(place)
+  const heads: number[] = []
+  let head = await subject.head(log)
+  for (let number = 0; number < appends; number++) {
+    const answer = await subject.submit(log, head)
+    if (!answer.ok) throw new Error(answer.fault.message)
+    head += place.kind === 'blobs' ? 1 : batchAfter(head)
+    heads.push(head)
+  }
+  await subject.close()
+  return heads
+}

@@ -1,0 +1,207 @@
+import { type Fault, ok, type Result, type SessionId } from '@holdfast/protocol'
+import { openSubject } from './open-subject.ts'
+import { digestsOf, isTold, newlyTorn, pictureOf, withoutSideFiles } from './picture.ts'
+import type { Place, Read, Subject } from './subject/subject.ts'
+import { batchAfter, blobAt, digestOf, type LogNumber, recordAt, sha256 } from './workload.ts'
+
+/** What someone outside the faulted store knows of one log: how far it was submitted, and how far it was acknowledged. */
+export type Witness = {
+  readonly log: LogNumber
+  readonly submitted: number
+  readonly acknowledged: number
+  /** Places that were damaged after they were acknowledged: they may be lost, and must say so. */
+  readonly damaged?: readonly number[]
+  /** What was acknowledged beyond it went into a file that had lost its name or was cut: it may be lost (docs/faults.md, D14). */
+  readonly namedUpTo?: number
+}
+
+/** What was shown of a session to someone outside, who knows no more of it: its records after `after`, as digests. */
+export type Shown = { readonly session: SessionId; readonly after: number; readonly digests: readonly string[] }
+
+/** A refusal as its driver heard it. */
+export type Report = { readonly fault: Fault; readonly afterMs: number }
+
+/** A whole session after recovery: what its history breaks, and what it is at. */
+export type SessionEvidence = {
+  readonly historyProblems: readonly string[]
+  readonly activity: string
+  readonly isWaitingForSomeone: boolean
+}
+
+export type Evidence = {
+  readonly place: Place
+  readonly witnesses?: readonly Witness[]
+  readonly shown?: readonly Shown[]
+  readonly reports?: readonly Report[]
+  readonly sessions?: readonly SessionEvidence[]
+}
+
+/** The points of P that were looked at, and what breaks them. */
+export type Verdict = { readonly checked: readonly number[]; readonly violations: readonly string[] }
+
+const reportedWithinMs = 1000
+/** Beyond so many logs a few speak for all: each one costs an append and a read. */
+const appendedMax = 4
+/** Where only sessions were shown, one is begun beside them: a number that no row uses. */
+const unused: Witness = { log: 900, submitted: 0, acknowledged: 0 }
+
+/**
+ * P, the pass criterion of the fault matrix. W is what was submitted, A what was acknowledged outside, R what is read
+ * after recovery. 1 A is in R. 2 R is a prefix of W, in whole batches. 3 Every record is byte for byte what was submitted.
+ * 4 What is in R and not in A was in flight. 5 Opening twice gives the same. 6 An append succeeds and is recovered.
+ * 7 Nothing is deleted. 8 The history is valid. 9 The session rests, or waits for someone. 10 A refusal says code, place
+ * and reason within a second. A row hands in what it has, and is told what could be looked at with that.
+ */
+export async function judge(evidence: Evidence): Promise<Verdict> {
+  const { place: given, witnesses = [], shown = [], reports = [], sessions = [] } = evidence
+  if (!witnesses.some(({ submitted }) => submitted > 0) && !shown.some(({ digests }) => digests.length > 0))
+    throw new Error('No record was submitted or shown: P would say yes to anything.')
+  // The same hands write and read SQLite's file, but without workers, which take longer to begin than all they do here.
+  const place: Place = given.kind === 'sqlite' ? { ...given, kind: 'inline' } : given
+  const violations: string[] = []
+  const check = (point: number, holds: boolean, what: string) => {
+    if (!holds) violations.push(`P${point} ${place.kind}: ${what}`)
+  }
+  const before = await pictureOf(place)
+  const problems: string[] = []
+
+  const first = await reading(place, witnesses, shown, problems)
+  if (!first.ok) return { checked: [], violations: [`${place.kind}: cannot be opened: ${first.fault.message}`] }
+  for (const [index, witness] of witnesses.entries()) judgeLog(place, witness, first.value.logs[index] ?? [], check)
+  for (const [index, one] of shown.entries()) judgeShown(one, first.value.pages[index] ?? [], check)
+
+  const after = await pictureOf(place)
+  for (const path of newlyTorn(before, after))
+    check(7, place.kind === 'blobs' || isTold(path, problems), `${path} was cut, and nobody was told`)
+  for (const lack of withoutSideFiles(before, after)) check(7, false, lack)
+
+  const second = await reading(place, witnesses, shown, problems)
+  check(5, second.ok && same(second.value, first.value), 'the second opening reads something else')
+  check(5, same(digestsOf(await pictureOf(place)), digestsOf(after)), 'the second opening changes files')
+  for (const violation of await goingOn(place, witnesses, shown, first.value)) check(6, false, violation)
+
+  for (const { historyProblems, activity, isWaitingForSomeone } of sessions) {
+    check(8, historyProblems.length === 0, historyProblems.join('; '))
+    check(9, /^(idle|error)$/.test(activity) || isWaitingForSomeone, `the session is left ${activity}, nobody works`)
+  }
+  for (const report of reports) check(10, isClear(report), `an unclear report: ${JSON.stringify(report)}`)
+  return { checked: checkedWith(evidence, first.value, before.size > 0), violations }
+}
+
+/** The points that this evidence could have broken. */
+function checkedWith(
+  { witnesses = [], shown = [], reports = [], sessions = [] }: Evidence,
+  { logs, pages }: Reading,
+  hasFiles: boolean,
+): readonly number[] {
+  const isOwed = witnesses.some(({ acknowledged, namedUpTo = acknowledged }) => Math.min(acknowledged, namedUpTo) > 0)
+  const looked: readonly (readonly [number, boolean])[] = [
+    [1, isOwed || shown.length > 0],
+    [2, witnesses.length > 0],
+    [3, [...logs, ...pages].some((read) => read.length > 0)],
+    [4, witnesses.length > 0],
+    [5, true],
+    [6, true],
+    [7, hasFiles],
+    [8, sessions.length > 0],
+    [9, sessions.length > 0],
+    [10, reports.length > 0],
+  ]
+  return looked.flatMap(([point, isLooked]) => (isLooked ? [point] : []))
+}
+
+type Check = (point: number, holds: boolean, what: string) => void
+
+function judgeLog(place: Place, witness: Witness, read: readonly Read[], check: Check): void {
+  const { log, submitted, acknowledged, damaged = [], namedUpTo = acknowledged } = witness
+  const owed = Math.min(acknowledged, namedUpTo)
+  check(1, read.length >= owed, `log ${log}: ${owed} acknowledged, ${read.length} read`)
+  check(4, read.length <= submitted, `log ${log}: ${submitted} submitted, ${read.length} read`)
+  check(2, isWholeBatches(place, read.length), `log ${log}: ${read.length} records end within a batch`)
+  for (const [index, one] of read.entries()) {
+    const seq = index + 1
+    const isLost = one === 'lost' && damaged.includes(seq)
+    check(2, one !== 'missing', `log ${log}: nothing at ${seq}, but something after it`)
+    check(3, isLost || one === 'missing' || one === expected(place, log, seq), `log ${log}: ${seq} is ${one}`)
+  }
+}
+
+function judgeShown({ session, after, digests }: Shown, read: readonly Read[], check: Check): void {
+  check(1, read.length === digests.length, `${session}: ${digests.length} shown after ${after}, ${read.length} read`)
+  for (const [index, one] of read.entries())
+    check(3, one === digests[index], `${session}: ${after + index + 1} is not what was shown`)
+}
+
+const expected = ({ kind }: Place, log: LogNumber, seq: number): string =>
+  kind === 'blobs' ? sha256(blobAt(log, seq)) : digestOf(recordAt(log, seq).record)
+
+function isWholeBatches({ kind }: Place, length: number): boolean {
+  let head = 0
+  while (head < length) head += kind === 'blobs' ? 1 : batchAfter(head)
+  return head === length
+}
+
+/** What was read: of each log that is witnessed, and of each part that was shown. */
+type Reading = { readonly logs: readonly (readonly Read[])[]; readonly pages: readonly (readonly Read[])[] }
+
+async function reading(
+  place: Place,
+  witnesses: readonly Witness[],
+  shown: readonly Shown[],
+  problems: string[],
+): Promise<Result<Reading>> {
+  const opened = await openSubject(place, ({ cause }) => problems.push(String(cause)))
+  if (!opened.ok) return opened
+  const { value: subject } = opened
+  const logs: (readonly Read[])[] = []
+  const pages: (readonly Read[])[] = []
+  for (const { log, submitted } of witnesses) logs.push(await subject.read(log, submitted))
+  for (const { session, after, digests } of shown) pages.push(await subject.page(session, after, digests.length))
+  await subject.close()
+  return ok({ logs, pages })
+}
+
+/** Appends to some logs, opens once more, and says what is not there as it should be. */
+async function goingOn(
+  place: Place,
+  witnesses: readonly Witness[],
+  shown: readonly Shown[],
+  first: Reading,
+): Promise<readonly string[]> {
+  const some = witnesses.length > 0 ? witnesses.slice(0, appendedMax) : [unused]
+  const opened = await openSubject(place)
+  if (!opened.ok) return [`cannot be opened to append: ${opened.fault.message}`]
+  const refusals = await appendEach(opened.value, some, first.logs)
+  await opened.value.close()
+  const again = await reading(place, some, shown, [])
+  if (!again.ok) return [...refusals, `cannot be opened after an append: ${again.fault.message}`]
+  const lacks = some.flatMap(({ log }, index) => {
+    const [was = [], is = []] = [first.logs[index], again.value.logs[index]]
+    const more = place.kind === 'blobs' ? 1 : batchAfter(was.length)
+    const isThere = same(is.slice(0, was.length), was) && is.length === was.length + more && !is.includes('missing')
+    return isThere ? [] : [`log ${log}: ${was.length} and ${more} more were read as ${is.length}`]
+  })
+  const changed = same(again.value.pages, first.pages) ? [] : ['what was shown is another after an append']
+  return [...refusals, ...lacks, ...changed]
+}
+
+async function appendEach(
+  subject: Subject,
+  witnesses: readonly Witness[],
+  read: readonly (readonly Read[])[],
+): Promise<readonly string[]> {
+  const refusals: string[] = []
+  for (const [index, { log }] of witnesses.entries()) {
+    const answer = await subject.submit(log, read[index]?.length ?? 0)
+    if (!answer.ok) refusals.push(`log ${log}: an append after recovery: ${answer.fault.message}`)
+  }
+  return refusals
+}
+
+function isClear({ fault, afterMs }: Report): boolean {
+  const { code, details = {} } = fault
+  const isNamed = 'errno' in details || 'sqlite' in details || 'reason' in details || 'pid' in details
+  return code !== 'internal' && typeof details['path'] === 'string' && isNamed && afterMs < reportedWithinMs
+}
+
+const same = (left: unknown, right: unknown): boolean => JSON.stringify(left) === JSON.stringify(right)

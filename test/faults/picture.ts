@@ -1,0 +1,44 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import type { Place } from './subject/subject.ts'
+import { sha256 } from './workload.ts'
+
+/** The bytes of each file that is the truth, by name: logs and blobs. A database keeps its own. */
+export type Picture = ReadonlyMap<string, Buffer>
+
+const isLog = (name: string): boolean => /^ses_[0-9a-z]+(\.shared)?\.jsonl/.test(name) && !name.includes('.new-')
+const isBlob = (name: string): boolean => /^[0-9a-f]{2}\/[0-9a-f]{62}$/.test(name)
+
+export async function pictureOf({ kind, directory }: Place): Promise<Picture> {
+  if (kind === 'sqlite' || kind === 'inline') return new Map()
+  const found = await readdir(directory, { recursive: true, withFileTypes: true }).catch(() => [])
+  const names = found.filter((one) => one.isFile()).map((one) => relative(directory, join(one.parentPath, one.name)))
+  const truth = names.filter(kind === 'blobs' ? isBlob : isLog).toSorted()
+  const files = truth.map(async (name) => [name, await readFile(join(directory, name))] as const)
+  return new Map(await Promise.all(files))
+}
+
+/** The same as digests, to be held against another. */
+export const digestsOf = (picture: Picture): readonly (readonly [string, string])[] =>
+  [...picture].map(([name, bytes]) => [name, sha256(bytes)])
+
+const isTorn = (name: string): boolean => name.includes('.torn-')
+
+export const newlyTorn = (before: Picture, after: Picture): readonly string[] =>
+  [...after.keys()].filter((name) => isTorn(name) && !before.has(name))
+
+/** Whether a problem names the file. */
+export const isTold = (name: string, problems: readonly string[]): boolean =>
+  problems.some((problem) => problem.includes(name))
+
+/** What a recovery did away with: each byte that was there must be where it was, or in a file beside it. */
+export function withoutSideFiles(before: Picture, after: Picture): readonly string[] {
+  const torn = newlyTorn(before, after)
+  return [...before].flatMap(([name, bytes]) => {
+    const is = after.get(name)
+    if (is === undefined) return [`${name} is gone`]
+    const aside = torn.filter((one) => one.startsWith(`${name}.torn-`)).map((one) => after.get(one) ?? Buffer.alloc(0))
+    const isKept = (aside.length === 0 ? is : Buffer.concat([is, ...aside])).equals(bytes)
+    return isKept ? [] : [`${name} had ${bytes.length} bytes, of which some are neither in it nor beside it`]
+  })
+}

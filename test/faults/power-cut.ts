@@ -1,0 +1,60 @@
+import type { ChildProcess } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { system } from './machine.ts'
+
+/** An ext4 file system of its own, whose power can be cut: what was not synced is gone. */
+export interface Disk {
+  readonly path: string
+  /** Everything that is not on the disk now will never be. Whoever writes must be stopped first. */
+  cut(): void
+  /** Power is back: the journal is replayed. */
+  restore(): void
+  remove(): void
+}
+
+const diskBytes = 64 * 1024 * 1024
+// _IOR('X', 125, __u32) with NOLOGFLUSH; Node has no ioctl.
+const shutDown = `import fcntl, os, struct, sys
+fd = os.open(sys.argv[1], os.O_RDONLY)
+fcntl.ioctl(fd, 0x8004587D, struct.pack("I", 2))`
+
+export function createDisk(home: string): Disk {
+  const [image, path] = [join(home, 'disk.img'), join(home, 'disk')]
+  writeFileSync(image, '')
+  truncateSync(image, diskBytes)
+  mkdirSync(path)
+  system('mkfs.ext4', '-q', '-F', image)
+  const mount = () => void system('mount', '-o', 'loop', image, path)
+  mount()
+  return {
+    path,
+    cut: () => void system('python3', '-c', shutDown, path),
+    restore() {
+      system('umount', path)
+      mount()
+    },
+    remove() {
+      system('umount', path)
+      rmSync(image)
+    },
+  }
+}
+
+/** Stops a process and waits until each of its threads stands still: then it is known what it had acknowledged. */
+export async function standStill({ pid }: ChildProcess): Promise<void> {
+  if (pid === undefined) throw new Error('the process never began')
+  process.kill(pid, 'SIGSTOP')
+  const tasks = `/proc/${pid}/task`
+  while (!readdirSync(tasks).every((task) => isStopped(join(tasks, task, 'stat')))) await delay(1)
+}
+
+function isStopped(path: string): boolean {
+  try {
+    return / \(.*\) T /.test(readFileSync(path, 'utf8'))
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH')) return true // the thread is gone
+    throw error
+  }
+}

@@ -1,0 +1,107 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { loadLog } from '../../../packages/holdfast/src/store/jsonl/load-log.ts'
+import { readPlaces } from '../../../packages/holdfast/src/store/jsonl/read-places.ts'
+import { fill } from '../fill.ts'
+import { mustOpen } from '../open-subject.ts'
+import { judge } from '../pass-criterion.ts'
+import { sampled } from '../sampled.ts'
+import { useScratch } from '../scratch.ts'
+import { blobPathIn } from '../subject/blobs.ts'
+import { databaseIn, type Place } from '../subject/subject.ts'
+import { digestOf, recordAt, sessionOf } from '../workload.ts'
+
+const scratch = useScratch({ inMemory: true })
+/** Of its records none is long, so that every bit can be looked at. */
+const shortLog = 22
+const damagedSeq = 3
+
+function flipped(bytes: Buffer, bit: number): Buffer {
+  const copy = Buffer.from(bytes)
+  copy[bit >> 3] = (copy[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+  return copy
+}
+/** Not of the same place in each byte. */
+const bitsOf = (from: number, upTo: number): readonly number[] =>
+  sampled(
+    Array.from({ length: (upTo - from) * 8 }, (_, index) => from * 8 + index),
+    11,
+  )
+
+it.each([true, false])(
+  'D7 JSONL: each bit of a record in the middle is missed, and nothing but it; with a catalogue: %s',
+  async (hasCatalogue) => {
+    const place = scratch.place('jsonl')
+    const head = (await fill(place, shortLog, 4)).at(-1) ?? 0
+    const session = sessionOf(shortLog)
+    const file = `${session}.jsonl`
+    const whole = readFileSync(join(place.directory, file))
+    const ends = [...whole.keys()].filter((at) => whole[at] === 10)
+    const [from = 0, end = 0] = [(ends[damagedSeq - 1] ?? 0) + 1, ends[damagedSeq] ?? 0]
+    const known = hasCatalogue ? { parent: null, base: 0, head, bytes: whole.length } : null
+    const seqs = Array.from({ length: head }, (_, index) => index + 1)
+    const path = join(scratch.home, 'flipped.jsonl')
+    const bits = bitsOf(from, end)
+    const violations: string[] = []
+
+    for (const bit of bits) {
+      writeFileSync(path, flipped(whole, bit))
+      const log = await loadLog({ path, session, known, isShared: false })
+      const records = log === null ? [] : await readPlaces(path, session, seqs, log.index)
+      const read = records.map((record) => ('lost' in record ? 'lost' : digestOf(record)))
+      const meant = seqs.map((seq) => (seq === damagedSeq ? 'lost' : digestOf(recordAt(shortLog, seq).record)))
+      if (read.join() !== meant.join() || log?.torn !== null) violations.push(`bit ${bit}: ${read.join()}`)
+    }
+    expect(violations).toEqual([])
+
+    for (const bit of bits.filter((_, index) => index % 41 === 0)) {
+      const damaged: Place = { kind: 'jsonl', directory: scratch.directory() }
+      cpSync(place.directory, damaged.directory, { recursive: true })
+      writeFileSync(join(damaged.directory, file), flipped(whole, bit))
+      if (!hasCatalogue) writeFileSync(join(damaged.directory, 'catalogue.jsonl'), '')
+      const witness = { log: shortLog, submitted: head, acknowledged: head, damaged: [damagedSeq] }
+      expect((await judge({ place: damaged, witnesses: [witness] })).violations).toEqual([])
+    }
+  },
+)
+
+it('D7 SQLite: each bit of a text of a record is missed, and nothing but it', async () => {
+  const place = scratch.place('inline')
+  const head = (await fill(place, shortLog, 4)).at(-1) ?? 0
+  const path = databaseIn(place.directory)
+  const whole = readFileSync(path)
+  const body = Buffer.from(recordAt(shortLog, damagedSeq).body)
+  const from = whole.indexOf(body)
+  expect(from).toBeGreaterThan(0)
+  const expected = Array.from({ length: head }, (_, index) =>
+    index + 1 === damagedSeq ? 'lost' : digestOf(recordAt(shortLog, index + 1).record),
+  )
+  for (const [index, bit] of bitsOf(from, from + body.length).entries()) {
+    const damaged: Place = { kind: 'inline', directory: scratch.directory() }
+    cpSync(place.directory, damaged.directory, { recursive: true })
+    writeFileSync(databaseIn(damaged.directory), flipped(whole, bit))
+    const subject = await mustOpen(damaged)
+    expect(await subject.read(shortLog, head), `bit ${bit}`).toEqual(expected)
+    await subject.close()
+    if (index % 41 !== 0) continue
+    const witness = { log: shortLog, submitted: head, acknowledged: head, damaged: [damagedSeq] }
+    expect((await judge({ place: damaged, witnesses: [witness] })).violations).toEqual([])
+  }
+})
+
+it('D7 blobs: each bit of a blob is missed, and it is whole again once put again', async () => {
+  const place = scratch.place('blobs')
+  await fill(place, 1, 3)
+  const path = blobPathIn(place.directory, 1, 2)
+  const whole = readFileSync(path)
+  const subject = await mustOpen(place)
+  for (const bit of bitsOf(0, whole.length)) {
+    writeFileSync(path, flipped(whole, bit))
+    expect((await subject.read(1, 3))[1], `bit ${bit}`).toBe('lost')
+  }
+  expect(await subject.submit(1, 1)).toMatchObject({ ok: true })
+  await subject.close()
+  const verdict = await judge({ place, witnesses: [{ log: 1, submitted: 3, acknowledged: 3 }] })
+  expect(verdict.violations).toEqual([])
+})

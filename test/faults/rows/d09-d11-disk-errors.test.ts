@@ -1,0 +1,141 @@
+import type { DatabaseSync } from 'node:sqlite'
+import { expect, it } from 'vitest'
+import { openForWriting } from '../../../packages/holdfast/src/store/sqlite/store-file.ts'
+import { createWriter } from '../../../packages/holdfast/src/store/sqlite/writer.ts'
+import { allCalls, breakDisk, type DiskCall, type DiskFault, syncCalls, writeCalls } from '../failing-disk.ts'
+import { openSubject } from '../open-subject.ts'
+import { judge, type Report } from '../pass-criterion.ts'
+import { useScratch } from '../scratch.ts'
+import { openInlineSubject } from '../subject/inline-sqlite.ts'
+import { databaseIn, type Place, type Subject } from '../subject/subject.ts'
+import { batchAfter } from '../workload.ts'
+
+const scratch = useScratch({ inMemory: true })
+const appends = 3
+const runsMax = 200
+
+type Told = { head: number; submitted: number; readonly reports: Report[] }
+
+/** Appends one after another, as far as it goes; what is refused is reported, and not tried again. */
+async function append(subject: Subject, kind: Place['kind'], told: Told, count: number): Promise<boolean> {
+  for (let number = 0; number < count; number++) {
+    const upTo = told.head + (kind === 'blobs' ? 1 : batchAfter(told.head))
+    told.submitted = Math.max(told.submitted, upTo)
+    const sinceMs = performance.now()
+    const answer = await subject.submit(1, told.head)
+    if (!answer.ok) {
+      told.reports.push({ fault: answer.fault, afterMs: performance.now() - sinceMs })
+      return false
+    }
+    told.head = upTo
+  }
+  return true
+}
+
+/** One run: the n-th call fails, the disk gets well, the same open store goes on. Returns whether the fault was met. */
+async function failAt(kind: 'jsonl' | 'blobs', fault: Omit<DiskFault, 'below'>): Promise<boolean> {
+  const place = scratch.place(kind)
+  const told: Told = { head: 0, submitted: 0, reports: [] }
+  const disk = await breakDisk({ ...fault, below: place.directory })
+  try {
+    let opened = await openSubject(place)
+    if (!opened.ok) {
+      told.reports.push({ fault: opened.fault, afterMs: 0 })
+      disk.heal()
+      opened = await openSubject(place)
+      if (!opened.ok) throw new Error(`not well again: ${opened.fault.message}`)
+    }
+    const subject = opened.value
+    const isThrough = await append(subject, kind, told, appends)
+    disk.heal()
+    // Without a restart, and without a second copy of what was refused.
+    const goesOn = await append(subject, kind, told, isThrough ? 1 : appends)
+    const label = `${fault.errno} at ${fault.nth} of ${fault.calls.join()}`
+    expect(goesOn, `${label}: ${JSON.stringify(told.reports.at(-1))}`).toBe(true)
+    await subject.close()
+    const witness = { log: 1, submitted: told.head, acknowledged: told.head }
+    const verdict = await judge({ place, witnesses: [witness], reports: told.reports })
+    expect(verdict.violations, label).toEqual([])
+  } finally {
+    disk.heal()
+  }
+  return disk.hasFailed()
+}
+
+const cases: readonly (readonly [string, readonly DiskCall[], DiskFault['errno']])[] = [
+  ['D9 ENOSPC on a write', writeCalls, 'ENOSPC'],
+  ['D9 ENOSPC on anything', allCalls, 'ENOSPC'],
+  ['D10 EIO on a write', writeCalls, 'EIO'],
+  ['D11 EIO on a sync', syncCalls, 'EIO'],
+]
+
+for (const [name, calls, errno] of cases)
+  for (const kind of ['jsonl', 'blobs'] as const)
+    it.each([false, true])(`${name}, ${kind}, n = 1, 2, … until none is left; lasting: %s`, async (lasts) => {
+      let nth = 1
+      while (nth < runsMax && (await failAt(kind, { calls, nth, errno, lasts }))) nth += 1
+      expect(nth).toBeGreaterThan(2)
+      expect(nth).toBeLessThan(runsMax)
+    })
+
+const sqliteCodes = { full: 13, write: 778, sync: 1034 } as const
+
+it.each(Object.entries(sqliteCodes))(
+  'D9 to D11 SQLite: a commit that fails (%s) is refused, and the same store goes on',
+  async (_, errcode) => {
+    for (let nth = 1; nth <= appends; nth++) {
+      const place = scratch.place('inline')
+      const path = databaseIn(place.directory)
+      const opened: DatabaseSync[] = []
+      let commits = 0
+      const failing = (file: string) => {
+        const database = openForWriting(file)
+        opened.push(database)
+        const prepare = database.prepare.bind(database)
+        database.prepare = (sql) => {
+          const statement = prepare(sql)
+          if (sql !== 'commit') return statement
+          const run = statement.run.bind(statement)
+          statement.run = () => {
+            commits += 1
+            if (commits === nth + 1) throw Object.assign(new Error('disk I/O error'), { errcode })
+            return run()
+          }
+          return statement
+        }
+        return database
+      }
+      const subject = openInlineSubject(path, createWriter({ path }, failing))
+      if (!subject.ok) throw new Error(subject.fault.message)
+      const told: Told = { head: 0, submitted: 0, reports: [] }
+      await append(subject.value, 'inline', told, appends)
+      expect(told.reports).toHaveLength(1)
+      expect(opened.filter((database) => database.isOpen)).toEqual([]) // never used again
+      expect(await append(subject.value, 'inline', told, 2)).toBe(true)
+      await subject.value.close()
+      const witness = { log: 1, submitted: told.head, acknowledged: told.head }
+      const verdict = await judge({ place, witnesses: [witness], reports: told.reports })
+      expect(verdict.violations).toEqual([])
+    }
+  },
+)
+
+it('D9 SQLite: a full disk refuses, loses nothing, and goes on once there is room', async () => {
+  const place = scratch.place('inline')
+  const path = databaseIn(place.directory)
+  const told: Told = { head: 0, submitted: 0, reports: [] }
+  const small = openInlineSubject(path, createWriter({ path, pagesMax: 40 }))
+  if (!small.ok) throw new Error(small.fault.message)
+  expect(await append(small.value, 'inline', told, 500)).toBe(false)
+  expect(told.reports.at(-1)?.fault).toMatchObject({ code: 'storage_error', details: { reason: 'disk_full' } })
+  const full = told.head
+  expect(await append(small.value, 'inline', told, 1)).toBe(false)
+  expect(told.head).toBe(full)
+  await small.value.close()
+  const verdict = await judge({
+    place,
+    witnesses: [{ log: 1, submitted: told.head, acknowledged: told.head }],
+    reports: told.reports,
+  })
+  expect(verdict.violations).toEqual([])
+})

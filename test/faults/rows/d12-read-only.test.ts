@@ -1,0 +1,48 @@
+import { chmodSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { breakDisk, type DiskCall } from '../failing-disk.ts'
+import { fill } from '../fill.ts'
+import { mustOpen, openSubject } from '../open-subject.ts'
+import { judge } from '../pass-criterion.ts'
+import { useScratch } from '../scratch.ts'
+import { databaseIn } from '../subject/subject.ts'
+
+const scratch = useScratch({ inMemory: true })
+const changing: readonly DiskCall[] = ['write', 'writeFile', 'appendFile', 'rename', 'link', 'mkdir', 'truncate', 'rm']
+
+for (const errno of ['EROFS', 'EACCES'] as const)
+  it.each(['jsonl', 'blobs'] as const)(
+    `D12 %s: ${errno} is refused with its place, and nothing is kept in memory alone`,
+    async (kind) => {
+      const place = scratch.place(kind)
+      const head = (await fill(place, 1, 3)).at(-1) ?? 0
+      const subject = await mustOpen(place)
+      const disk = await breakDisk({ calls: changing, nth: 1, errno, lasts: true, below: place.directory })
+      const sinceMs = performance.now()
+      const answer = await subject.submit(1, head)
+      const afterMs = performance.now() - sinceMs
+      disk.heal()
+      if (answer.ok) throw new Error('nothing was kept, and yet it was acknowledged')
+      expect(answer.fault).toMatchObject({ code: 'storage_error', details: { reason: 'read_only', errno } })
+      expect(await subject.head(1)).toBe(head)
+      await subject.close()
+      const witnesses = [{ log: 1, submitted: head, acknowledged: head }]
+      const verdict = await judge({ place, witnesses, reports: [{ fault: answer.fault, afterMs }] })
+      expect(verdict.violations).toEqual([])
+    },
+  )
+
+it('D12 SQLite: a file that may not be written is refused with its place, and written again once it may', async () => {
+  const place = scratch.place('inline')
+  const head = (await fill(place, 1, 3)).at(-1) ?? 0
+  chmodSync(databaseIn(place.directory), 0o400)
+  const sinceMs = performance.now()
+  const opened = await openSubject(place)
+  const afterMs = performance.now() - sinceMs
+  if (opened.ok) throw new Error('a file that may not be written was opened to write')
+  expect(opened.fault).toMatchObject({ code: 'storage_error', details: { reason: 'read_only' } })
+  chmodSync(databaseIn(place.directory), 0o600)
+  const witnesses = [{ log: 1, submitted: head, acknowledged: head }]
+  const verdict = await judge({ place, witnesses, reports: [{ fault: opened.fault, afterMs }] })
+  expect(verdict.violations).toEqual([])
+})

@@ -1,0 +1,86 @@
+import { cpSync, existsSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { fill } from '../fill.ts'
+import { mustOpen } from '../open-subject.ts'
+import { judge, type Report } from '../pass-criterion.ts'
+import { useScratch } from '../scratch.ts'
+import { databaseIn, type Place } from '../subject/subject.ts'
+import { batchAfter, sessionOf } from '../workload.ts'
+
+const scratch = useScratch({ inMemory: true })
+const noticedWithinMs = 1000
+
+type Deed = {
+  readonly what: string
+  readonly deed: (path: string) => void
+  /** How someone puts it right: where the bytes still are, by their name, or else by the copy made before. */
+  readonly nameAfter: ((path: string) => string) | null
+}
+
+const deeds: readonly Deed[] = [
+  { what: 'removed', deed: (path) => rmSync(path), nameAfter: null },
+  { what: 'cut short', deed: (path) => truncateSync(path, 40), nameAfter: null },
+  { what: 'moved away', deed: (path) => renameSync(path, elsewhere(path)), nameAfter: elsewhere },
+  {
+    what: 'replaced',
+    deed(path) {
+      renameSync(path, elsewhere(path))
+      writeFileSync(path, 'something else')
+    },
+    nameAfter: elsewhere,
+  },
+]
+
+function elsewhere(path: string): string {
+  return `${path}.elsewhere`
+}
+
+const truthOf = ({ kind, directory }: Place): string =>
+  kind === 'jsonl' ? join(directory, `${sessionOf(1)}.jsonl`) : databaseIn(directory)
+
+for (const { what, deed, nameAfter } of deeds)
+  it.each(['jsonl', 'inline'] as const)(
+    `D14 %s: a file ${what} under a living session is noticed, and never made anew`,
+    async (kind) => {
+      const place = scratch.place(kind)
+      const filled = (await fill(place, 1, 3)).at(-1) ?? 0
+      const beside = (await fill(place, 2, 3)).at(-1) ?? 0
+      const subject = await mustOpen(place)
+      expect(await subject.submit(1, filled)).toMatchObject({ ok: true })
+      let head = filled + batchAfter(filled)
+      const [path, named, copy] = [truthOf(place), head, scratch.directory()]
+      cpSync(place.directory, copy, { recursive: true })
+      deed(path)
+      const left = existsSync(path) ? readdirSync(place.directory).toSorted() : null
+
+      // The name is looked at every 20 ms, so a few appends may still go into the file that lost it.
+      let report: Report | null = null
+      const untilMs = performance.now() + noticedWithinMs
+      while (report === null && performance.now() < untilMs) {
+        const sinceMs = performance.now()
+        const answer = await subject.submit(1, head)
+        if (answer.ok) head += batchAfter(head)
+        else report = { fault: answer.fault, afterMs: performance.now() - sinceMs }
+      }
+      expect(report?.fault, what).toMatchObject({ code: 'storage_error', details: { path: expect.any(String) } })
+      expect(await subject.submit(1, head), 'nor is it taken later').toMatchObject({ ok: false })
+      if (left === null) expect(existsSync(path)).toBe(false)
+      await subject.close()
+
+      if (nameAfter !== null) renameSync(nameAfter(path), path)
+      else {
+        rmSync(place.directory, { recursive: true })
+        cpSync(copy, place.directory, { recursive: true })
+      }
+      // Only what was acknowledged after the file had lost its name may be lost, and only where its bytes are gone too.
+      const loss = nameAfter === null ? { namedUpTo: named } : {}
+      const witnesses = [
+        { log: 1, submitted: head + batchAfter(head), acknowledged: head, ...loss },
+        { log: 2, submitted: beside, acknowledged: beside },
+      ]
+      const verdict = await judge({ place, witnesses, reports: report === null ? [] : [report] })
+      expect(verdict.checked).toEqual(expect.arrayContaining([1, 2, 3, 4, 5, 6, 10]))
+      expect(verdict.violations).toEqual([])
+    },
+  )

@@ -1,0 +1,85 @@
+import { execFileSync } from 'node:child_process'
+import { constants, existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { aPng } from '@holdfast/testkit'
+import { expect, it } from 'vitest'
+import { fill } from '../fill.ts'
+import { mustOpen, openSubject } from '../open-subject.ts'
+import { judge } from '../pass-criterion.ts'
+import { useScratch } from '../scratch.ts'
+import { databaseIn } from '../subject/subject.ts'
+import { sessionOf, sha256 } from '../workload.ts'
+
+const scratch = useScratch({ inMemory: true })
+const aLongLog = Buffer.from('{"role":"user","content":"not ours"}\n'.repeat(80_000))
+
+/** What someone may have put where ours is looked for; `make` returns what is to stay as it is. */
+const foreign: readonly (readonly [string, (path: string) => void])[] = [
+  ['a 3 MB log of another program', (path) => writeFileSync(path, aLongLog)],
+  ['a picture', (path) => writeFileSync(path, aPng(8, 8))],
+  ['an empty file', (path) => writeFileSync(path, '')],
+  ['a directory', (path) => mkdirSync(path)],
+  ['a pipe', (path) => execFileSync('mkfifo', [path])],
+  ['a link to another file', (path) => linkTo(path)],
+]
+
+function linkTo(path: string): void {
+  writeFileSync(`${path}.target`, 'precious')
+  symlinkSync(`${path}.target`, path)
+}
+
+/** What it is and holds, in a few characters. */
+function bytesOf(path: string): string {
+  const { mode } = lstatSync(path)
+  if (lstatSync(path).isSymbolicLink()) return `link ${sha256(readFileSync(`${path}.target`))}`
+  return `${mode & constants.S_IFMT} ${lstatSync(path).isFile() ? sha256(readFileSync(path)) : ''}`
+}
+
+it.each(foreign)('D15 SQLite: %s is no store, and stays as it is', async (_, make) => {
+  const place = scratch.place('inline')
+  mkdirSync(place.directory)
+  make(databaseIn(place.directory))
+  const before = bytesOf(databaseIn(place.directory))
+  const opened = await openSubject(place)
+  expect(opened).toMatchObject({ ok: false, fault: { code: 'not_a_store', details: { path: expect.any(String) } } })
+  expect(bytesOf(databaseIn(place.directory))).toEqual(before)
+})
+
+it.each(foreign)(
+  'D15 JSONL: %s under the name of a session is none, stays as it is, and is in the way of no other',
+  async (_, make) => {
+    const place = scratch.place('jsonl')
+    const head = (await fill(place, 1, 2)).at(-1) ?? 0
+    const path = join(place.directory, `${sessionOf(2)}.jsonl`)
+    make(path)
+    const before = bytesOf(path)
+    const subject = await mustOpen(place)
+    expect(await subject.head(2)).toBe(0)
+    expect(await subject.read(2, 0)).toEqual([])
+    await subject.close()
+    expect(bytesOf(path)).toEqual(before)
+    const verdict = await judge({ place, witnesses: [{ log: 1, submitted: head, acknowledged: head }] })
+    expect(verdict.violations).toEqual([])
+    expect(bytesOf(path)).toEqual(before)
+  },
+)
+
+it.each(foreign.filter(([what]) => what !== 'a directory'))(
+  'D15 JSONL: %s where the directory should be is refused',
+  async (_, make) => {
+    const place = scratch.place('jsonl')
+    make(place.directory)
+    const before = bytesOf(place.directory)
+    const opened = await openSubject(place)
+    expect(opened).toMatchObject({ ok: false, fault: { details: { path: expect.any(String) } } })
+    expect(bytesOf(place.directory)).toEqual(before)
+  },
+)
+
+it('D15 JSONL: a directory of other files is refused, and nothing is put there', async () => {
+  const place = scratch.place('jsonl')
+  mkdirSync(place.directory)
+  writeFileSync(join(place.directory, 'notes.txt'), 'precious')
+  expect(await openSubject(place)).toMatchObject({ ok: false, fault: { code: 'not_a_store' } })
+  expect(existsSync(join(place.directory, 'holdfast.json'))).toBe(false)
+})

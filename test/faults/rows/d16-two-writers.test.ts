@@ -1,0 +1,94 @@
+import { mkdirSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, expect, it } from 'vitest'
+import { openSubject } from '../open-subject.ts'
+import { judge } from '../pass-criterion.ts'
+import { standStill } from '../power-cut.ts'
+import { useScratch } from '../scratch.ts'
+import { openStore } from '../subject/store.ts'
+import { databaseIn } from '../subject/subject.ts'
+import { sessionOf, writerNode } from '../workload.ts'
+import { startWriter, type WriterProcess } from '../writer-process.ts'
+
+const scratch = useScratch({ inMemory: true })
+const sqliteBusy = 5
+const takenOverWithinMs = 2000
+const started: WriterProcess[] = []
+afterEach(() => {
+  for (const { process: child } of started.splice(0)) child.kill('SIGKILL')
+})
+function begin(...given: Parameters<typeof startWriter>): WriterProcess {
+  const writer = startWriter(...given)
+  started.push(writer)
+  return writer
+}
+
+it('D16 JSONL: a second process is told who has it, also while that one is stopped, and has it once that one is dead', async () => {
+  const place = scratch.place('jsonl')
+  const first = begin({ place, logs: 2 })
+  await first.acknowledged(5)
+  const refused = await openSubject(place)
+  expect(refused).toMatchObject({ ok: false, fault: { code: 'session_locked', details: { pid: first.process.pid } } })
+  await standStill(first.process)
+  const second = begin({ place, logs: 2 })
+  await second.ended()
+  expect(second.reports().map(({ fault }) => fault.code)).toEqual(['session_locked'])
+  first.process.kill('SIGKILL')
+  await first.ended()
+  const sinceMs = performance.now()
+  const third = await openSubject(place)
+  expect(third).toMatchObject({ ok: true })
+  expect(performance.now() - sinceMs).toBeLessThan(takenOverWithinMs)
+  if (third.ok) await third.value.close()
+  const verdict = await judge({ place, witnesses: first.witnesses(), reports: second.reports() })
+  expect(verdict.violations).toEqual([])
+})
+
+/** One that is stopped within a commit keeps its lock, and nobody can take anything over before it wakes. */
+async function stopBetweenCommits(writer: WriterProcess, path: string): Promise<void> {
+  for (;;) {
+    await standStill(writer.process)
+    if (isUnlocked(path)) return
+    writer.process.kill('SIGCONT')
+    await writer.acknowledged(writer.acknowledgedCount() + 1)
+  }
+}
+
+function isUnlocked(path: string): boolean {
+  const database = new DatabaseSync(path, { timeout: 0 })
+  try {
+    database.exec('begin immediate; rollback')
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'errcode' in error && error.errcode === sqliteBusy) return false
+    throw error
+  } finally {
+    database.close()
+  }
+}
+
+it('D16 SQLite: a session taken over from a stopped owner is closed to it when it wakes', async () => {
+  const place = scratch.place('sqlite')
+  mkdirSync(place.directory)
+  const first = begin({ place, logs: 1 })
+  await first.acknowledged(5)
+  await stopBetweenCommits(first, databaseIn(place.directory))
+
+  const opened = await openStore('sqlite', place.directory)
+  if (!opened.ok) throw new Error(opened.fault.message)
+  const store = opened.value
+  expect(await store.claim(sessionOf(1), 'another', null)).toMatchObject({
+    ok: false,
+    fault: { code: 'session_locked' },
+  })
+  const claimed = await store.claim(sessionOf(1), 'another', writerNode)
+  if (!claimed.ok) throw new Error(claimed.fault.message)
+  first.process.kill('SIGCONT')
+  await first.ended()
+  expect(first.reports().map(({ fault }) => fault.code)).toEqual(['fenced'])
+  expect((await store.entry(sessionOf(1)))?.head).toBe(claimed.value.head)
+  await store.release(sessionOf(1), 'another', claimed.value.epoch)
+  await store.close()
+  const verdict = await judge({ place, witnesses: first.witnesses() })
+  expect(verdict.violations).toEqual([])
+})

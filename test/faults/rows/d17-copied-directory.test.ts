@@ -1,0 +1,60 @@
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import { openHoldfast } from 'holdfast'
+import { expect, it } from 'vitest'
+import { fill } from '../fill.ts'
+import { judge } from '../pass-criterion.ts'
+import { standStill } from '../power-cut.ts'
+import { useScratch } from '../scratch.ts'
+import { openStore } from '../subject/store.ts'
+import type { Place } from '../subject/subject.ts'
+import { startWriter } from '../writer-process.ts'
+
+const scratch = useScratch({ inMemory: true })
+const another = { pid: process.pid, host: hostname(), since: '2001-01-01T00:00:00.000Z', role: 'store' }
+
+it.each(['jsonl', 'sqlite'] as const)(
+  'D17 %s: a copy made while the store was open is a store of its own',
+  async (kind) => {
+    const place = scratch.place(kind)
+    const writer = startWriter({ place, logs: 2 })
+    await writer.acknowledged(8)
+    await standStill(writer.process)
+    const copy: Place = { kind, directory: scratch.directory() }
+    cpSync(place.directory, copy.directory, { recursive: true })
+    writer.process.kill('SIGKILL')
+    await writer.ended()
+    const verdict = await judge({ place: copy, witnesses: writer.witnesses() })
+    expect(verdict.violations).toEqual([])
+  },
+)
+
+it('D17 JSONL: what a holder of another boot left says nothing, even where its process number is alive', async () => {
+  const place = scratch.place('jsonl')
+  const head = (await fill(place, 1, 3)).at(-1) ?? 0
+  writeFileSync(join(place.directory, 'holder.json'), JSON.stringify(another))
+  const verdict = await judge({ place, witnesses: [{ log: 1, submitted: head, acknowledged: head }] })
+  expect(verdict.violations).toEqual([])
+  expect(JSON.parse(readFileSync(join(place.directory, 'holder.json'), 'utf8')).since).not.toBe(another.since)
+})
+
+it.each(['jsonl', 'sqlite'] as const)(
+  'D17 %s: a node of another boot is dead though its process number lives',
+  async (kind) => {
+    const place = scratch.place(kind)
+    await fill(place, 1, 1)
+    const stored = await openStore(kind, place.directory)
+    if (!stored.ok) throw new Error(stored.fault.message)
+    const address = join(scratch.home, `${kind}-gone.sock`)
+    await stored.value.registerNode({ id: `node-${process.pid}`, address, startedAt: another.since })
+    await stored.value.close()
+    const url = kind === 'jsonl' ? `jsonl:${place.directory}` : `sqlite:${join(place.directory, 'holdfast.db')}`
+    const holdfast = await openHoldfast({ store: url, environment: { HOLDFAST_HOME: scratch.directory() } })
+    await holdfast.close()
+    const again = await openStore(kind, place.directory)
+    if (!again.ok) throw new Error(again.fault.message)
+    expect((await again.value.nodes()).map(({ id }) => id)).not.toContain(`node-${process.pid}`)
+    await again.value.close()
+  },
+)

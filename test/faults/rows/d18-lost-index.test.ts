@@ -1,0 +1,72 @@
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { fill } from '../fill.ts'
+import { mustOpen } from '../open-subject.ts'
+import { judge } from '../pass-criterion.ts'
+import { useScratch } from '../scratch.ts'
+import { openStore } from '../subject/store.ts'
+import { databaseIn, type Place } from '../subject/subject.ts'
+import { batchAfter, sessionOf } from '../workload.ts'
+
+const scratch = useScratch({ inMemory: true })
+const logs = [1, 2, 3]
+
+async function listed({ directory }: Place): Promise<readonly string[]> {
+  const store = await openStore('jsonl', directory)
+  if (!store.ok) throw new Error(store.fault.message)
+  const { sessions } = await store.value.list({ limit: 100 })
+  await store.value.close()
+  return sessions.map(({ meta }) => meta.id).toSorted()
+}
+
+const damages: readonly (readonly [string, (path: string, old: Buffer) => void])[] = [
+  ['lost', (path) => rmSync(path)],
+  ['empty', (path) => writeFileSync(path, '')],
+  ['noise', (path) => writeFileSync(path, Buffer.from(Array.from({ length: 3000 }, (_, index) => (index * 89) % 256)))],
+  ['cut in the middle', (path) => writeFileSync(path, readFileSync(path).subarray(0, -200))],
+  ['older than the logs', (path, old) => writeFileSync(path, old)],
+]
+
+it.each(damages)('D18 JSONL: every session is listed and whole when the catalogue is %s', async (_, damage) => {
+  const place = scratch.place('jsonl')
+  const path = join(place.directory, 'catalogue.jsonl')
+  await fill(place, 1, 2)
+  const old = readFileSync(path)
+  const heads = new Map<number, number>()
+  for (const log of logs) heads.set(log, (await fill(place, log, 3)).at(-1) ?? 0)
+  damage(path, old)
+  expect(await listed(place)).toEqual(logs.map(sessionOf))
+  const witnesses = logs.map((log) => ({ log, submitted: heads.get(log) ?? 0, acknowledged: heads.get(log) ?? 0 }))
+  const verdict = await judge({ place, witnesses })
+  expect(verdict.violations).toEqual([])
+})
+
+it.each(['holdfast.json', 'trust.json', 'nodes.json', 'holder.json', 'snapshots', 'drafts'])(
+  'D18 JSONL: all but the logs can be done without: %s',
+  async (name) => {
+    const place = scratch.place('jsonl')
+    const head = (await fill(place, 1, 3)).at(-1) ?? 0
+    rmSync(join(place.directory, name), { recursive: true, force: true })
+    const verdict = await judge({ place, witnesses: [{ log: 1, submitted: head, acknowledged: head }] })
+    expect(verdict.violations).toEqual([])
+  },
+)
+
+it.each(['lost', 'noise'])('D18 SQLite: the index of the write-ahead log is %s after a crash', async (what) => {
+  const [living, place] = [scratch.place('inline'), scratch.place('inline')]
+  const subject = await mustOpen(living)
+  let head = 0
+  for (let number = 0; number < 3; number++) {
+    expect(await subject.submit(1, head)).toMatchObject({ ok: true })
+    head += batchAfter(head)
+  }
+  cpSync(living.directory, place.directory, { recursive: true })
+  await subject.close()
+  const index = `${databaseIn(place.directory)}-shm`
+  expect(existsSync(index)).toBe(true)
+  if (what === 'lost') rmSync(index)
+  else writeFileSync(index, Buffer.alloc(32_768, 0xa5))
+  const verdict = await judge({ place, witnesses: [{ log: 1, submitted: head, acknowledged: head }] })
+  expect(verdict.violations).toEqual([])
+})

@@ -1,0 +1,38 @@
+import { limits } from '@holdfast/protocol'
+import { openHouse } from '@holdfast/testkit'
+import { createMemoryBlobs, createMemoryStore, openFileBlobs } from 'holdfast/store'
+import { expect, it } from 'vitest'
+import { fill } from '../fill.ts'
+import { judge } from '../pass-criterion.ts'
+import { useScratch } from '../scratch.ts'
+
+const scratch = useScratch({ inMemory: true })
+
+it('D22 a prompt above the limit is refused with the limit named, and nothing is recorded', async () => {
+  const house = await openHouse({ store: createMemoryStore(), blobs: createMemoryBlobs() })
+  const before = await house.events()
+  const answer = await house.send('cmd-long', { type: 'sendPrompt', content: 'a'.repeat(limits.promptBytesMax + 1) })
+  expect(answer).toMatchObject({
+    ok: false,
+    fault: { code: 'too_large', details: { bytesMax: limits.promptBytesMax } },
+  })
+  expect(await house.events()).toEqual(before)
+})
+
+it('D22 blobs: one above the limit is refused with the limit named, while it streams, and leaves nothing', async () => {
+  const place = scratch.place('blobs')
+  await fill(place, 1, 2)
+  const blobs = await openFileBlobs(place.directory, { bytesMax: 4096 })
+  if (!blobs.ok) throw new Error(blobs.fault.message)
+  let asked = 0
+  function* endless() {
+    for (;;) {
+      asked += 1
+      yield Buffer.alloc(1024)
+    }
+  }
+  expect(await blobs.value.put(endless())).toMatchObject({ ok: false, fault: { code: 'too_large' } })
+  expect(asked).toBeLessThan(10)
+  const verdict = await judge({ place, witnesses: [{ log: 1, submitted: 2, acknowledged: 2 }] })
+  expect(verdict.violations).toEqual([])
+})

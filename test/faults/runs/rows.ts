@@ -1,0 +1,30 @@
+import type { Row } from '../row.ts'
+import { killAtRandom } from './d01-kill.ts'
+import { killAtEachCall } from './d02-kill-at-call.ts'
+import { powerCut } from './d03-power-cut.ts'
+import { powerCutAfterDeed } from './d04-power-cut-after.ts'
+import { noSpace, syncFails, writeFails } from './d09-disk-errors.ts'
+import { readOnly } from './d12-read-only.ts'
+import { largeLog } from './d22-large.ts'
+import { fullWhileExporting } from './d23-full-while-exporting.ts'
+import { killedUpgrade } from './d24-upgrade.ts'
+import { randomMix } from './d28-simulation.ts'
+import { everyBit, everyCut } from './every-byte-and-bit.ts'
+
+/** In the order of the matrix. */
+export const rows: readonly Row[] = [
+  killAtRandom,
+  killAtEachCall,
+  powerCut,
+  powerCutAfterDeed,
+  everyCut,
+  everyBit,
+  noSpace,
+  writeFails,
+  syncFails,
+  readOnly,
+  largeLog,
+  fullWhileExporting,
+  killedUpgrade,
+  randomMix,
+]

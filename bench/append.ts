@@ -75,7 +75,7 @@ function rawRate(path: string, writes: number): number {
 /** Each session appends one event after another, waiting for its acknowledgement, as a session's mailbox does. */
 async function rateOf(store: Store, sessions: number, appendsEach: number): Promise<number> {
   const ids = Array.from({ length: sessions }, nextSession)
-  const beginning = { parent: null, base: 0, owner: 'bench', records: [recordOf(1)] }
+  const beginning = { parent: null, base: 0, owner: 'bench', records: [recordOf(1)], blobs: [] }
   await Promise.all(ids.map((session) => store.create({ ...beginning, session, entry: entryOf(session) })))
   const start = performance.now()
   await Promise.all(ids.map((id) => appendMany(store, id, appendsEach)))

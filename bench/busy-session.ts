@@ -49,7 +49,17 @@ export async function writeBusySession(
   const folded = records.reduce<Folded | null>((so, { record }) => fold(so, id, record), null)
   if (!folded) throw new Error('a session begins with a record')
   const { entry } = folded.row
-  orThrow(await store.create({ session: id, parent: null, base: 0, owner: 'bench', records, entry }))
+  orThrow(
+    await store.create({
+      session: id,
+      parent: null,
+      base: 0,
+      owner: 'bench',
+      records,
+      entry,
+      blobs: files.map(({ blob }) => blob),
+    }),
+  )
   return { id, state: folded.state }
 }
 

@@ -29,7 +29,7 @@ export async function writeLongSession(
     if (!folded) throw new Error('a session begins with a record')
     const { entry } = folded.row
     const done = isNew
-      ? await store.create({ session: id, parent: null, base: 0, owner, records, entry })
+      ? await store.create({ session: id, parent: null, base: 0, owner, records, entry, blobs: [] })
       : await store.append({ session: id, after, epoch: 1, records, entry, clearDraft: false, blobs: [], trust: [] })
     if (!done.ok) throw new Error(done.fault.message)
     waiting = []

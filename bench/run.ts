@@ -8,14 +8,10 @@ import { benchLiveSessions } from './live-sessions.ts'
 import { benchOpen } from './open-session.ts'
 import { type BuildFigures, benchRequest } from './request.ts'
 import { benchStartUp } from './start-up.ts'
+import { number, printRows, type Row } from './table.ts'
 import { benchTurnOverhead, type Overhead } from './turn-overhead.ts'
 
 const rounds = 5
-
-type Row = { readonly what: string; readonly figure: string; readonly goal: string; readonly holds: boolean | null }
-
-const number = (value: number, digits = 0) =>
-  value.toLocaleString('en-GB', { maximumFractionDigits: digits, minimumFractionDigits: digits })
 
 const kilobytes = (bytes: number) => `${number(bytes / 1024, 1)} KB`
 
@@ -141,11 +137,7 @@ try {
   ]
   if (process.argv.includes('--json'))
     process.stdout.write(`${JSON.stringify({ append, open, request, history, abort, turn, live, startUp }, null, 2)}\n`)
-  else
-    for (const { what, figure, goal, holds } of rows)
-      process.stdout.write(
-        `${what.padEnd(42)} ${figure.padEnd(62)} ${goal.padEnd(18)} ${holds === null ? '' : holds ? 'holds' : 'MISSED'}\n`,
-      )
+  else printRows(rows)
 } finally {
   await rm(dir, { recursive: true, force: true })
 }

@@ -1,0 +1,102 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { loadavg, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { peerLoaders, peerNames } from './peers/all-peers.ts'
+import { type AppendFigures, benchAppend } from './peers/append.ts'
+import { countSyncs } from './peers/count-syncs.ts'
+import { benchFind } from './peers/find.ts'
+import { installPeers } from './peers/install.ts'
+import { benchOpen } from './peers/open.ts'
+import type { Peer } from './peers/peer.ts'
+import { number, printRows, type Row } from './table.ts'
+
+const rounds = 5
+const aheadBy = 10
+const withinTimes = 4
+
+installPeers()
+const only = process.argv[2]?.match(/^--only=(append|open|find)$/)?.[1] ?? null
+const peers = new Map<Peer, number | null>()
+for (const name of peerNames)
+  peers.set(await peerLoaders[name](), only === null || only === 'append' ? countSyncs(name) : null)
+const [ours, alsoOurs, ...others] = [...peers.keys()]
+if (!ours || !alsoOurs) throw new Error('the first two are ours')
+const all = [ours, alsoOurs, ...others]
+
+/** A figure of ours beside one of theirs; a goal only where theirs is another program. */
+function timeRow(what: string, peer: Peer, theirMs: number, ourMs: number, hasGoal: boolean): Row {
+  const ratio = theirMs / ourMs
+  const isGoal = hasGoal && others.includes(peer)
+  return {
+    what: `${what}: ${peer.name}`,
+    figure: peer === ours ? `${number(ourMs, 2)} ms` : `${number(theirMs, 2)} ms = ${number(ratio, 1)} × ours`,
+    goal: isGoal ? `≥ ${aheadBy} ×` : '',
+    holds: isGoal ? ratio >= aheadBy : null,
+  }
+}
+
+function appendRow(what: string, peer: Peer, theirs: number, mine: number): Row {
+  const syncs = peers.get(peer) ?? null
+  const keeps = `${peer.keeps}${syncs === null ? '' : `, ${syncs} syncs for 100`}`
+  const slower = theirs / mine
+  const goal = peer.keeps === 'synced' ? '≤ 1 ×' : `≤ ${withinTimes} ×`
+  const isGoal = others.includes(peer)
+  return {
+    what: `${what}: ${peer.name}`,
+    figure: `${number(theirs)} /s${peer === ours ? '' : ` = ${number(slower, 2)} × ours`} (${keeps})`,
+    goal: isGoal ? goal : '',
+    holds: isGoal ? slower <= (peer.keeps === 'synced' ? 1 : withinTimes) : null,
+  }
+}
+
+const dir = await mkdtemp(join(tmpdir(), 'holdfast-bench-'))
+try {
+  const rows: Row[] = []
+  if (only === null || only === 'append') {
+    const append = await benchAppend(dir, all, rounds)
+    const rate = (peer: Peer, figure: keyof AppendFigures) => append.of.get(peer)?.[figure] ?? Number.NaN
+    rows.push({
+      ...{
+        what: 'bare write + fdatasync',
+        figure: `${number(append.bare)} /s = ${number(append.bare / rate(ours, 'oneSession'), 2)} × ours`,
+      },
+      ...{ goal: '', holds: null },
+    })
+    for (const [figure, what] of [
+      ['oneSession', 'append, one session'],
+      ['savedAtEnd', 'append, saved at the end'],
+      ['manySessions', 'append, 64 sessions'],
+    ] as const) {
+      for (const peer of all) rows.push(appendRow(what, peer, rate(peer, figure), rate(ours, figure)))
+    }
+  }
+  if (only === null || only === 'open') {
+    const open = await benchOpen(dir, all, rounds)
+    const mine = open.get(ours)
+    if (!mine) throw new Error('ours was not measured')
+    for (const [peer, { readyMs }] of open) {
+      rows.push(timeRow('open 10,000 messages', peer, readyMs, mine.readyMs, true))
+    }
+    for (const [peer, { startMs, readyMs }] of open) {
+      rows.push(timeRow('the same with the start', peer, startMs + readyMs, mine.startMs + mine.readyMs, false))
+    }
+    for (const [peer, { readMs }] of open) {
+      rows.push(timeRow('read all 10,000', peer, readMs, mine.readMs, false))
+    }
+  }
+  if (only === null || only === 'find') {
+    const find = await benchFind(dir, [ours, ...others], rounds) // JSONL searches by scan: no part of the goal
+    const mine = find.get(ours)
+    if (!mine) throw new Error('ours was not measured')
+    for (const [peer, { listMs }] of find) rows.push(timeRow('list 10,000 sessions', peer, listMs, mine.listMs, true))
+    for (const [peer, { searchMs }] of find) rows.push(timeRow('search them', peer, searchMs, mine.searchMs, true))
+  }
+  printRows(rows)
+  process.stdout.write(
+    `load of the machine at the end: ${loadavg()
+      .map((load) => number(load, 1))
+      .join(', ')}\n`,
+  )
+} finally {
+  await rm(dir, { recursive: true, force: true })
+}

@@ -1,0 +1,53 @@
+import { join } from 'node:path'
+import { limits, orThrow } from '@holdfast/protocol'
+import { openHoldfast } from '../../packages/holdfast/src/index.ts'
+import type { OpenPeer, Peer, Said } from './peer.ts'
+
+const toSeed = ({ role, text }: Said) => ({ role, content: text })
+
+/** Ours, by the methods that any program has; the store is SQLite unless said otherwise. */
+export function ourPeer(kind: 'sqlite' | 'jsonl'): Peer {
+  async function open(dir: string): Promise<OpenPeer> {
+    const holdfast = await openHoldfast({
+      store: `${kind}:${join(dir, `holdfast-${kind}`)}`,
+      environment: { HOLDFAST_HOME: join(dir, `home-${kind}`) },
+    })
+    const conversations = holdfast.conversations({ workdir: dir })
+    const begun = () => holdfast.startSession({ workdir: dir, model: 'demo/agent' })
+    /** Awake, its state and its newest messages at hand: what a client is told first. */
+    const resume = async (id: string) => {
+      const handle = orThrow(await holdfast.sessions.open(id))
+      const frames = handle.subscribe()[Symbol.asyncIterator]()
+      const { value: first } = await frames.next()
+      await frames.return?.()
+      if (first?.type !== 'snapshot') throw new Error('a stream begins with a snapshot')
+    }
+    return {
+      async begin() {
+        const session = await begun()
+        const key = session.id
+        return {
+          append: (said) => session.seedMessages([toSeed(said)]),
+          add: ({ role, text }) => conversations.addMessage(key, role, text),
+          save: () => conversations.save(key),
+        }
+      },
+      async write(said) {
+        const session = await begun()
+        const { seedMessagesMax } = limits
+        for (let first = 0; first < said.length; first += seedMessagesMax) {
+          await session.seedMessages(said.slice(first, first + seedMessagesMax).map(toSeed))
+        }
+        await holdfast.stopSession(session.id)
+        return session.id
+      },
+      resume,
+      readAll: async (id) => (await (await holdfast.getSession(id)).messages()).length,
+      list: async (rows) => (await holdfast.list({ limit: rows })).sessions.map(({ title }) => title),
+      search: async (text, limit) => orThrow(await holdfast.sessions.search({ text, limit })).hits.length,
+      close: () => conversations.close().finally(() => holdfast.close()),
+    }
+  }
+
+  return { name: `Holdfast, ${kind}`, keeps: 'synced', open }
+}

@@ -1,0 +1,67 @@
+import { stat } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+import { orThrow } from '@holdfast/protocol'
+import { openSqliteStore } from '../../packages/holdfast/src/store/sqlite/sqlite-store.ts'
+import { writeSession } from '../write-session.ts'
+import { createZipfText } from '../zipf-text.ts'
+
+export type Filling = {
+  readonly sessions: number
+  readonly messagesEach: number
+  readonly meanBytes: number
+}
+
+export type Filled = {
+  readonly messages: number
+  /** Of the messages themselves, as UTF-8. */
+  readonly messageBytes: number
+  /** Of the store's file when it is closed, the word index in place. */
+  readonly fileBytes: number
+  readonly seconds: number
+  /** How long the index still followed when the last message had been acknowledged. */
+  readonly indexSeconds: number
+}
+
+const writtenAtOnce = 200
+const indexedWithinMs = 1_800_000
+const lastWord = 'harbourmaster'
+export const firstMs = Date.UTC(2026, 0, 1)
+export const betweenMs = 60_000
+export const workspaces = 100
+export const workspaceOf = (session: number): string => `/work/project-${session % workspaces}`
+
+/** Fills a store by its own appends, one session a minute of the clock on the wall, over a hundred workspaces. */
+export async function fillStore(path: string, { sessions, messagesEach, meanBytes }: Filling): Promise<Filled> {
+  const store = orThrow(await openSqliteStore({ path }))
+  const text = createZipfText(7)
+  const started = performance.now()
+  let messageBytes = 0
+  for (let first = 0; first < sessions; first += writtenAtOnce) {
+    const count = Math.min(writtenAtOnce, sessions - first)
+    const batch = Array.from({ length: count }, (_, index) => {
+      const number = first + index
+      const said = Array.from({ length: messagesEach }, () => text.sayAbout(meanBytes))
+      for (const one of said) messageBytes += one.length // the text is ASCII
+      return { number, workdir: workspaceOf(number), atMs: firstMs + number * betweenMs, said }
+    })
+    await Promise.all(batch.map((session) => writeSession(store, session)))
+  }
+  await writeSession(store, {
+    ...{ number: sessions, workdir: '/last', atMs: firstMs + sessions * betweenMs },
+    said: [`Where is the ${lastWord}?`, 'At the quay.'],
+  })
+  const written = performance.now()
+  while (orThrow(await store.search({ text: lastWord, limit: 1 })).hits.length === 0) {
+    if (performance.now() - written > indexedWithinMs) throw new Error('the index does not follow')
+    await delay(50)
+  }
+  const indexed = performance.now()
+  await store.close()
+  return {
+    messages: sessions * messagesEach,
+    messageBytes,
+    fileBytes: (await stat(path)).size,
+    seconds: (written - started) / 1000,
+    indexSeconds: (indexed - written) / 1000,
+  }
+}

@@ -1,0 +1,84 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createDice } from '@holdfast/testkit'
+import { openHoldfast } from '../../packages/holdfast/src/index.ts'
+import { median } from '../median.ts'
+import { createZipfText } from '../zipf-text.ts'
+
+export type ImportFigures = {
+  /** A few long sessions. */
+  readonly longPerSecond: number
+  /** A directory of thousands of short ones. */
+  readonly shortPerSecond: number
+}
+
+const megabyte = 1_000_000
+const meanBytes = 1_000
+
+/** Bytes of the files read per second, from the call to the report, every session on the disk. */
+export async function benchImport(dir: string, rounds: number): Promise<ImportFigures> {
+  const long = await writeFiles(join(dir, 'import-long'), 8, 8 * megabyte)
+  const short = await writeFiles(join(dir, 'import-short'), 2_000, 20_000)
+  const rates = { long: [] as number[], short: [] as number[] }
+  for (let round = 0; round < rounds; round++) {
+    rates.long.push(await rateOf(dir, `long-${round}`, long))
+    rates.short.push(await rateOf(dir, `short-${round}`, short))
+  }
+  return { longPerSecond: median(rates.long), shortPerSecond: median(rates.short) }
+}
+
+async function rateOf(dir: string, name: string, from: string): Promise<number> {
+  const path = join(dir, `import-${name}.db`)
+  await using holdfast = await openHoldfast({
+    store: `sqlite:${path}`,
+    environment: { HOLDFAST_HOME: join(dir, 'home') },
+  })
+  const start = performance.now()
+  const files = await holdfast.import(from)
+  const seconds = (performance.now() - start) / 1000
+  const bad = files.find(({ status }) => status !== 'imported')
+  if (bad) throw new Error(`${bad.file} was ${bad.status}`)
+  return files.reduce((sum, { bytes }) => sum + bytes, 0) / seconds
+}
+
+/** Claude Code's form: a prompt, a call of a tool, what it returned, an answer, and so on. */
+async function writeFiles(dir: string, count: number, bytesEach: number): Promise<string> {
+  await mkdir(dir)
+  const text = createZipfText(13)
+  const dice = createDice(13)
+  for (let number = 0; number < count; number++) {
+    const lines: string[] = []
+    let bytes = 0
+    let parentUuid: string | null = null
+    const add = (type: string, message: unknown) => {
+      const uuid = `u-${number}-${lines.length}`
+      const timestamp = new Date(Date.UTC(2026, 0, 1) + lines.length * 1000).toISOString()
+      const line: string = JSON.stringify({
+        ...{ parentUuid, isSidechain: false, type, uuid, timestamp, message },
+        ...{ sessionId: `s-${number}`, cwd: '/work', version: '2.1.0', gitBranch: 'main' },
+      })
+      lines.push(line)
+      bytes += line.length + 1
+      parentUuid = uuid
+    }
+    const answer = (content: unknown) => {
+      const usage = { input_tokens: 10, output_tokens: 10 }
+      add('assistant', {
+        ...{ id: `m-${lines.length}`, type: 'message', role: 'assistant', model: 'bench' },
+        ...{ content: [content], usage },
+      })
+    }
+    while (bytes < bytesEach) {
+      add('user', { role: 'user', content: text.sayAbout(meanBytes) })
+      if (dice.chance(1, 2)) {
+        const id = `toolu_${lines.length}`
+        answer({ type: 'tool_use', id, name: 'Bash', input: { command: text.say(60) } })
+        const content = [{ type: 'tool_result', tool_use_id: id, content: text.sayAbout(2 * meanBytes) }]
+        add('user', { role: 'user', content })
+      }
+      answer({ type: 'text', text: text.sayAbout(meanBytes) })
+    }
+    await writeFile(join(dir, `${number}.jsonl`), `${lines.join('\n')}\n`)
+  }
+  return dir
+}

@@ -1,0 +1,21 @@
+/** One line of what a bench prints: a figure beside what it has to reach. */
+export type Row = {
+  readonly what: string
+  readonly figure: string
+  readonly goal: string
+  /** Null when nothing is asked of it. */
+  readonly holds: boolean | null
+}
+
+export const number = (value: number, digits = 0): string =>
+  value.toLocaleString('en-GB', { maximumFractionDigits: digits, minimumFractionDigits: digits })
+
+export function printRows(rows: readonly Row[]): void {
+  const wide = (column: 'what' | 'figure' | 'goal') => Math.max(...rows.map((row) => row[column].length))
+  const [what, figure, goal] = [wide('what'), wide('figure'), wide('goal')]
+  for (const row of rows) {
+    const verdict = row.holds === null ? '' : row.holds ? 'holds' : 'MISSED'
+    const line = `${row.what.padEnd(what)}  ${row.figure.padEnd(figure)}  ${row.goal.padEnd(goal)}  ${verdict}`
+    process.stdout.write(`${line.trimEnd()}\n`)
+  }
+}

@@ -12,6 +12,7 @@ import { draftOf, listedOf, recordOf, rowOf } from './decode.ts'
 import { createReader } from './reader.ts'
 import { checked } from './record-reader.ts'
 import { openForReading } from './store-file.ts'
+import { takeWordsIn } from './take-words-in.ts'
 import { acrossDamage, isDamage, lastSessionOf, unlessDamaged } from './upkeep/across-damage.ts'
 import { noteBeside } from './upkeep/note-beside.ts'
 import { createSalvageReader } from './upkeep/salvage-reader.ts'
@@ -60,7 +61,10 @@ export function openSqliteSource(path: string): Result<StoreSource | null> {
       const row = orThrow(reader.run<'entry'>({ op: 'entry', session }))
       return row === null ? null : rowOf(row)
     },
-    search: async (request) => reader.run<'search'>({ op: 'search', request }),
+    async search(request) {
+      takeWordsIn(path)
+      return reader.run<'search'>({ op: 'search', request })
+    },
     nodes: async () => orThrow(reader.run<'nodes'>({ op: 'nodes' })),
     read: async (session, range) => orThrow(reader.run<'read'>({ op: 'read', session, range })).map(recordOf),
     readRefs: async (session, calls) =>

@@ -6,6 +6,8 @@ import { createWriter, type WriterOptions } from './writer.ts'
 
 if (parentPort === null) throw new Error('the writer runs in a worker')
 
+const closingMs = 100
+
 const { signal, options }: WorkerData<WriterOptions> = workerData // sqlite-store.ts hands it over, typed
 const writer = createWriter(options)
 serve<PackedWrite>({
@@ -15,4 +17,5 @@ serve<PackedWrite>({
   groupMax: 1024,
   rest: writer.rest,
 })
+writer.run([{ op: 'followSearch', forMs: closingMs }]) // whoever looks next finds what was said last
 writer.close()

@@ -115,8 +115,9 @@ describe.each(stores)(`kill -9 of a running server on %s, ${cycles} times (SEED=
       (frame.record.event.type === 'turn.ended' || frame.record.event.type === 'approval.asked')
     for await (const frame of handle.subscribe()) {
       if (isQuiet(frame)) return
-      if (frame.type === 'snapshot' && (frame.view.activity === 'idle' || frame.view.pendingApprovals.length > 0))
-        return
+      if (frame.type !== 'snapshot') continue
+      const { activity, pendingApprovals } = frame.view
+      if (activity === 'idle' || activity === 'error' || pendingApprovals.length > 0) return // it was over before we looked
     }
   }
 

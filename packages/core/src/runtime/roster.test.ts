@@ -56,6 +56,17 @@ describe('the roster', () => {
     expect(await next.store.nodes()).toEqual([])
   })
 
+  it('settles what belongs to a node that nobody knows any more', async () => {
+    const gate = createGate()
+    const lost = await openMemoryHouse({ script: [[waitAt(gate)]] })
+    await lost.send('a', prompt)
+    await gate.reached
+    expect(await lost.store.nodes()).toEqual([])
+    const next = await openMemoryHouse({ store: lost.store, takesOver: true, node: 'two' })
+    await next.roster.settleCrashed()
+    expect((await next.events()).at(-1)).toBe('turn.ended')
+  })
+
   it('refuses a session that another living process owns', async () => {
     const one = await openMemoryHouse()
     await one.store.registerNode(one.roster.parts.node)

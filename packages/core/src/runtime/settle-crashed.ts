@@ -8,12 +8,15 @@ export async function settleCrashed(
   { store, node, isAlive, onProblem }: NodeParts,
   { wake, unload }: Pick<Roster, 'wake' | 'unload'>,
 ): Promise<readonly NodeRow[]> {
+  const busy = await store.busy() // before the nodes: whoever owns one of these has registered, if it lives
   const others = (await store.nodes()).filter(({ id }) => id !== node.id)
-  const living = await Promise.all(others.map(isAlive))
-  const gone = others.filter((_, index) => !living[index])
+  const answers = await Promise.all(others.map(isAlive))
+  const gone = others.filter((_, index) => !answers[index])
   const dead = gone.map(({ id }) => id)
-  for (const { session, owner } of await store.busy()) {
-    if (owner !== null && !dead.includes(owner)) continue
+  const living = new Set([node.id, ...others.flatMap(({ id }, index) => (answers[index] ? [id] : []))])
+  for (const { session, owner } of busy) {
+    // One whose owner nobody knows any more is as one whose owner is dead: a catalogue may be behind its nodes.
+    if (owner !== null && living.has(owner)) continue
     const where = `settling ${session}`
     // One session that cannot be settled must not keep the others from it, nor the node from starting.
     try {

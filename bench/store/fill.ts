@@ -28,7 +28,7 @@ const lastWord = 'harbourmaster'
 export const firstMs = Date.UTC(2026, 0, 1)
 export const betweenMs = 60_000
 export const workspaces = 100
-export const workspaceOf = (session: number): string => `/work/project-${session % workspaces}`
+export const workspaceOf = (session: number): string => `/srv/project-${session % workspaces}`
 
 /** Fills a store by its own appends, one session a minute of the clock on the wall, over a hundred workspaces. */
 export async function fillStore(path: string, { sessions, messagesEach, meanBytes }: Filling): Promise<Filled> {

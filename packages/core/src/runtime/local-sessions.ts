@@ -1,16 +1,6 @@
-import {
-  explainIssue,
-  fault,
-  ListOptions,
-  limits,
-  type Meta,
-  ok,
-  refuse,
-  SessionId,
-  type Sessions,
-} from '@holdfast/protocol'
-import type { Listed } from '../ports/catalogue.ts'
+import { explainIssue, fault, ListOptions, limits, ok, refuse, SessionId, type Sessions } from '@holdfast/protocol'
 import { busyOwners, ownedStatus } from '../ports/owned-status.ts'
+import { trashMark } from '../ports/trash-mark.ts'
 import { findSession } from './find-session.ts'
 import { livingOf } from './living-of.ts'
 import { createLocalHandle } from './local-handle.ts'
@@ -67,7 +57,3 @@ async function livingNodes({ store, isAlive }: NodeParts): Promise<ReadonlySet<s
   const all = new Set((await store.nodes()).map(({ id }) => id))
   return livingOf(all, store, isAlive)
 }
-
-/** The metadata with since when it is in the trash, which is not on record. */
-const trashMark = (meta: Meta, row: Listed | undefined): Meta =>
-  row?.trashedAt == null ? meta : { ...meta, trashedAt: new Date(row.trashedAt).toISOString() }

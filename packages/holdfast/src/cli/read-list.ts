@@ -1,4 +1,4 @@
-import type { Listed, ListRequest } from '@holdfast/core/ports'
+import { type ListRequest, trashMark } from '@holdfast/core/ports'
 import type { Meta, SessionList } from '@holdfast/protocol'
 import { limits } from '@holdfast/protocol/limits'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
@@ -50,6 +50,3 @@ async function livingNodes({ nodes }: Pick<StoreSource, 'nodes'>): Promise<reado
   const answers = await Promise.all(all.map(isNodeAlive))
   return all.flatMap(({ id }, index) => (answers[index] ? [id] : []))
 }
-
-const trashMark = (meta: Meta, row: Listed | undefined): Meta =>
-  row?.trashedAt == null ? meta : { ...meta, trashedAt: new Date(row.trashedAt).toISOString() }

@@ -1,6 +1,15 @@
-import { explainIssue, fault, ListOptions, limits, ok, refuse, SessionId, type Sessions } from '@holdfast/protocol'
+import {
+  explainIssue,
+  fault,
+  ListOptions,
+  limits,
+  ok,
+  refuse,
+  SessionId,
+  type Sessions,
+  trashMark,
+} from '@holdfast/protocol'
 import { busyOwners, ownedStatus } from '../ports/owned-status.ts'
-import { trashMark } from '../ports/trash-mark.ts'
 import { findSession } from './find-session.ts'
 import { livingOf } from './living-of.ts'
 import { createLocalHandle } from './local-handle.ts'
@@ -39,7 +48,10 @@ export function createLocalSessions(roster: Roster): Sessions {
         limit: Math.min(limit, limits.listSessionsMax),
       })
       const sessions = ownedStatus(rows, await livingOf(busyOwners(rows), store, isAlive))
-      return ok({ sessions: sessions.map((meta, index) => trashMark(roster.attended(meta), rows[index])), next })
+      return ok({
+        sessions: sessions.map((meta, index) => trashMark(roster.attended(meta), rows[index]?.trashedAt)),
+        next,
+      })
     },
 
     search: (options) => searchSessions(store, options),

@@ -1,7 +1,8 @@
-import { type ListRequest, trashMark } from '@holdfast/core/ports'
+import type { ListRequest } from '@holdfast/core/ports'
 import type { Meta, SessionList } from '@holdfast/protocol'
 import { limits } from '@holdfast/protocol/limits'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
+import { trashMark } from '@holdfast/protocol/trash-mark'
 import { openSource } from '../storage/open-source.ts'
 import type { StoreSource } from '../store/store-source.ts'
 import type { Place } from './place.ts'
@@ -38,7 +39,7 @@ async function readList(source: StoreSource, { limit, running, ...wanted }: Want
     const size = Math.min(limit - sessions.length, limits.listSessionsMax)
     const { sessions: rows, next } = await source.list({ ...wanted, runningAt, cursor, limit: size })
     const metas = await readOwnedStatus(rows, source)
-    sessions.push(...metas.map((meta, index) => trashMark(meta, rows[index])))
+    sessions.push(...metas.map((meta, index) => trashMark(meta, rows[index]?.trashedAt)))
     if (next === null || sessions.length >= limit) return { sessions, next }
     cursor = next
   }

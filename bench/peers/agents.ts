@@ -59,7 +59,7 @@ export async function loadAgents(): Promise<Peer> {
     }
   }
 
-  return { name: '@openai/agents MemorySession', keeps: 'in memory', open }
+  return { name: '@openai/agents MemorySession', keeps: 'in memory', finds: false, open }
 }
 
 const textOf = (item: Item | undefined): string => {

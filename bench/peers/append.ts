@@ -16,7 +16,7 @@ export type AppendFigures = {
 
 const messages = 2_000
 /** A program that writes all messages again with each one would take minutes; what it did in this time is its rate. */
-const sampleMs = 2_000
+const sampleMs = 1_000
 const meanBytes = 1000
 const bareWrites = 1_000
 const sessionsAtOnce = 64
@@ -48,6 +48,7 @@ export async function benchAppend(
   const saved = new Map<Peer, number[]>(peers.map((peer) => [peer, []]))
   const bare: number[] = []
   for (let round = -1; round < rounds; round++) {
+    process.stderr.write(`append: round ${round + 2} of ${rounds + 1}\n`)
     bare.push(bareSyncs(dir))
     for (const peer of peers) {
       const place = await mkdtemp(join(dir, 'append-'))

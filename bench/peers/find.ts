@@ -32,6 +32,7 @@ export async function benchFind(
   const words = ranks.map((rank) => createZipfText(3).word(rank))
   const figures = new Map<Peer, FindFigures>()
   for (const peer of peers) {
+    process.stderr.write(`find: ${peer.name}\n`)
     const open = await peer.open(place)
     await fill(open)
     const list: number[] = []

@@ -42,6 +42,7 @@ export function ourPeer(kind: 'sqlite' | 'jsonl'): Peer {
         return session.id
       },
       resume,
+      letGo: (id) => holdfast.stopSession(id),
       readAll: async (id) => (await (await holdfast.getSession(id)).messages()).length,
       list: async (rows) => (await holdfast.list({ limit: rows })).sessions.map(({ title }) => title),
       search: async (text, limit) => orThrow(await holdfast.sessions.search({ text, limit })).hits.length,

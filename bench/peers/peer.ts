@@ -10,6 +10,8 @@ export interface Peer {
   readonly keeps: Keeping
   /** Takes up what lies in the directory, as a program does when it starts. */
   open(dir: string): Promise<OpenPeer>
+  /** It has no list and no search of its own: what stands for them goes over all it holds, and is no rival. */
+  readonly finds?: false
 }
 
 export interface OpenPeer {
@@ -19,6 +21,8 @@ export interface OpenPeer {
   write(said: readonly Said[]): Promise<string>
   /** From nothing of the session in memory to ready for the next prompt. */
   resume(name: string): Promise<unknown>
+  /** Keeps nothing of a resumed session in memory; those who hold nothing beside what `resume` gave need not be told. */
+  letGo?(name: string): Promise<void>
   /** Every message of the session; returns how many. */
   readAll(name: string): Promise<number>
   /** What stands in the first rows of a list of all sessions, newest first, and how many there are. */

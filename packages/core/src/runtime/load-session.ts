@@ -61,9 +61,8 @@ function foldDamaged(folded: Folded | null, id: SessionId, record: ReadRecord): 
 
 /** Brings a session's folds to its head: a snapshot and a short tail, whatever the length of its history. */
 export async function loadSession(source: SessionSource, id: SessionId): Promise<Result<LoadedSession>> {
-  const known = await source.entry(id)
+  const [known, stored] = await Promise.all([source.entry(id), source.loadSnapshot(id, foldNumber)])
   if (known === null) return refuse(fault('session_not_found', `There is no session ${id}.`, { session: id }))
-  const stored = await source.loadSnapshot(id, foldNumber)
   let folded: Folded | null = stored ? (JSON.parse(stored.body) as Folded) : null // our own JSON of the same fold number
   let lost: Seq[] = []
   let after = folded?.state.seq ?? known.base

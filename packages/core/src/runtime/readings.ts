@@ -60,7 +60,11 @@ export function createReadings({ id, log, folded, tell, here }: ReadingsParts): 
   }
 
   async function snapshotOf(now: Folded): Promise<FrameOf<'snapshot'>> {
-    const { messages, before } = await pageOf(now, now.state.line, { limit: limits.snapshotMessages })
+    const [{ messages, before }, summary, known] = await Promise.all([
+      pageOf(now, now.state.line, { limit: limits.snapshotMessages }),
+      summaryOf(now),
+      here(now.state),
+    ])
     return {
       type: 'snapshot',
       sessionId: id,
@@ -69,8 +73,8 @@ export function createReadings({ id, log, folded, tell, here }: ReadingsParts): 
       view: viewOf(now.state),
       messages: [...messages],
       before,
-      summary: await summaryOf(now),
-      here: await here(now.state),
+      summary,
+      here: known,
     }
   }
 

@@ -80,6 +80,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Resu
     await writer.close()
   }
 
+  reader.warm() // it opens the file when it is first asked, which is after the writer has
   const opened = await write<'open'>({ op: 'open' })
   if (!opened.ok) {
     await close()

@@ -15,6 +15,8 @@ export type Answered = number | Envelope<Result<unknown>>
 export type WorkerData<Options> = { readonly signal: Int32Array; readonly options: Options }
 
 export interface WorkerLink<Request> {
+  /** Starts the worker before anyone asks, so that its loading runs beside what is done meanwhile. */
+  warm(): void
   ask(request: Request): Promise<Result<unknown>>
   /** Waits for what is under way, then ends the worker. */
   close(): Promise<void>
@@ -111,5 +113,9 @@ export function createWorkerLink<Request>({ script, options, whenDead }: WorkerL
     await running.ended
   }
 
-  return { ask, close }
+  const warm = (): void => {
+    if (!isClosed) running ??= start()
+  }
+
+  return { warm, ask, close }
 }

@@ -2,6 +2,7 @@ import {
   createCommandId,
   fault,
   HoldfastError,
+  oneByOne,
   orThrow,
   type Role,
   type SessionHandle,
@@ -57,14 +58,8 @@ export function createAttachment(
   { client = createCommandId(), role }: AttachOptions = {},
 ): Attachment {
   let place: Place = { handle: first, left: new AbortController(), role }
-  let last: Promise<unknown> = Promise.resolve()
-
   /** One move at a time, each from where the one before it arrived. */
-  function inTurn<Value>(move: () => Promise<Value>): Promise<Value> {
-    const done = last.then(move)
-    last = done.catch(() => undefined)
-    return done
-  }
+  const inTurn = oneByOne()
 
   /** Where it stands, once it may leave. */
   async function readyToLeave({ running = 'refuse' }: MoveOptions) {

@@ -3,6 +3,7 @@ import {
   ageMsMax,
   type ClearOptions,
   type DeleteOptions,
+  dayMs,
   type EmptyTrashOptions,
   fault,
   HoldfastError,
@@ -15,7 +16,6 @@ import {
   type Sessions,
 } from '@holdfast/protocol'
 
-const dayMs = 24 * 3_600_000
 const daysMax = ageMsMax / dayMs
 
 export type PruneFurther = Pick<PruneOptions, 'workspace' | 'dryRun'>

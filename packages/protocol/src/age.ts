@@ -1,4 +1,5 @@
-const units = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 } as const
+export const dayMs = 86_400_000
+const units = { m: 60_000, h: 3_600_000, d: dayMs, w: 7 * dayMs } as const
 
 /** A moment that long ago still has a year of four digits, as times on every border have. */
 export const ageMsMax = 365_000 * units.d

@@ -1,4 +1,4 @@
-export { ageForm, ageMsMax, parseAge } from './age.ts'
+export { ageForm, ageMsMax, dayMs, parseAge } from './age.ts'
 export { Branch, ListedBranch, moveBranches } from './branch.ts'
 export type { AppendClientEvent } from './command/client-event.ts'
 export {
@@ -80,6 +80,7 @@ export { CallStatus, CallView, Message } from './message.ts'
 export { addToMeta, Meta } from './meta.ts'
 export { didYouMean, nearest } from './nearest.ts'
 export { NewsFrame, newsSession, SessionNews, StopReason } from './news.ts'
+export { oneByOne } from './one-by-one.ts'
 export { outcomeOutput } from './outcome-output.ts'
 export { parseSessionName, type SessionName } from './parse-session-name.ts'
 export { reorderQueue } from './queue-order.ts'

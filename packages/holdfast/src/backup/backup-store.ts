@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { dirname, resolve, sep } from 'node:path'
@@ -8,6 +7,7 @@ import { refusalInside } from '../storage/inside-store.ts'
 import { openSource } from '../storage/open-source.ts'
 import { type DiskPlace, diskPlaceAt } from '../storage/store-place.ts'
 import { upkeepOf } from '../storage/upkeep-of.ts'
+import { draftPath } from '../store/draft-path.ts'
 import { faultOf } from '../store/storage-fault.ts'
 import { copyBlobs } from './copy-blobs.ts'
 
@@ -40,7 +40,7 @@ export async function backup(from: DiskPlace, to: string): Promise<Result<Backup
   const inside = await refusalInside(from, path)
   if (inside !== null) return refuse(inside)
   if (!existsSync(from.path)) return refuse(fault('not_found', `There is no store ${from.url}.`, { store: from.url }))
-  const draft = diskPlaceAt(from.kind, `${path}.new-${randomUUID()}`)
+  const draft = diskPlaceAt(from.kind, draftPath(path))
   try {
     const copied = await copyInto(from, draft)
     await keep(draft, copy)

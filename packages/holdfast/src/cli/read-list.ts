@@ -33,7 +33,7 @@ export async function readStoredList(place: Place, wanted: Wanted): Promise<Resu
 /** One page of the store after another, until there are as many as asked for. */
 async function readList(source: StoreSource, { limit, running, ...wanted }: Wanted): Promise<SessionList> {
   const sessions: Meta[] = []
-  const runningAt = running ? await livingNodes(source) : undefined
+  const runningAt = running ? await livingIds(source) : undefined
   let { cursor } = wanted
   for (;;) {
     const size = Math.min(limit - sessions.length, limits.listSessionsMax)
@@ -45,9 +45,7 @@ async function readList(source: StoreSource, { limit, running, ...wanted }: Want
   }
 }
 
-async function livingNodes({ nodes }: Pick<StoreSource, 'nodes'>): Promise<readonly string[]> {
-  const { isNodeAlive } = await import('../node/node-socket.ts')
-  const all = await nodes()
-  const answers = await Promise.all(all.map(isNodeAlive))
-  return all.flatMap(({ id }, index) => (answers[index] ? [id] : []))
+async function livingIds(source: StoreSource): Promise<readonly string[]> {
+  const { livingNodes } = await import('../node/living-nodes.ts')
+  return (await livingNodes(source)).map(({ id }) => id)
 }

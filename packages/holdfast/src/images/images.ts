@@ -1,5 +1,6 @@
 import type { Images } from '@holdfast/core/ports'
 import { limits } from '@holdfast/protocol'
+import { oneByOne } from '@holdfast/protocol/one-by-one'
 
 type Sharp = typeof import('sharp')['default']
 type Fitted = Awaited<ReturnType<Images['fit']>>
@@ -13,18 +14,15 @@ const { imageEdgeMax, imageBytesMax, imagePixelsMax } = limits
  */
 export function createImages({ load = loadSharp }: { readonly load?: () => Promise<Sharp> } = {}): Images {
   let loading: Promise<Sharp | null> | null = null
-  let turnstile: Promise<unknown> = Promise.resolve()
+  const inTurn = oneByOne()
 
   return {
-    fit(bytes, mediaType) {
-      const fitted = turnstile.then(async () => {
+    fit: (bytes, mediaType) =>
+      inTurn(async () => {
         loading ??= load().catch(() => null) // built for other machines, or left out when it was installed
         const sharp = await loading
         return sharp ? fitImage(sharp, bytes, mediaType) : 'unavailable'
-      })
-      turnstile = fitted.catch(() => undefined)
-      return fitted
-    },
+      }),
   }
 }
 

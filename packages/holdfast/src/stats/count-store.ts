@@ -1,12 +1,10 @@
-import { fault, HoldfastError, ok, type Result, refuse, type Stats, type Tally } from '@holdfast/protocol'
+import { dayMs, fault, HoldfastError, ok, type Result, refuse, type Stats, type Tally } from '@holdfast/protocol'
 import { openSource } from '../storage/open-source.ts'
 import type { DiskPlace } from '../storage/store-place.ts'
 import { everySession, type StoreSource } from '../store/store-source.ts'
 import { countSession, createSums } from './count-session.ts'
 import { sizesOf } from './store-sizes.ts'
 import { type Sum, tallyOf } from './tally.ts'
-
-const dayMs = 24 * 60 * 60 * 1000
 
 export type CountOptions = { readonly days: number; readonly nowMs: number }
 

@@ -1,18 +1,10 @@
-import type { NodeRow } from '@holdfast/core/ports'
 import { type Fault, fault } from '@holdfast/protocol/fault'
-import { isNodeAlive } from '../node/node-socket.ts'
+import { livingNodes } from '../node/living-nodes.ts'
 import { holderOf } from '../store/jsonl/directory-lock.ts'
 import { everySession, type StoreSource } from '../store/store-source.ts'
 import type { DiskPlace } from './store-place.ts'
 
 const namedMax = 10
-
-/** The nodes of a store that answer now. */
-export async function livingNodes({ nodes }: Pick<StoreSource, 'nodes'>): Promise<readonly NodeRow[]> {
-  const all = await nodes()
-  const answers = await Promise.all(all.map(isNodeAlive))
-  return all.filter((_, index) => answers[index] === true)
-}
 
 /** Why a store may not be changed from here: another process has it. Null when none does. */
 export async function useOf(place: DiskPlace, source: Pick<StoreSource, 'nodes'>): Promise<Fault | null> {

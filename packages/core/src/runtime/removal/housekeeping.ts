@@ -1,10 +1,9 @@
-import { limits, type Removal } from '@holdfast/protocol'
+import { dayMs, limits, type Removal } from '@holdfast/protocol'
 import type { Roster } from '../roster.ts'
 import { emptyTrash } from './empty-trash.ts'
 import { sweepBlobs } from './sweep-blobs.ts'
 import { trashMany } from './trash-many.ts'
 
-const dayMs = 24 * 3_600_000
 /** A process that ends soon after its start has no time to look at every blob there is. */
 const firstSweepMs = 10 * 60_000
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Removal } from '@holdfast/protocol'
-import { ageForm, parseAge } from '@holdfast/protocol/age'
+import { ageForm, dayMs, parseAge } from '@holdfast/protocol/age'
 import { fault } from '@holdfast/protocol/fault'
 import { isLoopback } from '../../server/auth/own-address.ts'
 import { parseStoreUrl } from '../../storage/store-place.ts'
@@ -15,7 +15,6 @@ import { wholeNumber } from '../whole-number.ts'
 const portDefault = 4820
 const tokenCharsMin = 22 // of base64url: 128 bits and a little
 const closeMsMax = 2000
-const dayMs = 24 * 3_600_000
 
 /** The server, until someone ends it. */
 export async function serve({ flags }: ArgsOf<'serve'>, place: Place): Promise<Ended> {

@@ -3,6 +3,7 @@ import { type FileHandle, mkdir, open, rename, rm, utimes } from 'node:fs/promis
 import { dirname, join } from 'node:path'
 import type { Blobs } from '@holdfast/core/ports'
 import { type BlobHash, HoldfastError, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { oneByOne } from '@holdfast/protocol/one-by-one'
 import { ensurePrivateDirectory } from '../../files/private-directory.ts'
 import { syncDirectory } from '../../files/sync-directory.ts'
 import { storageReason, systemErrorCode } from '../../platform/system-error.ts'
@@ -26,7 +27,7 @@ export async function openFileBlobs(
   const prepared = await attempt(directory, async () => ensurePrivateDirectory(directory))
   if (!prepared.ok) return prepared
   const places = createBlobPlaces(directory)
-  let lastSweep: Promise<unknown> = Promise.resolve()
+  const inTurn = oneByOne()
 
   const blobs: Blobs = {
     async put(bytes) {
@@ -58,9 +59,7 @@ export async function openFileBlobs(
     },
 
     async sweep(isUsed, options) {
-      const sweeping = lastSweep.then(() => attempt(directory, () => sweepFiles(places, isUsed, options)))
-      lastSweep = sweeping.catch(() => undefined)
-      const swept = await sweeping
+      const swept = await inTurn(() => attempt(directory, () => sweepFiles(places, isUsed, options)))
       if (!swept.ok) throw new HoldfastError(swept.fault)
       return swept.value
     },

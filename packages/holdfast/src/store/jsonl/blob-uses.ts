@@ -1,6 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import type { AreUsed, BlobUses } from '@holdfast/core/ports'
 import type { BlobHash, Seq, SessionId } from '@holdfast/protocol'
+import { oneByOne } from '@holdfast/protocol/one-by-one'
 import { systemErrorCode } from '../../platform/system-error.ts'
 import { parseBlobs } from './line.ts'
 import { scanLines } from './scan-lines.ts'
@@ -27,7 +28,8 @@ const hashValue = /"([0-9a-f]{64})"/g
  */
 export function createBlobUses(rows: ReadonlyMap<SessionId, SessionRow>, places: Places): BlobUses {
   const known = new Map<SessionId, Known>()
-  let last: Promise<unknown> = Promise.resolve()
+  /** Two that read on in the same log would skip what the other has not come to. */
+  const inTurn = oneByOne()
 
   async function blobsInUse(signal?: AbortSignal): Promise<AreUsed> {
     const used = new Set<string>()
@@ -78,13 +80,6 @@ export function createBlobUses(rows: ReadonlyMap<SessionId, SessionRow>, places:
       if (systemErrorCode(error) === 'ENOENT' && places.log(row.id, row.isShared) !== path) return openLog(row)
       throw error
     }
-  }
-
-  /** One after another: two that read on in the same log would skip what the other has not come to. */
-  function inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
-    const working = last.then(work)
-    last = working.catch(() => undefined)
-    return working
   }
 
   async function refersTo(session: SessionId, hash: BlobHash): Promise<boolean> {

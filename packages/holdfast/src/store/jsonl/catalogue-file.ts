@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import type { SessionId } from '@holdfast/protocol'
+import { oneByOne } from '@holdfast/protocol/one-by-one'
 import { systemErrorCode } from '../../platform/system-error.ts'
 import { seal, sealOf } from './line.ts'
 import { scanLines } from './scan-lines.ts'
@@ -60,7 +61,7 @@ export async function openCatalogueFile(
   let lines = found.lines
   let mustRewrite = !found.isWhole
   let timer: NodeJS.Timeout | null = null
-  let last: Promise<void> = Promise.resolve()
+  const inTurn = oneByOne()
 
   async function write(synced: boolean): Promise<void> {
     const taken = [...noted.values()]
@@ -85,9 +86,7 @@ export async function openCatalogueFile(
   function flush({ synced } = { synced: false }): Promise<void> {
     if (timer !== null) clearTimeout(timer)
     timer = null
-    const writing = last.then(() => (noted.size > 0 || mustRewrite ? write(synced) : undefined))
-    last = writing.catch(() => undefined)
-    return writing
+    return inTurn(() => (noted.size > 0 || mustRewrite ? write(synced) : undefined))
   }
 
   function note(line: Line): void {

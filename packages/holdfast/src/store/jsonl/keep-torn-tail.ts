@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { link, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { syncDirectory } from '../../files/sync-directory.ts'
 import { systemErrorCode } from '../../platform/system-error.ts'
-import { draftMark } from './side-file.ts'
+import { draftPath } from '../draft-path.ts'
 
 export type TornTail = { readonly path: string; readonly bytes: number }
 
@@ -12,7 +11,7 @@ const chunkBytes = 1024 * 1024
 /** Moves what follows `end` into a file beside it, `….torn-1`, and only then cuts it off: no byte is ever dropped. */
 export async function keepTornTail(path: string, end: number): Promise<TornTail> {
   await using file = await open(path, 'r+')
-  const draft = `${path}${draftMark}${randomUUID()}`
+  const draft = draftPath(path)
   let bytes = 0
   try {
     await using torn = await open(draft, 'wx', 0o600)

@@ -1,12 +1,12 @@
 import { copyFile, open, rename, rm, truncate } from 'node:fs/promises'
 import type { SessionId } from '@holdfast/protocol'
+import { draftMark } from '../draft-path.ts'
 import type { CatalogueFile } from './catalogue-file.ts'
 import type { DirectorySync } from './directory-sync.ts'
 import type { Forks } from './forks.ts'
 import type { OpenLogs } from './open-logs.ts'
 import { namesOf, type SessionNames } from './session-names.ts'
 import type { SessionRow } from './session-row.ts'
-import { draftMark } from './side-file.ts'
 import type { Places } from './store-directory.ts'
 import type { TrashFile } from './trash-file.ts'
 

@@ -1,11 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { syncDirectory } from '../../files/sync-directory.ts'
 import { systemErrorCode } from '../../platform/system-error.ts'
-
-/** How a file that is being written is told from one that is there; what a crash leaves of them is removed. */
-export const draftMark = '.new-'
+import { draftPath } from '../draft-path.ts'
 
 /** Puts a whole file in the place of another: written under another name, synced, renamed, its name synced too. */
 export async function replaceFile(path: string, text: string): Promise<void> {
@@ -21,7 +18,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 
 /** Writes and syncs a file that is to be renamed to `path`; returns where it is until then. */
 export async function writeDraft(path: string, text: string): Promise<string> {
-  const draft = `${path}${draftMark}${randomUUID()}`
+  const draft = draftPath(path)
   try {
     await using file = await open(draft, 'wx', 0o600)
     await file.chmod(0o600) // whatever the umask

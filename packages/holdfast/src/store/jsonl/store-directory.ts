@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { SessionId } from '@holdfast/protocol'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ensurePrivateDirectory } from '../../files/private-directory.ts'
+import { draftMark } from '../draft-path.ts'
 import { lookAt } from '../file-findings.ts'
 import { networkFileSystemOf } from '../network-file-system.ts'
 import { storageFault } from '../storage-fault.ts'
-import { draftMark, readJsonIfThere, replaceFile } from './side-file.ts'
+import { readJsonIfThere, replaceFile } from './side-file.ts'
 
 export const directoryFormat = 'holdfast-jsonl'
 export const directoryVersion = 1

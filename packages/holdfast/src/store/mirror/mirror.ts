@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import type { Blobs, OnProblem } from '@holdfast/core/ports'
 import { type Fault, HoldfastError } from '@holdfast/protocol/fault'
+import { oneByOne } from '@holdfast/protocol/one-by-one'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { lockDirectory } from '../jsonl/directory-lock.ts'
 import { createPlaces, refusalOfDirectory } from '../jsonl/store-directory.ts'
@@ -37,7 +38,7 @@ export async function openMirror({ log, blobs, directory, now, onProblem }: Mirr
   let timer: NodeJS.Timeout | null = null
   let isClosed = false
   let told: string | null = null
-  let last: Promise<void> = Promise.resolve()
+  const inTurn = oneByOne()
 
   /** Takes the directory, if nobody has it, and makes good what was missed. */
   async function begin(): Promise<MirrorFiles | Fault> {
@@ -69,11 +70,7 @@ export async function openMirror({ log, blobs, directory, now, onProblem }: Mirr
     }
   }
 
-  function next(): Promise<void> {
-    const passing = last.then(pass)
-    last = passing.catch(() => undefined)
-    return passing
-  }
+  const next = (): Promise<void> => inTurn(pass)
 
   /** A disk that fails is told once, and tried again until it takes what is owed. */
   async function tick(): Promise<void> {

@@ -3,17 +3,18 @@ import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { tighten } from '../../files/private-directory.ts'
 import { syncDirectorySync } from '../../files/sync-directory.ts'
+import { draftMark, draftPath } from '../draft-path.ts'
 
 /**
  * Leaves a whole copy of a store at `to`, as it stands when this begins: built under another name, synced, renamed. What
  * stood there before is replaced. `copied` is told between the two.
  */
 export function backUpStore(from: string, to: string, copied: () => void): void {
-  const drafts = `${basename(to)}.new-`
+  const drafts = `${basename(to)}${draftMark}`
   // Whoever calls is alone at it: these are of processes that died.
   for (const name of readdirSync(dirname(to)))
     if (name.startsWith(drafts)) rmSync(join(dirname(to), name), { force: true })
-  const draft = `${to}.new-${process.pid}-${Math.random().toString(36).slice(2)}`
+  const draft = draftPath(to)
   try {
     const source = new DatabaseSync(from, { readOnly: true })
     try {

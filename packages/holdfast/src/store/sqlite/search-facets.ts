@@ -1,5 +1,6 @@
 import { crc32 } from 'node:zlib'
 import type { SearchRole } from '@holdfast/protocol'
+import { dayMs } from '@holdfast/protocol/age'
 
 /**
  * What a search can be narrowed by, as words of their own in the index: met with the words that are looked for, they
@@ -48,7 +49,6 @@ export function momentsWithin(sinceMs: number | null, untilMs: number | null): r
   return words
 }
 
-const dayMs = 86_400_000
 const startOfDay = (ms: number): number => ms - (((ms % dayMs) + dayMs) % dayMs)
 
 /** `20260115`, or null of a moment that is none, or that no stretch is asked for. */

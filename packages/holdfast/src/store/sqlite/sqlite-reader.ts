@@ -6,11 +6,13 @@ import type {
   NodeRow,
   ReadRange,
   ReadRecord,
+  SearchRequest,
   SessionName,
   StoredSnapshot,
 } from '@holdfast/core/ports'
 import type { Seq, SessionId } from '@holdfast/protocol'
 import { ok, type Result } from '@holdfast/protocol/result'
+import type { RankedPage } from '../search/ranked-page.ts'
 import { listedOf, recordOf, rowOf } from './decode.ts'
 import { createReader } from './reader.ts'
 
@@ -19,6 +21,7 @@ export interface SqliteReader {
   list(request: ListRequest): Result<ListPage>
   find(name: SessionName): Result<readonly SessionId[]>
   entry(session: SessionId): Result<CatalogueRow | null>
+  search(request: SearchRequest): Result<RankedPage>
   nodes(): Result<readonly NodeRow[]>
   read(session: SessionId, range: ReadRange): Result<readonly ReadRecord[]>
   readRefs(session: SessionId, calls: readonly Seq[]): Result<readonly ReadRecord[]>
@@ -47,6 +50,7 @@ export function openSqliteReader(path: string): Result<SqliteReader | null> {
     find: (name) => reader.run<'find'>({ op: 'find', name }),
     entry: (session) =>
       mapped(reader.run<'entry'>({ op: 'entry', session }), (row) => (row === null ? null : rowOf(row))),
+    search: (request) => reader.run<'search'>({ op: 'search', request }),
     nodes: () => reader.run<'nodes'>({ op: 'nodes' }),
     read: (session, range) => mapped(reader.run<'read'>({ op: 'read', session, range }), (page) => page.map(recordOf)),
     readRefs: (session, calls) =>

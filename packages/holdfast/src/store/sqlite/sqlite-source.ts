@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import type { CatalogueEntry, Draft, StoredSnapshot } from '@holdfast/core/ports'
 import type { BlobHash, Meta, SessionId } from '@holdfast/protocol'
@@ -8,9 +7,9 @@ import { snapshotChecksum } from '../snapshot-checksum.ts'
 import { faultOf } from '../storage-fault.ts'
 import type { KeptSession, StoreSource, TypeCount, WorkspaceTrust } from '../store-source.ts'
 import { whileBusy } from './busy-retry.ts'
-import { draftOf, listedOf, recordOf, rowOf } from './decode.ts'
-import { createReader } from './reader.ts'
+import { draftOf, recordOf } from './decode.ts'
 import { checked } from './record-reader.ts'
+import { openSqliteReader } from './sqlite-reader.ts'
 import { openForReading } from './store-file.ts'
 import { takeWordsIn } from './take-words-in.ts'
 import { acrossDamage, isDamage, lastSessionOf, unlessDamaged } from './upkeep/across-damage.ts'
@@ -30,15 +29,13 @@ const recordRows = 'select seq, at, type, v, client, command_id, ref, crc, body 
  * Refused: not_a_store, store_too_new, storage_error.
  */
 export function openSqliteSource(path: string): Result<StoreSource | null> {
-  if (!existsSync(path)) return ok(null)
   const tidy = noteBeside(path)
-  const reader = createReader(path)
-  const opened = reader.run<'nodes'>({ op: 'nodes' })
-  if (!opened.ok) {
-    reader.close()
+  const opened = openSqliteReader(path)
+  if (!opened.ok || opened.value === null) {
     tidy()
-    return opened
+    return opened.ok ? ok(null) : opened
   }
+  const reader = opened.value
   // Prepared when first asked: most commands look at one session, or at a page of the list.
   let whole: ReturnType<typeof prepareWhole> | null = null
   const asked = <Value>(work: (prepared: ReturnType<typeof prepareWhole>) => Value): Value => {
@@ -52,25 +49,18 @@ export function openSqliteSource(path: string): Result<StoreSource | null> {
   }
 
   return ok({
-    async list(request) {
-      const { sessions, next } = orThrow(reader.run<'list'>({ op: 'list', request }))
-      return { sessions: sessions.map(listedOf), next }
-    },
-    find: async (name) => orThrow(reader.run<'find'>({ op: 'find', name })),
-    async entry(session) {
-      const row = orThrow(reader.run<'entry'>({ op: 'entry', session }))
-      return row === null ? null : rowOf(row)
-    },
+    list: async (request) => orThrow(reader.list(request)),
+    find: async (name) => orThrow(reader.find(name)),
+    entry: async (session) => orThrow(reader.entry(session)),
     async search(request) {
       takeWordsIn(path)
-      return reader.run<'search'>({ op: 'search', request })
+      return reader.search(request)
     },
-    nodes: async () => orThrow(reader.run<'nodes'>({ op: 'nodes' })),
-    read: async (session, range) => orThrow(reader.run<'read'>({ op: 'read', session, range })).map(recordOf),
-    readRefs: async (session, calls) =>
-      orThrow(reader.run<'readRefs'>({ op: 'readRefs', session, calls })).map(recordOf),
+    nodes: async () => orThrow(reader.nodes()),
+    read: async (session, range) => orThrow(reader.read(session, range)),
+    readRefs: async (session, calls) => orThrow(reader.readRefs(session, calls)),
     loadDraft: async (session) => asked(({ draft }) => draft(session)),
-    loadSnapshot: async (session, fold) => orThrow(reader.run<'loadSnapshot'>({ op: 'loadSnapshot', session, fold })),
+    loadSnapshot: async (session, fold) => orThrow(reader.loadSnapshot(session, fold)),
 
     sessions: async (after, limit) => asked(({ sessions }) => sessions(after, limit).map(keptOf)),
     kept: async (session) =>

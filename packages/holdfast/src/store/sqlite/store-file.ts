@@ -5,6 +5,7 @@ import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ensurePrivateDirectory, tighten } from '../../files/private-directory.ts'
 import { syncDirectorySync } from '../../files/sync-directory.ts'
 import { systemErrorCode } from '../../platform/system-error.ts'
+import { draftPath } from '../draft-path.ts'
 import { networkFileSystemOf } from '../network-file-system.ts'
 import { faultOf, storageFault } from '../storage-fault.ts'
 import { whileBusy } from './busy-retry.ts'
@@ -81,7 +82,7 @@ export function openForReading(path: string): DatabaseSync {
  * an empty file at `path` is never ours.
  */
 function createStoreFile(path: string, directory: string): void {
-  const draft = `${path}.new-${process.pid}-${Math.random().toString(36).slice(2)}`
+  const draft = draftPath(path)
   try {
     const database = new DatabaseSync(draft)
     database.exec(`

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { draftMark } from '../../draft-path.ts'
 import { lookAt, modeFindings, unfinishedFile } from '../../file-findings.ts'
 import { type Finding, info } from '../../finding.ts'
-import { draftMark } from '../side-file.ts'
 import { isOurs } from '../store-directory.ts'
 
 /** What lies in a directory of logs, by its names: who may read it, what is no file of ours, what was never finished. */

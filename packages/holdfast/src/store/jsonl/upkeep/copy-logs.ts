@@ -4,8 +4,8 @@ import { basename, join } from 'node:path'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { syncDirectory } from '../../../files/sync-directory.ts'
 import { systemErrorCode } from '../../../platform/system-error.ts'
+import { draftMark } from '../../draft-path.ts'
 import { loadLog } from '../load-log.ts'
-import { draftMark } from '../side-file.ts'
 import { createPlaces, type FoundLog, findLogs, refusalOfFiles } from '../store-directory.ts'
 
 /** What speaks of the process that has the directory, or can be made anew. */

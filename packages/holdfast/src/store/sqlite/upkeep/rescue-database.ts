@@ -4,6 +4,7 @@ import { dirname } from 'node:path'
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { syncDirectory } from '../../../files/sync-directory.ts'
+import { draftPath } from '../../draft-path.ts'
 import { storageFault } from '../../storage-fault.ts'
 import { searchCursorName } from '../schema.ts'
 import { openForWriting, prepareStoreFile } from '../store-file.ts'
@@ -14,7 +15,7 @@ import { acrossDamage, lastRecordOf, lastSessionOf, unlessDamaged } from './acro
  * it can neither drop nor index anew. Whoever calls has kept the damaged file aside, and has the store alone.
  */
 export async function rescueDatabase(path: string): Promise<void> {
-  const draft = `${path}.new-${process.pid}-${Math.random().toString(36).slice(2)}`
+  const draft = draftPath(path)
   const refusal = prepareStoreFile(draft)
   if (refusal !== null) throw new HoldfastError(refusal)
   try {

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { orThrow } from '@holdfast/protocol'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { openHoldfast } from '../open.ts'
@@ -209,9 +210,63 @@ describe('a damaged page of a SQLite store', () => {
     expect(orThrow(await check(place)).isSound).toBe(true)
   })
 
-  it('of sessions leaves a way out, and says which', async () => {
-    const { place } = await planted('session')
-    const { findings } = orThrow(await check(place))
+  it('of sessions costs nothing: each is known by its indexes, and what a list shows of it by its log', async () => {
+    const one = { place: placeIn(directory, 'sqlite'), sessions: filled.sqlite }
+    await addNotes(one)
+    const whole = await contentOf(one.place)
+    overwritePage(one, 'session')
+    const before = hashesOf(directory)
+    const found = orThrow(await check(one.place))
+    expect(found.findings).toContainEqual(expect.objectContaining({ code: 'damaged_file', canMend: true, loss: null }))
+    expect(hashesOf(directory)).toEqual(before)
+
+    const repaired = orThrow(await check(one.place, { repair: true }))
+    expect(repaired).toMatchObject({ isSound: true, sessions: 4, accepted: [] })
+    expect(await contentOf(one.place)).toEqual(whole)
+  })
+
+  it('of sessions leaves a way out where their indexes are damaged too, and says which', async () => {
+    const one = await planted('session')
+    overwritePage(one, 'sqlite_autoindex_session_1')
+    const { findings } = orThrow(await check(one.place))
     expect(findings.find(({ code }) => code === 'damaged_file')?.what).toContain('holdfast migrate --to')
+  })
+
+  it('of those who have it is not mended while someone has it', async () => {
+    const one = { place: placeIn(directory, 'sqlite'), sessions: filled.sqlite }
+    change(one, `insert into node (id, address, started_at) values ('node_here', '/nowhere', '2026-01-01T00:00:00Z')`)
+    overwritePage(one, 'node')
+    const other = new DatabaseSync(one.place.path)
+    other.prepare('select max(pos) from record').get()
+    const before = readFileSync(one.place.path)
+    const details = { reason: 'busy' }
+    expect(await check(one.place, { repair: true })).toMatchObject({ ok: false, fault: { details } })
+    expect(readFileSync(one.place.path).equals(before)).toBe(true)
+    other.close()
+    expect(orThrow(await check(one.place, { repair: true })).isSound).toBe(true)
+  })
+
+  it.each([
+    ['node', []],
+    ['trust', ['some of what workspaces allow without asking']],
+    ['draft', ['some of the answers that were not finished']],
+    ['snapshot', []],
+    ['blob_use', []],
+    ['cursor', []],
+  ])('of the table %s costs no record, and no more than is told', async (name, accepted) => {
+    const one = { place: placeIn(directory, 'sqlite'), sessions: filled.sqlite }
+    change(one, `insert into node (id, address, started_at) values ('node_gone', '/nowhere', '2026-01-01T00:00:00Z')`)
+    change(one, `insert into draft (sid, epoch, step, parts) select sid, epoch, 1, '[]' from session limit 1`)
+    const whole = await contentOf(one.place)
+    overwritePage(one, name)
+    const before = hashesOf(directory)
+    const found = orThrow(await check(one.place))
+    expect(found.findings.map(({ code, canMend }) => [code, canMend])).toContainEqual(['damaged_file', true])
+    expect(hashesOf(directory)).toEqual(before)
+
+    const repaired = orThrow(await check(one.place, { repair: true }))
+    expect(repaired).toMatchObject({ isSound: true, sessions: 4, accepted })
+    expect((await contentOf(one.place))?.sessions).toEqual(whole?.sessions)
+    expect(orThrow(await check(one.place)).isSound).toBe(true)
   })
 })

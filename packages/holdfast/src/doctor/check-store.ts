@@ -78,7 +78,9 @@ async function lookThrough(place: DiskPlace): Promise<Looked> {
   const opened = await openSource(place)
   const source = opened.ok ? opened.value : null
   try {
-    const isHeld = (await useOf(place, source ?? unnamed)) !== null
+    // Where nobody can say who has it, it may be anyone's: mending its pages is refused while someone has it open.
+    const isUnknown = source !== null && (await namesNobody(source))
+    const isHeld = isUnknown || (await useOf(place, source ?? unnamed)) !== null
     const files = [...(await upkeepOf(place).checkFiles(isHeld)), ...(await checkBlobFiles(place.blobsDir))]
     // While someone has the store, what is half-made is theirs.
     const outside = files.filter(({ code }) => !isHeld || code !== 'unfinished_file')
@@ -92,6 +94,18 @@ async function lookThrough(place: DiskPlace): Promise<Looked> {
 
 /** A store that cannot be read names nobody. */
 const unnamed = { nodes: async () => [] }
+
+/** Whether those who have the store cannot be told, as the page that names them is damaged. */
+async function namesNobody(source: StoreSource): Promise<boolean> {
+  try {
+    await source.nodes()
+    return false
+  } catch (cause) {
+    if (cause instanceof HoldfastError && cause.details?.['reason'] === 'damaged') return true
+    throw cause
+  }
+}
+
 const nothing: Looked = { findings: [], mends: [], sessions: 0, records: 0, blobs: 0, deadNodes: [] }
 
 async function lookInside(
@@ -102,11 +116,15 @@ async function lookInside(
 ): Promise<Looked> {
   try {
     const tables = upkeepOf(place).checkInside()
-    const deadNodes = await deadNodesOf(source)
+    const isNamed = !(await namesNobody(source))
+    const deadNodes = isNamed ? await deadNodesOf(source) : []
     const dead = deadNodes.map(({ id, startedAt }) =>
       warning({ code: 'dead_node', place: id, what: `a process that began ${startedAt} is gone without a word` }),
     )
-    const { findings, blobs, ...rest } = await checkSessions(source, { isHeld, isGone: createIsGone(source) })
+    const { findings, blobs, ...rest } = await checkSessions(source, {
+      isHeld,
+      isGone: isNamed ? createIsGone(source) : async () => false,
+    })
     const own = [...tables.filter((one) => !isSaidOfRow(one, findings)), ...dead, ...findings]
     const kept = await checkBlobs(place.blobsDir, blobs)
     return { ...rest, blobs: blobs.size, deadNodes, findings: [...outside, ...own, ...kept] }
@@ -144,7 +162,8 @@ async function usedBy(place: DiskPlace): Promise<Fault | null> {
   const opened = await openSource(place)
   const source = opened.ok ? opened.value : null
   try {
-    return await useOf(place, source ?? unnamed)
+    const isUnknown = source !== null && (await namesNobody(source))
+    return isUnknown ? null : await useOf(place, source ?? unnamed)
   } finally {
     await source?.close()
   }

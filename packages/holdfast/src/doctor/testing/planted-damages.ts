@@ -124,10 +124,10 @@ export function overwritePage(one: Planted, name: string): void {
 }
 
 const damagedPage =
-  (name: string): Row[2] =>
+  (...names: readonly string[]): Row[2] =>
   async (one) => {
     await addNotes(one)
-    overwritePage(one, name)
+    for (const name of names) overwritePage(one, name)
   }
 
 /** Takes out of the index what was answered, and leaves the prompts. */
@@ -209,7 +209,13 @@ export const damages: Readonly<Record<DiskPlace['kind'], readonly Row[]>> = {
     ['a damaged page of the index of records', 'damaged_file', damagedPage('sqlite_autoindex_record_1')],
     ['a damaged page of the index of sessions', 'damaged_file', damagedPage('sqlite_autoindex_session_1')],
     ['a damaged page of records', 'damaged_file', damagedPage('record')],
-    ['a damaged page of sessions', 'damaged_file', damagedPage('session'), 'for good'],
+    ['a damaged page of sessions', 'damaged_file', damagedPage('session')],
+    [
+      'a damaged page of sessions and of their ids',
+      'damaged_file',
+      damagedPage('session', 'sqlite_autoindex_session_1'),
+      'for good',
+    ],
     [
       'a garbled search index',
       'search',

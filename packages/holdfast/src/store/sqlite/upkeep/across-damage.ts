@@ -19,6 +19,16 @@ export function unlessDamaged<Value, Other>(work: () => Value, otherwise: () => 
   }
 }
 
+/** Whether every page of a table alone can be read, and of what is too long for one. */
+export const isTableWhole = (database: DatabaseSync, table: string): boolean =>
+  unlessDamaged(
+    () => {
+      for (const _ of database.prepare(`select * from "${table}" not indexed`).iterate());
+      return true
+    },
+    () => false,
+  )
+
 /** So many rows at once: the work on them is done whole or not at all, and is kept in memory until it is. */
 const rowsAtOnce = 1000
 

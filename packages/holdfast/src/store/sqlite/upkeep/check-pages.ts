@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { error, type Finding, warning } from '../../finding.ts'
 import { schemaVersion } from '../schema.ts'
-import { unlessDamaged } from './across-damage.ts'
+import { isTableWhole, unlessDamaged } from './across-damage.ts'
 import { isOfIndex, isOfWords } from './page-state.ts'
+import { salvageSessions } from './salvage-sessions.ts'
 
 const saidMax = 10
 
@@ -37,10 +38,10 @@ function damagedTables(database: DatabaseSync, path: string): readonly Finding[]
   const tables = database.prepare(`select name from sqlite_schema where type = 'table' order by rootpage`).all()
   const findings = tables.flatMap(({ name }) => {
     const table = String(name)
-    if (isWhole(() => check(database, table))) return []
+    if (isWhole(database, table)) return []
     if (/^search(_|$)/.test(table))
       return [warning({ code: 'search', place: path, what: 'pages of the index of words are damaged', canMend })]
-    const isTable = !isWhole(() => readAll(database, table))
+    const isTable = !isTableWhole(database, table)
     const what = `pages of ${isTable ? '' : 'an index of '}the table ${table} are damaged${wayOut(canMend)}`
     const loss = isTable && canMend ? (lossOf[table] ?? null) : null
     return [error({ code: 'damaged_file', place: path, what, canMend, loss })]
@@ -55,18 +56,16 @@ const isFirstOfItsKind = ({ what }: Finding, index: number, all: readonly Findin
 const wayOut = (canMend: boolean): string =>
   canMend ? '' : '; holdfast migrate --to URL copies the sessions that are whole into another store'
 
-/** Records that are gone are read as lost; what a session is cannot be told from them, so each row of it must be there. */
+/**
+ * Records that are gone are read as lost. Which session they are of is told by its row or, where that is gone, by the
+ * indexes of its table: one of both must be there.
+ */
 const canRescue = (database: DatabaseSync): boolean =>
-  isWhole(() => readAll(database, 'session')) &&
+  (isTableWhole(database, 'session') || salvageSessions(database) !== null) &&
   database.prepare('pragma user_version').get()?.['user_version'] === schemaVersion
 
-const isWhole = (look: () => boolean): boolean => unlessDamaged(look, () => false)
-
-const check = (database: DatabaseSync, table: string): boolean =>
-  database.prepare(`pragma integrity_check("${table}")`).get()?.['integrity_check'] === 'ok'
-
-/** Every page of a table alone, and of what is too long for one. */
-function readAll(database: DatabaseSync, table: string): boolean {
-  for (const _ of database.prepare(`select * from "${table}" not indexed`).iterate());
-  return true
-}
+const isWhole = (database: DatabaseSync, table: string): boolean =>
+  unlessDamaged(
+    () => database.prepare(`pragma integrity_check("${table}")`).get()?.['integrity_check'] === 'ok',
+    () => false,
+  )

@@ -8,7 +8,8 @@ import { draftPath } from '../../draft-path.ts'
 import { storageFault } from '../../storage-fault.ts'
 import { searchCursorName } from '../schema.ts'
 import { openForWriting, prepareStoreFile } from '../store-file.ts'
-import { acrossDamage, lastRecordOf, lastSessionOf, unlessDamaged } from './across-damage.ts'
+import { acrossDamage, isTableWhole, lastRecordOf, lastSessionOf, unlessDamaged } from './across-damage.ts'
+import { restoreSessions, salvageSessions } from './salvage-sessions.ts'
 
 /**
  * Puts a new file in the place of a damaged one, with every row that can still be read: what SQLite cannot walk through
@@ -46,6 +47,7 @@ function copyRows(from: string, to: string): string | null {
     copy.exec('begin immediate')
     copyNumbered(damaged, copy, { table: 'session', key: 'sid', last: sessions })
     copyNumbered(damaged, copy, { table: 'record', key: 'pos', last: records })
+    if (!isTableWhole(damaged, 'session')) restoreSessions(salvageSessions(damaged) ?? [], copy)
     for (const table of ['draft', 'snapshot']) copyNumbered(damaged, copy, { table, key: 'sid', last: sessions })
     for (const table of ['node', 'trust', 'blob_use', 'cursor']) copySmall(damaged, copy, table)
     // The words are taken in anew, from the first record on.

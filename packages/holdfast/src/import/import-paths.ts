@@ -6,8 +6,8 @@ import { detect } from './detect.ts'
 import type { FormatName } from './format.ts'
 import { type Fate, importConversation } from './import-conversation.ts'
 import { importOwn } from './import-own.ts'
+import { createPool } from './pool.ts'
 import { readConversation } from './read-conversation.ts'
-import { createPool } from './stored-parts.ts'
 import { type Found, walk } from './walk.ts'
 import type { ImportParts } from './write-past.ts'
 
@@ -35,8 +35,9 @@ export type ImportedFile = {
 
 const remarksMax = 1000
 const fileBytesMax = 512 * 1024 * 1024
-/** Small files are read side by side, so that their syncs are shared; a large one is read alone. */
-const filesAtOnce = 8
+/** Small files are read side by side, so that their syncs are shared; a larger one takes more places, a large one all. */
+const placesAtOnce = 64
+const placeBytes = 2 * 1024 * 1024
 const aloneBytes = 16 * 1024 * 1024
 
 /** Imports files and folders; each file by itself, so that one that is damaged harms no other. */
@@ -46,7 +47,7 @@ export async function importPaths(
   options: ImportOptions = {},
 ): Promise<readonly ImportedFile[]> {
   const done: ImportedFile[] = []
-  const pool = createPool(filesAtOnce)
+  const pool = createPool(placesAtOnce)
   const tell = (file: ImportedFile): void => {
     done.push(file)
     options.onFile?.(file)
@@ -58,20 +59,21 @@ export async function importPaths(
     if (options.signal?.aborted) break
     if (one.type === 'unread') tell(failed(one.path, one.cause))
     else if (one.type === 'passed') tell(skipped(nothing(one.path), one.why))
-    else await inPool(pool, one.path, async () => tell(await importFile(parts, one.path, options.from ?? null)))
+    else {
+      const work = async () => tell(await importFile(parts, one.path, options.from ?? null))
+      await pool.run(work, await placesFor(one.path))
+    }
   }
   await pool.idle()
   return done
 }
 
-async function inPool(pool: ReturnType<typeof createPool>, path: string, run: () => Promise<void>): Promise<void> {
-  const isLarge = await stat(path).then(
-    ({ size }) => size > aloneBytes,
-    () => false,
+async function placesFor(path: string): Promise<number> {
+  const size = await stat(path).then(
+    (stats) => stats.size,
+    () => 0,
   )
-  if (isLarge) await pool.idle()
-  await pool.run(run)
-  if (isLarge) await pool.idle()
+  return size > aloneBytes ? placesAtOnce : Math.max(1, Math.ceil(size / placeBytes))
 }
 
 const failed = (file: string, cause: unknown): ImportedFile => {

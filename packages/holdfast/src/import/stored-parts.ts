@@ -2,6 +2,7 @@ import { keepOutput } from '@holdfast/core'
 import type { Blobs } from '@holdfast/core/ports'
 import { type Content, limits, type Output, type Result, type StoredFile } from '@holdfast/protocol'
 import type { CallResult, ImportedFile, ImportedMessage, ImportedPart, Remark } from './conversation.ts'
+import { createPool } from './pool.ts'
 
 /** What the long and the opaque of a conversation became, once it was stored. */
 export interface Stored {
@@ -63,24 +64,3 @@ function filesOf(message: ImportedMessage): readonly ImportedFile[] {
 
 const isLong = (text: string): boolean =>
   text.length > limits.toolOutputInlineBytesMax / 3 && Buffer.byteLength(text) > limits.toolOutputInlineBytesMax
-
-/** Runs a few things at once: `run` waits for a place, not for the end; `idle` waits for all, and throws what one threw. */
-export function createPool(size: number) {
-  const running = new Set<Promise<void>>()
-  let failed: { readonly cause: unknown } | null = null
-  return {
-    async run(work: () => Promise<void>): Promise<void> {
-      while (running.size >= size) await Promise.race(running)
-      const one: Promise<void> = work()
-        .catch((cause) => {
-          failed ??= { cause }
-        })
-        .finally(() => running.delete(one))
-      running.add(one)
-    },
-    async idle(): Promise<void> {
-      while (running.size > 0) await Promise.race(running)
-      if (failed) throw failed.cause
-    },
-  }
-}

@@ -1,8 +1,8 @@
-import { mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, realpath, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Session } from '@holdfast/client'
-import { orThrow } from '@holdfast/protocol'
+import { limits, orThrow } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Holdfast } from './holdfast.ts'
 import { type OpenOptions, openHoldfast } from './open.ts'
@@ -23,7 +23,7 @@ afterEach(async () => {
 })
 
 /** Until the turn is over that the prompt begins; answers with what the tools returned. */
-async function ask(session: Session, content: string): Promise<string> {
+async function ask(session: Session, content: Parameters<Session['sendPrompt']>[0]): Promise<string> {
   for await (const frame of session.subscribe()) {
     if (frame.type === 'snapshot') await session.sendPrompt(content)
     if (frame.type === 'record' && frame.record.event.type === 'turn.ended') break
@@ -212,5 +212,35 @@ describe('a session whose folder was moved', () => {
     const session = await spoken()
     await expect(session.moveWorkdir(join(home, 'nowhere'))).rejects.toMatchObject({ code: 'bad_workdir' })
     expect(await session.metadata()).toMatchObject({ workspace: home })
+  })
+})
+
+describe.each(['sqlite', 'jsonl'])('the trash of a %s store', (kind) => {
+  it('is emptied by several at once, and the files that it alone referred to are swept without a word', async () => {
+    const problems: unknown[] = []
+    const store = join(home, kind)
+    await using own = await open({
+      store: `${kind}:${store}`,
+      onProblem: (problem) => void problems.push(problem),
+    })
+    const sessions = await Promise.all(
+      Array.from({ length: 12 }, async (_, number) => {
+        const session = await own.startSession({ workdir: home, model: 'demo/agent' })
+        const { file } = await own.storeFile(Buffer.from(`note ${number}`), { name: `${number}.txt` })
+        await ask(session, [{ type: 'text', text: 'hello' }, file])
+        return session.id
+      }),
+    )
+    const files = async () =>
+      (await readdir(home, { recursive: true, withFileTypes: true })).filter(
+        ({ name, parentPath }) => /^[0-9a-f]{62,64}$/.test(name) && parentPath.includes('blobs'),
+      )
+    const old = new Date(Date.now() - 2 * limits.blobGraceMs)
+    for (const { parentPath, name } of await files()) await utimes(join(parentPath, name), old, old)
+    for (const id of sessions) await own.delete(id, { force: true })
+    const removed = await Promise.all(Array.from({ length: 5 }, () => own.emptyTrash()))
+    expect(removed.reduce((sum, { count }) => sum + count, 0)).toBe(sessions.length)
+    expect((await files()).every(({ parentPath }) => parentPath.endsWith('aside'))).toBe(true)
+    expect(problems).toEqual([])
   })
 })

@@ -7,6 +7,7 @@ import { openJsonlStore } from '../store/jsonl/jsonl-store.ts'
 import type { PlacedStore } from '../store/list-cursor.ts'
 import { createMemoryStore } from '../store/memory/memory-store.ts'
 import { type Mirror, openMirror } from '../store/mirror/mirror.ts'
+import { createMirroredBlobs } from '../store/mirror/mirrored-blobs.ts'
 import { createSplitStore } from '../store/split/split-store.ts'
 import { openSqliteStore } from '../store/sqlite/sqlite-store.ts'
 import { entryOfLog } from './entry-of-log.ts'
@@ -45,7 +46,9 @@ export async function openStorage({ url, mirror: directory, home, onProblem }: S
   const beside = { place, store: createSplitStore(store, createMemoryStore()), blobs }
   if (directory === undefined || followed === null) return ok({ ...beside, mirror: null })
   const mirror = await openMirror({ log: followed, blobs, directory, now: wallClock.now, onProblem })
-  if (mirror.ok) return ok({ ...beside, mirror: mirror.value })
+  if (mirror.ok) {
+    return ok({ ...beside, mirror: mirror.value, blobs: createMirroredBlobs(blobs, mirror.value, onProblem) })
+  }
   await store.close()
   return mirror
 }

@@ -56,6 +56,22 @@ export function describeBlobUses(open: OpenStore): void {
       expect(await used()).toEqual([])
     })
 
+    it('are told while sessions are being removed, with their forks or without', async () => {
+      const numbers = Array.from({ length: 12 }, (_, index) => index + 1)
+      for (const number of numbers) await mustCreate(store(), newSession(number, { blobs: [a] }))
+      await mustCreate(store(), newSession(13, { blobs: [b] }), newSession(14, { parent: sessionId(1), base: 1 }))
+      await Promise.all(numbers.map((number) => release(number)))
+      const purged = numbers.map((number) => store().purge(sessionId(number)))
+      let isOver = false
+      const over = Promise.all(purged).then((answers) => {
+        isOver = true
+        return answers
+      })
+      while (!isOver) for (const some of await Promise.all([used(), used(), used()])) expect(some).toContain(b)
+      expect((await over).every(({ ok }) => ok)).toBe(true)
+      expect(await used()).toEqual([a, b])
+    })
+
     it('stay for a fork as far as it shares them, a batch that its base divides included', async () => {
       await mustCreate(store(), newSession(1))
       await mustAppend(store(), appendTo(1, 1, { records: textsAfter(1, 'x', 'y', 'z'), blobs: [a] }))

@@ -3,6 +3,7 @@ import type { AreUsed, BlobUses } from '@holdfast/core/ports'
 import type { BlobHash, Seq, SessionId } from '@holdfast/protocol'
 import { oneByOne } from '@holdfast/protocol/one-by-one'
 import { systemErrorCode } from '../../platform/system-error.ts'
+import { openIfThere } from '../blobs/file-blobs.ts'
 import { parseBlobs } from './line.ts'
 import { scanLines } from './scan-lines.ts'
 import type { SessionRow } from './session-row.ts'
@@ -26,7 +27,11 @@ const hashValue = /"([0-9a-f]{64})"/g
  * nothing is remembered of it. What only looks like a hash counts as a use there, which keeps a blob too long and never
  * too short; but it lets nobody read the blob: a model that is made to write a hash does not refer to it.
  */
-export function createBlobUses(rows: ReadonlyMap<SessionId, SessionRow>, places: Places): BlobUses {
+export function createBlobUses(
+  rows: ReadonlyMap<SessionId, SessionRow>,
+  places: Places,
+  isLeaving: (row: SessionRow) => boolean,
+): BlobUses {
   const known = new Map<SessionId, Known>()
   /** Two that read on in the same log would skip what the other has not come to. */
   const inTurn = oneByOne()
@@ -77,7 +82,9 @@ export function createBlobUses(rows: ReadonlyMap<SessionId, SessionRow>, places:
       return await open(path, 'r')
     } catch (error) {
       if (rows.get(row.id) !== row) return null
-      if (systemErrorCode(error) === 'ENOENT' && places.log(row.id, row.isShared) !== path) return openLog(row)
+      if (systemErrorCode(error) !== 'ENOENT') throw error
+      if (places.log(row.id, row.isShared) !== path) return openLog(row)
+      if (isLeaving(row)) return openIfThere(places.log(row.id, true)) // what its forks share, if it has any
       throw error
     }
   }

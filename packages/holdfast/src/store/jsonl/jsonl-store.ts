@@ -125,6 +125,6 @@ async function openLocked(options: JsonlStoreOptions, lock: DirectoryLock): Prom
     }
   }
   const parts = { directory: places.directory, rows, names, turns, logs, reader, creator, remover, catalogue }
-  const blobUses = createBlobUses(rows, places)
+  const blobUses = createBlobUses(rows, places, remover.isLeaving)
   return createStoreMethods({ ...parts, trasher, blobUses, drafts, snapshots, trusts, nodes, close })
 }

@@ -23,10 +23,23 @@ export type RemoverParts = {
 
 /** Removes sessions for good, but for what their forks share. Its caller sees to it that nobody changes them meanwhile. */
 export function createRemover({ places, rows, forks, names, logs, catalogue, trash, syncNames }: RemoverParts) {
+  const leaving = new Set<SessionRow>()
+
   /** Keeps of a session what its forks read; without forks nothing, and then perhaps nothing of its own parent either. */
   async function remove(row: SessionRow): Promise<void> {
-    const children = forks.of(row.id)
-    if (children.length > 0) return shrink(row, Math.max(...children.map(({ base }) => base)))
+    leaving.add(row)
+    try {
+      const children = forks.of(row.id)
+      if (children.length > 0) return await shrink(row, Math.max(...children.map(({ base }) => base)))
+      await erase(row)
+    } finally {
+      leaving.delete(row)
+    }
+    const above = row.parent === null ? undefined : rows.get(row.parent)
+    if (above?.isShared === true) await remove(above)
+  }
+
+  async function erase(row: SessionRow): Promise<void> {
     await logs.letGo(row.id)
     await rm(places.log(row.id, row.isShared), { force: true })
     await removeSides(row.id)
@@ -36,8 +49,6 @@ export function createRemover({ places, rows, forks, names, logs, catalogue, tra
     names.free(namesOf(row))
     catalogue.removed(row.id)
     trash.forget(row.id)
-    const above = row.parent === null ? undefined : rows.get(row.parent)
-    if (above?.isShared === true) await remove(above)
   }
 
   async function shrink(row: SessionRow, base: number): Promise<void> {
@@ -69,5 +80,10 @@ export function createRemover({ places, rows, forks, names, logs, catalogue, tra
     for (const path of [places.draft(id), places.snapshot(id)]) await rm(path, { force: true })
   }
 
-  return { remove, hasForks: (id: SessionId): boolean => forks.of(id).length > 0 }
+  return {
+    remove,
+    hasForks: (id: SessionId): boolean => forks.of(id).length > 0,
+    /** Whether it is being removed: its file may be gone before its row is. */
+    isLeaving: (row: SessionRow): boolean => leaving.has(row),
+  }
 }

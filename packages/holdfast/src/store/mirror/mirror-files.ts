@@ -1,9 +1,9 @@
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type { Blobs, CatalogueEntry, OnProblem } from '@holdfast/core/ports'
+import type { AreUsed, Blobs, CatalogueEntry, OnProblem, SweepOptions } from '@holdfast/core/ports'
 import type { Meta, Seq, SessionId } from '@holdfast/protocol'
-import { HoldfastError } from '@holdfast/protocol/fault'
+import { orThrow } from '@holdfast/protocol/result'
 import { openFileBlobs } from '../blobs/file-blobs.ts'
 import { note } from '../jsonl/appender.ts'
 import { openCatalogueFile, readCatalogue } from '../jsonl/catalogue-file.ts'
@@ -33,6 +33,7 @@ export type MirrorFilesParts = {
 /** The files of a mirror. What is kept twice is written once: a record goes in only where it is the next one. */
 export interface MirrorFiles {
   keep(page: FollowPage): Promise<void>
+  sweep(areUsed: AreUsed, options: SweepOptions): Promise<void>
   close(): Promise<void>
 }
 
@@ -53,8 +54,7 @@ export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: M
   const trash = await openTrashFile(places.trash, onProblem)
   const forks = createForks(rows.values())
   const remover = createRemover({ places, rows, forks, names: createSessionNames(), logs, catalogue, trash, syncNames })
-  const copies = await openFileBlobs(join(places.directory, 'blobs'))
-  if (!copies.ok) throw new HoldfastError(copies.fault)
+  const copies = orThrow(await openFileBlobs(join(places.directory, 'blobs')))
   let [removals, trashings] = [-1, -1]
 
   /** Brings a session's file to what the store has of it now. */
@@ -123,13 +123,11 @@ export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: M
   }
 
   async function copyBlobs(session: SessionId, after: Seq): Promise<void> {
-    if (!copies.ok) return
     for (const hash of await log.blobUse(session, after)) {
-      if (await copies.value.has(hash)) continue
+      if (await copies.has(hash)) continue
       const bytes = await blobs.open(hash)
       if (bytes === null) continue // lost in the store too
-      const put = await copies.value.put(bytes)
-      if (!put.ok) throw new HoldfastError(put.fault)
+      orThrow(await copies.put(bytes))
     }
   }
 
@@ -177,6 +175,9 @@ export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: M
       if (page.trashings !== trashings) await copyTrash()
       trashings = page.trashings
       await catalogue.flush()
+    },
+    async sweep(areUsed, options) {
+      await copies.sweep(areUsed, options)
     },
     async close() {
       try {

@@ -20,6 +20,7 @@ import { openJsonlStore } from '../jsonl/jsonl-store.ts'
 import type { PlacedStore } from '../list-cursor.ts'
 import { openSqliteStore, type SqliteStore } from '../sqlite/sqlite-store.ts'
 import { type Mirror, openMirror } from './mirror.ts'
+import { createMirroredBlobs } from './mirrored-blobs.ts'
 
 let home = ''
 let directory = ''
@@ -204,6 +205,23 @@ describe('a mirror', () => {
     await mustAppend(store, appendTo(1, 1, { blobs: [hash] }))
     await (await mirror()).caughtUp()
     expect(readFileSync(join(directory, 'blobs', hash.slice(0, 2), hash.slice(2)), 'utf8')).toBe('a picture')
+  })
+
+  it('lets go of copies that nothing refers to any more whenever those of the store are swept', async () => {
+    const copy = await mirror()
+    const mirrored = createMirroredBlobs(blobs, copy, ({ cause }) => expect.fail(String(cause)))
+    const [kept, gone] = [await blobs.put([Buffer.from('kept')]), await blobs.put([Buffer.from('gone')])]
+    if (!kept.ok || !gone.ok) throw new Error('memory takes it')
+    await mustCreate(store, newSession(1, { blobs: [kept.value.hash] }), newSession(2, { blobs: [gone.value.hash] }))
+    await copy.caughtUp()
+    await store.release(sessionId(2), 'node-a', 1)
+    await store.purge(sessionId(2))
+    const later = (times: number) => ({ now: Date.now() + times * 60_000, graceMs: 30_000 })
+    const areUsed = await store.blobsInUse()
+    await mirrored.sweep(areUsed, later(1)) // is set aside by this one, and removed by the next
+    await mirrored.sweep(areUsed, later(2))
+    const there = readdirSync(join(directory, 'blobs'), { recursive: true, withFileTypes: true })
+    expect(there.filter((one) => one.isFile()).map(({ name }) => name)).toEqual([kept.value.hash.slice(2)])
   })
 
   it('is written by one of two processes, and by the other when that one ends', async () => {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import type { Blobs, OnProblem } from '@holdfast/core/ports'
+import type { AreUsed, Blobs, OnProblem, SweepOptions } from '@holdfast/core/ports'
 import { type Fault, HoldfastError } from '@holdfast/protocol/fault'
 import { oneByOne } from '@holdfast/protocol/one-by-one'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
@@ -21,6 +21,8 @@ export type MirrorOptions = {
 export interface Mirror {
   /** Resolves once all that was appended before is in the files; rejects when it cannot be. */
   caughtUp(): Promise<void>
+  /** Removes the copies of bytes that no record refers to, as `Blobs.sweep` does. */
+  sweep(areUsed: AreUsed, options: SweepOptions): Promise<void>
   close(): Promise<void>
 }
 
@@ -101,6 +103,11 @@ export async function openMirror({ log, blobs, directory, now, onProblem }: Mirr
   let ticking = tick()
   return ok({
     caughtUp: next,
+    sweep: (areUsed, options) =>
+      inTurn(async () => {
+        await pass() // the files of sessions that were removed go first, so that none refers to what is swept
+        await files?.sweep(areUsed, options)
+      }),
     async close() {
       isClosed = true
       if (timer !== null) clearTimeout(timer)

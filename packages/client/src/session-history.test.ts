@@ -56,7 +56,7 @@ describe('the past of a session', () => {
     await session.messages({ branch: 'branch-1' })
     expect(pages.map(({ branch }) => branch)).toEqual(['branch-1', 'branch-1', 'branch-1'])
     await session.messagesWithIds({ branch: 'branch-2' })
-    expect(pages.at(-1)).toEqual({ before: 3, branch: 'branch-2' })
+    expect(pages.at(-1)).toMatchObject({ before: 3, branch: 'branch-2' })
   })
 
   it('has messages pinned and folded, and says whether they are now', async () => {

@@ -1,4 +1,4 @@
-import { ApprovalId, CallId, HoldfastError, ok } from '@holdfast/protocol'
+import { ApprovalId, CallId, HoldfastError, limits, ok } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { createSession } from './session.ts'
 import { createFakeHandle } from './testing/fake-handle.ts'
@@ -79,7 +79,8 @@ describe('a session', () => {
     const { handle, pages } = createFakeHandle()
     const session = createSession(handle)
     expect((await session.messages()).map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
-    expect(pages).toEqual([{}, { before: 7 }, { before: 3 }])
+    const limit = limits.pageMessagesMax
+    expect(pages).toEqual([{ limit }, { limit, before: 7 }, { limit, before: 3 }])
     const withIds = await session.messagesWithIds()
     expect(withIds.every(({ id, message }) => id === message.id)).toBe(true)
   })

@@ -6,6 +6,7 @@ import {
   type Decision,
   type Frame,
   type FrameOf,
+  limits,
   type Message,
   type MessageId,
   type Meta,
@@ -137,11 +138,12 @@ export function createSession(handle: SessionHandle): Session {
   const snapshot = async (): Promise<FrameOf<'snapshot'>> => orThrow(await handle.snapshot())
   const messages = async ({ branch }: LineOptions = {}) => {
     const pages: (readonly Message[])[] = []
-    let next: PageRequest | null = { branch }
+    const request: PageRequest = { branch, limit: limits.pageMessagesMax }
+    let next: PageRequest | null = request
     while (next) {
       const page: TranscriptPage = orThrow(await handle.page(next))
       pages.unshift(page.messages)
-      next = page.before === null ? null : { before: page.before, branch }
+      next = page.before === null ? null : { ...request, before: page.before }
     }
     return pages.flat()
   }

@@ -152,11 +152,11 @@ describe('a store that refuses', () => {
   it('makes save reject, until it takes writes again', async () => {
     const inner = createMemoryStore()
     const lookups: unknown[] = []
-    const find: typeof inner.find = async (name) => {
-      lookups.push(name)
-      return inner.find(name)
+    const entry: typeof inner.entry = async (session) => {
+      lookups.push(session)
+      return inner.entry(session)
     }
-    const store = createFaultyStore({ ...inner, find })
+    const store = createFaultyStore({ ...inner, entry })
     const { roster, handle, clock } = await openHouse({ store, blobs: createMemoryBlobs() })
     const { save } = createStoredSessions({
       roster,

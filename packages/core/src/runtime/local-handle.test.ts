@@ -2,7 +2,10 @@ import { type Frame, limits } from '@holdfast/protocol'
 import { aSession, createGate, isRecord, mumble, say, waitAt } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Models, Provider } from '../ports/provider.ts'
-import { openMemoryHouse } from '../testing/memory-house.ts'
+import type { Store } from '../ports/store.ts'
+import { createMemoryStore, openMemoryHouse } from '../testing/memory-house.ts'
+import { createLocalHandle } from './local-handle.ts'
+import { createRoster } from './roster.ts'
 
 const prompt = { type: 'sendPrompt', content: 'go' } as const
 const take = async (frames: AsyncIterable<Frame>, isLast: (frame: Frame) => boolean) => {
@@ -21,6 +24,70 @@ describe('a subscription', () => {
     const house = await openMemoryHouse()
     const [first] = await take(house.handle.subscribe(), () => true)
     expect(first).toMatchObject({ type: 'snapshot', seq: 1, messages: [], before: null })
+  })
+
+  it('to one that sleeps reads what it shows while the session is claimed, and no draft where no answer was cut', async () => {
+    const given = createMemoryStore()
+    const house = await openMemoryHouse({ store: given, script: [[say('Hi.')]] })
+    await house.send('a', prompt)
+    await house.frame(idle)
+    await house.roster.unload(aSession)
+    const asked: string[] = []
+    const hasRead = Promise.withResolvers<void>()
+    const store: Store = {
+      ...given,
+      async claim(...parameters) {
+        await hasRead.promise
+        asked.push('claim')
+        return given.claim(...parameters)
+      },
+      read(...parameters) {
+        asked.push('read')
+        hasRead.resolve()
+        return given.read(...parameters)
+      },
+      loadSnapshot(...parameters) {
+        asked.push('loadSnapshot')
+        return given.loadSnapshot(...parameters)
+      },
+      loadDraft(...parameters) {
+        asked.push('loadDraft')
+        return given.loadDraft(...parameters)
+      },
+    }
+    const roster = createRoster({ ...house.roster.parts, store })
+    const [first] = await take(createLocalHandle(roster, aSession).subscribe(), () => true)
+    const shown = await house.handle.page()
+    expect(first?.type === 'snapshot' && first.messages).toEqual(shown.ok && shown.value.messages)
+    expect(asked.slice(0, 3)).toEqual(['loadSnapshot', 'read', 'claim'])
+    expect(asked.slice(3)).not.toContain('loadSnapshot')
+    expect(asked).not.toContain('loadDraft')
+  })
+
+  it('shows where the session stands when someone spoke while it was claimed', async () => {
+    const given = createMemoryStore()
+    const house = await openMemoryHouse({ store: given, script: [[say('Hi.')], [say('Again.')]] })
+    await house.send('a', prompt)
+    await house.frame(idle)
+    let isLate = true
+    const store: Store = {
+      ...given,
+      async claim(...parameters) {
+        if (isLate) {
+          isLate = false
+          await house.send('b', prompt)
+          await house.frame(idle)
+          await house.roster.unload(aSession)
+        }
+        return given.claim(...parameters)
+      },
+    }
+    const node = { ...house.roster.parts.node, id: 'two' }
+    const roster = createRoster({ ...house.roster.parts, store, node })
+    const [first] = await take(createLocalHandle(roster, aSession).subscribe(), () => true)
+    const head = (await given.entry(aSession))?.head
+    const shown = await house.handle.page()
+    expect(first).toMatchObject({ seq: head, messages: shown.ok && shown.value.messages })
   })
 
   it('with a cursor gets exactly what it missed, then what happens', async () => {

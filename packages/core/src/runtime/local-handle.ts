@@ -28,7 +28,7 @@ const comeBackMs = 500
 /** The handle on a session of this process. Reading does not wake it; commanding and subscribing do. */
 export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle {
   const { store } = roster.parts
-  const { snapshotOf, snapshot, page, branches } = createReadings({
+  const { shownOf, snapshotOf, snapshot, page, branches } = createReadings({
     id,
     log: store,
     async folded() {
@@ -36,9 +36,10 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
       return runner ? ok(runner.folded()) : loadSession(store, id)
     },
     tell: roster.attended,
-    async here(state) {
+    workspaceTrust: async ({ origin }) => (origin ? store.workspaceTrust(origin.workdir) : []),
+    here(state, trust) {
       const { models } = roster.parts
-      const { settings, origin } = state
+      const { settings } = state
       const model = models.find(settings.model)
       return {
         clients: roster.awake(id)?.hub.seats.all ?? [],
@@ -47,7 +48,7 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
         contextTokens: contextTokensOf({ models, state: () => state }),
         ...(model.type === 'ready' && model.endpoint !== undefined && { endpoint: model.endpoint }),
         ...(model.type === 'ready' && model.takes !== undefined && { takes: [...model.takes] }),
-        workspaceTrust: origin ? [...(await store.workspaceTrust(origin.workdir))] : [],
+        workspaceTrust: [...trust],
       }
     },
   })
@@ -80,7 +81,10 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
       let cursor = after
       const who = readWho({ client, role })
       for (;;) {
-        const woken = await roster.wake(id)
+        // Of one that sleeps, what will be shown is read while it is being claimed.
+        const loading = cursor === undefined && roster.awake(id) === null ? loadSession(store, id) : undefined
+        const ahead = loading?.then((loaded) => (loaded.ok ? shownOf(loaded.value) : null)).catch(() => null)
+        const woken = await roster.wake(id, loading)
         if (!woken.ok) {
           const error = storageErrorOf(woken.fault)
           if (error) yield { type: 'storage', sessionId: id, error }
@@ -91,7 +95,7 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
         for await (const frame of followRunner(
           woken.value,
           { after: cursor, signal, ...who },
-          { log: store, snapshotOf },
+          { log: store, snapshotOf: (joined) => snapshotOf(joined, ahead) },
         )) {
           if (frame.type === 'snapshot') cursor = frame.seq
           if (frame.type === 'record') cursor = frame.record.seq

@@ -13,8 +13,10 @@ import {
   partsAt,
   type Result,
   refuse,
+  type Seq,
   type SessionHandle,
   type SessionId,
+  type Trust,
 } from '@holdfast/protocol'
 import type { KeptBranch, SessionState } from '../session/state.ts'
 import { viewOf } from '../session/view.ts'
@@ -23,8 +25,17 @@ import { type LinePage, type LineReader, readPage } from './read-page.ts'
 
 /** The half of a handle that only reads; it wakes nobody. */
 export interface Readings extends Pick<SessionHandle, 'snapshot' | 'page' | 'branches'> {
-  /** The snapshot of a moment that is already known. */
-  snapshotOf(folded: Folded): Promise<FrameOf<'snapshot'>>
+  /** What of a snapshot is on record: the same whenever it is read. */
+  shownOf(folded: Folded): Promise<Shown>
+  /** The snapshot of a moment that is already known. What was read ahead is taken if it is of that moment. */
+  snapshotOf(folded: Folded, ahead?: Promise<Shown | null>): Promise<FrameOf<'snapshot'>>
+}
+
+export type Shown = {
+  readonly seq: Seq
+  readonly page: LinePage
+  readonly summary: string | null
+  readonly trust: readonly Trust[]
 }
 
 export type ReadingsParts = {
@@ -34,11 +45,13 @@ export type ReadingsParts = {
   readonly folded: () => Promise<Result<Folded>>
   /** Adds to the metadata what is not on record. */
   readonly tell: (meta: Meta) => Meta
+  /** What every session of its workspace trusts; asked where someone runs the session. */
+  readonly workspaceTrust: (state: SessionState) => Promise<readonly Trust[]>
   /** What is not on record, where someone runs the session. */
-  readonly here: (state: SessionState) => Promise<Here | null>
+  readonly here: (state: SessionState, workspaceTrust: readonly Trust[]) => Here | null
 }
 
-export function createReadings({ id, log, folded, tell, here }: ReadingsParts): Readings {
+export function createReadings({ id, log, folded, tell, workspaceTrust, here }: ReadingsParts): Readings {
   async function pageOf({ state }: Folded, line: Line, request: PageRequest): Promise<LinePage> {
     const page = await readPage(log, id, line, state.seq, request)
     return { ...page, messages: page.messages.map(createMarker(state)) }
@@ -59,12 +72,19 @@ export function createReadings({ id, log, folded, tell, here }: ReadingsParts): 
     return record && !('lost' in record) && record.event.type === 'checkpoint.written' ? record.event.summary : null
   }
 
-  async function snapshotOf(now: Folded): Promise<FrameOf<'snapshot'>> {
-    const [{ messages, before }, summary, known] = await Promise.all([
+  async function shownOf(now: Folded): Promise<Shown> {
+    const [page, summary, trust] = await Promise.all([
       pageOf(now, now.state.line, { limit: limits.snapshotMessages }),
       summaryOf(now),
-      here(now.state),
+      workspaceTrust(now.state),
     ])
+    return { seq: now.state.seq, page, summary, trust }
+  }
+
+  async function snapshotOf(now: Folded, ahead?: Promise<Shown | null>): Promise<FrameOf<'snapshot'>> {
+    const read = await ahead
+    const { page, summary, trust } = read?.seq === now.state.seq ? read : await shownOf(now)
+    const { messages, before } = page
     return {
       type: 'snapshot',
       sessionId: id,
@@ -74,11 +94,12 @@ export function createReadings({ id, log, folded, tell, here }: ReadingsParts): 
       messages: [...messages],
       before,
       summary,
-      here: known,
+      here: here(now.state, trust),
     }
   }
 
   return {
+    shownOf,
     snapshotOf,
     async snapshot() {
       const now = await folded()

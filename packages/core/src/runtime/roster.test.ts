@@ -13,6 +13,7 @@ import { describe, expect, it } from 'vitest'
 import type { Problem } from '../ports/problem.ts'
 import type { Store } from '../ports/store.ts'
 import { createMemoryStore, openMemoryHouse } from '../testing/memory-house.ts'
+import { loadSession } from './load-session.ts'
 import { createLocalHandle } from './local-handle.ts'
 import { createRoster, type Roster } from './roster.ts'
 
@@ -36,6 +37,29 @@ describe('the roster', () => {
     await house.roster.unload(aSession)
     const woken = await Promise.all([1, 2, 3].map(() => house.roster.wake(aSession)))
     expect(new Set(woken.map((one) => one.ok && one.value)).size).toBe(1)
+  })
+
+  it('loads again what it read beside the claim when someone appended meanwhile', async () => {
+    const one = await openMemoryHouse({ script: [[say('Hi.')], [say('Again.')]] })
+    await one.send('a', prompt)
+    await one.frame(idle)
+    const early = await loadSession(one.store, aSession)
+    await one.send('b', prompt)
+    await one.frame(idle)
+    await one.roster.unload(aSession)
+    const two = createRoster({ ...one.roster.parts, node: { ...one.roster.parts.node, id: 'two' } })
+    const woken = await two.wake(aSession, Promise.resolve(early))
+    const head = (await one.store.entry(aSession))?.head
+    expect(early.ok && early.value.state.seq).toBeLessThan(head ?? 0)
+    expect(woken.ok && woken.value.folded().state.seq).toBe(head)
+  })
+
+  it('wakes a session though what was read beside the claim could not be read', async () => {
+    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
+    await house.send('a', prompt)
+    await house.frame(idle)
+    await house.roster.unload(aSession)
+    expect((await house.roster.wake(aSession, Promise.reject(new Error('torn')))).ok).toBe(true)
   })
 
   it('leaves nothing of a session nobody has spoken in', async () => {

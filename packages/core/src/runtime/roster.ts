@@ -13,7 +13,7 @@ import { claimSession } from './claim-session.ts'
 import { logDamaged } from './damage.ts'
 import { forkSession } from './fork-session.ts'
 import { createBackground } from './in-background.ts'
-import { loadSession } from './load-session.ts'
+import { type LoadedSession, loadSession } from './load-session.ts'
 import { createNews, type News } from './news.ts'
 import type { NodeParts } from './node-parts.ts'
 import { createNotifying, type Notifier } from './notifying.ts'
@@ -34,8 +34,11 @@ export interface Roster {
   start(options: StartOptions): Promise<Result<SessionRunner>>
   /** Calls `notifier`, as long as this process lives, when the session asks something or comes to rest. */
   notify(id: SessionId, notifier: Notifier): void
-  /** The session, awake. Refused: session_not_found, session_locked, log_damaged. */
-  wake(id: SessionId): Promise<Result<SessionRunner>>
+  /**
+   * The session, awake. What the caller has begun to load of it is taken if nothing was appended since. Refused:
+   * session_not_found, session_locked, log_damaged.
+   */
+  wake(id: SessionId, loading?: Promise<Result<LoadedSession>>): Promise<Result<SessionRunner>>
   /** The session if it is awake here, without waking it. */
   awake(id: SessionId): SessionRunner | null
   all(): readonly SessionRunner[]
@@ -67,11 +70,11 @@ export function createRoster(parts: NodeParts): Roster {
   const restarts = createRestarts(clock)
   let isClosing = false
 
-  async function open(id: SessionId): Promise<Result<SessionRunner>> {
-    const claimed = await claimSession(parts, id)
+  async function open(id: SessionId, loading = loadSession(store, id)): Promise<Result<SessionRunner>> {
+    const [claimed, early] = await Promise.all([claimSession(parts, id), loading.catch(() => null)])
     if (!claimed.ok) return claimed
     const { lease, takenFrom } = claimed.value
-    const runner = await runnerFor(id, lease)
+    const runner = await runnerFor(id, lease, early)
     if (!runner.ok) {
       // What refused the session may refuse this too; as its owner we may claim it again.
       await store
@@ -97,8 +100,13 @@ export function createRoster(parts: NodeParts): Roster {
 
   const attended = (meta: Meta): Meta => ({ ...meta, attachments: held.get(meta.id)?.runner.hub.attached ?? 0 })
 
-  async function runnerFor(id: SessionId, { epoch }: Lease): Promise<Result<SessionRunner>> {
-    const loaded = await loadSession(store, id)
+  async function runnerFor(
+    id: SessionId,
+    { epoch, head }: Lease,
+    early: Result<LoadedSession> | null,
+  ): Promise<Result<SessionRunner>> {
+    // What was read beside the claim counts when it ends where the claim found the log: a record never changes.
+    const loaded = early?.ok && early.value.state.seq === head ? early : await loadSession(store, id)
     if (!loaded.ok) return loaded
     const { lost } = loaded.value
     if (lost.length > 0) return refuse(logDamaged(id, lost))
@@ -152,14 +160,14 @@ export function createRoster(parts: NodeParts): Roster {
     if (!one.runner.folded().row.entry.spoken) await store.removeUnspoken([])
   }
 
-  async function wake(id: SessionId): Promise<Result<SessionRunner>> {
+  async function wake(id: SessionId, loading?: Promise<Result<LoadedSession>>): Promise<Result<SessionRunner>> {
     for (let busy = takeTurns.free(id); busy; busy = takeTurns.free(id)) await busy
     if (isClosing) return refuse(fault('session_stopped', 'This process is closing.'))
     const known = held.get(id)
     if (known) return ok(known.runner)
     const exhausted = restarts.refusal(id)
     if (exhausted) return refuse(exhausted)
-    const pending = waking.get(id) ?? open(id).finally(() => waking.delete(id))
+    const pending = waking.get(id) ?? open(id, loading).finally(() => waking.delete(id))
     waking.set(id, pending)
     return pending
   }

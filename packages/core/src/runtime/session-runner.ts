@@ -213,8 +213,7 @@ export async function openRunner({
   }
 
   async function submit(submission: Submission): Promise<Result<Answer>> {
-    const { type } = submission.command
-    const isLong = type === 'compact' || type === 'summarize'
+    const isLong = submission.command.type === 'compact' || submission.command.type === 'summarize'
     return isLong ? asides.during(() => submitOne(submission)) : submitOne(submission)
   }
 
@@ -280,7 +279,8 @@ export async function openRunner({
 
   effects.requests.expect()
   await endLeftovers(current.state, parts.tools)
-  const restarted = await mailbox.put(async () => step({ type: 'process.restarted', draft: await store.loadDraft(id) }))
+  const draft = current.state.turn.phase === 'thinking' ? await store.loadDraft(id) : null // no other phase has a use for it
+  const restarted = await mailbox.put(() => step({ type: 'process.restarted', draft }))
   if (!restarted.ok) {
     storage.leave()
     return restarted

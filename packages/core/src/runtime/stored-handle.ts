@@ -31,7 +31,8 @@ export async function openStoredHandle(
   const { snapshot, page, branches } = createReadings({
     ...{ id, log: source, folded },
     tell: (told) => ({ ...told, status }),
-    here: async () => null,
+    workspaceTrust: async () => [],
+    here: () => null,
   })
   return ok({ id, lost: loaded.value.lost, snapshot, page, branches })
 }

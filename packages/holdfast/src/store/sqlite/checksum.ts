@@ -7,5 +7,5 @@ import type { StoredRecord } from './request.ts'
  */
 export function checksumOf(session: string, record: StoredRecord): number {
   const { seq, at, type, v, by, commandId, ref, body } = record
-  return crc32(body, crc32(`${session}\n${seq}\n${at}\n${type}\n${v}\n${by ?? ''}\n${commandId ?? ''}\n${ref ?? ''}\n`))
+  return crc32(`${session}\n${seq}\n${at}\n${type}\n${v}\n${by ?? ''}\n${commandId ?? ''}\n${ref ?? ''}\n${body}`)
 }

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { ok, type Result, refuse } from '@holdfast/protocol/result'
+import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
 import { snapshotChecksum } from '../snapshot-checksum.ts'
 import { faultOf, isStorageFailure } from '../storage-fault.ts'
 import { createBlobUseReader } from './blob-use-reader.ts'
@@ -74,6 +74,8 @@ function createAnswer(database: DatabaseSync): (request: ReadRequest) => Result<
 
   return (request) => {
     switch (request.op) {
+      case 'open':
+        return done
       case 'read':
         return ok(records.read(request.session, request.range))
       case 'readRefs':

@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ReadRange } from '@holdfast/core/ports'
 import type { LostRecord } from '@holdfast/protocol'
 import { checksumOf } from './checksum.ts'
@@ -10,14 +10,17 @@ type Stretch = { readonly sid: number; readonly session: string; readonly from: 
 type Row = Record<string, unknown>
 
 const columns = 'seq, at, type, v, client, command_id, ref, crc, body'
+/** Where only some types are asked for, about every second record is of one. */
+const rowsForEachWanted = 2
+const rowsAtOnce = { min: 16, max: 512 }
 
 /** Reads records, each held against its checksum. Works inside a read transaction someone else begins. */
 export function createRecordReader(database: DatabaseSync) {
   const byId = database.prepare('select sid, id, base, head, parent from session where id = ? and purged_at is null')
   const bySid = database.prepare('select sid, id, base, head, parent from session where sid = ?')
   const range = `select ${columns} from record where sid = ? and seq between ? and ? order by seq`
-  const oldestFirst = database.prepare(range)
-  const newestFirst = database.prepare(`${range} desc`)
+  const oldestFirst = inLists(database.prepare(`${range} limit ?`))
+  const newestFirst = inLists(database.prepare(`${range} desc limit ?`))
   // Told which index: by itself it takes the one by seq, for the order, and walks through the whole session.
   const byRef = database.prepare(`
     select ${columns} from record indexed by record_ref
@@ -44,25 +47,40 @@ export function createRecordReader(database: DatabaseSync) {
     const stretches = lineage(session, after, upTo ?? Number.MAX_SAFE_INTEGER)
     const page: (StoredRecord | LostRecord)[] = []
     for (const stretch of isNewestFirst === true ? stretches : stretches.toReversed()) {
-      for (const record of scan(stretch, isNewestFirst === true)) {
-        if (page.length >= limit) return page
-        // What cannot be read may have been of any type.
-        if ('lost' in record || wanted === null || wanted.has(record.type)) page.push(record)
-      }
+      scan(stretch, isNewestFirst === true, page, limit, wanted)
     }
     return page
   }
 
-  /** One answer for every seq of the stretch: a row that is gone is lost, as one that is damaged. */
-  function* scan({ sid, session, from, upTo }: Stretch, isNewestFirst: boolean): Iterable<StoredRecord | LostRecord> {
+  /**
+   * Fills the page from one stretch, with an answer for every seq: a row that is gone is lost, as one that is damaged.
+   * Rows come in lists and many at once: an object and a step of a cursor for each takes twice as long.
+   */
+  function scan(
+    { sid, session, from, upTo }: Stretch,
+    isNewestFirst: boolean,
+    page: (StoredRecord | LostRecord)[],
+    limit: number,
+    wanted: ReadonlySet<string> | null,
+  ): void {
     const step = isNewestFirst ? -1 : 1
     let next = isNewestFirst ? upTo : from
-    for (const row of (isNewestFirst ? newestFirst : oldestFirst).iterate(sid, from, upTo)) {
-      for (; next !== row['seq']; next += step) yield { seq: next, lost: true }
-      yield checked(session, row)
-      next += step
+    const loseUntil = (seq: number): void => {
+      for (; next !== seq && page.length < limit; next += step) page.push({ seq: next, lost: true })
     }
-    for (; next >= from && next <= upTo; next += step) yield { seq: next, lost: true }
+    while (page.length < limit && next >= from && next <= upTo) {
+      const count = countOfRows(limit - page.length, wanted !== null)
+      const rows = isNewestFirst ? newestFirst(sid, from, next, count) : oldestFirst(sid, next, upTo, count)
+      for (const row of rows) {
+        loseUntil(Number(row[0]))
+        if (page.length >= limit) return
+        const record = checkedList(session, row)
+        // What cannot be read may have been of any type.
+        if ('lost' in record || wanted === null || wanted.has(record.type)) page.push(record)
+        next += step
+      }
+      if (rows.length < count) loseUntil(isNewestFirst ? from - 1 : upTo + 1)
+    }
   }
 
   return {
@@ -84,23 +102,38 @@ export function createRecordReader(database: DatabaseSync) {
   }
 }
 
+function countOfRows(stillWanted: number, isFiltered: boolean): number {
+  if (!isFiltered) return Math.min(stillWanted, rowsAtOnce.max)
+  return Math.min(Math.max(stillWanted * rowsForEachWanted, rowsAtOnce.min), rowsAtOnce.max)
+}
+
+type RowList = readonly unknown[]
+
+function inLists(statement: StatementSync): (...parameters: readonly number[]) => readonly RowList[] {
+  statement.setReturnArrays(true)
+  // The types of Node know rows as objects only.
+  return (...parameters) => statement.all(...parameters) as unknown as readonly RowList[]
+}
+
 export function checked(session: string, row: Row): StoredRecord | LostRecord {
-  const record = storedOf(row)
-  return checksumOf(session, record) === row['crc'] ? record : { seq: record.seq, lost: true }
+  const { seq, at, type, v, client, command_id, ref, crc, body } = row
+  return checkedList(session, [seq, at, type, v, client, command_id, ref, crc, body])
 }
 
 // The tables are strict, so each column has its type or is null.
-function storedOf(row: Row): StoredRecord {
-  return {
-    seq: Number(row['seq']),
-    at: String(row['at']),
-    type: String(row['type']),
-    v: Number(row['v']),
-    by: textOrNull(row['client']),
-    commandId: textOrNull(row['command_id']),
-    ref: row['ref'] === null ? null : Number(row['ref']),
-    body: bodyText(row['body']),
+function checkedList(session: string, row: RowList): StoredRecord | LostRecord {
+  const [seq, at, type, v, client, commandId, ref, crc, body] = row
+  const record: StoredRecord = {
+    seq: Number(seq),
+    at: String(at),
+    type: String(type),
+    v: Number(v),
+    by: textOrNull(client),
+    commandId: textOrNull(commandId),
+    ref: ref === null ? null : Number(ref),
+    body: bodyText(body),
   }
+  return checksumOf(session, record) === crc ? record : { seq: record.seq, lost: true }
 }
 
 const textOrNull = (value: unknown): string | null => (value === null ? null : String(value))

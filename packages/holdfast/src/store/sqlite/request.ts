@@ -120,6 +120,8 @@ export type WriteAnswers = {
 
 /** What the reader worker is asked. */
 export type ReadRequest =
+  /** Opens the file, and reads no more of it than its tables are called. */
+  | { readonly op: 'open' }
   | { readonly op: 'read'; readonly session: string; readonly range: ReadRange }
   | { readonly op: 'readRefs'; readonly session: string; readonly calls: readonly number[] }
   | { readonly op: 'findCommand'; readonly session: string; readonly commandId: string }
@@ -182,6 +184,7 @@ export type StoredTrust = { readonly tool: string; readonly argsHash: string }
 
 /** Bodies travel as text and are parsed once, by whoever asked. */
 export type ReadAnswers = {
+  readonly open: undefined
   readonly read: StoredPage
   readonly readRefs: StoredPage
   readonly findCommand: StoredRecord | LostRecord | null

@@ -36,7 +36,7 @@ export interface SqliteReader {
 export function openSqliteReader(path: string): Result<SqliteReader | null> {
   if (!existsSync(path)) return ok(null)
   const reader = createReader(path)
-  const opened = reader.run<'nodes'>({ op: 'nodes' })
+  const opened = reader.run<'open'>({ op: 'open' })
   if (!opened.ok) {
     reader.close()
     return opened

@@ -6,6 +6,7 @@
 export const faultStatus = {
   bad_id: 400,
   bad_request: 400,
+  bad_config: 400,
   bad_workdir: 400,
   empty_prompt: 400,
   bad_boundary: 400,

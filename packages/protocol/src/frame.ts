@@ -4,6 +4,7 @@ import { CallId, ClientId, MessageId, Seq, SessionId, StepId } from './id.ts'
 import { Message } from './message.ts'
 import { Meta } from './meta.ts'
 import { Recorded } from './record.ts'
+import { ThinkingLevel } from './settings.ts'
 import { SessionView } from './view.ts'
 
 const of = { sessionId: SessionId }
@@ -18,20 +19,28 @@ const Clients = z.array(z.object({ client: ClientId, role: Role }))
 export const StorageError = z.object({ reason: z.string(), message: z.string() })
 export type StorageError = z.infer<typeof StorageError>
 
+/** What is known of the session's model now: another may be chosen, or its key found. */
+export const ModelHere = z.object({
+  /** Whether it could be called now. */
+  credentialsConfigured: z.boolean(),
+  /** How many tokens it takes; null where nobody knows, and it is taken to hold `limits.contextTokens`. */
+  contextTokens: z.int().min(1).nullable(),
+  /** Where it is called, as far as anyone knows: without what is secret of the address. */
+  endpoint: z.string().optional(),
+  /** Which files it takes beside text; what every provider takes when absent. */
+  takes: z.array(z.string()).optional(),
+  /** Which thinking levels it knows; all of them when absent. */
+  thinkingLevels: z.array(ThinkingLevel).min(1).optional(),
+})
+export type ModelHere = z.infer<typeof ModelHere>
+
 /** What is not on record: only the process that runs the session knows. */
 export const Here = z.object({
   /** Who is attached, in the order they came. */
   clients: Clients,
   /** Why the store refuses what the session writes, until it takes something again; null while all is well. */
   storageError: StorageError.nullable(),
-  /** Whether the session's model could be called now. */
-  credentialsConfigured: z.boolean(),
-  /** How many tokens that model takes, as far as anyone knows. */
-  contextTokens: z.int().min(1),
-  /** Where it is called, as far as anyone knows: without what is secret of the address. */
-  endpoint: z.string().optional(),
-  /** Which files it takes beside text; what every service takes when absent. */
-  takes: z.array(z.string()).optional(),
+  ...ModelHere.shape,
   /** What the workspace trusts, over all its sessions: another may have granted it, or taken it back. */
   workspaceTrust: z.array(Trust),
 })
@@ -94,6 +103,9 @@ export const PresenceFrame = z.object({
 /** The store began to refuse what the session writes, or takes it again: then `error` is null. Sent at every change. */
 export const StorageFrame = z.object({ type: z.literal('storage'), ...of, error: StorageError.nullable() })
 
+/** The session's model is another, or what is known of it is. Sent at every such change, and to whoever comes with a cursor. */
+export const ModelFrame = z.object({ type: z.literal('model'), ...of, ...ModelHere.shape })
+
 /** Something happened in a child session; its own frames are read from its own stream. */
 export const ChildFrame = z.object({ type: z.literal('child'), ...of, child: SessionId, call: CallId })
 
@@ -117,9 +129,16 @@ export const Frame = z.discriminatedUnion('type', [
   DraftFrame,
   PresenceFrame,
   StorageFrame,
+  ModelFrame,
   ChildFrame,
   ResyncFrame,
   EndFrame,
 ])
 export type Frame = z.infer<typeof Frame>
 export type FrameOf<Type extends Frame['type']> = Extract<Frame, { readonly type: Type }>
+
+/** What is not on record, with what a frame tells of the model. */
+export const withModel = (
+  { clients, storageError, workspaceTrust }: Here,
+  { type: _, sessionId: _of, ...model }: FrameOf<'model'>,
+): Here => ({ clients, storageError, ...model, workspaceTrust })

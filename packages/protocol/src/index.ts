@@ -1,5 +1,6 @@
 export { ageForm, ageMsMax, dayMs, parseAge } from './age.ts'
 export { Branch, ListedBranch, moveBranches } from './branch.ts'
+export type { ChoosingCommand } from './command/choosing.ts'
 export type { AppendClientEvent } from './command/client-event.ts'
 export {
   Abort,
@@ -53,7 +54,7 @@ export { ErrorKind, Finish, ModelFault, Queue, TurnEnd } from './event/turn.ts'
 export { explainIssue, placeIssue } from './explain.ts'
 export { fault, faultStatus, HoldfastError } from './fault.ts'
 export { Fault, FaultCode } from './fault-schema.ts'
-export { Frame, type FrameOf, Here, Role, StorageError } from './frame.ts'
+export { Frame, type FrameOf, Here, ModelHere, Role, StorageError, withModel } from './frame.ts'
 export { escapeHidden, escapeHiddenInJson, escapeLine } from './hostile-text.ts'
 export {
   ApprovalId,
@@ -78,6 +79,18 @@ export { dropRecorded, growLive, type LivePart, type LivePlace } from './live-pa
 export { isTextType, properMediaType } from './media-type.ts'
 export { CallStatus, CallView, Message } from './message.ts'
 export { addToMeta, Meta } from './meta.ts'
+export {
+  CycledModel,
+  GivenFacts,
+  KeySource,
+  ListedModel,
+  ListedProvider,
+  ModelFacts,
+  ModelList,
+  Price,
+  RotationEntry,
+  wholePrice,
+} from './model.ts'
 export { didYouMean, nearest } from './nearest.ts'
 export { NewsFrame, newsSession, SessionNews, StopReason } from './news.ts'
 export { oneByOne } from './one-by-one.ts'
@@ -103,7 +116,9 @@ export {
   Budgets,
   Mode,
   ModelName,
+  modelIdOf,
   Permission,
+  ProviderName,
   ProviderOptions,
   providerOf,
   Settings,
@@ -113,9 +128,19 @@ export { decodeFrames, decodeNews, encodeFrame, encodeNews, UnreadableFrame } fr
 export { Stats, StatsOptions, Tally } from './stats.ts'
 export { Activity, Status, statusOf } from './status.ts'
 export { clip, firstLine, textOf } from './text-of.ts'
-export { eventTokens, textTokens, tokensAfter } from './tokens.ts'
+export { eventTokens, fileTokens, isEstimateAfter, textTokens, tokensAfter } from './tokens.ts'
 export { createTranscript, messageOf, type Transcript } from './transcript.ts'
 export { trashMark } from './trash-mark.ts'
 export { addTrust, findTrust, isTrustedExactly, trustInForce } from './trust-list.ts'
-export { addUsage, callEvents, noUsage, Usage, usageAfter, usageOf } from './usage.ts'
+export {
+  addUsage,
+  callEvents,
+  noUsage,
+  spentAfter,
+  TreeUsage,
+  turnUsageAfter,
+  Usage,
+  usageAfter,
+  usageOf,
+} from './usage.ts'
 export { addToView, PendingApproval, SessionView } from './view.ts'

@@ -40,9 +40,9 @@ export const limits = {
   blobBytesMax: 64 * 1024 * 1024,
   /** Of a file that is sent to a server to be imported: some forms are parsed in one go, beside sessions that stream. */
   importBytesMax: 64 * 1024 * 1024,
-  /** Of a file that goes to a model as it is. Services take 32 MB in one request, in Base64. */
+  /** Of a file that goes to a model as it is. Providers take 32 MB in one request, in Base64. */
   fileBytesMax: 20_000_000,
-  /** 5 MB in Base64, where services begin to refuse; beyond the edge they would scale an image down themselves. */
+  /** 5 MB in Base64, where providers begin to refuse; beyond the edge they would scale an image down themselves. */
   imageBytesMax: 3_750_000,
   imageEdgeMax: 1568,
   imagePixelsMax: 100_000_000,
@@ -52,6 +52,8 @@ export const limits = {
   pageMessagesMax: 500,
   pageRecordsMax: 1000,
   listSessionsMax: 1000,
+  /** How many sessions of a tree are counted together. */
+  treeSessionsMax: 10_000,
   searchHitsMax: 1000,
   /** How many of those that a removal took are named; all are counted. */
   removalNamesMax: 1000,
@@ -71,6 +73,15 @@ export const limits = {
   /** How much news may wait for a reader before it is cut. */
   newsWaitingMax: 10_000,
   providerSilenceMs: 120_000,
+  /** Of an error that a service sends, the beginning. Of an answer: one event of it, all of it, and what is said in it. */
+  errorBodyBytesMax: 1024 * 1024,
+  answerEventBytesMax: 16 * 1024 * 1024,
+  answerBytesMax: 256 * 1024 * 1024,
+  answerCharsMax: 16 * 1024 * 1024,
+  /** How often a call is tried again that a model could not take, how long the first wait is, and the longest that is waited for. */
+  retriesMax: 3,
+  retryWaitMs: 1000,
+  retryWaitMsMax: 60_000,
   shellTimeoutMs: 30_000,
   shellTimeoutMsMax: 300_000,
   /** What a timer can hold. */

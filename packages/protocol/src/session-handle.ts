@@ -4,7 +4,9 @@ import type { Frame, FrameOf, Role } from './frame.ts'
 import type { BlobHash, MessageId, Seq, SessionId } from './id.ts'
 import type { Message } from './message.ts'
 import type { Meta } from './meta.ts'
+import type { ModelList } from './model.ts'
 import type { Result } from './result.ts'
+import type { TreeUsage } from './usage.ts'
 
 /** A page of the transcript, oldest first; `before` and `after` are where the next pages begin, null at an end. */
 export type TranscriptPage = {
@@ -38,7 +40,7 @@ export type SubmitOptions = {
 }
 
 /**
- * The only way anyone reaches a session: in this process or across the network, the same six verbs.
+ * The only way anyone reaches a session: in this process or across the network, the same eight verbs.
  * Refusals are values; it throws only when its own code is broken.
  */
 export interface SessionHandle {
@@ -53,4 +55,8 @@ export interface SessionHandle {
   branches(): Promise<Result<readonly ListedBranch[]>>
   /** The bytes of a file part or a long output that a record of this session names. Refused: blob_not_found. */
   blob(hash: BlobHash): Promise<Result<AsyncIterable<Uint8Array>>>
+  /** Which models can be called where it runs, and why the rest cannot. */
+  models(): Promise<Result<ModelList>>
+  /** What it used, with all sessions that were started for it, and for those. Refused: too_large. */
+  treeUsage(): Promise<Result<TreeUsage>>
 }

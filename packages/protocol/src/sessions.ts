@@ -3,6 +3,7 @@ import type { StoredFile, StoreFileOptions } from './content.ts'
 import { Instant, Key, SessionId } from './id.ts'
 import { limits } from './limits.ts'
 import { Meta } from './meta.ts'
+import type { ModelList } from './model.ts'
 import type { SessionNews } from './news.ts'
 import type { ClearOptions, DeleteOptions, EmptyTrashOptions, PruneOptions, Removal } from './removal.ts'
 import type { Result } from './result.ts'
@@ -30,7 +31,7 @@ export const StartOptions = z.strictObject({
   readOnly: z.boolean().optional(),
   /** False: in memory only, never on disk. */
   persist: z.boolean().optional(),
-  /** For the model's service, as its own documentation names them. Not for secrets: they are on record. */
+  /** For the model's provider, as its own documentation names them. Not for secrets: they are on record. */
   providerOptions: ProviderOptions.optional(),
   /** Nobody sits before it: lists may leave it out. */
   background: z.boolean().optional(),
@@ -52,6 +53,8 @@ export const ListOptions = z.strictObject({
   /** Nobody has spoken at this moment or later. */
   activeBefore: Instant.optional(),
   pinned: z.boolean().optional(),
+  /** Only sessions that were started for this one; its forks were not. */
+  startedFor: SessionId.optional(),
   /** Only sessions at work. */
   running: z.literal(true).optional(),
   /** What is in the trash instead of what is not. */
@@ -86,6 +89,10 @@ export interface Sessions {
   emptyTrash(options?: EmptyTrashOptions): Promise<Result<Removal>>
   /** Checks a file by its bytes and stores it. Refused: wrong_media_type, too_large, bad_request, storage_error. */
   storeFile(bytes: Uint8Array, options?: StoreFileOptions): Promise<Result<StoredFile>>
+  /** Which models can be called, and why the rest cannot. */
+  models(): Promise<Result<ModelList>>
+  /** Looks anew for credentials, and says what can be called then. Every session that is awake tells its clients. Refused: storage_error. */
+  refreshCredentials(): Promise<Result<ModelList>>
   /** What becomes of them from now on: started, changed, stopped and why. */
   subscribe(options?: NewsOptions): AsyncIterable<SessionNews>
 }

@@ -1,11 +1,23 @@
 import { z } from 'zod'
+import { holdsHidden } from './hostile-text.ts'
 import { limits } from './limits.ts'
 
-/** `provider/model`, as people write it. */
-export const ModelName = z.string().regex(/^[a-z0-9][a-z0-9_-]*\/\S{1,200}$/, 'a model is named provider/model')
+/** What stands before the first slash of a model's name. */
+export const ProviderName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]{0,63}$/, 'a provider is named by small letters, digits, - and _')
+export type ProviderName = z.infer<typeof ProviderName>
+
+/** `provider/model`, as people write it and can read it. */
+export const ModelName = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9_-]*\/\S{1,200}$/, 'a model is named provider/model')
+  .refine((name) => !holdsHidden(name), 'the name of a model has no hidden characters')
 export type ModelName = z.infer<typeof ModelName>
 
 export const providerOf = (model: ModelName): string => model.slice(0, model.indexOf('/'))
+/** What the provider itself calls it. */
+export const modelIdOf = (model: ModelName): string => model.slice(model.indexOf('/') + 1)
 
 export const ThinkingLevel = z.enum(['off', 'low', 'medium', 'high'])
 export type ThinkingLevel = z.infer<typeof ThinkingLevel>
@@ -17,7 +29,7 @@ export type Mode = z.infer<typeof Mode>
 export const Budgets = z.object({
   /** Model calls in one turn. */
   maxSteps: z.int().min(1).optional(),
-  /** Tokens in and out, over the whole session. */
+  /** Tokens in and out, over the whole session; about as many as they were where a provider did not count. */
   maxTokens: z.int().min(1).optional(),
   /** Over the whole session; a call of unknown price counts as nothing. */
   maxCost: z.number().min(0).optional(),
@@ -36,7 +48,7 @@ export const Permission = z.strictObject({
 })
 export type Permission = z.infer<typeof Permission>
 
-/** What a service is asked beyond what every service knows: by service, then by option. */
+/** What a provider is asked beyond what every provider knows: by provider, then by option. */
 export const ProviderOptions = z
   .record(z.string().max(100), z.record(z.string().max(200), z.json()))
   .refine((options) => JSON.stringify(options).length <= limits.providerOptionsCharsMax, {

@@ -1,5 +1,5 @@
 import type { Content } from './content.ts'
-import type { Event } from './event/event.ts'
+import type { Event, EventOf } from './event/event.ts'
 import { limits } from './limits.ts'
 import { isTextType } from './media-type.ts'
 import { outcomeOutput } from './outcome-output.ts'
@@ -7,13 +7,15 @@ import { outcomeOutput } from './outcome-output.ts'
 const charsPerToken = 4
 /** What a message costs beside its words. */
 const frameTokens = 4
-/** What services take for a picture of the size they like best. */
+/** What providers take for a picture of the size they like best. */
 const pictureTokens = 1600
 
 /** About how many tokens a text is: good enough to know when a context fills, and the same for every model. */
 export const textTokens = (text: string): number => Math.ceil(text.length / charsPerToken) + frameTokens
 
-const fileTokens = ({ mediaType, bytes }: Extract<Content[number], { type: 'file' }>): number =>
+type FileSize = Pick<Extract<Content[number], { type: 'file' }>, 'mediaType' | 'bytes'>
+
+export const fileTokens = ({ mediaType, bytes }: FileSize): number =>
   isTextType(mediaType) ? Math.ceil(Math.min(bytes, limits.textFileBytesMax) / charsPerToken) : pictureTokens
 
 const contentTokens = (content: Content): number =>
@@ -38,19 +40,11 @@ export function eventTokens(event: Event): number {
   }
 }
 
-/** Follows the size of a window along a record. The service's own count, where it gives one, beats our guess. */
+/** Follows the size of a window along a record. The provider's own count, where it gives one, beats our guess. */
 export function tokensAfter(tokens: number, event: Event): number {
   switch (event.type) {
-    case 'step.ended': {
-      const { input, output, cacheRead, cacheWrite } = event.usage ?? {
-        input: 0,
-        output: 0,
-        cacheRead: 0,
-        cacheWrite: 0,
-      }
-      const counted = input + cacheRead + cacheWrite
-      return counted > 0 ? counted + output : tokens
-    }
+    case 'step.ended':
+      return countedTokens(event) ?? tokens
     case 'line.moved':
     case 'checkpoint.undone':
       return event.tokens
@@ -61,4 +55,25 @@ export function tokensAfter(tokens: number, event: Event): number {
     default:
       return tokens + eventTokens(event)
   }
+}
+
+/** Whether the size of a window is our guess: from the moment something is added to what a provider counted. */
+export function isEstimateAfter(isEstimate: boolean, event: Event): boolean {
+  switch (event.type) {
+    case 'step.ended':
+      return countedTokens(event) === null && isEstimate
+    case 'line.moved':
+    case 'checkpoint.undone':
+    case 'checkpoint.written':
+    case 'session.started':
+      return true
+    default:
+      return isEstimate || eventTokens(event) > 0
+  }
+}
+
+/** What the provider counted of a call: all it was told, and what it said; null where it did not. */
+function countedTokens({ usage }: EventOf<'step.ended'>): number | null {
+  const told = usage ? usage.input + usage.cacheRead + usage.cacheWrite : 0
+  return usage && told > 0 ? told + usage.output : null
 }

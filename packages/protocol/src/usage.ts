@@ -13,6 +13,10 @@ export const Usage = z.object({
 })
 export type Usage = z.infer<typeof Usage>
 
+/** What a session used, with all that were started for it, and for those. */
+export const TreeUsage = z.object({ usage: Usage, sessions: z.int().min(1) })
+export type TreeUsage = z.infer<typeof TreeUsage>
+
 export const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0 }
 
 /** Sums; one unknown price makes the sum unknown. */
@@ -24,11 +28,22 @@ export const addUsage = (left: Usage, right: Usage): Usage => ({
   cost: left.cost === null || right.cost === null ? null : left.cost + right.cost,
 })
 
-/** Every model call counts: the steps of a turn, and those that wrote a summary or a title. A budget takes an unknown price for 0. */
-export function usageAfter(used: Usage, event: Event, unknownCost: number | null = null): Usage {
+/** Every model call counts: the steps of a turn, and those that wrote a summary or a title. */
+export function usageAfter(used: Usage, event: Event): Usage {
   const usage = usageOf(event)
-  return usage ? addUsage(used, { ...usage, cost: usage.cost ?? unknownCost }) : used
+  if (usage) return addUsage(used, usage)
+  return usage === null && isAnswered(event) ? { ...used, cost: null } : used
 }
+
+/** What budgets are held against. What a provider did not count is taken at its estimate, and an unknown price for 0. */
+export function spentAfter(spent: Usage, event: Event): Usage {
+  const usage = usageOf(event) ?? (event.type === 'step.ended' ? event.estimate : undefined)
+  return usage ? addUsage(spent, { ...usage, cost: usage.cost ?? 0 }) : spent
+}
+
+/** Whether a call came to its end, so that it cost something, whatever is known of it. */
+const isAnswered = (event: Event): boolean => event.type !== 'step.ended' || answeredBy.has(event.finish)
+const answeredBy: ReadonlySet<string> = new Set(['stop', 'calls', 'length', 'refused'])
 
 /** The events that tell of a model call, whether or not each does. */
 export const callEvents = ['step.ended', 'checkpoint.written', 'summary.saved', 'settings.changed'] as const
@@ -45,4 +60,11 @@ export function usageOf(event: Event): Usage | null | undefined {
     default:
       return undefined
   }
+}
+
+/** Follows what the turn used that runs, or ran last. Going on with a turn goes on counting. */
+export function turnUsageAfter(used: Usage | null, event: Event, isRunning: boolean): Usage | null {
+  if (event.type === 'turn.started') return event.cause === 'continue' ? used : noUsage
+  if (event.type === 'line.moved') return null
+  return isRunning && used ? usageAfter(used, event) : used
 }

@@ -10,8 +10,9 @@ import type { Recorded } from './record.ts'
 import { unreachable } from './result.ts'
 import { Mode, ModelName, ThinkingLevel } from './settings.ts'
 import { Activity, Status, statusOf } from './status.ts'
-import { tokensAfter } from './tokens.ts'
+import { isEstimateAfter, tokensAfter } from './tokens.ts'
 import { addTrust } from './trust-list.ts'
+import { turnUsageAfter, Usage } from './usage.ts'
 
 export const PendingApproval = z.object({ id: ApprovalId, call: CallId, tool: z.string(), preview: Preview })
 export type PendingApproval = z.infer<typeof PendingApproval>
@@ -23,6 +24,8 @@ export const SessionView = z.object({
   activity: Activity,
   model: ModelName,
   thinkingLevel: ThinkingLevel,
+  /** The model that answers in place of the session's for the rest of this turn; null when its own does. */
+  fallback: ModelName.nullable(),
   step: StepId.nullable(),
   pendingApprovals: z.array(PendingApproval),
   activeToolCalls: z.array(z.object({ id: CallId, tool: z.string() })),
@@ -37,6 +40,10 @@ export const SessionView = z.object({
   collapsed: z.boolean(),
   /** About how many tokens the model would be told now. */
   tokens: z.int().min(0),
+  /** Whether that is our guess, be it in part, and not the provider's own count. */
+  isEstimate: z.boolean(),
+  /** What the turn that runs has used, or the last one; null where nobody counted, as on a line that was just taken up. */
+  turnUsage: Usage.nullable(),
   /** The compaction that holds: what the model is told in place of the past. */
   checkpoint: Seq.nullable(),
   lastTurn: z.object({ reason: TurnEnd, fault: ModelFault.optional() }).nullable(),
@@ -48,9 +55,14 @@ export type SessionView = z.infer<typeof SessionView>
 /** Follows a view along the records that come after it, so a client never has to ask where the session stands. */
 export function addToView(view: SessionView, record: Recorded): SessionView {
   const next = changedView(view, record)
-  const tokens = tokensAfter(view.tokens, record.event)
-  if (next === view && tokens === view.tokens) return view
-  return { ...next, tokens, status: statusOf(next.mode, next.activity) }
+  const { event } = record
+  const tokens = tokensAfter(view.tokens, event)
+  const isEstimate = isEstimateAfter(view.isEstimate, event)
+  const isRunning = view.activity !== 'idle' && view.activity !== 'error'
+  const turnUsage = turnUsageAfter(view.turnUsage, event, isRunning)
+  const isSame = tokens === view.tokens && isEstimate === view.isEstimate && turnUsage === view.turnUsage
+  if (next === view && isSame) return view
+  return { ...next, tokens, isEstimate, turnUsage, status: statusOf(next.mode, next.activity) }
 }
 
 function changedView(view: SessionView, { seq, at, event }: Recorded): SessionView {
@@ -64,6 +76,7 @@ function changedView(view: SessionView, { seq, at, event }: Recorded): SessionVi
       return {
         ...view,
         ...pick(event),
+        ...(event.model !== undefined && { fallback: null }), // whom a person chooses is asked
         ...(event.workdir !== undefined && { trust: view.trust.filter(({ scope }) => scope !== 'workspace') }),
       }
     case 'prompt.queued':
@@ -86,12 +99,13 @@ function changedView(view: SessionView, { seq, at, event }: Recorded): SessionVi
     case 'user.said':
       return event.entry === undefined ? view : { ...view, queue: view.queue.filter(({ id }) => id !== event.entry) }
     case 'turn.started':
-      return { ...view, activity: 'thinking', lastTurn: null }
+      return { ...view, activity: 'thinking', fallback: null, lastTurn: null }
     case 'turn.ended':
       return {
         ...view,
         activity: event.reason === 'failed' ? 'error' : 'idle',
         step: null,
+        fallback: null,
         activeToolCalls: [],
         pendingApprovals: [],
         trust: view.trust.filter(({ scope }) => scope !== 'turn'),
@@ -107,8 +121,11 @@ function changedView(view: SessionView, { seq, at, event }: Recorded): SessionVi
         step: null, // all that it says is said: the session acts now
         activeToolCalls: [...view.activeToolCalls, { id: CallId.parse(seq), tool: event.tool }],
       }
-    case 'step.ended':
-      return { ...view, step: null }
+    case 'step.ended': {
+      const { fallback } = event
+      if (fallback === undefined) return { ...view, step: null }
+      return { ...view, step: null, fallback: fallback === view.model ? null : fallback }
+    }
     case 'approval.asked': {
       const { call, tool, preview } = event
       return {

@@ -6,9 +6,10 @@ import { escapeLine } from '../hostile-text.ts'
 import { ApprovalId, ClientId, type CommandId, EntryId } from '../id.ts'
 import { limits } from '../limits.ts'
 import { didYouMean } from '../nearest.ts'
-import { Budgets, ModelName, ThinkingLevel } from '../settings.ts'
+import { Budgets } from '../settings.ts'
 import { clip } from '../text-of.ts'
 import { being } from './being.ts'
+import { choosingCommands } from './choosing.ts'
 import { AppendClientEvent } from './client-event.ts'
 import { historyCommands } from './history.ts'
 import { keepingCommands } from './keeping.ts'
@@ -72,8 +73,6 @@ export const EnterExec = z.strictObject({
   keepPlan: z.boolean().optional(),
 })
 
-export const SetModel = z.strictObject({ type: z.literal('setModel'), model: ModelName })
-export const SetThinkingLevel = z.strictObject({ type: z.literal('setThinkingLevel'), level: ThinkingLevel })
 /** Where turns stop by themselves from now on; what is left out has no limit any more. */
 export const SetBudgets = z.strictObject({ type: z.literal('setBudgets'), budgets: z.strictObject(Budgets.shape) })
 
@@ -100,8 +99,7 @@ export const Command = z.discriminatedUnion('type', [
   Continue,
   EnterPlan,
   EnterExec,
-  SetModel,
-  SetThinkingLevel,
+  ...choosingCommands,
   SetBudgets,
   ClaimDriver,
   HandOver,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { BranchName, MessageId, Seq, SessionId, TurnNumber } from '../id.ts'
 import { Line } from '../line.ts'
+import { ModelName } from '../settings.ts'
 import { Usage } from '../usage.ts'
 import { TurnEnd } from './turn.ts'
 
@@ -48,6 +49,8 @@ export const CheckpointWritten = z.object({
   why: z.enum(['automatic', 'asked', 'made']),
   /** What writing it used; null when nobody knows, absent when no model wrote it. */
   usage: Usage.nullable().optional(),
+  /** The model that wrote it. */
+  model: ModelName.optional(),
 })
 
 /** What has to be known of a compaction without reading it. */
@@ -79,6 +82,8 @@ export const SummarySaved = z.object({
   path: z.string(),
   text: z.string(),
   usage: Usage.nullable(),
+  /** The model that wrote it; the session's own when absent. */
+  model: ModelName.optional(),
 })
 
 /** Another session shares the past of this one, up to `base`. */

@@ -48,6 +48,8 @@ export const SettingsChanged = z.object({
   pinned: z.boolean().optional(),
   /** Where it works from now on. */
   workdir: z.string().optional(),
+  /** The model came by going round the rotation: where in it that is, and how many stops it has. */
+  cycled: z.object({ index: z.int().min(0), total: z.int().min(1) }).optional(),
   /** The title is a model's: which one wrote it, and what that used. */
   named: z.object({ model: ModelName, usage: Usage.nullable() }).optional(),
 })

@@ -98,7 +98,11 @@ export const StepEnded = z.object({
   turn: TurnNumber,
   step: StepId,
   finish: Finish,
-  /** Null when the call ended before the provider said what it used. */
+  /** Null when the provider did not say what the call used, or the call ended before it could. */
   usage: Usage.nullable(),
+  /** About what it used, where the provider did not say: budgets count it, and no sum shows it. */
+  estimate: Usage.optional(),
   fault: ModelFault.optional(),
+  /** The model could not take the call; this one answers in its place for the rest of the turn. */
+  fallback: ModelName.optional(),
 })

@@ -90,6 +90,8 @@ export function createAttachment(
     page: (request) => place.handle.page(request),
     branches: () => place.handle.branches(),
     blob: (...asked) => place.handle.blob(...asked),
+    models: () => place.handle.models(),
+    treeUsage: () => place.handle.treeUsage(),
     async *subscribe(options: FollowOptions = {}) {
       let asked: FollowOptions = { client, role, ...options }
       for (;;) {

@@ -12,6 +12,7 @@ import {
 } from '@holdfast/protocol'
 import { wait } from './backoff.ts'
 import { type FollowNewsOptions, followNews } from './follow-news.ts'
+import { readModels } from './read-models.ts'
 import { createRemoteRemovals } from './remote-removals.ts'
 import { createRemoteSessionHandle, type RemoteSessionHandle, readSnapshot } from './remote-session-handle.ts'
 import { createWire, field, notUnderstood, type Pace } from './wire.ts'
@@ -77,6 +78,11 @@ export function connectHoldfast({ url, token, fetch, pace }: ConnectOptions): Re
     },
 
     ...createRemoteRemovals(wire),
+
+    models: () => readModels(wire),
+
+    /** Looking once more costs nothing: whoever calls may send it again after a failure. */
+    refreshCredentials: () => readModels(wire, '/v1/credentials/refresh', { method: 'POST' }),
 
     subscribe: (options) => followNews(wire, options),
 

@@ -12,10 +12,11 @@ export {
   type EnterExecOptions,
   entriesOf,
   type LineOptions,
-  type ProviderInUse,
   type Session,
   type TrustOptions,
 } from './session.ts'
+export type { CycleOptions, ProviderInUse, SessionChoosing } from './session-choosing.ts'
 export type { ClientEventOptions, SessionClientEvents } from './session-client-events.ts'
 export type { Compaction, MessageSeed, SessionHistory } from './session-history.ts'
 export type { PinOptions, SessionKeeping } from './session-keeping.ts'
+export { type ContextUsage, contextUsageOf, type SessionUsage, type UsageOptions } from './session-usage.ts'

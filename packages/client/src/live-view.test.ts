@@ -1,4 +1,4 @@
-import { ClientId, type SessionHandle, StepId } from '@holdfast/protocol'
+import { ClientId, type SessionHandle, StepId, Trust } from '@holdfast/protocol'
 import { aMeta } from '@holdfast/testkit/fixtures'
 import { describe, expect, it } from 'vitest'
 import { createLiveView, type LiveView } from './live-view.ts'
@@ -23,7 +23,7 @@ const here = {
   storageError: null,
   credentialsConfigured: true,
   contextTokens: 32_000,
-  workspaceTrust: [],
+  workspaceTrust: [Trust.parse({ tool: 'shell', scope: 'workspace' })],
 }
 const ids = (live: LiveView) => live.messages.map(({ id }) => id)
 const first = snapshot(10, { messages: [9, 10].map(message), before: message(9).id })
@@ -101,7 +101,7 @@ describe('a live view', () => {
     own.close()
   })
 
-  it('knows what is not on record, and asks again when the model is another', async () => {
+  it('knows what is not on record, and asks again when the workspace may trust something else', async () => {
     const { fake, live } = await open()
     expect(live.here).toEqual(first.here)
     fake.setState(snapshot(12, { here }))
@@ -109,8 +109,21 @@ describe('a live view', () => {
     await until(live, () => live.seq === 12)
     expect(live.here).toEqual(first.here)
     fake.setState(snapshot(13, { here }))
-    fake.give(recorded(13, { type: 'settings.changed', model: 'demo/small' }))
-    await until(live, () => live.here?.contextTokens === 32_000)
+    fake.give(recorded(13, { type: 'trust.granted', tool: 'shell', scope: 'workspace' }))
+    await until(live, () => live.here?.workspaceTrust.length === 1)
+    expect(live.here?.contextTokens).toBe(200_000) // of the model only the stream tells
+    live.close()
+  })
+
+  it('follows what is known of the model, and forgets what was known of the one before', async () => {
+    const { fake, live } = await open()
+    const known = { credentialsConfigured: true, contextTokens: 32_000 } as const
+    fake.give({ type: 'model', sessionId, ...known, takes: ['image/*'], endpoint: 'http://here' })
+    await until(live, () => live.here?.takes !== undefined)
+    expect(live.here).toMatchObject({ ...known, endpoint: 'http://here', workspaceTrust: [] })
+    fake.give({ type: 'model', sessionId, ...known, credentialsConfigured: false })
+    await until(live, () => live.here?.credentialsConfigured === false)
+    expect(live.here).toEqual({ ...first.here, ...known, credentialsConfigured: false })
     live.close()
   })
 
@@ -121,9 +134,9 @@ describe('a live view', () => {
     fake.give({ type: 'storage', sessionId, error })
     await until(live, () => live.storageError !== null)
     expect([live.storageError, live.here?.storageError]).toEqual([error, error])
-    fake.setState(snapshot(11, { here: { ...here, contextTokens: 32_000 } }))
-    fake.give(recorded(11, { type: 'settings.changed', model: 'demo/small' }))
-    await until(live, () => live.here?.contextTokens === 32_000)
+    fake.setState(snapshot(11, { here }))
+    fake.give(recorded(11, { type: 'trust.granted', tool: 'shell', scope: 'workspace' }))
+    await until(live, () => live.here?.workspaceTrust.length === 1)
     expect([live.storageError, live.here?.storageError]).toEqual([error, error])
     fake.give({ type: 'storage', sessionId, error: null })
     await until(live, () => live.storageError === null)

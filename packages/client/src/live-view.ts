@@ -23,6 +23,7 @@ import {
   type SessionView,
   type StorageError,
   type SubmitOptions,
+  withModel,
 } from '@holdfast/protocol'
 import type { Connection, FollowOptions } from './connection.ts'
 
@@ -117,7 +118,7 @@ export function createLiveView(
     else if (frame.type === 'storage') {
       storageError = frame.error
       here = here && { ...here, storageError }
-    }
+    } else if (frame.type === 'model') here = here && withModel(here, frame)
     return false
   }
 
@@ -125,7 +126,9 @@ export function createLiveView(
   const lookHere = async (since: Seq) => {
     const now = await handle.snapshot()
     if (!now.ok || now.value.seq < since || closed.signal.aborted) return
-    here = now.value.here && { ...now.value.here, storageError } // the stream tells that in order, and this may be late
+    const known = now.value.here
+    // The stream tells of store and model in order, and this may be late.
+    here = known && { ...(here ?? known), clients: known.clients, workspaceTrust: known.workspaceTrust }
     changed()
   }
 
@@ -228,8 +231,5 @@ const endedBy = (frame: FrameOf<'end'>, known: Connection): Connection =>
     ? known
     : { state: 'ended', fault: fault('session_stopped', `The session ended: ${frame.reason}.`) }
 
-/** Another model takes more or less, and the workspace's trust is not the session's: no record says how they stand. */
-const changesHere = (event: Event): boolean =>
-  (event.type === 'settings.changed' && event.model !== undefined) ||
-  event.type === 'trust.granted' ||
-  event.type === 'trust.revoked'
+/** The workspace's trust is not the session's: no record says how it stands. */
+const changesHere = (event: Event): boolean => event.type === 'trust.granted' || event.type === 'trust.revoked'

@@ -15,10 +15,12 @@ import {
   refuse,
   type SessionHandle,
   type SessionId,
+  TreeUsage,
 } from '@holdfast/protocol'
 import { backoffMs } from './backoff.ts'
 import type { FollowOptions } from './connection.ts'
 import { follow } from './follow.ts'
+import { readModels } from './read-models.ts'
 import { field, notUnderstood, type Wire } from './wire.ts'
 
 const triesMax = 5
@@ -73,6 +75,15 @@ export function createRemoteSessionHandle(wire: Wire, id: SessionId): RemoteSess
       if (!answer.ok) return answer
       const branches = ListedBranch.array().safeParse(field(answer.value, 'branches'))
       return branches.success ? ok(branches.data) : notUnderstood('a list of branches')
+    },
+
+    models: () => readModels(wire),
+
+    async treeUsage() {
+      const answer = await wire.json(`${path}/usage?tree=true`)
+      if (!answer.ok) return answer
+      const used = TreeUsage.safeParse(answer.value)
+      return used.success ? ok(used.data) : notUnderstood('what was used')
     },
 
     async blob(hash) {

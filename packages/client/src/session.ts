@@ -24,16 +24,16 @@ import {
   type StorageError,
   type SubmitOptions,
   type SubscribeOptions,
-  type ThinkingLevel,
   type TranscriptPage,
   type Trust,
   type TrustScope,
   trustInForce,
-  type Usage,
 } from '@holdfast/protocol'
+import { createSessionChoosing, type SessionChoosing } from './session-choosing.ts'
 import { createSessionClientEvents, type SessionClientEvents } from './session-client-events.ts'
 import { createSessionHistory, type SessionHistory } from './session-history.ts'
 import { createSessionKeeping, type SessionKeeping } from './session-keeping.ts'
+import { createSessionUsage, type SessionUsage } from './session-usage.ts'
 
 export type CommandOptions = SubmitOptions
 export type EnterExecOptions = CommandOptions & {
@@ -61,21 +61,8 @@ export type EditorSnapshot = {
   readonly storageError: StorageError | null
 }
 
-export type ProviderInUse = {
-  readonly provider: string
-  readonly model: string
-  /** Null where it has none, or nobody who runs the session could be asked. */
-  readonly endpoint: string | null
-  readonly abilities: {
-    /** How many tokens it takes; null when nobody could be asked. */
-    readonly contextTokens: number | null
-    /** Which files it takes beside text: media types. */
-    readonly files: readonly string[]
-  }
-}
-
 /** A session as a program holds it, here or across the network. A refusal is thrown as a `HoldfastError`. */
-export interface Session extends SessionHistory, SessionClientEvents, SessionKeeping {
+export interface Session extends SessionHistory, SessionClientEvents, SessionKeeping, SessionChoosing, SessionUsage {
   readonly id: SessionId
   /** At rest it starts a turn; in a running one it steers, and is answered `{queued: 'steering'}`. */
   sendPrompt(content: PromptContent, options?: CommandOptions): Promise<CommandResult>
@@ -98,9 +85,6 @@ export interface Session extends SessionHistory, SessionClientEvents, SessionKee
   continue(options?: CommandOptions): Promise<CommandResult>
   enterPlan(options?: CommandOptions): Promise<CommandResult>
   enterExec(options?: EnterExecOptions): Promise<CommandResult>
-  /** Holds from the next step on; what was said stays. */
-  setModel(model: string, options?: CommandOptions): Promise<CommandResult>
-  setThinkingLevel(level: ThinkingLevel, options?: CommandOptions): Promise<CommandResult>
   /** Where turns stop by themselves from now on; what is left out has no limit any more. */
   setBudgets(budgets: Budgets, options?: CommandOptions): Promise<CommandResult>
   setToolTrust(tool: string, scope: TrustScope, options?: TrustOptions): Promise<CommandResult>
@@ -116,14 +100,9 @@ export interface Session extends SessionHistory, SessionClientEvents, SessionKee
   messagesWithIds(options?: LineOptions): Promise<readonly { readonly id: MessageId; readonly message: Message }[]>
   status(): Promise<Status>
   metadata(): Promise<Meta>
-  usage(): Promise<Usage>
   activeToolCalls(): Promise<SessionView['activeToolCalls']>
-  /** Whose model it talks to, which, where, and what that takes; never the key. */
-  getProvider(): Promise<ProviderInUse>
   /** Whether it is on disk; one that is not ends with its process. */
   persist(): Promise<boolean>
-  /** Whether the session's model could be called now; null when nobody who runs the session could be asked. */
-  credentialsConfigured(): Promise<boolean | null>
   /** The role of an attached client; null when it is not attached. */
   subscriberRole(client: string): Promise<Role | null>
   /** What waiting entries say, as one text for the input. */
@@ -152,6 +131,8 @@ export function createSession(handle: SessionHandle): Session {
     ...createSessionHistory(handle),
     ...createSessionClientEvents(handle),
     ...createSessionKeeping(handle),
+    ...createSessionChoosing(handle),
+    ...createSessionUsage(handle),
     id: handle.id,
     sendPrompt: (content, options) => submit({ type: 'sendPrompt', content }, options),
     queueSteering: (content, options) => submit({ type: 'queueSteering', content }, options),
@@ -178,8 +159,6 @@ export function createSession(handle: SessionHandle): Session {
     enterPlan: (options) => submit({ type: 'enterPlan' }, options),
     enterExec: ({ keepPlan, ...options } = {}) =>
       submit({ type: 'enterExec', ...(keepPlan !== undefined && { keepPlan }) }, options),
-    setModel: (model, options) => submit({ type: 'setModel', model }, options),
-    setThinkingLevel: (level, options) => submit({ type: 'setThinkingLevel', level }, options),
     setBudgets: (budgets, options) => submit({ type: 'setBudgets', budgets }, options),
     setToolTrust: (tool, scope, { argsHash, ...options } = {}) =>
       submit({ type: 'setToolTrust', tool, scope, ...(argsHash !== undefined && { argsHash }) }, options),
@@ -191,11 +170,8 @@ export function createSession(handle: SessionHandle): Session {
     messagesWithIds: async (options) => (await messages(options)).map((message) => ({ id: message.id, message })),
     status: async () => (await snapshot()).view.status,
     metadata: async () => (await snapshot()).meta,
-    usage: async () => (await snapshot()).meta.usage,
     activeToolCalls: async () => (await snapshot()).view.activeToolCalls,
-    getProvider: async () => providerInUse(await snapshot()),
     persist: async () => (await snapshot()).meta.persist !== false,
-    credentialsConfigured: async () => (await snapshot()).here?.credentialsConfigured ?? null,
     subscriberRole: async (client) =>
       (await snapshot()).here?.clients.find((one) => one.client === client)?.role ?? null,
     combineQueueEntriesToText,
@@ -207,14 +183,6 @@ export function createSession(handle: SessionHandle): Session {
 /** What a command took off the queues; one that found nothing there answers nothing. */
 export const entriesOf = (result: CommandResult): readonly QueueEntry[] =>
   QueueEntry.array().parse(result['entries'] ?? [])
-
-/** What every service takes that says nothing else. */
-const usualFiles: readonly string[] = ['image/*', 'application/pdf']
-
-function providerInUse({ meta: { provider, model }, here }: FrameOf<'snapshot'>): ProviderInUse {
-  const abilities = { contextTokens: here?.contextTokens ?? null, files: here?.takes ?? usualFiles }
-  return { provider, model, endpoint: here?.endpoint ?? null, abilities }
-}
 
 function editorSnapshotOf({ view, here }: FrameOf<'snapshot'>): EditorSnapshot {
   const { status, pendingApprovals, activeToolCalls, lastTurn } = view

@@ -58,6 +58,8 @@ export function createFakeHandle() {
     },
     branches: async () => ok([]),
     blob: async () => refuse(fault('blob_not_found', 'There is nothing.')),
+    models: async () => ok({ models: [], providers: [] }),
+    treeUsage: async () => ok({ usage: meta.usage, sessions: 1 }),
   }
   return {
     handle,

@@ -31,7 +31,13 @@ export const snapshot = (seq: number, more: Partial<FrameOf<'snapshot'>> = {}): 
   messages: [],
   before: null,
   summary: null,
-  here: { clients: [], storageError: null, credentialsConfigured: true, contextTokens: 200_000, workspaceTrust: [] },
+  here: {
+    clients: [],
+    storageError: null,
+    credentialsConfigured: true,
+    contextTokens: 200_000,
+    workspaceTrust: [],
+  },
   ...more,
 })
 

@@ -1,4 +1,4 @@
-import { addToMeta, addToView, limits, Meta, type Recorded } from '@holdfast/protocol'
+import { addToMeta, addToView, limits, Meta, noUsage, type Recorded } from '@holdfast/protocol'
 import {
   after,
   aMove,
@@ -88,7 +88,13 @@ describe('a session in the catalogue', () => {
   it('adds up what it used; one unknown price makes the sum unknown', () => {
     expect(rowAfter(...thinking, usageOf(0.5), usageOf(0.25)).meta.usage).toMatchObject({ input: 20, cost: 0.75 })
     expect(rowAfter(...thinking, usageOf(null), usageOf(0.25)).meta.usage).toMatchObject({ input: 20, cost: null })
-    expect(rowAfter(...thinking, stepEnded).meta.usage.cost).toBe(0)
+    expect(rowAfter(...thinking).meta.usage.cost).toBe(0)
+  })
+
+  it('has cost what nobody knows once an answer was not counted; one that was cut short may have cost nothing', () => {
+    const failed: Given = { type: 'step.ended', turn: 0, step: 4, finish: 'failed', usage: null }
+    expect(rowAfter(...thinking, stepEnded).meta.usage).toEqual({ ...noUsage, cost: null })
+    expect(rowAfter(...thinking, failed).meta.usage).toEqual(noUsage)
   })
 
   it('is busy exactly while a turn exists', () => {

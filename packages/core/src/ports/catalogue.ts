@@ -20,6 +20,8 @@ export type ListRequest = {
   /** Nobody has spoken at this moment or later. */
   readonly activeBefore?: number | undefined
   readonly pinned?: boolean | undefined
+  /** Only sessions that were started for this one; its forks were not. Found without looking at any other. */
+  readonly startedFor?: SessionId | undefined
   /** Only sessions at work whose owner is among these. */
   readonly runningAt?: readonly string[] | undefined
   /** What is in the trash, last put there first, instead of what is not. */

@@ -14,6 +14,7 @@ export type { FittedImage, Images, UnfitImage } from './images.ts'
 export type { Instructions } from './instructions.ts'
 export type { Lease, Leases, NodeRow } from './lease.ts'
 export type { Append, EncodedRecord, Log, NewSession, ReadRange, ReadRecord } from './log.ts'
+export type { ObservedRetry, ObservedText, ObservedWork, Observer } from './observer.ts'
 export { busyOwners, ownedStatus } from './owned-status.ts'
 export type { OnProblem, Problem } from './problem.ts'
 export type {

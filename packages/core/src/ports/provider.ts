@@ -1,4 +1,14 @@
-import type { Finish, ModelFault, ModelName, ProviderOptions, ThinkingLevel, Usage } from '@holdfast/protocol'
+import type {
+  Finish,
+  ModelFault,
+  ModelList,
+  ModelName,
+  ProviderOptions,
+  Result,
+  RotationEntry,
+  ThinkingLevel,
+  Usage,
+} from '@holdfast/protocol'
 
 /** What a provider wants back with a part of its answer; nobody else reads it. */
 export type ProviderMeta = { readonly [key: string]: unknown }
@@ -84,12 +94,17 @@ export type ModelEnd =
   | {
       readonly type: 'complete'
       readonly finish: Extract<Finish, 'stop' | 'calls' | 'length' | 'refused'>
-      readonly usage: Usage
+      /** Null where the service does not say. */
+      readonly usage: Usage | null
+      /** About what it used then, so that a budget can hold. */
+      readonly estimate?: Usage | undefined
     }
   | { readonly type: 'aborted' }
   | {
       readonly type: 'failed'
       readonly fault: ModelFault
+      /** What happened, without what a person could do about it; the fault's own words when absent. */
+      readonly happened?: string | undefined
       readonly retryable: boolean
       readonly retryAfterMs: number | null
       readonly usage: Usage | null
@@ -108,13 +123,30 @@ export type ModelReadiness =
       readonly contextTokens?: number | undefined
       /** Which files it takes beside text: media types, or `image/*`. Images and PDF files when absent. */
       readonly takes?: readonly string[] | undefined
+      /** Which thinking levels it knows; all of them when absent. */
+      readonly thinkingLevels?: readonly ThinkingLevel[] | undefined
       /** Where it is called, for people: an address without anything secret. */
       readonly endpoint?: string | undefined
     }
   | { readonly type: 'unknown_model'; readonly message: string }
   | { readonly type: 'no_credentials'; readonly message: string }
 
-/** Which models can be called now. */
+/** Which models can be called now, and which one after which. */
 export interface Models {
   find(model: ModelName): ModelReadiness
+  /** The model a session gets when nobody names one: it may be another once a key is found, or a server on this machine. */
+  defaultModel(): ModelName
+  /** What `cycleModel` goes round: as configured, but for what cannot be called now. */
+  rotation(): readonly RotationEntry[]
+  /**
+   * The next to try when `model` is overloaded or out of reach, of those that can be called and were not tried; null at the
+   * end. May ask this machine, but never for long.
+   */
+  fallback(model: ModelName, tried: readonly ModelName[]): Promise<ModelName | null>
+  /** All that is known of, and why what cannot be called cannot. Asks the network for what runs on this machine, but never for long. */
+  list(): Promise<ModelList>
+  /** Looks anew for credentials and for what runs on this machine. Refused when the stored credentials cannot be read. */
+  refresh(): Promise<Result<void>>
+  /** Calls back whenever what `find` says may be otherwise: after a refresh, and when something else runs on this machine. */
+  onChanged(listener: () => void): void
 }

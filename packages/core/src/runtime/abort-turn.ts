@@ -27,8 +27,14 @@ export type AbortParts = {
 }
 
 export function createAbortTurn(parts: AbortParts): AbortTurn {
-  const { mailbox, interrupt, findCommand, record, pause, isClosed, inBackground } = parts
+  const { mailbox, interrupt, findCommand, pause, isClosed, inBackground } = parts
   let owed: Submission | null = null
+
+  /** What was on its way to be recorded may have begun something since; that stops before this is written, too. */
+  function record(submission: Submission): Promise<Result<Answer>> {
+    interrupt()
+    return parts.record(submission)
+  }
 
   /** The work has stopped though the disk could not be told; it is told as soon as it listens. */
   async function owe(submission: Submission): Promise<void> {

@@ -3,9 +3,9 @@ import { chooseCut } from '../context/cut.ts'
 import { compactionRequest } from '../context/summary-request.ts'
 import type { NewCheckpoint } from '../session/input.ts'
 import type { SessionState } from '../session/state.ts'
-import { askForText } from './ask-for-text.ts'
 import type { EffectParts } from './effect/parts.ts'
 import { readWindow } from './read-window.ts'
+import { writeSummary } from './write-summary.ts'
 
 /** After a compaction failed, the window may grow by this much before it is tried again. */
 const failedGrowth = 1.1
@@ -24,25 +24,25 @@ export function isOverfull({ tokens, compaction }: SessionState, contextTokens: 
 }
 
 /**
- * Has the session's model write down what lies before the last messages. Nothing is on record until it is done, so a crash
+ * Has a model write down what lies before the last messages. Nothing is on record until it is done, so a crash
  * in the middle leaves the session as it was. Null when there is nothing to cut.
  */
 export async function writeCheckpoint(
-  { models, store, session, state }: EffectParts,
+  parts: EffectParts,
   signal: AbortSignal,
 ): Promise<NewCheckpoint | { readonly failed: string } | null> {
-  const now = state()
-  const readiness = models.find(now.settings.model)
-  if (readiness.type !== 'ready') return { failed: readiness.message }
+  const { store, session } = parts
+  const now = parts.state()
   const window = await readWindow(store, session, now)
   const cut = chooseCut(window, now.turn.phase === 'idle' ? null : now.turn.number)
   if (cut === null) return null
   // A prompt that was kept word for word, and will not be any more, goes into the summary.
   const dropped = window.prompt && window.prompt.seq !== cut.prompt ? [window.prompt] : []
-  const request = compactionRequest(now.settings.model, window, [...dropped, ...cut.cut])
-  const written = await askForText(readiness.provider, request, signal)
+  const said = [...dropped, ...cut.cut]
+  const written = await writeSummary(parts, (model) => compactionRequest(model, window, said), signal)
+  if ('message' in written) return { failed: written.message }
   if ('failed' in written) return written
   const { keepFrom, prompt, savedTokens } = cut
-  const { text: summary, usage } = written
-  return { summary, keepFrom, ...(prompt !== null && { prompt }), savedTokens, usage }
+  const { text: summary, usage, model } = written
+  return { summary, keepFrom, ...(prompt !== null && { prompt }), savedTokens, usage, model }
 }

@@ -1,6 +1,6 @@
 import { type Frame, limits, type Recorded, type SessionId, type SubscribeOptions } from '@holdfast/protocol'
 import type { Log } from '../ports/log.ts'
-import type { Who } from './hub.ts'
+import type { Who } from './attendance.ts'
 import type { Readings } from './readings.ts'
 import type { SessionRunner } from './session-runner.ts'
 
@@ -12,7 +12,7 @@ export async function* followRunner(
   { after, signal, ...who }: Pick<SubscribeOptions, 'after' | 'signal'> & Who,
   { snapshotOf, log }: Past,
 ): AsyncGenerator<Frame> {
-  const { subscription, draft, storage, leave } = hub.join(who)
+  const { subscription, draft, storage, model, leave } = hub.join(who)
   const joined = folded()
   const { seq } = joined.state
   signal?.addEventListener('abort', leave, { once: true })
@@ -25,6 +25,7 @@ export async function* followRunner(
     else {
       for await (const record of replay(log, sessionId, after, seq)) yield { type: 'record', sessionId, record }
       yield storage // a snapshot says it, a cursor does not
+      yield model
     }
     if (draft) yield draft
     yield* subscription

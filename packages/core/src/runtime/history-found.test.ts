@@ -1,5 +1,5 @@
 import { orThrow, SessionId } from '@holdfast/protocol'
-import { aSession, aTool, call, createGate, type House, say, waitAt } from '@holdfast/testkit'
+import { aSession, aTool, call, createGate, createVirtualClock, type House, say, waitAt } from '@holdfast/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { openMemoryHouse } from '../testing/memory-house.ts'
 import { type Talk, talkTo } from '../testing/talk.ts'
@@ -80,7 +80,9 @@ describe('a summary that is being written', () => {
       },
     }
     const request = { model: 'sim/model', thinkingLevel: 'off', system: '', tools: [], messages: [] } as const
-    expect(await askForText(provider, request, stopping.signal)).toEqual({ failed: 'It was aborted.' })
+    expect(
+      await askForText(provider, request, { clock: createVirtualClock(), signal: stopping.signal, seed: '' }),
+    ).toEqual({ failed: 'It was aborted.' })
   })
 
   it('keeps its session in memory until it is done', async () => {

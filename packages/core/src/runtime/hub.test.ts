@@ -8,7 +8,8 @@ const encoded = (seq: number, given: Given) =>
 const step = StepId.parse(4)
 const text = { step, part: 0, kind: 'text' as const }
 const output = { step, part: 5, kind: 'output' as const, call: CallId.parse(5), tool: 'shell' }
-const open = () => createHub(aSession, () => undefined)
+const unready = () => ({ type: 'no_credentials', message: 'no key' }) as const
+const open = () => createHub(aSession, () => undefined, unready)
 const draftOf = (hub: ReturnType<typeof open>) => {
   const { draft, leave } = hub.join()
   leave()
@@ -84,7 +85,7 @@ describe('the hub', () => {
 
   it('says that it changed when someone comes and when they leave, and only once', () => {
     let changes = 0
-    const hub = createHub(aSession, () => void changes++)
+    const hub = createHub(aSession, () => void changes++, unready)
     const { leave } = hub.join()
     expect(changes).toBe(1)
     leave()

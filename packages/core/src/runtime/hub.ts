@@ -1,23 +1,13 @@
-import {
-  type CallId,
-  type ClientId,
-  dropRecorded,
-  type Frame,
-  type FrameOf,
-  growLive,
-  type LivePart,
-  type LivePlace,
-  type Role,
-  type SessionId,
-  type StepId,
-  type StorageError,
-} from '@holdfast/protocol'
+import type { CallId, Frame, FrameOf, LivePlace, SessionId, StorageError } from '@holdfast/protocol'
 import type { EncodedRecord } from '../ports/log.ts'
+import type { ModelReadiness } from '../ports/provider.ts'
+import { createAttendance, type Who } from './attendance.ts'
+import { createLiveAnswer } from './live-answer.ts'
+import { modelHere } from './model-here.ts'
 import { createSeats, type Seats } from './seats.ts'
 import { createSubscription, type Subscription } from './subscription.ts'
 
-/** Who joins; one without a name takes no seat. */
-export type Who = { readonly client: ClientId | null; readonly role?: Role | undefined }
+type EndFrame = (reason: FrameOf<'end'>['reason'], retryMs: number | null) => FrameOf<'end'>
 
 /** Tells every subscriber of one session what happened. A frame is one object for all of them, so it is encoded once. */
 export interface Hub {
@@ -32,11 +22,13 @@ export interface Hub {
   show(place: LivePlace, text: string): void
   /** The store began to refuse what the session writes, or takes it again. */
   tellStorage(error: StorageError | null): void
+  /** What is known of the session's model may be otherwise now. A record that sets another tells it by itself. */
+  tellModel(): void
   /** Joins now: from here on the subscription misses nothing. */
   join(who?: Who): Joined
   /** What running calls have printed, as far as it is still held. */
   printed(): ReadonlyMap<CallId, string>
-  end(reason: FrameOf<'end'>['reason'], retryMs: number | null): void
+  end(...why: Parameters<EndFrame>): void
 }
 
 export type Joined = {
@@ -44,35 +36,30 @@ export type Joined = {
   readonly draft: FrameOf<'draft'> | null
   /** How the store stands, for one who comes back and may have missed it. */
   readonly storage: FrameOf<'storage'>
+  /** The same of its model. */
+  readonly model: FrameOf<'model'>
   leave(): void
 }
 
 const frameOverheadBytes = 160
 
-export function createHub(sessionId: SessionId, changed: () => void): Hub {
+/** `model` is that of the session as it stands. */
+export function createHub(sessionId: SessionId, changed: () => void, model: () => ModelReadiness): Hub {
   const subscriptions = new Set<Subscription>()
-  let live: readonly LivePart[] = []
-  let step: StepId | null = null
-  let index = -1
-  let nameless = 0
+  const live = createLiveAnswer(sessionId)
   let storage: FrameOf<'storage'> = { type: 'storage', sessionId, error: null }
 
   const send = (frame: Frame, bytes: number) => {
     for (const subscription of subscriptions) if (!subscription.push(frame, bytes)) subscriptions.delete(subscription)
   }
-  const draft = (): FrameOf<'draft'> | null =>
-    step === null || live.length === 0 ? null : { type: 'draft', sessionId, step, index, parts: [...live] }
-  const endFrame = (reason: FrameOf<'end'>['reason'], retryMs: number | null): Frame => ({
-    type: 'end',
-    sessionId,
-    reason,
-    retryMs,
-  })
-
+  const endFrame: EndFrame = (reason, retryMs) => ({ type: 'end', sessionId, reason, retryMs })
+  const modelFrame = (): FrameOf<'model'> => ({ type: 'model', sessionId, ...modelHere(model()) })
+  const tellModel = () => send(modelFrame(), frameOverheadBytes)
   const seats = createSeats(() => {
     const frame: Frame = { type: 'presence', sessionId, clients: [...seats.all] }
     send(frame, frameOverheadBytes * (frame.clients.length + 1))
   })
+  const attendance = createAttendance(seats, changed)
 
   return {
     seats,
@@ -80,57 +67,35 @@ export function createHub(sessionId: SessionId, changed: () => void): Hub {
       return subscriptions.size
     },
     get attached() {
-      return seats.all.length + nameless
+      return attendance.count
     },
 
     publish(records) {
       for (const { record, body } of records) {
-        live = dropRecorded(live, record.event)
+        live.drop(record.event)
         send({ type: 'record', sessionId, record }, body.length + frameOverheadBytes)
+        if (record.event.type === 'settings.changed' && record.event.model !== undefined) tellModel()
       }
     },
-
-    show(place, text) {
-      if (place.step !== step) {
-        step = place.step
-        index = -1
-      }
-      index++
-      live = growLive(live, place, text)
-      send({ type: 'delta', sessionId, ...place, index, text }, text.length + frameOverheadBytes)
-    },
-
+    show: (place, text) => send(live.grow(place, text), text.length + frameOverheadBytes),
     tellStorage(error) {
       storage = { type: 'storage', sessionId, error }
       send(storage, (error?.message.length ?? 0) + frameOverheadBytes)
     },
+    tellModel,
 
-    join({ client, role } = { client: null }) {
-      const subscription = createSubscription(draft, () => endFrame('slow', 0))
+    join(who = { client: null }) {
+      const subscription = createSubscription(live.draft, () => endFrame('slow', 0))
       subscriptions.add(subscription)
-      let isIn = true
-      if (client === null) nameless += 1
-      else seats.sit(client, role)
-      changed()
-      return {
-        subscription,
-        draft: draft(),
-        storage,
-        leave: () => {
-          subscription.close()
-          subscriptions.delete(subscription)
-          if (!isIn) return
-          isIn = false
-          if (client === null) nameless -= 1
-          else seats.leave(client)
-          changed()
-        },
+      const stand = attendance.come(who)
+      const leave = () => {
+        subscription.close()
+        subscriptions.delete(subscription)
+        stand()
       }
+      return { subscription, draft: live.draft(), storage, model: modelFrame(), leave }
     },
-
-    printed: () =>
-      new Map(live.flatMap(({ kind, call, text }) => (kind === 'output' && call !== undefined ? [[call, text]] : []))),
-
+    printed: live.printed,
     end(reason, retryMs) {
       for (const subscription of subscriptions) subscription.end(endFrame(reason, retryMs))
       subscriptions.clear()

@@ -1,5 +1,5 @@
-import { type Frame, limits } from '@holdfast/protocol'
-import { aSession, createGate, isRecord, mumble, say, waitAt } from '@holdfast/testkit'
+import { type Frame, limits, orThrow } from '@holdfast/protocol'
+import { aSession, createGate, isRecord, modelsWith, mumble, say, waitAt } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Models, Provider } from '../ports/provider.ts'
 import type { Store } from '../ports/store.ts'
@@ -62,6 +62,32 @@ describe('a subscription', () => {
     expect(asked.slice(0, 3)).toEqual(['loadSnapshot', 'read', 'claim'])
     expect(asked.slice(3)).not.toContain('loadSnapshot')
     expect(asked).not.toContain('loadDraft')
+  })
+
+  it('shows what the workspace trusts, also when someone granted it while the session was claimed', async () => {
+    const given = createMemoryStore()
+    const house = await openMemoryHouse({ store: given, script: [[say('Hi.')]] })
+    await house.send('a', prompt)
+    await house.frame(idle)
+    const other = orThrow(await house.roster.start({ workdir: '/work' }))
+    await house.roster.unload(aSession)
+    const hasRead = Promise.withResolvers<void>()
+    const store: Store = {
+      ...given,
+      async claim(...parameters) {
+        await hasRead.promise
+        const trust = { type: 'setToolTrust', tool: 'touch', scope: 'workspace' } as const
+        orThrow(await createLocalHandle(house.roster, other.id).submit(trust))
+        return given.claim(...parameters)
+      },
+      read(...parameters) {
+        hasRead.resolve()
+        return given.read(...parameters)
+      },
+    }
+    const roster = createRoster({ ...house.roster.parts, store })
+    const [first] = await take(createLocalHandle(roster, aSession).subscribe(), () => true)
+    expect(first).toMatchObject({ here: { workspaceTrust: [{ tool: 'touch', scope: 'workspace' }] } })
   })
 
   it('shows where the session stands when someone spoke while it was claimed', async () => {
@@ -218,7 +244,7 @@ describe('a command on its way while the session is unloaded', () => {
 
 describe('what is not on record', () => {
   it('is who is attached, in which role, and whether the model could be called', async () => {
-    const house = await openMemoryHouse({ models: { find: () => ({ type: 'no_credentials', message: 'no key' }) } })
+    const house = await openMemoryHouse({ models: modelsWith(() => ({ type: 'no_credentials', message: 'no key' })) })
     const frames = house.handle.subscribe({ client: 'editor' })[Symbol.asyncIterator]()
     await frames.next()
     expect(await house.handle.snapshot()).toMatchObject({
@@ -227,15 +253,15 @@ describe('what is not on record', () => {
     await frames.return?.(undefined)
   })
 
-  it('is how much the model takes, and a guess when nobody knows', async () => {
+  it('is how much the model takes, as far as anyone knows', async () => {
     const contextOf = async (models: Models) => {
       const { handle } = await openMemoryHouse({ models })
       const snapshot = await handle.snapshot()
-      return snapshot.ok ? snapshot.value.here?.contextTokens : null
+      return snapshot.ok ? snapshot.value.here?.contextTokens : snapshot
     }
     const provider: Provider = { async *stream() {} }
-    expect(await contextOf({ find: () => ({ type: 'ready', provider, contextTokens: 32_000 }) })).toBe(32_000)
-    expect(await contextOf({ find: () => ({ type: 'ready', provider }) })).toBe(limits.contextTokens)
-    expect(await contextOf({ find: () => ({ type: 'no_credentials', message: 'no key' }) })).toBe(limits.contextTokens)
+    expect(await contextOf(modelsWith(() => ({ type: 'ready', provider, contextTokens: 32_000 })))).toBe(32_000)
+    expect(await contextOf(modelsWith(() => ({ type: 'ready', provider })))).toBeNull()
+    expect(await contextOf(modelsWith(() => ({ type: 'no_credentials', message: 'no key' })))).toBeNull()
   })
 })

@@ -9,13 +9,15 @@ import {
   refuse,
   type SessionHandle,
   type SessionId,
+  type Submission,
   type SubmitOptions,
   type SubscribeOptions,
 } from '@holdfast/protocol'
 import { commandIdFor } from './command-id-for.ts'
-import { contextTokensOf } from './compaction.ts'
+import { countTree } from './count-tree.ts'
 import { followRunner } from './follow-runner.ts'
 import { loadSession } from './load-session.ts'
+import { modelHere } from './model-here.ts'
 import { openBlob } from './open-blob.ts'
 import { readSubmitter, readWho } from './read-submitter.ts'
 import { createReadings } from './readings.ts'
@@ -27,7 +29,7 @@ const comeBackMs = 500
 
 /** The handle on a session of this process. Reading does not wake it; commanding and subscribing do. */
 export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle {
-  const { store } = roster.parts
+  const { store, models, observer, clock } = roster.parts
   const { shownOf, snapshotOf, snapshot, page, branches } = createReadings({
     id,
     log: store,
@@ -37,21 +39,24 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
     },
     tell: roster.attended,
     workspaceTrust: async ({ origin }) => (origin ? store.workspaceTrust(origin.workdir) : []),
-    here(state, trust) {
-      const { models } = roster.parts
-      const { settings } = state
-      const model = models.find(settings.model)
-      return {
-        clients: roster.awake(id)?.hub.seats.all ?? [],
-        storageError: roster.awake(id)?.storageError() ?? null,
-        credentialsConfigured: model.type === 'ready',
-        contextTokens: contextTokensOf({ models, state: () => state }),
-        ...(model.type === 'ready' && model.endpoint !== undefined && { endpoint: model.endpoint }),
-        ...(model.type === 'ready' && model.takes !== undefined && { takes: [...model.takes] }),
-        workspaceTrust: [...trust],
-      }
-    },
+    here: ({ settings }, trust) => ({
+      clients: roster.awake(id)?.hub.seats.all ?? [],
+      storageError: roster.awake(id)?.storageError() ?? null,
+      ...modelHere(models.find(settings.model)),
+      workspaceTrust: [...trust],
+    }),
   })
+
+  async function submitAwake(submission: Submission): Promise<Result<Answer>> {
+    const runner = await roster.wake(id)
+    if (!runner.ok) return refuse(notTaken(runner.fault))
+    const answer = await runner.value.submit(submission)
+    // It was unloaded while the command was on its way, which nobody may notice: wake it and ask again.
+    const isUnloaded = !answer.ok && answer.fault.code === 'session_stopped' && roster.awake(id) !== runner.value
+    if (!isUnloaded) return answer
+    const again = await roster.wake(id)
+    return again.ok ? again.value.submit(submission) : again
+  }
 
   return {
     id,
@@ -59,6 +64,8 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
     page,
     branches,
     blob: (hash) => openBlob(roster.parts, id, hash),
+    models: async () => ok(await models.list()),
+    treeUsage: () => countTree(store, id),
 
     async submit(input: CommandInput, options: SubmitOptions = {}): Promise<Result<Answer>> {
       const command = Command.safeParse(input)
@@ -67,14 +74,10 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
       if (!submitter.ok) return submitter
       const { commandId = commandIdFor(command.data), by } = submitter.value
       const submission = { commandId, by, command: command.data }
-      const runner = await roster.wake(id)
-      if (!runner.ok) return refuse(notTaken(runner.fault))
-      const answer = await runner.value.submit(submission)
-      // It was unloaded while the command was on its way, which nobody may notice: wake it and ask again.
-      const isUnloaded = !answer.ok && answer.fault.code === 'session_stopped' && roster.awake(id) !== runner.value
-      if (!isUnloaded) return answer
-      const again = await roster.wake(id)
-      return again.ok ? again.value.submit(submission) : again
+      const startedMs = clock.now()
+      const answer = await submitAwake(submission)
+      observer?.answered?.(id, submission, answer, clock.now() - startedMs)
+      return answer
     },
 
     async *subscribe({ after, signal, client, role }: SubscribeOptions = {}): AsyncGenerator<Frame> {

@@ -21,7 +21,7 @@ import { storeFile } from './store-file.ts'
 
 /** The sessions of this process's store. */
 export function createLocalSessions(roster: Roster): Sessions {
-  const { store, isAlive } = roster.parts
+  const { store, isAlive, models } = roster.parts
   return {
     async start(options) {
       const runner = await roster.start(options)
@@ -59,6 +59,13 @@ export function createLocalSessions(roster: Roster): Sessions {
     ...createRemovals(roster),
 
     storeFile: (bytes, options) => storeFile(roster.parts, bytes, options),
+
+    models: async () => ok(await models.list()),
+
+    async refreshCredentials() {
+      const refreshed = await models.refresh()
+      return refreshed.ok ? ok(await models.list()) : refreshed
+    },
 
     subscribe: ({ signal } = {}) => roster.news.follow(signal),
   }

@@ -9,7 +9,6 @@ export type NodeParts = RuntimeParts & {
   readonly isAlive: (node: NodeRow) => Promise<boolean>
   /** A handle nobody is likely to have; `attempt` grows while they do. */
   readonly newHandle: (attempt: number) => string
-  readonly defaultModel: Settings['model']
   /** Names the sessions that nobody named, after their first turn; nobody does when absent. */
   readonly titleModel?: Settings['model'] | undefined
   /** How long a session that owes nothing stays in memory; `limits.idleUnloadMs` when absent. */

@@ -67,7 +67,10 @@ describe('a notifier', () => {
     notifying.set(aSession, broken, null)
     const state = emptySession()
     const first = TurnNumber.parse(0)
-    notifying.look(aSession, { ...state, turn: { phase: 'preparing', isAnswered: false, number: first, steps: 0 } })
+    notifying.look(aSession, {
+      ...state,
+      turn: { phase: 'preparing', isAnswered: false, attempt: 1, number: first, steps: 0, fallback: null },
+    })
     notifying.look(aSession, { ...state, turn: { phase: 'idle', last: { number: first, reason: 'done' } } })
     expect(problems).toMatchObject([{ where: `the notifier of ${aSession}`, cause: { message: 'the bell is broken' } }])
   })

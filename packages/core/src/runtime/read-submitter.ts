@@ -12,7 +12,7 @@ import {
   type SubscribeOptions,
 } from '@holdfast/protocol'
 
-import type { Who } from './hub.ts'
+import type { Who } from './attendance.ts'
 
 export type Submitter = { readonly commandId?: CommandId | undefined; readonly by: ClientId | null }
 

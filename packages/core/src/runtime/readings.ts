@@ -35,7 +35,6 @@ export type Shown = {
   readonly seq: Seq
   readonly page: LinePage
   readonly summary: string | null
-  readonly trust: readonly Trust[]
 }
 
 export type ReadingsParts = {
@@ -73,17 +72,21 @@ export function createReadings({ id, log, folded, tell, workspaceTrust, here }: 
   }
 
   async function shownOf(now: Folded): Promise<Shown> {
-    const [page, summary, trust] = await Promise.all([
+    const [page, summary] = await Promise.all([
       pageOf(now, now.state.line, { limit: limits.snapshotMessages }),
       summaryOf(now),
-      workspaceTrust(now.state),
     ])
-    return { seq: now.state.seq, page, summary, trust }
+    return { seq: now.state.seq, page, summary }
+  }
+
+  async function shownAt(now: Folded, ahead: Promise<Shown | null> | undefined): Promise<Shown> {
+    const read = await ahead
+    return read?.seq === now.state.seq ? read : shownOf(now)
   }
 
   async function snapshotOf(now: Folded, ahead?: Promise<Shown | null>): Promise<FrameOf<'snapshot'>> {
-    const read = await ahead
-    const { page, summary, trust } = read?.seq === now.state.seq ? read : await shownOf(now)
+    // What a workspace trusts may change without a record here: it is never read ahead.
+    const [{ page, summary }, trust] = await Promise.all([shownAt(now, ahead), workspaceTrust(now.state)])
     const { messages, before } = page
     return {
       type: 'snapshot',

@@ -15,6 +15,7 @@ import type { Facts } from '../session/input.ts'
 import { askedCalls } from '../session/state.ts'
 import type { EffectParts } from './effect/parts.ts'
 import { refuseFiles } from './refuse-files.ts'
+import { refuseModel, resolveChoosing } from './resolve-choosing.ts'
 import { findAnswer, resolveHistory } from './resolve-history.ts'
 
 /**
@@ -39,10 +40,12 @@ export async function resolve(parts: EffectParts, { command, commandId }: Submis
     }
     case 'respondToApproval':
       return ok(command.approval === undefined ? {} : await pastApproval(parts, command.approval))
-    case 'setModel': {
-      const refusal = refuseModel(parts, command.model)
-      return refusal ? refuse(refusal) : ok({})
-    }
+    case 'setModel':
+    case 'cycleModel':
+    case 'setThinkingLevel':
+    case 'cycleThinkingLevel':
+    case 'refreshCredentials':
+      return resolveChoosing(parts, command)
     case 'enterExec':
       return ok(command.keepPlan && parts.state().lastAnswer === null ? { lastAnswer: await findAnswer(parts) } : {})
     case 'moveWorkdir': {
@@ -53,7 +56,6 @@ export async function resolve(parts: EffectParts, { command, commandId }: Submis
     case 'rename':
     case 'abort':
     case 'enterPlan':
-    case 'setThinkingLevel':
     case 'setBudgets':
     case 'recallQueues':
     case 'clearQueues':
@@ -80,15 +82,11 @@ async function refuseContent(parts: EffectParts, content: Content): Promise<Faul
   return refuseFiles(parts, content)
 }
 
-function refuseModel({ models, state }: EffectParts, model = state().settings.model): Fault | null {
-  const found = models.find(model)
-  return found.type === 'ready' ? null : fault(found.type, found.message, { model })
-}
-
-/** The commands of which it depends on where the session stands, when they are decided, what they need to know of the past. */
-export const namesPast: ReadonlySet<CommandType> = new Set([
+/** The commands of which it depends on where the session stands, when they are decided, what they need to know. */
+export const factsGoStale: ReadonlySet<CommandType> = new Set([
   ...(['branchAt', 'rewind', 'fork', 'truncateHistory', 'setHistory', 'enterExec'] as const),
   ...(['togglePin', 'toggleToolCollapse', 'toggleAllToolCollapses'] as const),
+  ...(['setThinkingLevel', 'cycleThinkingLevel'] as const),
 ])
 
 /** How an approval that no longer waits was answered, so that a late answer is told whose it was. */

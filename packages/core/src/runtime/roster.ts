@@ -58,6 +58,9 @@ type Held = { readonly runner: SessionRunner; readonly lease: Lease }
 export function createRoster(parts: NodeParts): Roster {
   const { store, node, clock, idleUnloadMs = limits.idleUnloadMs } = parts
   const held = new Map<SessionId, Held>()
+  parts.models.onChanged(() => {
+    for (const { runner } of held.values()) runner.hub.tellModel()
+  })
   const waking = new Map<SessionId, Promise<Result<SessionRunner>>>()
   const leaving = new Map<SessionId, Promise<void>>()
   const takeTurns = createTurnstiles<SessionId>()

@@ -10,6 +10,7 @@ import {
   diskFull,
   isRecord,
   modelsOf,
+  modelsWith,
   mumble,
   say,
   waitAt,
@@ -64,7 +65,7 @@ describe('a model that can no longer be called once its turn has begun', () => {
     const ready = modelsOf(createScriptedModel([]))
     let asked = 0
     const house = await openMemoryHouse({
-      models: { find: (model) => (++asked < nth ? ready.find(model) : { type, message: 'It cannot.' }) },
+      models: modelsWith((model) => (++asked < nth ? ready.find(model) : { type, message: 'It cannot.' })),
     })
     await house.send('a', prompt)
     expect(await house.frame(idle)).toMatchObject({

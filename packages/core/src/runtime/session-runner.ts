@@ -1,6 +1,5 @@
 import {
   type Answer,
-  type EventOf,
   type Fault,
   fault,
   HoldfastError,
@@ -18,20 +17,21 @@ import { askedCalls } from '../session/state.ts'
 import { createAbortTurn } from './abort-turn.ts'
 import { createAsides } from './asides.ts'
 import { createDamageCheck } from './damage.ts'
-import type { EffectParts, RuntimeParts } from './effect/parts.ts'
+import type { EffectParts } from './effect/parts.ts'
 import { createPerform } from './effect/perform-effect.ts'
 import { blobsIn, encodeRecords, trustChangesOf } from './encode-records.ts'
 import { endLeftovers } from './end-leftovers.ts'
 import { createHub, type Hub } from './hub.ts'
 import { createBackground } from './in-background.ts'
-import { type Folded, fold, type LoadedSession } from './load-session.ts'
+import { type Folded, fold } from './load-session.ts'
 import { createMailbox } from './mailbox.ts'
 import { createPerformer } from './performer.ts'
 import { createRequests } from './requests.ts'
-import { namesPast, resolve } from './resolve.ts'
+import { factsGoStale, resolve } from './resolve.ts'
+import type { RunnerOptions } from './runner-options.ts'
 import { seatRefusal } from './seat-refusal.ts'
 import { createSnapshotKeeper } from './snapshot-keeper.ts'
-import { notTaken, type StorageWatch } from './storage-watch.ts'
+import { notTaken } from './storage-watch.ts'
 
 /** A session that is awake: one mailbox, its folds, its subscribers, its effects. */
 export interface SessionRunner {
@@ -50,20 +50,6 @@ export interface SessionRunner {
   stop(reason: 'stopped' | 'closing'): Promise<void>
 }
 
-export type RunnerOptions = {
-  readonly id: SessionId
-  readonly epoch: number
-  readonly parts: RuntimeParts
-  readonly loaded: LoadedSession
-  readonly storageWatch: StorageWatch
-  /** Makes the session that a record names, if it is not there yet. */
-  readonly fork: (from: Folded, forked: EventOf<'session.forked'>) => Promise<Result<unknown>>
-  /** Something happened, on record or in the seats. */
-  readonly touched: () => void
-  /** The session can no longer be written here; the roster forgets it. */
-  readonly abandoned: (fault: Fault) => void
-}
-
 type Refusal = Extract<Result<void>, { ok: false }>
 
 /** When to come back to a session that went away. */
@@ -80,13 +66,16 @@ export async function openRunner({
   touched,
   abandoned,
 }: RunnerOptions): Promise<Result<SessionRunner>> {
-  const { store, clock } = parts
+  const { store, clock, observer } = parts
   let current: Folded = { state: loaded.state, row: loaded.row }
   let closed: Fault | null = null
   const asides = createAsides(touched)
 
-  const hub = createHub(id, touched)
-  const storage = storageWatch.join(hub.tellStorage)
+  const hub = createHub(id, touched, () => parts.models.find(current.state.settings.model))
+  const storage = storageWatch.join((error) => {
+    hub.tellStorage(error)
+    observer?.storage?.(id, error)
+  })
   const mailbox = createMailbox()
   const checkDamage = createDamageCheck()
   const isKept = loaded.state.origin?.persist !== false
@@ -161,6 +150,7 @@ export async function openRunner({
 
     current = next
     hub.publish(records) // only after append: nobody may see what a crash could unsay
+    observer?.recorded?.(id, records)
     performer.reconcile(plan(current.state))
     if (current.state.turn.phase === 'idle') aborting.forget()
     snapshots.look(current)
@@ -196,8 +186,13 @@ export async function openRunner({
     storage.leave()
     asides.end()
     performer.reconcile([])
-    hub.end('failed', comeBackMs)
+    leave('failed', comeBackMs)
     abandoned(reason)
+  }
+
+  function leave(...why: Parameters<Hub['end']>): void {
+    hub.end(...why)
+    observer?.left?.(id)
   }
 
   /** What an effect did must be recorded. */
@@ -238,8 +233,8 @@ export async function openRunner({
     if (!facts.ok) return retryOf({ type: 'command', facts: {}, ...submission }, facts)
     if (submission.command.type === 'abort') return aborting.abort(submission)
     const decided = await mailbox.put(async () => {
-      // What it names of the past was looked up where the session no longer stands: look again, where nothing can come between.
-      const isStale = namesPast.has(command.type) && current.state.seq > seq
+      // What it needs to know was looked up where the session no longer stands: look again, where nothing can come between.
+      const isStale = factsGoStale.has(command.type) && current.state.seq > seq
       const fresh = isStale ? await resolve(effects, submission) : facts
       const input = { type: 'command', facts: fresh.ok ? fresh.value : {}, ...submission } as const
       return fresh.ok ? step(input) : retryOf(input, fresh)
@@ -261,7 +256,10 @@ export async function openRunner({
   }
 
   /** Nothing runs any more: what did is interrupted, open questions go on waiting. */
-  const settleStopped = () => step({ type: 'process.stopped', draft: effects.answer?.draft() ?? null })
+  function settleStopped() {
+    performer.interrupt() // also what was begun since someone wanted it to stop
+    return step({ type: 'process.stopped', draft: effects.answer?.draft() ?? null })
+  }
 
   async function stop(reason: 'stopped' | 'closing'): Promise<void> {
     asides.end()
@@ -274,7 +272,7 @@ export async function openRunner({
     performer.reconcile([])
     await performer.settled()
     await snapshots.finish(current).catch((cause) => parts.onProblem({ where: `snapshot of ${id}`, cause }))
-    hub.end(reason, reason === 'closing' ? comeBackMs : null)
+    leave(reason, reason === 'closing' ? comeBackMs : null)
   }
 
   effects.requests.expect()

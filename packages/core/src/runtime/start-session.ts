@@ -41,7 +41,7 @@ export async function startSession(parts: NodeParts, given: StartOptions): Promi
   return createSession(parts, {
     ...{ session: parts.newSessionId(), parent: null, base: 0 },
     events(handle) {
-      const started = startedEvent(data, workdir.value, handle, parts.defaultModel)
+      const started = startedEvent(data, workdir.value, handle, parts.models.defaultModel())
       return withLengths(emptySession(), [started, ...seeded.value])
     },
   })

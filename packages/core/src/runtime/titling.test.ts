@@ -1,6 +1,7 @@
 import { orThrow } from '@holdfast/protocol'
-import { createGate, fail, type HouseOptions, isRecord, say, scriptedUsage, waitAt } from '@holdfast/testkit'
+import { createGate, fail, type HouseOptions, isRecord, overload, say, scriptedUsage, waitAt } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
+import { stillness } from '../testing/let-waits-pass.ts'
 import { openMemoryHouse } from '../testing/memory-house.ts'
 import { talkTo } from '../testing/talk.ts'
 
@@ -45,6 +46,25 @@ describe('a session nobody named', () => {
       expect(asked()).toHaveLength(1)
       expect(await titled()).toBe('tell me of the harbour')
     }
+  })
+
+  it('is named after a while by a model that could not at first, and nobody is told of it', async () => {
+    let tries = 0
+    const { house, talk, titled } = await open({
+      script: ({ purpose }) => {
+        if (purpose !== 'summary') return [say('answer')]
+        return ++tries < 3 ? [overload(6000)] : [say('The harbour')]
+      },
+    })
+    const named = house.frame(isRecord('settings.changed'))
+    await talk.ask('tell me of the harbour')
+    for (const wait of [6000, 6000]) {
+      while (tries === 0 || house.clock.nextMs() !== wait) await stillness()
+      house.clock.advance(wait)
+    }
+    await named
+    expect(await titled()).toBe('The harbour')
+    expect(await house.events()).not.toContain('note.added')
   })
 
   it('is called what a person calls it, before and after', async () => {

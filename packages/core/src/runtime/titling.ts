@@ -1,6 +1,6 @@
 import type { ModelName, SessionId } from '@holdfast/protocol'
 import { cleanTitle, titleRequest } from '../context/title-request.ts'
-import { askForText } from './ask-for-text.ts'
+import { askObserved } from './ask-observed.ts'
 import type { NodeParts } from './node-parts.ts'
 import { readWindow } from './read-window.ts'
 import type { SessionRunner } from './session-runner.ts'
@@ -23,7 +23,8 @@ export function createTitling(parts: NodeParts, model: ModelName | undefined): T
     const readiness = parts.models.find(asked)
     if (readiness.type !== 'ready') return
     const window = await readWindow(parts.store, runner.id, runner.folded().state)
-    const written = await askForText(readiness.provider, titleRequest(asked, window), closing.signal)
+    const options = { clock: parts.clock, signal: closing.signal, seed: `${runner.id}:title` }
+    const written = await askObserved(parts, runner.id, readiness.provider, titleRequest(asked, window), options)
     if ('failed' in written) return
     const title = cleanTitle(written.text)
     if (title !== '') await runner.tell({ type: 'title.written', title, model: asked, usage: written.usage })

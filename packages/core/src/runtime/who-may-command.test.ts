@@ -27,6 +27,7 @@ const nameless: Partial<Record<CommandType, string>> = {
   reorderQueue: 'queue_entry_not_found',
   respondToApproval: 'no_pending_approval',
   continue: 'nothing_to_continue',
+  cycleModel: 'no_rotation',
   branchAt: 'turn_not_found',
   rewind: 'turn_not_found',
   fork: 'turn_not_found',

@@ -1,24 +1,24 @@
 import { type EventOf, fault, firstLine, invariant, ok, type Result, refuse } from '@holdfast/protocol'
 import { artefactRequest } from '../context/summary-request.ts'
-import { askForText } from './ask-for-text.ts'
+import { modelNow } from '../session/state.ts'
 import type { EffectParts } from './effect/parts.ts'
 import { readWindow } from './read-window.ts'
+import { writeSummary } from './write-summary.ts'
 
-type Saved = Pick<EventOf<'summary.saved'>, 'path' | 'text' | 'usage'>
+type Saved = Pick<EventOf<'summary.saved'>, 'path' | 'text' | 'usage' | 'model'>
 
 /** Has the model write a note about the session, and puts it into the workdir. Null when nothing has been said. */
 export async function writeArtefact(parts: EffectParts, signal: AbortSignal): Promise<Result<Saved | null>> {
-  const { models, store, session, state, artefacts } = parts
-  const { settings, origin } = state()
+  const { store, session, state, artefacts } = parts
+  const { origin } = state()
   invariant(origin, 'a session that can be summarised was started')
-  const readiness = models.find(settings.model)
-  if (readiness.type !== 'ready') return refuse(fault(readiness.type, readiness.message, { model: settings.model }))
   const window = await readWindow(store, session, state())
   if (window.messages.length === 0 && !window.summary) return ok(null)
-  const written = await askForText(readiness.provider, artefactRequest(settings.model, window), signal)
+  const written = await writeSummary(parts, (model) => artefactRequest(model, window), signal)
+  if ('message' in written) return refuse(fault(written.type, written.message, { model: modelNow(state()) }))
   if ('failed' in written) return refuse(fault('summary_failed', `No summary was written: ${written.failed}`))
-  const { text, usage } = written
+  const { text, usage, model } = written
   const title = firstLine(text, 80).replace(/^#+\s*/, '')
   const path = await artefacts.save(origin.workdir, title, text)
-  return path.ok ? ok({ path: path.value, text, usage }) : path
+  return path.ok ? ok({ path: path.value, text, usage, model }) : path
 }

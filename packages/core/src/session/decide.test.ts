@@ -37,6 +37,7 @@ describe('a report', () => {
     'step.refused': { type: 'step.refused', turn, fault },
     'model.replied': { type: 'model.replied', step, parts: [{ type: 'text', text: 'hi' }], finish: 'stop', usage },
     'model.failed': { type: 'model.failed', step, parts: [], fault, usage: null },
+    'model.retrying': { type: 'model.retrying', step, tries: 1, fault, waitMs: 1000 },
     'call.prepared': { type: 'call.prepared', call, found: { facts, argsHash: hash, preview }, atMs: 0 },
     'approval.expired': { type: 'approval.expired', call },
     'tool.starting': { type: 'tool.starting', call, facts, process: null },
@@ -58,6 +59,7 @@ describe('a report', () => {
     ['step.refused', phases.preparing, 'turn.ended'],
     ['model.replied', phases.thinking, 'text.said step.ended turn.ended'],
     ['model.failed', phases.thinking, 'step.ended turn.ended'],
+    ['model.retrying', phases.thinking, 'note.added'],
     ['call.prepared', after(...requested), 'approval.asked'],
     ['approval.expired', phases.asked, 'call.settled'],
     ['tool.starting', after(...requested, approvedBy(5)), 'call.started'],
@@ -77,6 +79,9 @@ describe('a report', () => {
     ['model.replied', phases.preparing],
     ['model.replied', after(...thinking, turnEnded('aborted'))],
     ['model.failed', phases.idle],
+    ['model.retrying', phases.idle],
+    ['model.retrying', phases.preparing],
+    ['model.retrying', after(...requested)],
     ['call.prepared', phases.asked],
     ['call.prepared', phases.idle],
     ['approval.expired', phases.started],
@@ -96,6 +101,7 @@ describe('a report', () => {
   it('of another step than the one that runs is not its answer', () => {
     expect(decided(phases.thinking, { ...reports['model.replied'], step: StepId.parse(3) })).toBe('')
     expect(decided(phases.thinking, { ...reports['model.failed'], step: StepId.parse(3) })).toBe('')
+    expect(decided(phases.thinking, { ...reports['model.retrying'], step: StepId.parse(3) })).toBe('')
   })
 
   it('of a step prepared in another mode is out of date', () => {

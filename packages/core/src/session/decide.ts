@@ -2,6 +2,7 @@ import { type Answer, type Event, fault, ok, type Recorded, type Result, refuse,
 import { respondToApproval } from './decide/approval.ts'
 import { withoutAwaited } from './decide/awaited.ts'
 import { beginCall, expireApproval, judgeCall, settleCall, tellEscape } from './decide/call.ts'
+import { choosingResult, decideChoosing } from './decide/choosing.ts'
 import { appendClientEvent } from './decide/client-event.ts'
 import { decideHistory, historyResult } from './decide/history.ts'
 import { keepingResult, moveWorkdir, nameIt, pinSession, rename } from './decide/keeping.ts'
@@ -10,6 +11,7 @@ import { enterMode } from './decide/mode.ts'
 import { continueTurn, sendPrompt } from './decide/prompt.ts'
 import { editEntry, removeEntry, reorder, takeBack } from './decide/queue.ts'
 import { abandonTurn, recover } from './decide/recovery.ts'
+import { tellRetry } from './decide/retry.ts'
 import { beginStep, endStep, failTurn } from './decide/step.ts'
 import { revokeToolTrust, setToolTrust } from './decide/trust.ts'
 import type { Asked, Input } from './input.ts'
@@ -36,6 +38,8 @@ function decideInput(state: SessionState, input: Input): Result<readonly Event[]
     case 'model.replied':
     case 'model.failed':
       return ok(state.turn.phase === 'thinking' && state.turn.step === input.step ? endStep(state, input) : [])
+    case 'model.retrying':
+      return ok(state.turn.phase === 'thinking' && state.turn.step === input.step ? tellRetry(state, input) : [])
     case 'call.prepared':
       return ok(judgeCall(state, input))
     case 'approval.expired':
@@ -96,11 +100,11 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Resu
     case 'handOver':
       return ok([]) // a seat is held by who is here, not by what is on record: the runner answers
     case 'setModel':
-      return ok(state.settings.model === command.model ? [] : [{ type: 'settings.changed', model: command.model }])
-    case 'setThinkingLevel': {
-      const { level: thinkingLevel } = command
-      return ok(state.settings.thinkingLevel === thinkingLevel ? [] : [{ type: 'settings.changed', thinkingLevel }])
-    }
+    case 'cycleModel':
+    case 'setThinkingLevel':
+    case 'cycleThinkingLevel':
+    case 'refreshCredentials':
+      return decideChoosing(state, command, facts)
     case 'pinSession':
       return ok(pinSession(state, command))
     case 'rename':
@@ -122,5 +126,6 @@ const isPreparing = ({ turn }: SessionState, number: number) => turn.phase === '
 export function answerOf({ seq, event }: Recorded): Answer {
   if (event.type === 'prompt.queued') return { seq, result: { queued: event.queue } }
   if (event.type === 'queue.removed' && event.recalled) return { seq, result: { entries: event.entries } }
-  return { seq, result: event.type === 'settings.changed' ? keepingResult(event) : historyResult(event) }
+  if (event.type !== 'settings.changed') return { seq, result: historyResult(event) }
+  return { seq, result: { ...choosingResult(event), ...keepingResult(event) } }
 }

@@ -5,22 +5,24 @@ import {
   EntryId,
   eventTokens,
   invariant,
+  isEstimateAfter,
   limits,
   MessageId,
   messagesAfter,
   type Recorded,
   reorderQueue,
   StepId,
-  type TurnNumber,
+  spentAfter,
   tokensAfter,
+  turnUsageAfter,
   unreachable,
-  usageAfter,
 } from '@holdfast/protocol'
 import { addCheckpoint, dropCheckpoint, inherit, moveLine } from './line.ts'
-import { type Call, type CallProgress, compactionFailed, type SessionState, type Turn } from './state.ts'
+import { compactionFailed, type SessionState } from './state.ts'
+import { counted, fallenBack, progressed, withCall, withoutCall, withoutFallback, withStarted } from './turn.ts'
 
 /** The number of this fold. Change it whenever the same log would fold to another state: old snapshots are then dropped. */
-export const foldNumber = 8
+export const foldNumber = 9
 
 /** Folds one record. Total, synchronous, and never refuses: what is in the log has happened. */
 export function evolve(state: SessionState, record: Recorded): SessionState {
@@ -28,8 +30,10 @@ export function evolve(state: SessionState, record: Recorded): SessionState {
   const { seq, event } = record
   const tokens = tokensAfter(state.tokens, event)
   const messages = messagesAfter(state.messages, event)
-  const used = usageAfter(state.used, event, 0)
-  return { ...changed(state, record), seq, tokens, messages, used }
+  const used = spentAfter(state.used, event)
+  const isEstimate = isEstimateAfter(state.isEstimate, event)
+  const turnUsage = turnUsageAfter(state.turnUsage, event, state.turn.phase !== 'idle')
+  return { ...changed(state, record), seq, tokens, isEstimate, messages, used, turnUsage }
 }
 
 function changed(state: SessionState, { seq, at, event }: Recorded): SessionState {
@@ -52,9 +56,10 @@ function changed(state: SessionState, { seq, at, event }: Recorded): SessionStat
       return fork ? inherit(started, fork) : started
     }
     case 'settings.changed': {
-      const { type: _, named: _named, pinned = state.isPinned, workdir, ...given } = event
+      const { type: _, named: _named, cycled: _cycled, pinned = state.isPinned, workdir, ...given } = event
       const settings = { ...state.settings, ...withoutUndefined(given) }
-      return { ...(workdir === undefined ? state : moved(state, workdir)), settings, isPinned: pinned }
+      const turn = given.model === undefined ? state.turn : withoutFallback(state.turn)
+      return { ...(workdir === undefined ? state : moved(state, workdir)), settings, isPinned: pinned, turn }
     }
     case 'context.changed':
       return { ...state, context: { system: event.system, tools: event.tools } }
@@ -79,12 +84,12 @@ function changed(state: SessionState, { seq, at, event }: Recorded): SessionStat
       return {
         ...state,
         turns: event.turn + 1,
-        turn: { phase: 'preparing', isAnswered: false, number: event.turn, steps: 0 },
+        turn: { phase: 'preparing', isAnswered: false, attempt: 1, number: event.turn, steps: 0, fallback: null },
       }
     case 'step.started': {
-      const { model, thinkingLevel } = event
+      const { model, thinkingLevel, attempt } = event
       const step = StepId.parse(seq)
-      return { ...state, turn: { phase: 'thinking', step, model, thinkingLevel, ...counted(state.turn, 1) } }
+      return { ...state, turn: { phase: 'thinking', step, model, thinkingLevel, attempt, ...counted(state.turn, 1) } }
     }
     case 'call.requested': {
       const { givenId: id } = event
@@ -94,7 +99,9 @@ function changed(state: SessionState, { seq, at, event }: Recorded): SessionStat
     }
     case 'step.ended':
       if (state.turn.phase !== 'thinking') return state
-      return { ...state, turn: { phase: 'preparing', isAnswered: true, ...counted(state.turn, 0) } }
+      if (event.fallback !== undefined)
+        return { ...state, turn: fallenBack(state.turn, event.fallback, state.settings.model) }
+      return { ...state, turn: { phase: 'preparing', isAnswered: true, attempt: 1, ...counted(state.turn, 0) } }
     case 'approval.asked': {
       const { argsHash, preview, expiresAt = null } = event
       return {
@@ -111,7 +118,7 @@ function changed(state: SessionState, { seq, at, event }: Recorded): SessionStat
     case 'call.approved':
       return { ...state, turn: progressed(state.turn, event.call, { status: 'approved', argsHash: event.argsHash }) }
     case 'call.started':
-      return { ...state, turn: started(state.turn, event.call, event.process ?? null) }
+      return { ...state, turn: withStarted(state.turn, event.call, event.process ?? null) }
     case 'call.settled': {
       const awaited = state.awaited.filter(({ call }) => call !== event.call)
       if (awaited.length < state.awaited.length) return { ...state, awaited }
@@ -163,18 +170,6 @@ function moved(state: SessionState, workdir: string): SessionState {
   return { ...state, origin: state.origin && { ...state.origin, workdir }, trust }
 }
 
-/** The counts of the turn that goes on. */
-function counted(turn: Turn, more: number): { readonly number: TurnNumber; readonly steps: number } {
-  invariant(turn.phase !== 'idle', 'a step without a turn')
-  return { number: turn.number, steps: turn.steps + more }
-}
-
-/** A call that was seeded has no step of ours: it was made elsewhere, and comes with what it came to. */
-function withCall(turn: Turn, step: StepId, call: Call): Turn {
-  const calls = turn.phase === 'acting' ? [...turn.calls, call] : [call]
-  return { phase: 'acting', step, calls, ...counted(turn, 0) }
-}
-
 function collapsed(
   collapse: SessionState['collapse'],
   message: MessageId | null,
@@ -184,24 +179,6 @@ function collapsed(
   const others = collapse.except.filter((id) => id !== message)
   const except = isCollapsed === collapse.all ? others : [...others, message].slice(-limits.collapsesMax)
   return { ...collapse, except }
-}
-
-function progressed(turn: Turn, id: CallId, progress: CallProgress): Turn {
-  invariant(turn.phase === 'acting', 'a call moved outside its round')
-  return { ...turn, calls: turn.calls.map((call) => (call.id === id ? { id, tool: call.tool, ...progress } : call)) }
-}
-
-function started(turn: Turn, id: CallId, process: Extract<CallProgress, { status: 'started' }>['process']): Turn {
-  const call = turn.phase === 'acting' ? turn.calls.find((one) => one.id === id) : undefined
-  invariant(call?.status === 'approved', `call ${id} started unapproved`)
-  return progressed(turn, id, { status: 'started', argsHash: call.argsHash, process })
-}
-
-/** The last call to settle closes the round, and the next step is owed. */
-function withoutCall(turn: Turn, id: CallId): Turn {
-  invariant(turn.phase === 'acting', 'a call settled outside its round')
-  const calls = turn.calls.filter((call) => call.id !== id)
-  return calls.length > 0 ? { ...turn, calls } : { phase: 'preparing', isAnswered: false, ...counted(turn, 0) }
 }
 
 const withoutUndefined = <Values extends object>(

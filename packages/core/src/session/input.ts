@@ -11,10 +11,12 @@ import type {
   Outcome,
   Preview,
   ProcessMark,
+  RotationEntry,
   Seq,
   SessionId,
   StepId,
   Submission,
+  ThinkingLevel,
   TurnNumber,
   Usage,
 } from '@holdfast/protocol'
@@ -48,9 +50,13 @@ export type Facts = {
   readonly checkpoint?: NewCheckpoint | undefined
   /** About how many tokens of messages and summary the model is told now. */
   readonly windowTokens?: number | undefined
-  readonly saved?: Pick<EventOf<'summary.saved'>, 'path' | 'text' | 'usage'> | undefined
+  readonly saved?: Pick<EventOf<'summary.saved'>, 'path' | 'text' | 'usage' | 'model'> | undefined
   /** The real path of the folder the command names. */
   readonly workdir?: string | undefined
+  /** The models to go round, of those that can be called. */
+  readonly rotation?: readonly RotationEntry[] | undefined
+  /** The thinking levels the session's model knows; all where nobody knows. */
+  readonly thinkingLevels?: readonly ThinkingLevel[] | undefined
   /** The id for a new fork. */
   readonly fork?: SessionId | undefined
 }
@@ -58,7 +64,10 @@ export type Facts = {
 export type TurnEndPlace = { readonly seq: Seq } & LineLength
 
 /** A summary as it was written, of what lies before `keepFrom`. */
-export type NewCheckpoint = Pick<EventOf<'checkpoint.written'>, 'summary' | 'keepFrom' | 'prompt' | 'usage'> & {
+export type NewCheckpoint = Pick<
+  EventOf<'checkpoint.written'>,
+  'summary' | 'keepFrom' | 'prompt' | 'usage' | 'model'
+> & {
   /** About how many tokens the model is spared. */
   readonly savedTokens: number
 }
@@ -88,14 +97,28 @@ export type Report =
       readonly step: StepId
       readonly parts: readonly SaidPart[]
       readonly finish: Finish
-      readonly usage: Usage
+      readonly usage: Usage | null
+      readonly estimate?: Usage | undefined
     }
   | {
       readonly type: 'model.failed'
       readonly step: StepId
       readonly parts: readonly SaidPart[]
       readonly fault: ModelFault
+      /** What happened alone, for the notice of a fallback. */
+      readonly happened?: string | undefined
       readonly usage: Usage | null
+      /** Where it could not take the call: who may answer in its place, null when nobody can. */
+      readonly fallback?: ModelName | null | undefined
+    }
+  /** The model could not take the call and is asked again after a while; `tries` is how often it was asked by now. */
+  | {
+      readonly type: 'model.retrying'
+      readonly step: StepId
+      readonly tries: number
+      readonly fault: ModelFault
+      readonly happened?: string | undefined
+      readonly waitMs: number
     }
   | {
       readonly type: 'call.prepared'
@@ -121,7 +144,7 @@ export type Report =
       readonly files: readonly FileChange[]
     }
   /** A model was asked what the session is to be called. */
-  | { readonly type: 'title.written'; readonly title: string; readonly model: ModelName; readonly usage: Usage }
+  | { readonly type: 'title.written'; readonly title: string; readonly model: ModelName; readonly usage: Usage | null }
   /** An aborted call left something running that is out of our reach. */
   | { readonly type: 'process.escaped'; readonly tool: string; readonly text: string }
   /** The process lets go of the session, cleanly. */

@@ -5,6 +5,11 @@ import { asked, decided, phases } from '../testing/deciding.ts'
 import { eachCommand } from '../testing/each-command.ts'
 import type { SessionState } from './state.ts'
 
+const fallenBack: Given = {
+  ...{ type: 'step.ended', turn: 0, step: 4, finish: 'failed', usage: null },
+  fallback: 'other/model',
+}
+
 /** What a session may be doing when a command comes. */
 const states = {
   unborn: phases.unborn,
@@ -14,6 +19,8 @@ const states = {
   thinking: phases.thinking,
   running: phases.started,
   waiting: phases.asked,
+  /** Its model could not answer, and another is about to. */
+  fallback: after(...thinking, fallenBack),
 } as const satisfies Readonly<Record<string, SessionState>>
 type Phase = keyof typeof states
 
@@ -27,6 +34,7 @@ const always = (come: string): Row => ({
   thinking: come,
   running: come,
   waiting: come,
+  fallback: come,
 })
 /** Refused while a turn runs: the past is changed only at rest. */
 const atRest = (come: string): Row => ({ ...always('turn_running'), idle: come, plan: come, error: come })
@@ -53,7 +61,7 @@ const table: Readonly<Record<CommandType, Row>> = {
   respondToApproval: { ...always('no_pending_approval'), waiting: 'call.approved' },
   setToolTrust: { ...always('trust.granted'), waiting: 'trust.granted call.approved' },
   revokeToolTrust: always('trust.revoked'),
-  abort: { ...always('-'), thinking: 'step.ended turn.ended', running: cut, waiting: cut },
+  abort: { ...always('-'), thinking: 'step.ended turn.ended', running: cut, waiting: cut, fallback: 'turn.ended' },
   continue: {
     ...always('turn_running'),
     idle: 'nothing_to_continue',
@@ -63,7 +71,11 @@ const table: Readonly<Record<CommandType, Row>> = {
   enterPlan: { ...always('settings.changed'), plan: '-', waiting: 'settings.changed call.settled' },
   enterExec: { ...always('-'), plan: 'settings.changed' },
   setModel: always('settings.changed'),
+  // There is nothing to go round here; what a rotation does is in choosing.test.ts.
+  cycleModel: always('no_rotation'),
   setThinkingLevel: always('settings.changed'),
+  cycleThinkingLevel: always('settings.changed'),
+  refreshCredentials: always('-'),
   ...{ branchAt: atRest('turn_not_found'), rewind: atRest('turn_not_found'), switchBranch: atRest('branch_not_found') },
   // A fork shares what has ended, so a turn that runs does not hinder it.
   fork: always('turn_not_found'),

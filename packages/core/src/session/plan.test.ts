@@ -32,6 +32,15 @@ describe('plan', () => {
     expect(owed(...thinking.slice(0, 1), { type: 'settings.changed', mode: 'plan' })).toEqual(['prepare-step:0:0:plan'])
   })
 
+  it('owes another preparation, and then another call, when a model could not answer', () => {
+    const failed = { ...stepEnded, finish: 'failed', fallback: 'other/model' } as Given
+    expect(owed(...thinking, failed)).toEqual(['prepare-step:0:0:exec'])
+    const again = { ...thinking[2], model: 'other/model', attempt: 2 } as Given
+    expect(plan(after(...thinking, failed, again))).toEqual([
+      { type: 'call-model', key: 'call-model:6', step: 6, model: 'other/model', thinkingLevel: 'off' },
+    ])
+  })
+
   it('runs no tool until someone approves it', () => {
     expect(owed(...requested)).toEqual(['prepare-call:5'])
     expect(owed(...requested, askedFor(5))).toEqual([])

@@ -49,6 +49,8 @@ export type SessionState = {
   readonly messages: number
   /** About how many tokens the model would be told now. */
   readonly tokens: number
+  /** Whether that is our guess, be it in part, and not the service's own count. */
+  readonly isEstimate: boolean
   /** The lines that were left and kept, oldest first; bounded by `limits.branchesMax`. */
   readonly branches: readonly KeptBranch[]
   /** How many branches got their name from us. */
@@ -73,8 +75,10 @@ export type SessionState = {
   readonly awaited: readonly AwaitedCall[]
   /** Whether the events that clients left here cover the whole session. */
   readonly clientEventsComplete: boolean
-  /** What the session has used so far, unknown prices left out: what budgets are held against. */
+  /** What the session has used so far, or about that, unknown prices left out: what budgets are held against. */
   readonly used: Usage
+  /** What the turn that runs has used, or the last one; null where nobody counted. */
+  readonly turnUsage: Usage | null
   readonly turn: Turn
 }
 
@@ -104,17 +108,22 @@ export type Origin = {
 export type Turn =
   | { readonly phase: 'idle'; readonly last: LastTurn | null }
   /** Between rounds: the next step is owed. After an answer without calls, it is owed only to whoever steers. */
-  | ({ readonly phase: 'preparing'; readonly isAnswered: boolean } & TurnCount)
+  | ({ readonly phase: 'preparing'; readonly isAnswered: boolean; readonly attempt: number } & TurnCount)
   | ({
       readonly phase: 'thinking'
       readonly step: StepId
       readonly model: ModelName
       readonly thinkingLevel: ThinkingLevel
+      /** Counts the models that were asked for this answer, one after the other. */
+      readonly attempt: number
     } & TurnCount)
   /** Calls are open; a settled call leaves the list, and the last to leave closes the round. */
   | ({ readonly phase: 'acting'; readonly step: StepId; readonly calls: readonly Call[] } & TurnCount)
 
-type TurnCount = { readonly number: TurnNumber; readonly steps: number }
+export type TurnCount = { readonly number: TurnNumber; readonly steps: number; readonly fallback: Fallback | null }
+
+/** Who answers in place of the session's model for the rest of the turn, and who could not. */
+type Fallback = { readonly model: ModelName; readonly tried: readonly ModelName[] }
 
 export type LastTurn = { readonly number: TurnNumber; readonly reason: TurnEnd; readonly fault?: ModelFault }
 
@@ -144,6 +153,7 @@ export const emptySession = (base: Seq = 0): SessionState => ({
   turns: 0,
   messages: 0,
   tokens: 0,
+  isEstimate: true,
   branches: [],
   branchesNamed: 0,
   checkpoints: [],
@@ -157,8 +167,13 @@ export const emptySession = (base: Seq = 0): SessionState => ({
   awaited: [],
   clientEventsComplete: false,
   used: noUsage,
+  turnUsage: null,
   turn: { phase: 'idle', last: null },
 })
+
+/** The model that answers now: the session's, unless another does in its place. */
+export const modelNow = ({ turn, settings }: SessionState): ModelName =>
+  turn.phase === 'idle' ? settings.model : (turn.fallback?.model ?? settings.model)
 
 export const openCalls = (state: SessionState): readonly Call[] =>
   state.turn.phase === 'acting' ? state.turn.calls : []

@@ -21,6 +21,12 @@ import { emptySession } from './state.ts'
 import { viewOf } from './view.ts'
 
 const view = (...given: readonly Given[]) => viewOf(after(...given))
+/** A turn whose first model could not answer. */
+const fallen = (turn: number, fallback: string): readonly Given[] => [
+  { type: 'turn.started', turn, cause: 'prompt' },
+  { type: 'step.started', turn, model: 'other/model', thinkingLevel: 'off', attempt: 1 },
+  { type: 'step.ended', turn, step: 99, finish: 'failed', usage: null, fallback },
+]
 const words = [{ type: 'text' as const, text: 'wait' }]
 
 describe('the view', () => {
@@ -88,6 +94,11 @@ describe('the view', () => {
       { type: 'trust.revoked', tool: null },
       { type: 'message.pinned', message: 3, pinned: true },
       { type: 'settings.changed', mode: 'plan', model: 'other/model' },
+      ...fallen(1, 'third/model'),
+      turnEnded('failed'),
+      ...fallen(2, 'third/model'),
+      { type: 'settings.changed', model: 'fourth/model' },
+      ...fallen(3, 'fourth/model'),
     ])
     let state = emptySession()
     let followed = viewOf(state)

@@ -17,6 +17,7 @@ export function viewOf(state: SessionState): SessionView {
     activity,
     model: settings.model,
     thinkingLevel: settings.thinkingLevel,
+    fallback: turn.phase === 'idle' ? null : (turn.fallback?.model ?? null),
     step: turn.phase === 'thinking' ? turn.step : null,
     pendingApprovals: askedCalls(state).map(({ id, tool, approval, preview }) => ({
       id: approval,
@@ -35,6 +36,8 @@ export function viewOf(state: SessionState): SessionView {
     pins: state.pins.map(({ message }) => message),
     collapsed: state.collapse.all,
     tokens: state.tokens,
+    isEstimate: state.isEstimate,
+    turnUsage: state.turnUsage,
     checkpoint: state.checkpoint,
     lastTurn: turn.phase === 'idle' && turn.last ? lastOf(turn.last) : null,
     clientEventsComplete: state.clientEventsComplete,

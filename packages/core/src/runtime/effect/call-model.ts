@@ -1,83 +1,52 @@
-import { HoldfastError, invariant, type ModelFault } from '@holdfast/protocol'
-import type { ModelEnd, ModelRequest, ToolSchema } from '../../ports/provider.ts'
+import type { ModelFault, ModelName } from '@holdfast/protocol'
 import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
-import { logDamaged } from '../damage.ts'
-import { createDraftKeeper } from '../draft-keeper.ts'
-import { WindowDamaged } from '../read-window.ts'
-import { createRunningAnswer } from '../running-answer.ts'
+import type { EffectRun } from '../performer.ts'
+import { type Retry, withRetries } from '../with-retries.ts'
+import { hearAnswer } from './hear-answer.ts'
 import type { EffectParts } from './parts.ts'
+import { requestOf } from './request-of.ts'
 import type { ToldTexts } from './told-texts.ts'
 import { unreadyFault } from './unready-fault.ts'
 
-type CallModel = Extract<Effect, { type: 'call-model' }>
-
-/** Sends the line to the model, shows the answer as it comes, and reports it whole. */
+/** Sends the line to the model, again where it could not take it, shows the answer as it comes, and reports it whole. */
 export async function callModel(
   parts: EffectParts,
-  effect: CallModel,
+  effect: Extract<Effect, { type: 'call-model' }>,
   told: ToldTexts,
-  signal: AbortSignal,
+  { signal, tell }: EffectRun,
 ): Promise<Report | null> {
   const { step, model } = effect
+  const failed = (fault: ModelFault): Report => ({ type: 'model.failed', step, parts: [], fault, usage: null })
   const readiness = parts.models.find(model)
-  if (readiness.type !== 'ready')
-    return { type: 'model.failed', step, parts: [], fault: unreadyFault(readiness), usage: null }
+  if (readiness.type !== 'ready') return failed(unreadyFault(readiness))
   const built = await requestOf(parts, effect, told, readiness.takes)
   if (signal.aborted) return null // while it was put together; the provider need not hear of it
-  if ('fault' in built) return { type: 'model.failed', step, parts: [], fault: built.fault, usage: null }
-  const answer = createRunningAnswer(step)
-  const keeper = createDraftKeeper(
-    parts.clock,
-    () => answer.draft(),
-    async (draft) => parts.storage.hear(await parts.store.saveDraft(parts.session, parts.epoch, draft)),
+  if ('fault' in built) return failed(built.fault)
+  const { provider } = readiness
+  const { clock, session, observer } = parts
+  const announce = (retry: Retry) => {
+    observer?.retrying?.(session, step, retry)
+    return tell({ type: 'model.retrying', step, ...retry })
+  }
+  const came = await withRetries({ clock, signal, seed: `${session}:${step}`, announce }, () =>
+    hearAnswer(parts, { step, provider, request: built.request }, signal),
   )
-  parts.answer = answer
-  let end: ModelEnd | null = null
-  try {
-    for await (const part of readiness.provider.stream(built.request, { signal })) {
-      if (signal.aborted) return null
-      if (part.type === 'end') {
-        end = part.end
-        break
-      }
-      answer.add(part)
-      if (part.type !== 'delta') continue
-      keeper.touch()
-      parts.hub.show({ step, part: part.part, kind: part.kind, tool: part.tool }, part.text)
-    }
-  } finally {
-    keeper.stop()
+  const { end, parts: said } = came
+  if (signal.aborted || end.type === 'aborted') return null
+  if (end.type === 'complete') {
+    const { finish, usage, estimate } = end
+    return { type: 'model.replied', step, parts: said, finish, usage, estimate }
   }
-  invariant(end, `the provider of ${model} ended without an end`)
-  if (end.type === 'aborted') return null
-  if (end.type === 'failed')
-    return { type: 'model.failed', step, parts: answer.parts, fault: end.fault, usage: end.usage }
-  return { type: 'model.replied', step, parts: answer.parts, finish: end.finish, usage: end.usage }
+  const fallback = end.retryable && came.isSilent ? await fallbackFor(parts, model) : undefined
+  if (signal.aborted) return null // while another was looked for
+  const { fault, happened, usage } = end
+  return { type: 'model.failed', step, parts: said, fault, happened, usage, fallback }
 }
 
-/** The request, from records and blobs alone; or why there is none. */
-async function requestOf(
-  parts: EffectParts,
-  { model, thinkingLevel }: CallModel,
-  told: ToldTexts,
-  takes: readonly string[] | undefined,
-): Promise<{ readonly request: ModelRequest } | { readonly fault: ModelFault }> {
-  const { session, requests } = parts
-  const { context, line, seq, checkpoint, pins, origin } = parts.state()
-  invariant(context, 'a step begins with its context on record')
-  const place = { session, line, seq, checkpoint, pins }
-  const providerOptions = origin?.providerOptions
-  try {
-    const [system, schemas] = await Promise.all([told.read(context.system), told.read(context.tools)])
-    const tools: readonly ToolSchema[] = JSON.parse(schemas) // our own JSON, named by its hash
-    const asked = { ...place, model, thinkingLevel, system, tools, takes, providerOptions }
-    return { request: await requests.build(asked) }
-  } catch (cause) {
-    if (cause instanceof WindowDamaged) return { fault: asModelFault(logDamaged(session, [cause.seq])) }
-    if (cause instanceof HoldfastError) return { fault: asModelFault(cause) }
-    throw cause
-  }
+/** The chain is that of the session's model; whoever was asked in this turn is not asked again. */
+function fallbackFor({ models, state }: EffectParts, model: ModelName): Promise<ModelName | null> {
+  const { settings, turn } = state()
+  const tried = turn.phase === 'idle' ? [] : (turn.fallback?.tried ?? [])
+  return models.fallback(settings.model, [...tried, model])
 }
-
-const asModelFault = ({ message }: { readonly message: string }): ModelFault => ({ kind: 'passthrough', message })

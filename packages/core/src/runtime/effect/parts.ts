@@ -1,9 +1,10 @@
-import type { Fault, Result, SessionId } from '@holdfast/protocol'
+import type { Fault, ModelName, Result, SessionId } from '@holdfast/protocol'
 import type { Artefacts } from '../../ports/artefacts.ts'
 import type { Blobs } from '../../ports/blobs.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Images } from '../../ports/images.ts'
 import type { Instructions } from '../../ports/instructions.ts'
+import type { Observer } from '../../ports/observer.ts'
 import type { OnProblem } from '../../ports/problem.ts'
 import type { Models } from '../../ports/provider.ts'
 import type { Requests } from '../../ports/requests.ts'
@@ -24,6 +25,8 @@ export type RuntimeParts = {
   readonly requests?: Requests | undefined
   readonly images: Images
   readonly models: Models
+  /** Writes the summaries, where it can be called and takes what it is to sum up; else the session's model does. */
+  readonly compactionModel?: ModelName | undefined
   readonly tools: Tools
   readonly instructions: Instructions
   readonly artefacts: Artefacts
@@ -33,6 +36,8 @@ export type RuntimeParts = {
   readonly resolveWorkdir: (path: string) => Promise<Result<string>>
   /** Where what nobody foresaw is told: our own bugs. */
   readonly onProblem: OnProblem
+  /** Looks on, for traces and logs; nobody does when absent. */
+  readonly observer?: Observer | undefined
 }
 
 /** What the effects of one session share. */

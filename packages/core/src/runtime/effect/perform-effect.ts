@@ -19,7 +19,7 @@ export function createPerform(parts: EffectParts): Perform {
       case 'prepare-step':
         return prepareStep(parts, effect, told, run.signal)
       case 'call-model':
-        return callModel(parts, effect, told, run.signal)
+        return callModel(parts, effect, told, run)
       case 'prepare-call':
         return prepareCall(parts, effect)
       case 'await-approval':
@@ -33,7 +33,9 @@ export function createPerform(parts: EffectParts): Perform {
 
   return async (effect, run) => {
     try {
-      return await perform(effect, run)
+      const { observer, session } = parts
+      const work = () => perform(effect, run)
+      return await (observer?.during?.(session, effect, work) ?? work())
     } catch (cause) {
       if (run.signal.aborted) return null
       parts.onProblem({ where: effect.key, cause })

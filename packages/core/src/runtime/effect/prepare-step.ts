@@ -1,7 +1,8 @@
-import { invariant } from '@holdfast/protocol'
+import { invariant, limits } from '@holdfast/protocol'
 import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
-import { contextTokensOf, isOverfull, writeCheckpoint } from '../compaction.ts'
+import { modelNow } from '../../session/state.ts'
+import { isOverfull, writeCheckpoint } from '../compaction.ts'
 import { isOffered } from './offered.ts'
 import type { EffectParts } from './parts.ts'
 import type { ToldTexts } from './told-texts.ts'
@@ -20,7 +21,7 @@ export async function prepareStep(
   const { state, models, tools, instructions } = parts
   const { origin, settings } = state()
   invariant(origin, 'a step needs a started session')
-  const model = models.find(settings.model)
+  const model = models.find(modelNow(state()))
   if (model.type !== 'ready') return { type: 'step.refused', turn, fault: unreadyFault(model) }
 
   const { workdir, instructions: added } = origin
@@ -28,7 +29,7 @@ export async function prepareStep(
   const [system, schemas, checkpoint] = await Promise.all([
     instructions.gather({ workdir, mode: settings.mode, added }).then((text) => told.keep('system', text)),
     told.keep('tools', JSON.stringify(offered.map(({ schema }) => schema))),
-    isOverfull(state(), contextTokensOf(parts)) ? writeCheckpoint(parts, signal) : null,
+    isOverfull(state(), model.contextTokens ?? limits.contextTokens) ? writeCheckpoint(parts, signal) : null,
   ])
   return { type: 'step.prepared', turn, mode: settings.mode, system, tools: schemas, checkpoint }
 }

@@ -39,6 +39,16 @@ describe('a budget', () => {
     expect(record && limitReached(evolve(unpriced, record), 1)).toMatchObject({ code: 'cost_limit' })
   })
 
+  it('counts the estimate of a call whose provider did not say what it used', () => {
+    const estimated = (budgets: Settings['budgets'], cost: number | null) => {
+      const ended = { ...stepEnded, usage: null, estimate: { ...usage, cost } } as Given
+      return after(...thinking, call, ended, settled(5), { type: 'settings.changed', budgets })
+    }
+    expect(limitReached(estimated({ maxTokens: 20 }, null), 1)).toMatchObject({ code: 'token_limit' })
+    expect(limitReached(estimated({ maxCost: 0.25 }, 0.25), 1)).toMatchObject({ code: 'cost_limit' })
+    expect(limitReached(estimated({ maxTokens: 21, maxCost: 0.25 }, null), 1)).toBeNull()
+  })
+
   it('of steps counts anew when the turn is continued; what is used stays used', () => {
     const stepped = spent({ maxSteps: 1 })
     const again = livedThrough(stepped, stepPrepared(stepped), asked({ type: 'continue' }))

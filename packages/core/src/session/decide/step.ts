@@ -10,10 +10,11 @@ import {
 } from '@holdfast/protocol'
 import type { SaidPart } from '../../ports/provider.ts'
 import type { Report } from '../input.ts'
-import type { SessionState } from '../state.ts'
+import { modelNow, type SessionState } from '../state.ts'
 import { limitReached } from './budget.ts'
 import { compacted } from './checkpoint.ts'
 import { endTurn } from './end-turn.ts'
+import { fallBack, successor } from './retry.ts'
 
 type Prepared = Extract<Report, { type: 'step.prepared' }>
 type Ended = Extract<Report, { type: 'model.replied' | 'model.failed' }>
@@ -30,13 +31,13 @@ export function beginStep(state: SessionState, { turn, system, tools, checkpoint
       { type: 'turn.ended', turn, reason: 'limit' },
     ]
   }
-  const { model, thinkingLevel } = state.settings
+  const { thinkingLevel } = state.settings
   const isTold = state.context?.system === system && state.context.tools === tools
   return [
     ...compacted(state, checkpoint),
     ...steering.map(({ id, content }): Event => ({ type: 'user.said', turn, content, entry: id })),
     ...(isTold ? [] : [{ type: 'context.changed', system, tools } as const]),
-    { type: 'step.started', turn, model, thinkingLevel, attempt: 1 },
+    { type: 'step.started', turn, model: modelNow(state), thinkingLevel, attempt: state.turn.attempt },
   ]
 }
 
@@ -47,6 +48,8 @@ export function endStep(state: SessionState, ended: Ended): readonly Event[] {
   const { step, usage } = ended
   if (ended.type === 'model.failed') {
     const { fault } = ended
+    const next = successor(state, ended)
+    if (next !== null) return fallBack(state, ended, next)
     return [
       ...said(state, step, ended.parts, true),
       { type: 'step.ended', turn, step, finish: 'failed', usage, fault },
@@ -56,7 +59,14 @@ export function endStep(state: SessionState, ended: Ended): readonly Event[] {
   const spoken = said(state, step, ended.parts, false)
   const events: Event[] = [
     ...spoken,
-    { type: 'step.ended', turn, step, finish: ended.finish, usage },
+    {
+      type: 'step.ended',
+      turn,
+      step,
+      finish: ended.finish,
+      usage,
+      ...(ended.estimate && { estimate: ended.estimate }),
+    },
     ...tooManyCalls(turn, ended.parts),
   ]
   const isSteered = state.queue.some(({ queue }) => queue === 'steering')

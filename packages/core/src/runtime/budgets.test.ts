@@ -1,0 +1,109 @@
+import { type Budgets, orThrow, type Usage } from '@holdfast/protocol'
+import { call, finish, finishUncounted, type House, overload, say, scriptedUsage } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { letWaitsPass } from '../testing/let-waits-pass.ts'
+import { createLookingTool } from '../testing/looking-tool.ts'
+import { openMemoryHouse } from '../testing/memory-house.ts'
+
+/** A model that looks three times before it is done; each call uses the same. */
+async function open(budgets: Budgets, usage: Partial<Usage> = {}, isOverloaded = false) {
+  const { look, runs } = createLookingTool()
+  const used: Usage = { ...scriptedUsage, ...usage }
+  let calls = 0
+  const house = await openMemoryHouse({
+    tools: [look],
+    start: { budgets },
+    script: (_, index) => {
+      if (isOverloaded && index % 2 === 0) return [overload(10)]
+      return ++calls <= 3 ? [call('look', {}), finish('calls', used)] : [say('Done.'), finish('stop', used)]
+    },
+  })
+  return { house, runs, calls: () => calls }
+}
+
+const go = (house: House) => letWaitsPass(house, () => house.send('go', { type: 'sendPrompt', content: 'go' }))
+const on = (house: House, id = 'on') => letWaitsPass(house, () => house.send(id, { type: 'continue' }))
+const raise = (house: House, budgets: Budgets) => house.send('raise', { type: 'setBudgets', budgets })
+const now = async ({ handle }: House) => {
+  const { view, meta } = orThrow(await handle.snapshot())
+  return { last: view.lastTurn?.reason, cost: meta.usage.cost }
+}
+
+describe('a budget that is used up in a turn', () => {
+  it.each<[string, Budgets, Budgets]>([
+    ['of steps', { maxSteps: 2 }, { maxSteps: 100 }],
+    ['of tokens', { maxTokens: 220 }, { maxTokens: 10_000 }],
+    ['of money', { maxCost: 0.5 }, { maxCost: 10 }],
+  ])(
+    '%s stops it between two calls of the model, when the round is closed; raised, it goes on where it was',
+    async (_, tight, wide) => {
+      const { house, runs, calls } = await open(tight, { cost: 0.25 })
+      await go(house)
+      expect((await house.events()).slice(-3)).toEqual(['call.settled', 'note.added', 'turn.ended'])
+      expect(await now(house)).toMatchObject({ last: 'limit', cost: 0.5 })
+      expect([calls(), runs()]).toEqual([2, 2])
+
+      expect(await raise(house, wide)).toMatchObject({ ok: true })
+      await on(house)
+      expect(await now(house)).toMatchObject({ last: 'done', cost: 1 })
+      expect([calls(), runs()]).toEqual([4, 3])
+    },
+  )
+
+  it('refuses to go on until it is raised, and says which it is', async () => {
+    const { house, calls } = await open({ maxCost: 0.5 }, { cost: 0.25 })
+    await go(house)
+    expect(await house.send('on', { type: 'continue' })).toMatchObject({
+      ok: false,
+      fault: { code: 'over_budget', details: { limit: 'cost_limit' } },
+    })
+    expect(calls()).toBe(2)
+  })
+})
+
+describe('what is held against a budget', () => {
+  it('is not a call that failed and was tried again: it costs nothing', async () => {
+    const { house, calls } = await open({ maxCost: 1, maxTokens: 440, maxSteps: 4 }, { cost: 0.25 }, true)
+    await go(house)
+    expect(house.model.requests).toHaveLength(8)
+    expect(calls()).toBe(4)
+    expect(await now(house)).toEqual({ last: 'done', cost: 1 })
+  })
+
+  it.each<[string, Budgets]>([
+    ['tokens', { maxTokens: 220 }],
+    ['money', { maxCost: 0.5 }],
+  ])(
+    'is about what a call used, in %s, where the service does not say; what it cost is unknown',
+    async (_, budgets) => {
+      const { look, runs } = createLookingTool()
+      const used = { ...scriptedUsage, cost: 0.25 }
+      const script = () => [call('look', {}), finishUncounted('calls', used)]
+      const house = await openMemoryHouse({ tools: [look], start: { budgets }, script })
+      await go(house)
+      expect(runs()).toBe(2)
+      expect(await now(house)).toEqual({ last: 'limit', cost: null })
+    },
+  )
+
+  it('is nothing where nobody knows the price; and what it cost is then unknown, not nothing', async () => {
+    const { house } = await open({ maxCost: 0.01 }, { cost: null })
+    await go(house)
+    expect(await now(house)).toEqual({ last: 'done', cost: null })
+  })
+})
+
+describe('follow-ups of a turn that came to a limit', () => {
+  it('wait until it has been continued to its end', async () => {
+    const { house } = await open({ maxSteps: 2 })
+    const queue = async () => orThrow(await house.handle.snapshot()).view.queue.length
+    await letWaitsPass(house, async () => {
+      await house.send('go', { type: 'sendPrompt', content: 'go' })
+      await house.send('then', { type: 'queueFollowUp', content: 'and then' })
+    })
+    expect(await now(house)).toMatchObject({ last: 'limit' })
+    expect(await queue()).toBe(1)
+    await on(house)
+    expect(await queue()).toBe(0)
+  })
+})

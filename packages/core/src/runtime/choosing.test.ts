@@ -1,0 +1,188 @@
+import { done, type Frame, type FrameOf, fault, refuse, type SessionHandle } from '@holdfast/protocol'
+import { aSession, createScriptedModel, isRecord, modelsWith, say } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import type { Models } from '../ports/provider.ts'
+import { openMemoryHouse } from '../testing/memory-house.ts'
+import { createLocalHandle } from './local-handle.ts'
+import { createLocalSessions } from './local-sessions.ts'
+
+const prompt = { type: 'sendPrompt', content: 'go' } as const
+
+/** Models whose key is found at a refresh. */
+function keyedModels(): Models {
+  const provider = createScriptedModel(() => [say('Hi.')])
+  let hasKey = false
+  return modelsWith(
+    () =>
+      hasKey
+        ? { type: 'ready', provider, contextTokens: 32_000, thinkingLevels: ['off', 'high'] }
+        : { type: 'no_credentials', message: 'Add a key with: holdfast auth login sim' },
+    {
+      async refresh() {
+        hasKey = true
+        return done
+      },
+    },
+  )
+}
+
+async function nextModel(frames: AsyncIterator<Frame>): Promise<FrameOf<'model'>> {
+  for (let next = await frames.next(); !next.done; next = await frames.next()) {
+    if (next.value.type === 'model') return next.value
+  }
+  throw new Error('the stream ended first')
+}
+
+/** Someone who looks on, past the first frame. */
+async function watch(handle: SessionHandle): Promise<AsyncIterator<Frame>> {
+  const frames = handle.subscribe()[Symbol.asyncIterator]()
+  await frames.next()
+  return frames
+}
+
+describe('a prompt without credentials', () => {
+  it('is refused with what to do, and the same one is taken once they are found', async () => {
+    const house = await openMemoryHouse({ models: keyedModels() })
+    expect(await house.send('a', prompt)).toMatchObject({
+      ok: false,
+      fault: { code: 'no_credentials', message: 'Add a key with: holdfast auth login sim' },
+    })
+    expect(await house.events()).toEqual(['session.started'])
+    expect(await house.send('b', { type: 'refreshCredentials' })).toMatchObject({ ok: true, value: { result: {} } })
+    expect(await house.send('a', prompt)).toMatchObject({ ok: true })
+    await house.frame(isRecord('turn.ended'))
+    expect(await house.events()).toContain('text.said')
+  })
+
+  it('is not the only thing refused for want of them: so is another model', async () => {
+    const house = await openMemoryHouse({ models: keyedModels() })
+    expect(await house.send('a', { type: 'setModel', model: 'sim/other' })).toMatchObject({
+      ok: false,
+      fault: { code: 'no_credentials' },
+    })
+  })
+})
+
+describe('refreshCredentials', () => {
+  it('is heard by the clients of every session that is awake, and leaves no record', async () => {
+    const house = await openMemoryHouse({ models: keyedModels() })
+    const second = await house.roster.start({ workdir: '/work' })
+    const other = second.ok ? createLocalHandle(house.roster, second.value.id) : house.handle
+    const watching = [await watch(house.handle), await watch(other)]
+    await house.send('a', { type: 'refreshCredentials' })
+    for (const [index, frames] of watching.entries()) {
+      expect(await nextModel(frames)).toEqual({
+        type: 'model',
+        sessionId: index === 0 ? aSession : other.id,
+        credentialsConfigured: true,
+        contextTokens: 32_000,
+        thinkingLevels: ['off', 'high'],
+      })
+      await frames.return?.()
+    }
+    expect(other.id).not.toBe(aSession)
+    expect(await house.events()).toEqual(['session.started'])
+  })
+
+  it('of all sessions is heard as well, and by whoever comes back with a cursor', async () => {
+    const house = await openMemoryHouse({ models: keyedModels() })
+    const frames = await watch(house.handle)
+    expect(await createLocalSessions(house.roster).refreshCredentials()).toEqual({
+      ok: true,
+      value: { models: [], providers: [] },
+    })
+    expect(await nextModel(frames)).toMatchObject({ credentialsConfigured: true })
+    await frames.return?.()
+    const back = house.handle.subscribe({ after: 1 })[Symbol.asyncIterator]()
+    expect(await nextModel(back)).toMatchObject({ credentialsConfigured: true })
+    await back.return?.()
+  })
+
+  it('is not needed for what is found by itself, such as a server on this machine', async () => {
+    let contextTokens = 8000
+    let tell: () => void = () => expect.fail('nobody listens')
+    const provider = createScriptedModel([])
+    const models = modelsWith(() => ({ type: 'ready', provider, contextTokens }), {
+      onChanged: (listener) => {
+        tell = listener
+      },
+    })
+    const house = await openMemoryHouse({ models })
+    const frames = await watch(house.handle)
+    contextTokens = 16_000
+    tell()
+    expect(await nextModel(frames)).toMatchObject({ contextTokens: 16_000 })
+    await frames.return?.()
+  })
+
+  it('that cannot be done is refused with the reason', async () => {
+    const models = modelsWith(() => ({ type: 'no_credentials', message: 'no key' }), {
+      refresh: async () => refuse(fault('storage_error', 'The file of keys cannot be read.')),
+    })
+    const house = await openMemoryHouse({ models })
+    const refused = { ok: false, fault: { code: 'storage_error', message: 'The file of keys cannot be read.' } }
+    expect(await house.send('a', { type: 'refreshCredentials' })).toMatchObject(refused)
+    expect(await createLocalSessions(house.roster).refreshCredentials()).toMatchObject(refused)
+  })
+})
+
+describe('another model', () => {
+  const provider = createScriptedModel([])
+  const models = modelsWith(
+    (model) => ({
+      type: 'ready',
+      provider,
+      ...(model === 'sim/small' && { contextTokens: 8000, takes: [], thinkingLevels: ['off'] as const }),
+    }),
+    { rotation: () => [{ model: 'sim/model' }, { model: 'sim/small' }] },
+  )
+
+  it('comes with what is known of it, after the record that sets it', async () => {
+    const house = await openMemoryHouse({ models })
+    const frames = await watch(house.handle)
+    await house.send('a', { type: 'setModel', model: 'sim/small' })
+    expect((await frames.next()).value).toMatchObject({ record: { event: { model: 'sim/small' } } })
+    expect((await frames.next()).value).toEqual({
+      type: 'model',
+      sessionId: aSession,
+      credentialsConfigured: true,
+      contextTokens: 8000,
+      takes: [],
+      thinkingLevels: ['off'],
+    })
+    await frames.return?.()
+  })
+
+  it('is the next of the rotation, and a retry is answered alike', async () => {
+    const house = await openMemoryHouse({ models })
+    const to = { model: 'sim/small', index: 1, total: 2, thinkingLevel: 'off' }
+    const first = await house.send('a', { type: 'cycleModel' })
+    expect(first).toMatchObject({ ok: true, value: { result: to } })
+    expect(await house.send('a', { type: 'cycleModel' })).toEqual(first)
+    expect(await house.send('b', { type: 'cycleModel', direction: 'next' })).toMatchObject({
+      value: { result: { model: 'sim/model', index: 0 } },
+    })
+  })
+
+  it('is asked for no level that it does not know', async () => {
+    const house = await openMemoryHouse({ models })
+    expect(await house.send('a', { type: 'setThinkingLevel', level: 'high' })).toMatchObject({ ok: true })
+    await house.send('b', { type: 'setModel', model: 'sim/small' })
+    expect(await house.send('c', { type: 'setThinkingLevel', level: 'low' })).toMatchObject({
+      ok: false,
+      fault: { code: 'unknown_level', details: { known: ['off'] }, message: expect.stringContaining('It knows: off.') },
+    })
+    expect(await house.send('d', { type: 'cycleThinkingLevel' })).toMatchObject({
+      value: { result: { thinkingLevel: 'off' } },
+    })
+  })
+
+  it('is what a level is held against, also when it came while the level was looked at', async () => {
+    const house = await openMemoryHouse({ models })
+    const [, level] = await Promise.all([
+      house.send('a', { type: 'setModel', model: 'sim/small' }),
+      house.send('b', { type: 'setThinkingLevel', level: 'low' }),
+    ])
+    expect(level).toMatchObject({ ok: false, fault: { code: 'unknown_level' } })
+  })
+})

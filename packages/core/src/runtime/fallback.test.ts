@@ -1,0 +1,284 @@
+import { type EventOf, type Message, type ModelName, orThrow } from '@holdfast/protocol'
+import {
+  aSession,
+  aTool,
+  call,
+  createGate,
+  createScriptedModel,
+  fail,
+  finish,
+  type House,
+  type HouseOptions,
+  isRecord,
+  modelsWith,
+  mumble,
+  overload,
+  type ScriptedAnswer,
+  type ScriptedModel,
+  say,
+  scriptedUsage,
+  think,
+  waitAt,
+} from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { letWaitsPass, nextWait } from '../testing/let-waits-pass.ts'
+import { createMemoryStore, openMemoryHouse } from '../testing/memory-house.ts'
+
+/** So long that nobody waits for it. */
+const busy = overload(10 * 60_000)
+
+type Cast = Readonly<Record<ModelName, readonly ScriptedAnswer[]>>
+
+/** A house whose models each have their own script, and stand in for each other in the order they are named. */
+async function open(
+  cast: Cast,
+  options: Partial<HouseOptions> = {},
+  contextTokens: Readonly<Record<string, number>> = {},
+) {
+  const names = Object.keys(cast)
+  const asked: ModelName[] = []
+  const actors = new Map<ModelName, ScriptedModel>(
+    Object.entries(cast).map(([name, script]) => [name, createScriptedModel(script)]),
+  )
+  const models = modelsWith(
+    (model) => {
+      const actor = actors.get(model)
+      if (!actor) return { type: 'unknown_model', message: `There is no ${model}.` }
+      const stream: ScriptedModel['stream'] = (request, rest) => {
+        asked.push(request.model)
+        return actor.stream(request, rest)
+      }
+      return { type: 'ready', provider: { stream }, contextTokens: contextTokens[model] }
+    },
+    { fallback: async (_, tried) => names.find((name) => !tried.includes(name)) ?? null },
+  )
+  const house = await openMemoryHouse({ ...options, models })
+  return { house, asked, requestsOf: (model: ModelName) => actors.get(model)?.requests ?? [] }
+}
+
+const prompt = (house: House, text = 'go') =>
+  letWaitsPass(house, () => house.handle.submit({ type: 'sendPrompt', content: text }))
+const viewOf = async ({ handle }: House) => orThrow(await handle.snapshot()).view
+const messagesOf = async ({ handle }: House): Promise<readonly Message[]> =>
+  orThrow(await handle.page({ limit: 500 })).messages
+const notices = async (house: House) =>
+  (await messagesOf(house)).flatMap((message) =>
+    message.kind === 'notice' ? [`${message.code}: ${message.text}`] : [],
+  )
+async function eventsOf<Type extends 'step.started' | 'step.ended' | 'text.said' | 'call.requested'>(
+  { store }: House,
+  type: Type,
+): Promise<readonly EventOf<Type>[]> {
+  const records = await store.read(aSession, { after: 0, limit: 1000 })
+  return records.flatMap((record) =>
+    'lost' in record || record.event.type !== type ? [] : [record.event as EventOf<Type>],
+  )
+}
+
+const look = aTool('look', async () => ({ type: 'ok', output: { text: 'a.txt' } }), false)
+
+describe('a model that is overloaded', () => {
+  it('has its turn answered by the next in line, and a notice says so', async () => {
+    const { house, asked } = await open({ 'sim/model': [[busy]], 'other/model': [[say('Here.')]] })
+    await prompt(house)
+    expect(asked).toEqual(['sim/model', 'other/model'])
+    expect(await notices(house)).toEqual([
+      'fallback: sim/model does not answer: The service is overloaded. other/model answers in its place for the rest of this turn.',
+    ])
+    expect((await house.events()).slice(4)).toEqual([
+      ...['step.started', 'step.ended', 'note.added', 'step.started', 'text.said', 'step.ended', 'turn.ended'],
+    ])
+    expect(await eventsOf(house, 'step.started')).toMatchObject([
+      { model: 'sim/model', attempt: 1 },
+      { model: 'other/model', attempt: 2 },
+    ])
+  })
+
+  it('is tried often enough first', async () => {
+    const turnedAway = [overload()]
+    const { house, asked } = await open({
+      'sim/model': [turnedAway, turnedAway, turnedAway, turnedAway],
+      'other/model': [turnedAway, [say('Here.')]],
+    })
+    await prompt(house)
+    expect(asked).toEqual([...Array(4).fill('sim/model'), 'other/model', 'other/model'])
+    expect((await notices(house)).map((text) => text.split(':')[0])).toEqual([
+      ...['retry', 'retry', 'retry', 'fallback', 'retry'],
+    ])
+  })
+
+  it('is answered for until the turn ends, and asked first in the next', async () => {
+    const { house, asked } = await open(
+      {
+        'sim/model': [[busy], [say('I am back.')]],
+        'other/model': [[call('look', {})], [say('Seen.')]],
+      },
+      { tools: [look] },
+    )
+    await prompt(house)
+    expect(asked).toEqual(['sim/model', 'other/model', 'other/model'])
+    expect((await eventsOf(house, 'step.started')).map(({ attempt }) => attempt)).toEqual([1, 2, 1])
+    expect((await viewOf(house)).model).toBe('sim/model')
+    await prompt(house, 'and now?')
+    expect(asked.at(-1)).toBe('sim/model')
+  })
+
+  it('is asked again when its turn is continued', async () => {
+    const { house, asked } = await open({ 'sim/model': [[busy], [say('Here.')]], 'other/model': [[fail()]] })
+    await prompt(house)
+    expect((await viewOf(house)).lastTurn).toMatchObject({ reason: 'failed' })
+    await letWaitsPass(house, () => house.send('on', { type: 'continue' }))
+    expect(asked).toEqual(['sim/model', 'other/model', 'sim/model'])
+  })
+
+  it('gives way to the next and the next, each once, and the last failure is what is said', async () => {
+    const { house, asked } = await open(
+      {
+        'sim/model': [[call('look', {})], [busy]],
+        'second/model': [[busy]],
+        'third/model': [
+          [fail({ fault: { kind: 'unreachable', message: 'Gone.' }, retryable: true, retryAfterMs: 10 ** 6 })],
+        ],
+      },
+      { tools: [look] },
+    )
+    await prompt(house)
+    expect(asked).toEqual(['sim/model', 'sim/model', 'second/model', 'third/model'])
+    expect((await viewOf(house)).lastTurn).toEqual({
+      reason: 'failed',
+      fault: { kind: 'unreachable', message: 'Gone.' },
+    })
+  })
+
+  it.each<[string, ScriptedAnswer]>([
+    ['has begun to answer', [mumble('He'), fail({ retryable: true })]],
+    ['refuses the key', [fail({ fault: { kind: 'rejected_key', message: 'No.' } })]],
+  ])('is not replaced where it %s', async (_, answer) => {
+    const { house, asked } = await open({ 'sim/model': [answer], 'other/model': [[say('Never.')]] })
+    await prompt(house)
+    expect(asked).toEqual(['sim/model'])
+  })
+
+  it('costs no call of the turn, nor money, so the one that stands in has its own', async () => {
+    const priced = { ...scriptedUsage, cost: 0.5 }
+    const { house } = await open(
+      {
+        'sim/model': [[busy]],
+        'other/model': [[say('Here.'), finish('stop', priced)]],
+      },
+      { start: { budgets: { maxSteps: 1 } } },
+    )
+    await prompt(house)
+    expect((await viewOf(house)).lastTurn).toEqual({ reason: 'done' })
+    expect((await eventsOf(house, 'step.ended')).map(({ usage }) => usage?.cost)).toEqual([undefined, 0.5])
+    expect(orThrow(await house.handle.snapshot()).meta.usage.cost).toBe(0.5)
+  })
+})
+
+describe('what another model says in its place', () => {
+  it('is its own: its provider is on record with it, and whoever looks on is told who answers', async () => {
+    const gate = createGate()
+    const { house } = await open({ 'sim/model': [[busy]], 'other/model': [[waitAt(gate), say('Here.')]] })
+    await house.send('go', { type: 'sendPrompt', content: 'go' })
+    await gate.reached
+    expect(await viewOf(house)).toMatchObject({ model: 'sim/model', fallback: 'other/model' })
+    gate.open()
+    await house.frame(isRecord('turn.ended'))
+    expect(await eventsOf(house, 'text.said')).toMatchObject([{ text: 'Here.', provider: 'other' }])
+    expect(await viewOf(house)).toMatchObject({ model: 'sim/model', fallback: null })
+  })
+
+  it('is not told what the first one thought', async () => {
+    const { house, requestsOf } = await open(
+      {
+        'sim/model': [[think('My secret.', { sim: { signature: 'opaque' } }), call('look', {})], [busy]],
+        'other/model': [[say('Here.')]],
+      },
+      { tools: [look] },
+    )
+    await prompt(house)
+    const [request] = requestsOf('other/model')
+    expect(JSON.stringify(request)).toContain('a.txt')
+    expect(JSON.stringify(request)).not.toMatch(/secret|opaque/)
+  })
+
+  it('takes in what steers the turn', async () => {
+    const gate = createGate()
+    const { house, requestsOf } = await open({ 'sim/model': [[waitAt(gate), busy]], 'other/model': [[say('There.')]] })
+    await house.send('go', { type: 'sendPrompt', content: 'go' })
+    await gate.reached
+    await house.send('steer', { type: 'sendPrompt', content: 'no, there' })
+    gate.open()
+    await house.frame(isRecord('turn.ended'))
+    expect(JSON.stringify(requestsOf('other/model')[0])).toContain('no, there')
+  })
+
+  it('is said within what it takes: a past too long for it is summarised first', async () => {
+    const long = [say('A long story.'), finish('stop', { ...scriptedUsage, input: 900 })]
+    const { house, requestsOf } = await open(
+      {
+        'sim/model': [long, long, long, long, [busy]],
+        'other/model': [[say('In short.')], [say('Here.')]],
+      },
+      {},
+      { 'sim/model': 100_000, 'other/model': 1000 },
+    )
+    for (const text of ['a', 'b', 'c', 'd', 'e']) await prompt(house, text)
+    expect(requestsOf('other/model').map(({ purpose }) => purpose)).toEqual(['summary', undefined])
+    expect(JSON.stringify(requestsOf('other/model')[1])).toContain('In short.')
+  })
+})
+
+describe('a person who chooses another model meanwhile', () => {
+  it('is heard: it answers, whoever stood in or would have', async () => {
+    const { house, asked } = await open({
+      'sim/model': [[overload(1000)], [busy]],
+      'other/model': [[say('Never.')]],
+      'chosen/model': [[say('Here.')]],
+    })
+    await letWaitsPass(house, async () => {
+      await house.send('go', { type: 'sendPrompt', content: 'go' })
+      await nextWait(house)
+      await house.send('choose', { type: 'setModel', model: 'chosen/model' })
+    })
+    expect(asked).toEqual(['sim/model', 'sim/model', 'chosen/model'])
+  })
+
+  it('is heard in the middle of a turn in which another stands in', async () => {
+    const gate = createGate()
+    const { house, asked } = await open(
+      {
+        'sim/model': [[busy]],
+        'other/model': [[waitAt(gate), call('look', {})]],
+        'chosen/model': [[say('Here.')]],
+      },
+      { tools: [look] },
+    )
+    await house.send('go', { type: 'sendPrompt', content: 'go' })
+    await gate.reached
+    await house.send('choose', { type: 'setModel', model: 'chosen/model' })
+    expect((await viewOf(house)).fallback).toBeNull()
+    gate.open()
+    await house.frame(isRecord('turn.ended'))
+    expect(asked).toEqual(['sim/model', 'other/model', 'chosen/model'])
+  })
+})
+
+describe('a crash while another model stands in', () => {
+  it('ends the turn, and the session asks its own model when it is continued', async () => {
+    const store = createMemoryStore()
+    const gate = createGate()
+    const cast: Cast = { 'sim/model': [[busy]], 'other/model': [[waitAt(gate)]] }
+    const old = await open(cast, { store })
+    await old.house.send('go', { type: 'sendPrompt', content: 'go' })
+    await gate.reached
+    const { house, asked } = await open(
+      { 'sim/model': [[say('Back.')]] },
+      { store, blobs: old.house.blobs, takesOver: true, node: 'two' },
+    )
+    await house.frame(isRecord('turn.ended'))
+    expect((await viewOf(house)).lastTurn).toEqual({ reason: 'interrupted' })
+    await letWaitsPass(house, () => house.send('on', { type: 'continue' }))
+    expect(asked).toEqual(['sim/model'])
+  })
+})

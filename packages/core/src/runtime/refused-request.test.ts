@@ -1,0 +1,82 @@
+import { type Message, orThrow } from '@holdfast/protocol'
+import { createGate, fail, type House, modelsWith, type ScriptedAnswer, say, waitAt } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { letWaitsPass } from '../testing/let-waits-pass.ts'
+import { openMemoryHouse } from '../testing/memory-house.ts'
+
+const sentence = 'The service refused the request: messages.3 has no content.'
+/** As an adapter reports a 400. */
+const refused: ScriptedAnswer = [fail({ fault: { kind: 'passthrough', message: sentence, detail: '400' } })]
+
+const go = (house: House) => letWaitsPass(house, () => house.handle.submit({ type: 'sendPrompt', content: 'go' }))
+const viewOf = async ({ handle }: House) => orThrow(await handle.snapshot()).view
+const messagesOf = async ({ handle }: House): Promise<readonly Message[]> =>
+  orThrow(await handle.page({ limit: 500 })).messages
+
+describe('a request that the service refuses', () => {
+  it('is sent once; the turn ends with the sentence that says why, and the session waits', async () => {
+    const house = await openMemoryHouse({ script: () => refused })
+    expect(await go(house)).toEqual([])
+    expect(house.model.requests).toHaveLength(1)
+    expect(await viewOf(house)).toMatchObject({
+      status: 'error',
+      lastTurn: { reason: 'failed', fault: { kind: 'passthrough', message: sentence } },
+    })
+    expect((await messagesOf(house)).filter(({ kind }) => kind === 'notice')).toEqual([])
+  })
+
+  it('is sent once more by each continue', async () => {
+    const house = await openMemoryHouse({ script: () => refused })
+    await go(house)
+    for (const sent of [2, 3]) {
+      await letWaitsPass(house, () => house.handle.submit({ type: 'continue' }))
+      expect(house.model.requests).toHaveLength(sent)
+    }
+    expect((await viewOf(house)).status).toBe('error')
+  })
+
+  it('leaves what was queued waiting, however long; steering joins when the turn is taken up again, then the rest', async () => {
+    const gate = createGate()
+    const script: readonly ScriptedAnswer[] = [[waitAt(gate), ...refused], [say('Now.')], [say('And then.')]]
+    const house = await openMemoryHouse({ script })
+    await letWaitsPass(house, async () => {
+      await house.handle.submit({ type: 'sendPrompt', content: 'go' })
+      await gate.reached
+      await house.handle.submit({ type: 'queueSteering', content: 'this way' })
+      await house.handle.submit({ type: 'queueFollowUp', content: 'and then' })
+      gate.open()
+    })
+    expect((await viewOf(house)).queue.map(({ queue }) => queue)).toEqual(['steering', 'follow_up'])
+    expect(house.model.requests).toHaveLength(1)
+
+    await letWaitsPass(house, () => house.handle.submit({ type: 'continue' }))
+    await house.frame(
+      (frame) => frame.type === 'record' && frame.record.event.type === 'turn.ended' && frame.record.event.turn === 1,
+    )
+    expect(house.model.requests).toHaveLength(3)
+    expect(JSON.stringify(house.model.requests[1])).toContain('this way')
+    expect(JSON.stringify(house.model.requests[1])).not.toContain('and then')
+    expect(JSON.stringify(house.model.requests[2])).toContain('and then')
+    expect((await viewOf(house)).queue).toEqual([])
+  })
+
+  it('is not sent to another model', async () => {
+    let asked = 0
+    const house = await openMemoryHouse({
+      models: modelsWith(
+        () => ({
+          type: 'ready',
+          provider: {
+            async *stream() {
+              asked++
+              yield* refused.flatMap((step) => (step.type === 'end' ? [step] : []))
+            },
+          },
+        }),
+        { fallback: async () => 'other/model' },
+      ),
+    })
+    await go(house)
+    expect(asked).toBe(1)
+  })
+})

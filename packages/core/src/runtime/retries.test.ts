@@ -1,0 +1,185 @@
+import { limits, type Message, orThrow } from '@holdfast/protocol'
+import {
+  aSession,
+  aTool,
+  call,
+  fail,
+  finish,
+  type House,
+  isRecord,
+  mumble,
+  overload,
+  type ScriptedAnswer,
+  say,
+} from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { letWaitsPass, nextWait, stillness } from '../testing/let-waits-pass.ts'
+import { createLookingTool } from '../testing/looking-tool.ts'
+import { openMemoryHouse } from '../testing/memory-house.ts'
+
+const open = (...script: readonly ScriptedAnswer[]) => openMemoryHouse({ script })
+const prompt = (house: House) => house.send('go', { type: 'sendPrompt', content: 'go' })
+const messagesOf = async ({ handle }: House): Promise<readonly Message[]> =>
+  orThrow(await handle.page({ limit: 500 })).messages
+const notices = async (house: House) =>
+  (await messagesOf(house)).flatMap((message) =>
+    message.kind === 'notice' ? [`${message.code}: ${message.text}`] : [],
+  )
+const lastTurn = async ({ handle }: House) => orThrow(await handle.snapshot()).view.lastTurn
+
+describe('a model that cannot take a call', () => {
+  it('is asked again three times with the same words, each after a longer wait, and its answer is like any other', async () => {
+    const house = await open([overload()], [overload()], [overload()], [say('Here.')])
+    const waits = await letWaitsPass(house, () => prompt(house))
+    expect(waits).toHaveLength(3)
+    for (const [index, wait] of waits.entries()) {
+      expect(Math.abs(wait - 1000 * 2 ** index)).toBeLessThanOrEqual(250 * 2 ** index)
+    }
+    expect(new Set(house.model.requests.map((request) => JSON.stringify(request))).size).toBe(1)
+    expect(house.model.requests).toHaveLength(4)
+    expect((await house.events()).slice(4)).toEqual([
+      ...['step.started', 'note.added', 'note.added', 'note.added', 'text.said', 'step.ended', 'turn.ended'],
+    ])
+    expect(await lastTurn(house)).toEqual({ reason: 'done' })
+  })
+
+  it('is spoken of in a notice that says what failed, how long it waits and which try comes; never in the answer', async () => {
+    const house = await open([overload(2500)], [overload(60_000)], [say('Here.')], [say('And here.')])
+    await letWaitsPass(house, () => prompt(house))
+    expect(await notices(house)).toEqual([
+      'retry: The service is overloaded. Trying again in 2.5 s: try 2 of 4.',
+      'retry: The service is overloaded. Trying again in 60 s: try 3 of 4.',
+    ])
+    await letWaitsPass(house, () => house.send('more', { type: 'sendPrompt', content: 'more' }))
+    expect(JSON.stringify(house.model.requests.at(-1))).not.toContain('overloaded')
+  })
+
+  it('is given up after that, and what went wrong is said', async () => {
+    const house = await open([overload()], [overload()], [overload()], [overload()], [say('Too late.')])
+    await letWaitsPass(house, () => prompt(house))
+    expect(house.model.requests).toHaveLength(limits.retriesMax + 1)
+    expect(await lastTurn(house)).toMatchObject({
+      reason: 'failed',
+      fault: { kind: 'rate_limited', message: 'The service is overloaded.' },
+    })
+  })
+
+  it('is waited for exactly as long as it says', async () => {
+    const house = await open([overload(7000)], [say('Here.')])
+    await prompt(house)
+    expect(await nextWait(house)).toBe(7000)
+    house.clock.advance(6999)
+    await stillness()
+    expect(house.model.requests).toHaveLength(1)
+    house.clock.advance(1)
+    await house.frame(isRecord('turn.ended'))
+    expect(house.model.requests).toHaveLength(2)
+  })
+
+  it('is not waited for where it says to come back after more than a minute', async () => {
+    const house = await open([overload(limits.retryWaitMsMax + 1)], [say('Too late.')])
+    expect(await letWaitsPass(house, () => prompt(house))).toEqual([])
+    expect(house.model.requests).toHaveLength(1)
+    expect(await notices(house)).toEqual([])
+    expect(await lastTurn(house)).toMatchObject({ reason: 'failed' })
+  })
+
+  it('counts as one call of its turn, however often it is asked', async () => {
+    const house = await openMemoryHouse({
+      script: [[overload()], [overload()], [call('look', {})], [overload()], [say('Seen.')]],
+      tools: [aTool('look', async () => ({ type: 'ok', output: { text: 'a.txt' } }), false)],
+      start: { budgets: { maxSteps: 2 } },
+    })
+    await letWaitsPass(house, () => prompt(house))
+    expect(await lastTurn(house)).toEqual({ reason: 'done' })
+  })
+})
+
+describe('a call that is not tried again', () => {
+  const cut = { retryable: true } as const
+
+  it.each<[string, ScriptedAnswer]>([
+    ['a fragment', [mumble('He'), fail(cut)]],
+    ['a thought', [mumble('Hm', 'thinking'), fail(cut)]],
+    ['a part', [say('Here.'), fail(cut)]],
+    ['a call', [call('look', {}), fail(cut)]],
+  ])('is one of whose answer %s has come', async (_, answer) => {
+    const house = await open(answer, [say('Never.')])
+    expect(await letWaitsPass(house, () => prompt(house))).toEqual([])
+    expect(house.model.requests).toHaveLength(1)
+    expect(await lastTurn(house)).toMatchObject({ reason: 'failed' })
+  })
+
+  it.each<[string, ScriptedAnswer]>([
+    ['a fault that will be there again', [fail({ fault: { kind: 'rejected_key', message: 'No.' } })]],
+    ['such a fault with a time to come back', [fail({ retryAfterMs: 10 })]],
+    ['a refusal', [finish('refused')]],
+    ['an answer that is cut by its length', [finish('length')]],
+  ])('is one that ends with %s', async (_, answer) => {
+    const house = await open(answer, [say('Never.')])
+    expect(await letWaitsPass(house, () => prompt(house))).toEqual([])
+    expect(house.model.requests).toHaveLength(1)
+  })
+})
+
+describe('a session that waits for its model', () => {
+  it('runs no tool twice', async () => {
+    const { look, runs } = createLookingTool()
+    const house = await openMemoryHouse({
+      script: [[overload()], [call('look', {})], [overload()], [overload()], [say('Seen.')]],
+      tools: [look],
+    })
+    await letWaitsPass(house, () => prompt(house))
+    expect(runs()).toBe(1)
+    expect((await house.events()).filter((type) => type === 'call.started')).toHaveLength(1)
+  })
+
+  it('is stopped at once by an abort, and asks nobody afterwards', async () => {
+    const house = await open([overload(30_000)], [say('Here.')])
+    await prompt(house)
+    await nextWait(house)
+    expect(await house.send('stop', { type: 'abort' })).toMatchObject({ ok: true })
+    expect((await house.events()).slice(-2)).toEqual(['step.ended', 'turn.ended'])
+    expect(await lastTurn(house)).toEqual({ reason: 'aborted' })
+    house.clock.advance(60_000)
+    await stillness()
+    expect(house.model.requests).toHaveLength(1)
+    await letWaitsPass(house, () => house.send('on', { type: 'continue' }))
+    expect(house.model.requests).toHaveLength(2)
+    expect(await lastTurn(house)).toEqual({ reason: 'done' })
+  })
+
+  it('is let go of at once when its process stops', async () => {
+    const house = await open([overload(30_000)])
+    await prompt(house)
+    await nextWait(house)
+    await house.roster.unload(aSession)
+    expect(house.clock.nextMs()).toBeNull()
+    expect((await house.events()).slice(-2)).toEqual(['step.ended', 'turn.ended'])
+  })
+
+  it('is interrupted by a crash like any other, and nothing starts by itself', async () => {
+    const old = await open([overload(30_000)], [say('The dead speak.')])
+    await prompt(old)
+    await nextWait(old)
+    const next = await openMemoryHouse({ store: old.store, blobs: old.blobs, takesOver: true, node: 'two' })
+    await next.frame(isRecord('turn.ended'))
+    expect(await lastTurn(next)).toEqual({ reason: 'interrupted' })
+    expect(next.model.requests).toEqual([])
+    old.clock.advance(30_000)
+    await stillness()
+    expect((await next.events()).slice(-2)).toEqual(['step.ended', 'turn.ended'])
+  })
+
+  it('takes what steers it when the answer has come', async () => {
+    const house = await open([overload()], [say('Here.')], [say('There.')])
+    await letWaitsPass(house, async () => {
+      await prompt(house)
+      await nextWait(house)
+      await house.send('steer', { type: 'sendPrompt', content: 'no, there' })
+    })
+    expect(house.model.requests).toHaveLength(3)
+    expect(JSON.stringify(house.model.requests[1])).not.toContain('no, there')
+    expect(JSON.stringify(house.model.requests[2])).toContain('no, there')
+  })
+})

@@ -1,0 +1,84 @@
+import {
+  type Answer,
+  type ChoosingCommand,
+  type Event,
+  type EventOf,
+  fault,
+  ok,
+  type Result,
+  type RotationEntry,
+  refuse,
+  type Settings,
+  ThinkingLevel,
+  unreachable,
+} from '@holdfast/protocol'
+import type { Facts } from '../input.ts'
+import type { SessionState } from '../state.ts'
+
+/** Which model is called and how hard it thinks: from the next step on; what was said stays. */
+export function decideChoosing(
+  { settings }: SessionState,
+  command: ChoosingCommand,
+  { rotation = [], thinkingLevels = ThinkingLevel.options }: Facts,
+): Result<readonly Event[]> {
+  switch (command.type) {
+    case 'setModel':
+      return ok(settings.model === command.model ? [] : [{ type: 'settings.changed', model: command.model }])
+    case 'cycleModel':
+      return cycleModel(settings, rotation, command.direction === 'previous' ? -1 : 1)
+    case 'setThinkingLevel':
+      return thinkAt(settings, command.level)
+    case 'cycleThinkingLevel':
+      return thinkAt(settings, levelAfter(settings.thinkingLevel, thinkingLevels))
+    case 'refreshCredentials':
+      return ok([]) // what a process finds is its own, and on nobody's record
+    default:
+      return unreachable(command)
+  }
+}
+
+const thinkAt = (settings: Settings, thinkingLevel: ThinkingLevel): Result<readonly Event[]> =>
+  ok(settings.thinkingLevel === thinkingLevel ? [] : [{ type: 'settings.changed', thinkingLevel }])
+
+/** The level that comes next of those the model knows, from the least on and round again. */
+function levelAfter(level: ThinkingLevel, known: readonly ThinkingLevel[]): ThinkingLevel {
+  const levels = ThinkingLevel.options.filter((one) => known.includes(one))
+  return levels[(levels.indexOf(level) + 1) % levels.length] ?? level
+}
+
+/** Goes on to the next stop at which something would be otherwise; one that names no level keeps the present one. */
+function cycleModel(settings: Settings, rotation: readonly RotationEntry[], stride: 1 | -1): Result<readonly Event[]> {
+  const total = rotation.length
+  const from = placeIn(rotation, settings)
+  for (let away = 1; away <= total; away++) {
+    // From outside, the first stop ahead is the first of all, and the first behind the last.
+    const index = from === -1 && stride === -1 ? total - away : (from + stride * away + total) % total
+    const { model, thinkingLevel = settings.thinkingLevel } = rotation[index] ?? settings
+    if (model === settings.model && thinkingLevel === settings.thinkingLevel) continue
+    return ok([{ type: 'settings.changed', model, thinkingLevel, cycled: { index, total } }])
+  }
+  return refuse(nowhereToGo(total))
+}
+
+/** Where the session stands in the rotation: at its model with its level, else at its model, else nowhere. */
+function placeIn(rotation: readonly RotationEntry[], { model, thinkingLevel }: Settings): number {
+  const exact = rotation.findIndex((one) => one.model === model && one.thinkingLevel === thinkingLevel)
+  return exact === -1 ? rotation.findIndex((one) => one.model === model) : exact
+}
+
+const nowhereToGo = (total: number) =>
+  fault(
+    'no_rotation',
+    total === 0
+      ? 'There are no models to go round. Name some under rotation in the configuration, or set the model by its name.'
+      : 'There is no other model to go to. Name more under rotation in the configuration, or add the keys they need.',
+    { total },
+  )
+
+/** What such a command is answered, from the record it wrote. */
+export function choosingResult({ model, thinkingLevel, cycled }: EventOf<'settings.changed'>): Answer['result'] {
+  return {
+    ...(cycled !== undefined && { model, ...cycled }),
+    ...(thinkingLevel !== undefined && { thinkingLevel }),
+  }
+}

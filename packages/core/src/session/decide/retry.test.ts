@@ -1,0 +1,111 @@
+import { StepId } from '@holdfast/protocol'
+import { after, type Given, thinking } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { asked, decided, events, livedThrough, modelReplied, phases, stepPrepared } from '../../testing/deciding.ts'
+import type { Report } from '../input.ts'
+import type { SessionState } from '../state.ts'
+import { viewOf } from '../view.ts'
+
+const fault = { kind: 'rate_limited', message: 'The service is overloaded.' } as const
+const stepOf = ({ turn }: SessionState) => (turn.phase === 'thinking' ? turn.step : StepId.parse(0))
+const overloaded = (state: SessionState, fallback: string | null): Report => ({
+  ...{ type: 'model.failed', step: stepOf(state), parts: [], fault, usage: null },
+  fallback,
+})
+/** Seq 5: the session's model could not, and another is to answer. */
+const fallen: readonly Given[] = [
+  ...thinking,
+  { type: 'step.ended', turn: 0, step: 4, finish: 'failed', usage: null, fault, fallback: 'other/model' },
+]
+
+describe('a call that is tried again', () => {
+  it('is a notice: what failed, how long it waits, which try comes; nothing for people to do yet', () => {
+    const advising = { ...fault, message: 'The service is overloaded. Wait a little, then continue.' }
+    const retrying: Report = {
+      ...{ type: 'model.retrying', step: StepId.parse(4), tries: 2, waitMs: 2143 },
+      ...{ fault: advising, happened: 'The service is overloaded.' },
+    }
+    expect(events(phases.thinking, retrying)).toEqual([
+      {
+        ...{ type: 'note.added', turn: 0, kind: 'notice', level: 'info', code: 'retry' },
+        text: 'The service is overloaded. Trying again in 2.1 s: try 3 of 4.',
+      },
+    ])
+    expect(livedThrough(phases.thinking, retrying).turn).toEqual(phases.thinking.turn)
+  })
+})
+
+describe('a model that could not take a call', () => {
+  it('ends its turn where nobody can answer in its place', () => {
+    expect(decided(phases.thinking, overloaded(phases.thinking, null))).toBe('step.ended turn.ended')
+  })
+
+  it('hands it over where somebody can, on record and told to people', () => {
+    expect(events(phases.thinking, overloaded(phases.thinking, 'other/model'))).toMatchObject([
+      { type: 'step.ended', finish: 'failed', fault, fallback: 'other/model' },
+      { type: 'note.added', kind: 'notice', code: 'fallback' },
+    ])
+  })
+
+  it('leaves the next step to the other, as a further attempt that the limit of steps does not count', () => {
+    const state = after(...fallen)
+    expect(state.turn).toMatchObject({ phase: 'preparing', isAnswered: false, attempt: 2, steps: 0 })
+    expect(events(state, stepPrepared(state)).at(-1)).toMatchObject({
+      type: 'step.started',
+      model: 'other/model',
+      attempt: 2,
+    })
+  })
+
+  it('is left for the rest of the turn, whose later steps are first attempts of the other', () => {
+    const steered = livedThrough(
+      after(...fallen),
+      stepPrepared(after(...fallen)),
+      asked({ type: 'queueSteering', content: 'on' }),
+    )
+    const next = livedThrough(steered, modelReplied(steered))
+    expect(events(next, stepPrepared(next)).at(-1)).toMatchObject({ model: 'other/model', attempt: 1 })
+  })
+
+  it('is remembered, with all that were tried after it', () => {
+    const second = livedThrough(after(...fallen), stepPrepared(after(...fallen)))
+    expect(livedThrough(second, overloaded(second, 'third/model')).turn).toMatchObject({
+      fallback: { model: 'third/model', tried: ['sim/model', 'other/model'] },
+    })
+  })
+
+  it('is what the session has, and asks, when the turn is over', () => {
+    const aborted = livedThrough(after(...fallen), asked({ type: 'abort' }), asked({ type: 'continue' }))
+    expect(events(aborted, stepPrepared(aborted)).at(-1)).toMatchObject({ model: 'sim/model', attempt: 1 })
+    expect(aborted.settings.model).toBe('sim/model')
+  })
+})
+
+describe('a model that a person chooses meanwhile', () => {
+  const chosen: Given = { type: 'settings.changed', model: 'chosen/model' }
+
+  it('answers instead of the fallback, and even where there is none', () => {
+    for (const fallback of ['other/model', null]) {
+      const state = after(...thinking, chosen)
+      const next = livedThrough(state, overloaded(state, fallback))
+      expect(next.turn).toMatchObject({ phase: 'preparing', fallback: null })
+      expect(events(next, stepPrepared(next)).at(-1)).toMatchObject({ model: 'chosen/model' })
+    }
+  })
+
+  it('is asked instead of whoever stands in', () => {
+    const state = after(...fallen, chosen)
+    expect(events(state, stepPrepared(state)).at(-1)).toMatchObject({ model: 'chosen/model' })
+  })
+})
+
+describe('the view of a turn in which another model answers', () => {
+  it('names it, beside the model of the session', () => {
+    expect(viewOf(after(...fallen))).toMatchObject({
+      model: 'sim/model',
+      fallback: 'other/model',
+      activity: 'thinking',
+    })
+    expect(viewOf(after(...fallen, { type: 'turn.ended', turn: 0, reason: 'failed' })).fallback).toBeNull()
+  })
+})

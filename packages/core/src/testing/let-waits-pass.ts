@@ -1,0 +1,39 @@
+import { orThrow } from '@holdfast/protocol'
+import type { House } from '@holdfast/testkit'
+
+/** Resolves when nothing in this process can go on any more but by the clock. */
+export const stillness = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
+/** Does something that sets a turn going, and lets every wait of the turn pass as it comes; says how long each was. */
+export async function letWaitsPass(
+  { handle, clock }: House,
+  begin: () => Promise<unknown>,
+): Promise<readonly number[]> {
+  const { seq: after } = orThrow(await handle.snapshot())
+  await begin()
+  let isOver = false
+  const watching = (async () => {
+    for await (const frame of handle.subscribe({ after }))
+      if (frame.type === 'record' && frame.record.event.type === 'turn.ended') return
+  })().then(() => {
+    isOver = true
+  })
+  const waits: number[] = []
+  for (await stillness(); !isOver; await stillness()) {
+    const nextMs = clock.nextMs()
+    if (nextMs === null) continue
+    waits.push(nextMs)
+    clock.advance(nextMs)
+  }
+  await watching
+  return waits
+}
+
+/** Resolves when someone waits for the clock, and says how long. */
+export async function nextWait({ clock }: House): Promise<number> {
+  for (;;) {
+    await stillness()
+    const nextMs = clock.nextMs()
+    if (nextMs !== null) return nextMs
+  }
+}

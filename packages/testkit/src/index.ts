@@ -35,8 +35,11 @@ export {
   createScriptedModel,
   fail,
   finish,
+  finishUncounted,
   modelsOf,
+  modelsWith,
   mumble,
+  overload,
   type Script,
   type ScriptedAnswer,
   type ScriptedModel,
@@ -49,6 +52,8 @@ export {
 export type { Detour, StrictAnswer } from './strict/answer.ts'
 export type { AnswerBlock, AnthropicAnswer, WireUsage } from './strict/anthropic/answer.ts'
 export { type AnthropicServer, createAnthropicDesk, startAnthropicServer } from './strict/anthropic/server.ts'
+export { type AnyBlock, type AnyStrictAnswer, type AnyStrictServer, strictServices } from './strict/any-server.ts'
+export { type PassedRequest, type StrictFront, startStrictFront } from './strict/front.ts'
 export type { GeminiAnswer, GeminiBlock } from './strict/gemini/answer.ts'
 export { createGeminiDesk, type GeminiServer, startGeminiServer } from './strict/gemini/server.ts'
 export type { ChatAnswer, ChatBlock } from './strict/openai-chat/answer.ts'
@@ -65,6 +70,7 @@ export {
   type SseEvent,
   type StrictDesk,
   type StrictServer,
+  sseEvents,
   sseText,
 } from './strict/server.ts'
 export { type HistoryProvider, historyModels, historyProviders } from './validate-history/providers.ts'

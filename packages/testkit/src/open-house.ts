@@ -1,5 +1,5 @@
 import { createLocalHandle, createRoster, type Roster } from '@holdfast/core'
-import type { Blobs, Images, Models, Requests, Store, Tool } from '@holdfast/core/ports'
+import type { Blobs, Images, Models, Observer, Requests, Store, Tool } from '@holdfast/core/ports'
 import {
   CommandId,
   type CommandInput,
@@ -43,7 +43,10 @@ export type HouseOptions = {
   readonly tools?: readonly Tool[]
   /** Names the sessions nobody named. */
   readonly titleModel?: string
+  /** Writes the summaries. */
+  readonly compactionModel?: string
   readonly clock?: VirtualClock
+  readonly observer?: Observer
   readonly node?: string
   /** A second house on the same store takes the session over instead of starting it. */
   readonly takesOver?: boolean
@@ -68,13 +71,14 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     instructions: { gather: async () => 'Be kind.' },
     artefacts: { save: async (_, title) => ok(`notes/${title}.md`) },
     onProblem: () => undefined,
+    observer: options.observer,
     node: { id: node, address: '', startedAt: '' },
     isAlive: async ({ id }) => (options.living ?? [node]).includes(id),
     newSessionId: () => sessionId(born++),
     newHandle: (attempt) => `calm-harbor-${attempt + 1}`,
     resolveWorkdir: async (path) => ok(path),
-    defaultModel: 'sim/model',
     titleModel: options.titleModel,
+    compactionModel: options.compactionModel,
   })
   if (!options.takesOver) await roster.start({ workdir: '/work', ...options.start })
   const handle = createLocalHandle(roster, aSession)

@@ -1,5 +1,5 @@
 import type { ModelEnd, ModelPart, ModelRequest, Models, Provider, SaidPart } from '@holdfast/core/ports'
-import type { Usage } from '@holdfast/protocol'
+import { done, type Usage } from '@holdfast/protocol'
 import { createGate, type Gate } from './gate.ts'
 
 type Meta = NonNullable<SaidPart['meta']>
@@ -44,6 +44,11 @@ export const finish = (finish: 'stop' | 'calls' | 'length' | 'refused', usage: U
   type: 'end',
   end: { type: 'complete', finish, usage },
 })
+/** The service does not say what it used; this is about what it was. */
+export const finishUncounted = (finish: 'stop' | 'calls', estimate: Usage): ScriptStep => ({
+  type: 'end',
+  end: { type: 'complete', finish, usage: null, estimate },
+})
 export const fail = (failed: Partial<Extract<ModelEnd, { readonly type: 'failed' }>> = {}): ScriptStep => ({
   type: 'end',
   end: {
@@ -55,6 +60,10 @@ export const fail = (failed: Partial<Extract<ModelEnd, { readonly type: 'failed'
     ...failed,
   },
 })
+
+/** The service cannot take the call now, and may say when it can. */
+export const overload = (retryAfterMs: number | null = null): ScriptStep =>
+  fail({ fault: { kind: 'rate_limited', message: 'The service is overloaded.' }, retryable: true, retryAfterMs })
 
 /** A model that says what the test wrote down. It keeps the provider's promises, so that what fails is the code under test. */
 export function createScriptedModel(script: Script): ScriptedModel {
@@ -71,9 +80,27 @@ export function createScriptedModel(script: Script): ScriptedModel {
 }
 
 /** A catalogue in which every name is this one model. */
-export const modelsOf = (provider: Provider, takes?: readonly string[]): Models => ({
-  find: () => ({ type: 'ready', provider, takes }),
-})
+export const modelsOf = (provider: Provider, takes?: readonly string[]): Models =>
+  modelsWith(() => ({ type: 'ready', provider, takes }))
+
+/** A catalogue that finds models so, goes round none, and falls back on none, unless it is told. A refresh is told of. */
+export function modelsWith(find: Models['find'], { refresh, ...rest }: Partial<Models> = {}): Models {
+  const listeners: (() => void)[] = []
+  return {
+    find,
+    defaultModel: () => 'sim/model',
+    rotation: () => [],
+    fallback: async () => null,
+    list: async () => ({ models: [], providers: [] }),
+    onChanged: (listener) => void listeners.push(listener),
+    async refresh() {
+      const refreshed = (await refresh?.()) ?? done
+      for (const tell of listeners) tell()
+      return refreshed
+    },
+    ...rest,
+  }
+}
 
 const offScript = (index: number): ScriptStep =>
   fail({ fault: { kind: 'passthrough', message: `The script has no answer for request ${index + 1}.` } })

@@ -8,6 +8,8 @@ type Asked = Omit<ListRequest, 'limit' | 'cursor'>
 const workspaceOf = (number: number) => (number % 3 === 0 ? '/elsewhere' : '/work')
 const modelOf = (number: number) => (number % 4 < 2 ? 'demo/agent' : 'demo/other')
 const isPinned = (number: number) => number % 5 === 0
+/** Some were started for the first session, some for the third. */
+const startedForOf = (number: number) => (number % 3 === 1 ? undefined : sessionId(number % 3 === 2 ? 1 : 3))
 const isBusy = (number: number) => number % 2 === 0
 const nodeOf = (number: number) => `node-${number % 3}`
 /** Not the order of birth, and no two at the same moment. */
@@ -25,6 +27,7 @@ const born = (number: number): NewSession =>
         model: modelOf(number),
         pinned: isPinned(number),
         title: number % 6 === 1 ? 'a harbour' : 'a town',
+        parent: startedForOf(number),
       },
     }),
   })
@@ -42,6 +45,7 @@ function expected(asked: Asked): readonly SessionId[] {
     activeFrom = 0,
     activeBefore = 9999,
     pinned,
+    startedFor,
     runningAt,
     trashed,
     trashedBefore,
@@ -53,6 +57,7 @@ function expected(asked: Asked): readonly SessionId[] {
     .filter((number) => activeAtOf(number) >= activeFrom && activeAtOf(number) < activeBefore)
     .filter((number) => trashedBefore === undefined || (trashed && trashedAtOf(number) < trashedBefore))
     .filter((number) => pinned === undefined || isPinned(number) === pinned)
+    .filter((number) => startedFor === undefined || startedForOf(number) === startedFor)
     .filter((number) => runningAt === undefined || (!trashed && isBusy(number) && runningAt.includes(nodeOf(number))))
     .toSorted((left, right) =>
       trashed
@@ -72,6 +77,8 @@ const each: readonly Asked[] = [
   { activeFrom: 105, activeBefore: 117 },
   { pinned: true },
   { pinned: false },
+  { startedFor: sessionId(1) },
+  { startedFor: sessionId(2) },
   { runningAt: ['node-0', 'node-2'] },
   { runningAt: [] },
   { trashedBefore: 1007 },
@@ -83,6 +90,9 @@ const all: readonly Asked[] = [
   { workspace: '/elsewhere', model: 'demo/agent', activeFrom: 104, pinned: false },
   { workspace: '/work', activeBefore: 115 },
   { workspace: '/work', pinned: true },
+  { startedFor: sessionId(1), workspace: '/work', activeFrom: 104 },
+  { startedFor: sessionId(1), trashedBefore: 1014 },
+  { startedFor: sessionId(3), runningAt: ['node-0'] },
   { workspace: '/work', runningAt: ['node-1', 'node-2'], activeFrom: 103 },
 ].flatMap((asked) => [asked, { ...asked, trashed: true }])
 
@@ -131,6 +141,20 @@ export function describeLists(open: OpenStore): void {
       const again = await store().list({ limit: 100, cursor: first.next ?? '' })
       expect(again.sessions.map(({ meta }) => meta.id)).toEqual(rest.sessions.map(({ meta }) => meta.id))
       expect((await store().list({ limit: 1 })).sessions[0]?.meta.id).toBe(moved)
+    })
+
+    it('of what was started for a session leaves its forks out, and what is gone', async () => {
+      await mustCreate(store(), newSession(1))
+      const startedFor = (number: number) => entryOf(number, { meta: { parent: sessionId(1) } })
+      const fork = { parent: sessionId(1), base: 1, entry: startedFor(2) }
+      await mustCreate(store(), newSession(2, fork), newSession(3, { entry: startedFor(3) }))
+      await mustCreate(store(), newSession(4, { entry: startedFor(4) }))
+      await store().release(sessionId(4), 'node-a', 1)
+      expect(await store().trash(sessionId(4), 1)).toMatchObject({ ok: true })
+      expect(await store().purge(sessionId(4))).toMatchObject({ ok: true })
+      const asked = { startedFor: sessionId(1), limit: 10 }
+      expect((await store().list(asked)).sessions.map(({ meta }) => meta.id)).toEqual([sessionId(3)])
+      expect((await store().list({ ...asked, trashed: true })).sessions).toEqual([])
     })
 
     it('finds as the latest what was last spoken in, pinned or not', async () => {

@@ -9,6 +9,8 @@ export type StrictAnswer<Block, Usage> =
       readonly usage?: Partial<Usage>
       /** Where the stream leaves its course, counted in events, and how. */
       readonly after?: { readonly events: number; readonly detour: Detour }
+      /** Comes in pieces of so many bytes, through the middle of events and characters, each after a while. */
+      readonly dribble?: Dribble
     }
   | {
       readonly type: 'error'
@@ -25,8 +27,12 @@ export type StrictAnswer<Block, Usage> =
 
 export type MessageOf<Answer> = Extract<Answer, { readonly type: 'message' }>
 
+export type Dribble = { readonly bytes: number; readonly everyMs: number }
+
 export type Detour =
   | { readonly type: 'cut' }
+  /** Writes this as it stands, and goes on. */
+  | { readonly type: 'noise'; readonly text: string }
   /** Ends the body in good order, but too early. */
   | { readonly type: 'stop' }
   | { readonly type: 'hang' }

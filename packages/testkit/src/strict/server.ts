@@ -1,6 +1,7 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import type { MessageOf, StreamError, StrictAnswer } from './answer.ts'
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Dribble, MessageOf, StreamError, StrictAnswer } from './answer.ts'
+import { serveHere } from './serve-here.ts'
 
 export type ReceivedRequest = {
   readonly path: string
@@ -38,6 +39,8 @@ export type StrictService<Answer, Given> = {
   events(message: MessageOf<Answer>, number: number, request: ApiRequest): readonly SseEvent[]
   streamError(error: StreamError): SseEvent
   givenBy(message: MessageOf<Answer>, number: number): Given
+  /** The same of an answer that another server streamed, as far as it came. */
+  heardIn(events: readonly SseEvent[]): Given
 }
 
 type AnyAnswer = StrictAnswer<unknown, unknown>
@@ -49,6 +52,8 @@ export type StrictDesk<Answer> = {
   errorBody(status: number, message: string): object
   /** An answer as the service streams it; requests from here on are held to it. */
   give(message: MessageOf<Answer>, request: ApiRequest): readonly SseEvent[]
+  /** Requests from here on are held to what another server streamed in its place. */
+  hear(events: readonly SseEvent[]): void
   streamError(error: StreamError): SseEvent
 }
 
@@ -64,9 +69,17 @@ export function createStrictDesk<Answer extends AnyAnswer, Given>(
       given.push(service.givenBy(message, number))
       return service.events(message, number, request)
     },
+    hear: (events) => void given.push(service.heardIn(events)),
     streamError: service.streamError,
   }
 }
+
+/** The events of a body, or of what came of it; the last may be cut. */
+export const sseEvents = (text: string): readonly SseEvent[] =>
+  text.split(/\r?\n\r?\n/).flatMap((block) => {
+    const data = block.split(/\r?\n/).flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trim()] : []))
+    return data.length > 0 ? [{ data: data.join('\n') }] : []
+  })
 
 /** How an event stands in the body of a stream. */
 export const sseText = ({ event, data }: SseEvent): string =>
@@ -118,20 +131,9 @@ export async function startStrictServer<Answer extends AnyAnswer, Given>(
     }
   }
 
-  const server = createServer((request, response) => {
-    // A client that goes away in the middle is an ordinary thing here.
-    handle(request, response).catch(() => response.destroy())
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // it listens on a port, so it has one
-
-  const close = async () => {
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
-    server.closeAllConnections()
-    await closed
-  }
+  const { url, close } = await serveHere(handle)
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     requests,
     answer: (...more) => void script.push(...more),
     received: async (count) => requests[count - 1] ?? new Promise((resolve) => void waiting.push({ count, resolve })),
@@ -151,12 +153,13 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
 }
 
 async function stream(
-  { after }: MessageOf<AnyAnswer>,
+  { after, dribble }: MessageOf<AnyAnswer>,
   events: readonly SseEvent[],
   errorEvent: (error: StreamError) => SseEvent,
   response: ServerResponse,
 ): Promise<void> {
-  const write = (event: SseEvent) => new Promise<void>((sent) => response.write(sseText(event), () => sent()))
+  const send = (bytes: string | Uint8Array) => new Promise<void>((sent) => response.write(bytes, () => sent()))
+  const write = (event: SseEvent) => (dribble ? dribbled(sseText(event), dribble, send) : send(sseText(event)))
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
   response.flushHeaders()
 
@@ -167,6 +170,7 @@ async function stream(
       if (detour.type === 'cut') return void response.destroy()
       if (detour.type === 'stop') break
       if (detour.type === 'wait') await detour.gate.pass()
+      if (detour.type === 'noise') await send(detour.text)
       if (detour.type === 'error') {
         await write(errorEvent(detour))
         break
@@ -175,4 +179,17 @@ async function stream(
     await write(event)
   }
   response.end()
+}
+
+/** Whoever sends slowly does so by the wall clock: that is what is tested. */
+async function dribbled(
+  text: string,
+  { bytes, everyMs }: Dribble,
+  send: (piece: Uint8Array) => Promise<void>,
+): Promise<void> {
+  const all = Buffer.from(text)
+  for (let at = 0; at < all.length; at += bytes) {
+    await delay(everyMs)
+    await send(all.subarray(at, at + bytes))
+  }
 }

@@ -9,6 +9,8 @@ import {
 } from '../server.ts'
 import { hasHalfCharacter } from '../unicode.ts'
 import { type AnthropicAnswer, errorTypeOf, eventsOf, givenBy, type WireEvent } from './answer.ts'
+import { heardIn } from './heard.ts'
+import { createPromptCache, marksComplaint } from './prompt-cache.ts'
 import { complaintAbout, type GivenAnswer } from './rules.ts'
 import { WireRequest } from './wire.ts'
 
@@ -16,25 +18,36 @@ export type AnthropicServer = StrictServer<AnthropicAnswer>
 
 /** Anthropic's Messages API. Its `url` is for `ANTHROPIC_BASE_URL`. */
 export const startAnthropicServer = (...answers: readonly AnthropicAnswer[]): Promise<AnthropicServer> =>
-  startStrictServer(anthropic, answers)
+  startStrictServer(createAnthropicService(), answers)
 
 /** The same without a socket. */
-export const createAnthropicDesk = (): StrictDesk<AnthropicAnswer> => createStrictDesk(anthropic)
+export const createAnthropicDesk = (): StrictDesk<AnthropicAnswer> => createStrictDesk(createAnthropicService())
 
-const anthropic: StrictService<AnthropicAnswer, GivenAnswer> = {
+function createAnthropicService(): StrictService<AnthropicAnswer, GivenAnswer> {
+  const cache = createPromptCache()
+  return {
+    ...anthropic,
+    // What the script does not say of the cache is counted.
+    events: (message, number, { body }) =>
+      eventsOf({ ...message, usage: { ...cache.take(body), ...message.usage } }, number).map(toSse),
+  }
+}
+
+const anthropic: Omit<StrictService<AnthropicAnswer, GivenAnswer>, 'events'> = {
   complaintAbout: ({ method, path, body }: ApiRequest, given) =>
     firstComplaint(
       method === 'POST' && path === '/v1/messages' ? null : `there is no ${method} ${path}`,
       hasHalfCharacter(body) ? 'The request body is not valid JSON: no low surrogate in string' : null,
+      () => marksComplaint(body),
       () => {
         const request = WireRequest.safeParse(body)
         return request.success ? complaintAbout(request.data, given) : shapeComplaint(request.error)
       },
     ),
   errorBody: (status, message) => ({ type: 'error', error: { type: errorTypeOf(status), message } }),
-  events: (message, number) => eventsOf(message, number).map(toSse),
   streamError: ({ error, message }) => toSse({ type: 'error', error: { type: error, message } }),
   givenBy,
+  heardIn,
 }
 
 const toSse = (event: WireEvent) => ({ event: event.type, data: JSON.stringify(event) })

@@ -8,6 +8,7 @@ import {
 } from '../server.ts'
 import { hasHalfCharacter } from '../unicode.ts'
 import { chunksOf, type GeminiAnswer, givenBy } from './answer.ts'
+import { heardIn } from './heard.ts'
 import { complaintAbout, type GivenSignature } from './rules.ts'
 import { WireRequest } from './wire.ts'
 
@@ -39,6 +40,7 @@ const gemini: StrictService<GeminiAnswer, readonly GivenSignature[]> = {
   events: (message, number, { path }) => chunksOf(message, number, modelIn(path) ?? '').map(toSse),
   streamError: ({ error, message }) => toSse({ error: { code: 500, message, status: error } }),
   givenBy,
+  heardIn,
 }
 
 const statusNames: Readonly<Record<number, string>> = {

@@ -3,11 +3,18 @@ import { halves, type MessageOf, type StrictAnswer } from '../answer.ts'
 /** A piece of a scripted answer. Text comes before calls, as the API has no other order. */
 export type ChatBlock =
   | { readonly type: 'text'; readonly text: string }
+  /** OpenAI keeps its reasoning to itself; servers that speak like it do not. */
+  | { readonly type: 'reasoning'; readonly text: string }
   | { readonly type: 'tool_call'; readonly name: string; readonly input: { readonly [key: string]: unknown } }
   /** A call whose arguments are written as they stand here, valid or not. */
   | { readonly type: 'raw_tool_call'; readonly name: string; readonly json: string }
 
-export type ChatUsage = { readonly prompt_tokens: number; readonly completion_tokens: number }
+export type ChatUsage = {
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+  /** Whatever else a server counts. */
+  readonly [count: string]: unknown
+}
 export type ChatAnswer = StrictAnswer<ChatBlock, ChatUsage>
 
 /** A completion as OpenAI streams it, chunk by chunk. `number` makes its ids. */
@@ -21,12 +28,13 @@ export function chunksOf(
     ...head,
     choices: [{ index: 0, delta, finish_reason }],
   })
-  const calls = content.filter((block) => block.type !== 'text')
+  const calls = content.filter((block) => block.type === 'tool_call' || block.type === 'raw_tool_call')
   return [
     chunk({ role: 'assistant', content: '' }),
-    ...content.flatMap((block) =>
-      block.type === 'text' ? halves(block.text).map((text) => chunk({ content: text })) : [],
-    ),
+    ...content.flatMap((block) => {
+      if (block.type === 'reasoning') return halves(block.text).map((text) => chunk({ reasoning_content: text }))
+      return block.type === 'text' ? halves(block.text).map((text) => chunk({ content: text })) : []
+    }),
     ...calls.flatMap((block, index) =>
       callChunks(block, index, `call_${number}_${index}`).map((delta) => chunk(delta)),
     ),
@@ -35,7 +43,11 @@ export function chunksOf(
   ]
 }
 
-function callChunks(block: Exclude<ChatBlock, { type: 'text' }>, index: number, id: string): readonly object[] {
+function callChunks(
+  block: Extract<ChatBlock, { readonly name: string }>,
+  index: number,
+  id: string,
+): readonly object[] {
   const json = block.type === 'tool_call' ? JSON.stringify(block.input) : block.json
   return [
     { tool_calls: [{ index, id, type: 'function', function: { name: block.name, arguments: '' } }] },

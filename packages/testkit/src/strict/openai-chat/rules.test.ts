@@ -26,6 +26,23 @@ describe('the strict Chat Completions server', () => {
     expect(complaintAbout(request(rounds))).toBeNull()
   })
 
+  it('holds models of Mistral’s and DeepSeek’s to what those are particular about', () => {
+    const asked = (model: string, ...messages: readonly WireMessage[]) => complaintAbout(request(messages, { model }))
+    const round = (id: string) => [go, asks(id), result(id)]
+    expect(asked('mistral-large', ...round('c1'))).toMatch(/^Tool call id was c1/)
+    expect(asked('mistral-large', ...round('c00000001'))).toBeNull()
+    expect(asked('mistral-large', ...round('c00000001'), go)).toBe("Unexpected role 'user' after role 'tool'")
+    expect(asked('deepseek-v4', ...round('c1'))).toMatch(/^Missing `reasoning_content`.* index 1/)
+    const thought = { ...asks('c1'), reasoning_content: '' } as WireMessage // `asks` makes an answer
+    expect(asked('deepseek-v4', go, thought, result('c1'))).toBeNull()
+  })
+
+  it('refuses an effort of a model that does not think', () => {
+    const asked = (model: string) => complaintAbout(request([go], { model, reasoning_effort: 'none' }))
+    expect(asked('gpt-4.1')).toBe('Unrecognized request argument supplied: reasoning_effort')
+    expect(asked('gpt-5')).toBeNull()
+  })
+
   it.each<readonly [string, readonly WireMessage[], string]>([
     [
       'no message',

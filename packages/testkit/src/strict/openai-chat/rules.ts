@@ -1,12 +1,17 @@
 import { complaintIn, firstComplaint } from '../first-complaint.ts'
 import { argumentsComplaint, emptyArray, emptyText, nameComplaint, tooLong } from '../openai-limits.ts'
+import { kindredComplaint } from './kindred.ts'
 import type { WireMessage, WireRequest, WireToolCall } from './wire.ts'
 
 const callIdCharsMax = 40
+/** The families that came before reasoning, by name. */
+const isWithoutThought = (model: string): boolean => /^(chat)?gpt-[34]/.test(model)
 
 /** The first complaint OpenAI's Chat Completions API has about a history, in its own words, or null. */
-export const complaintAbout = ({ messages, tools = [] }: WireRequest): string | null =>
-  firstComplaint(
+export const complaintAbout = (request: WireRequest): string | null => {
+  const { model, messages, reasoning_effort: effort, tools = [] } = request
+  return firstComplaint(
+    effort !== undefined && isWithoutThought(model) ? 'Unrecognized request argument supplied: reasoning_effort' : null,
     messages.length === 0 ? emptyArray('messages') : null,
     () => complaintIn(tools, (tool, index) => nameComplaint(`tools[${index}].function.name`, tool.function.name)),
     () => complaintIn(messages, emptiness),
@@ -14,7 +19,9 @@ export const complaintAbout = ({ messages, tools = [] }: WireRequest): string | 
     () => repeatedIds(messages),
     () => strayResults(messages),
     () => orphanCalls(messages),
+    () => kindredComplaint(request),
   )
+}
 
 const callsOf = (message: WireMessage): readonly WireToolCall[] =>
   message.role === 'assistant' ? (message.tool_calls ?? []) : []

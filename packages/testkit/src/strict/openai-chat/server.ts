@@ -36,6 +36,7 @@ const chat: StrictService<ChatAnswer, null> = {
   events: (message, number) => [...chunksOf(message, number).map(toSse), { data: '[DONE]' }],
   streamError: ({ error, message }) => toSse({ error: { message, type: error, param: null, code: null } }),
   givenBy: () => null, // nothing in a completion must come back as it was
+  heardIn: () => null,
 }
 
 const toSse = (chunk: object) => ({ data: JSON.stringify(chunk) })

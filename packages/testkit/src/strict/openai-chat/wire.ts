@@ -21,6 +21,8 @@ export const WireMessage = z.discriminatedUnion('role', [
     role: z.literal('assistant'),
     content: z.union([z.string(), z.array(Text)]).nullish(),
     tool_calls: z.array(WireToolCall).optional(),
+    /** Of services that speak like it only. */
+    reasoning_content: z.string().optional(),
   }),
   z.object({ role: z.literal('tool'), tool_call_id: z.string(), content: z.union([z.string(), z.array(Text)]) }),
 ])
@@ -30,6 +32,7 @@ export const WireRequest = z.object({
   model: z.string().min(1),
   stream: z.literal(true),
   messages: z.array(WireMessage),
+  reasoning_effort: z.string().nullish(),
   tools: z.array(z.object({ type: z.literal('function'), function: z.looseObject({ name: z.string() }) })).optional(),
 })
 export type WireRequest = z.infer<typeof WireRequest>

@@ -10,6 +10,7 @@ import {
 } from '../server.ts'
 import { hasHalfCharacter } from '../unicode.ts'
 import { eventsOf, givenBy, type ResponsesAnswer, type WireEvent } from './answer.ts'
+import { heardIn } from './heard.ts'
 import { complaintAbout, type GivenItem } from './rules.ts'
 import { WireRequest } from './wire.ts'
 
@@ -36,6 +37,7 @@ const responses: StrictService<ResponsesAnswer, readonly GivenItem[]> = {
   events: (message, number) => eventsOf(message, number).map(toSse),
   streamError: ({ error, message }) => toSse({ type: 'error', sequence_number: 0, code: error, message, param: null }),
   givenBy,
+  heardIn,
 }
 
 const toSse = (event: WireEvent) => ({ event: event.type, data: JSON.stringify(event) })

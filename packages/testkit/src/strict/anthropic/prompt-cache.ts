@@ -1,0 +1,76 @@
+import { z } from 'zod'
+
+const Block = z.looseObject({ type: z.string().optional(), cache_control: z.unknown().optional() })
+type Block = z.infer<typeof Block>
+const Blocks = z.union([z.string().transform((text): Block[] => [{ type: 'text', text }]), z.array(Block)])
+const Body = z.looseObject({
+  model: z.string(),
+  tools: z.array(Block).default([]),
+  system: Blocks.default([]),
+  messages: z.array(z.looseObject({ role: z.string(), content: Blocks })),
+})
+
+type Piece = { readonly at: string; readonly type: string; readonly text: string; readonly isMarked: boolean }
+export type CacheUse = { readonly cache_read_input_tokens: number; readonly cache_creation_input_tokens: number }
+
+const marksMax = 4
+/** From a mark the service looks back over so many pieces for one that it has. */
+const lookBack = 20
+
+/** What the service has against the marks of a request, in its own words, or null. */
+export function marksComplaint(body: unknown): string | null {
+  const marked = piecesOf(body).filter(({ isMarked }) => isMarked)
+  if (marked.length > marksMax) {
+    return `A maximum of ${marksMax} blocks with cache_control may be provided. Found ${marked.length}.`
+  }
+  const thinking = marked.find(({ type }) => type === 'thinking' || type === 'redacted_thinking')
+  return thinking === undefined ? null : `${thinking.at}: cache_control cannot be set for ${thinking.type} blocks`
+}
+
+/**
+ * What the service keeps of requests: everything up to a mark, found again only if it comes back byte for byte. Marks
+ * themselves are not part of what is kept. Bytes are counted for tokens, four to one.
+ */
+export function createPromptCache() {
+  const kept = new Set<string>()
+  return {
+    take(body: unknown): CacheUse {
+      const pieces = piecesOf(body)
+      const prefixes = pieces.map((_piece, index) => prefixOf(pieces, index))
+      const marks = pieces.flatMap(({ isMarked }, index) => (isMarked ? [index] : []))
+      const found = marks.map((mark) =>
+        prefixes.findLastIndex((key, at) => at <= mark && at > mark - lookBack && kept.has(key)),
+      )
+      const read = sizeOf(pieces, Math.max(-1, ...found))
+      for (const mark of marks) kept.add(prefixes[mark] ?? '')
+      const last = sizeOf(pieces, Math.max(-1, ...marks))
+      return { cache_read_input_tokens: read, cache_creation_input_tokens: Math.max(0, last - read) }
+    },
+  }
+}
+
+const prefixOf = (pieces: readonly Piece[], index: number): string =>
+  JSON.stringify(pieces.slice(0, index + 1).map(({ text }) => text))
+
+const sizeOf = (pieces: readonly Piece[], index: number): number =>
+  Math.ceil(pieces.slice(0, index + 1).reduce((sum, { text }) => sum + text.length, 0) / 4)
+
+/** In the order in which the service reads them: tools, instructions, messages. */
+function piecesOf(body: unknown): readonly Piece[] {
+  const parsed = Body.safeParse(body)
+  if (!parsed.success) return []
+  const { model, tools, system, messages } = parsed.data
+  const piece = (at: string, { cache_control: mark, ...block }: Block, role = ''): Piece => ({
+    at,
+    type: block.type ?? 'tool',
+    text: `${model} ${role} ${JSON.stringify(block)}`,
+    isMarked: mark !== undefined && mark !== null,
+  })
+  return [
+    ...tools.map((tool, index) => piece(`tools.${index}`, tool)),
+    ...system.map((block, index) => piece(`system.${index}`, block)),
+    ...messages.flatMap(({ role, content }, message) =>
+      content.map((block, index) => piece(`messages.${message}.content.${index}`, block, role)),
+    ),
+  ]
+}

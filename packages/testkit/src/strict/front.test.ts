@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import type { HistoryProvider } from '../validate-history/providers.ts'
+import { startAnthropicServer } from './anthropic/server.ts'
+import { startStrictFront } from './front.ts'
+import { startGeminiServer } from './gemini/server.ts'
+import { startOpenAiChatServer } from './openai-chat/server.ts'
+import { startOpenAiResponsesServer } from './openai-responses/server.ts'
+
+const user = { role: 'user', content: 'go' }
+const anthropic = (thinking: string) => ({
+  ...{ model: 'claude', max_tokens: 9, stream: true, thinking: { type: 'enabled', budget_tokens: 1 } },
+  messages: [
+    { role: 'user', content: [{ type: 'text', text: 'go' }] },
+    {
+      role: 'assistant',
+      content: [
+        { type: 'thinking', thinking, signature: 'sig' },
+        { type: 'tool_use', id: 't1', name: 'look', input: { at: 1 } },
+      ],
+    },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 't1', content: 'ok' }] },
+  ],
+})
+const responses = (encrypted_content: string) => ({
+  ...{ model: 'gpt-5', stream: true, store: false },
+  input: [
+    user,
+    { type: 'reasoning', id: 'rs_1_0', encrypted_content, summary: [{ type: 'summary_text', text: 'hm' }] },
+    { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{"at":1}' },
+    { type: 'function_call_output', call_id: 'c1', output: 'ok' },
+  ],
+})
+const gemini = (thoughtSignature: string) => ({
+  contents: [
+    { role: 'user', parts: [{ text: 'go' }] },
+    {
+      role: 'model',
+      parts: [
+        { text: 'I look.', thoughtSignature: 'words' },
+        { functionCall: { name: 'look', args: { at: 1 } }, thoughtSignature },
+      ],
+    },
+    { role: 'user', parts: [{ functionResponse: { name: 'look', response: { content: 'ok' } } }] },
+  ],
+})
+
+/** What each is asked first, what it says, and how that comes back as it was, and changed. */
+const services = [
+  {
+    service: 'anthropic',
+    path: '/v1/messages',
+    start: () =>
+      startAnthropicServer(
+        {
+          type: 'message',
+          content: [
+            { type: 'thinking', thinking: 'hm', signature: 'sig' },
+            { type: 'tool_use', name: 'look', input: { at: 1 } },
+          ],
+        },
+        { type: 'message', content: [{ type: 'text', text: 'done' }] },
+      ),
+    first: { ...anthropic(''), messages: anthropic('').messages.slice(0, 1) },
+    asItWas: anthropic('hm'),
+    changed: anthropic('hm, hm'),
+  },
+  {
+    service: 'openai-responses',
+    path: '/v1/responses',
+    start: () =>
+      startOpenAiResponsesServer(
+        {
+          type: 'message',
+          content: [
+            { type: 'reasoning', summary: ['hm'], encrypted: 'enc' },
+            { type: 'function_call', name: 'look', input: { at: 1 } },
+          ],
+        },
+        { type: 'message', content: [{ type: 'message', text: 'done' }] },
+      ),
+    first: { ...responses(''), input: [user] },
+    asItWas: responses('enc'),
+    changed: responses('other'),
+  },
+  {
+    service: 'gemini',
+    path: '/v1beta/models/gemini-3-pro-preview:streamGenerateContent?alt=sse',
+    start: () =>
+      startGeminiServer(
+        {
+          type: 'message',
+          content: [
+            { type: 'text', text: 'I look.', signature: 'words' },
+            { type: 'call', name: 'look', args: { at: 1 }, signature: 'call' },
+          ],
+        },
+        { type: 'message', content: [{ type: 'text', text: 'done' }] },
+      ),
+    first: { contents: gemini('').contents.slice(0, 1) },
+    asItWas: gemini('call'),
+    changed: gemini('other'),
+  },
+  {
+    service: 'openai-chat',
+    path: '/v1/chat/completions',
+    start: () =>
+      startOpenAiChatServer(
+        { type: 'message', content: [{ type: 'text', text: 'hi' }] },
+        { type: 'message', content: [{ type: 'text', text: 'done' }] },
+      ),
+    first: { model: 'gpt-5', stream: true, messages: [user] },
+    asItWas: { model: 'gpt-5', stream: true, messages: [user, { role: 'assistant', content: 'hi' }, user] },
+    changed: { model: 'gpt-5', stream: true, messages: [] },
+  },
+] as const
+
+describe.each(services)('the front of $service', ({ service, path, start, first, asItWas, changed }) => {
+  it('holds requests to what it heard the server behind it say, as that server itself does', async () => {
+    await using server = await start()
+    await using front = await startStrictFront(() => server.url)
+    const answers: string[] = []
+    for (const body of [first, changed, asItWas]) {
+      const answered = await fetch(`${front.url}${path}`, { method: 'POST', body: JSON.stringify(body) })
+      answers.push(`${answered.status} ${await answered.text()}`)
+    }
+    const complaints = front.requests.map(({ complaint }) => complaint)
+    expect(complaints).toEqual(server.requests.map(({ complaint }) => complaint))
+    expect(complaints).toEqual([null, expect.any(String), null])
+    expect(front.requests.map(({ answer }) => `${answer.status} ${answer.text}`)).toEqual(answers)
+    expect(front.requests.map((request) => request.service)).toEqual(Array<HistoryProvider>(3).fill(service))
+    expect(front.requests.map(({ body }) => body)).toEqual([first, changed, asItWas].map((one) => JSON.stringify(one)))
+  })
+})

@@ -1,0 +1,24 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+
+export type Served = { readonly url: string; readonly close: () => Promise<void> }
+
+/** Serves on a free port of this machine until it is closed, which ends whatever is still open. */
+export async function serveHere(handle: Handle): Promise<Served> {
+  const server = createServer((request, response) => {
+    // A client that goes away in the middle is an ordinary thing here.
+    handle(request, response).catch(() => response.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo // it listens on a port, so it has one
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      server.closeAllConnections()
+      await closed
+    },
+  }
+}

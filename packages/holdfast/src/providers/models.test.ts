@@ -1,5 +1,6 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
 import type { ModelPart, ModelReadiness } from '@holdfast/core/ports'
+import { ModelList } from '@holdfast/protocol'
 import {
   aRequest,
   startAnthropicServer,
@@ -8,7 +9,8 @@ import {
   startOpenAiResponsesServer,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { createModels, defaultModel } from './models.ts'
+import { createModels } from './models.ts'
+import { knownServices } from './services/known.ts'
 
 async function collect(readiness: ModelReadiness, request = aRequest()) {
   if (readiness.type !== 'ready') throw new Error(readiness.message)
@@ -84,10 +86,19 @@ describe('models', () => {
     expect(message('google/gemini')).toMatchObject({ message: expect.stringContaining('GEMINI_API_KEY') })
   })
 
-  it('ends as failed when the address is none', async () => {
-    const environment = { ANTHROPIC_API_KEY: 'key', ANTHROPIC_BASE_URL: 'not an address' }
-    const parts = await collect(createModels({ environment }).find('anthropic/claude-sonnet-4-5'))
-    expect(parts).toMatchObject([{ end: { type: 'failed' } }])
+  it.each([
+    ['not an address', 'begins with http'],
+    ['https://me:hush@host.example', 'no user'],
+    ['https://host.example/v1?key=hush', 'no query'],
+  ])('calls nothing where a variable names %s, and says which variable that is', async (address, why) => {
+    const environment = { OPENAI_API_KEY: 'key', OPENAI_BASE_URL: address }
+    const models = createModels({ environment })
+    const unusable = expect.stringMatching(new RegExp(`^OPENAI_BASE_URL .*${why}`))
+    expect(models.find('openai/gpt-5')).toMatchObject({ type: 'no_credentials', message: unusable })
+    const list = await models.list()
+    expect(list.providers.find(({ provider }) => provider === 'openai')).toMatchObject({ unusable })
+    expect(list.models.find(({ model }) => model.startsWith('openai/'))).toMatchObject({ unusable })
+    expect(JSON.stringify(list)).not.toContain('hush')
   })
 
   it('names the nearest model it has for one it has not', () => {
@@ -110,15 +121,110 @@ describe('models', () => {
       doStream: () => Promise.reject(new Error('boom')),
     }
     const parts = await collect(createModels({ environment: {}, extra: { 'own/model': own } }).find('own/model'))
-    expect(parts).toMatchObject([
-      { end: { type: 'failed', fault: { message: expect.stringContaining('Own could not answer: boom.') } } },
-    ])
+    expect(parts).toMatchObject([{ end: { type: 'failed', fault: { message: expect.stringContaining('boom') } } }])
   })
 
-  it('falls back on the demo when there is no key', () => {
-    expect(defaultModel({})).toBe('demo/agent')
-    expect(defaultModel({ ANTHROPIC_API_KEY: 'key', OPENAI_API_KEY: 'key' })).toMatch(/^anthropic\//)
-    expect(defaultModel({ OPENAI_API_KEY: 'key' })).toMatch(/^openai\//)
-    expect(defaultModel({ GEMINI_API_KEY: 'key' })).toMatch(/^google\//)
+  it('takes for a default what is configured, else the first service with a key, else the demo', () => {
+    const defaultOf = (environment: { [name: string]: string }) => createModels({ environment }).defaultModel()
+    expect(defaultOf({})).toBe('demo/agent')
+    expect(defaultOf({ ANTHROPIC_API_KEY: 'key', OPENAI_API_KEY: 'key' })).toMatch(/^anthropic\//)
+    expect(defaultOf({ OPENAI_API_KEY: 'key', MISTRAL_API_KEY: 'key' })).toMatch(/^openai\//)
+    expect(defaultOf({ GEMINI_API_KEY: 'key' })).toMatch(/^google\//)
+    expect(defaultOf({ DEEPSEEK_API_KEY: 'key' })).toMatch(/^deepseek\//)
+    expect(defaultOf({ OPENAI_API_KEY: 'schlüssel' })).toBe('demo/agent')
+    expect(defaultOf({ LMSTUDIO_API_KEY: 'key' })).toBe('demo/agent')
+    const choice = { model: 'groq/some' }
+    expect(createModels({ environment: { ANTHROPIC_API_KEY: 'key' }, choice }).defaultModel()).toBe('groq/some')
+  })
+
+  it('takes a service it can only reach by a stored key for a default as well', async () => {
+    const credentials = {
+      find: (service: string) => (service === 'mistral' ? { key: 'key', from: { type: 'file' as const } } : undefined),
+      refresh: async () => ({ ok: true as const, value: [] }),
+      stored: () => [],
+      trouble: () => null,
+    }
+    const models = createModels({ environment: {}, credentials })
+    expect(models.defaultModel()).toMatch(/^mistral\//)
+    expect((await models.list()).providers.find(({ provider }) => provider === 'mistral')).toMatchObject({
+      keyFrom: { type: 'file' },
+    })
+  })
+
+  it('knows how much a model takes and what it costs', async () => {
+    await using server = await startAnthropicServer({ type: 'message', content: [{ type: 'text', text: 'hi' }] })
+    const environment = { ANTHROPIC_API_KEY: 'key', ANTHROPIC_BASE_URL: server.url }
+    const known = createModels({ environment }).find('anthropic/claude-sonnet-4-5-20250929')
+    expect(known).toMatchObject({ contextTokens: 200_000, takes: expect.arrayContaining(['application/pdf']) })
+    const end = (await collect(known)).at(-1)
+    expect(end).toMatchObject({ end: { usage: { cost: expect.any(Number) } } })
+  })
+
+  it('knows the same of a model behind another API, unless someone says otherwise', () => {
+    const environment = { OPENAI_API_KEY: 'key' }
+    expect(createModels({ environment }).find('openai-chat/gpt-4o')).toMatchObject({ contextTokens: 128_000 })
+    const facts = { 'openai/gpt-4o': { contextTokens: 7 } }
+    expect(createModels({ environment, facts }).find('openai-chat/gpt-4o')).toMatchObject({ contextTokens: 7 })
+    const other = { ...facts, 'openai-chat/gpt-4o': { contextTokens: 8 } }
+    expect(createModels({ environment, facts: other }).find('openai-chat/gpt-4o')).toMatchObject({ contextTokens: 8 })
+  })
+
+  it('takes a model nobody knows by its name, and says that nothing is known of it', async () => {
+    await using server = await startAnthropicServer({ type: 'message', content: [{ type: 'text', text: 'hi' }] })
+    const environment = { ANTHROPIC_API_KEY: 'key', ANTHROPIC_BASE_URL: server.url }
+    const models = createModels({ environment, choice: { model: 'anthropic/claude-next' } })
+    const found = models.find('anthropic/claude-next')
+    expect(found).toMatchObject({ type: 'ready', contextTokens: undefined, thinkingLevels: undefined })
+    expect((await collect(found)).at(-1)).toMatchObject({ end: { type: 'complete', usage: { cost: null } } })
+    expect((await models.list()).models.find(({ isDefault }) => isDefault)).toMatchObject({
+      model: 'anthropic/claude-next',
+      contextTokens: null,
+      price: null,
+      unusable: null,
+    })
+  })
+
+  it('lets facts that were refreshed stand over its own, and those of a person over both', () => {
+    const environment = { ANTHROPIC_API_KEY: 'key' }
+    const refreshed = {
+      all: () => ({
+        'anthropic/claude-opus-5-5': { contextTokens: 5, outputTokens: 6, thinkingLevels: ['off' as const] },
+      }),
+      asOf: () => '2026-12-01',
+      read: async () => ({ ok: true as const, value: undefined }),
+    }
+    const facts = { 'anthropic/claude-opus-5-5': { contextTokens: 7 } }
+    const models = createModels({ environment, refreshed, facts })
+    expect(models.find('anthropic/claude-opus-5-5')).toMatchObject({ contextTokens: 7, thinkingLevels: ['off'] })
+  })
+
+  it('lists what can be used, and says of the rest what is missing', async () => {
+    const services = knownServices({ mybox: { baseUrl: 'https://box.example', title: 'My box' } })
+    if (!services.ok) throw new Error(services.fault.message)
+    const facts = { 'mybox/one': { contextTokens: 9 }, 'gone/two': {} }
+    const models = createModels({ environment: { GROQ_API_KEY: 'key' }, services: services.value, facts })
+    const listed = await models.list()
+    const unusable = (model: string) => listed.models.find((one) => one.model === model)?.unusable
+    expect(unusable('demo/agent')).toBeNull()
+    expect(unusable('groq/openai/gpt-oss-20b')).toBeNull()
+    expect(unusable('mybox/one')).toBeNull()
+    expect(unusable('anthropic/claude-opus-5-5')).toContain('ANTHROPIC_API_KEY')
+    expect(unusable('gone/two')).toContain('There is no provider gone.')
+    expect(listed.models.filter(({ isDefault }) => isDefault).map(({ model }) => model)).toEqual([
+      models.defaultModel(),
+    ])
+    expect(listed.providers.find(({ provider }) => provider === 'groq')).toEqual({
+      provider: 'groq',
+      title: 'Groq',
+      endpoint: 'https://api.groq.com/openai/v1',
+      keyFrom: { type: 'variable', name: 'GROQ_API_KEY' },
+      unusable: null,
+    })
+    expect(listed.providers.find(({ provider }) => provider === 'mybox')).toMatchObject({
+      title: 'My box',
+      keyFrom: null,
+    })
+    expect(ModelList.safeParse(listed).success).toBe(true)
+    expect(JSON.stringify(listed)).not.toContain('"key"')
   })
 })

@@ -1,113 +1,112 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import type { LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider'
-import type { ModelReadiness, Models } from '@holdfast/core/ports'
-import { didYouMean, type ModelName, providerOf } from '@holdfast/protocol'
+import type { Clock, Models } from '@holdfast/core/ports'
+import { done, invariant, type ModelName, providerOf } from '@holdfast/protocol'
 import type { Environment } from '../platform/environment.ts'
-import { anthropicKeyName, findAnthropic } from './anthropic.ts'
-import { createDemoProvider } from './demo/provider.ts'
-import { findGoogle, googleKeyNames } from './google.ts'
-import { createLazyProvider } from './lazy.ts'
-import { findOpenAi, openAiKeyName } from './openai.ts'
+import { wallClock } from '../platform/wall-clock.ts'
+import { projectFacts } from './catalogue/catalogue.ts'
+import type { FactsByModel } from './catalogue/facts-by-model.ts'
+import { createKnownFacts } from './catalogue/known-facts.ts'
+import type { RefreshedFacts } from './catalogue/refreshed-facts.ts'
+import { type Choice, chosenDefault, fallbacksOf, localDefault, rotationOf } from './choice.ts'
+import { type Credentials, createCredentials } from './credentials/credentials.ts'
+import { demoFacts, demoModel } from './demo-model.ts'
+import { type BroughtModels, findModel } from './find-model.ts'
+import { listModels } from './list-models.ts'
+import { createLocalModels } from './local/local-models.ts'
+import { type KnownServices, knownServices } from './services/known.ts'
+import { type Reach, reachService } from './services/reach.ts'
 
 export type ModelsParts = {
   /** Read anew at each look: a key added later is found. */
   readonly environment: Environment
-  /** Models an embedding program brings, by the name people will use: any AI SDK model object. */
-  readonly extra?: { readonly [name: ModelName]: LanguageModelV3 | LanguageModelV4 } | undefined
+  readonly extra?: BroughtModels | undefined
+  /** Those of the environment alone when absent. */
+  readonly credentials?: Credentials | undefined
+  readonly services?: KnownServices | undefined
+  readonly choice?: Choice | undefined
+  /** What the last refresh of the catalogue left. */
+  readonly refreshed?: RefreshedFacts | undefined
+  /** What a person says of models, which has the last word. */
+  readonly facts?: FactsByModel | undefined
+  /** How long servers on this machine are asked for their models: `lookMsMax`, or less. Nobody is asked when absent. */
+  readonly lookMs?: number | undefined
+  readonly clock?: Clock | undefined
+  /** Hears what people should know of the files that a refresh reads. */
+  readonly onNotice?: ((sentence: string) => void) | undefined
 }
 
-/** A service whose models are called by its name, and the one of them we would take. */
-type Service = {
-  readonly keyNames: readonly string[]
-  readonly model: ModelName
-  find(modelId: string, environment: Environment): ModelReadiness
+/** The port, and what only the one who made it needs. */
+export interface LookingModels extends Models {
+  /** Asks the servers on this machine for their models. Nobody need wait for it; it never rejects. */
+  look(): Promise<void>
+  /** Resolves when `defaultModel` is what it will be: at once, unless it is left to what runs on this machine. */
+  settleDefault(): Promise<void>
+  /** Asks nobody any more; what is known can still be found. */
+  close(): void
 }
 
-const demoModel: ModelName = 'demo/agent'
-
-const openAiAccess = (environment: Environment) => ({
-  key: environment[openAiKeyName],
-  baseUrl: environment['OPENAI_BASE_URL'],
-})
-
-/** In the order in which a default is looked for. */
-const services: ReadonlyMap<string, Service> = new Map<string, Service>([
-  [
-    'anthropic',
-    {
-      keyNames: [anthropicKeyName],
-      model: 'anthropic/claude-sonnet-5-5',
-      find: (modelId, environment) =>
-        findAnthropic(modelId, { key: environment[anthropicKeyName], baseUrl: environment['ANTHROPIC_BASE_URL'] }),
-    },
-  ],
-  [
-    'openai',
-    {
-      keyNames: [openAiKeyName],
-      model: 'openai/gpt-6.1-sol',
-      find: (modelId, environment) => findOpenAi(modelId, 'responses', openAiAccess(environment)),
-    },
-  ],
-  [
-    'openai-chat',
-    {
-      keyNames: [openAiKeyName],
-      model: 'openai-chat/gpt-6.1-sol',
-      find: (modelId, environment) => findOpenAi(modelId, 'chat', openAiAccess(environment)),
-    },
-  ],
-  [
-    'google',
-    {
-      keyNames: googleKeyNames,
-      model: 'google/gemini-3.8-flash',
-      find: (modelId, environment) =>
-        findGoogle(modelId, {
-          key: firstOf(environment, googleKeyNames),
-          baseUrl: firstOf(environment, ['GOOGLE_GENERATIVE_AI_BASE_URL', 'GEMINI_BASE_URL']),
-        }),
-    },
-  ],
-])
-
-const firstOf = (environment: Environment, names: readonly string[]): string | undefined =>
-  names.map((name) => environment[name]).find((value) => value?.trim())
-
-/** The model a session gets when nobody names one: a real one if there is a key for it. */
-export const defaultModel = (environment: Environment): ModelName =>
-  [...services.values()].find(({ keyNames }) => firstOf(environment, keyNames))?.model ?? demoModel
-
-export function createModels({ environment, extra = {} }: ModelsParts): Models {
+export function createModels(parts: ModelsParts): LookingModels {
+  const { environment, extra = {}, choice = {}, refreshed, lookMs = 0, clock = wallClock, onNotice } = parts
+  const credentials = parts.credentials ?? createCredentials({ environment, file: '' })
+  const services = parts.services ?? presetServices()
+  const listeners: (() => void)[] = []
+  const onChanged = () => {
+    for (const listener of listeners) listener()
+  }
+  const reachAll = () => [...services.values()].map((service) => reachService(service, environment, credentials))
+  const reach = (model: ModelName): Reach | null => {
+    const service = services.get(providerOf(model))
+    return service === undefined ? null : reachService(service, environment, credentials)
+  }
+  const local = createLocalModels({ reach: reachAll, lookMs, clock, onChanged })
+  const facts = createKnownFacts({
+    layers: () => [{ [demoModel]: demoFacts }, projectFacts, refreshed?.all() ?? {}, local.facts(), parts.facts ?? {}],
+    sameAs: (provider) => services.get(provider)?.sameAs,
+  })
   const brought = new Map(Object.entries(extra))
+  const find = (model: ModelName) => findModel(model, { brought, environment, services, reach, facts: facts.of(model) })
 
-  function find(model: ModelName): ModelReadiness {
-    const own = brought.get(model)
-    const providerName = providerOf(model)
-    if (own !== undefined) {
-      const load = async () => (await import('./ai-sdk/provider.ts')).createAiSdkProvider(own, { providerName })
-      return { type: 'ready', provider: createLazyProvider(load) }
-    }
-    if (model === demoModel) return { type: 'ready', provider: createDemoProvider(demoOptions(environment)) }
-    const service = services.get(providerName)
-    if (service !== undefined) return service.find(model.slice(providerName.length + 1), environment)
-    return { type: 'unknown_model', message: unknown(model) }
+  /** A server on this machine that is asked, and does not answer, cannot be called. */
+  function isAway(model: ModelName): boolean {
+    const found = brought.has(model) ? null : reach(model)
+    return found !== null && local.isAway(found)
   }
+  const isCallable = (model: ModelName) => !isAway(model) && find(model).type === 'ready'
+  const chosen = () => chosenDefault(choice, reachAll())
+  const defaultModel = () => chosen() ?? localDefault(local.facts()) ?? demoModel
 
-  function unknown(model: ModelName): string {
-    const known = [demoModel, ...[...services.values()].map((service) => service.model), ...brought.keys()]
-    return `There is no model ${model}.${didYouMean(model, known)} There are: ${known.join(', ')}.`
+  return {
+    find,
+    defaultModel,
+    rotation: () => rotationOf(choice, isCallable),
+    async fallback(model, tried) {
+      const behind = fallbacksOf(choice, model, tried)
+      const next = behind.find((one) => isAway(one) || isCallable(one))
+      if (next !== undefined && isAway(next)) await local.look() // it may have been started since
+      return behind.find(isCallable) ?? null
+    },
+    async list() {
+      await local.look()
+      const names = [demoModel, ...brought.keys(), ...facts.names()]
+      const known = { names, brought: new Set(brought.keys()), factsOf: facts.of, defaultModel: defaultModel() }
+      return listModels({ ...known, reach: reachAll(), local })
+    },
+    async refresh() {
+      const [keys, read] = await Promise.all([credentials.refresh(), refreshed?.read() ?? done, local.look()])
+      onChanged()
+      if (!read.ok) onNotice?.(read.fault.message)
+      if (!keys.ok) return keys
+      for (const line of keys.value) onNotice?.(line)
+      return done
+    },
+    onChanged: (listener) => void listeners.push(listener),
+    look: local.look,
+    settleDefault: async () => (chosen() === null ? local.looked() : undefined),
+    close: local.close,
   }
-
-  return { find }
 }
 
-function demoOptions(environment: Environment) {
-  const asked = Number(environment['DEMO_PACE']?.trim() || '1')
-  return {
-    pace: Number.isFinite(asked) && asked >= 0 ? asked : 1,
-    sleep: async (delayMs: number, options: { readonly signal: AbortSignal }) => {
-      await delay(delayMs, undefined, options)
-    },
-  }
+function presetServices(): KnownServices {
+  const known = knownServices()
+  invariant(known.ok, 'our own services are well-formed')
+  return known.value
 }

@@ -1,0 +1,63 @@
+import { GivenFacts, ModelName, ProviderName, RotationEntry } from '@holdfast/protocol'
+import { z } from 'zod'
+
+/** What a person says of a provider, or of one of their own. */
+const ProviderConfig = z.strictObject({
+  title: z.string().min(1).max(100).optional().describe('As people call it.'),
+  baseUrl: z
+    .url({ protocol: /^https?$/, error: 'an address begins with http:// or https://' })
+    .optional()
+    .describe('Where it is called, with or without the version of its API. A provider of your own needs it.'),
+  api: z
+    .enum(['chat', 'responses', 'anthropic', 'google'])
+    .optional()
+    .describe('How it is spoken to: `chat`, unless it says otherwise.'),
+  keyName: z
+    .string()
+    .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'the name of a variable')
+    .optional()
+    .describe('The variable that holds its key. Without it, and without a stored key, none is sent.'),
+  headers: z
+    .record(
+      z.string().regex(/^[A-Za-z0-9-]+$/, 'the name of a header'),
+      z
+        .string()
+        .max(4096)
+        .regex(/^[\t\x20-\x7e\x80-\xff]*$/, 'a header is one line of plain characters'),
+    )
+    .optional()
+    .describe('Sent with every call.'),
+})
+
+/** A stop of the rotation: a model, or a model with the thinking level it gets there. */
+const RotationStop = z.union([ModelName, RotationEntry])
+
+/** Everything that can be configured. What is said more than once is said last by an option, before that by a variable. */
+export const Config = z.strictObject({
+  $schema: z.string().optional().describe('For editors.'),
+  model: ModelName.optional().describe('The model of sessions that name none.'),
+  titleModel: ModelName.optional().describe('Names sessions that nobody named, after their first turn.'),
+  compactionModel: ModelName.optional().describe('Writes summaries, where it holds what is to be summarised.'),
+  rotation: z.array(RotationStop).max(100).optional().describe('What `cycleModel` goes round.'),
+  fallbacks: z
+    .array(ModelName)
+    .max(100)
+    .optional()
+    .describe('Tried one after the other when a model is overloaded or out of reach.'),
+  localModels: z.boolean().optional().describe('Whether servers on this machine are asked for their models: true.'),
+  providers: z
+    .record(ProviderName, ProviderConfig)
+    .optional()
+    .describe('Providers of your own, or something else about one that is known.'),
+  models: z
+    .record(ModelName, GivenFacts)
+    .optional()
+    .describe('What you know better of a model, or of one of your own.'),
+})
+export type Config = z.infer<typeof Config>
+
+/** The same for editors and other programs. */
+export const configJsonSchema = (): object => ({
+  ...z.toJSONSchema(Config, { io: 'input' }),
+  title: 'Configuration of Holdfast',
+})

@@ -1,0 +1,115 @@
+import { execFileSync } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { configPath, readConfig } from './read-config.ts'
+
+let folder = ''
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'hf-config-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const path = () => configPath(folder)
+async function read(said: unknown) {
+  await writeFile(path(), typeof said === 'string' ? said : JSON.stringify(said))
+  return readConfig(path())
+}
+
+describe('the config file', () => {
+  it('need not be there', async () => {
+    expect(await readConfig(path())).toEqual({ ok: true, value: {} })
+    expect(await readConfig(join(folder, 'none', 'config.json'))).toEqual({ ok: true, value: {} })
+  })
+
+  it('says everything that can be configured', async () => {
+    const config = {
+      $schema: './config.schema.json',
+      model: 'anthropic/claude-opus-5-5',
+      titleModel: 'groq/small',
+      compactionModel: 'groq/small',
+      rotation: ['a/b', { model: 'c/d', thinkingLevel: 'high' }],
+      fallbacks: ['a/b'],
+      localModels: false,
+      providers: {
+        mybox: { title: 'Box', baseUrl: 'http://box:1', api: 'responses', keyName: 'BOX_KEY', headers: { 'x-a': 'b' } },
+      },
+      models: {
+        'mybox/one': { title: 'One', contextTokens: 9, price: { input: 1, output: 2 }, thinkingLevels: ['off'] },
+      },
+    }
+    expect(await read(config)).toEqual({ ok: true, value: config })
+    expect(await read(`\ufeff${JSON.stringify(config)}`)).toEqual({ ok: true, value: config })
+  })
+
+  it.each([
+    [{ modle: 'a/b' }, 'modle', "Did you mean 'model'?"],
+    [{ colour: 'red' }, 'colour', 'There are: $schema, model,'],
+    [{ model: 'claude' }, 'model', 'a model is named provider/model'],
+    [{ model: 7 }, 'model', 'expected string'],
+    [{ model: 'a/b\u202e' }, 'model', 'no hidden characters'],
+    [{ models: { 'a/b': { contextTokens: 1e12 } } }, 'models.a/b.contextTokens', '<='],
+    [{ localModels: 'no' }, 'localModels', 'expected boolean'],
+    [{ rotation: ['a/b', 'c'] }, 'rotation.1', 'a model is named provider/model'],
+    [{ rotation: [{ model: 'a/b', thinkingLevel: 'hihg' }] }, 'rotation.0.thinkingLevel', "Did you mean 'high'?"],
+    [
+      { rotation: [{ model: 'a/b', thinkingLevl: 'high' }] },
+      'rotation.0.thinkingLevl',
+      "Did you mean 'thinkingLevel'?",
+    ],
+    [{ providers: { mybox: { baseURL: 'http://a' } } }, 'providers.mybox.baseURL', "Did you mean 'baseUrl'?"],
+    [{ providers: { mybox: { baseUrl: 'ftp://a' } } }, 'providers.mybox.baseUrl', 'http:// or https://'],
+    [{ providers: { mybox: { api: 'chatt' } } }, 'providers.mybox.api', "Did you mean 'chat'?"],
+    [{ providers: { mybox: { keyName: 'not a name' } } }, 'providers.mybox.keyName', 'the name of a variable'],
+    [{ providers: { 'My Box': {} } }, 'providers.My Box', 'a provider is named by small letters'],
+    [{ providers: { mybox: { headers: { 'x-a': 'b\r\nx-c: d' } } } }, 'providers.mybox.headers.x-a', 'one line'],
+    [{ models: { 'a/b': { contextTokns: 5 } } }, 'models.a/b.contextTokns', "Did you mean 'contextTokens'?"],
+    [{ models: { 'a/b': { price: { input: -1, output: 1 } } } }, 'models.a/b.price.input', '>=0'],
+    [{ models: { 'a/b': { price: { in: 1 } } } }, 'models.a/b.price', ''],
+    [[], '', 'expected object'],
+  ])('%j is refused, with the place and what was meant', async (said, key, meant) => {
+    const refused = await read(said)
+    const message = refused.ok ? expect.fail('it was taken') : refused.fault.message
+    expect(refused).toMatchObject({ fault: { code: 'bad_config', details: { path: path() } } })
+    expect(message.startsWith(`${path()}: ${key}`), message).toBe(true)
+    expect(message).toContain(meant)
+  })
+
+  it('holds no keys, and one that is put there is not repeated', async () => {
+    const refused = await read({ providers: { mybox: { baseUrl: 'http://a', apiKey: 'sk-very-secret' } } })
+    const message = refused.ok ? expect.fail('it was taken') : refused.fault.message
+    expect(message).toContain('holdfast auth login mybox')
+    expect(JSON.stringify(refused)).not.toContain('sk-very-secret')
+  })
+
+  it('that is not JSON is refused with the place', async () => {
+    expect(await read('{\n  "model": "a/b" "rotation": []\n}')).toMatchObject({
+      fault: { code: 'bad_config', message: expect.stringMatching(/not JSON, from line 2 column \d+ on/) },
+    })
+    expect(await read('')).toMatchObject({ fault: { code: 'bad_config' } })
+  })
+
+  it('is only read: nothing in it is run, and no program beside it', async () => {
+    const mark = join(folder, 'ran')
+    const code = `import('node:fs').then((fs) => fs.writeFileSync(${JSON.stringify(mark)}, ''))`
+    for (const name of ['config.js', 'config.mjs', 'config.ts']) await writeFile(join(folder, name), code)
+    for (const said of [
+      code,
+      `(${code})`,
+      { providers: { mybox: { baseUrl: 'http://a', title: `$(touch ${mark})` } } },
+    ])
+      await read(said)
+    await expect(mkdir(mark)).resolves.toBeUndefined() // it was not there
+  })
+
+  it('that is a pipe is refused, and nobody waits for a writer', async () => {
+    execFileSync('mkfifo', [path()])
+    expect(await readConfig(path())).toMatchObject({ fault: { code: 'bad_config' } })
+  })
+
+  it('that is a directory, or far too long, is refused', async () => {
+    expect(await readConfig(folder)).toMatchObject({ fault: { code: 'bad_config' } })
+    expect(await read(' '.repeat(2 * 1024 * 1024))).toMatchObject({ fault: { code: 'bad_config' } })
+  })
+})

@@ -1,0 +1,134 @@
+import { type Fault, fault, ModelName, ok, type Result, refuse } from '@holdfast/protocol'
+import { type ConfigOptions, type Configured, layerConfig } from './config/layers.ts'
+import { configPath, readConfig } from './config/read-config.ts'
+import type { Environment, Home } from './home.ts'
+import { projectAsOf } from './providers/catalogue/catalogue.ts'
+import type { CatalogueFile } from './providers/catalogue/facts-by-model.ts'
+import { refreshCatalogue, refreshedPath } from './providers/catalogue/refresh-catalogue.ts'
+import { createRefreshedFacts } from './providers/catalogue/refreshed-facts.ts'
+import { createCredentials } from './providers/credentials/credentials.ts'
+import { credentialsPath } from './providers/credentials/credentials-file.ts'
+import type { BroughtModels } from './providers/find-model.ts'
+import { lookMsMax } from './providers/local/local-models.ts'
+import { createModels, type LookingModels } from './providers/models.ts'
+import { type KnownServices, knownServices } from './providers/services/known.ts'
+import { registerKeys } from './providers/services/register-keys.ts'
+
+export type HomeModelsParts = {
+  readonly environment: Environment
+  readonly home: Home
+  readonly options?: ConfigOptions | undefined
+  readonly extra?: BroughtModels | undefined
+  /** Hears what people should know of the files that are read. */
+  readonly onNotice: (sentence: string) => void
+}
+
+export type HomeModels = {
+  readonly models: LookingModels
+  readonly configured: Configured
+  /** Variables that hold the key of a provider. */
+  readonly keyNames: readonly string[]
+  /** The day to which the prices hold. */
+  readonly asOf: string
+}
+
+/**
+ * The models as a person configured them, with the keys they have. Servers on this machine are asked in the background:
+ * nothing waits for them until someone lists models, or a default depends on them. What cannot be so in the configuration
+ * opens nothing.
+ */
+export async function openModels({
+  environment,
+  home,
+  options = {},
+  extra,
+  onNotice,
+}: HomeModelsParts): Promise<Result<HomeModels>> {
+  const misnamed = misnamedModel(extra)
+  if (misnamed !== null) return refuse(misnamed)
+  const path = configPath(home.configDir)
+  const refreshed = createRefreshedFacts(refreshedPath(home.dataDir))
+  const credentials = createCredentials({ environment, file: credentialsPath(home.configDir) })
+  const [config, facts, keys] = await Promise.all([readConfig(path), refreshed.read(), credentials.refresh()])
+  if (!config.ok) return config
+  if (!facts.ok) return facts
+  // A file of keys that cannot be read is told where a key is missed: those of the environment can still be used.
+  for (const line of keys.ok ? keys.value : [keys.fault.message]) onNotice(line)
+
+  const layered = layerConfig({ file: { path, config: config.value }, environment, options })
+  if (!layered.ok) return layered
+  const configured = layered.value
+  const services = knownServices(configured.providers)
+  if (!services.ok) return refuse(inFile(path, services.fault))
+  registerKeys(environment, services.value)
+  const models = createModels({
+    environment,
+    extra,
+    credentials,
+    services: services.value,
+    choice: configured,
+    refreshed,
+    facts: configured.models,
+    lookMs: configured.localModels ? lookMsMax : 0,
+    onNotice,
+  })
+  const unknown = unknownModel(models, configured, path)
+  if (unknown !== null) return refuse(unknown)
+  void models.look() // never rejects
+  return ok({ models, configured, keyNames: keyNamesOf(services.value), asOf: refreshed.asOf() ?? projectAsOf })
+}
+
+/** Takes the facts of a file in place of those of the last refresh. */
+export async function takeCatalogue(
+  file: string,
+  { home, pid, nowMs }: { readonly home: Home; readonly pid: number; readonly nowMs: number },
+): Promise<Result<CatalogueFile>> {
+  const path = configPath(home.configDir)
+  const config = await readConfig(path)
+  if (!config.ok) return config
+  const services = knownServices(config.value.providers)
+  if (!services.ok) return refuse(inFile(path, services.fault))
+  const today = new Date(nowMs).toISOString().slice(0, 10)
+  const kept = refreshedPath(home.dataDir)
+  return refreshCatalogue({ path: file, services: [...services.value.keys()], today, kept, pid })
+}
+
+/** A model that a program brings under a name no session could have. */
+function misnamedModel(extra: BroughtModels = {}): Fault | null {
+  const name = Object.keys(extra).find((one) => !ModelName.safeParse(one).success)
+  if (name === undefined) return null
+  const key = 'models'
+  return fault(
+    'bad_config',
+    `The option models: '${name}' is no name of a model. Call it provider/model: own/${name}.`,
+    { key },
+  )
+}
+
+/** A model that was chosen, of a provider that does not exist: found now rather than at the first prompt. */
+function unknownModel(models: LookingModels, configured: Configured, file: string): Fault | null {
+  const { model, titleModel, compactionModel, rotation, fallbacks, from } = configured
+  const chosen: readonly (readonly [keyof Configured['from'], readonly (ModelName | undefined)[]])[] = [
+    ['model', [model]],
+    ['titleModel', [titleModel]],
+    ['compactionModel', [compactionModel]],
+    ['rotation', rotation.map((stop) => stop.model)],
+    ['fallbacks', fallbacks],
+  ]
+  for (const [key, names] of chosen) {
+    for (const name of names) {
+      const found = name === undefined ? null : models.find(name)
+      if (found?.type !== 'unknown_model') continue
+      const path = from[key]
+      const where = path === file ? `${path}: ${key}` : path // an option or a variable is its own name
+      return fault('unknown_model', `${where}: ${found.message}`, { model: name, path, key })
+    }
+  }
+  return null
+}
+
+const inFile = (path: string, { code, message, details }: Fault): Fault =>
+  fault(code, `${path}: ${message}`, { path, ...details })
+
+const keyNamesOf = (services: KnownServices): readonly string[] =>
+  [...services.values()].flatMap(({ keyNames }) => keyNames)

@@ -1,0 +1,13 @@
+import { GivenFacts, ModelName } from '@holdfast/protocol'
+import { z } from 'zod'
+
+export const FactsByModel = z.record(ModelName, GivenFacts)
+export type FactsByModel = { readonly [model: ModelName]: GivenFacts }
+
+/** A file of such facts: the project's own, and the one that a refresh leaves. */
+export const CatalogueFile = z.strictObject({
+  /** The day to which the prices hold. */
+  asOf: z.iso.date(),
+  models: FactsByModel,
+})
+export type CatalogueFile = z.infer<typeof CatalogueFile>

@@ -1,0 +1,302 @@
+import { once } from 'node:events'
+import { ModelList } from '@holdfast/protocol'
+import { createVirtualClock } from '@holdfast/testkit'
+import { describe, expect, it, vi } from 'vitest'
+import { createModels, type ModelsParts } from '../models.ts'
+import { knownServices } from '../services/known.ts'
+import { type LocalServer, replyJson, startLocalServer } from '../testing/local-server.ts'
+import { lookMsMax } from './local-models.ts'
+
+const shown: { readonly [model: string]: object } = {
+  'coder:7b': {
+    capabilities: ['completion', 'tools', 'thinking'],
+    parameters: 'temperature 0.7\nnum_ctx 8192',
+    model_info: { 'general.architecture': 'x', 'x.context_length': 131072 },
+  },
+  'seer:latest': { capabilities: ['completion', 'vision'], model_info: { 'y.context_length': 32768 } },
+  'embed:latest': { capabilities: ['embedding'] },
+  'far:cloud': { capabilities: ['completion', 'tools'], model_info: {} },
+}
+
+const startOllama = (answersOf: (path: string) => boolean = () => true): Promise<LocalServer> =>
+  startLocalServer(({ path, body }, reply) => {
+    if (!answersOf(path)) return
+    if (path === '/api/ps') return replyJson(reply, { models: [{ name: 'seer:latest', context_length: 4096 }] })
+    if (path === '/api/show') return replyJson(reply, shown[(body as { model: string }).model] ?? {})
+    const models = Object.keys(shown).map((name) => ({
+      name,
+      ...(name === 'far:cloud' && { remote_host: 'https://elsewhere.example' }),
+    }))
+    if (path === '/api/tags') return replyJson(reply, { models })
+    replyJson(reply, {}, 404)
+  })
+
+/** Nothing but the one server is asked: others of this machine are no part of the test. */
+const nobody = { lmstudio: { baseUrl: 'http://10.255.255.1' } }
+/** What is found does not depend on how busy the machine is that runs the tests. */
+const patientMs = 10_000
+type Given = Parameters<typeof knownServices>[0]
+const open = (environment: { [name: string]: string }, given: Given = {}, more: Partial<ModelsParts> = {}) => {
+  const services = knownServices({ ...nobody, ...given })
+  if (!services.ok) throw new Error(services.fault.message)
+  return createModels({ environment, services: services.value, lookMs: patientMs, ...more })
+}
+
+describe('an Ollama on this machine', () => {
+  it('is found without being named, and its models are listed with what it tells', async () => {
+    await using server = await startOllama()
+    const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` })
+    const listed = (await models.list()).models.filter(({ model }) => model.startsWith('ollama/'))
+    const unknown = { title: null, outputTokens: null, unusable: null }
+    const free = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+    expect(listed).toEqual([
+      {
+        ...unknown,
+        model: 'ollama/coder:7b',
+        contextTokens: 8192,
+        price: free,
+        takes: [],
+        tools: true,
+        thinkingLevels: ['off', 'low', 'medium', 'high'],
+        isDefault: true,
+      },
+      {
+        ...unknown,
+        model: 'ollama/seer:latest',
+        contextTokens: 4096,
+        price: free,
+        takes: ['image/png', 'image/jpeg'],
+        tools: false,
+        thinkingLevels: ['off'],
+      },
+      // What it passes on to another machine costs someone knows what.
+      {
+        ...unknown,
+        model: 'ollama/far:cloud',
+        contextTokens: null,
+        price: null,
+        takes: [],
+        tools: true,
+        thinkingLevels: ['off'],
+      },
+    ])
+    expect(models.find('ollama/coder:7b')).toMatchObject({ type: 'ready', contextTokens: 8192 })
+    expect(models.defaultModel()).toBe('ollama/coder:7b')
+    expect(server.asked.flatMap(({ headers }) => headers.authorization ?? [])).toEqual([])
+  })
+
+  it('is the default only once it was found, and where there is no key', async () => {
+    await using server = await startOllama()
+    const environment: { [name: string]: string } = { OLLAMA_HOST: `127.0.0.1:${server.port}` }
+    const models = open(environment)
+    expect(models.defaultModel()).toBe('demo/agent')
+    await models.refresh()
+    expect(models.defaultModel()).toBe('ollama/coder:7b')
+    environment['GROQ_API_KEY'] = 'key'
+    expect(models.defaultModel()).toMatch(/^groq\//)
+  })
+
+  it('that tells its models and no more is listed all the same', async () => {
+    await using server = await startOllama((path) => path === '/api/tags')
+    const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` }, {}, { lookMs: 2000 })
+    const listed = (await models.list()).models.filter(({ model }) => model.startsWith('ollama/'))
+    expect(listed.map(({ model, contextTokens, tools }) => [model, contextTokens, tools])).toEqual([
+      ['ollama/coder:7b', null, null],
+      ['ollama/seer:latest', null, null],
+      ['ollama/embed:latest', null, null],
+      ['ollama/far:cloud', null, null],
+    ])
+  })
+
+  it('that tells what cannot be is believed in the rest, and a name with hidden characters is none', async () => {
+    const names = ['\u001b]0;owned\u0007evil', 'rtl\u202egpj', 'tag\u{e0041}', 'nl\nline', 'ok:1']
+    await using server = await startLocalServer(({ path }, reply) => {
+      if (path === '/api/tags') return replyJson(reply, { models: names.map((name) => ({ name })) })
+      if (path === '/api/ps') return replyJson(reply, { models: [{ name: 'other', context_length: 'many' }] })
+      replyJson(reply, {
+        capabilities: ['completion', 'tools'],
+        parameters: 'num_ctx 99999999999999999999999',
+        model_info: { 'a.context_length': 1e308 },
+      })
+    })
+    const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` })
+    const list = ModelList.parse(await models.list())
+    expect(list.models.filter(({ model }) => model.startsWith('ollama/'))).toMatchObject([
+      { model: 'ollama/ok:1', contextTokens: null, tools: true, isDefault: true },
+    ])
+    expect(models.find('ollama/ok:1')).toMatchObject({ type: 'ready', contextTokens: undefined })
+  })
+
+  it('that never answers keeps nobody longer than it may', async () => {
+    await using server = await startOllama(() => false)
+    const clock = createVirtualClock()
+    const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` }, {}, { lookMs: lookMsMax, clock })
+    const listing = models.list()
+    await vi.waitFor(() => expect(server.asked).not.toEqual([]))
+    clock.advance(lookMsMax)
+    const { models: listed, providers } = await listing
+    expect(lookMsMax).toBeLessThan(300)
+    expect(clock.nextMs()).toBeNull()
+    expect(listed.filter(({ model }) => model.startsWith('ollama/'))).toEqual([])
+    expect(providers.find(({ provider }) => provider === 'ollama')).toMatchObject({
+      unusable: expect.stringContaining(`No Ollama answers at http://127.0.0.1:${server.port}`),
+    })
+  })
+
+  it('holds up neither finding nor closing while it is asked', async () => {
+    await using server = await startOllama(() => false)
+    const clock = createVirtualClock() // time does not pass: whoever waited for it would wait for ever
+    const choice = { model: 'demo/agent' }
+    const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` }, {}, { clock, choice })
+    const looking = models.look()
+    expect(models.find('ollama/anything')).toMatchObject({ type: 'ready' })
+    expect(await models.fallback('demo/agent', [])).toBeNull()
+    await models.settleDefault()
+    models.close()
+    await looking
+  })
+
+  it('is waited for where it may be the default', async () => {
+    await using server = await startOllama()
+    const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` })
+    await models.settleDefault()
+    expect(models.defaultModel()).toBe('ollama/coder:7b')
+    await models.settleDefault()
+    expect(server.asked.filter(({ path }) => path === '/api/tags')).toHaveLength(1)
+  })
+
+  it('that was started since is found before another takes its place', async () => {
+    await using server = await startOllama()
+    const choice = { fallbacks: ['ollama/coder:7b', 'demo/agent'] }
+    const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` }, {}, { choice })
+    expect(await models.fallback('anthropic/claude', [])).toBe('ollama/coder:7b')
+    expect(await models.fallback('anthropic/claude', ['ollama/coder:7b'])).toBe('demo/agent')
+    expect(server.asked.filter(({ path }) => path === '/api/tags')).toHaveLength(1)
+  })
+
+  it('is told of when it comes and when it goes, and not while nothing changes', async () => {
+    const server = await startOllama()
+    const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` })
+    let changes = 0
+    models.onChanged(() => changes++)
+    await models.look()
+    expect(changes).toBe(1)
+    await models.list()
+    expect(changes).toBe(1)
+    await server[Symbol.asyncDispose]()
+    await models.list()
+    expect(changes).toBe(2)
+    await models.refresh()
+    expect(changes).toBe(3) // keys may be others, whoever runs here
+  })
+
+  it('is asked once by all who want to know at the same time', async () => {
+    await using server = await startOllama()
+    const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` })
+    await Promise.all([models.list(), models.list(), models.refresh(), models.look()])
+    expect(server.asked.filter(({ path }) => path === '/api/tags')).toHaveLength(1)
+  })
+
+  it.each([
+    ['something else', (reply: Parameters<typeof replyJson>[0]) => replyJson(reply, { hello: 'world' })],
+    ['a page', (reply: Parameters<typeof replyJson>[0]) => void reply.end('<html>')],
+    ['an error', (reply: Parameters<typeof replyJson>[0]) => replyJson(reply, {}, 500)],
+    [
+      'another address',
+      (reply: Parameters<typeof replyJson>[0]) => void reply.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
+    ],
+  ])('that answers with %s is none', async (_, answer) => {
+    await using server = await startLocalServer((_asked, reply) => answer(reply))
+    const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` })
+    await models.look()
+    expect(models.defaultModel()).toBe('demo/agent')
+  })
+})
+
+describe('what runs elsewhere', () => {
+  it('is not asked, whatever a variable names', async () => {
+    const elsewhere = { OLLAMA_BASE_URL: 'http://192.0.2.1:11434', OLLAMA_HOST: '192.0.2.1' }
+    const models = open(elsewhere, {}, { clock: createVirtualClock() })
+    const { providers } = await models.list() // nobody is waited for: time does not pass
+    expect(providers.find(({ provider }) => provider === 'ollama')).toMatchObject({
+      endpoint: 'http://192.0.2.1:11434/v1',
+      unusable: null,
+    })
+  })
+
+  it('nobody is asked where a person does not want it', async () => {
+    await using server = await startOllama()
+    const models = createModels({ environment: { OLLAMA_HOST: `127.0.0.1:${server.port}` } })
+    await models.list()
+    expect(server.asked).toEqual([])
+  })
+})
+
+describe('another server on this machine', () => {
+  it.each(['vllm', 'mybox'])('tells its models as %s', async (name) => {
+    await using server = await startLocalServer((_, reply) =>
+      replyJson(reply, {
+        data: [{ id: 'org/model', max_model_len: 16384 }, { id: 'bare' }, { id: 'odd', max_model_len: 1e23 }],
+      }),
+    )
+    const models = open({}, { [name]: { baseUrl: server.url }, ollama: { baseUrl: 'http://10.255.255.1' } })
+    const listed = (await models.list()).models.filter(({ model }) => model.startsWith(`${name}/`))
+    expect(listed.map(({ model, contextTokens, price }) => [model, contextTokens, price])).toEqual([
+      [`${name}/org/model`, 16384, null],
+      [`${name}/bare`, null, null],
+      [`${name}/odd`, null, null],
+    ])
+    expect(server.asked.map(({ path }) => path)).toEqual(['/v1/models'])
+  })
+
+  it.each([401, 403])(
+    'that wants a key, and says %i, is there: we know no more of it, and give it none',
+    async (status) => {
+      await using server = await startLocalServer((_, reply) => replyJson(reply, { error: 'no key' }, status))
+      const choice = { rotation: [{ model: 'vllm/one' }], fallbacks: ['vllm/one'] }
+      const away = { ollama: { baseUrl: 'http://10.255.255.1' }, vllm: { baseUrl: server.url } }
+      const models = open({ VLLM_API_KEY: 'key-of-vllm' }, away, { choice })
+      const { providers } = await models.list()
+      expect(providers.find(({ provider }) => provider === 'vllm')).toMatchObject({
+        unusable: null,
+        keyFrom: { type: 'variable', name: 'VLLM_API_KEY' },
+      })
+      expect(models.rotation()).toEqual(choice.rotation)
+      expect(await models.fallback('demo/agent', [])).toBe('vllm/one')
+      expect(server.asked.flatMap(({ headers }) => headers.authorization ?? [])).toEqual([])
+    },
+  )
+
+  it('is not asked at a port where anything may run', async () => {
+    const models = open({}, { ollama: { baseUrl: 'http://10.255.255.1' } })
+    const { providers } = await models.list()
+    expect(providers.find(({ provider }) => provider === 'vllm')).toMatchObject({ unusable: null })
+  })
+
+  it('that went away can no longer be gone to', async () => {
+    const server = await startOllama()
+    const services = knownServices({ ...nobody, ollama: { baseUrl: server.url } })
+    if (!services.ok) throw new Error(services.fault.message)
+    const choice = { rotation: [{ model: 'ollama/coder:7b' }, { model: 'demo/agent' }], fallbacks: ['ollama/coder:7b'] }
+    const models = createModels({ environment: {}, services: services.value, choice, lookMs: patientMs })
+    await models.look()
+    expect(models.rotation()).toHaveLength(2)
+    expect(await models.fallback('demo/agent', [])).toBe('ollama/coder:7b')
+    await server[Symbol.asyncDispose]()
+    await models.look()
+    expect(models.rotation()).toEqual([{ model: 'demo/agent' }])
+    expect(await models.fallback('demo/agent', [])).toBeNull()
+  })
+})
+
+it('does not keep a program from ending', async () => {
+  const { spawn } = await import('node:child_process')
+  await using server = await startOllama(() => false)
+  const script = `
+    const { createModels } = await import(${JSON.stringify(new URL('../models.ts', import.meta.url).href)})
+    const models = createModels({ environment: { OLLAMA_HOST: '127.0.0.1:${server.port}' }, lookMs: 60_000 })
+    void models.look()
+    models.close()`
+  const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' })
+  expect((await once(child, 'exit'))[0]).toBe(0)
+})

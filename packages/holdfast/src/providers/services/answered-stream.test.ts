@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest'
+import { failedAt, saying } from '../ai-sdk/testing/answering.ts'
+import { createModels } from '../models.ts'
+import { answeredStream } from './answered-stream.ts'
+
+const json = { 'content-type': 'application/json; charset=utf-8' }
+const services = [
+  ['anthropic/claude', 'ANTHROPIC'],
+  ['openai/gpt-5', 'OPENAI'],
+  ['openai-chat/gpt-5', 'OPENAI'],
+  ['google/gemini', 'GEMINI'],
+  ['groq/llama', 'GROQ'],
+] as const
+
+async function failureOf(model: string, variables: string, body: string, headers: { [name: string]: string } = json) {
+  await using server = await saying(200, body, headers)
+  const environment = { [`${variables}_API_KEY`]: 'a-made-up-key-0123456789', [`${variables}_BASE_URL`]: server.url }
+  const found = createModels({ environment }).find(model)
+  if (found.type !== 'ready') throw new Error(found.message)
+  return (await failedAt(found.provider)).end
+}
+
+describe.each(services)('a document in place of the stream of %s', (model, variables) => {
+  it('is quoted where it is an error of the service, with what was sent in the detail', async () => {
+    const error = { message: 'no such thing', type: 'invalid_request_error' }
+    expect(await failureOf(model, variables, JSON.stringify({ error }))).toMatchObject({
+      fault: {
+        kind: 'passthrough',
+        message: expect.stringContaining(': no such thing.'),
+        detail: expect.stringContaining(JSON.stringify({ error })),
+      },
+      retryable: false,
+    })
+  })
+
+  it('that is a limit is obeyed as one', async () => {
+    const error = { message: 'slow down', code: 429 }
+    expect(await failureOf(model, variables, `\n[${JSON.stringify({ error })}]`)).toMatchObject({
+      fault: { kind: 'rate_limited' },
+      retryable: true,
+    })
+  })
+
+  it.each([
+    ['{"hello":"world","message":"welcome"}', json],
+    ['<!doctype html><title>Welcome</title>', { 'content-type': 'text/html' }],
+  ])('is somebody else’s where it is none, and its beginning is in the detail: %s', async (body, headers) => {
+    expect(await failureOf(model, variables, `${body}${' '.repeat(200_000)}`, headers)).toMatchObject({
+      fault: {
+        kind: 'raw_dump',
+        message: expect.stringContaining('is not the API of'),
+        detail: expect.stringContaining(body),
+      },
+      retryable: false,
+    })
+  })
+})
+
+it('leaves a stream as it is, also one that is called JSON, and an error', async () => {
+  for (const [body, init] of [
+    ['  \n', { headers: json }],
+    ['\ndata: {"a":1}\n\ndata: [DONE]\n\n', { headers: json }],
+    ['data: 1\n\n', { headers: { 'content-type': 'text/event-stream' } }],
+    ['{"error":{}}', { headers: json, status: 400 }],
+  ] as const)
+    expect(await (await answeredStream(new Response(body, init))).text()).toBe(body)
+})

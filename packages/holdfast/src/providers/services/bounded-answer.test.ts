@@ -1,0 +1,98 @@
+import type { ServerResponse } from 'node:http'
+import { type ErrorKind, limits } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { answering, failedAt } from '../ai-sdk/testing/answering.ts'
+import { createModels } from '../models.ts'
+import { boundedAnswer } from './bounded-answer.ts'
+
+const mebibyte = 1024 * 1024
+const tooMuch = 'VLLM sent more in one answer than can be taken in.'
+
+function providerAt(url: string) {
+  const found = createModels({ environment: { VLLM_BASE_URL: url } }).find('vllm/any')
+  return found.type === 'ready' ? found.provider : expect.fail(found.message)
+}
+
+/** Sends the same for as long as anybody listens, and tells how much that was. */
+function endless(status: number, type: string, piece: string) {
+  let sentBytes = 0
+  const closed = Promise.withResolvers<number>()
+  const send = (response: ServerResponse) => {
+    while (!response.destroyed) {
+      sentBytes += piece.length
+      if (!response.write(piece)) return void response.once('drain', () => send(response))
+    }
+  }
+  const start = () =>
+    answering((_request, response) => {
+      response.on('close', () => closed.resolve(sentBytes))
+      send(response.writeHead(status, { 'content-type': type }))
+    })
+  return { start, sentBytes: closed.promise }
+}
+
+const saying = (content: string) =>
+  `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content } }] })}\n\n`
+
+describe('an answer without an end', () => {
+  const stream = 'text/event-stream'
+  it.each<[string, number, string, string, ErrorKind, string, number]>([
+    [
+      'an error',
+      400,
+      'text/plain',
+      'x'.repeat(65_536),
+      'raw_dump',
+      'VLLM failed without a clear reason (HTTP 400).',
+      1,
+    ],
+    ['a line', 200, stream, 'data: xxxx'.repeat(10_000), 'raw_dump', tooMuch, 16],
+    ['an event of many lines', 200, stream, 'data: xxxx\n'.repeat(10_000), 'raw_dump', tooMuch, 16],
+    ['words', 200, stream, saying('y'.repeat(100_000)), 'raw_dump', tooMuch, 16],
+  ])('is given up, if it is %s', async (_what, status, type, piece, kind, message, mebibytes) => {
+    const { start, sentBytes } = endless(status, type, piece)
+    await using server = await start()
+    const { parts, end } = await failedAt(providerAt(server.url))
+    expect(end).toMatchObject({ fault: { kind, message: expect.stringContaining(message) }, retryable: false })
+    const said = parts.reduce((sum, part) => sum + (part.type === 'delta' ? part.text.length : 0), 0)
+    expect(said).toBeLessThanOrEqual(limits.answerCharsMax)
+    // What stands in the buffers of two sockets is beyond us.
+    expect(await sentBytes).toBeLessThan((mebibytes + 24) * mebibyte)
+  })
+})
+
+describe('an answer of many events', () => {
+  const bodyOf = (chunks: Iterable<string>) => {
+    const encoder = new TextEncoder()
+    const bytes = Array.from(chunks, (chunk) => encoder.encode(chunk))
+    return boundedAnswer(new Response(ReadableStream.from(bytes), { status: 200 }))
+  }
+  const event = (ends: string) => `data: ${'x'.repeat(mebibyte)}${ends}`
+
+  it.each([
+    ['whole', [event('\n\n')]],
+    ['with lines that end as on Windows', [event('\r\n\r\n')]],
+    ['cut before the end of each', [event(''), '\n\n']],
+    ['cut within the end of each', [event('\n'), '\n']],
+    ['cut within the end of each, as on Windows', [event('\r\n'), '\r\n']],
+  ])('is passed on as it is: %s', async (_how, chunks) => {
+    const sent = Array.from({ length: 20 }, () => chunks).flat()
+    expect((await bodyOf(sent).text()) === sent.join('')).toBe(true)
+  })
+
+  it('ends where one of them is too long', async () => {
+    const sent = [event('\n\n'), ...Array.from({ length: 17 }, () => event(''))]
+    await expect(bodyOf(sent).text()).rejects.toThrow('one event is longer than 16777216 bytes')
+  })
+
+  it('ends where they are too much together', async () => {
+    const sent = Array.from({ length: 257 }, () => event('\n\n'))
+    await expect(bodyOf(sent).body?.pipeTo(new WritableStream())).rejects.toThrow('one answer is longer than')
+  })
+})
+
+it('keeps what is said of an answer: its status, its headers, and that it has no body', async () => {
+  const answer = boundedAnswer(new Response('Slow.', { status: 429, headers: { 'retry-after': '7' } }))
+  expect([answer.status, answer.headers.get('retry-after'), await answer.text()]).toEqual([429, '7', 'Slow.'])
+  expect(boundedAnswer(new Response(null, { status: 204 })).body).toBeNull()
+})

@@ -1,57 +1,66 @@
-import type { ModelPart, SaidPart } from '@holdfast/core/ports'
+import type { ModelPart } from '@holdfast/core/ports'
+import { limits } from '@holdfast/protocol'
+import { TooMuchSaid } from './failure/too-much.ts'
+import { createOpenParts, grow, type Kind, type Meta } from './open-parts.ts'
 import type { StreamPart } from './open-stream.ts'
-import { withModel } from './said-by.ts'
+import { withNote } from './said-by.ts'
 import { isAsWritten, parseToolInput } from './tool-input.ts'
+import { isToolName, type ToolNames } from './tool-names.ts'
+import { unknownPartOf } from './unknown-part.ts'
+import { createUnsent } from './unsent.ts'
 
-type Meta = NonNullable<SaidPart['meta']>
-type Kind = Extract<ModelPart, { readonly type: 'delta' }>['kind']
-type OpenPart = { readonly part: number; readonly kind: Kind; readonly tool?: string; text: string; meta?: Meta }
 type ToolCall = Extract<StreamPart, { type: 'tool-call' }>
 
 export type AnswerOptions = {
   /** The name of ours that a service calls a tool by. */
-  readonly toolName: (wire: string) => string
+  readonly toolName: ToolNames['fromWire']
   /** The model, if it must be noted with what the service gives; null if any model may have that back. */
   readonly modelId: string | null
 }
 
+export type Answer = {
+  /** What a fragment of the stream adds. What we have no use for is kept with the part that is whole next. */
+  take(fragment: StreamPart): readonly ModelPart[]
+  /** Words the service began and never ended, once it said that it is done. Half-written calls are not among them. */
+  takeRest(): readonly ModelPart[]
+  hasCalls(): boolean
+  /** How many characters were said by now, arguments and all. */
+  saidChars(): number
+}
+
+/** What a part takes up beside its words: one without any is not free. */
+const partChars = 64
+
 /** Puts the fragments of one streamed answer together: numbers its parts and says each when it is whole. */
-export function createAnswer({ toolName, modelId }: AnswerOptions) {
-  const open = new Map<string, OpenPart>()
-  let partCount = 0
+export function createAnswer({ toolName, modelId }: AnswerOptions): Answer {
+  const parts = createOpenParts()
+  const { keep, noted } = createNotes(modelId)
+  /** The blocks that nobody has heard of: what is said in them is not said to anyone. */
+  const unknownBlocks = new Set<string>()
   let callCount = 0
+  let saidChars = 0
+  let partCount = 0
 
-  // What a service gives with a part belongs to the part as it was: one that had to be changed is kept without it.
-  // Of thinking the model is noted in any case: without it, nobody could tell later whose it was.
-  const noted = (kind: Kind, meta: Meta | undefined): { readonly meta?: Meta } => {
-    const isNoted = modelId !== null && (kind === 'thinking' || meta !== undefined)
-    const kept = isNoted ? withModel(meta, modelId) : meta
-    return kept === undefined ? {} : { meta: kept }
+  function count(chars: number): void {
+    saidChars += chars
+    if (saidChars + partCount * partChars > limits.answerCharsMax) {
+      throw new TooMuchSaid('answer', limits.answerCharsMax, 'characters')
+    }
   }
 
-  // A fragment whose start we never saw opens its part all the same: a sloppy service loses no words.
-  function partOf(kind: Kind, id: string, tool?: string): OpenPart {
-    const key = `${kind} ${id}`
-    const known = open.get(key)
-    if (known !== undefined) return known
-    const begun: OpenPart = { part: partCount++, kind, text: '', ...(tool !== undefined && { tool }) }
-    open.set(key, begun)
-    return begun
+  function countPart(): void {
+    partCount++
+    count(0)
   }
 
-  function grow(to: OpenPart, fragment: string, meta: Meta | undefined): readonly ModelPart[] {
-    to.text += fragment
-    keepMeta(to, meta)
-    if (fragment === '') return []
-    return [
-      { type: 'delta', part: to.part, kind: to.kind, text: fragment, ...(to.tool !== undefined && { tool: to.tool }) },
-    ]
+  function keepUnknown(value: { readonly [name: string]: unknown }): void {
+    if (value['type'] === 'content_block_start') unknownBlocks.add(String(value['index']))
+    const part = { type: 'unknown', value }
+    keep(part)
   }
 
-  function close(kind: 'text' | 'thinking', id: string, meta: Meta | undefined): readonly ModelPart[] {
-    const whole = partOf(kind, id)
-    open.delete(`${kind} ${id}`)
-    keepMeta(whole, meta)
+  function close(kind: 'text' | 'thinking', id: string, meta?: Meta): readonly ModelPart[] {
+    const whole = parts.end(kind, id, meta)
     // A signature without words must be kept: the service wants it back.
     if (whole.text === '' && whole.meta === undefined) return []
     const text = kind === 'text' ? whole.text.toWellFormed() : whole.text
@@ -61,64 +70,83 @@ export function createAnswer({ toolName, modelId }: AnswerOptions) {
 
   function call({ toolCallId, toolName: wire, input, providerMetadata }: ToolCall): readonly ModelPart[] {
     const tool = toolName(wire)
-    const whole = partOf('input', toolCallId, tool)
-    open.delete(`input ${toolCallId}`)
-    keepMeta(whole, providerMetadata)
+    const whole = parts.end('input', toolCallId, providerMetadata, tool)
     callCount++
-    const parsed = parseToolInput(input)
+    if (whole.text === '') count(input.length) // it was not written as it came
+    const parsed = isToolName(wire) ? parseToolInput(input) : { args: {}, malformed: 'the tool has no usable name' }
     const given = noted('input', isAsWritten(input, parsed) ? whole.meta : undefined)
     return [{ type: 'said', part: whole.part, said: { type: 'call', tool, ...parsed, ...given } }]
   }
 
-  return {
-    /** What a fragment of the stream adds. Kinds of fragment we have no use for add nothing. */
-    take(fragment: StreamPart): readonly ModelPart[] {
-      switch (fragment.type) {
-        case 'text-start':
-          return grow(partOf('text', fragment.id), '', fragment.providerMetadata)
-        case 'text-delta':
-          return grow(partOf('text', fragment.id), fragment.delta, fragment.providerMetadata)
-        case 'text-end':
-          return close('text', fragment.id, fragment.providerMetadata)
-        case 'reasoning-start':
-          return grow(partOf('thinking', fragment.id), '', fragment.providerMetadata)
-        case 'reasoning-delta':
-          return grow(partOf('thinking', fragment.id), fragment.delta, fragment.providerMetadata)
-        case 'reasoning-end':
-          return close('thinking', fragment.id, fragment.providerMetadata)
-        case 'tool-input-start':
-          if (fragment.providerExecuted) return []
-          return grow(partOf('input', fragment.id, toolName(fragment.toolName)), '', fragment.providerMetadata)
-        case 'tool-input-delta': {
-          const begun = open.get(`input ${fragment.id}`)
-          return begun === undefined ? [] : grow(begun, fragment.delta, fragment.providerMetadata)
-        }
-        case 'tool-call':
-          return fragment.providerExecuted ? [] : call(fragment)
-        default:
-          return []
+  const take = (fragment: StreamPart): readonly ModelPart[] => {
+    if ('delta' in fragment) count(fragment.delta.length)
+    else countPart()
+    switch (fragment.type) {
+      case 'text-start':
+      case 'reasoning-start':
+        unknownBlocks.delete(fragment.id)
+        return grow(parts.begin(kinds[fragment.type], fragment.id), '', fragment.providerMetadata)
+      case 'text-delta':
+      case 'reasoning-delta':
+        if (unknownBlocks.has(fragment.id)) break
+        return grow(parts.begin(kinds[fragment.type], fragment.id), fragment.delta, fragment.providerMetadata)
+      case 'text-end':
+      case 'reasoning-end':
+        return close(kinds[fragment.type], fragment.id, fragment.providerMetadata)
+      case 'tool-input-start':
+        if (fragment.providerExecuted) return []
+        return grow(parts.begin('input', fragment.id, toolName(fragment.toolName)), '', fragment.providerMetadata)
+      case 'tool-input-delta': {
+        const begun = parts.find('input', fragment.id)
+        return begun === undefined ? [] : grow(begun, fragment.delta, fragment.providerMetadata)
       }
+      case 'tool-call':
+        if (!fragment.providerExecuted) return call(fragment)
+        break
+      case 'error': {
+        const unknown = unknownPartOf(fragment.error)
+        if (unknown !== null) keepUnknown(unknown)
+        return []
+      }
+    }
+    keep(fragment)
+    return []
+  }
+
+  const takeRest = (): readonly ModelPart[] => {
+    const closed = parts.all().flatMap(({ kind, id }) => (kind === 'input' ? [] : close(kind, id)))
+    const { meta } = noted('text', undefined)
+    // What came after the last part has none to stand on: it gets one without words, which is not sent either.
+    return meta === undefined
+      ? closed
+      : [...closed, { type: 'said', part: parts.next(), said: { type: 'text', text: '', meta } }]
+  }
+
+  return { take, takeRest, hasCalls: () => callCount > 0, saidChars: () => saidChars }
+}
+
+/** What goes on record with a part: what the service gave with it, and what we note beside. */
+function createNotes(modelId: string | null) {
+  const unsent = createUnsent()
+  return {
+    keep: unsent.take,
+    // What a service gives with a part belongs to the part as it was: one that had to be changed is kept without it.
+    // Of thinking the model is noted in any case: without it, nobody could tell later whose it was.
+    noted(kind: Kind, meta: Meta | undefined): { readonly meta?: Meta } {
+      const fitting = meta && unsent.fit(meta)
+      const isNoted = modelId !== null && (kind === 'thinking' || meta !== undefined)
+      const kept = unsent.give()
+      const all = withNote(fitting, { ...(isNoted && { model: modelId }), ...(kept.length > 0 && { kept }) })
+      return all === undefined ? {} : { meta: all }
     },
-
-    /** Words the service began and never ended, once it said that it is done. Half-written calls are not among them. */
-    takeRest: (): readonly ModelPart[] =>
-      [...open].flatMap(([key, { kind }]) =>
-        kind === 'input' ? [] : close(kind, key.slice(kind.length + 1), undefined),
-      ),
-
-    hasCalls: () => callCount > 0,
   }
 }
 
-/** Metadata comes in pieces over the life of a part, by service; later pieces add to earlier ones. */
-function keepMeta(part: OpenPart, added: Meta | undefined): void {
-  if (added === undefined) return
-  const kept = part.meta ?? {}
-  const merged = Object.entries(added).map(([service, values]) => [
-    service,
-    { ...asObject(kept[service]), ...asObject(values) },
-  ])
-  part.meta = { ...kept, ...Object.fromEntries(merged) }
-}
-
-const asObject = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {})
+const kinds = {
+  'text-start': 'text',
+  'text-delta': 'text',
+  'text-end': 'text',
+  'reasoning-start': 'thinking',
+  'reasoning-delta': 'thinking',
+  'reasoning-end': 'thinking',
+} as const

@@ -54,7 +54,7 @@ it('ends exactly once, last, and never throws, whatever a service sends', async 
   await fc.assert(
     fc.asyncProperty(fragments, async (sent) => {
       const parts: ModelPart[] = []
-      const provider = createAiSdkProvider(modelOf(sent), { providerName: 'made-up' })
+      const provider = createAiSdkProvider(modelOf(sent), { title: 'made-up' })
       for await (const part of provider.stream(aRequest(), { signal: new AbortController().signal })) parts.push(part)
       expect(parts.flatMap(({ type }, index) => (type === 'end' ? [index] : []))).toEqual([parts.length - 1])
     }),

@@ -1,6 +1,6 @@
 import type { LanguageModelV3, LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import type { ModelPart, ModelRequest, Provider } from '@holdfast/core/ports'
-import { aRequest } from '@holdfast/testkit'
+import { aRequest, userSays } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createAiSdkProvider } from './provider.ts'
 
@@ -21,7 +21,7 @@ const modelOf = (doStream: LanguageModelV4['doStream']): LanguageModelV4 => ({
   doStream,
 })
 const streamOf = (...parts: readonly LanguageModelV4StreamPart[]) => ReadableStream.from(parts)
-const providerOf = (model: LanguageModelV3 | LanguageModelV4) => createAiSdkProvider(model, { providerName: 'made-up' })
+const providerOf = (model: LanguageModelV3 | LanguageModelV4) => createAiSdkProvider(model, { title: 'made-up' })
 
 async function collect(provider: Provider, request: ModelRequest = aRequest(), signal = new AbortController().signal) {
   const parts: ModelPart[] = []
@@ -30,32 +30,94 @@ async function collect(provider: Provider, request: ModelRequest = aRequest(), s
 }
 
 describe('AI SDK provider with any model', () => {
-  it('ignores fragments it does not know', async () => {
-    const strange = JSON.parse('{"type":"hologram","id":"1"}')
-    const parts = await collect(providerOf(modelOf(async () => ({ stream: streamOf(strange, finish('stop')) }))))
-    expect(parts).toEqual([
+  it('keeps what it has no use for with the part that is whole next, and is not led astray by it', async () => {
+    const source = { type: 'source' as const, sourceType: 'url' as const, id: 's1', url: 'https://a.test/' }
+    const own = { toolCallId: 'w1', toolName: 'web_search' }
+    const stream = streamOf(
+      { type: 'stream-start', warnings: [] },
+      { type: 'response-metadata', id: 'r1' },
+      { type: 'ping' },
+      { type: 'raw', rawValue: { secret: 1 } },
+      { type: 'tool-input-start', id: 'w1', toolName: 'web_search', providerExecuted: true },
+      { type: 'tool-input-delta', id: 'w1', delta: '{}' },
+      { type: 'tool-call', ...own, input: '{}', providerExecuted: true },
+      { type: 'tool-result', ...own, result: { found: 1 } },
+      { type: 'file', mediaType: 'image/png', data: { type: 'data', data: new Uint8Array([1, 2, 3]) } },
+      { type: 'text-delta', id: '1', delta: 'Look' },
+      { type: 'text-end', id: '1', providerMetadata: { made: { id: 't1' } } },
+      source,
+      JSON.parse('{"type":"hologram","id":"1"}'),
+      finish('stop'),
+    )
+    const parts = await collect(providerOf(modelOf(async () => ({ stream }))))
+    expect(parts.flatMap((part) => (part.type === 'said' ? [part.said] : []))).toEqual([
       {
-        type: 'end',
-        end: {
-          type: 'complete',
-          finish: 'stop',
-          usage: { input: 12, output: 3, cacheRead: 0, cacheWrite: 0, cost: null },
+        type: 'text',
+        text: 'Look',
+        meta: {
+          made: { id: 't1' },
+          holdfast: {
+            kept: [
+              { type: 'tool-call', ...own, input: '{}', providerExecuted: true },
+              { type: 'tool-result', ...own, result: { found: 1 } },
+              { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'AQID' } },
+            ],
+          },
         },
       },
+      { type: 'text', text: '', meta: { holdfast: { kept: [source, { type: 'hologram', id: '1' }] } } },
     ])
+    expect(parts.at(-1)).toEqual({
+      type: 'end',
+      end: {
+        type: 'complete',
+        finish: 'stop',
+        usage: { input: 12, output: 3, cacheRead: 0, cacheWrite: 0, cost: null },
+      },
+    })
+  })
+
+  it('sends nothing of that back', async () => {
+    const asked: Options[] = []
+    const model = modelOf(async (options) => {
+      asked.push(options)
+      return { stream: streamOf(finish('stop')) }
+    })
+    const meta = { made: { id: 't1' }, holdfast: { kept: [{ type: 'source', id: 's1' }] } }
+    const content = [
+      { type: 'text' as const, text: 'Look', meta },
+      { type: 'text' as const, text: '', meta: { holdfast: meta.holdfast } },
+    ]
+    await collect(providerOf(model), aRequest({ messages: [userSays('go'), { role: 'assistant', content }] }))
+    expect(asked[0]?.prompt.at(-1)).toEqual({
+      role: 'assistant',
+      content: [{ type: 'text', text: 'Look', providerOptions: { made: { id: 't1' } } }],
+    })
+  })
+
+  it('bounds what it keeps, and counts what it has no room for or cannot write down', async () => {
+    const data = 'A'.repeat(40_000)
+    const large = { type: 'file' as const, mediaType: 'image/png', data: { type: 'data' as const, data } }
+    const round = JSON.parse('{"type":"ring"}')
+    round.self = round
+    const stream = streamOf(large, large, round, finish('stop'))
+    const [part] = await collect(providerOf(modelOf(async () => ({ stream }))))
+    expect(part).toMatchObject({ said: { meta: { holdfast: { kept: [large, { type: 'omitted', count: 2 }] } } } })
   })
 
   it('puts metadata together that comes in pieces over the life of a part', async () => {
+    const exact = ' \u0000é\u{1f600}\ud800+/== '
     const stream = streamOf(
       { type: 'reasoning-start', id: '1', providerMetadata: { made: { id: 'r1' } } },
-      { type: 'reasoning-delta', id: '1', delta: 'hm' },
+      { type: 'reasoning-delta', id: '1', delta: 'hm', providerMetadata: { made: { signature: exact } } },
       { type: 'reasoning-end', id: '1', providerMetadata: { made: { encrypted: 'x==' }, other: { n: 1 } } },
       finish('stop'),
     )
+    const made = { id: 'r1', signature: exact, encrypted: 'x==' }
     expect((await collect(providerOf(modelOf(async () => ({ stream })))))[1]).toEqual({
       type: 'said',
       part: 0,
-      said: { type: 'thinking', text: 'hm', meta: { made: { id: 'r1', encrypted: 'x==' }, other: { n: 1 } } },
+      said: { type: 'thinking', text: 'hm', meta: { made, other: { n: 1 } } },
     })
   })
 
@@ -226,8 +288,22 @@ describe('AI SDK provider with any model', () => {
           { role: 'system' },
           { role: 'user', content: [{ type: 'file', filename: 'a.png', data: new Uint8Array([1]) }] },
         ],
-        providerOptions: { anthropic: { thinking: { type: 'enabled', budgetTokens: 2_048 } } },
+        providerOptions: { anthropic: { thinking: { type: 'enabled', budgetTokens: 3_200 } } },
       },
+    ])
+    const known = { title: 'made-up', thinkingLevels: ['off'] as const, outputTokens: 9_000 }
+    await collect(createAiSdkProvider(model, known), request)
+    expect(asked[1]).toMatchObject({ maxOutputTokens: 9_000, providerOptions: { anthropic: { includePings: true } } })
+    expect(asked[1]).not.toHaveProperty('providerOptions.anthropic.thinking')
+    // The same rule as for every budget: a share of what the model says at most, and the rest is for the answer.
+    await collect(createAiSdkProvider(model, { title: 'made-up', outputTokens: 20_000 }), request)
+    await collect(providerOf(model), { ...request, thinkingLevel: 'off' })
+    expect(asked.slice(2)).toMatchObject([
+      {
+        maxOutputTokens: 18_000,
+        providerOptions: { anthropic: { thinking: { type: 'enabled', budgetTokens: 2_000 } } },
+      },
+      { providerOptions: { anthropic: { thinking: { type: 'disabled' } } } },
     ])
   })
 })

@@ -1,8 +1,8 @@
 import type { ModelPart, Provider, SaidPart } from '@holdfast/core/ports'
 import type { ModelName } from '@holdfast/protocol'
-import { validateHistory } from '@holdfast/testkit'
+import { type AnyBlock, validateHistory } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Said, type ServiceUnderTest, services } from './testing/services.ts'
+import { type ServiceUnderTest, services } from './testing/services.ts'
 import { createStory } from './testing/story.ts'
 
 type Story = ReturnType<typeof createStory>
@@ -10,13 +10,13 @@ type Running = Awaited<ReturnType<ServiceUnderTest['start']>>
 /** Who speaks in a story: a model, and a way to have it say something. */
 type Speaker = {
   readonly model: ModelName
-  says(...said: readonly Said[]): Promise<readonly SaidPart[]>
-  cut(events: number, ...said: readonly Said[]): Promise<void>
+  says(...said: readonly AnyBlock[]): Promise<readonly SaidPart[]>
+  cut(events: number, ...said: readonly AnyBlock[]): Promise<void>
 }
 
-const think = (text: string, opaque = `opaque+/= ${text}`): Said => ({ type: 'think', text, opaque })
-const say = (text: string, opaque = `sig ${text}`): Said => ({ type: 'say', text, opaque })
-const call = (tool: string, args: object = { command: 'ls' }, opaque?: string): Said => ({
+const think = (text: string, opaque = `opaque+/= ${text}`): AnyBlock => ({ type: 'think', text, opaque })
+const say = (text: string, opaque = `sig ${text}`): AnyBlock => ({ type: 'say', text, opaque })
+const call = (tool: string, args: object = { command: 'ls' }, opaque?: string): AnyBlock => ({
   type: 'call',
   tool,
   args: { ...args },

@@ -1,15 +1,16 @@
 import type { AssistantPart, RequestMessage, UserPart } from '@holdfast/core/ports'
 import { aRequest, userSays } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { dialectOf } from './dialect.ts'
+import { guessDialect } from './dialect/dialect-of.ts'
 import { type FileBytes, toPrompt } from './prompt.ts'
 import { createToolNames } from './tool-names.ts'
 
 const prompt = (messages: readonly RequestMessage[], provider = 'anthropic.messages', system = '') =>
   toPrompt(aRequest({ messages, system }), {
-    dialect: dialectOf({ provider }),
+    dialect: guessDialect({ provider }),
     modelId: 'model-1',
-    names: createToolNames([], dialectOf({ provider }).toolNames),
+    takes: null,
+    names: createToolNames([], guessDialect({ provider }).names.tools),
     filePart: (file: FileBytes) => ({ type: 'file' as const, ...file }),
   })
 const assistant = (...content: readonly AssistantPart[]): RequestMessage => ({ role: 'assistant', content })

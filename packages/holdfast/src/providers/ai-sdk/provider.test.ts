@@ -10,9 +10,8 @@ const modelId = 'claude-sonnet-4-5'
 
 const providerFor = (url: string, options: Partial<AiSdkProviderOptions> = {}): Provider =>
   createAiSdkProvider(createAnthropic({ apiKey: key, baseURL: `${url}/v1` })(modelId), {
-    providerName: 'anthropic',
+    title: 'anthropic',
     keyName: 'ANTHROPIC_API_KEY',
-    keys: [key],
     ...options,
   })
 
@@ -177,7 +176,7 @@ describe('AI SDK provider against Anthropic’s stream', () => {
     })
     const price = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 }
     const end = endOf(await collect(providerFor(server.url, { price }), ask('go')))
-    expect(end?.type === 'complete' && end.usage.cost).toBeCloseTo(3 + 1.5 + 0.3)
+    expect(end?.type === 'complete' && end.usage?.cost).toBeCloseTo(3 + 1.5 + 0.3)
   })
 
   it('sends the thinking level, the tools and the key', async () => {

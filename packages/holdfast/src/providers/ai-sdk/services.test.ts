@@ -1,7 +1,8 @@
 import type { ModelEnd, ModelPart, ModelRequest, Provider, RequestMessage, SaidPart } from '@holdfast/core/ports'
+import type { AnyBlock } from '@holdfast/testkit'
 import { describeProvider } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { askOf, type Said, type Scripted, type ServiceUnderTest, services } from './testing/services.ts'
+import { askOf, type Scripted, type ServiceUnderTest, services } from './testing/services.ts'
 
 const named = services.map((service) => [service.name, service] as const)
 const serviceOf = (name: string): ServiceUnderTest => {
@@ -35,7 +36,7 @@ function withRound(request: ModelRequest, said: readonly SaidPart[]): ModelReque
   return { ...request, messages: JSON.parse(JSON.stringify(messages)) }
 }
 
-const long: readonly Said[] = [{ type: 'say', text: 'Wait for it' }]
+const long: readonly AnyBlock[] = [{ type: 'say', text: 'Wait for it' }]
 
 describe.each(named)('%s', (_name, service) => {
   describeProvider(service.name, async () => {
@@ -75,7 +76,7 @@ describe.each(named)('the stream of %s', (name, service) => {
   afterEach(() => server.close())
   const thinks = name !== 'openai-chat'
 
-  const round: readonly Said[] = [
+  const round: readonly AnyBlock[] = [
     { type: 'think', text: 'é  \u{1f600}\n ', opaque: 'opaque+/= 1' },
     { type: 'say', text: 'Look:', opaque: 'opaque+/= 2' },
     { type: 'call', tool: 'shell', args: { command: 'ls' }, opaque: 'opaque+/= 3' },

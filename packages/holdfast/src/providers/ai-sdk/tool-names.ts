@@ -1,4 +1,8 @@
+import { clip, escapeLine } from '@holdfast/protocol'
+
 const nameCharsMax = 64
+/** No service takes a longer one. */
+const calledCharsMax = 128
 
 /** The names of the tools a request offers, as the service takes them and back again. */
 export type ToolNames = {
@@ -22,9 +26,12 @@ export function createToolNames(offered: readonly string[], pattern: RegExp): To
   const back = new Map([...wire].map(([name, spelled]) => [spelled, name]))
   return {
     toWire: (name) => wire.get(name) ?? spell(name, pattern),
-    fromWire: (name) => back.get(name) ?? name,
+    fromWire: (name) => back.get(name) ?? (isToolName(name) ? name : escapeLine(clip(name, nameCharsMax))),
   }
 }
+
+/** Whether what a model calls can be the name of a tool at all, whether or not there is one. */
+export const isToolName = (name: string): boolean => name.length <= calledCharsMax && escapeLine(name) === name
 
 function spell(name: string, pattern: RegExp): string {
   if (pattern.test(name)) return name

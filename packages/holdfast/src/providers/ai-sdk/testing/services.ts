@@ -1,40 +1,23 @@
 import type { ModelRequest, Provider } from '@holdfast/core/ports'
 import type { ModelName } from '@holdfast/protocol'
 import {
-  type AnswerBlock,
+  type AnyBlock,
+  type AnyStrictServer,
   aRequest,
-  type ChatBlock,
   type Detour,
-  type GeminiBlock,
   type HistoryProvider,
-  type ResponsesBlock,
-  type StrictServer,
-  startAnthropicServer,
-  startGeminiServer,
-  startOpenAiChatServer,
-  startOpenAiResponsesServer,
+  strictServices,
   userSays,
 } from '@holdfast/testkit'
 import { createModels } from '../../models.ts'
 
-/** A piece of an answer that every service can give in its own form. `opaque` is what it wants back with it. */
-export type Said =
-  | { readonly type: 'think'; readonly text: string; readonly opaque: string }
-  | { readonly type: 'say'; readonly text: string; readonly opaque?: string }
-  | {
-      readonly type: 'call'
-      readonly tool: string
-      readonly args: { readonly [key: string]: unknown }
-      readonly opaque?: string
-    }
-
 export type Scripted = {
-  readonly said: readonly Said[]
+  readonly said: readonly AnyBlock[]
   readonly stopReason?: string
   readonly after?: { readonly events: number; readonly detour: Detour }
 }
 
-type Running = Pick<StrictServer<unknown>, 'url' | 'requests' | 'received' | 'close'> & {
+type Running = Omit<AnyStrictServer, 'answer'> & {
   /** Adds an answer to the end of the script. */
   says(scripted: Scripted): void
   drops(): void
@@ -52,35 +35,19 @@ export type ServiceUnderTest = {
   provider(url: string, model?: ModelName): Provider
 }
 
-type AnyAnswer<Block> =
-  | {
-      readonly type: 'message'
-      readonly content: readonly Block[]
-      readonly stopReason?: string
-      readonly after?: NonNullable<Scripted['after']>
+/** The strict server of a service, whose answers are told in words that all of them understand. */
+const strict = (name: HistoryProvider): Pick<ServiceUnderTest, 'name' | 'firstWords' | 'start'> => ({
+  name,
+  firstWords: strictServices[name].firstWords,
+  async start() {
+    const { answer, ...server } = await strictServices[name].start()
+    return {
+      ...server,
+      says: ({ said, ...rest }) => answer({ type: 'message', content: said, ...rest }),
+      drops: () => answer({ type: 'drop' }),
     }
-  | { readonly type: 'drop' }
-
-async function running<Block>(
-  start: () => Promise<StrictServer<AnyAnswer<Block>>>,
-  blocksOf: (said: readonly Said[]) => readonly Block[],
-): Promise<Running> {
-  const server = await start()
-  return {
-    url: server.url,
-    requests: server.requests,
-    received: server.received,
-    close: server.close,
-    says: ({ said, stopReason, after }) =>
-      server.answer({
-        type: 'message',
-        content: blocksOf(said),
-        ...(stopReason !== undefined && { stopReason }),
-        ...(after && { after }),
-      }),
-    drops: () => server.answer({ type: 'drop' }),
-  }
-}
+  },
+})
 
 function providerAt(model: ModelName, environment: { readonly [name: string]: string }): Provider {
   const readiness = createModels({ environment }).find(model)
@@ -89,67 +56,46 @@ function providerAt(model: ModelName, environment: { readonly [name: string]: st
 }
 
 const anthropic: ServiceUnderTest = {
-  name: 'anthropic',
+  ...strict('anthropic'),
   model: 'anthropic/claude-sonnet-4-5',
   others: ['anthropic/claude-haiku-4-5'],
-  firstWords: 4,
-  start: () =>
-    running<AnswerBlock>(startAnthropicServer, (said) =>
-      said.map((one) => {
-        if (one.type === 'think') return { type: 'thinking', thinking: one.text, signature: one.opaque }
-        if (one.type === 'say') return { type: 'text', text: one.text }
-        return { type: 'tool_use', name: one.tool, input: one.args }
-      }),
-    ),
   provider: (url, model = anthropic.model) => providerAt(model, { ANTHROPIC_API_KEY: 'key', ANTHROPIC_BASE_URL: url }),
 }
 
 const openAiChat: ServiceUnderTest = {
-  name: 'openai-chat',
+  ...strict('openai-chat'),
   model: 'openai-chat/gpt-4.1',
-  others: ['openai-chat/gpt-5'],
-  firstWords: 2,
-  start: () =>
-    running<ChatBlock>(startOpenAiChatServer, (said) =>
-      said.flatMap((one): ChatBlock[] => {
-        if (one.type === 'think') return [] // this API keeps its reasoning to itself
-        if (one.type === 'say') return [{ type: 'text', text: one.text }]
-        return [{ type: 'tool_call', name: one.tool, input: one.args }]
-      }),
+  others: [
+    'openai-chat/gpt-5',
+    'vllm/llama',
+    'mistral/mistral-large',
+    'deepseek/deepseek-v4',
+    'groq/any',
+    'openrouter/any',
+  ],
+  provider: (url, model = openAiChat.model) =>
+    providerAt(
+      model,
+      Object.fromEntries(
+        ['OPENAI', 'VLLM', 'MISTRAL', 'DEEPSEEK', 'GROQ', 'OPENROUTER'].flatMap((name) => [
+          [`${name}_API_KEY`, 'key'],
+          [`${name}_BASE_URL`, url],
+        ]),
+      ),
     ),
-  provider: (url, model = openAiChat.model) => providerAt(model, { OPENAI_API_KEY: 'key', OPENAI_BASE_URL: url }),
 }
 
 const openAiResponses: ServiceUnderTest = {
-  name: 'openai-responses',
+  ...strict('openai-responses'),
   model: 'openai/gpt-5',
   others: ['openai/gpt-4.1', 'openai/gpt-5.2'],
-  firstWords: 3,
-  start: () =>
-    running<ResponsesBlock>(startOpenAiResponsesServer, (said) =>
-      said.map((one) => {
-        if (one.type === 'think') return { type: 'reasoning', summary: one.text.split('|'), encrypted: one.opaque }
-        if (one.type === 'say') return { type: 'message', text: one.text }
-        return { type: 'function_call', name: one.tool, input: one.args }
-      }),
-    ),
   provider: (url, model = openAiResponses.model) => providerAt(model, { OPENAI_API_KEY: 'key', OPENAI_BASE_URL: url }),
 }
 
 const gemini: ServiceUnderTest = {
-  name: 'gemini',
+  ...strict('gemini'),
   model: 'google/gemini-3-pro-preview',
   others: ['google/gemini-2.5-flash', 'google/gemini-3-flash-preview'],
-  firstWords: 1,
-  start: () =>
-    running<GeminiBlock>(startGeminiServer, (said) =>
-      said.map((one) => {
-        if (one.type === 'think') return { type: 'thought', text: one.text, signature: one.opaque }
-        const signed = one.opaque === undefined ? {} : { signature: one.opaque }
-        if (one.type === 'say') return { type: 'text', text: one.text, ...signed }
-        return { type: 'call', name: one.tool, args: one.args, ...signed }
-      }),
-    ),
   provider: (url, model = gemini.model) => providerAt(model, { GEMINI_API_KEY: 'key', GEMINI_BASE_URL: url }),
 }
 

@@ -3,11 +3,13 @@ import { LoadAPIKeyError } from '@ai-sdk/provider'
 import type { ModelPart } from '@holdfast/core/ports'
 import { type AnthropicAnswer, aRequest, startAnthropicServer } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
+import { keyMark } from '../../../platform/known-keys.ts'
+import { createAiSdkProvider } from '../provider.ts'
 import { failureOf } from './failure.ts'
-import { createAiSdkProvider } from './provider.ts'
 
 const key = 'sk-ant-secret-0123456789'
-const service = { providerName: 'anthropic', keyName: 'ANTHROPIC_API_KEY', keys: [key] }
+const options = { title: 'anthropic', keyName: 'ANTHROPIC_API_KEY' }
+const service = { title: 'Anthropic', modelId: 'claude', keyName: 'ANTHROPIC_API_KEY' }
 const now = Date.parse('2026-11-15T12:00:00Z')
 
 async function failureAt(url: string) {
@@ -15,7 +17,7 @@ async function failureAt(url: string) {
   const clock = { now: () => now, after: () => () => undefined }
   const parts: ModelPart[] = []
   const { signal } = new AbortController()
-  for await (const part of createAiSdkProvider(model, { ...service, clock }).stream(aRequest(), { signal }))
+  for await (const part of createAiSdkProvider(model, { ...options, clock }).stream(aRequest(), { signal }))
     parts.push(part)
   const [only] = parts
   if (parts.length !== 1 || only?.type !== 'end' || only.end.type !== 'failed') throw new Error('not a plain failure')
@@ -36,27 +38,57 @@ const error = (status: number, message: string, headers = {}): AnthropicAnswer =
 
 describe('a failed call', () => {
   it.each([
-    [401, 'rejected_key', false, 'Anthropic rejected the key. Check ANTHROPIC_API_KEY, then continue.'],
+    [401, 'rejected_key', false, 'Anthropic rejected the key (HTTP 401). Check ANTHROPIC_API_KEY, then continue.'],
+    [
+      402,
+      'passthrough',
+      false,
+      'The account at Anthropic has nothing left to pay with (HTTP 402). Add credit there or choose another model, then continue.',
+    ],
     [
       403,
       'auth_failed',
       false,
-      'Anthropic does not allow this key to do that (HTTP 403). Use a key with access to the model, or another model.',
+      'Anthropic does not allow this key to use claude-sonnet-4-5 (HTTP 403): why not. Use a key with access or another model, then continue.',
     ],
-    [429, 'rate_limited', true, 'Anthropic limits how much it is asked. Wait a little, then continue.'],
-    [529, 'rate_limited', true, 'Anthropic is overloaded. Wait a little, then continue.'],
+    [
+      404,
+      'passthrough',
+      false,
+      'Anthropic has no model claude-sonnet-4-5 (HTTP 404): why not. Choose another model, then continue.',
+    ],
+    [
+      413,
+      'passthrough',
+      false,
+      'The conversation is longer than claude-sonnet-4-5 takes (HTTP 413). Compact it, then continue.',
+    ],
+    [429, 'rate_limited', true, 'Anthropic limits how much it is asked (HTTP 429). Wait a little, then continue.'],
+    [
+      503,
+      'passthrough',
+      true,
+      'Anthropic is overloaded (HTTP 503). Wait a little or choose another model, then continue.',
+    ],
+    [
+      529,
+      'rate_limited',
+      true,
+      'Anthropic is overloaded (HTTP 529). Wait a little or choose another model, then continue.',
+    ],
     [
       400,
       'passthrough',
       false,
-      'Anthropic could not answer (HTTP 400): why not. Change the request or the model, then continue.',
+      'Anthropic refused the request (HTTP 400): why not. Change the request or the model, then continue.',
     ],
     [
-      500,
+      408,
       'passthrough',
-      true,
-      'Anthropic could not answer (HTTP 500): why not. Change the request or the model, then continue.',
+      false,
+      'Anthropic refused the request (HTTP 408): why not. Change the request or the model, then continue.',
     ],
+    [500, 'passthrough', true, 'Anthropic failed (HTTP 500): why not. Continue to try again.'],
   ])('with status %i is %s', async (status, kind, retryable, message) => {
     const failed = await failureOn(error(status, 'why not'))
     expect(failed).toMatchObject({ fault: { kind, message }, retryable, retryAfterMs: null })
@@ -66,9 +98,20 @@ describe('a failed call', () => {
   it('with a page instead of a reason is a raw dump, and the page is in the detail', async () => {
     const failed = await failureOn({ type: 'page', status: 502, body: '<html>bad gateway</html>' })
     expect(failed).toMatchObject({
-      fault: { kind: 'raw_dump', detail: expect.stringContaining('<html>') },
+      fault: {
+        kind: 'raw_dump',
+        message: 'Anthropic failed without a clear reason (HTTP 502). Continue to try again; the log has what it sent.',
+        detail: expect.stringContaining('<html>'),
+      },
       retryable: true,
     })
+  })
+
+  it('keeps the id the service gave the call, for whoever asks it what happened', async () => {
+    const { fault } = await failureOn(error(500, 'broken', { 'request-id': 'req_011', 'cf-ray': 'abc-FRA' }))
+    expect(fault.detail).toContain('request-id: req_011')
+    const { fault: other } = await failureOn(error(500, 'broken', { 'cf-ray': 'abc-FRA' }))
+    expect(other.detail).toContain('cf-ray: abc-FRA')
   })
 
   it('is unreachable when the connection is dropped, or nobody listens', async () => {
@@ -94,7 +137,9 @@ describe('a failed call', () => {
     ['0.5', 500],
     ['Sun, 15 Nov 2026 12:00:30 GMT', 30_000],
     ['Sun, 15 Nov 2026 11:00:00 GMT', 0],
+    ['9'.repeat(400), 7 * 24 * 3_600_000],
     ['soon', null],
+    ['-3', null],
   ])('obeys Retry-After: %s', async (value, ms) => {
     expect((await failureOn(error(429, 'slow down', { 'retry-after': value }))).retryAfterMs).toBe(ms)
   })
@@ -102,7 +147,7 @@ describe('a failed call', () => {
   it('shows no key, in the sentence or in the detail', async () => {
     const { fault } = await failureOn(error(400, `bad key ${key} and Bearer abcdefgh12345678`))
     expect(JSON.stringify(fault)).not.toMatch(/secret|abcdefgh/)
-    expect(fault.message).toContain('[key]')
+    expect(fault.message).toContain(keyMark)
   })
 
   it('shows no part of a key that stands where the quotation ends', async () => {
@@ -118,7 +163,7 @@ describe('a failed call', () => {
 
   it('without a key is auth_failed', () => {
     const missing = new LoadAPIKeyError({ message: 'API key is missing' })
-    expect(failureOf(missing, service, now)).toMatchObject({
+    expect(failureOf(missing, { service, now })).toMatchObject({
       fault: {
         kind: 'auth_failed',
         message: 'There is no usable key for Anthropic. Set ANTHROPIC_API_KEY, then continue.',
@@ -135,6 +180,6 @@ describe('a failed call', () => {
     [new Error('')],
     [Object.assign(new Error('x'), { cause: null })],
   ])('can be anything at all (%s), and still gives a sentence', (thrown) => {
-    expect(failureOf(thrown, service, now).fault.message).toMatch(/^Anthropic .*\.$/)
+    expect(failureOf(thrown, { service, now }).fault.message).toMatch(/^Anthropic .*\.$/)
   })
 })

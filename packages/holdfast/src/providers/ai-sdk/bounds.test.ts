@@ -1,0 +1,93 @@
+import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import { limits } from '@holdfast/protocol'
+import { aRequest } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { createAiSdkProvider } from './provider.ts'
+import { collect } from './testing/collect.ts'
+import { madeUpModel } from './testing/made-up-model.ts'
+
+const streamOf = (...parts: readonly LanguageModelV4StreamPart[]) => ReadableStream.from(parts)
+const finish: LanguageModelV4StreamPart = {
+  type: 'finish',
+  finishReason: { unified: 'stop', raw: undefined },
+  usage: {
+    inputTokens: { total: 12, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
+    outputTokens: { total: 3, text: undefined, reasoning: undefined },
+  },
+}
+const partsOf = async (stream: ReadableStream<LanguageModelV4StreamPart>) =>
+  (await collect(createAiSdkProvider(madeUpModel(stream), { title: 'made-up' }), aRequest())).parts
+
+describe('the bounds of an answer', () => {
+  it('keeps a record small, however many sources an answer names, beside it and in its metadata', async () => {
+    const url = 'https://example.com/a-page-of-some-length'
+    const sources = Array.from({ length: 100_000 }, (_, id) => ({
+      type: 'source' as const,
+      sourceType: 'url' as const,
+      id: `${id}`,
+      url,
+    }))
+    const annotations = sources.map(({ id }) => ({ type: 'url_citation', id, url }))
+    const stream = streamOf(
+      { type: 'text-start', id: '1', providerMetadata: { made: { itemId: 'm1' } } },
+      { type: 'text-delta', id: '1', delta: 'As they say.' },
+      ...sources,
+      { type: 'text-end', id: '1', providerMetadata: { made: { annotations, signature: 's'.repeat(100_000) } } },
+      finish,
+    )
+    const said = (await partsOf(stream)).find(({ type }) => type === 'said')
+    expect(JSON.stringify(said).length).toBeLessThan(200_000)
+    const meta = said?.type === 'said' ? said.said.meta : undefined
+    expect(meta?.['made']).toEqual({ itemId: 'm1', signature: 's'.repeat(100_000) })
+    const { kept } = (meta?.['holdfast'] ?? {}) as { kept?: { type: string; count?: number }[] } // as unsent.ts notes it
+    expect(kept?.at(-1)).toEqual({ type: 'omitted', count: 100_001 - ((kept?.length ?? 0) - 1) })
+  })
+
+  it.each(['\u001b[2J'.repeat(500_000), 'a'.repeat(129)])(
+    'takes no tool by a name that is none: %#',
+    async (toolName) => {
+      const stream = streamOf(
+        { type: 'tool-input-start', id: '1', toolName },
+        { type: 'tool-call', toolCallId: '1', toolName, input: '{}' },
+        finish,
+      )
+      const [called] = await partsOf(stream)
+      expect(called).toMatchObject({ said: { args: {}, malformed: 'the tool has no usable name' } })
+      expect(JSON.stringify(called)).toMatch(/^[ -~]{1,600}$/)
+    },
+  )
+
+  it.each([
+    ['text', (delta: string) => ({ type: 'text-delta' as const, id: '1', delta })],
+    ['thinking', (delta: string) => ({ type: 'reasoning-delta' as const, id: '1', delta })],
+    ['arguments of no call', (delta: string) => ({ type: 'tool-input-delta' as const, id: '1', delta })],
+  ])('gives up an answer without an end, by its %s, and keeps what was said', async (kind, more) => {
+    let sent = 0
+    const stream = new ReadableStream<LanguageModelV4StreamPart>({
+      pull(controller) {
+        sent++
+        controller.enqueue(more('x'.repeat(1024 * 1024)))
+      },
+    })
+    const parts = await partsOf(stream)
+    expect(parts.at(-1)).toMatchObject({
+      end: {
+        type: 'failed',
+        fault: { kind: 'raw_dump', message: expect.stringContaining('more in one answer than can be taken in') },
+        retryable: false,
+      },
+    })
+    expect(sent).toBeLessThan(20)
+    const shown = parts.reduce((sum, part) => sum + (part.type === 'delta' ? part.text.length : 0), 0)
+    expect(shown).toBe(kind === 'arguments of no call' ? 0 : limits.answerCharsMax)
+  })
+
+  it('gives up an answer of parts without words', async () => {
+    let sent = 0
+    const stream = new ReadableStream<LanguageModelV4StreamPart>({
+      pull: (controller) =>
+        controller.enqueue({ type: 'tool-call', toolCallId: `${sent++}`, toolName: 'one', input: '' }),
+    })
+    expect((await partsOf(stream)).at(-1)).toMatchObject({ end: { type: 'failed' } })
+  })
+})

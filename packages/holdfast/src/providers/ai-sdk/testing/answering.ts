@@ -1,0 +1,68 @@
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from 'node:net'
+import type { ModelPart, ModelRequest, Provider } from '@holdfast/core/ports'
+import { aRequest } from '@holdfast/testkit'
+import type { Failed } from '../failure/failure.ts'
+
+export type Answering = AsyncDisposable & { readonly url: string }
+/** And what it was asked, as it came. */
+type Hearing = Answering & { readonly bodies: readonly string[] }
+
+async function listening(server: Server, cut: () => void): Promise<Answering> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo // it listens on a port, so it has one
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async [Symbol.asyncDispose]() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+      cut()
+      await closed
+    },
+  }
+}
+
+/** A server of HTTP that is no service's. */
+export async function answering(listener: RequestListener): Promise<Hearing> {
+  const bodies: string[] = []
+  const server = createServer(async (request, response) => {
+    bodies.push(await textOf(request))
+    listener(request, response)
+  })
+  return { ...(await listening(server, () => server.closeAllConnections())), bodies }
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of request) chunks.push(chunk)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+/** What is said to every request, as it stands. */
+export const saying = (status: number, body: string, headers: { readonly [name: string]: string } = {}) =>
+  answering((_request, response) => void response.writeHead(status, { ...headers }).end(body))
+
+/** Bytes on a socket, and whatever one does with it. */
+export function answeringSocket(onSocket: (socket: Socket) => void): Promise<Answering> {
+  const sockets = new Set<Socket>()
+  const server = createSocketServer((socket) => {
+    sockets.add(socket)
+    socket.on('error', () => socket.destroy()) // whoever is called hangs up on us as a matter of course
+    onSocket(socket)
+  })
+  return listening(server, () => {
+    for (const socket of sockets) socket.destroy()
+  })
+}
+
+/** All that came before the end, and the end, which must be a failure. */
+export async function failedAt(
+  provider: Provider,
+  request: ModelRequest = aRequest(),
+): Promise<{ readonly parts: readonly ModelPart[]; readonly end: Failed }> {
+  const parts: ModelPart[] = []
+  const { signal } = new AbortController()
+  for await (const part of provider.stream(request, { signal })) parts.push(part)
+  const last = parts.pop()
+  if (last?.type !== 'end' || last.end.type !== 'failed') throw new Error('it did not fail')
+  return { parts, end: last.end }
+}

@@ -1,0 +1,11 @@
+import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider'
+
+/** A model of no service, which says what a test wants said. */
+export const madeUpModel = (stream: ReadableStream<LanguageModelV4StreamPart>): LanguageModelV4 => ({
+  specificationVersion: 'v4',
+  provider: 'made-up',
+  modelId: 'model',
+  supportedUrls: {},
+  doGenerate: () => Promise.reject(new Error('not used')),
+  doStream: async () => ({ stream }),
+})

@@ -1,0 +1,136 @@
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { orThrow } from '@holdfast/protocol'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { changeCredentials, credentialsPath, readCredentials } from './credentials-file.ts'
+
+const key = `made-file-${'X0'.repeat(12)}`
+let base = ''
+let path = ''
+beforeEach(() => {
+  base = mkdtempSync(join(tmpdir(), 'hf-credentials-'))
+  path = credentialsPath(join(base, 'config'))
+})
+afterEach(() => rmSync(base, { recursive: true, force: true }))
+
+const modeOf = (name: string) => statSync(name).mode & 0o777
+const add = (service: string, baseUrl?: string) =>
+  changeCredentials(path, (credentials) => credentials.set(service, { key, ...(baseUrl && { baseUrl }) }))
+const write = (text: string, mode = 0o600) => {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  writeFileSync(path, text)
+  chmodSync(path, mode)
+}
+const whole = JSON.stringify({ version: 1, providers: { openai: { key } } })
+
+describe('the credentials file', () => {
+  it('holds what was put into it, and no file is the same as an empty one', async () => {
+    expect(orThrow(await readCredentials(path)).credentials.size).toBe(0)
+    expect(existsSync(dirname(path))).toBe(false)
+    writeFileSync(join(base, 'file'), '')
+    expect(orThrow(await readCredentials(join(base, 'file', 'credentials.json'))).credentials.size).toBe(0)
+    orThrow(await add('openai'))
+    orThrow(await add('mybox', 'http://127.0.0.1:8000/v1'))
+    expect([...orThrow(await readCredentials(path)).credentials]).toEqual([
+      ['openai', { key }],
+      ['mybox', { key, baseUrl: 'http://127.0.0.1:8000/v1' }],
+    ])
+  })
+
+  it.each([0o000, 0o022, 0o077])('is its owner’s alone under umask %o, and leaves no draft', async (mask) => {
+    const before = process.umask(mask)
+    try {
+      orThrow(await add('openai'))
+    } finally {
+      process.umask(before)
+    }
+    expect([modeOf(dirname(path)), modeOf(path)]).toEqual([0o700, 0o600])
+    expect(readdirSync(dirname(path))).toEqual(['credentials.json'])
+  })
+
+  it('is closed to others where it was open to them, and that is told', async () => {
+    write(whole, 0o644)
+    chmodSync(dirname(path), 0o755)
+    const read = orThrow(await readCredentials(path))
+    expect(read.credentials.get('openai')).toEqual({ key })
+    expect(read.notices.join()).toContain('was open to other users')
+    expect(modeOf(path)).toBe(0o600)
+    expect(orThrow(await readCredentials(path)).notices).toEqual([])
+    expect(orThrow(await add('google')).notices.join()).toContain(`${dirname(path)} was open`)
+    expect(modeOf(dirname(path))).toBe(0o700)
+  })
+
+  it.each([
+    ['is cut', whole.slice(0, 30)],
+    ['is empty', ''],
+    ['is of another version', JSON.stringify({ version: 2, providers: {} })],
+    ['holds what can be no key', JSON.stringify({ version: 1, providers: { openai: { key: `${key}\n` } } })],
+    ['has a key for a name', JSON.stringify({ version: 1, providers: { [key]: key } })],
+    ['is something else', '[]'],
+  ])('is refused and left as it is where it %s, and its keys are not quoted', async (_, text) => {
+    write(text)
+    for (const refused of [await readCredentials(path), await add('google')]) {
+      expect(refused).toMatchObject({ ok: false, fault: { code: 'storage_error', details: { path } } })
+      expect(JSON.stringify(refused)).toContain('is damaged')
+      expect(JSON.stringify(refused)).not.toContain('X0X0')
+    }
+    expect(readFileSync(path, 'utf8')).toBe(text)
+    expect(readdirSync(dirname(path))).toEqual(['credentials.json'])
+  })
+
+  it('is refused where it is a link, wherever that leads', async () => {
+    const elsewhere = join(base, 'elsewhere.json')
+    writeFileSync(elsewhere, whole)
+    mkdirSync(dirname(path))
+    symlinkSync(elsewhere, path)
+    for (const refused of [await readCredentials(path), await add('google')])
+      expect(refused).toMatchObject({ ok: false, fault: { message: expect.stringContaining('is a link') } })
+    expect(readFileSync(elsewhere, 'utf8')).toBe(whole)
+  })
+
+  it('is refused where it is no file', async () => {
+    mkdirSync(path, { recursive: true })
+    expect(await readCredentials(path)).toMatchObject({ ok: false })
+  })
+
+  it.runIf(process.getuid)('is refused where it belongs to someone else', async () => {
+    // Only root can give a file away; everyone else finds one of root's.
+    const isRoot = process.getuid?.() === 0
+    if (isRoot) {
+      write(whole)
+      chownSync(path, 12_345, 12_345)
+    }
+    expect(await readCredentials(isRoot ? path : '/etc/passwd')).toMatchObject({
+      ok: false,
+      fault: { message: expect.stringContaining('belongs to someone else') },
+    })
+  })
+
+  it('loses nothing when many write at once', async () => {
+    const names = Array.from({ length: 12 }, (_, n) => `provider-${n}`)
+    for (const added of await Promise.all(names.map((name) => add(name)))) orThrow(added)
+    expect([...orThrow(await readCredentials(path)).credentials.keys()].sort()).toEqual([...names].sort())
+  })
+
+  it('is written in spite of a draft that a crash left', async () => {
+    write(whole)
+    writeFileSync(`${path}.new`, 'half')
+    utimesSync(`${path}.new`, 1, 1)
+    orThrow(await add('google'))
+    expect([...orThrow(await readCredentials(path)).credentials.keys()]).toEqual(['openai', 'google'])
+  })
+})

@@ -1,0 +1,69 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { orThrow } from '@holdfast/protocol'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { holdsKey } from '../../platform/known-keys.ts'
+import { createCredentials } from './credentials.ts'
+import { changeCredentials, credentialsPath } from './credentials-file.ts'
+
+const made = (name: string) => `made-${name}-${'X0'.repeat(12)}`
+let file = ''
+beforeEach(() => {
+  file = credentialsPath(mkdtempSync(join(tmpdir(), 'hf-credentials-')))
+})
+afterEach(() => rmSync(join(file, '..'), { recursive: true, force: true }))
+
+const keep = async (service: string, key: string) =>
+  orThrow(await changeCredentials(file, (credentials) => credentials.set(service, { key, baseUrl: 'http://box:1/v1' })))
+
+it('takes a key from the environment first, then from the file', async () => {
+  const environment: Record<string, string> = { FIRST: ' ', SECOND: ` ${made('environment')}\n` }
+  await keep('openai', made('kept'))
+  const credentials = createCredentials({ environment, file })
+  expect(credentials.find('openai', ['FIRST'])).toBeUndefined()
+  orThrow(await credentials.refresh())
+  expect(credentials.find('openai', ['FIRST', 'SECOND'])).toEqual({
+    key: made('environment'),
+    from: { type: 'variable', name: 'SECOND' },
+  })
+  expect(credentials.find('openai', ['FIRST'])).toEqual({
+    key: made('kept'),
+    from: { type: 'file' },
+    baseUrl: 'http://box:1/v1',
+  })
+  expect(credentials.find('google', ['FIRST'])).toBeUndefined()
+})
+
+it('finds what was added or removed meanwhile once it is refreshed', async () => {
+  const credentials = createCredentials({ environment: {}, file })
+  expect(orThrow(await credentials.refresh())).toEqual([])
+  await keep('openai', made('later'))
+  expect(credentials.find('openai', [])).toBeUndefined()
+  await credentials.refresh()
+  expect(credentials.find('openai', [])?.key).toBe(made('later'))
+  rmSync(file)
+  await credentials.refresh()
+  expect(credentials.find('openai', [])).toBeUndefined()
+})
+
+it('keeps what it knew when the file cannot be read any more, and says why', async () => {
+  await keep('openai', made('known'))
+  const credentials = createCredentials({ environment: {}, file })
+  await credentials.refresh()
+  expect(credentials.trouble()).toBeNull()
+  writeFileSync(file, '{')
+  expect(await credentials.refresh()).toMatchObject({ ok: false })
+  expect(credentials.find('openai', [])?.key).toBe(made('known'))
+  expect(credentials.trouble()).toContain('is damaged')
+})
+
+it('makes every key known that it reads, and no other', async () => {
+  await keep('openai', made('in-the-file'))
+  const environment = { PLAIN: made('asked-for') }
+  const credentials = createCredentials({ environment, file })
+  await credentials.refresh()
+  expect(['in-the-file', 'asked-for'].map((name) => holdsKey(made(name)))).toEqual([true, false])
+  credentials.find('google', ['PLAIN'])
+  expect(holdsKey(made('asked-for'))).toBe(true)
+})

@@ -2,6 +2,7 @@ import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { openWorkdir } from '../../../testkit/src/contracts/tool.ts'
+import { keyMark, registerKey } from '../platform/known-keys.ts'
 import { createInstructions } from './instructions.ts'
 
 const noon = Date.parse('2026-03-04T12:00:00Z')
@@ -29,6 +30,19 @@ describe('instructions', () => {
     await writeFile(join(workdir, 'AGENTS.md'), 'Use tabs.\n')
     const text = await gather({ workdir, mode: 'exec', added: 'Be brief.' })
     expect(text).toMatch(/# AGENTS\.md of the working directory\n\nUse tabs\.\n\nBe brief\.$/)
+  })
+
+  it('hold no key that we know, wherever someone wrote it', async () => {
+    const key = `made-told-${'X0'.repeat(12)}`
+    registerKey(key)
+    const { workdir } = await openWorkdir()
+    await writeFile(join(workdir, 'AGENTS.md'), `Use ${key}.\n`)
+    const user = { text: `- the key is ${key}`, leftOutBytes: 0, path: '/home/me/MEMORY.md' }
+    const memory = { read: async () => ({ user, workspace: null }) }
+    const text = await createInstructions({ now: () => noon, memory }).gather({ workdir, ...exec })
+    expect(text).toContain(`Use ${keyMark}.`)
+    expect(text).toContain(`the key is ${keyMark}`)
+    expect(text).not.toContain(key)
   })
 
   it('hold both memories under their own headings, between AGENTS.md and what was added', async () => {

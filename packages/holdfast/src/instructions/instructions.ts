@@ -1,5 +1,6 @@
 import type { Instructions } from '@holdfast/core/ports'
 import { limits } from '@holdfast/protocol'
+import { maskKeys } from '../platform/known-keys.ts'
 import { openFile } from '../platform/open-file.ts'
 import { readWindow } from '../platform/read-window.ts'
 import { systemErrorCode } from '../platform/system-error.ts'
@@ -21,8 +22,9 @@ export function createInstructions({ now, memory }: InstructionsParts): Instruct
       const day = new Date(now()).toISOString().slice(0, 'yyyy-mm-dd'.length)
       const parts = [
         baseText({ workdir, day, mode }),
-        await readWorkdirFile(workdir),
-        memoryText(await memory.read(workdir)),
+        // Files may hold a key, as what a tool reads may: both are on record and sent to whichever service answers.
+        maskKeys(await readWorkdirFile(workdir)),
+        maskKeys(memoryText(await memory.read(workdir))),
         added?.trim() ?? '',
       ]
       return parts.filter((part) => part !== '').join('\n\n')

@@ -4,6 +4,7 @@ import { editFileTool } from './files/edit-file.ts'
 import { listDirectoryTool } from './files/list-directory.ts'
 import { readFileTool } from './files/read-file.ts'
 import { writeFileTool } from './files/write-file.ts'
+import { maskedTool } from './masked-tool.ts'
 import { createMemoryWrite, type WritableMemory } from './memory/memory-write.ts'
 import type { After } from './shell/after.ts'
 import { endLeftover } from './shell/process-group.ts'
@@ -12,20 +13,23 @@ import { createShell } from './shell/shell.ts'
 export type ToolParts = {
   /** What commands inherit, less anything that looks like a credential. */
   readonly environment: Environment
+  /** Variables that hold the key of a provider, whatever they are called. */
+  readonly keyNames?: readonly string[] | undefined
   readonly memory: WritableMemory
   readonly after?: After | undefined
 }
 
 /** The tools that come with Holdfast. */
-export function createTools({ environment, memory, after }: ToolParts): Tools {
+export function createTools({ environment, keyNames, memory, after }: ToolParts): Tools {
   const all: readonly Tool[] = [
     readFileTool,
     listDirectoryTool,
     writeFileTool,
     editFileTool,
-    createShell({ environment, after }),
+    createShell({ environment, keyNames, after }),
     createMemoryWrite(memory),
   ]
-  const byName = new Map(all.map((tool) => [tool.schema.name, tool]))
-  return { all, find: (name) => byName.get(name) ?? null, endLeftover }
+  const masked = all.map(maskedTool)
+  const byName = new Map(masked.map((tool) => [tool.schema.name, tool]))
+  return { all: masked, find: (name) => byName.get(name) ?? null, endLeftover }
 }

@@ -1,5 +1,6 @@
-import { ok } from '@holdfast/protocol'
+import { fault, ok, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
+import { holdsKey, keyMark } from '../../platform/known-keys.ts'
 import { filePathArgument, textArgument } from '../arguments.ts'
 import { abortedResult, begun } from '../begin.ts'
 import { defineTool, failedWith, foreseen } from '../define-tool.ts'
@@ -25,6 +26,11 @@ export const writeFileTool = defineTool({
     const { place, stats } = found.value
     if (stats === null) return ok(diffPreview(place.shown, null, content))
     const before = await readFileText(workdir, path)
+    // The model was shown a mark in place of a key that is in the file, and would write the mark over the key.
+    if (before.ok && content.includes(keyMark) && holdsKey(before.value))
+      return refuse(
+        fault('bad_request', `${place.shown} holds a key that was shown as ${keyMark}: use edit_file for the rest`),
+      )
     if (before.ok) return ok(diffPreview(place.shown, before.value, content))
     const whole = unifiedDiff({ path: place.shown, before: null, after: content })
     return ok({ type: 'diff', path: place.shown, diff: `Replaced whole: ${before.fault.message}.\n${whole}` })

@@ -1,4 +1,5 @@
 import type { Environment } from '../../platform/environment.ts'
+import { holdsKey } from '../../platform/known-keys.ts'
 
 /**
  * Never taken away. SSH_AUTH_SOCK is the path of a socket, not a secret: the agent behind it signs and never gives a key
@@ -31,11 +32,17 @@ const secretValues = [
   /-----BEGIN /,
 ]
 
-/** What a command may know of our environment: nothing that opens a door, and nothing that waits for a person. */
-export function commandEnvironment(environment: Environment): Record<string, string> {
+/**
+ * What a command may know of our environment: nothing that opens a door, and nothing that waits for a person. Neither the
+ * variables named here nor any that holds a key we read, whatever it is called.
+ */
+export function commandEnvironment(environment: Environment, keyNames: readonly string[] = []): Record<string, string> {
+  const named = new Set(keyNames)
   const kept: Record<string, string> = {}
-  for (const [name, value] of Object.entries(environment))
-    if (value !== undefined && (plainNames.has(name) || !isSecret(name, value))) kept[name] = value
+  for (const [name, value] of Object.entries(environment)) {
+    if (value === undefined || named.has(name)) continue
+    if (plainNames.has(name) || !(isSecret(name, value) || holdsKey(value))) kept[name] = value
+  }
   return { ...kept, PAGER: 'cat', GIT_PAGER: 'cat', TERM: 'dumb', GIT_TERMINAL_PROMPT: '0' }
 }
 

@@ -32,6 +32,7 @@ const input = z.strictObject({
 
 export type ShellParts = {
   readonly environment: Environment
+  readonly keyNames?: readonly string[] | undefined
   readonly after?: After | undefined
   readonly outputBytesMax?: number | undefined
 }
@@ -39,6 +40,7 @@ export type ShellParts = {
 /** Runs a command in its own process group. Nothing of the group outlives the call. */
 export function createShell({
   environment,
+  keyNames,
   after = wallClock.after,
   outputBytesMax = limits.toolOutputBytesMax,
 }: ShellParts): Tool {
@@ -58,7 +60,10 @@ export function createShell({
       if (run.signal.aborted) return abortedResult
       const cwd = await resolveWorkdir(workdir)
       const started = cwd.ok
-        ? await spawnGate(command, { cwd: cwd.value, environment: commandEnvironment(environment) }).then(ok, foreseen)
+        ? await spawnGate(command, { cwd: cwd.value, environment: commandEnvironment(environment, keyNames) }).then(
+            ok,
+            foreseen,
+          )
         : cwd
       if (!started.ok) return (await begun(run)) ? failedWith(started.fault) : abortedResult
       const gate = started.value

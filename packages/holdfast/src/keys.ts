@@ -1,0 +1,166 @@
+import { didYouMean, fault, type KeySource, ok, type Result, refuse } from '@holdfast/protocol'
+import { configPath, readConfig } from './config/read-config.ts'
+import type { Environment, Home } from './home.ts'
+import { registerKey } from './platform/known-keys.ts'
+import { checkKey, type KeyVerdict } from './providers/credentials/check-key.ts'
+import { type Credentials, createCredentials } from './providers/credentials/credentials.ts'
+import { changeCredentials, credentialsPath, type KeptCredential } from './providers/credentials/credentials-file.ts'
+import { whyNoKey } from './providers/credentials/why-no-key.ts'
+import { isOnThisMachine, shownAddress } from './providers/services/address.ts'
+import { type KnownService, knownServices } from './providers/services/known.ts'
+import { keySourceOf, lackOf, reachService, sentKey } from './providers/services/reach.ts'
+import { registerKeys } from './providers/services/register-keys.ts'
+
+export type { KeyVerdict } from './providers/credentials/check-key.ts'
+export type { KeptCredential } from './providers/credentials/credentials-file.ts'
+
+/** A provider a key can be kept for. */
+export type KeyedProvider = Pick<KnownService, 'name' | 'title' | 'needsKey'>
+
+/** How a provider stands: where its key comes from, and nothing by which the key could be used. */
+export type KeyStatus = {
+  readonly provider: string
+  readonly title: string
+  /** Null where there is none. */
+  readonly from: KeySource | null
+  /** The last characters of the key; null where there is none, or it is too short to show any. */
+  readonly ends: string | null
+  readonly needsKey: boolean
+  readonly endpoint: string | null
+  /** There is a key in the file too, which a variable goes before. */
+  readonly isShadowed: boolean
+  /** Why the key cannot be used, or what to do for one. */
+  readonly lacks: string | null
+}
+
+/** The keys of this home, for the commands by which people see to them. */
+export interface Keys {
+  readonly path: string
+  readonly providers: readonly KeyedProvider[]
+  /** What people should be told of the file. */
+  readonly notices: readonly string[]
+  find(name: string): Result<KeyedProvider>
+  status(): readonly KeyStatus[]
+  /** Why a text can be no key, in a sentence; null when it may be one. */
+  whyNoKey(text: string): string | null
+  /** Asks the provider whether it knows this key, or the one it has. */
+  check(provider: string, given: KeptCredential | null, options: { readonly signal: AbortSignal }): Promise<KeyVerdict>
+  keep(provider: string, credential: KeptCredential): Promise<Result<readonly string[]>>
+  /** Whether there was one to remove. */
+  remove(provider: string): Promise<Result<boolean>>
+}
+
+const endCharsShown = 4
+/** Of a key this long its end says little. */
+const keyCharsShownFrom = 16
+
+/** Reads what is there; a file of keys that cannot be understood is refused before anything is asked. */
+export async function openKeys(environment: Environment, { configDir }: Home): Promise<Result<Keys>> {
+  const config = await readConfig(configPath(configDir))
+  if (!config.ok) return config
+  const known = knownServices(config.value.providers)
+  if (!known.ok) return known
+  registerKeys(environment, known.value)
+  const path = credentialsPath(configDir)
+  const credentials = createCredentials({ environment, file: path })
+  const read = await credentials.refresh()
+  if (!read.ok) return read
+  // Two ways of speaking to one provider share its key.
+  const providers = [...known.value.values()].filter(({ sameAs }) => sameAs === undefined)
+  const forgotten = credentials.stored().filter((name) => !known.value.has(name))
+
+  const serviceOf = (name: string): KnownService | undefined => {
+    const one = known.value.get(name)
+    return one?.sameAs === undefined ? one : known.value.get(one.sameAs)
+  }
+
+  return ok({
+    path,
+    providers,
+    notices: read.value,
+    find(name) {
+      const provider = serviceOf(name)
+      if (provider) return ok(provider)
+      return forgotten.includes(name) ? ok(noProvider(name)) : refuse(unknownProvider(name, providers))
+    },
+    status: () => [
+      ...providers.map((provider) => statusOf(provider, environment, credentials)),
+      ...forgotten.map((name) => forgottenStatus(name, credentials)),
+    ],
+    async check(name, given, options) {
+      const provider = serviceOf(name)
+      if (!provider) return { type: 'unknown', message: unknownProvider(name, providers).message }
+      if (given) registerKey(given.key)
+      const from = given ? { ...credentials, ...onlyWith(given) } : credentials
+      const reach = reachService(provider, environment, from)
+      const { key, baseUrl, wrongAddress } = reach
+      if (wrongAddress !== null) return { type: 'unknown', message: wrongAddress }
+      if (key.type === 'lacking') return { type: 'rejected', message: key.message }
+      const { title, api, keyPath } = provider
+      const verdict = await checkKey({ title, api, keyPath, baseUrl, key: sentKey(reach) }, options)
+      return isOpenToRead(baseUrl)
+        ? withNote(verdict, 'Whoever is on the way there can read the key: it goes by http.')
+        : verdict
+    },
+    async keep(name, credential) {
+      registerKey(credential.key)
+      const kept = await changeCredentials(path, (all) => all.set(serviceOf(name)?.name ?? name, credential))
+      return kept.ok ? ok(kept.value.notices) : kept
+    },
+    async remove(name) {
+      const stored = serviceOf(name)?.name ?? name
+      let isRemoved = false
+      if (credentials.find(stored, []) === undefined) return ok(isRemoved)
+      const kept = await changeCredentials(path, (all) => {
+        isRemoved = all.delete(stored)
+      })
+      return kept.ok ? ok(isRemoved) : kept
+    },
+    whyNoKey,
+  })
+}
+
+function statusOf(provider: KnownService, environment: Environment, credentials: Credentials): KeyStatus {
+  const { name, title, needsKey } = provider
+  const reach = reachService(provider, environment, credentials)
+  const from = keySourceOf(reach)
+  return {
+    provider: name,
+    title,
+    from,
+    ends: endOf(sentKey(reach)),
+    needsKey,
+    endpoint: shownAddress(reach.baseUrl) ?? null,
+    isShadowed: from?.type === 'variable' && credentials.find(name, []) !== undefined,
+    lacks: lackOf(reach),
+  }
+}
+
+const endOf = (key: string | null): string | null =>
+  key !== null && key.length >= keyCharsShownFrom ? key.slice(-endCharsShown) : null
+
+/** Its key was kept, and it is in the config no longer. */
+const noProvider = (name: string): KeyedProvider => ({ name, title: name, needsKey: true })
+
+const forgottenStatus = (name: string, credentials: Credentials): KeyStatus => ({
+  ...{ provider: name, title: name, needsKey: true, endpoint: null, isShadowed: false },
+  ...{ from: { type: 'file' } as const, ends: endOf(credentials.find(name, [])?.key ?? null) },
+  lacks: `There is no provider ${name} any more; holdfast auth logout ${name} removes its key.`,
+})
+
+const isOpenToRead = (address: string): boolean => !address.startsWith('https:') && !isOnThisMachine(address)
+
+const withNote = (verdict: KeyVerdict, note: string): KeyVerdict =>
+  verdict.type === 'accepted' ? { ...verdict, note: [verdict.note ?? [], note].flat().join(' ') } : verdict
+
+const onlyWith = (given: KeptCredential): Pick<Credentials, 'find'> => ({
+  find: () => ({ ...given, from: { type: 'file' } }),
+})
+
+/** A key that stands where a name belongs is not said back. */
+function unknownProvider(name: string, providers: readonly KeyedProvider[]) {
+  const names = providers.map((provider) => provider.name)
+  const shown = /^[a-z][a-z-]{0,19}$/i.test(name) ? `no provider ${name}` : 'no provider of this name'
+  const own = 'A provider of your own is first added to providers of the config file.'
+  return fault('bad_request', `There is ${shown}.${didYouMean(name, names)} There are: ${names.join(', ')}. ${own}`)
+}

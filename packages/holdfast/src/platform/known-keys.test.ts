@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import { holdsKey, keyBegun, keyMark, maskKeys, registerKey } from './known-keys.ts'
+
+/** Looks like a key, and is none. Each test has its own: what is known stays known for the process. */
+const made = (name: string) => `made-${name}-${'X0'.repeat(12)}`
+
+describe('a key that is known', () => {
+  it('is masked wherever it stands, as often as it does', () => {
+    const key = made('plain')
+    const text = `first ${key}, then "${key}"${key}`
+    expect(maskKeys(text)).toBe(text)
+    registerKey(key)
+    expect(maskKeys(text)).toBe(`first ${keyMark}, then "${keyMark}"${keyMark}`)
+    expect(holdsKey(text)).toBe(true)
+    expect(holdsKey('nothing')).toBe(false)
+  })
+
+  it.each([
+    ['JSON', (key: string) => JSON.stringify({ key })],
+    ['an address', (key: string) => `https://example.org/?key=${encodeURIComponent(key)}`],
+    [
+      'a page',
+      (key: string) => `<p>${key.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')}</p>`,
+    ],
+  ])('is masked as it stands in %s', (_, form) => {
+    const key = `made"odd\\key&<+/=${'X0'.repeat(8)}`
+    registerKey(key)
+    expect(maskKeys(form(key))).not.toContain('X0X0')
+  })
+
+  it.each(['', 'u', 'user', 'user:', 'three'])(
+    'is masked in base64 behind %j, but for what it shares with its neighbours',
+    (before) => {
+      const key = made('encoded')
+      registerKey(key)
+      for (const encoding of ['base64', 'base64url'] as const) {
+        const masked = maskKeys(Buffer.from(`${before}${key} after`).toString(encoding))
+        expect(masked).toContain(keyMark)
+        const left = masked.split(keyMark).map((part) => Buffer.from(part, encoding).toString('latin1'))
+        expect(left.join()).not.toContain('X0X0')
+      }
+    },
+  )
+
+  it.each([
+    [76, '\n'],
+    [64, '\r\n'],
+    [20, '\n    '],
+    [1, '\n'],
+  ])('is masked in base64 that is broken into lines of %i, with %j', (width, lineBreak) => {
+    const key = `${made('wrapped')}${'9z'.repeat(16)}`
+    registerKey(key)
+    for (const before of ['', 'BOX=', 'OTHER_BOX=']) {
+      const encoded = Buffer.from(`${before}${key}\nMORE=1\n`).toString('base64')
+      const text = (encoded.match(new RegExp(`.{1,${width}}`, 'g')) ?? []).join(lineBreak)
+      const left = maskKeys(`one\n${text}\ntwo`).split(keyMark)
+      expect(left).toHaveLength(2)
+      expect(Buffer.from(left.join(' ').replace(/\s/g, ''), 'base64').toString('latin1')).not.toContain('9z9z')
+    }
+  })
+
+  it('is masked where it is broken into lines itself, but not where two words would make it', () => {
+    const key = made('folded')
+    registerKey(key)
+    registerKey('season24')
+    expect(maskKeys(`a\n${key.slice(0, 9)}\n${key.slice(9)}\nb`)).toBe(`a\n${keyMark}\nb`)
+    expect(maskKeys('the season\n24 days\nseason\n24')).toBe('the season\n24 days\nseason\n24')
+  })
+
+  it('leaves nothing of its end where another key begins like it', () => {
+    const key = made('short-one')
+    registerKey(key)
+    registerKey(`${key}-and-more-9`)
+    expect(maskKeys(`${key}-and-more-9`)).toBe(keyMark)
+  })
+
+  // With a look from each place to the end of the text, this would take longer than a test may.
+  it('is found at the end of a long text, which costs one look', () => {
+    const key = made('long')
+    registerKey(key)
+    registerKey('word')
+    const text = 'token: a line as a tool would print it, with nothing in it\n'.repeat(40_000)
+    expect(maskKeys(`${text}${key}`)).toBe(`${text}${keyMark}`)
+  })
+})
+
+describe('a key that may be a word', () => {
+  it.each(['ollama', 'not-needed', 'EMPTY1'])('is left where people use it: %s', (key) => {
+    registerKey(key)
+    expect(maskKeys(`use ${key} here`)).toBe(`use ${key} here`)
+  })
+
+  it.each(['Authorization: Bearer ollama', '"x-api-key": "ollama"', 'api_key=ollama&x=1'])(
+    'is masked where it is given as a key: %s',
+    (text) => {
+      registerKey('ollama')
+      expect(maskKeys(text)).toBe(text.replace('ollama', keyMark))
+      expect(maskKeys(text.replace('ollama', 'ollama2'))).toContain('ollama2')
+    },
+  )
+})
+
+it('knows how much of the end of a text may be the beginning of a key', () => {
+  const key = made('begun')
+  registerKey(key)
+  expect(keyBegun(`abc ${key.slice(0, 12)}`)).toBe(12)
+  expect(keyBegun(`abc ${key.slice(0, 12)}.`)).toBe(0)
+  expect(keyBegun('')).toBe(0)
+  for (const end of ['\n', '\r', '\r\n', '\n  ', '\r\nX'])
+    expect(keyBegun(`abc\n ${made('begun').slice(0, 12)}${end}`), JSON.stringify(end)).toBe(
+      end.endsWith('X') ? 0 : 12 + end.length,
+    )
+  expect(keyBegun(`abc\n${key.slice(0, 5)}\n${key.slice(5, 12)}`)).toBe(13)
+})

@@ -1,0 +1,80 @@
+import type { ModelName, SessionId, Usage } from '@holdfast/protocol'
+import {
+  type Attributes,
+  type Context,
+  context,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+import { modelAttributes, names, usageAttributes } from './attributes.ts'
+import type { Meters } from './meters.ts'
+
+/** One call of a model, from its start to its end: a `chat` span, and what is measured of it. */
+export interface ModelCall {
+  readonly span: Span
+  /** Where what the call does is seen as part of it. */
+  readonly context: Context
+  /** The first word of the answer is here. */
+  answering(): void
+  end(ended: ModelCallEnd): void
+}
+
+export type ModelCallEnd = {
+  readonly usage?: Usage | null | undefined
+  /** Why it did not come to a good end. */
+  readonly error?: string | undefined
+  readonly attributes?: Attributes | undefined
+}
+
+export type ModelCallParts = {
+  readonly tracer: Tracer
+  readonly meters: Meters
+  readonly session: SessionId
+  readonly model: ModelName
+  readonly parent: Context
+  /** Milliseconds of a clock that only goes on. */
+  readonly now: () => number
+}
+
+export function startModelCall({ tracer, meters, session, model, parent, now }: ModelCallParts): ModelCall {
+  const { model: name, attributes } = modelAttributes(model)
+  const measured: Attributes = { [names.operation]: 'chat', ...attributes }
+  const span = tracer.startSpan(
+    `chat ${name}`,
+    {
+      kind: SpanKind.CLIENT,
+      attributes: { ...measured, [names.conversation]: session, [names.requestStream]: true },
+    },
+    parent,
+  )
+  const startedMs = now()
+  const seconds = () => (now() - startedMs) / 1000
+  return {
+    span,
+    context: trace.setSpan(parent, span),
+    answering() {
+      const passed = seconds()
+      span.setAttribute(names.timeToFirstChunk, passed)
+      meters.firstChunk(passed, measured)
+    },
+    end({ usage, error, attributes: more = {} }) {
+      span.setAttributes({ ...more, ...(usage && usageAttributes(usage)) })
+      if (usage) meters.tokens(usage, measured)
+      meters.duration(seconds(), error === undefined ? measured : { ...measured, [names.errorType]: error })
+      endSpan(span, error)
+    },
+  }
+}
+
+/** The error is named by its kind alone: its sentence may quote what was said. */
+export function endSpan(span: Span, error: string | undefined): void {
+  if (error !== undefined) span.setAttribute(names.errorType, error).setStatus({ code: SpanStatusCode.ERROR })
+  span.end()
+}
+
+/** Does something where what it starts becomes part of `within`. */
+export const runWithin = <Value>(within: Context | undefined, run: () => Value): Value =>
+  within ? context.with(within, run) : run()

@@ -1,0 +1,2 @@
+/** The name under which all we measure stands. */
+export const scope = 'holdfast'

@@ -1,0 +1,105 @@
+import type { EncodedRecord, ObservedText, Observer } from '@holdfast/core/ports'
+import type { Recorded, SessionId } from '@holdfast/protocol'
+import { type Context, context, ROOT_CONTEXT, trace } from '@opentelemetry/api'
+import { names, ownNames } from './attributes.ts'
+import { createMeters } from './meters.ts'
+import { type ModelCall, type ModelCallEnd, runWithin, startModelCall } from './model-call.ts'
+import { scope } from './scope.ts'
+import { endStep, endTurn, type OpenTurn, settleCall, startCall, startStep, startTurn } from './turn-span.ts'
+
+export type SessionSpans = Required<Omit<Observer, 'answered' | 'storage'>>
+
+/**
+ * Spans and measures of every turn, by OpenTelemetry's API alone. They follow the records of a session, so they tell what
+ * is true; deltas are not looked at. Without an SDK a turn leaves nothing behind here and nothing else is done.
+ */
+export function createSessionSpans({
+  now = () => performance.now(),
+}: {
+  readonly now?: () => number
+} = {}): SessionSpans {
+  const parts = { tracer: trace.getTracer(scope), meters: createMeters(), now }
+  const turns = createOpenTurns((session, turn, parent) => startTurn(parts, { session, turn, parent }))
+  const stepOf = (session: SessionId) => turns.get(session)?.step
+
+  return {
+    recorded(session, records) {
+      const parent = parentOf(records)
+      for (const { record } of records) turns.follow(session, record, parent)
+    },
+    answering(session, step) {
+      const running = stepOf(session)
+      if (running?.id === step) running.call.answering()
+    },
+    retrying(session, step, { tries, fault, waitMs }) {
+      const running = stepOf(session)
+      if (running?.id !== step) return
+      const about = { [ownNames.tries]: tries, [ownNames.waitMs]: waitMs, [names.errorType]: fault.kind }
+      running.call.span.addEvent('holdfast.retry', about)
+    },
+    left: (session) => turns.leave(session),
+    during(session, work, run) {
+      if (work.type === 'run-tool') {
+        const turn = turns.open(session)
+        return runWithin(turn ? startCall(turn, work.call, work.tool) : undefined, run)
+      }
+      return runWithin(work.type === 'call-model' ? stepOf(session)?.call.context : turns.get(session)?.context, run)
+    },
+    asking(session, model, ask) {
+      const parent = turns.get(session)?.context ?? context.active()
+      return askWithin(startModelCall({ ...parts, session, model, parent }), ask)
+    },
+  }
+}
+
+type StartTurn = (session: SessionId, turn: number | undefined, parent: Context) => OpenTurn | null
+
+/** The turns that run here, a session's each, as their records tell. */
+function createOpenTurns(start: StartTurn) {
+  const turns = new Map<SessionId, OpenTurn>()
+
+  function begin(...beginning: Parameters<StartTurn>): OpenTurn | null {
+    const turn = start(...beginning)
+    if (turn) turns.set(turn.session, turn)
+    return turn
+  }
+  /** A turn that another process began, and that goes on here, is a span of its own. */
+  const open = (session: SessionId, turn?: number) => turns.get(session) ?? begin(session, turn, ROOT_CONTEXT)
+
+  return {
+    get: (session: SessionId) => turns.get(session),
+    open,
+    follow(session: SessionId, { seq, event }: Recorded, parent: Context): void {
+      if (event.type === 'turn.started') begin(session, event.turn, parent)
+      const turn = event.type === 'step.started' ? open(session, event.turn) : turns.get(session)
+      if (!turn) return
+      if (event.type === 'step.started') startStep(turn, seq, event.model)
+      else if (event.type === 'step.ended') endStep(turn, event)
+      else if (event.type === 'call.settled') settleCall(turn, event)
+      else if (event.type === 'turn.ended') {
+        turns.delete(session)
+        endTurn(turn, event.reason, event.fault?.kind)
+      }
+    },
+    leave(session: SessionId): void {
+      const turn = turns.get(session)
+      turns.delete(session)
+      if (turn) endTurn(turn, 'interrupted')
+    },
+  }
+}
+
+/** A turn is part of what its command came from; one that begins by itself, as what waited does, is part of nothing. */
+const parentOf = ([first]: readonly EncodedRecord[]): Context =>
+  first?.record.commandId === undefined ? ROOT_CONTEXT : context.active()
+
+async function askWithin<Written extends ObservedText>(call: ModelCall, ask: () => Promise<Written>): Promise<Written> {
+  let ended: ModelCallEnd = { error: 'interrupted' }
+  try {
+    const written = await runWithin(call.context, ask)
+    ended = 'usage' in written ? { usage: written.usage } : { error: '_OTHER' }
+    return written
+  } finally {
+    call.end(ended)
+  }
+}

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { type StorageReason, storageReason, systemErrorCode } from '../platform/system-error.ts'
 
-type Reason = StorageReason | 'busy' | 'damaged' | 'replaced' | 'network_file_system'
+type Reason = StorageReason | 'busy' | 'damaged' | 'lacks_table' | 'replaced' | 'network_file_system'
 
 // Primary result codes of sqlite.org/rescode.html; the higher bytes of an extended code say more of the same.
 const reasonOf: Readonly<Record<number, Reason>> = {
@@ -25,6 +25,8 @@ const sentence: Readonly<Record<Reason, string>> = {
   read_only: 'it may not be written; make it and its directory writable',
   busy: 'another process holds it',
   damaged: 'the file is damaged',
+  lacks_table:
+    'it lacks a table; one of an earlier version gets it when it is opened to write, of any other put a backup back',
   replaced: 'the file was moved, removed or replaced while it was open',
   network_file_system: 'it lies on a network file system, where neither locks nor syncs can be relied on',
   io: 'the disk failed; the system’s log may say why',
@@ -57,7 +59,8 @@ export function faultOf(error: unknown, path: string): Fault {
   const code = sqliteCode(error)
   const message = error instanceof Error ? error.message : String(error)
   if (code !== null && error instanceof Error && 'errcode' in error) {
-    return storageFault(path, reasonOf[code] ?? 'io', { sqlite: error.errcode, error: message })
+    const reason = lacksTable(code, message) ? 'lacks_table' : (reasonOf[code] ?? 'io')
+    return storageFault(path, reason, { sqlite: error.errcode, error: message })
   }
   const errno = systemErrorCode(error)
   if (errno !== null) {
@@ -68,6 +71,12 @@ export function faultOf(error: unknown, path: string): Fault {
   }
   return fault('internal', `The store failed: ${message}`, { path })
 }
+
+const logicError = 1
+
+/** SQLite has no code of its own for it: only its words tell it from a mistake in a statement. */
+const lacksTable = (code: number, message: string): boolean =>
+  code === logicError && /\bno such (table|column)\b/.test(message)
 
 /** What stands where a directory of the path should be, or null: it is likely what someone set by hand. */
 function fileInTheWay(path: string): string | null {

@@ -12,7 +12,7 @@ import { createMetaMatch } from '../list-match.ts'
 import type { MemorySession } from './memory-session.ts'
 
 /** What a list needs of a session that is held in memory, whichever store holds it. */
-export type HeldRow = Pick<MemorySession, 'id' | 'order' | 'entry' | 'owner' | 'trashedAt'>
+export type HeldRow = Pick<MemorySession, 'id' | 'order' | 'base' | 'entry' | 'owner' | 'trashedAt'>
 
 export function listSessions(sessions: Iterable<HeldRow>, request: ListRequest): PlacedPage {
   const start = decodeListCursor(request.cursor)
@@ -41,14 +41,15 @@ const listedOf = ({ held, place }: Placed): PlacedListed => ({
 })
 
 function createRowMatch(request: ListRequest): (row: HeldRow) => boolean {
-  const { workspace, pinned, activeFrom, activeBefore, runningAt, trashed = false, trashedBefore } = request
+  const { workspace, pinned, startedFor, activeFrom, activeBefore, runningAt, trashed = false, trashedBefore } = request
   const matchesMeta = createMetaMatch(request) ?? (() => true)
-  return ({ entry: { meta, spoken, busy, activeAt }, owner, trashedAt }) =>
+  return ({ entry: { meta, spoken, busy, activeAt }, base, owner, trashedAt }) =>
     spoken &&
     (trashedAt !== null) === trashed &&
     (trashedBefore === undefined || (trashedAt !== null && trashedAt < trashedBefore)) &&
     (workspace === undefined || meta.workspace === workspace) &&
     (pinned === undefined || meta.pinned === pinned) &&
+    (startedFor === undefined || (meta.parent === startedFor && base === 0)) &&
     (activeFrom === undefined || activeAt >= activeFrom) &&
     (activeBefore === undefined || activeAt < activeBefore) &&
     (runningAt === undefined || (busy && owner !== null && runningAt.includes(owner))) &&

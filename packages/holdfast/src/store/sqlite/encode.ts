@@ -17,9 +17,10 @@ export function encodeAppend({
 }
 
 export function encodeNew({ session, parent, base, owner, records, entry, blobs }: NewSession): CreateRequest {
-  const { handle, key = null } = entry.meta
-  const stored = encodeRecords(records, base)
-  return { op: 'create', session, parent, base, owner, handle, key, records: stored, entry: encodeEntry(entry), blobs }
+  const { handle, key = null, parent: meant = null } = entry.meta
+  const startedFor = parent === null ? meant : null
+  const stored = { records: encodeRecords(records, base), entry: encodeEntry(entry), blobs }
+  return { op: 'create', session, parent, base, owner, handle, key, startedFor, ...stored }
 }
 
 function encodeRecords(records: readonly EncodedRecord[], after: Seq): readonly StoredRecord[] {

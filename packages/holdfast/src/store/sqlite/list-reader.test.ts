@@ -36,6 +36,16 @@ describe('a page of the list', () => {
     expect(plan).not.toContain('SCAN session')
   })
 
+  it.each(['startedFor', 'startedForInTrash'] as const)(
+    '%s looks at the sessions that were started for it only',
+    (name) => {
+      const plan = planOf(listStatements[name])
+      expect(plan).toContain('USING COVERING INDEX started_for_parent (parent=?)')
+      expect(plan).toContain('USING INTEGER PRIMARY KEY (rowid=?)')
+      expect(plan).not.toContain('SCAN')
+    },
+  )
+
   it('finds the latest of a workspace by one row of each half', () => {
     const plan = planOf(latestStatement)
     expect(plan.match(/USING INDEX session_list \(workspace=\? AND pinned=\?\)/g)).toHaveLength(2)

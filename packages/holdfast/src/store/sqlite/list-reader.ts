@@ -27,6 +27,14 @@ export const listStatements = {
   inTrash: `${columns}
     where trashed_at is not null and purged_at is null and spoken = 1 and (trashed_at, sid) < (?, ?) and ${isOfModel}
     order by trashed_at desc, sid desc`,
+  // Few are started for one session: they are found by it, and sorted.
+  startedFor: `${columns} join started_for using (sid)
+    where started_for.parent = ? and (pinned, active_at, sid) < (?, ?, ?) and ${isListed} and ${isOfModel}
+    order by pinned desc, active_at desc, sid desc`,
+  startedForInTrash: `${columns} join started_for using (sid)
+    where started_for.parent = ? and trashed_at is not null and purged_at is null and spoken = 1
+      and (trashed_at, sid) < (?, ?) and ${isOfModel}
+    order by trashed_at desc, sid desc`,
   // Few are at work at once: they are found by their owners, and sorted.
   running: `${columns} indexed by session_busy
     where busy = 1 and owner in (select value from json_each(?)) and (pinned, active_at, sid) < (?, ?, ?) and ${isListed}
@@ -40,13 +48,21 @@ export function createListReader(database: DatabaseSync) {
   const inWorkspace = database.prepare(listStatements.inWorkspace)
   const inTrash = database.prepare(listStatements.inTrash)
   const running = database.prepare(listStatements.running)
+  // When it is asked for: a store of an earlier version that is only looked at does not know.
+  const startedFor = lazy(() => database.prepare(listStatements.startedFor))
+  const startedForInTrash = lazy(() => database.prepare(listStatements.startedForInTrash))
 
   function* walk(request: ListRequest, { pinned, at, order }: ListCursor): Iterable<Row> {
-    const { workspace, activeFrom = 0, runningAt, trashed } = request
+    const { workspace, activeFrom = 0, runningAt, trashed, startedFor: parent } = request
     const model = request.model === undefined ? '' : `"model":${JSON.stringify(request.model)}`
     if (trashed === true) {
       const start = sooner({ at, order }, request.trashedBefore)
-      yield* inTrash.iterate(start.at, start.order, model)
+      if (parent === undefined) yield* inTrash.iterate(start.at, start.order, model)
+      else yield* startedForInTrash().iterate(parent, start.at, start.order, model)
+      return
+    }
+    if (parent !== undefined) {
+      yield* startedFor().iterate(parent, pinned, at, order, model)
       return
     }
     if (runningAt !== undefined) {
@@ -74,6 +90,14 @@ export function createListReader(database: DatabaseSync) {
       sessions.push(listedOf(row))
     }
     return ok({ sessions, next: null })
+  }
+}
+
+function lazy<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | null = null
+  return () => {
+    made ??= { value: make() }
+    return made.value
   }
 }
 

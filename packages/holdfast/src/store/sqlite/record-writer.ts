@@ -34,6 +34,7 @@ export function createRecordWriter(database: DatabaseSync) {
     insert into session (id, handle, key, parent, base, head, epoch, owner, busy, workspace, active_at, spoken, pinned, meta)
     values (?, ?, ?, ?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?) returning sid`)
 
+  const insertStartedFor = database.prepare('insert into started_for (sid, parent) values (?, ?)')
   const trusts = createTrustWriter(database)
 
   // Safe to remember: a sid is given once (autoincrement), and one that was removed matches no row. A session that was
@@ -89,6 +90,7 @@ export function createRecordWriter(database: DatabaseSync) {
       ...[owner, busy, workspace, activeAt, spoken, pinned, meta],
     )
     const sid = Number(row?.['sid'])
+    if (request.startedFor !== null) insertStartedFor.run(sid, request.startedFor)
     insertAll(sid, session, records)
     useBlobs(sid, base + 1, request.blobs)
     return done

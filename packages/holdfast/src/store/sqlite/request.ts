@@ -53,6 +53,8 @@ export type CreateRequest = {
   readonly owner: string
   readonly handle: string
   readonly key: string | null
+  /** The session it was started for; null for a fork too. */
+  readonly startedFor: string | null
   readonly records: readonly StoredRecord[]
   readonly entry: StoredEntry
   readonly blobs: readonly string[]

@@ -2,7 +2,7 @@
 export const applicationId = 0x686f6c64
 
 /** The version of the tables; `upgrades` leads to it from each one before. */
-export const schemaVersion = 2
+export const schemaVersion = 3
 
 /**
  * How far each follower of the log has read. A removal lowers them, as its positions are given again, and is counted
@@ -68,6 +68,23 @@ create trigger search_unmoves after delete on session begin delete from search_m
 `
 
 /**
+ * Which sessions were started for which, since version 3; a fork was not. Written once, so no append touches it. A store
+ * of version 2 may have it already.
+ */
+const startedFor = `
+create table if not exists started_for (sid integer primary key, parent text not null) strict;
+create index if not exists started_for_parent on started_for(parent);
+create trigger if not exists started_for_ends after delete on session
+  begin delete from started_for where sid = old.sid; end;
+`
+/** The same from the rows of the sessions, where nobody wrote it down. */
+export const findStartedFor = `
+insert or ignore into started_for (sid, parent)
+  select sid, json_extract(meta, '$.parent') from session
+  where parent is null and json_valid(meta) and json_extract(meta, '$.parent') is not null;
+`
+
+/**
  * `record.pos` keeps inserts at one end of one tree, however many sessions write. `active_at` moves when someone speaks,
  * not with each record, so that an ordinary append touches no index of `session`. An empty `args_hash` trusts any.
  */
@@ -98,11 +115,12 @@ create table node (id text primary key, address text not null, started_at text n
 create table trust (
   workspace text, tool text, args_hash text not null default '', primary key (workspace, tool, args_hash)
 ) strict, without rowid;
-${cursorTable}${listIndexes}${searchTables}`
+${cursorTable}${listIndexes}${searchTables}${startedFor}`
 
 export type Upgrade = { readonly to: number; readonly statements: string }
 
 /** How a store of an earlier version becomes one of this: in order, each in the same transaction as the others. */
 export const upgrades: readonly Upgrade[] = [
   { to: 2, statements: `${takePackedBodies}${cursorTable}${keepBlobsOfVersion1}${listIndexes}${searchTables}` },
+  { to: 3, statements: `${startedFor}${findStartedFor}` },
 ]

@@ -6,8 +6,8 @@ import { createWriter } from './writer.ts'
 const forMs = 1000
 
 /**
- * Lets the word index follow where whoever wrote last ended before it had. A file that cannot be written is searched as
- * far as its index goes. Synchronous: for a command that looks and exits.
+ * Lets the word index follow where whoever wrote last ended before it had. A file that cannot be written, or is of an
+ * earlier version, is searched as far as its index goes. Synchronous: for a command that looks and exits.
  */
 export function takeWordsIn(path: string): void {
   if (!isBehind(path)) return
@@ -23,7 +23,7 @@ function isBehind(path: string): boolean {
       select coalesce((select max(pos) from record), 0) > coalesce((select pos from cursor where name = ?), 0) as behind`)
     return whileBusy(() => behind.get(searchCursorName))?.['behind'] === 1
   } catch {
-    return false // a damaged file, or one of an earlier version: the search itself says so
+    return false // a damaged file, or one without an index: the search itself says so
   } finally {
     database.close()
   }

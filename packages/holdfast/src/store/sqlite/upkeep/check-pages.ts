@@ -1,8 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { error, type Finding, warning } from '../../finding.ts'
-import { schemaVersion } from '../schema.ts'
 import { isTableWhole, unlessDamaged } from './across-damage.ts'
 import { isOfIndex, isOfWords } from './page-state.ts'
+import { oldestRescued } from './rescue-database.ts'
 import { salvageSessions } from './salvage-sessions.ts'
 
 const saidMax = 10
@@ -62,7 +62,7 @@ const wayOut = (canMend: boolean): string =>
  */
 const canRescue = (database: DatabaseSync): boolean =>
   (isTableWhole(database, 'session') || salvageSessions(database) !== null) &&
-  database.prepare('pragma user_version').get()?.['user_version'] === schemaVersion
+  Number(database.prepare('pragma user_version').get()?.['user_version']) >= oldestRescued
 
 const isWhole = (database: DatabaseSync, table: string): boolean =>
   unlessDamaged(

@@ -6,10 +6,13 @@ import { HoldfastError } from '@holdfast/protocol/fault'
 import { syncDirectory } from '../../../files/sync-directory.ts'
 import { draftPath } from '../../draft-path.ts'
 import { storageFault } from '../../storage-fault.ts'
-import { searchCursorName } from '../schema.ts'
+import { findStartedFor, searchCursorName } from '../schema.ts'
 import { openForWriting, prepareStoreFile } from '../store-file.ts'
 import { acrossDamage, isTableWhole, lastRecordOf, lastSessionOf, unlessDamaged } from './across-damage.ts'
 import { restoreSessions, salvageSessions } from './salvage-sessions.ts'
+
+/** The earliest version whose rows are rows of this one. */
+export const oldestRescued = 2
 
 /**
  * Puts a new file in the place of a damaged one, with every row that can still be read: what SQLite cannot walk through
@@ -49,6 +52,10 @@ function copyRows(from: string, to: string): string | null {
     copyNumbered(damaged, copy, { table: 'record', key: 'pos', last: records })
     if (!isTableWhole(damaged, 'session')) restoreSessions(salvageSessions(damaged) ?? [], copy)
     for (const table of ['draft', 'snapshot']) copyNumbered(damaged, copy, { table, key: 'sid', last: sessions })
+    // Not in every store of version 2, and told by the rows of sessions too; what either has is kept.
+    if (hasTable(damaged, 'started_for'))
+      copyNumbered(damaged, copy, { table: 'started_for', key: 'sid', last: sessions })
+    copy.exec(findStartedFor)
     for (const table of ['node', 'trust', 'blob_use', 'cursor']) copySmall(damaged, copy, table)
     // The words are taken in anew, from the first record on.
     copy.prepare('delete from cursor where name = ?').run(searchCursorName)
@@ -62,6 +69,9 @@ function copyRows(from: string, to: string): string | null {
     damaged.close()
   }
 }
+
+const hasTable = (database: DatabaseSync, table: string): boolean =>
+  database.prepare(`select 1 from sqlite_schema where type = 'table' and name = ?`).get(table) !== undefined
 
 type Numbered = { readonly table: string; readonly key: string; readonly last: number }
 

@@ -12,6 +12,7 @@ import {
   type FoundMessages,
   type ListOptions,
   type Meta,
+  type ModelList,
   orThrow,
   type SearchOptions,
   type SessionId,
@@ -58,6 +59,10 @@ export interface Holdfast extends Keeping, StoredSessions, Upkeep, AsyncDisposab
   search(text: string, options?: Omit<SearchOptions, 'text'>): Promise<FoundMessages>
   /** Checks a file by its bytes and stores it; `file` of the answer can stand in a prompt as it is. */
   storeFile(bytes: Uint8Array, options?: StoreFileOptions): Promise<StoredFile>
+  /** Which models can be called now, and why the rest cannot. */
+  models(): Promise<ModelList>
+  /** Looks anew for credentials, and says what can be called then: what was refused for want of a key may be asked again. */
+  refreshCredentials(): Promise<ModelList>
   sendPrompt(name: string, content: string): Promise<Answer['result']>
   abort(name: string): Promise<Answer['result']>
   /** A new session that shares the past of this one, up to the end of turn `at` or of the last that ended. */
@@ -152,6 +157,8 @@ export function createHoldfast(
     list: async (asked) => orThrow(await sessions.list(asked)),
     search: async (text, options) => orThrow(await sessions.search({ ...options, text })),
     storeFile: async (bytes, options) => orThrow(await sessions.storeFile(bytes, options)),
+    models: async () => orThrow(await sessions.models()),
+    refreshCredentials: async () => orThrow(await sessions.refreshCredentials()),
     sendPrompt: async (name, content) => (await getSession(name)).sendPrompt(content),
     abort: async (name) => (await getSession(name)).abort(),
     fork: async (name, at) => sessionOf(await (await getSession(name)).fork(at)),

@@ -1,17 +1,33 @@
-export type { CommandOptions, Compaction, EditorSnapshot, MessageSeed, Session, SessionHistory } from '@holdfast/client'
+export type {
+  CommandOptions,
+  Compaction,
+  ContextUsage,
+  CycleOptions,
+  EditorSnapshot,
+  MessageSeed,
+  ProviderInUse,
+  Session,
+  SessionHistory,
+  UsageOptions,
+} from '@holdfast/client'
 export type { Retention } from '@holdfast/core'
 export type { OnProblem, Problem } from '@holdfast/core/ports'
 export type {
+  CycledModel,
   Decision,
   ErrorKind,
   Fault,
   FaultCode,
   Frame,
   ListedBranch,
+  ListedModel,
   Message,
   Meta,
+  ModelList,
+  ModelName,
   PendingApproval,
   Removal,
+  RotationEntry,
   SessionHandle,
   Sessions,
   StartOptions,
@@ -19,6 +35,8 @@ export type {
   StayReason,
   StoredFile,
   StoreFileOptions,
+  ThinkingLevel,
+  Usage,
 } from '@holdfast/protocol'
 export { HoldfastError } from '@holdfast/protocol'
 export type { Conversations, ConversationsOptions } from './conversation/conversations.ts'
@@ -29,5 +47,6 @@ export type { ImportRemark, RemarkCode } from './import/conversation.ts'
 export type { FormatName } from './import/format.ts'
 export type { ImportedFile, ImportOptions } from './import/import-paths.ts'
 export type { Keeping, PruneFurther } from './keeping.ts'
+export type { Logger } from './logging/logger.ts'
 export { type OpenOptions, openHoldfast } from './open.ts'
 export type { LoadedSession, StoredSessions } from './stored-sessions.ts'

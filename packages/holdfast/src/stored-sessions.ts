@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path'
 import { type ClientEventOptions, createSession, type Session } from '@holdfast/client'
-import { findSession, openStoredHandle, type Roster } from '@holdfast/core'
+import { createLocalHandle, findSession, openStoredHandle, type Roster } from '@holdfast/core'
 import { type ClientEvent, fault, HoldfastError, type Meta, orThrow, refuse } from '@holdfast/protocol'
 import type { Home } from './home.ts'
 import type { StorePlace } from './storage/store-place.ts'
@@ -64,8 +64,11 @@ export function createStoredSessions({ roster, getSession, place, home }: Parts)
     },
     async load(name) {
       const stored = orThrow(await openStoredHandle(store, orThrow(await findSession(store, name)), isAlive))
+      const { models, treeUsage } = createLocalHandle(roster, stored.id) // neither wakes it
       return createSession({
         ...stored,
+        models,
+        treeUsage,
         submit: async () => refuse(readOnly),
         subscribe: () => {
           throw new HoldfastError(readOnly)

@@ -12,6 +12,8 @@ export type CommandSpec = {
   readonly about: string
   /** `<needed>`, `[optional]`, `[any number…]`, in order. */
   readonly words: readonly string[]
+  /** What is said of words beyond those, where they must not be said back. */
+  readonly tooMany?: string
   readonly flags: { readonly [name: string]: FlagSpec }
   /** What the help says beside the flags. */
   readonly notes?: readonly string[]
@@ -162,8 +164,9 @@ export const commandTable = {
       '  reorderQueue queue=steering|follow_up entries=[N,…]',
       'Approvals: respondToApproval decision=approve|approve_turn|approve_session|approve_always|reject [approval=N]',
       '  [message=…], setToolTrust tool=… scope=turn|session|workspace [argsHash=…], revokeToolTrust tool=…|all',
-      'Turn: abort, continue, enterPlan, enterExec [keepPlan=true], setModel model=…,',
-      '  setThinkingLevel level=off|low|medium|high',
+      'Turn: abort, continue, enterPlan, enterExec [keepPlan=true]',
+      'Model: setModel model=…, cycleModel [direction=next|previous], setThinkingLevel level=off|low|medium|high,',
+      '  cycleThinkingLevel, refreshCredentials',
       'Lines: branchAt turn=N, switchBranch branch=NAME|N, rewind turn=N, fork [at=N]',
       'Messages: togglePin message=N, toggleToolCollapse message=N, toggleAllToolCollapses,',
       '  addSystemMessage text=… [level=info|error], seedMessages messages=[{"role":"user","content":"…"},…]',
@@ -215,6 +218,33 @@ export const commandTable = {
       json,
     },
     notes: ['The store it copies is only read. A session that cannot be copied is named, and the exit code is then 1.'],
+  },
+  auth: {
+    about: 'keep the keys of providers: add one, remove one, or see which there are',
+    words: ['[login/logout/status]', '[provider]'],
+    tooMany:
+      'A key is not given as a word: others could read it in the list of processes. Leave it out and it is asked for, or give it with --key-stdin.',
+    flags: {
+      'base-url': { takes: 'url', about: 'login: the address the key is for, if it is not the usual one' },
+      'key-stdin': { about: 'login: read the key from standard input instead of asking for it' },
+      'no-check': { about: 'login: keep the key without asking the provider whether it knows it' },
+      check: { about: 'status: ask each provider whether it knows its key' },
+      json,
+    },
+    notes: [
+      'A key is asked for hidden, checked with one call that costs nothing, and kept in credentials.json of the config',
+      'directory, readable by you alone. A key in the environment goes before one in the file.',
+      'status shows at most the last four characters of a key. A running server knows of a change at once.',
+    ],
+  },
+  models: {
+    about: 'list the models that can be used now, or take a newer list of what is known of them',
+    words: ['[refresh]', '[file]'],
+    flags: { all: { about: 'also those that cannot be used now, and why' }, json },
+    notes: [
+      'refresh takes a file in the form of the project’s own list, or the api.json of models.dev; nothing is fetched.',
+      'What nobody knows of a model is shown as unknown; the model can be used all the same.',
+    ],
   },
   serve: {
     about: 'the server and its page',

@@ -40,6 +40,10 @@ describe('a command in words', () => {
     ['setHistory', ['messages=[]'], { messages: [] }],
     ['setModel', ['model=demo/agent'], { model: 'demo/agent' }],
     ['setThinkingLevel', ['level=high'], { level: 'high' }],
+    ['cycleModel', ['direction=previous'], { direction: 'previous' }],
+    ['cycleModel', [], {}],
+    ['cycleThinkingLevel', [], {}],
+    ['refreshCredentials', [], {}],
   ])('reads %s %j', (name, words, fields) => {
     expect(readCommand(name, words)).toMatchObject({ type: 'command', command: { type: name, ...fields } })
   })

@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { findHome, storeOf } from '../home.ts'
+import { createCrash } from './crash.ts'
 import { createOutput } from './output.ts'
 import type { Place } from './place.ts'
 import { runProgram } from './program.ts'
@@ -12,6 +13,10 @@ const environment = process.env
 const isColoured = !environment['NO_COLOR']
 const isBuilt = !import.meta.url.endsWith('.ts')
 const near = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+const crash = createCrash({ write: (text) => void writeSync(process.stderr.fd, text), exit: process.exit })
+process.on('uncaughtException', crash.end)
+process.on('unhandledRejection', crash.end)
 
 const place: Place = {
   environment,
@@ -25,6 +30,7 @@ const place: Place = {
   input: () => process.stdin,
   out: createOutput({ stream: process.stdout, isColoured, isVital: true }),
   err: createOutput({ stream: process.stderr, isColoured, isVital: false }),
+  onCrash: crash.onCrash,
   untilInterrupted,
 }
 

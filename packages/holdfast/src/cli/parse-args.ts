@@ -66,11 +66,16 @@ function readTokens(name: CommandName, spec: CommandSpec, argv: readonly string[
 
 type Shape = { readonly takes?: string; readonly short?: string }
 
-function wrongWords(name: CommandName, { words: wanted }: CommandSpec, given: readonly string[]): string | null {
+function wrongWords(
+  name: CommandName,
+  { words: wanted, tooMany }: CommandSpec,
+  given: readonly string[],
+): string | null {
   const missing = wanted.filter((word) => word.startsWith('<'))[given.length]
   if (missing !== undefined) return `${name} needs ${missing}.`
   const extra = given[wanted.length]
   if (extra === undefined || wanted.at(-1)?.endsWith('…]')) return null
+  if (tooMany !== undefined) return tooMany
   const hint = wanted.length === 0 ? '' : ' If it belongs together, put it in quotes.'
   return `${name} does not know what to do with '${extra}'.${hint}`
 }

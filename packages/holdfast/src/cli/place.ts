@@ -1,5 +1,7 @@
-import type { Readable } from 'node:stream'
 import type { Environment, Home } from '../home.ts'
+import type { Logger } from '../logging/logger.ts'
+import type { Input } from './ask.ts'
+import type { OnCrash } from './crash.ts'
 import type { Output } from './output.ts'
 
 /** What a command is given of the world. Read from the process once, in main.ts. */
@@ -16,9 +18,13 @@ export type Place = {
   /** The current directory; throws where it has been removed. */
   readonly cwd: () => string
   /** Standard input, opened only by who reads it. */
-  readonly input: () => Readable & { readonly isTTY?: boolean }
+  readonly input: () => Input
   readonly out: Output
   readonly err: Output
+  /** The command's log, if it keeps one. */
+  readonly logger?: Logger | undefined
+  /** Adds someone who is told when the process ends by what nobody caught. */
+  readonly onCrash: OnCrash
   /** From now on the first Ctrl-C or request to end aborts this signal, and the second ends the process at once. */
   readonly untilInterrupted: () => AbortSignal
 }

@@ -1,7 +1,11 @@
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
+import { errorFields } from '../logging/error-fields.ts'
+import { maskKeys } from '../platform/known-keys.ts'
+import { openCommandLog } from './command-log.ts'
 import { type ArgsOf, type CommandName, commandNames, isCommandName } from './command-table.ts'
-import { type Ended, type ExitCode, ended, exitCodes, misused } from './ended.ts'
+import { crashText } from './crash.ts'
+import { type Ended, type ExitCode, ended, exitCodes, misused, refused } from './ended.ts'
 import { foreseen } from './foreseen.ts'
 import { commandHelp, programHelp } from './help.ts'
 import { toJsonText } from './json-text.ts'
@@ -35,6 +39,8 @@ const load: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
   doctor: async () => (await import('./commands/doctor.ts')).doctor,
   backup: async () => (await import('./commands/backup.ts')).backup,
   migrate: async () => (await import('./commands/migrate.ts')).migrate,
+  auth: async () => (await import('./commands/auth.ts')).auth,
+  models: async () => (await import('./commands/models.ts')).models,
   serve: async () => (await import('./commands/serve.ts')).serve,
 }
 
@@ -46,8 +52,7 @@ export async function runProgram(argv: readonly string[], place: Place): Promise
     if (error instanceof OutputClosed) return exitCodes.ok
     const fault = foreseen(error)
     if (fault) return tellEnd({ type: 'refused', fault }, argv, place)
-    const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
-    await place.err.write(`Holdfast met something it did not foresee; please report it.\n${escapeHidden(what)}\n`)
+    await place.err.write(crashText(error))
     return tellEnd({ type: 'refused', fault: { code: 'internal', message: 'Holdfast failed.' } }, argv, place)
   }
 }
@@ -74,9 +79,24 @@ async function dispatch(argv: readonly string[], place: Place): Promise<Ended> {
 async function runCommand<Name extends CommandName>(name: Name, argv: readonly string[], place: Place): Promise<Ended> {
   const parsed = parseArgs(name, argv)
   if (parsed.type === 'misused') return misused(parsed.message)
-  if (parsed.type === 'args') return (await load[name]())(parsed.args, atStore(parsed.args.flags, place))
+  if (parsed.type === 'args') return runLogged(name, parsed.args, atStore(parsed.args.flags, place))
   await place.out.write(commandHelp(name))
   return ended()
+}
+
+/** Runs it with the log it is to keep, and is over when all of that is written. */
+async function runLogged<Name extends CommandName>(name: Name, args: ArgsOf<Name>, place: Place): Promise<Ended> {
+  const opened = await openCommandLog(name, place)
+  if (!opened.ok) return opened.fault.code === 'bad_request' ? misused(opened.fault.message) : refused(opened.fault)
+  const logger = opened.value?.logger
+  try {
+    return await (await load[name]())(args, { ...place, logger })
+  } catch (error) {
+    if (!(error instanceof OutputClosed) && !foreseen(error)) logger?.error({ err: errorFields(error) }, 'crash')
+    throw error
+  } finally {
+    await opened.value?.close()
+  }
 }
 
 /** A store that was named on the command line counts for all of the command. */
@@ -92,7 +112,7 @@ const unknownCommand = (name: string): string =>
 async function tellEnd(how: Ended, argv: readonly string[], { out, err }: Place): Promise<ExitCode> {
   if (how.type === 'ended') return how.code
   const fault = how.type === 'refused' ? how.fault : { code: 'bad_request' as const, message: how.message }
-  await err.write(`${err.paint.red(escapeHidden(fault.message))}\n`)
-  if (argv.includes('--json')) await out.write(`${toJsonText({ error: fault })}\n`)
+  await err.write(`${err.paint.red(escapeHidden(maskKeys(fault.message)))}\n`)
+  if (argv.includes('--json')) await out.write(`${maskKeys(toJsonText({ error: fault }))}\n`)
   return how.type === 'misused' ? exitCodes.usage : exitCodes.failed
 }

@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { connectHoldfast } from '@holdfast/client'
-import type { Problem } from '@holdfast/core/ports'
+import type { OnProblem, Problem } from '@holdfast/core/ports'
 import { ok, type Result, refuse, type Sessions } from '@holdfast/protocol'
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
+import { createProblemLogger } from '../logging/problem-logger.ts'
+import { maskKeys } from '../platform/known-keys.ts'
 import type { Place } from './place.ts'
 import { diskStoreOf, isOfServer, missingStore } from './place-store.ts'
 import { readServerFile, readToken, type ServerFile } from './server-file.ts'
@@ -20,7 +22,11 @@ export interface ReachedSessions {
   close(): Promise<void>
 }
 
-export async function reachSessions(place: Place): Promise<Result<ReachedSessions>> {
+/** `isDefaultTaken`: whether a session will be started with the default model. */
+export async function reachSessions(
+  place: Place,
+  { isDefaultTaken = false }: { readonly isDefaultTaken?: boolean } = {},
+): Promise<Result<ReachedSessions>> {
   const server = await findServer(place)
   const isServed = server === null ? ok(false) : isOfServer(place, server)
   if (!isServed.ok) return isServed
@@ -29,7 +35,7 @@ export async function reachSessions(place: Place): Promise<Result<ReachedSession
     return ok({ sessions, isElsewhere: true, leave: async () => undefined, close: async () => undefined })
   }
   const { open } = await import('../open.ts') // brings every provider and tool, which the server's client does not need
-  const opened = await open({ store: place.store, environment: place.environment, onProblem: tellProblem(place) })
+  const opened = await open({ store: place.store, environment: place.environment, isDefaultTaken, ...lookingOn(place) })
   if (!opened.ok) return opened
   const { sessions, stopSession: leave, close } = opened.value
   return ok({ sessions, isElsewhere: false, leave, close })
@@ -65,10 +71,14 @@ export async function findServer({ home }: Pick<Place, 'home'>): Promise<ServerF
   return health.ok ? server : null
 }
 
-/** Says what nobody foresaw, where whoever runs the program sees it. */
-export const tellProblem =
-  ({ err }: Place) =>
-  ({ where, cause }: Problem): void => {
-    const what = cause instanceof Error ? (cause.stack ?? cause.message) : JSON.stringify(cause)
-    void err.write(escapeHidden(`Problem in ${where}: ${what}\n`))
-  }
+/** What a runtime of this process tells us: all of it in the log where there is one, else problems alone. */
+export const lookingOn = (place: Place) => (place.logger ? { logger: place.logger } : { onProblem: tellProblem(place) })
+
+/** Says what nobody foresaw: in the log, or else where whoever runs the program sees it. */
+export const tellProblem = (place: Place): OnProblem =>
+  place.logger ? createProblemLogger(place.logger) : (problem) => printProblem(problem, place)
+
+function printProblem({ where, cause }: Problem, { err }: Place): void {
+  const what = cause instanceof Error ? (cause.stack ?? cause.message) : JSON.stringify(cause)
+  void err.write(escapeHidden(maskKeys(`Problem in ${where}: ${what}\n`)))
+}

@@ -57,12 +57,13 @@ function keyOf(format: FormatName, id: string): Key {
 }
 
 async function startedEvent(
-  { resolveWorkdir, defaultModel, newHandle }: ImportParts,
+  { resolveWorkdir, models, newHandle }: ImportParts,
   key: Key,
   { about }: Conversation,
   remark: Remark,
 ): Promise<EventOf<'session.started'>> {
   const model = modelName(about.model)
+  const defaultModel = models.defaultModel()
   if (about.model !== undefined && model === null) remark(null, 'model_unknown', `Its model is now ${defaultModel}.`)
   const asked = about.workdir ?? '.'
   const real = await resolveWorkdir(asked)

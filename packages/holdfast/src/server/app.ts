@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto'
-import { fault, faultStatus, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
+import { type Fault, fault, faultStatus, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
 import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { answerHeaders } from './answer-headers.ts'
@@ -7,6 +6,7 @@ import { authenticate } from './auth/authenticate.ts'
 import type { Role } from './auth/token.ts'
 import { errorAnswer } from './error-answer.ts'
 import { answerPageFile } from './page-files.ts'
+import { requestIdIn } from './request-log.ts'
 import type { Exchange, Route } from './route.ts'
 import type { ServerParts } from './server-parts.ts'
 
@@ -29,7 +29,7 @@ export function createApp(routes: readonly Route[], parts: ServerParts): Hono<En
       if (context.req.method !== route.method) return next() // Hono takes HEAD for GET, and HEAD must redeem no code
       const admitted = admit(parts, context, route.access)
       const answer = admitted.ok ? await route.answer(exchangeOf(context, admitted.value), parts) : admitted
-      return answer.ok ? answer.value : errorAnswer(answer.fault)
+      return answer.ok ? answer.value : errorAnswer(named(answer.fault, context))
     })
   }
   for (const path of new Set(routes.map((route) => route.path))) {
@@ -55,7 +55,7 @@ export function createApp(routes: readonly Route[], parts: ServerParts): Hono<En
   app.onError((error, context) => {
     const foreseen = error instanceof HoldfastError && error.code !== 'internal' ? error.toFault() : null
     if (foreseen && faultStatus[foreseen.code] < 500) return errorAnswer(foreseen)
-    const id = randomUUID()
+    const id = requestIdIn(context.env.outgoing)
     // The path without its query: a query may hold a login code.
     parts.onProblem({ where: `${context.req.method} ${context.req.path} (${id})`, cause: error })
     if (foreseen) return errorAnswer(foreseen)
@@ -63,6 +63,10 @@ export function createApp(routes: readonly Route[], parts: ServerParts): Hono<En
   })
   return app
 }
+
+/** What went wrong here is found in the log by the id of its request. */
+const named = (one: Fault, { env }: Context<Env>): Fault =>
+  one.code === 'internal' ? fault(one.code, one.message, { ...one.details, id: requestIdIn(env.outgoing) }) : one
 
 /** The caller, if it may go on. A viewer may look at everything and change nothing. */
 function admit(parts: ServerParts, { req, env }: Context<Env>, access: Route['access']): Result<Role | null> {

@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import type { Clock, OnProblem } from '@holdfast/core/ports'
 import { fault, limits, ok, type Result, refuse, type Sessions } from '@holdfast/protocol'
 import { getRequestListener } from '@hono/node-server'
+import type { Logger } from '../logging/logger.ts'
 import { wallClock } from '../platform/wall-clock.ts'
 import { answerHeaders } from './answer-headers.ts'
 import { createApp } from './app.ts'
@@ -16,6 +17,7 @@ import { type Connections, trackConnections } from './connections.ts'
 import { describeApi } from './describe-api.ts'
 import { errorAnswer } from './error-answer.ts'
 import { checkAtGate } from './front-gate.ts'
+import { watchRequest } from './request-log.ts'
 import { routes } from './routes/routes.ts'
 
 export type ServerOptions = {
@@ -34,6 +36,8 @@ export type ServerOptions = {
   readonly after?: Clock['after']
   /** Hears of what nobody foresaw. A client is told no more of it than an id, which stands in `where` too. */
   readonly onProblem: OnProblem
+  /** Where each request is logged; nowhere when absent. */
+  readonly logger?: Logger | undefined
   /** Where a proxy makes the server known, e.g. `https://holdfast.example.com`. */
   readonly publicOrigins?: readonly string[]
   /** Kept across restarts, it keeps the page logged in. */
@@ -98,7 +102,11 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     onProblem: options.onProblem,
   })
   // The globals are the program's own: a library that embeds us must not find its Response replaced.
-  server.on('request', behindGate(address, getRequestListener(app.fetch, { overrideGlobalObjects: false })))
+  const gated = behindGate(address, getRequestListener(app.fetch, { overrideGlobalObjects: false }))
+  server.on('request', (incoming, outgoing) => {
+    watchRequest(incoming, outgoing, options.logger)
+    gated(incoming, outgoing)
+  })
 
   const shownHost = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : urlHost(host)
   const url = `http://${shownHost}:${port}`

@@ -46,10 +46,19 @@ export async function countSession(source: StoreSource, session: KeptSession, su
   }
 }
 
-/** A step is of the model it began with, a title of the one that gave it; a summary of the one the session has. */
+/** A step is of the model it began with, a title or a summary of the one that wrote it, where that is on record. */
 function calledBy(event: Event, stepModel: string, sessionModel: string): string {
-  if (event.type === 'step.ended') return stepModel
-  return event.type === 'settings.changed' ? (event.named?.model ?? sessionModel) : sessionModel
+  switch (event.type) {
+    case 'step.ended':
+      return stepModel
+    case 'settings.changed':
+      return event.named?.model ?? sessionModel
+    case 'checkpoint.written':
+    case 'summary.saved':
+      return event.model ?? sessionModel
+    default:
+      return sessionModel
+  }
 }
 
 function sumAt(sums: Map<string, Sum>, name: string): Sum {

@@ -25,6 +25,10 @@ const titled = (usage: object | null) => ({
   title: 'A talk',
   named: { model: 'demo/titles', usage },
 })
+const summed = {
+  ...{ type: 'checkpoint.written', turn: 0, summary: 's', keepFrom: 1, tokensBefore: 9, tokensAfter: 1, why: 'asked' },
+  ...{ usage: { input: 4, output: 1, cacheRead: 0, cacheWrite: 0, cost: 0.125 }, model: 'demo/scribe' },
+}
 const cut = { type: 'step.ended', turn: 0, step: 1, finish: 'error', usage: null }
 
 /** A session of these events, each on its day. */
@@ -39,6 +43,7 @@ async function fill(place: DiskPlace): Promise<void> {
     ['2026-01-02', cut],
     ['2026-01-02', titled({ input: 3, output: 1, cacheRead: 0, cacheWrite: 0, cost: 0.25 })],
     ['2026-01-02', { type: 'settings.changed', title: 'By hand' }],
+    ['2026-01-02', summed],
   ]
   const records = days.map(([day, event], index) => {
     const { record, body } = recordAt(index + 1, event as Event)
@@ -62,19 +67,24 @@ describe.each(['sqlite', 'jsonl'] as const)('the figures of a %s store', (kind) 
 
   it('count sessions, and what they take on the disk', () => {
     expect(stats.sessions).toEqual({ listed: 1, pinned: 0, trashed: 1, unspoken: 0 })
-    expect(stats.store).toMatchObject({ records: 10, blobs: 0 })
+    expect(stats.store).toMatchObject({ records: 11, blobs: 0 })
     expect(stats.store.recordBytes).toBeGreaterThan(500)
-    expect(stats.workspaces).toMatchObject([{ workspace: entryOf(1).meta.workspace, sessions: 2, calls: 5 }])
+    expect(stats.workspaces).toMatchObject([{ workspace: entryOf(1).meta.workspace, sessions: 2, calls: 6 }])
   })
 
   it('keep a price nobody knows apart, by day and by model', () => {
-    expect(stats.total).toMatchObject({ calls: 5, unpriced: 2, input: 33, output: 7, cost: 1.25 })
+    expect(stats.total).toMatchObject({ calls: 6, unpriced: 2, input: 37, output: 8, cost: 1.375 })
     expect(stats.days).toMatchObject([
-      { day: '2026-01-02', calls: 3, unpriced: 2, cost: 0.25 },
+      { day: '2026-01-02', calls: 4, unpriced: 2, cost: 0.375 },
       { day: '2026-01-01', calls: 2, unpriced: 0, cost: 1 },
     ])
     const cost = Object.fromEntries(stats.models.map(({ model, cost: sum, input }) => [model, [input, sum]]))
-    expect(cost).toEqual({ 'demo/one': [20, 1], 'demo/two': [10, null], 'demo/titles': [3, 0.25] })
+    expect(cost).toEqual({
+      'demo/one': [20, 1],
+      'demo/two': [10, null],
+      'demo/titles': [3, 0.25],
+      'demo/scribe': [4, 0.125],
+    })
   })
 
   it('show as many days as were asked for', async () => {

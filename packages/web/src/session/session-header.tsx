@@ -4,6 +4,7 @@ import type { Kin } from '../list/kin.ts'
 import { ListButton } from '../list/list-button.tsx'
 import { hrefOf } from '../route.ts'
 import { baseName } from '../text/base-name.ts'
+import { modelText } from '../text/model-text.ts'
 import { costText, tokensText, usageText } from '../text/usage-text.ts'
 import { AttachedMenu } from './attached-menu.tsx'
 import { BranchesMenu } from './branches-menu.tsx'
@@ -35,12 +36,15 @@ export function SessionHeader({ meta, view, connection, seat, commands, kin, her
         <h1 title={escapeLine(meta.title)}>{escapeLine(meta.title) || 'New session'}</h1>
         <p>
           <span title={escapeLine(meta.workspace)}>{escapeLine(baseName(meta.workspace))}</span>
-          <span className="header-model">{escapeLine(view.model)}</span>
+          <span className="header-model">
+            {modelText(view)}
+            {view.thinkingLevel !== 'off' && ` · thinks ${view.thinkingLevel}`}
+          </span>
           <span className="header-usage" title={usageText(usage)}>
             {tokensText(usage.input + usage.output + usage.cacheRead + usage.cacheWrite)} tokens ·{' '}
             {costText(usage.cost)}
           </span>
-          <ContextGauge tokens={view.tokens} max={here?.contextTokens ?? null} />
+          <ContextGauge view={view} here={here} />
           {kin.parent && (
             <span className="header-parent">
               from <a href={hrefOf({ at: 'session', name: kin.parent.id })}>{kin.parent.title}</a>

@@ -26,6 +26,7 @@ describe('turns of a transcript', () => {
       cost: null,
     })
     expect(summarizeTurn([user(1, 0), step(2, 0, null)]).usage).toBeNull()
+    expect(summarizeTurn([step(1, 0, usage(1)), step(2, 0, null)]).usage).toMatchObject({ input: 10, cost: null })
   })
 
   it('remembers a failure only when nothing came after it', () => {

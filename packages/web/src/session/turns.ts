@@ -1,4 +1,4 @@
-import { addUsage, type Message, type ModelFault, noUsage, type Usage } from '@holdfast/protocol'
+import { addUsage, type Finish, type Message, type ModelFault, noUsage, type Usage } from '@holdfast/protocol'
 import { useRef } from 'react'
 
 /** The messages of one turn, the unit a screen draws, folds away and skips. */
@@ -53,8 +53,12 @@ export type TurnSummary = {
 export function summarizeTurn(messages: readonly Message[]): TurnSummary {
   const steps = messages.filter((message) => message.kind === 'usage')
   const usages = steps.flatMap(({ usage }) => (usage === null ? [] : [usage]))
+  const isUncounted = steps.some(({ usage, finish }) => usage === null && isAnswer(finish))
   return {
-    usage: usages.length === 0 ? null : usages.reduce(addUsage, noUsage),
+    usage: usages.length === 0 ? null : usages.reduce(addUsage, isUncounted ? { ...noUsage, cost: null } : noUsage),
     fault: steps.at(-1)?.fault ?? null,
   }
 }
+
+/** Whether a call came to its end, so that it cost something, whatever is known of it. */
+const isAnswer = (finish: Finish): boolean => finish !== 'failed' && finish !== 'aborted' && finish !== 'interrupted'

@@ -8,7 +8,7 @@ import { toJsonText } from '../json-text.ts'
 import type { Place } from '../place.ts'
 import { diskStoreOf } from '../place-store.ts'
 import { createProgressLine } from '../progress-line.ts'
-import { tellProblem } from '../reach-sessions.ts'
+import { lookingOn } from '../reach-sessions.ts'
 import { currentDirectory } from '../workspace.ts'
 
 /** Of what a folder holds beside sessions, so much is named. */
@@ -28,7 +28,7 @@ export async function importSessions({ words, flags }: ArgsOf<'import'>, place: 
   const store = diskStoreOf(place)
   if (!store.ok) return refused(store.fault)
   const { open } = await import('../../open.ts') // brings every part, which --help does not need
-  const opened = await open({ store: store.value.url, environment: place.environment, onProblem: tellProblem(place) })
+  const opened = await open({ store: store.value.url, environment: place.environment, ...lookingOn(place) })
   if (!opened.ok) return refused(opened.fault)
   const signal = place.untilInterrupted()
   const progress = createProgress(place)

@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { fault, limits, ok, type Result, refuse, type SessionHandle } from '@holdfast/protocol'
 import type { ArgsOf } from '../command-table.ts'
 import { type Ended, misused, refused } from '../ended.ts'
+import { keepPrompt } from '../keep-prompt.ts'
 import type { Place } from '../place.ts'
 import { checkNamed, type ReachedSessions, reachSessions } from '../reach-sessions.ts'
 import { runTurn } from '../run-turn.ts'
@@ -21,19 +22,26 @@ export async function run({ words, flags }: ArgsOf<'run'>, place: Place): Promis
     const mayExist = checkNamed(place, flags.session)
     if (!mayExist.ok) return refused(mayExist.fault)
   }
-  const prompt = given === undefined || given === '-' ? await readInput(place) : ok(given)
+  const isPiped = given === undefined || given === '-'
+  const prompt = isPiped ? await readInput(place) : ok(given)
   if (!prompt.ok) return refused(prompt.fault)
   if (prompt.value.trim() === '') return refused(fault('empty_prompt', 'The prompt is empty. Write something.'))
 
+  const ended = await runPrompt(prompt.value, flags, place)
+  return isPiped ? keepPrompt(ended, prompt.value, place) : ended
+}
+
+async function runPrompt(prompt: string, flags: Flags, place: Place): Promise<Ended> {
   const interruption = place.untilInterrupted()
-  const reached = await reachSessions(place)
+  const isDefaultTaken = flags.session === undefined && flags.model === undefined
+  const reached = await reachSessions(place, { isDefaultTaken })
   if (!reached.ok) return refused(reached.fault)
   try {
     const handle = await openOrStart(reached.value, flags, place)
     if (!handle.ok) return refused(handle.fault)
     const approvals = flags.yes ? 'approve' : flags.no ? 'reject' : 'nobody'
     const isNew = flags.session === undefined
-    return await runTurn(handle.value, prompt.value, { approvals, isNew, isJson: flags.json, place, interruption })
+    return await runTurn(handle.value, prompt, { approvals, isNew, isJson: flags.json, place, interruption })
   } finally {
     await reached.value.close()
   }

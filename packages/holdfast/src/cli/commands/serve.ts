@@ -2,12 +2,13 @@ import { existsSync } from 'node:fs'
 import type { Removal } from '@holdfast/protocol'
 import { ageForm, dayMs, parseAge } from '@holdfast/protocol/age'
 import { fault } from '@holdfast/protocol/fault'
+import { registerKey } from '../../platform/known-keys.ts'
 import { isLoopback } from '../../server/auth/own-address.ts'
 import { parseStoreUrl } from '../../storage/store-place.ts'
 import type { ArgsOf } from '../command-table.ts'
 import { type Ended, ended, misused, refused } from '../ended.ts'
 import type { Place } from '../place.ts'
-import { findServer, tellProblem } from '../reach-sessions.ts'
+import { findServer, lookingOn, tellProblem } from '../reach-sessions.ts'
 import { counted } from '../removal-text.ts'
 import { keepCookieKey, removeServerFile, writeServerFile } from '../server-file.ts'
 import { wholeNumber } from '../whole-number.ts'
@@ -45,11 +46,12 @@ export async function serve({ flags }: ArgsOf<'serve'>, place: Place): Promise<E
     environment,
     retention,
     titleModel,
-    onProblem: tellProblem(place),
+    ...lookingOn(place),
   })
   if (!holdfast.ok) return refused(holdfast.fault)
   const { createSecret, hashToken, openServer } = await import('../../server/index.ts')
   const token = known ?? createSecret()
+  registerKey(token)
   const server = await openServer({
     sessions: holdfast.value.sessions,
     archive: createArchive(holdfast.value),
@@ -61,6 +63,7 @@ export async function serve({ flags }: ArgsOf<'serve'>, place: Place): Promise<E
     now: place.now,
     cookieKey: await keepCookieKey(place.home, place.pid),
     onProblem: tellProblem(place),
+    logger: place.logger,
   })
   if (!server.ok) {
     await holdfast.value.close()

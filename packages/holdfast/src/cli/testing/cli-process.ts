@@ -51,7 +51,7 @@ export function createCli(): Cli {
     const { ANTHROPIC_API_KEY, HOLDFAST_TOKEN, NO_COLOR, ...inherited } = process.env
     const child = spawn(nodePath, [options.script ?? binPath, ...args], {
       cwd: options.cwd ?? workdir,
-      env: { ...inherited, HOLDFAST_HOME: home, DEMO_PACE: '0', ...options.environment },
+      env: { ...inherited, HOLDFAST_HOME: home, DEMO_PACE: '0', HOLDFAST_LOCAL_MODELS: 'off', ...options.environment },
     })
     running.add(child)
     const written = { stdout: '', stderr: '' }

@@ -123,7 +123,7 @@ describe('what the model is told of the past', () => {
 
   it('is asked of another model, at another level, if there is one', async () => {
     await using test = await openHouseServer()
-    expect(await tell(test, { type: 'setThinkingLevel', level: 'high' })).toEqual({})
+    expect(await tell(test, { type: 'setThinkingLevel', level: 'high' })).toEqual({ thinkingLevel: 'high' })
     expect(await tell(test, { type: 'setThinkingLevel', level: 'huge' })).toEqual([400, 'unknown_level'])
     expect(await tell(test, { type: 'setModel', model: 'huge' })).toEqual([400, 'unknown_model'])
   })

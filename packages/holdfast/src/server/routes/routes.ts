@@ -7,6 +7,7 @@ import { getEvents } from './events.ts'
 import { getHealth } from './health.ts'
 import { getLogin } from './login.ts'
 import { getMessages } from './messages.ts'
+import { listModels, refreshCredentials } from './models.ts'
 import { getNews } from './news.ts'
 import { getOpenApi } from './openapi.ts'
 import { reads } from './reads.ts'
@@ -15,6 +16,7 @@ import { getSession } from './session.ts'
 import { getSessionBlob } from './session-blob.ts'
 import { listSessions, startSession } from './sessions.ts'
 import { deleteSession, restoreSession, trashRoutes } from './trash.ts'
+import { getUsage } from './usage.ts'
 
 /** Every route there is, with who may call it. A test walks this table without a token. */
 export const routes: readonly Route[] = [
@@ -22,6 +24,8 @@ export const routes: readonly Route[] = [
   getLogin,
   getOpenApi,
   getNews,
+  listModels,
+  refreshCredentials,
   listSessions,
   startSession,
   searchMessages,
@@ -33,6 +37,7 @@ export const routes: readonly Route[] = [
   ...attachmentRoutes,
   postCommand,
   ...reads,
+  getUsage,
   storeFile,
   getSessionBlob,
   ...trashRoutes,

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineRoute, flag, wholeNumber } from '../route.ts'
 import { SeedDescribed } from './seed-described.ts'
 
-const { workspace, search, model, cursor, activeFrom, activeBefore } = ListOptions.shape
+const { workspace, search, model, cursor, startedFor, activeFrom, activeBefore } = ListOptions.shape
 const limit = wholeNumber.pipe(z.int().min(1).max(limits.listSessionsMax)).optional()
 
 export const listSessions = defineRoute({
@@ -12,7 +12,7 @@ export const listSessions = defineRoute({
   access: 'token',
   summary: 'List sessions, the latest first',
   query: z.strictObject({
-    ...{ workspace, search, model, cursor, limit },
+    ...{ workspace, search, model, cursor, startedFor, limit },
     age: z
       .string()
       .refine((text) => parseAge(text) !== null, `give ${ageForm}`)

@@ -49,7 +49,7 @@ export const restoreSession = defineRoute({
   },
 })
 
-const { workspace, search, cursor } = ListOptions.shape
+const { workspace, search, startedFor, cursor } = ListOptions.shape
 
 const listTrash = defineRoute({
   method: 'GET',
@@ -57,7 +57,7 @@ const listTrash = defineRoute({
   access: 'token',
   summary: 'List what is in the trash, last put there first',
   query: z.strictObject({
-    ...{ workspace, search, cursor },
+    ...{ workspace, search, startedFor, cursor },
     limit: wholeNumber.pipe(z.int().min(1).max(limits.listSessionsMax)).optional(),
   }),
   answers: { status: 200, mediaType: 'application/json', schema: SessionList },

@@ -6,6 +6,7 @@ import {
   type Here,
   type Message,
   type MessageId,
+  type ModelList,
   messageOf,
   ok,
   type Recorded,
@@ -27,6 +28,24 @@ export const aRemoval: Removal = {
   workspaces: [{ workspace: meta.workspace, count: 1 }],
   stayed: [],
   dryRun: false,
+}
+
+export const aModelList: ModelList = {
+  models: [
+    {
+      model: 'demo/agent',
+      title: 'Demo',
+      contextTokens: null,
+      outputTokens: null,
+      price: null,
+      takes: [],
+      tools: true,
+      thinkingLevels: null,
+      unusable: null,
+      isDefault: true,
+    },
+  ],
+  providers: [{ provider: 'demo', title: 'Demo', endpoint: null, keyFrom: null, unusable: null }],
 }
 
 async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
@@ -132,6 +151,8 @@ export function createFakeSessions() {
       touched.push({ blob: hash })
       return ok(bytesOf('<script>alert(1)</script>'))
     },
+    models: async () => ok(aModelList),
+    treeUsage: async () => ok({ usage: meta.usage, sessions: 3 }),
     async page({ before, after, limit } = {}) {
       touched.push({ page: { before, after, limit } })
       const line = messages().filter(({ id }) => (before === undefined ? true : id < before))
@@ -193,6 +214,11 @@ export function createFakeSessions() {
       if (bytes.length === 0) return refuse(fault('bad_request', 'The file is empty.'))
       const file = { type: 'file', blob: aBlob, mediaType: 'text/plain', bytes: bytes.length } as const
       return ok({ file, changed: 'nothing' })
+    },
+    models: async () => ok(aModelList),
+    async refreshCredentials() {
+      touched.push({ refreshCredentials: true })
+      return ok(aModelList)
     },
     /** Nothing ever becomes of the one session there is. */
     async *subscribe({ signal } = {}) {

@@ -1,4 +1,5 @@
 import { createLocalSessions } from '@holdfast/core'
+import type { Models } from '@holdfast/core/ports'
 import { openHouse, say } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../store/memory/memory-store.ts'
@@ -6,9 +7,10 @@ import type { ServerOptions } from '../open-server.ts'
 import { openTestServer } from './test-server.ts'
 
 /** A real server before a real runtime with one session, `path`; time is the house's and stands still. */
-export async function openHouseServer(overrides: Partial<ServerOptions> = {}) {
+export async function openHouseServer(overrides: Partial<ServerOptions> = {}, models?: Models) {
   const script = () => [say('Hi.')]
-  const house = await openHouse({ store: createMemoryStore(), blobs: createMemoryBlobs(), script })
+  const stores = { store: createMemoryStore(), blobs: createMemoryBlobs() }
+  const house = await openHouse({ ...stores, script, ...(models && { models }) })
   const sessions = createLocalSessions(house.roster)
   const test = await openTestServer({ sessions, after: house.clock.after, ...overrides })
   return {

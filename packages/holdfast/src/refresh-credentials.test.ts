@@ -1,0 +1,78 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { orThrow } from '@holdfast/protocol'
+import { expect, it } from 'vitest'
+import { findHome } from './home.ts'
+import { openHoldfast } from './open.ts'
+import { createCredentials } from './providers/credentials/credentials.ts'
+import { changeCredentials, credentialsPath } from './providers/credentials/credentials-file.ts'
+import { createModels } from './providers/models.ts'
+import { openHouseServer } from './server/testing/house-server.ts'
+
+it('a prompt is refused for want of a key, and taken once it is in the file and looked for, without a restart', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'holdfast-refresh-'))
+  const environment = { HOLDFAST_HOME: home, ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' } // nobody answers there
+  const holdfast = await openHoldfast({ store: 'memory:', environment })
+  const session = await holdfast.startSession({ workdir: home, model: 'anthropic/claude-sonnet-4-5' })
+  await expect(session.sendPrompt('Hello?')).rejects.toMatchObject({
+    code: 'no_credentials',
+    message: expect.stringContaining('holdfast auth login'),
+  })
+  const [before] = (await holdfast.models()).models.filter(({ model }) => model.startsWith('anthropic/'))
+  expect(before?.unusable).toEqual(expect.any(String))
+
+  orThrow(
+    await changeCredentials(credentialsPath(findHome(environment).configDir), (credentials) =>
+      credentials.set('anthropic', { key: 'sk-ant-once-more' }),
+    ),
+  )
+  await expect(session.sendPrompt('Hello?')).rejects.toMatchObject({ code: 'no_credentials' })
+  expect(await session.refreshCredentials()).toBe(true)
+  const available = await session.getAvailableModels()
+  expect(available.some(({ model }) => model.startsWith('anthropic/'))).toBe(true)
+  expect(JSON.stringify(await holdfast.models())).not.toContain('sk-ant-once-more')
+  expect(await session.sendPrompt('Hello?')).toEqual({})
+  await session.abort()
+  expect((await session.messages()).map((message) => message.kind)).toContain('user')
+  await holdfast.close()
+  await rm(home, { recursive: true, force: true })
+})
+
+it('keys that cannot be read are told to whoever has them looked for, and those known are kept', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'holdfast-refresh-'))
+  const environment = { HOLDFAST_HOME: home, HOLDFAST_LOCAL_MODELS: 'off' }
+  const path = credentialsPath(findHome(environment).configDir)
+  orThrow(await changeCredentials(path, (credentials) => credentials.set('groq', { key: 'a-key-of-groq-2' })))
+  const holdfast = await openHoldfast({ store: 'memory:', environment })
+  const session = await holdfast.startSession({ workdir: home, model: 'groq/some' })
+  await writeFile(path, '{"version":', { mode: 0o600 })
+  const damaged = { code: 'storage_error', message: expect.stringContaining(path) }
+  await expect(session.refreshCredentials()).rejects.toMatchObject(damaged)
+  await expect(holdfast.refreshCredentials()).rejects.toMatchObject(damaged)
+  expect((await session.getAvailableModels()).some(({ model }) => model.startsWith('groq/'))).toBe(true)
+  await holdfast.close()
+  await rm(home, { recursive: true, force: true })
+})
+
+it('a file of keys damaged under a running server is told to whoever has it read anew, over HTTP', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'holdfast-refresh-'))
+  const file = join(home, 'credentials.json')
+  await writeFile(file, '{"version":', { mode: 0o600 })
+  const models = createModels({ environment: {}, credentials: createCredentials({ environment: {}, file }) })
+  await using test = await openHouseServer({}, models)
+  const command = JSON.stringify({ type: 'refreshCredentials' })
+  for (const answer of [
+    await test.call('/v1/credentials/refresh', { method: 'POST' }),
+    await test.post(`${test.path}/commands`, command),
+  ]) {
+    expect(answer.status).toBe(503)
+    expect(await answer.json()).toMatchObject({
+      error: { code: 'storage_error', message: expect.stringContaining(file) },
+    })
+  }
+  expect((await test.call('/v1/models')).status).toBe(200)
+  await writeFile(file, '{"version":1,"providers":{}}', { mode: 0o600 })
+  expect((await test.call('/v1/credentials/refresh', { method: 'POST' })).status).toBe(200)
+  await rm(home, { recursive: true, force: true })
+})

@@ -3,7 +3,10 @@ import { dirname, join, resolve } from 'node:path'
 import { commandTypes, faultStatus } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { type CommandSpec, commandTable } from '../../packages/holdfast/src/cli/command-table.ts'
+import { Config } from '../../packages/holdfast/src/config/config.ts'
+import { presets } from '../../packages/holdfast/src/providers/services/presets.ts'
 import { routes } from '../../packages/holdfast/src/server/routes/routes.ts'
+import { renderConfigSchema } from '../../scripts/write-config-schema.ts'
 import { renderEventsDoc } from '../../scripts/write-events-doc.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -15,6 +18,27 @@ const documents = ['*.md', 'docs/**/*.md', 'packages/*/README.md'].flatMap((patt
 describe('docs/events.md', () => {
   it('is what the schemas say; write it anew with scripts/write-events-doc.ts', () => {
     expect(read('docs/events.md')).toBe(renderEventsDoc())
+  })
+})
+
+describe('docs/config.md', () => {
+  it('names every key', () => {
+    expect(Object.keys(Config.shape).filter((key) => !read('docs/config.md').includes(`\`${key}\``))).toEqual([])
+  })
+
+  it('has a schema that is what the program checks; write it anew with scripts/write-config-schema.ts', () => {
+    expect(read('docs/config.schema.json')).toBe(renderConfigSchema())
+  })
+})
+
+describe('docs/models.md', () => {
+  it('has a row for every service that is known, with its variables and its address', () => {
+    const text = read('docs/models.md')
+    const missing = presets.filter(({ name, keyNames, baseUrlNames, baseUrl }) => {
+      const row = text.split('\n').find((line) => line.startsWith(`| \`${name}\` |`)) ?? ''
+      return [...keyNames, ...baseUrlNames, baseUrl].some((word) => !row.includes(`\`${word}\``))
+    })
+    expect(missing.map(({ name }) => name)).toEqual([])
   })
 })
 

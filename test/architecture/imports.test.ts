@@ -56,7 +56,8 @@ const rules: readonly IForbiddenRuleType[] = [
       to: { path: `${holdfast}store/${other}/` },
     }),
   ),
-  may('providers-know-ports', `${holdfast}providers/`, platform, ports, protocol, node, vendor),
+  may('providers-know-ports', `${holdfast}providers/`, platform, files, ports, protocol, node, vendor),
+  may('config-knows-words', `${holdfast}config/`, platform, protocol, node, '^node_modules/zod/'),
   may('tools-know-ports', `${holdfast}tools/`, platform, ports, protocol, node, vendor),
   may('images-know-ports', `${holdfast}images/`, ports, protocol, '^node_modules/sharp/'),
   // It runs a part of core on another thread, over the store's file: the one adapter that stands on another.
@@ -70,6 +71,8 @@ const rules: readonly IForbiddenRuleType[] = [
     node,
   ),
   may('instructions-know-ports', `${holdfast}instructions/`, platform, ports, protocol, node),
+  may('telemetry-knows-ports', `${holdfast}telemetry/`, ports, protocol, '^node_modules/@opentelemetry/api/'),
+  may('logging-knows-ports', `${holdfast}logging/`, platform, ports, protocol, node, '^node_modules/pino/'),
   may('memory-knows-files', `${holdfast}memory/`, platform, files, protocol, node),
   may('node-knows-ports', `${holdfast}node/`, files, ports, protocol, node, '^node_modules/uuidv7/'),
   may('identity-knows-words', `${holdfast}identity/`, protocol, node, '^node_modules/uuidv7/'),
@@ -146,6 +149,7 @@ const rules: readonly IForbiddenRuleType[] = [
     'server-knows-core-by-its-index',
     `${holdfast}server/`,
     '^packages/core/src/index[.]ts$',
+    `${holdfast}logging/logger[.]ts$`,
     platform,
     files,
     ports,
@@ -156,7 +160,8 @@ const rules: readonly IForbiddenRuleType[] = [
   {
     name: 'only-the-root-imports-everything',
     severity: 'error',
-    from: { pathNot: [`${holdfast}open[.]ts$`, `${holdfast}(providers|tools|images)/`] },
+    // Beside it two smaller roots, for commands that need no store: what models there are, and their keys.
+    from: { pathNot: [`${holdfast}(open|open-models|keys)[.]ts$`, `${holdfast}(providers|tools|images)/`] },
     to: { path: `${holdfast}(providers|tools|images)/` },
   },
   {
@@ -226,6 +231,15 @@ describe('the layers', () => {
     const loads = (lazily: boolean) =>
       [...loadedWith('packages/holdfast/src/open.ts', lazily)].some((source) => source.includes('node_modules/sharp/'))
     expect([loads(false), loads(true)]).toEqual([false, true])
+  })
+
+  it('load pino for whoever logs, and for nobody else', () => {
+    const loads = (file: string, lazily: boolean) =>
+      [...loadedWith(`packages/holdfast/src/${file}.ts`, lazily)].some((source) =>
+        source.includes('node_modules/pino/'),
+      )
+    expect(['open', 'cli/main', 'server/index'].map((file) => loads(file, false))).toEqual([false, false, false])
+    expect(loads('cli/command-log', true)).toBe(true)
   })
 
   it('see zod where it is', () => {

@@ -84,6 +84,8 @@ const handle: protocol.SessionHandle = {
   page: () => Promise.reject(new Error('never asked')),
   branches: () => Promise.reject(new Error('never asked')),
   blob: () => Promise.reject(new Error('never asked')),
+  models: () => Promise.reject(new Error('never asked')),
+  treeUsage: () => Promise.reject(new Error('never asked')),
   async *subscribe() {},
 }
 const session = createSession(handle)

@@ -213,6 +213,17 @@ describe('run', () => {
     expect(jsonOf((await cli.run(['ls', '--all', '--json'])).stdout).sessions).toEqual([])
   })
 
+  it('without credentials says what to do, and loses nothing that was piped in', async () => {
+    const args = ['run', '--model', 'anthropic/claude-sonnet-4-5', '--json']
+    const { code, stdout, stderr } = await cli.run(args, { input: 'Where is the harbour?' })
+    expect(code).toBe(1)
+    expect(stderr).toContain('holdfast auth login')
+    const { error } = jsonOf(linesOf(stdout).at(-1) ?? '')
+    expect(error).toMatchObject({ code: 'no_credentials' })
+    expect(readFileSync(error.details.prompt, 'utf8')).toBe('Where is the harbour?')
+    expect(jsonOf((await cli.run(['ls', '--all', '--json'])).stdout).sessions).toEqual([])
+  })
+
   it('aborts its turn at Ctrl-C, keeps what was said, and exits with 130', async () => {
     const running = cli.start(['run', 'count to 5000'], { environment: { DEMO_PACE: '0.1' } })
     await running.until('stdout', /3, /)

@@ -64,6 +64,14 @@ describe('the packed tarballs, installed in an empty folder', () => {
     expect(sessions.map(({ title }: { title: string }) => title)).toEqual(['list'])
   })
 
+  it('bring what is known of models', async () => {
+    const holdfast = join(folder, 'app/node_modules/.bin/holdfast')
+    const { models } = JSON.parse((await node(holdfast, 'models', '--all', '--json')).stdout)
+    expect(models).toContainEqual(
+      expect.objectContaining({ model: 'anthropic/claude-sonnet-5-5', contextTokens: 1_000_000 }),
+    )
+  })
+
   it('offer the client, the stores and the testkit by their subpaths', async () => {
     const script = `
       const client = await import('holdfast/client'), store = await import('holdfast/store'), kit = await import('holdfast/testkit')

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { invariant } from '@holdfast/protocol'
@@ -63,6 +63,27 @@ describe('the page, in a real browser on a real server', () => {
     const answer = await again.goto(server.loginLink)
     expect(answer?.status()).toBe(401)
     await stranger.close()
+  })
+
+  it('says what to do where there is no key, keeps the words, and takes them once there is one', async () => {
+    await server.stop()
+    server = await startServerProcess({ home, env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' } }) // nobody answers there
+    await page.goto(server.loginLink)
+    const message = page.getByRole('textbox', { name: 'Message' })
+    await message.fill('Where is the harbour?')
+    await page.getByRole('combobox', { name: 'Model' }).fill('anthropic/claude-sonnet-4-5')
+    await page.getByRole('button', { name: 'Start session' }).click()
+    await page.getByRole('alert').getByText('holdfast auth login').waitFor()
+    expect(await message.inputValue()).toBe('Where is the harbour?')
+
+    const file = { version: 1, providers: { anthropic: { key: 'sk-ant-for-the-page' } } }
+    await mkdir(join(home, 'config'), { recursive: true, mode: 0o700 })
+    await writeFile(join(home, 'config', 'credentials.json'), JSON.stringify(file), { mode: 0o600 })
+    expect(await server.sessions.refreshCredentials()).toMatchObject({ ok: true })
+    await page.getByRole('button', { name: 'Start session' }).click()
+    await page.getByRole('log', { name: 'Transcript' }).getByText('Where is the harbour?').waitFor()
+    expect(await page.content()).not.toContain('sk-ant-for-the-page')
+    expect(complaints.filter((line) => !line.includes('409'))).toEqual([])
   })
 
   it('streams an answer with a tool card, and lists the session', async () => {

@@ -19,6 +19,9 @@ export function createAccounts(): Accounts {
   let trust: Trust[] = []
   /** The model has said all it had to, and nobody has spoken since. */
   let isAnswered = false
+  /** Whom the session has chosen, and who answers in its place in this turn. */
+  let model = ''
+  let fallback: string | null = null
 
   function leave(entry: number, content: unknown, how: 'said' | 'taken back'): string | null {
     const was = entries.get(entry)
@@ -54,14 +57,26 @@ export function createAccounts(): Accounts {
       case 'user.said':
         isAnswered = false
         return event.entry === undefined ? null : leave(event.entry, event.content, 'said')
+      case 'session.started':
+        model = event.settings.model
+        return null
+      case 'settings.changed':
+        if (event.model === undefined) return null
+        model = event.model
+        fallback = null
+        return null
       case 'turn.started':
         isAnswered = false
+        fallback = null
         return null
       case 'step.started':
+        if (event.model !== (fallback ?? model)) return `step ${seq} asks ${event.model}, not ${fallback ?? model}`
         return isAnswered ? `step ${seq} began and nobody has spoken` : null
       case 'step.ended':
         isAnswered = event.finish === 'stop'
-        return null
+        fallback = event.fallback ?? fallback
+        if (event.fallback === undefined || event.finish === 'failed') return null
+        return `at ${seq} another answers for a model that did not fail`
       case 'call.requested':
         tools.set(seq, event.tool)
         return null

@@ -4,11 +4,12 @@ import type {
   ModelPart,
   ModelRequest,
   Models,
+  Provider,
   SaidPart,
   Tool,
   Tools,
 } from '@holdfast/core/ports'
-import { type Dice, scriptedUsage } from '@holdfast/testkit'
+import { type Dice, modelsWith, scriptedUsage } from '@holdfast/testkit'
 import type { Ledger } from './ledger.ts'
 import type { Life, Turnstile } from './turnstile.ts'
 
@@ -22,13 +23,17 @@ type Parts = {
 }
 
 const aborted: ModelEnd = { type: 'aborted' }
-const failed: ModelEnd = {
+const failed: Extract<ModelEnd, { type: 'failed' }> = {
   type: 'failed',
   fault: { kind: 'unreachable', message: 'The model cannot be reached.' },
   retryable: true,
   retryAfterMs: null,
   usage: null,
 }
+
+/** For how long a service says that it is overloaded, if it says so; the last is not waited for. */
+const overloads = [null, null, 0, 700, 4000, 90_000] as const
+const spares = ['sim/spare', 'sim/last'] as const
 
 const toolNames = [
   'look',
@@ -59,6 +64,13 @@ export function createModels({ life, turnstile, ledger, dice, requests }: Parts)
   }
 
   async function* stream(signal: AbortSignal): AsyncGenerator<ModelPart> {
+    if (dice.chance(1, 5)) {
+      if (dice.chance(1, 2)) await turnstile.pass(life, 'overload')
+      return yield {
+        type: 'end',
+        end: signal.aborted ? aborted : { ...failed, retryAfterMs: dice.pick(overloads) ?? null },
+      }
+    }
     const said = Array.from({ length: dice.below(5) }, saidPart)
     for (const [part, whole] of said.entries()) {
       if (whole.type !== 'call') {
@@ -78,18 +90,19 @@ export function createModels({ life, turnstile, ledger, dice, requests }: Parts)
     yield { type: 'end', end: { type: 'complete', finish, usage: scriptedUsage } }
   }
 
-  return {
-    find: () => ({
-      type: 'ready',
-      provider: {
-        stream: (request, { signal }) => {
-          const step = ledger.records.findLast(({ event }) => event.type === 'step.started')?.seq ?? 0
-          if (life.status === 'living') requests.push({ step, request })
-          return stream(signal)
-        },
-      },
-    }),
+  const provider: Provider = {
+    stream: (request, { signal }) => {
+      const step = ledger.records.findLast(({ event }) => event.type === 'step.started')?.seq ?? 0
+      if (life.status === 'living') {
+        if (requests.some((one) => one.step === step)) ledger.mustBeSilent(step)
+        requests.push({ step, request })
+      }
+      return stream(signal)
+    },
   }
+  return modelsWith(() => ({ type: 'ready', provider }), {
+    fallback: async (_, tried) => spares.find((one) => !tried.includes(one)) ?? null,
+  })
 }
 
 /** Tools whose every effect on the world is watched. */

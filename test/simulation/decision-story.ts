@@ -61,8 +61,13 @@ function reportOn(effect: Effect, dice: Dice, { state }: Core): Input {
         checkpoint: null,
       }
     }
-    case 'call-model':
-      return answer(effect.step, dice)
+    case 'call-model': {
+      const { step, model } = effect
+      if (dice.chance(1, 8)) return { type: 'model.retrying', step, tries: 1, fault, waitMs: 1000 }
+      if (dice.chance(1, 6))
+        return { type: 'model.failed', step, parts: [], fault, usage: null, fallback: spareFor(state, model) }
+      return answer(step, dice)
+    }
     case 'prepare-call': {
       if (dice.chance(1, 8)) return { type: 'call.prepared', call: effect.call, found: { unusable: 'no' }, atMs: 0 }
       const preview = { type: 'arguments' as const, args: {} }
@@ -82,6 +87,12 @@ function reportOn(effect: Effect, dice: Dice, { state }: Core): Input {
       return { type: 'tool.finished', call, outcome, durationMs: 1, files: [] }
     }
   }
+}
+
+/** Whoever could answer in place of a model, and was not asked in this turn. */
+function spareFor({ turn }: SessionState, model: string): string | null {
+  const tried = [...((turn.phase !== 'idle' && turn.fallback?.tried) || []), model]
+  return ['sim/spare', 'sim/last'].find((one) => !tried.includes(one)) ?? null
 }
 
 const factsOf = (tool: string) => factsFor(tool, { isDestructive: tool === 'touch', isReadOnly: tool !== 'touch' })
@@ -125,6 +136,7 @@ function command(core: Core, dice: Dice): Input {
     { type: 'continue' },
     { type: 'enterPlan' },
     { type: 'enterExec' },
+    { type: 'setModel', model: dice.pick(['sim/model', 'sim/other', 'sim/spare']) },
   ])
   const commandId = CommandId.parse(`cmd-${core.commands++}`)
   return { type: 'command', commandId, by: null, command: Command.parse(wanted), facts: {} }

@@ -35,7 +35,8 @@ const requestAt = async (world: World, state: SessionState): Promise<ModelReques
 
 async function partsAt({ store, blobs }: World, state: SessionState): Promise<Parameters<typeof buildRequest>[0]> {
   const window = await readWindow(store, session, state)
-  const { model, thinkingLevel } = state.settings
+  const { turn, settings } = state
+  const { model, thinkingLevel } = turn.phase === 'thinking' ? turn : settings
   const text = async (which: 'system' | 'tools') => {
     const bytes = state.context && (await readBlob(blobs, state.context[which]))
     return bytes ? Buffer.from(bytes).toString('utf8') : null

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EncodedRecord } from '@holdfast/core/ports'
-import { InvariantViolation, type Recorded, type SessionId } from '@holdfast/protocol'
+import { type Event, InvariantViolation, limits, type Recorded, type SessionId } from '@holdfast/protocol'
 import { type Folded, fold } from '../../packages/core/src/runtime/load-session.ts'
 import { findCall, openCalls } from '../../packages/core/src/session/state.ts'
 import { createAccounts } from './accounts.ts'
@@ -16,6 +16,8 @@ export type Ledger = {
   add(session: SessionId, batch: readonly EncodedRecord[]): void
   /** A subscriber may only see what is here, as it is here. */
   mustHold(record: Recorded): void
+  /** A model is asked once more: nothing of the answer may be on record, and it is not asked for ever. */
+  mustBeSilent(step: number): void
   /** A tool is about to change the world. */
   mustBeStarted(nonce: string, isOwner: boolean, isReadOnly: boolean): void
 }
@@ -74,6 +76,18 @@ export function createLedger(): Ledger {
     },
     mustHold(record) {
       must(isDeepStrictEqual(records[record.seq - 1], record), `record ${record.seq} was shown and is not in the store`)
+    },
+    mustBeSilent(step) {
+      const since = records.slice(step)
+      // Whoever took the session over has interrupted the step; the one it was taken from is yet to hear of it.
+      const isTaken = (event: Event) => event.type === 'step.ended' && event.finish === 'interrupted'
+      const said = since.find(({ event }) => 'step' in event && event.step === step && !isTaken(event))
+      must(said === undefined, `the model of step ${step} is asked after ${said?.seq} ${said?.event.type}`)
+      const retries = since.filter(({ event }) => event.type === 'note.added' && event.code === 'retry')
+      must(
+        retries.length <= limits.retriesMax,
+        `the model of step ${step} is asked for the ${retries.length + 1}th time`,
+      )
     },
     mustBeStarted(nonce, isOwner, isReadOnly) {
       must(!ran.has(nonce), `the call ${nonce} ran twice`)

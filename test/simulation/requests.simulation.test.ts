@@ -37,7 +37,7 @@ describe('the stories', () => {
       ...['killed', 'paused'].map((how) => `crash: ${how}`),
       ...commands.fileNames.map((name) => `file: ${name}`),
       ...historyProviders.flatMap((service) => sayableKinds[service].map((said) => `${service} gives ${said}`)),
-      ...historyProviders.map((service) => `sent to ${service}`),
+      ...historyProviders.flatMap((service) => [`sent to ${service}`, `cached by ${service}`]),
       ...opaqueKinds,
       ...['asked for a summary', 'sent as the log says', 'restarted at rest'],
     ]

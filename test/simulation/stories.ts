@@ -1,15 +1,16 @@
 import { limits } from '@holdfast/protocol'
 import { respond } from './model/family/approvals.ts'
+import { setModel, setThinking } from './model/family/choosing.ts'
 import { compact, setSummary, summarize } from './model/family/context.ts'
 import { fork } from './model/family/forks.ts'
 import { branchAt, rewind, seedMessages, setHistory, switchTo, truncate } from './model/family/lines.ts'
 import { toggleAll, toggleCollapse, togglePin } from './model/family/marks.ts'
 import { queueFollowUp, sendPrompt } from './model/family/prompts.ts'
-import { recallQueues } from './model/family/queues.ts'
+import { recallQueues, reorderQueue } from './model/family/queues.ts'
 import { handOver } from './model/family/seats.ts'
 import { setTrust } from './model/family/trust.ts'
-import { abort, keepPlan } from './model/family/turns.ts'
-import { finish } from './model/move/agent.ts'
+import { abort, goOn, keepPlan } from './model/family/turns.ts'
+import { finish, overload } from './model/move/agent.ts'
 import { sumUp } from './model/move/asides.ts'
 import { ask, retry } from './model/move/ask.ts'
 import { crash, dieOver, unload, wait } from './model/move/lives.ts'
@@ -54,6 +55,39 @@ export const keptStories: Readonly<Record<string, readonly (Move | Deed)[]>> = {
   'the queue is full': [
     ask(null, sendPrompt('a')),
     ...Array.from({ length: limits.promptsQueuedMax + 1 }, () => ask(null, queueFollowUp('b'))),
+  ],
+  'an order that names one twice is none': [
+    ask(null, sendPrompt('a')),
+    ask(null, queueFollowUp('b')),
+    ask(null, reorderQueue('follow_up', 'twice')),
+  ],
+  'a level that the model does not know is none': [ask(null, setModel('sim/other')), ask(null, setThinking('low'))],
+  'a model that cannot answer is asked again, gives way to another, and is the first to be asked when the turn goes on':
+    [
+      ask(null, sendPrompt('a')),
+      ...[1, 2, 3].flatMap(() => [overload('in a while'), wait('a while')]),
+      overload('in a while'),
+      overload('in a while'),
+      ask(null, queueFollowUp('b')),
+      ask(null, abort),
+      ask(null, goOn),
+      overload('in an hour'),
+      overload('in an hour'),
+      ask(null, goOn),
+      finish('x'),
+    ],
+  'whoever dies while a model is waited for leaves the turn to be continued': [
+    ask(null, sendPrompt('a')),
+    overload('in a while'),
+    crash('paused'),
+    wait('a while'),
+    ask(null, goOn),
+    overload('in an hour'),
+    overload('in a while'),
+    crash('killed'),
+    wait('a while'),
+    ask(null, goOn),
+    finish('x'),
   ],
   'the last answer was not known any more on a line that the session had moved to': [
     ask(null, rewind(0)),

@@ -65,7 +65,6 @@ export async function createWorld(dice: Dice): Promise<World> {
       newSessionId: () => session,
       newHandle: () => 'calm-harbor-1',
       resolveWorkdir: async (path) => ok(path),
-      defaultModel: 'sim/model',
     })
     return { life, roster, handle: createLocalHandle(roster, session) }
   }

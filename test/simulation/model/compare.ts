@@ -61,11 +61,11 @@ export function partingOf(state: State, { now, workspaceTrust, lines }: Seen, re
     pins: [view.pins, state.pins.map((key) => at(state, key).id)],
     compaction: [view.checkpoint, nameOf(state, holding(state)?.key)],
     settings: [
-      [view.model, view.thinkingLevel],
-      [state.model, state.thinkingLevel],
+      [view.model, view.thinkingLevel, view.fallback],
+      [state.model, state.thinkingLevel, state.turn?.fallback ?? null],
     ],
     ...(lines && linePairs(state, lines)),
-    'who answers': [answering ? 1 : 0, state.turn?.phase === 'thinking' ? 1 : 0],
+    'who answers': [answering ? 1 : 0, state.turn?.phase === 'thinking' && !state.turn.isPaused ? 1 : 0],
     'what the model is told': [
       answering && wordsOf(answering.request),
       answering && state.turn ? wordsFor(state, state.turn.told) : undefined,

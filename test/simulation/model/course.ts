@@ -1,6 +1,6 @@
 import type { CallStatus } from '@holdfast/protocol'
-import { type OpenCall, type State, stepsMax, type Turn, type Use } from './state.ts'
-import { nothingTold, toldNow } from './told.ts'
+import { type OpenCall, type State, spareModel, stepsMax, type Turn, type Use } from './state.ts'
+import { answering, nothingTold, toldNow } from './told.ts'
 import { type Ending, grow } from './tree.ts'
 
 /** What takes its course by itself: turns, rounds, safe points, and what is left of them when they are cut short. */
@@ -22,6 +22,7 @@ export function beginTurn(state: State, number = state.turns): State {
     isAnswered: false,
     streamed: '',
     saved: '',
+    ...{ asked: '', tries: 0, isPaused: false, fallback: null, tried: [] },
     told: nothingTold,
     calls: [],
   }
@@ -55,11 +56,44 @@ function safePoint(state: State, turn: Turn): State {
       steps: turn.steps + 1,
       streamed: '',
       saved: '',
+      asked: answering(state),
+      tries: 1,
       told: toldNow(said),
       begun: said.tip ?? 0,
     },
   )
 }
+
+const triesMax = 4
+const failure = 'The model cannot be reached.'
+const notice = (state: State, code: string, text: string): State =>
+  grow(state, { who: 'note', kind: 'notice', code, text }, { turn: state.turn?.number ?? 0, round: null })
+
+/** The model cannot take the call. It is asked again, then another is; but nobody goes on with what one has begun to say. */
+export function stumble(state: State, turn: Turn, isOverSoon: boolean): State {
+  if (turn.streamed !== '') return cutShort(state, 'failed', turn.streamed)
+  if (!isOverSoon || turn.tries === triesMax) return giveUp(state, turn)
+  const tries = turn.tries + 1
+  const step = state.step + 1
+  const told = notice(state, 'retry', `${failure} Trying again in 6 s: try ${tries} of ${triesMax}.`)
+  return withTurn({ ...told, step }, { tries, step, isPaused: true })
+}
+
+function giveUp(state: State, turn: Turn): State {
+  const tried = [...turn.tried, turn.asked]
+  const next = tried.includes(state.model) ? [spareModel].find((one) => !tried.includes(one)) : state.model
+  if (next === undefined) return cutShort(state, 'failed', '')
+  const text = `${turn.asked} does not answer: ${failure} ${next} answers in its place for the rest of this turn.`
+  const isOwn = next === state.model
+  return withTurn(notice(endStep(state), 'fallback', text), {
+    ...{ phase: 'preparing', isAnswered: false, steps: turn.steps - 1 },
+    ...{ fallback: isOwn ? null : next, tried: isOwn ? [] : tried },
+  })
+}
+
+/** A person's choice counts at once, whoever answers now. */
+export const choose = (state: State, model: string): State =>
+  withTurn({ ...state, model }, { fallback: null, tried: [] })
 
 const noteLimit = (state: State, { number, steps }: Turn): State => {
   const text = `The turn has made ${steps} model calls, which is its limit. Continue to go on.`

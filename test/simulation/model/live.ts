@@ -3,7 +3,7 @@ import { replay } from '../runs.ts'
 import { acting } from './move/agent.ts'
 import { summingUp } from './move/asides.ts'
 import { asking } from './move/ask.ts'
-import { livesAndDeaths, waiting } from './move/lives.ts'
+import { livesAndDeaths, patience, waiting } from './move/lives.ts'
 import { comingAndGoing } from './move/presence.ts'
 import { visiting } from './move/visit.ts'
 import { openReal } from './real/real.ts'
@@ -21,6 +21,7 @@ const aMove = fc.oneof(
   { weight: 6, arbitrary: fc.tuple(deed, deed).map(([one, other]) => together(one, other)) },
   { weight: 1, arbitrary: livesAndDeaths },
   { weight: 2, arbitrary: visiting },
+  { weight: 3, arbitrary: patience.map(alone) },
   { weight: 1, arbitrary: waiting.map(alone) }, // never at once with a deed: no timer falls into what is under way
 )
 

@@ -38,6 +38,13 @@ export type Turn = {
   /** What the model has said of its answer, and how much of it would survive a crash. */
   readonly streamed: string
   readonly saved: string
+  /** Which model was asked last, how often for this answer, and whether it is to be asked again in a while. */
+  readonly asked: string
+  readonly tries: number
+  readonly isPaused: boolean
+  /** Who answers in place of the session's model, and who could not. */
+  readonly fallback: string | null
+  readonly tried: readonly string[]
   /** What the model was told when it was asked. */
   readonly told: Told
   readonly calls: readonly OpenCall[]
@@ -119,6 +126,8 @@ export type State = Line & {
 
 export const stepsMax = 3
 export const theModel = 'sim/model'
+/** Answers where the session's model cannot. */
+export const spareModel = 'sim/spare'
 
 /** What a command must be answered. */
 export type Says =

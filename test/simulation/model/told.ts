@@ -5,6 +5,9 @@ import { at, type Checkpoint, type Key, type Line, messagesOn } from './tree.ts'
 
 export const nothingTold: Told = { by: '', summary: '', pinned: [], prompt: null, messages: [] }
 
+/** The model that answers now. */
+export const answering = ({ turn, model }: State): string => turn?.fallback ?? model
+
 type Spoken = 'user' | 'agent' | 'call'
 const spoken: readonly string[] = ['user', 'agent', 'call'] satisfies Spoken[]
 
@@ -33,7 +36,7 @@ export function toldNow(state: State): Told {
   const kept = line.filter((key) => key >= start && isTold(state, key))
   const begin = kept.findIndex((key) => at(state, key).begins >= (state.cut ?? 0))
   return {
-    by: `${state.model} ${state.thinkingLevel}`,
+    by: `${answering(state)} ${state.thinkingLevel}`,
     summary: text,
     pinned: state.pins.filter((key) => key < start && line.includes(key)),
     prompt: prompt !== null && line.includes(prompt) ? prompt : null,

@@ -1,6 +1,6 @@
 import { buildRequest, type SessionState } from '@holdfast/core'
 import type { ModelRequest, ToolSchema } from '@holdfast/core/ports'
-import { type BlobHash, invariant, type ModelName, type ThinkingLevel } from '@holdfast/protocol'
+import { type BlobHash, type EventType, invariant, type ModelName, type ThinkingLevel } from '@holdfast/protocol'
 import { historyProviders, validateHistory } from '@holdfast/testkit'
 import { readBlob, readFiles } from '../../../packages/core/src/runtime/read-blob.ts'
 import { readWindow } from '../../../packages/core/src/runtime/read-window.ts'
@@ -8,11 +8,20 @@ import { count } from './census.ts'
 import { checkComplete } from './complete.ts'
 import { type Line, modelsOf, providerOn, serviceOf } from './desks.ts'
 import type { House } from './house.ts'
+import type { Sent } from './puppets.ts'
+import { cacheLost, wireHistory } from './wire-history.ts'
 
 /** What was last found good, so that nothing is sent twice: by model, the request as JSON. */
-export type Checked = { readonly good: Map<ModelName, string>; sent: number; looks: number; at: string }
+export type Checked = {
+  readonly good: Map<ModelName, string>
+  sent: number
+  looks: number
+  at: string
+  /** What each model was last sent in one and the same session, and how long the log was then. */
+  readonly cached: Map<ModelName, { readonly body: string; readonly seq: number }>
+}
 
-export const unchecked = (): Checked => ({ good: new Map(), sent: 0, looks: 0, at: '' })
+export const unchecked = (): Checked => ({ good: new Map(), sent: 0, looks: 0, at: '', cached: new Map() })
 
 /**
  * Builds what the session would now send to each service, by its log alone, and sends it: nobody may have anything
@@ -107,6 +116,26 @@ async function compareSent(house: House, state: SessionState, build: Build, chec
   mustBeSame('what was sent and what the log says', JSON.stringify(last.request), JSON.stringify(again))
   mustBeSame('the bodies of the same request', last.body, await accepted(house, again))
   count('sent as the log says')
+  await checkCache(house, state, last, checked)
+}
+
+/** What makes another past of the same records. After anything else, a model's cache must find what it was last sent. */
+const redrawing: readonly EventType[] = [
+  ...(['line.moved', 'checkpoint.written', 'checkpoint.undone', 'summary.saved', 'message.pinned'] as const),
+]
+
+async function checkCache({ store, session }: House, state: SessionState, sent: Sent, checked: Checked): Promise<void> {
+  const { request, body } = sent
+  const { model } = request
+  const before = checked.cached.get(model)
+  checked.cached.set(model, { body, seq: state.seq })
+  if (!before) return
+  const redrawn = await store.read(session, { after: before.seq, limit: 1, types: redrawing })
+  if (redrawn.length > 0) return
+  const service = serviceOf(model)
+  const lost = cacheLost(wireHistory(service, before.body), wireHistory(service, body))
+  invariant(lost === null, `what ${model} has cached is of no use: ${lost}`)
+  count(`cached by ${service}`)
 }
 
 export type Build = (model: ModelName, thinkingLevel?: ThinkingLevel) => ModelRequest
@@ -132,6 +161,7 @@ export async function checkRestart(house: House): Promise<void> {
   await house.submit({ type: 'abort' })
   await house.wake()
   const before = await bodies(house)
+  mustBeSame('what is sent by the same process twice', before.join('\n'), (await bodies(house)).join('\n'))
   await house.crash('killed')
   await house.wake()
   mustBeSame('what is sent before and after a restart', before.join('\n'), (await bodies(house)).join('\n'))

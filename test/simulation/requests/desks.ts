@@ -2,7 +2,7 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { createGoogle } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import type { Clock, Provider } from '@holdfast/core/ports'
-import { invariant, type ModelName, providerOf } from '@holdfast/protocol'
+import { invariant, type ModelName, modelIdOf, providerOf } from '@holdfast/protocol'
 import {
   type AnswerBlock,
   type ApiRequest,
@@ -205,8 +205,7 @@ export function providerOn(model: ModelName, line: Line, clock: Clock): Provider
     return line({ method: init?.method ?? 'GET', path: pathname + search, body: JSON.parse(body) }, body)
   }
   const at = { apiKey: 'key', fetch }
-  const [providerName] = model.split('/', 1)
-  const id = model.slice(model.indexOf('/') + 1)
+  const id = modelIdOf(model)
   const asked = () => {
     switch (serviceOf(model)) {
       case 'anthropic':
@@ -219,5 +218,5 @@ export function providerOn(model: ModelName, line: Line, clock: Clock): Provider
         return createGoogle({ ...at, baseURL: 'http://strict/v1beta' })(id)
     }
   }
-  return createAiSdkProvider(asked(), { providerName: providerName ?? '', clock })
+  return createAiSdkProvider(asked(), { title: providerOf(model), clock })
 }

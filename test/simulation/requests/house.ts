@@ -87,13 +87,12 @@ export async function openHouse(model: ModelName): Promise<House> {
       },
       newHandle: (attempt) => `calm-harbor-${100 * sessions.length + attempt}`,
       resolveWorkdir: async (path) => ok(path),
-      defaultModel: model,
     })
     return { life, roster }
   }
 
   let host = await beBorn()
-  orThrow(await host.roster.start({ workdir: '/work', thinkingLevel: 'high' }))
+  orThrow(await host.roster.start({ workdir: '/work', model, thinkingLevel: 'high' }))
   return {
     ...{ desks, puppets, store, blobs, clock, problems, sessions },
     get session() {

@@ -44,21 +44,24 @@ const commandOf = (step: Step): AsyncCommand<Story, null> => ({
 /** A story that someone wrote down: with which model it begins, and what comes then. */
 export type KeptStory = readonly [ModelName, ...Step[]]
 
-export async function liveBy([model, ...steps]: KeptStory): Promise<void> {
+/** What must hold once a story is told. */
+export type AtEnd = (house: House) => Promise<void>
+
+export async function liveBy([model, ...steps]: KeptStory, atEnd: AtEnd = checkRestart): Promise<void> {
   const story = await beginStory(model)
   for (const step of steps) if (step.isApt(story.house, story.seen)) await act(story, step)
-  await checkRestart(story.house)
+  await atEnd(story.house)
 }
 
 /** The whole of a seed's story is its number; one that fails is told again, ever shorter, until nothing can be left out. */
-export async function liveThroughRequests(seed: number): Promise<void> {
+export async function liveThroughRequests(seed: number, atEnd: AtEnd = checkRestart): Promise<void> {
   let told: KeptStory | null = null
   const commands = fc.commands([aStep.map(commandOf)], { maxCommands: requestRuns.commandsMax, size: 'max' })
   const property = fc.asyncProperty(fc.constantFrom(...allModels), commands, async (first, drawn) => {
     const model = await beginStory(first)
     try {
       await fc.asyncModelRun(() => ({ model, real: null }), drawn)
-      await checkRestart(model.house)
+      await atEnd(model.house)
     } catch (cause) {
       told = [first, ...model.told]
       throw cause
@@ -69,23 +72,23 @@ export async function liveThroughRequests(seed: number): Promise<void> {
     if (errorInstance) throw errorInstance
     return
   }
-  const [model, ...steps] = await shorten(told)
-  const cause = (await problemOf([model, ...steps])) ?? errorInstance
+  const [model, ...steps] = await shorten(told, atEnd)
+  const cause = (await problemOf([model, ...steps], atEnd)) ?? errorInstance
   const problem = cause instanceof Error ? cause.message : String(cause)
   const code = [`'${model}'`, ...steps.map((step) => step.code)].join(',\n  ')
   throw new Error(`${replay(seed, 'requests')}\n${problem}\nThe shortest story that shows it:\n  ${code}`, { cause })
 }
 
-const problemOf = (story: KeptStory): Promise<unknown> =>
-  liveBy(story).then(
+const problemOf = (story: KeptStory, atEnd: AtEnd): Promise<unknown> =>
+  liveBy(story, atEnd).then(
     () => null,
     (cause: unknown) => cause,
   )
 
-async function shorten([model, ...steps]: KeptStory): Promise<KeptStory> {
+async function shorten([model, ...steps]: KeptStory, atEnd: AtEnd): Promise<KeptStory> {
   for (const index of steps.keys()) {
     const shorter: KeptStory = [model, ...steps.toSpliced(index, 1)]
-    if (await problemOf(shorter)) return shorten(shorter)
+    if (await problemOf(shorter, atEnd)) return shorten(shorter, atEnd)
   }
   return [model, ...steps]
 }

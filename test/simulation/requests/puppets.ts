@@ -1,6 +1,6 @@
 import type { Clock, ModelRequest, Models, Tool, ToolResult, Tools } from '@holdfast/core/ports'
 import { limits, type ModelName } from '@holdfast/protocol'
-import { type ApiRequest, createGate, type SseEvent, sseText } from '@holdfast/testkit'
+import { type ApiRequest, createGate, modelsWith, type SseEvent, sseText } from '@holdfast/testkit'
 import type { Life } from '../turnstile.ts'
 import { count } from './census.ts'
 import { type Desk, type Desks, providerOn, type Said, sayable, serviceOf } from './desks.ts'
@@ -115,8 +115,8 @@ export function createPuppets({ desks, clock }: { readonly desks: Desks; readonl
     narrow(tokens) {
       contextTokens = tokens
     },
-    models: (life) => ({
-      find: (model) => ({
+    models: (life) =>
+      modelsWith((model) => ({
         type: 'ready',
         contextTokens,
         provider: {
@@ -126,8 +126,7 @@ export function createPuppets({ desks, clock }: { readonly desks: Desks; readonl
               options,
             ),
         },
-      }),
-    }),
+      })),
     tools(life) {
       // One that some service cannot call by its name.
       const all = [tool(life, 'look', false), tool(life, 'lift', false, true), tool(life, '3d', true)]

@@ -1,6 +1,5 @@
-import type { ThinkingLevel } from '@holdfast/protocol'
 import fc from 'fast-check'
-import { accepted, nothingToDo, refused, type State, theModel } from '../state.ts'
+import { accepted, refused, type State } from '../state.ts'
 import { isTold } from '../told.ts'
 import { at, grow, type Key, messagesOn, turnNow } from '../tree.ts'
 import { type Family, pickOf, stranger, type Wish } from './family.ts'
@@ -30,21 +29,11 @@ export const addNote = (text: string): Wish => ({
   code: `addNote('${text}')`,
   command: () => ({ type: 'addSystemMessage', text }),
 })
-export const setModel = (model: string): Wish => ({
-  code: `setModel('${model}')`,
-  command: () => ({ type: 'setModel', model }),
-})
-export const setThinking = (level: ThinkingLevel): Wish => ({
-  code: `setThinking('${level}')`,
-  command: () => ({ type: 'setThinkingLevel', level }),
-})
 
 export const leaveEvent = (eventId: string): Wish => ({
   code: `leaveEvent('${eventId}')`,
   command: () => ({ type: 'appendClientEvent', event: { eventId, type: 'shown' } }),
 })
-
-export const noModel = 'sim/nowhere'
 
 const keyOf = ({ nodes }: State, id: number): Key | null => {
   const key = nodes.findIndex((node) => node.id === id)
@@ -71,12 +60,7 @@ export const marks: Family = {
       aMessage.map(([which, pick]) => toggleCollapse(which, pick)),
       fc.constant(toggleAll),
     ),
-    fc.oneof(
-      fc.constantFrom('a note', ' ').map(addNote),
-      fc.constantFrom(theModel, 'sim/other', noModel).map(setModel),
-      fc.constantFrom<ThinkingLevel[]>('off', 'high').map(setThinking),
-      fc.constantFrom('one', 'two').map(leaveEvent),
-    ),
+    fc.oneof(fc.constantFrom('a note', ' ').map(addNote), fc.constantFrom('one', 'two').map(leaveEvent)),
   ],
   rules: {
     /** For other clients: no model hears of it, and no screen of ours shows it. */
@@ -107,11 +91,5 @@ export const marks: Family = {
         grow(state, { who: 'note', kind: 'system', code: null, text }, { turn: turnNow(state), round: null }),
       )
     },
-    setModel(state, { model }) {
-      if (model === noModel) return refused(state, 'unknown_model')
-      return model === state.model ? nothingToDo(state) : accepted({ ...state, model })
-    },
-    setThinkingLevel: (state, { level }) =>
-      level === state.thinkingLevel ? nothingToDo(state) : accepted({ ...state, thinkingLevel: level }),
   },
 }

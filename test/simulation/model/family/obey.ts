@@ -2,6 +2,7 @@ import type { Answer, CommandInput } from '@holdfast/protocol'
 import type { Arbitrary } from 'fast-check'
 import { type Outcome, refused, type Sender, type State } from '../state.ts'
 import { approvals } from './approvals.ts'
+import { choosing } from './choosing.ts'
 import { context } from './context.ts'
 import type { Family, Rule, Rules, Wish } from './family.ts'
 import { forks } from './forks.ts'
@@ -27,6 +28,7 @@ const families: readonly Family[] = [
   context,
   forks,
   keeping,
+  choosing,
 ]
 
 export const wishes: readonly Arbitrary<Wish>[] = families.flatMap((family) => family.wishes)

@@ -1,8 +1,8 @@
 import fc, { type Arbitrary } from 'fast-check'
 import { count } from '../census.ts'
-import { cutShort, settleCall, takeAnswer, withTurn } from '../course.ts'
+import { cutShort, settleCall, stumble, takeAnswer, withTurn } from '../course.ts'
 import { pickOf } from '../family/family.ts'
-import { type Answering, answerTo, type Ending, isWanted, purposeOf } from '../real/puppets.ts'
+import { type Answering, answerTo, type Ending, isWanted, type Overload, purposeOf } from '../real/puppets.ts'
 import type { State, ToolName, Turn, Use } from '../state.ts'
 import { type Deed, type Step, silently } from '../story.ts'
 
@@ -48,6 +48,18 @@ export const fail: Deed = byModel(
   (state, { streamed }) => cutShort(state, 'failed', streamed),
 )
 
+export const overload = (how: Overload): Deed =>
+  byModel(
+    `overload('${how}')`,
+    (one) => one.end(how),
+    (state, turn) => {
+      const after = stumble(state, turn, how === 'in a while')
+      const end = turn.streamed === '' ? 'given up' : 'in mid-sentence'
+      count(`overload: ${after.turn ? (after.turn.isPaused ? 'asked again' : 'another answers') : end}`)
+      return after
+    },
+  )
+
 /** A running call comes to its end. */
 export const work = (pick: number, result: 'ok' | 'failed'): Deed => ({
   code: `work(${pick}, '${result}')`,
@@ -76,7 +88,7 @@ const isHarmless = (one: Answering): boolean => one.life.status !== 'paused' || 
 
 /** What was stopped long ago, or belongs to a process that is no more, speaks up. Nobody listens. */
 export const late = (pick: number, ending: Ending): Deed => ({
-  code: `late(${pick}, ${ending === 'failure' ? "'failure'" : `{ text: '${ending.text}', uses: ${codeOf(ending.uses)} }`})`,
+  code: `late(${pick}, ${typeof ending === 'string' ? `'${ending}'` : `{ text: '${ending.text}', uses: ${codeOf(ending.uses)} }`})`,
   bind: (_, { puppets }) => {
     const one = pickOf(
       [...puppets.answering.filter(isHarmless), ...puppets.working].filter((held) => !isWanted(held)),
@@ -87,7 +99,7 @@ export const late = (pick: number, ending: Ending): Deed => ({
       count(
         `late: ${'tool' in one ? 'call' : 'answer'} of ${one.life.status === 'living' ? 'a turn' : `a ${one.life.status} process`}`,
       )
-      if ('tool' in one) return one.end(ending === 'failure' ? 'failed' : 'ok')
+      if ('tool' in one) return one.end(typeof ending === 'string' ? 'failed' : 'ok')
       one.say('late')
       one.end(ending)
     }
@@ -114,6 +126,7 @@ export const acting: Arbitrary<Deed> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.constantFrom('x', 'y').map(say) },
   { weight: 1, arbitrary: fc.constant(fail) },
+  { weight: 2, arbitrary: fc.constantFrom<Overload[]>('in a while', 'in an hour').map(overload) },
   {
     weight: 1,
     arbitrary: fc

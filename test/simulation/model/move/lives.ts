@@ -6,6 +6,7 @@ import { isAnswer } from '../compare.ts'
 import { survive, withTurn } from '../course.ts'
 import type { Wish } from '../family/family.ts'
 import { obey } from '../family/obey.ts'
+import { aWhileMs } from '../real/puppets.ts'
 import type { Sender, State } from '../state.ts'
 import { type Deed, doAlone, type Move, move, mustBe, silently } from '../story.ts'
 import { aSender, aWish, isUseful, note, sending } from './ask.ts'
@@ -29,14 +30,14 @@ export const unload: Move = move('unload', async (story, real) => {
 })
 
 /** Time passes: enough for a draft to be saved, or for an idle session to leave memory. */
-export const wait = (how: 'a second' | 'long'): Deed => ({
+export const wait = (how: 'a while' | 'long'): Deed => ({
   code: `wait('${how}')`,
   bind: (_, real) => ({
-    perform: silently(() => real.advance(how === 'long' ? 16 * 60_000 : 1000)),
+    perform: silently(() => real.advance(how === 'long' ? 16 * 60_000 : aWhileMs)),
     steps: [
       (state) => {
         const { turn, seats, steering, followUps, asides } = state
-        const saved = withTurn(state, { saved: turn?.streamed ?? '' })
+        const saved = withTurn(state, { saved: turn?.streamed ?? '', isPaused: false })
         const isUsed = turn || [seats, steering, followUps, asides].some(({ length }) => length > 0)
         return { says: null, state: how === 'long' && !isUsed ? { ...saved, isAwake: false } : saved }
       },
@@ -78,7 +79,13 @@ export const dieOver = (by: Sender, wish: Wish, when: 'before' | 'after'): Move 
   )
 }
 
-export const waiting: Arbitrary<Deed> = fc.constantFrom<('a second' | 'long')[]>('a second', 'long').map(wait)
+export const waiting: Arbitrary<Deed> = fc.constantFrom<('a while' | 'long')[]>('a while', 'long').map(wait)
+
+/** Whoever is to be asked again is, when it is time. */
+export const patience: Arbitrary<Deed> = fc.constant({
+  ...wait('a while'),
+  isApt: ({ turn }) => turn?.isPaused ?? false,
+})
 
 export const livesAndDeaths: Arbitrary<Move> = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom(crash('killed'), crash('paused'), unload) },

@@ -1,10 +1,17 @@
 import type { ModelPart, ModelRequest, Models, Tool, ToolResult, Tools } from '@holdfast/core/ports'
-import { createGate, scriptedUsage } from '@holdfast/testkit'
+import { createGate, modelsWith, scriptedUsage } from '@holdfast/testkit'
 import type { Life } from '../../turnstile.ts'
-import { noModel } from '../family/marks.ts'
-import type { Use } from '../state.ts'
+import { levelsOf, noModel, stops } from '../family/choosing.ts'
+import { spareModel, type Use } from '../state.ts'
 
-export type Ending = { readonly text: string; readonly uses: readonly Use[] } | 'failure'
+/** When an overload is over, as the service says: too late to be waited for, or not. */
+export type Overload = 'in a while' | 'in an hour'
+
+/** Longer than any wait of our own before a call is tried again: the shorter of the two is not kept to. */
+export const aWhileMs = 6000
+
+/** What is a failure and no overload would fail again. */
+export type Ending = { readonly text: string; readonly uses: readonly Use[] } | 'failure' | Overload
 
 type Held = { readonly life: Life; readonly signal: AbortSignal }
 /** An answer that is being given, to what was asked. */
@@ -104,12 +111,20 @@ export function createPuppets(): Puppets {
     get working() {
       return working
     },
-    models: (life) => ({
-      find: (model) =>
-        model === noModel
-          ? { type: 'unknown_model', message: 'There is no such model.' }
-          : { type: 'ready', provider: { stream: (request, { signal }) => stream(life, request, signal) } },
-    }),
+    models: (life) =>
+      modelsWith(
+        (model) => {
+          if (model === noModel) return { type: 'unknown_model', message: 'There is no such model.' }
+          const provider = {
+            stream: (request: ModelRequest, { signal }: Pick<Held, 'signal'>) => stream(life, request, signal),
+          }
+          return { type: 'ready', provider, thinkingLevels: levelsOf(model) }
+        },
+        {
+          rotation: () => stops,
+          fallback: async (_, tried) => (tried.includes(spareModel) ? null : spareModel),
+        },
+      ),
     tools(life) {
       const all = [tool(life, 'look', false), tool(life, 'touch', true), tool(life, 'shell', true)]
       const find = (name: string) => all.find(({ schema }) => schema.name === name) ?? null
@@ -119,8 +134,10 @@ export function createPuppets(): Puppets {
 }
 
 function* closing(ending: Ending, said: string): Generator<ModelPart> {
-  if (ending === 'failure') {
-    yield { type: 'end', end: { type: 'failed', fault: failure, retryable: false, retryAfterMs: null, usage: null } }
+  if (typeof ending === 'string') {
+    const retryable = ending !== 'failure'
+    const retryAfterMs = ending === 'in a while' ? aWhileMs : retryable ? 3_600_000 : null
+    yield { type: 'end', end: { type: 'failed', fault: failure, retryable, retryAfterMs, usage: null } }
     return
   }
   const text = said + ending.text

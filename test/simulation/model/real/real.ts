@@ -15,7 +15,7 @@ import { createMemoryBlobs } from '../../../../packages/holdfast/src/store/blobs
 import { createMemoryStore } from '../../../../packages/holdfast/src/store/memory/memory-store.ts'
 import { type Life, quiet } from '../../turnstile.ts'
 import type { Asked } from '../family/obey.ts'
-import { type Client, type Seat, stepsMax, theModel } from '../state.ts'
+import { type Client, type Seat, stepsMax } from '../state.ts'
 import { createMortalStore, type Doom } from './mortal-store.ts'
 import { createPuppets, isWanted, type Puppets } from './puppets.ts'
 import { type ReadLines, readLines } from './reading.ts'
@@ -87,7 +87,6 @@ export async function openReal(): Promise<Real> {
       newSessionId: () => sessionAt(made++),
       newHandle: () => `calm-harbor-${++handles}`,
       resolveWorkdir: async (path) => ok(path),
-      defaultModel: theModel,
     })
     return { life, roster }
   }

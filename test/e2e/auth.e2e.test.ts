@@ -1,0 +1,250 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { dirname, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { binPath, type Cli, createCli, nodePath } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+import { startEchoingService } from './echoing-service.ts'
+
+const key = `made-login-${'X0'.repeat(10)}wxyz`
+let cli: Cli
+let service: Server
+let asked: string[] = []
+let url = ''
+beforeEach(async () => {
+  cli = createCli()
+  asked = []
+  service = createServer(({ method, url: path, headers }, response) => {
+    asked.push(`${method} ${path}`)
+    const isKnown = headers.authorization === `Bearer ${key}`
+    response.writeHead(isKnown ? 200 : 401, { 'openai-organization': 'org-of-ada' })
+    response.end(JSON.stringify(isKnown ? { data: [] } : { error: { message: `wrong: ${headers.authorization}` } }))
+  }).listen(0, '127.0.0.1')
+  await once(service, 'listening')
+  // A server that listens on a port has an address of this form.
+  url = `http://127.0.0.1:${(service.address() as AddressInfo).port}/v1`
+})
+afterEach(() => {
+  cli[Symbol.dispose]()
+  service.closeAllConnections()
+  service.close()
+})
+
+const fileOf = ({ home }: Cli) => join(home, 'config', 'credentials.json')
+const login = (input: string, ...flags: readonly string[]) =>
+  cli.run(['auth', 'login', 'openai', '--key-stdin', ...flags], { input, environment: { OPENAI_BASE_URL: url } })
+
+describe('auth login', () => {
+  it('checks the key with one call, says whose it is, and keeps it for its owner alone', async () => {
+    const told = await login(`  ${key}\n`)
+    expect(told).toMatchObject({ code: 0, stdout: '' })
+    expect(told.stderr).toContain('It belongs to org-of-ada.')
+    expect(asked).toEqual(['GET /v1/models'])
+    expect(JSON.parse(readFileSync(fileOf(cli), 'utf8'))).toEqual({ version: 1, providers: { openai: { key } } })
+    expect([statSync(fileOf(cli)).mode & 0o777, statSync(dirname(fileOf(cli))).mode & 0o777]).toEqual([0o600, 0o700])
+  })
+
+  it('keeps the address the key is for, and answers as JSON', async () => {
+    const told = await login(key, '--base-url', url, '--json')
+    expect(JSON.parse(told.stdout)).toEqual({
+      provider: 'openai',
+      path: fileOf(cli),
+      checked: true,
+      account: 'org-of-ada',
+    })
+    expect(JSON.parse(readFileSync(fileOf(cli), 'utf8')).providers).toEqual({ openai: { key, baseUrl: url } })
+  })
+
+  it('keeps nothing of a key that is rejected', async () => {
+    const told = await login('made-other-X0X0X0X0', '--json')
+    expect(told.code).toBe(1)
+    expect(JSON.parse(told.stdout).error).toMatchObject({ code: 'no_credentials', details: { reason: 'rejected' } })
+    expect(told.stdout + told.stderr).not.toContain('X0X0')
+    expect(existsSync(fileOf(cli))).toBe(false)
+  })
+
+  it('keeps a key that could not be checked only when told to', async () => {
+    service.close()
+    const told = await login(key)
+    expect(told).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing listens at 127.0.0.1') })
+    expect(existsSync(fileOf(cli))).toBe(false)
+    expect(await login(key, '--no-check')).toMatchObject({ code: 0 })
+    expect(existsSync(fileOf(cli))).toBe(true)
+  })
+
+  it.each([
+    [['auth', 'login', 'openai', `${key}`], 2, 'not given as a word'],
+    [['auth', 'login', key, '--key-stdin'], 1, 'no provider of this name'],
+    [['auth', 'login', 'opnai', '--key-stdin'], 1, "Did you mean 'openai'?"],
+    [['auth', 'login', 'openai'], 2, 'no terminal to ask on'],
+    [['auth', 'login', 'openai', '--key', key], 2, "Unknown flag '--key'"],
+    [['auth', 'login', 'openai', '--key-stdin', '--base-url', 'http://u:hush@h'], 2, 'without a user'],
+    [['auth', 'login', 'openai', '--key-stdin', '--base-url', 'http://h/v1#part'], 2, 'or a fragment'],
+    [['auth', 'logout', 'openai'], 1, 'no key for OpenAI'],
+    [['auth', 'logout'], 2, 'needs a provider'],
+    [['auth', 'status', '--no-check'], 2, 'go with auth login'],
+    [['auth', 'lgoin'], 2, "Did you mean 'login'?"],
+  ])('refuses %j, and says no key back', async (args, code, words) => {
+    const told = await cli.run(args, { input: key })
+    expect(told).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(words) })
+    expect(told.stderr).not.toMatch(/X0X0|hush/)
+    expect(existsSync(fileOf(cli))).toBe(false)
+  })
+
+  it('never writes over a file it does not understand', async () => {
+    mkdirSync(dirname(fileOf(cli)), { recursive: true })
+    writeFileSync(fileOf(cli), '{"version": 1, "serv')
+    for (const args of [
+      ['auth', 'status'],
+      ['auth', 'logout', 'openai'],
+    ])
+      expect(await cli.run(args)).toMatchObject({ code: 1, stderr: expect.stringContaining('is damaged') })
+    expect(await login(key)).toMatchObject({ code: 1, stderr: expect.stringContaining('It was left as it is') })
+    expect(readFileSync(fileOf(cli), 'utf8')).toBe('{"version": 1, "serv')
+  })
+})
+
+describe('auth status and logout', () => {
+  it('show where each key comes from, and four characters of it at most', async () => {
+    await login(key)
+    chmodSync(fileOf(cli), 0o644)
+    const environment = { OPENAI_API_KEY: `${key}-in-the-environment-1234`, GROQ_API_KEY: 'short' }
+    const told = await cli.run(['auth', '--json'], { environment })
+    expect(told.stderr).toContain('was open to other users')
+    expect(told.stdout + told.stderr).not.toContain('X0')
+    const { providers } = JSON.parse(told.stdout)
+    const of = (name: string) => providers.find((one: { provider: string }) => one.provider === name)
+    expect(of('openai')).toMatchObject({
+      from: { type: 'variable', name: 'OPENAI_API_KEY' },
+      ends: '1234',
+      isShadowed: true,
+    })
+    expect(of('groq')).toMatchObject({ from: { type: 'variable', name: 'GROQ_API_KEY' }, ends: null })
+    expect(of('google')).toMatchObject({ from: null, ends: null, lacks: expect.stringContaining('auth login google') })
+    const table = await cli.run(['auth', 'status'])
+    expect(table.stdout).toMatch(/^openai +…wxyz +file /m)
+  })
+
+  it('ask the providers when told to, and fail where one rejects its key', async () => {
+    await login(key)
+    const environment = { OPENAI_BASE_URL: url }
+    expect(await cli.run(['auth', 'status', '--check'], { environment })).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('known, of org-of-ada'),
+    })
+    const wrong = { ...environment, OPENAI_API_KEY: 'made-wrong-X0X0X0' }
+    expect(await cli.run(['auth', 'status', '--check'], { environment: wrong })).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('rejects this key'),
+    })
+  })
+
+  it('remove a key, and say where another comes from', async () => {
+    await login(key)
+    const gone = await cli.run(['auth', 'logout', 'openai'], { environment: { OPENAI_API_KEY: key } })
+    expect(gone).toMatchObject({ code: 0, stderr: expect.stringContaining('OPENAI_API_KEY is set') })
+    expect(JSON.parse(readFileSync(fileOf(cli), 'utf8')).providers).toEqual({})
+  })
+})
+
+describe('a key that is added while a server runs', () => {
+  it('makes the same prompt pass that was refused for want of it, and its removal refuses it again', async () => {
+    const echo = await startEchoingService([key])
+    const server = cli.start(['serve', '--port', '0'], { environment: { MISTRAL_BASE_URL: echo.url } })
+    try {
+      await server.until('stdout', /login\?code=/)
+      const prompt = () => cli.run(['run', 'say hello', '--model', 'mistral/echo', '--json'])
+      const refused = await prompt()
+      expect(refused.code).toBe(1)
+      expect(JSON.parse(refused.stdout).error).toMatchObject({
+        code: 'no_credentials',
+        message: expect.stringContaining('holdfast auth login mistral'),
+      })
+      expect(echo.keys.size).toBe(0)
+
+      const told = await cli.run(['auth', 'login', 'mistral', '--key-stdin'], {
+        input: key,
+        environment: { MISTRAL_BASE_URL: echo.url },
+      })
+      expect(told).toMatchObject({ code: 0, stderr: expect.stringContaining('knows of it') })
+      expect(await prompt()).toMatchObject({ code: 0, stdout: expect.stringContaining('Hello.') })
+
+      expect((await cli.run(['auth', 'logout', 'mistral'])).code).toBe(0)
+      expect(await prompt()).toMatchObject({ code: 1, stdout: expect.stringContaining('no_credentials') })
+    } finally {
+      server.kill('SIGTERM')
+      await server.ended
+      echo.close()
+    }
+  })
+})
+
+/** Stands between the program and a real terminal, and hands on what is typed and what is shown. */
+const pty = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'
+const hasPty = (() => {
+  try {
+    execFileSync('python3', ['-c', 'import pty'], { stdio: 'ignore' })
+    return process.platform !== 'win32'
+  } catch {
+    return false
+  }
+})()
+
+describe.runIf(hasPty)('auth login at a terminal', () => {
+  function atTerminal(args: readonly string[]) {
+    const child = spawn('python3', ['-c', pty, nodePath, binPath, ...args], {
+      env: { ...process.env, HOLDFAST_HOME: cli.home, OPENAI_BASE_URL: url },
+    })
+    let screen = ''
+    let look = () => {}
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      screen += text
+      look()
+    })
+    const ended = once(child, 'exit').then(([code]) => ({ code, screen }))
+    const shows = (text: string) =>
+      new Promise<void>((resolve) => {
+        look = () => {
+          if (screen.includes(text)) resolve()
+        }
+        look()
+      })
+    return { shows, ended, type: (text: string) => child.stdin.write(text) }
+  }
+
+  it('asks for the provider and, hidden, for the key', async () => {
+    const terminal = atTerminal(['auth', 'login'])
+    await terminal.shows('For which provider')
+    terminal.type('openai\r')
+    await terminal.shows('it is not shown')
+    terminal.type(`${key}\r`)
+    const { code, screen } = await terminal.ended
+    expect(code).toBe(0)
+    expect(screen).toContain('It belongs to org-of-ada.')
+    expect(screen).toContain('openai\r\n')
+    expect(screen).not.toContain('X0')
+  })
+
+  it('is left by Ctrl-C with nothing kept', async () => {
+    const terminal = atTerminal(['auth', 'login', 'openai'])
+    await terminal.shows('it is not shown')
+    terminal.type(`${key}\u0003`)
+    const { code, screen } = await terminal.ended
+    expect(code).toBe(130)
+    expect(screen).not.toContain('X0')
+    expect(existsSync(fileOf(cli))).toBe(false)
+  })
+
+  it('asks whether to keep a key that could not be checked', async () => {
+    service.close()
+    const terminal = atTerminal(['auth', 'login', 'openai'])
+    await terminal.shows('it is not shown')
+    terminal.type(`${key}\r`)
+    await terminal.shows('Keep the key all the same?')
+    terminal.type('y\r')
+    expect(await terminal.ended).toMatchObject({ code: 0 })
+    expect(readFileSync(fileOf(cli), 'utf8')).toContain(key)
+  })
+})

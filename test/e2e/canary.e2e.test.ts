@@ -1,0 +1,210 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Cli, type CliProcess, createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+import { openHoldfast } from '../../packages/holdfast/src/index.ts'
+import { startInMemorySdk } from '../../packages/holdfast/src/telemetry/testing/in-memory-sdk.ts'
+import { type EchoingService, startEchoingService } from './echoing-service.ts'
+
+/** Two keys that nobody else has: one in the environment, one in the file. */
+const core = { environment: 'canaryenv0123456789abcdef', file: 'canaryfile9876543210fedcb' }
+const keys = { environment: `gsk_${core.environment}`, file: `made-${core.file}` }
+
+/** All that a key may look like: one half of it or the other, in any case, and in base64 whatever stands before it. */
+const traces = Object.values(core).flatMap((one) => [
+  one.slice(0, 12),
+  one.slice(-12),
+  ...[0, 1, 2].map((before) =>
+    Buffer.from(`${' '.repeat(before)}${one}`)
+      .toString('base64')
+      .slice(4, 28),
+  ),
+])
+
+function expectNoKey(where: string, text: string): void {
+  const plain = text.toLowerCase()
+  for (const trace of traces)
+    expect(text.includes(trace) || plain.includes(trace.toLowerCase()), `${trace} in ${where}`).toBe(false)
+}
+
+const filesBelow = (directory: string): readonly string[] =>
+  readdirSync(directory, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+
+let service: EchoingService
+beforeEach(async () => {
+  service = await startEchoingService(Object.values(keys))
+})
+afterEach(() => service.close())
+
+const failures = ['be rejected', 'be forbidden', 'be refused', 'fail inside', 'say garbage']
+
+describe('a key', () => {
+  let cli: Cli
+  beforeEach(() => {
+    cli = createCli()
+  })
+  afterEach(() => cli[Symbol.dispose]())
+
+  const environment = () => ({
+    GROQ_API_KEY: keys.environment,
+    GROQ_BASE_URL: service.url,
+    COPY_OF_IT: keys.environment,
+    HOLDFAST_LOG: 'trace',
+  })
+  const credentialsFile = () => join(cli.home, 'config', 'credentials.json')
+
+  async function serve(mirror: string): Promise<{ server: CliProcess; url: string; token: string }> {
+    const server = cli.start(['serve', '--port', '0', '--mirror', mirror], { environment: environment() })
+    const [, url = ''] = await server.until('stdout', /^(http:\/\/127\.0\.0\.1:\d+)\/login\?code=\S+/)
+    const token = readFileSync(join(cli.home, 'state', 'server.token'), 'utf8').trim()
+    return { server, url, token }
+  }
+
+  it('appears nowhere but in the request to its own service, and in its file', async () => {
+    const mirror = join(cli.home, 'mirror')
+    const { server, url, token } = await serve(mirror)
+    const said: [string, string][] = []
+    const run = async (...args: readonly string[]) => {
+      const told = await cli.run(args)
+      said.push([args.join(' '), told.stdout + told.stderr])
+      return told
+    }
+    const loggedIn = await cli.run(['auth', 'login', 'mistral', '--key-stdin', '--base-url', service.url], {
+      input: keys.file,
+    })
+    expect(loggedIn).toMatchObject({ code: 0, stderr: expect.stringContaining(`The server at ${url} knows of it`) })
+    said.push(['auth login', loggedIn.stdout + loggedIn.stderr])
+
+    const sessions: string[] = []
+    for (const model of ['groq/echo', 'mistral/echo']) {
+      const first = await run('run', 'say hello', '--model', model, '--json')
+      const { result } = JSON.parse(first.stdout.trimEnd().split('\n').at(-1) ?? '')
+      sessions.push(result.sessionId)
+      // What the agent finds on its own: its environment, and the file of keys, once and often enough to be kept as a blob.
+      const look = `run this: env; cat ${credentialsFile()}`
+      expect(await run('run', look, '-s', result.sessionId, '--yes')).toMatchObject({ code: 0 })
+      const often = `run this: for n in $(seq 900); do cat ${credentialsFile()}; done`
+      expect(await run('run', often, '-s', result.sessionId, '--yes', '--json')).toMatchObject({ code: 0 })
+      for (const story of failures)
+        expect([story, (await run('run', story, '-s', result.sessionId)).code]).toEqual([story, 1])
+    }
+
+    const exported: string[] = []
+    for (const id of sessions) {
+      for (const format of ['md', 'html', 'json', 'jsonl'])
+        exported.push((await run('export', id, '--format', format)).stdout)
+      await run('show', id, '--json')
+    }
+    expect(exported.join()).toContain('[key removed]') // or nothing of the kind was ever there to be masked
+    for (const args of [
+      ['auth'],
+      ['auth', 'status', '--check', '--json'],
+      ['stats'],
+      ['doctor'],
+      ['search', 'removed', '--all'],
+    ])
+      await run(...args)
+
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const ask = async (path: string, init: RequestInit = {}) => {
+      const answer = await fetch(`${url}${path}`, { headers, ...init })
+      said.push([path, `${inspect([...answer.headers])}${await answer.text()}`])
+      return answer.status
+    }
+    for (const path of ['health', 'openapi.json', 'models', 'sessions', 'nothing']) await ask(`/v1/${path}`)
+    for (const id of sessions)
+      for (const path of ['', '/messages', '/branches', '/usage']) await ask(`/v1/sessions/${id}${path}`)
+    expect(await ask('/v1/credentials/refresh', { method: 'POST' })).toBe(200)
+    const misplaced = JSON.stringify({
+      workdir: cli.workdir,
+      model: `groq/${keys.environment}`,
+      [keys.environment]: keys.file,
+    })
+    expect(await ask('/v1/sessions', { method: 'POST', body: misplaced })).toBe(400)
+
+    server.kill('SIGTERM')
+    const { stdout, stderr, code } = await server.ended
+    expect(code).toBe(0)
+    said.push(['the log of the server', stdout + stderr])
+    expect(stderr).toContain('"level":"')
+
+    const alone = await cli.run(['run', 'be rejected', '--model', 'groq/echo'], { environment: environment() })
+    expect(alone.code).toBe(1)
+    said.push(['run without a server', alone.stdout + alone.stderr])
+
+    for (const [where, text] of said) expectNoKey(where, text)
+    const files = filesBelow(cli.home).filter((path) => path !== credentialsFile())
+    expect(files.some((path) => path.startsWith(mirror))).toBe(true)
+    expect(files.some((path) => path.includes('/blobs/') && statSync(path).size > 16 * 1024)).toBe(true)
+    for (const path of [...files, ...filesBelow(cli.workdir)]) expectNoKey(path, readFileSync(path, 'latin1'))
+
+    expect([...service.keys].sort()).toEqual(Object.values(keys).sort())
+    for (const body of service.bodies) expectNoKey('what a model is told', body)
+    expect(readFileSync(credentialsFile(), 'utf8')).toContain(keys.file)
+  })
+})
+
+describe('a key of a program that embeds the runtime', () => {
+  let home = ''
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'hf-canary-'))
+  })
+  afterEach(() => rmSync(home, { recursive: true, force: true }))
+
+  it('is in no problem it is told of, no span and no frame', async () => {
+    const sdk = startInMemorySdk()
+    const problems: unknown[] = []
+    const frames: unknown[] = []
+    const environment = { HOLDFAST_HOME: home, GROQ_API_KEY: keys.environment, GROQ_BASE_URL: service.url }
+    try {
+      await using holdfast = await openHoldfast({ environment, onProblem: (problem) => problems.push(problem) })
+      for (const story of ['say hello', ...failures]) {
+        const session = await holdfast.startSession({
+          ...{ workdir: home, model: 'groq/echo' },
+          notifier: () => {
+            throw Object.assign(new Error(`cannot tell ${keys.environment}`), { headers: { key: keys.environment } })
+          },
+        })
+        await session.sendPrompt(story)
+        for await (const frame of session.subscribe({ after: 0 })) {
+          frames.push(frame)
+          if (frame.type === 'record' && frame.record.event.type === 'turn.ended') break
+        }
+      }
+    } finally {
+      sdk.close()
+    }
+    expect(problems.length).toBeGreaterThan(failures.length)
+    const spans = sdk.spans()
+    expect(spans.map(({ name }) => name)).toContain('chat echo')
+    for (const [where, what] of [
+      ['a problem', problems],
+      ['a span', spans],
+      ['a frame', frames],
+    ] as const)
+      expectNoKey(where, inspect(what, { depth: 20, maxStringLength: null, maxArrayLength: null, showHidden: true }))
+  })
+
+  it('is masked in what it reads, while what a person wrote themselves stays', async () => {
+    writeFileSync(join(home, 'notes.txt'), `the key is ${keys.environment}`)
+    const environment = { HOLDFAST_HOME: join(home, 'home'), GROQ_API_KEY: keys.environment, DEMO_PACE: '0' }
+    await using holdfast = await openHoldfast({ environment })
+    const session = await holdfast.startSession({ workdir: home, model: 'demo/agent' })
+    await session.sendPrompt('read notes.txt')
+    const told: string[] = []
+    for await (const frame of session.subscribe({ after: 0 })) {
+      told.push(JSON.stringify(frame))
+      if (frame.type === 'record' && frame.record.event.type === 'turn.ended') break
+    }
+    expect(told.join()).toContain('the key is [key removed]')
+    expectNoKey('a frame', told.join())
+
+    await session.sendPrompt(`my key is ${keys.environment}, keep it`)
+    const messages = await session.messages()
+    expect(JSON.stringify(messages)).toContain(`my key is ${keys.environment}, keep it`)
+  })
+})

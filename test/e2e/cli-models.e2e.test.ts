@@ -1,0 +1,130 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ModelList } from '@holdfast/protocol'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { type Cli, createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
+import { presets } from '../../packages/holdfast/src/providers/services/presets.ts'
+import { replyJson, startLocalServer } from '../../packages/holdfast/src/providers/testing/local-server.ts'
+
+let cli: Cli
+beforeEach(() => {
+  cli = createCli()
+})
+afterEach(() => cli[Symbol.dispose]())
+
+const noKeys = Object.fromEntries(presets.flatMap(({ keyNames }) => keyNames.map((name) => [name, ''])))
+const models = (args: readonly string[], environment: Record<string, string> = {}) =>
+  cli.run(['models', ...args], { environment: { ...noKeys, ...environment } })
+function configure(config: object): void {
+  mkdirSync(join(cli.home, 'config'), { recursive: true })
+  writeFileSync(join(cli.home, 'config', 'config.json'), JSON.stringify(config))
+}
+
+describe('models', () => {
+  it('lists what can be used now without a server or a store, the default marked, and makes nothing', async () => {
+    const { code, stdout, stderr } = await models([], { GROQ_API_KEY: 'a-key-of-groq-1' })
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^MODEL +CONTEXT +ANSWER +IN +OUT +CACHED +THINKING$/m)
+    expect(stdout).toMatch(
+      /^groq\/openai\/gpt-oss-120b \* +131,072 +65,536 +\$0\.15 +\$0\.6 +\$0\.075 +low medium high$/m,
+    )
+    expect(stdout).toMatch(/^demo\/agent /m)
+    expect(stdout).not.toContain('anthropic/')
+    expect(stderr).toContain('as of')
+    expect(existsSync(cli.home)).toBe(false)
+  })
+
+  it('lists the rest with --all, and why it cannot be used', async () => {
+    const { stdout } = await models(['--all'])
+    expect(stdout).toMatch(
+      /^There is no key for Anthropic\. Set ANTHROPIC_API_KEY or run holdfast auth login anthropic/m,
+    )
+    expect(stdout).toMatch(/^anthropic\/claude-opus-5-5 +1,000,000 /m)
+  })
+
+  it('says unknown of what nobody knows, and null in JSON', async () => {
+    configure({ model: 'mybox/mystery', providers: { mybox: { baseUrl: 'https://box.example' } } })
+    expect((await models([])).stdout).toMatch(/^mybox\/mystery \*( +unknown){6}$/m)
+    const listed = JSON.parse((await models(['--json'])).stdout)
+    expect(ModelList.safeParse(listed).error).toBeUndefined()
+    expect(listed.models).toContainEqual(
+      expect.objectContaining({ model: 'mybox/mystery', price: null, contextTokens: null, isDefault: true }),
+    )
+  })
+
+  it('finds an Ollama on this machine', async () => {
+    await using server = await startLocalServer(({ path }, reply) =>
+      replyJson(reply, path === '/api/tags' ? { models: [{ name: 'small:1b' }] } : {}),
+    )
+    const environment = { OLLAMA_HOST: `127.0.0.1:${server.port}`, HOLDFAST_LOCAL_MODELS: 'on' }
+    // On a busy machine one look may be too short.
+    await vi.waitFor(
+      async () => expect((await models([], environment)).stdout).toMatch(/^ollama\/small:1b \* /m),
+      60_000,
+    )
+  })
+
+  it('takes a newer list from a file, and leaves it alone when the next one is wrong', async () => {
+    const good = {
+      asOf: '2026-12-01',
+      models: { 'anthropic/next': { contextTokens: 4321, price: { input: 1, output: 2 } } },
+    }
+    writeFileSync(join(cli.workdir, 'good.json'), JSON.stringify(good))
+    expect(await models(['refresh', 'good.json'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('1 models are known as of 2026-12-01.'),
+    })
+    const kept = join(cli.home, 'data', 'models.json')
+    const before = readFileSync(kept, 'utf8')
+    writeFileSync(
+      join(cli.workdir, 'bad.json'),
+      JSON.stringify({ ...good, models: { 'anthropic/next': { price: 3 } } }),
+    )
+    expect(await models(['refresh', 'bad.json', '--json'])).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('anthropic/next › price'),
+    })
+    expect(readFileSync(kept, 'utf8')).toBe(before)
+    expect((await models(['--all'])).stdout).toMatch(/^anthropic\/next +4,321 +unknown +\$1 +\$2 +\$1 +unknown$/m)
+  })
+
+  it('has a running server read the newer list', async () => {
+    const good = { asOf: '2026-12-01', models: { 'anthropic/next': { contextTokens: 4321 } } }
+    writeFileSync(join(cli.workdir, 'good.json'), JSON.stringify(good))
+    const server = cli.start(['serve', '--port', '0'], { environment: noKeys })
+    try {
+      await server.until('stdout', /login\?code=/)
+      const { url, tokenFile } = JSON.parse(readFileSync(join(cli.home, 'state', 'server.json'), 'utf8'))
+      expect(await models(['refresh', 'good.json'])).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining(`The server at ${url} knows of it.`),
+      })
+      const token = readFileSync(tokenFile, 'utf8').trim()
+      const answer = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${token}` } })
+      const listed = ModelList.parse(await answer.json())
+      expect(listed.models).toContainEqual(expect.objectContaining({ model: 'anthropic/next', contextTokens: 4321 }))
+    } finally {
+      server.kill('SIGTERM')
+      await server.ended
+    }
+  })
+
+  it('refuses a configuration that cannot be, with its place', async () => {
+    configure({ rotatoin: [] })
+    const { code, stdout } = await models(['--json'])
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout)).toMatchObject({
+      error: { code: 'bad_config', details: { path: join(cli.home, 'config', 'config.json'), key: 'rotatoin' } },
+    })
+    expect((await cli.run(['run', 'list'])).stderr).toContain("Did you mean 'rotation'?")
+    expect(existsSync(join(cli.home, 'data'))).toBe(false)
+  })
+
+  it.each([
+    [['refrsh'], "models does not know 'refrsh'. Did you mean 'refresh'?"],
+    [['refresh'], 'models refresh needs a file: models refresh FILE.'],
+    [['refresh', 'a', '--all'], '--all goes with the list of models.'],
+  ])('does not understand %j', async (args, message) => {
+    expect(await models(args)).toMatchObject({ code: 2, stdout: '', stderr: `${message}\n` })
+  })
+})

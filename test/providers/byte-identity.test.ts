@@ -1,0 +1,79 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ModelRequest } from '@holdfast/core/ports'
+import { createRequests } from '@holdfast/core/requests'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { providerOn } from '../simulation/requests/desks.ts'
+import type { House } from '../simulation/requests/house.ts'
+import { liveBy, liveThroughRequests } from '../simulation/requests/live.ts'
+import { keptStories } from '../simulation/requests/stories.ts'
+import { batchesOf } from '../simulation/runs.ts'
+import { askedOf, recordsOf } from './asked-of.ts'
+import { type DiskCopy, openDiskCopy } from './disk-copy.ts'
+import { openTwoWays, type TwoWays } from './two-ways.ts'
+
+/** The stories that requests are simulated with; all of them, in one process, are held to the same in that suite. */
+const stories = 60
+
+describe('the log of any story', () => {
+  let home = ''
+  let disk: DiskCopy
+  let ways: TwoWays
+  let compared = 0
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), 'holdfast-bytes-'))
+    disk = await openDiskCopy(home)
+    ways = openTwoWays(disk.store, disk.blobs, disk.source)
+  })
+  afterAll(async () => {
+    await ways[Symbol.asyncDispose]()
+    await disk[Symbol.asyncDispose]()
+    await rm(home, { recursive: true, force: true })
+  })
+
+  /** Each request of its session: in the process that lived it, from a copy of its log on disk, and on the thread. */
+  async function isTheSame(house: House): Promise<void> {
+    const lived = createRequests(house.store, house.blobs)
+    const { base } = (await house.store.entry(house.session)) ?? { base: 0 }
+    const session = await disk.take(house)
+    const steps = await askedOf(house.session, await recordsOf(house.store, house.session, base), house.blobs)
+    for (const asked of steps) {
+      const copied = { ...asked, session }
+      const all = [lived.build(asked), lived.build(asked), ways.here(copied), ways.there(copied)]
+      const bodies = await Promise.all(all.map(async (request) => bodyOf(await request)))
+      expect([...new Set(bodies)]).toHaveLength(1)
+      compared += 1
+    }
+  }
+
+  it.each(Object.entries(keptStories))('gives the same bytes wherever it is read: %s', (_, story) =>
+    liveBy(story, isTheSame),
+  )
+
+  it.each(batchesOf(stories))(
+    'gives the same bytes wherever it is read (SEED=$first and the next)',
+    async ({ seeds }) => {
+      for (const seed of seeds) await liveThroughRequests(seed, isTheSame)
+      expect(compared).toBeGreaterThan(seeds.length)
+    },
+  )
+})
+
+const noClock = { now: () => 0, after: () => () => undefined }
+
+/** What the real adapter and library make of it. */
+function bodyOf(request: ModelRequest): Promise<string> {
+  const sent = Promise.withResolvers<string>()
+  const provider = providerOn(
+    request.model,
+    (_, body) => {
+      sent.resolve(body)
+      return new Promise(() => undefined) // what is sent is all that is asked
+    },
+    noClock,
+  )
+  const parts = provider.stream(request, { signal: new AbortController().signal })
+  parts[Symbol.asyncIterator]().next().then(sent.reject, sent.reject) // it said something before it asked
+  return sent.promise
+}

@@ -1,0 +1,72 @@
+import { createSession, type Session } from '@holdfast/client'
+import { createLocalHandle, createRoster } from '@holdfast/core'
+import type { Tool } from '@holdfast/core/ports'
+import { createRequests } from '@holdfast/core/requests'
+import { invariant, type ModelName, ok, orThrow, type Recorded } from '@holdfast/protocol'
+import { aTool, modelsWith, validateHistory } from '@holdfast/testkit'
+import { newSessionId } from '../../packages/holdfast/src/identity/session-id.ts'
+import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
+import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memory-store.ts'
+import { adapterAt } from './adapter.ts'
+import { askedOf, recordsOf } from './asked-of.ts'
+import { createHurriedClock } from './hurried-clock.ts'
+import { cases } from './services.ts'
+import { serviceOf } from './story.ts'
+
+/** A session whose service misbehaves, and what is known of it. */
+export type ChaosHouse = AsyncDisposable & {
+  readonly session: Session
+  /** What went wrong that nobody foresaw. */
+  readonly problems: readonly unknown[]
+  /** How often its tool ran. */
+  ran(): number
+  records(): Promise<readonly Recorded[]>
+  /** What services would have against what it ever sent, and any of them against what it sent last. */
+  complaints(): Promise<readonly string[]>
+}
+
+/** The real runtime, the real adapters and a real network; only the clock is in a hurry. */
+export async function openChaosHouse(url: string, model: ModelName): Promise<ChaosHouse> {
+  const clock = createHurriedClock()
+  const store = createMemoryStore()
+  const blobs = createMemoryBlobs()
+  const problems: unknown[] = []
+  let runs = 0
+  const count: Tool['run'] = async (_, __, { begin }) => {
+    await begin()
+    runs += 1
+    return { type: 'ok', output: { text: `${runs}` } }
+  }
+  const tools = [aTool('count', count, false)]
+  const roster = createRoster({
+    ...{ store, blobs, memoryBlobs: blobs, clock },
+    images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
+    models: modelsWith((name) => ({ type: 'ready', provider: adapterAt(url, name, clock) })),
+    tools: { all: tools, find: () => tools[0] ?? null, endLeftover: async () => undefined },
+    instructions: { gather: async () => 'Be kind.' },
+    artefacts: { save: async () => ok('note.md') },
+    onProblem: (problem) => void problems.push(problem),
+    node: { id: 'one', address: '', startedAt: '' },
+    isAlive: async () => true,
+    newSessionId,
+    newHandle: (attempt) => `calm-harbor-${attempt + 1}`,
+    resolveWorkdir: async (path) => ok(path),
+  })
+  const { id } = orThrow(await roster.start({ workdir: '/work', model, thinkingLevel: 'high' }))
+  const records = () => recordsOf(store, id)
+  return {
+    problems,
+    session: createSession(createLocalHandle(roster, id)),
+    ran: () => runs,
+    records,
+    async complaints() {
+      const asked = await askedOf(id, await records(), blobs)
+      const last = asked.at(-1)
+      invariant(last, 'it sent something')
+      const anywhere = cases.map((one) => ({ ...last, model: one.model }))
+      const sent = await Promise.all([...asked, ...anywhere].map((one) => createRequests(store, blobs).build(one)))
+      return sent.flatMap((request) => validateHistory(serviceOf(request.model), request))
+    },
+    [Symbol.asyncDispose]: () => roster.close(),
+  }
+}

@@ -1,0 +1,177 @@
+import { type AnyBlock, type AnyStrictAnswer, type AnyStrictServer, strictServices } from '@holdfast/testkit'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type ChaosHouse, openChaosHouse } from './chaos-house.ts'
+import { cut, retries, said } from './heard.ts'
+import { cases } from './services.ts'
+import { rested, shown } from './watch.ts'
+
+const thought = 'Thinking that may not come to its end.'
+const words = 'Words that may not: \u{1f30a} naïve.'
+const call: AnyBlock = { type: 'call', tool: 'count', args: {}, opaque: 'sig+/c=' }
+const message = (...content: readonly AnyBlock[]) => ({ type: 'message', content }) as const
+/** The tool has run once before anything goes wrong. */
+const first = message({ type: 'think', text: 'First.', opaque: 'opaque+/1=' }, call)
+const second = message({ type: 'think', text: thought, opaque: 'opaque+/2=' }, { type: 'say', text: words }, call)
+const done = message({ type: 'say', text: 'Done.' })
+
+type Lived = ChaosHouse & { readonly server: AnyStrictServer; readonly end: string; asked(): number }
+
+describe.each(cases)('$service', ({ service, model }) => {
+  let opened = new AsyncDisposableStack()
+  afterEach(async () => {
+    await opened.disposeAsync()
+    opened = new AsyncDisposableStack()
+  })
+
+  async function begin(...script: readonly AnyStrictAnswer[]): Promise<Omit<Lived, 'end'>> {
+    const server = opened.use(await strictServices[service].start())
+    const house = opened.use(await openChaosHouse(server.url, model))
+    server.answer(...script)
+    return { ...house, server, asked: () => server.requests.length }
+  }
+
+  /** A turn in which the model counts once, and is then heard as the script says. */
+  async function live(...script: readonly AnyStrictAnswer[]): Promise<Lived> {
+    const begun = await begin(first, ...script)
+    await begun.session.sendPrompt('Count.')
+    return { ...begun, end: await rested(begun.session) }
+  }
+
+  /** What failed can be gone on with, in a way that any service takes, and no tool runs again. */
+  async function goesOn({ session, server, ran, complaints, problems }: Lived): Promise<void> {
+    expect(await session.status()).toBe('error')
+    server.answer(done)
+    await session.continue()
+    expect(await rested(session)).toBe('done')
+    expect(ran()).toBe(1)
+    expect(await complaints()).toEqual([])
+    expect(server.requests.flatMap(({ complaint }) => complaint ?? [])).toEqual([])
+    expect(problems).toEqual([])
+  }
+
+  const tries = async ({ end, asked, ran, records }: Lived) => ({
+    ...{ end, asked: asked(), ran: ran() },
+    retries: retries(await records()).length,
+  })
+
+  it('is asked again if it is cut before its first word; after it, what was said is kept and gone on with', async () => {
+    const ends: string[] = []
+    for (let events = 0; ; events++) {
+      const lived = await live({ ...second, after: { events, detour: { type: 'cut' } } }, done)
+      if (lived.ran() === 2) break // it came to its end before the cut
+      ends.push(lived.end)
+      const records = await lived.records()
+      if (lived.end === 'done') {
+        expect(await tries(lived)).toEqual({ end: 'done', asked: 3, ran: 1, retries: 1 })
+        expect(cut(records)).toEqual([])
+        continue
+      }
+      expect(await tries(lived)).toEqual({ end: 'failed', asked: 2, ran: 1, retries: 0 })
+      const kept = said(records)
+      expect(kept.filter((text) => !thought.startsWith(text) && !words.startsWith(text))).toEqual([])
+      expect(cut(records)).toEqual(kept.slice(-1))
+      expect(kept.length).toBeGreaterThan(0)
+      await goesOn(lived)
+    }
+    const asked = ends.lastIndexOf('done') + 1
+    expect(ends).toEqual([...Array(asked).fill('done'), ...Array(ends.length - asked).fill('failed')])
+    expect(asked).toBeGreaterThan(0)
+    expect(ends.length).toBeGreaterThan(asked)
+  })
+
+  it.each([429, 500, 529])('is asked again after an answer of %i, up to three times', async (status) => {
+    const error = { type: 'error', status, message: 'Not now.' } as const
+    const once = await live(error, done)
+    expect(await tries(once)).toEqual({ end: 'done', asked: 3, ran: 1, retries: 1 })
+    const ever = await live(error, error, error, error)
+    expect(await tries(ever)).toEqual({ end: 'failed', asked: 5, ran: 1, retries: 3 })
+    await goesOn(ever)
+  })
+
+  it('is asked again when it says so, and not waited for when that is long', async () => {
+    const later = (seconds: number): AnyStrictAnswer => ({
+      ...{ type: 'error', status: 429, message: 'Not now.', headers: { 'retry-after': String(seconds) } },
+    })
+    const soon = await live(later(7), done)
+    expect([soon.end, retries(await soon.records())]).toEqual(['done', [expect.stringContaining('in 7 s')]])
+    const late = await live(later(3600))
+    expect(await tries(late)).toEqual({ end: 'failed', asked: 2, ran: 1, retries: 0 })
+    await goesOn(late)
+  })
+
+  it('is not asked again after a refusal', async () => {
+    const lived = await live({ type: 'error', status: 400, message: 'That is against the rules.' })
+    expect(await tries(lived)).toEqual({ end: 'failed', asked: 2, ran: 1, retries: 0 })
+    await goesOn(lived)
+  })
+
+  const nothings: Readonly<Record<string, AnyStrictAnswer>> = {
+    'no answer': { type: 'drop' },
+    'a stream of nothing': { ...second, after: { events: 0, detour: { type: 'stop' } } },
+    silence: { type: 'hang' },
+    'a stream that stays silent': { ...second, after: { events: 0, detour: { type: 'hang' } } },
+  }
+
+  it('is asked again after any of these', async () => {
+    const all = await Promise.all(
+      Object.entries(nothings).map(async ([name, nothing]) => [name, await tries(await live(nothing, done))] as const),
+    )
+    const again = { end: 'done', asked: 3, ran: 1, retries: 1 }
+    expect(Object.fromEntries(all)).toEqual(Object.fromEntries(Object.keys(nothings).map((name) => [name, again])))
+  })
+
+  const noise = { type: 'noise', text: 'data: {malformed json: <<<\n\n' } as const
+
+  it.each<AnyStrictAnswer>([
+    { ...second, after: { events: 0, detour: noise } },
+    { type: 'page', status: 200, body: '<p>Log in to the network.</p>' },
+    { type: 'page', status: 200, body: '{malformed json: <<<' },
+  ])(
+    'that talks nonsense from the start is not asked again by itself, and can be gone on with: $type',
+    async (nonsense) => {
+      const lived = await live(nonsense)
+      expect(await tries(lived)).toEqual({ end: 'failed', asked: 2, ran: 1, retries: 0 })
+      await goesOn(lived)
+    },
+  )
+
+  it.each([{ type: 'hang' }, noise, { type: 'stop' }] as const)(
+    'keeps the words it said before it came to a $type, and goes on from them',
+    async (detour) => {
+      const spoken = message({ type: 'say', text: words }, call)
+      const lived = await live({ ...spoken, after: { events: strictServices[service].firstWords, detour } })
+      expect(await tries(lived)).toEqual({ end: 'failed', asked: 2, ran: 1, retries: 0 })
+      const kept = cut(await lived.records())
+      expect(kept).toHaveLength(1)
+      expect(words.startsWith(kept[0] ?? '-')).toBe(true)
+      await goesOn(lived)
+    },
+  )
+
+  it('may have nothing to say, and is heard again at the next prompt', async () => {
+    const { session, server, ran, complaints, end } = await live(message())
+    expect(end).toBe('done')
+    server.answer(done)
+    await session.sendPrompt('Well?')
+    expect(await rested(session)).toBe('done')
+    expect(ran()).toBe(1)
+    expect(await complaints()).toEqual([])
+    expect(server.requests.map(({ complaint }) => complaint)).toEqual([null, null, null])
+  })
+
+  it('may be slow: bytes that dribble make the same answer', async () => {
+    const lived = await live({ ...second, dribble: { bytes: 61, everyMs: 4 } }, done)
+    expect(await tries(lived)).toEqual({ end: 'done', asked: 3, ran: 2, retries: 0 })
+    expect(said(await lived.records()).slice(-2)).toEqual([words, 'Done.'])
+  })
+
+  it('that never comes to an end is aborted, and what was heard is kept', async () => {
+    const endless = Array<AnyBlock>(2_000).fill({ type: 'say', text: 'on and on, ' })
+    const { session, records } = await begin({ ...message(...endless), dribble: { bytes: 100, everyMs: 1 } })
+    await session.sendPrompt('Say it all.')
+    await shown(session, 'on')
+    await session.abort()
+    expect(await rested(session)).toBe('aborted')
+    expect(cut(await records())).toHaveLength(1)
+  })
+})

@@ -1,0 +1,64 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { blobsOf } from '@holdfast/core'
+import type { Blobs, Store } from '@holdfast/core/ports'
+import { Handle, invariant, orThrow, SessionId } from '@holdfast/protocol'
+import { readBlob } from '../../packages/core/src/runtime/read-blob.ts'
+import type { RequestSource } from '../../packages/holdfast/src/requests/wire.ts'
+import { openFileBlobs } from '../../packages/holdfast/src/store/blobs/file-blobs.ts'
+import { openSqliteStore } from '../../packages/holdfast/src/store/sqlite/sqlite-store.ts'
+import type { House } from '../simulation/requests/house.ts'
+import { recordsOf } from './asked-of.ts'
+
+export type DiskCopy = AsyncDisposable & {
+  readonly source: RequestSource
+  readonly store: Store
+  readonly blobs: Blobs
+  /** Writes all sessions of a house down, as they are but for their names, and says by which the one of its story goes. */
+  take(house: House): Promise<SessionId>
+}
+
+/** All houses of the simulation give their sessions the same ids, of which this is the head. */
+const idHead = 'ses_01k9xyzabcdefghjkmnpqrs'
+
+/** A store on disk that takes what stories left in memory, so that other threads can read it. */
+export async function openDiskCopy(dir: string): Promise<DiskCopy> {
+  await mkdir(dir, { recursive: true })
+  const source = { path: join(dir, 'holdfast.db'), blobsDir: join(dir, 'blobs') }
+  const store = orThrow(await openSqliteStore({ path: source.path }))
+  const blobs = orThrow(await openFileBlobs(source.blobsDir))
+  let taken = 0
+  let sessions = 0
+
+  async function take(house: House): Promise<SessionId> {
+    const head = idHead.replace('npqrs', String(taken++).padStart(5, '0'))
+    const renamed = (text: string) => text.replaceAll(idHead, head)
+    for (const id of house.sessions) {
+      const kept = await house.store.entry(id)
+      if (!kept) continue
+      const records = await recordsOf(house.store, id, kept.base)
+      for (const hash of new Set(records.flatMap(({ event }) => blobsOf(event)))) {
+        const bytes = await readBlob(house.blobs, hash)
+        if (bytes) orThrow(await blobs.put([bytes]))
+      }
+      const first = records[0]?.event
+      invariant(first?.type === 'session.started', 'a log begins with its start')
+      const parent = first.fork?.lineage.at(-1)?.session ?? null
+      const meta = { ...kept.entry.meta, handle: Handle.parse(`kept-log-${sessions++}`) }
+      orThrow(
+        await store.create({
+          session: SessionId.parse(renamed(id)),
+          parent: parent && SessionId.parse(renamed(parent)),
+          ...{ base: kept.base, owner: 'me', blobs: [] },
+          entry: JSON.parse(renamed(JSON.stringify({ ...kept.entry, meta }))),
+          records: records.map((record) => {
+            const event = JSON.parse(renamed(JSON.stringify(record.event)))
+            return { record: { ...record, event }, body: JSON.stringify(event) }
+          }),
+        }),
+      )
+    }
+    return SessionId.parse(renamed(house.session))
+  }
+  return { source, store, blobs, take, [Symbol.asyncDispose]: () => store.close() }
+}

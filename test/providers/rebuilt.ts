@@ -1,0 +1,31 @@
+import { join } from 'node:path'
+import type { ModelRequest } from '@holdfast/core/ports'
+import { orThrow, type Recorded, type SessionId } from '@holdfast/protocol'
+import { openFileBlobs } from '../../packages/holdfast/src/store/blobs/file-blobs.ts'
+import { openSqliteStore } from '../../packages/holdfast/src/store/sqlite/sqlite-store.ts'
+import { askedOf, recordsOf } from './asked-of.ts'
+import { openBlotter } from './blotter.ts'
+import { openTwoWays } from './two-ways.ts'
+
+/** One step of a log, and the bodies its request becomes: put together here, here again, and on the thread. */
+export type RebuiltStep = { readonly request: ModelRequest; readonly bodies: readonly [string, string, string] }
+export type Rebuilt = { readonly records: readonly Recorded[]; readonly steps: readonly RebuiltStep[] }
+
+/** All that a session ever sent, once more, from its store alone: whoever sent it is gone. */
+export async function rebuilt(dataDir: string, session: SessionId): Promise<Rebuilt> {
+  await using opened = new AsyncDisposableStack()
+  const source = { path: join(dataDir, 'holdfast.db'), blobsDir: join(dataDir, 'blobs') }
+  const store = orThrow(await openSqliteStore({ path: source.path }))
+  opened.defer(() => store.close())
+  const blobs = orThrow(await openFileBlobs(source.blobsDir))
+  const { here, there } = opened.use(openTwoWays(store, blobs, source))
+  const { bodyOf } = opened.use(await openBlotter())
+  const records = await recordsOf(store, session)
+  const steps: RebuiltStep[] = []
+  for (const asked of await askedOf(session, records, blobs)) {
+    const request = await here(asked)
+    const again = await bodyOf(await here(asked))
+    steps.push({ request, bodies: [await bodyOf(request), again, await bodyOf(await there(asked))] })
+  }
+  return { records, steps }
+}

@@ -1,0 +1,131 @@
+import { invariant, type Recorded } from '@holdfast/protocol'
+import { type HistoryProvider, type PassedRequest, validateHistory } from '@holdfast/testkit'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cacheLost, isSameBefore, wireHistory } from '../simulation/requests/wire-history.ts'
+import { type Rebuilt, rebuilt } from './rebuilt.ts'
+import { cases } from './services.ts'
+import { openAimockStage, openStrictStage, type Stage } from './stage.ts'
+import { type AllLived, type Lived, liveAll, serviceOf } from './story.ts'
+
+const stages: readonly (readonly [string, () => Promise<Stage>])[] = [
+  ['aimock', openAimockStage],
+  ['the strict servers', openStrictStage],
+]
+
+describe.each(stages)('the same story, lived with each service of %s', (name, open) => {
+  const opened = new AsyncDisposableStack()
+  let all: AllLived | null = null
+  beforeAll(async () => {
+    const stage = opened.use(await open())
+    all = opened.use(await liveAll(stage, cases))
+  })
+  afterAll(() => opened.disposeAsync())
+
+  const lives = new Map<HistoryProvider, Promise<Lived & Rebuilt>>()
+  /** What came of it, and all that was sent once more, from the store alone. */
+  const lifeWith = (service: HistoryProvider): Promise<Lived & Rebuilt> => {
+    invariant(all, 'it was lived')
+    const lived = all.of(service)
+    const { dataDir } = all
+    const life = lives.get(service) ?? rebuilt(dataDir, lived.session).then((again) => ({ ...lived, ...again }))
+    lives.set(service, life)
+    return life
+  }
+
+  describe.each(cases)('$service', ({ service, other }) => {
+    it('goes through all of it, and no request is refused', async () => {
+      const { ends, requests } = await lifeWith(service)
+      expect(ends).toEqual(['done', 'aborted', 'done', 'done', 'interrupted', 'done', 'done'])
+      const elsewhere = serviceOf(other)
+      expect(requests.map((request) => request.service)).toEqual([
+        ...Array(4).fill(service),
+        ...[elsewhere, elsewhere],
+        ...Array(6).fill(service),
+      ])
+      expect(requests.map(({ complaint, answer }) => [complaint, answer.status])).toEqual(
+        requests.map(() => [null, 200]),
+      )
+    })
+
+    it('keeps what was said, marks what was cut, and runs each call once', async () => {
+      const { records } = await lifeWith(service)
+      expect(cutTexts(records)[0]).toMatch(/^Once upon/)
+      expect(cutTexts(records).slice(1)).toSatisfy((rest: string[]) => rest.every((text) => /^Until the/.test(text)))
+      const started = records.flatMap(({ event }) => (event.type === 'call.started' ? [event.call] : []))
+      expect(new Set(started).size).toBe(started.length)
+      const outcomes = records.flatMap(({ event }) => (event.type === 'call.settled' ? [event.outcome.type] : []))
+      expect(outcomes.toSorted()).toEqual(['failed', ...Array(6).fill('ok')])
+    })
+
+    it('tells the model of the error, of the steering when its round is closed, and of the half tale', async () => {
+      const { requests } = await lifeWith(service)
+      const firstWith = (words: string) => requests.findIndex(({ body }) => body.includes(words))
+      expect(firstWith('The first file.')).toBe(1)
+      expect(firstWith('gone.txt is not there')).toBe(1)
+      expect(firstWith('Mind the gap.')).toBe(2)
+      expect(firstWith('Once upon a')).toBe(4)
+    })
+
+    it('has its thinking back as it gave it, and nobody else has', async () => {
+      const { requests } = await lifeWith(service)
+      let kept = 0
+      for (const [at, request] of requests.entries()) {
+        const before = requests.slice(0, at)
+        for (const thought of before.flatMap(opaqueIn)) {
+          const isOwn = thought.service === request.service
+          expect(request.body.includes(JSON.stringify(thought.text)), `${thought.text} in request ${at}`).toBe(isOwn)
+          if (isOwn && request.service === service) kept += 1
+        }
+        const foreign = { [service]: /Thought (three|four)/ }[request.service] ?? /Thought (one|two|five|six|seven)/
+        expect(foreign.test(request.body), `foreign thoughts in request ${at}`).toBe(false)
+      }
+      // aimock signs nothing for Gemini, and a completion has no thinking: nothing must come back there.
+      const gives = service !== 'openai-chat' && !(service === 'gemini' && name === 'aimock')
+      expect(kept > 0).toBe(gives)
+    })
+
+    it('is sent the same bytes by its log, here, here again and on the thread, after all who knew it are gone', async () => {
+      const { requests, steps } = await lifeWith(service)
+      for (const [at, { bodies, request }] of steps.entries()) {
+        expect([...new Set(bodies)], `request ${at}`).toEqual([requests[at]?.body])
+        expect(validateHistory(serviceOf(request.model), request)).toEqual([])
+      }
+      expect(steps).toHaveLength(requests.length)
+    })
+
+    it('finds in each request all of the one before it, as its cache wants it', async () => {
+      const { requests } = await lifeWith(service)
+      for (const asked of [service, serviceOf(other)]) {
+        const histories = requests.flatMap((one) => (one.service === asked ? [wireHistory(asked, one.body)] : []))
+        for (const [at, later] of histories.entries()) {
+          const earlier = histories[at - 1]
+          if (!earlier) continue
+          expect(isSameBefore(earlier, later)).toBe(true)
+          expect(cacheLost(earlier, later), `request ${at} to ${asked}`).toBeNull()
+        }
+      }
+    })
+  })
+})
+
+const cutTexts = (records: readonly Recorded[]): readonly string[] =>
+  records.flatMap(({ event }) => (event.type === 'text.said' && event.interrupted ? [event.text] : []))
+
+const opaqueNames: Readonly<Record<HistoryProvider, RegExp | null>> = {
+  anthropic: /"signature":"([^"]+)"/g,
+  'openai-chat': null,
+  'openai-responses': /"encrypted_content":"(?!unfinished)([^"]+)"/g,
+  gemini: /"thoughtSignature":"([^"]+)"/g,
+}
+
+const isWhole = (text: string): boolean => /message_stop|response\.completed|finishReason/.test(text)
+
+/** What an answer held that only its service can read. What a death cut off was nobody's yet. */
+function opaqueIn({ service, answer }: PassedRequest): readonly { service: HistoryProvider; text: string }[] {
+  const pattern = opaqueNames[service]
+  if (pattern === null || !isWhole(answer.text)) return []
+  return [...new Set([...answer.text.matchAll(pattern)].map(([, text = '']) => text))].map((text) => ({
+    service,
+    text,
+  }))
+}

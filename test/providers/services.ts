@@ -1,0 +1,22 @@
+import type { ModelName } from '@holdfast/protocol'
+import type { HistoryProvider } from '@holdfast/testkit'
+
+/** A service, a model of it that thinks, and one of another house to switch to. */
+export type Case = { readonly service: HistoryProvider; readonly model: ModelName; readonly other: ModelName }
+
+export const cases: readonly Case[] = [
+  { service: 'anthropic', model: 'anthropic/claude-sonnet-4-5', other: 'google/gemini-3-pro-preview' },
+  { service: 'openai-responses', model: 'openai/gpt-5', other: 'anthropic/claude-sonnet-4-5' },
+  { service: 'openai-chat', model: 'openai-chat/gpt-5', other: 'google/gemini-3-pro-preview' },
+  { service: 'gemini', model: 'google/gemini-3-pro-preview', other: 'openai/gpt-5' },
+]
+
+/** What a program finds in its environment when all services answer at one address. */
+export const environmentAt = (url: string): { readonly [name: string]: string } => ({
+  ANTHROPIC_API_KEY: 'key-a',
+  ANTHROPIC_BASE_URL: url,
+  OPENAI_API_KEY: 'key-o',
+  OPENAI_BASE_URL: url,
+  GEMINI_API_KEY: 'key-g',
+  GEMINI_BASE_URL: url,
+})

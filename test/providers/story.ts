@@ -1,0 +1,158 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createSession, type Session } from '@holdfast/client'
+import { invariant, orThrow, providerOf, type SessionId } from '@holdfast/protocol'
+import type { AnyBlock, HistoryProvider, PassedRequest } from '@holdfast/testkit'
+import { openHoldfast } from 'holdfast'
+import { startServerProcess } from '../e2e/server-process.ts'
+import type { Case } from './services.ts'
+import type { Stage } from './stage.ts'
+import { rested, shown } from './watch.ts'
+
+const think = (name: string): AnyBlock => ({ type: 'think', text: `Thought ${name}.`, opaque: `opaque+/${name}=` })
+const say = (text: string): AnyBlock => ({ type: 'say', text, opaque: `sig+/${text.slice(0, 8)}=` })
+const read = (path: string, opaque?: string): AnyBlock => ({
+  ...{ type: 'call', tool: 'read_file', args: { path } },
+  ...(opaque !== undefined && { opaque }),
+})
+const longTale = 'and so on, and on, '.repeat(30)
+
+/** What one session went through, and what it sent meanwhile. */
+export type Lived = {
+  readonly session: SessionId
+  readonly requests: readonly PassedRequest[]
+  /** How its turns ended, in order. */
+  readonly ends: readonly string[]
+}
+export type AllLived = AsyncDisposable & {
+  readonly dataDir: string
+  of(service: HistoryProvider): Lived
+}
+
+type Story = {
+  readonly stage: Stage
+  readonly about: Case
+  readonly requests: PassedRequest[]
+  readonly ends: string[]
+  session: Session
+}
+
+/**
+ * The same story with each service: words, thinking, two calls at once of which one fails, steering, an abort in
+ * mid-stream, another model and back; then the process dies while all of them are speaking, and in another they go on.
+ */
+export async function liveAll(stage: Stage, cases: readonly Case[]): Promise<AllLived> {
+  await using opened = new AsyncDisposableStack() // should the story break off
+  const home = await mkdtemp(join(tmpdir(), 'holdfast-providers-'))
+  opened.defer(() => rm(home, { recursive: true, force: true }))
+  const workdir = join(home, 'work')
+  await mkdir(workdir)
+  await writeFile(join(workdir, 'a.txt'), 'The first file.\n')
+
+  const server = await startServerProcess({ home, env: stage.environment })
+  opened.defer(() => server.kill())
+  const stories: Story[] = []
+  for (const about of cases) {
+    const { model } = about
+    const session = createSession(orThrow(await server.sessions.start({ workdir, model, thinkingLevel: 'high' })))
+    stories.push({ stage, about, requests: [], ends: [], session })
+  }
+  /** One after the other: that is how each knows which requests were its own. */
+  const eachInTurn = async (act: (story: Story) => Promise<void>) => {
+    for (const story of stories) {
+      const before = stage.requests.length
+      await act(story)
+      story.requests.push(...stage.requests.slice(before))
+    }
+  }
+  await eachInTurn(steer)
+  await eachInTurn(abort)
+  await eachInTurn(switchAndBack)
+  await eachInTurn(speakOn)
+  await server.kill()
+  stage.hurry()
+
+  const holdfast = opened.use(
+    await openHoldfast({ environment: { ...process.env, ...stage.environment, HOLDFAST_HOME: home } }),
+  )
+  for (const story of stories) story.session = await holdfast.getSession(story.session.id)
+  await eachInTurn(goOn)
+  await holdfast.close()
+  const kept = opened.move()
+
+  return {
+    dataDir: join(home, 'data'),
+    of(service) {
+      const story = stories.find(({ about }) => about.service === service)
+      invariant(story, `${service} has a story`)
+      return { session: story.session.id, requests: story.requests, ends: story.ends }
+    },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  }
+}
+
+/** Two calls at once, of which one fails; then steering while the next answer streams. */
+async function steer({ stage, about: { service }, session, ends }: Story): Promise<void> {
+  stage.says(service, [think('one'), say('Both at once.'), read('a.txt', 'sig+/a='), read('gone.txt')])
+  stage.says(service, [say('Slowly, then, I read it again.'), read('a.txt', 'sig+/b=')], 'slow')
+  stage.says(service, [think('two'), say('I mind the gap.')])
+  await session.sendPrompt('Read both files.')
+  await shown(session, 'Slowly')
+  await session.queueSteering('Mind the gap.')
+  stage.hurry()
+  ends.push(await rested(session))
+}
+
+async function abort({ stage, about: { service }, session, ends }: Story): Promise<void> {
+  stage.says(service, [say(`Once upon a time, ${longTale}`)], 'slow')
+  await session.sendPrompt('Tell a long tale.')
+  await shown(session, 'Once')
+  await session.abort()
+  ends.push(await rested(session))
+  stage.hurry()
+}
+
+async function switchAndBack({ stage, about: { service, model, other }, session, ends }: Story): Promise<void> {
+  await session.setModel(other)
+  stage.says(serviceOf(other), [think('three'), read('a.txt', 'sig+/c=')])
+  stage.says(serviceOf(other), [think('four'), say('I am another.')])
+  await session.sendPrompt('Who are you?')
+  ends.push(await rested(session))
+  await session.setModel(model)
+  stage.says(service, [think('five'), read('a.txt', 'sig+/d=')])
+  stage.says(service, [say('I am back.')])
+  await session.sendPrompt('And you?')
+  ends.push(await rested(session))
+}
+
+/** Speaks, and is not heard to the end. */
+async function speakOn({ stage, about: { service }, session }: Story): Promise<void> {
+  stage.says(service, [say(`Until the end, ${longTale}`)], 'slow')
+  await session.sendPrompt('Tell another.')
+  await shown(session, 'Until')
+}
+
+async function goOn({ stage, about: { service }, session, ends }: Story): Promise<void> {
+  ends.push(await rested(session))
+  stage.says(service, [think('six'), say('Where was I?')])
+  await session.continue()
+  ends.push(await rested(session))
+  stage.says(service, [think('seven'), read('a.txt', 'sig+/e='), read('a.txt')])
+  stage.says(service, [say('The end.')])
+  await session.sendPrompt('Finish it.')
+  ends.push(await rested(session))
+}
+
+const serviceNames: ReadonlyMap<string, HistoryProvider> = new Map([
+  ['anthropic', 'anthropic'],
+  ['openai', 'openai-responses'],
+  ['openai-chat', 'openai-chat'],
+  ['google', 'gemini'],
+])
+
+export function serviceOf(model: string): HistoryProvider {
+  const service = serviceNames.get(providerOf(model))
+  invariant(service, `${model} is of a service we know`)
+  return service
+}

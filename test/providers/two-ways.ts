@@ -1,0 +1,38 @@
+import type { Blobs, ModelRequest, RequestAsked, Requests, Store } from '@holdfast/core/ports'
+import { createRequests } from '@holdfast/core/requests'
+import { createRequestThread } from '../../packages/holdfast/src/requests/request-thread.ts'
+import type { RequestSource } from '../../packages/holdfast/src/requests/wire.ts'
+
+export type TwoWays = AsyncDisposable & {
+  here(asked: RequestAsked): Promise<ModelRequest>
+  /** On the thread, and nowhere else: until it is up, it is asked again. */
+  there(asked: RequestAsked): Promise<ModelRequest>
+}
+
+/** The two ways in which the runtime puts a request together from a store. */
+export function openTwoWays(store: Store, blobs: Blobs, source: RequestSource): TwoWays {
+  const requests = createRequests(store, blobs)
+  let builtHere = 0
+  const counted: Requests = {
+    ...requests,
+    build(asked) {
+      builtHere += 1
+      return requests.build(asked)
+    },
+  }
+  const onProblem = ({ cause }: { readonly cause: unknown }) => {
+    throw cause
+  }
+  const thread = createRequestThread({ source, here: counted, onProblem })
+  return {
+    here: (asked) => requests.build(asked),
+    async there(asked) {
+      for (;;) {
+        const before = builtHere
+        const request = await thread.build(asked)
+        if (builtHere === before) return request
+      }
+    },
+    [Symbol.asyncDispose]: () => thread.close(),
+  }
+}

@@ -5,7 +5,7 @@ import { createLocalHandle, createRoster, type NodeParts, type Roster } from '@h
 import type { Blobs, Provider, Store } from '@holdfast/core/ports'
 import { createRequests } from '@holdfast/core/requests'
 import { ok, orThrow, type SessionId, TurnNumber } from '@holdfast/protocol'
-import { aTool } from '@holdfast/testkit'
+import { aTool, modelsWith } from '@holdfast/testkit'
 import { newHandle } from '../packages/holdfast/src/identity/handle.ts'
 import { newSessionId } from '../packages/holdfast/src/identity/session-id.ts'
 import { wallClock } from '../packages/holdfast/src/platform/wall-clock.ts'
@@ -155,7 +155,7 @@ function createHouse(given: Pick<NodeParts, 'store' | 'blobs' | 'requests'>): Ho
     ...given,
     memoryBlobs: createMemoryBlobs(),
     images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
-    models: { find: () => ({ type: 'ready', provider, contextTokens: 10_000_000 }) },
+    models: modelsWith(() => ({ type: 'ready', provider, contextTokens: 10_000_000 })),
     tools: { all: [look], find: () => look, endLeftover: async () => undefined },
     instructions: { gather: async () => 'Be kind.' },
     artefacts: { save: async () => ok('') },
@@ -166,7 +166,6 @@ function createHouse(given: Pick<NodeParts, 'store' | 'blobs' | 'requests'>): Ho
     newSessionId,
     newHandle,
     resolveWorkdir,
-    defaultModel: 'demo/agent',
   })
   return {
     roster,

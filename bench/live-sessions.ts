@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextLoop } from 'node:timers/promises'
 import { createLocalHandle, createRoster, type Roster } from '@holdfast/core'
-import type { Models, Provider } from '@holdfast/core/ports'
+import type { Provider } from '@holdfast/core/ports'
 import { limits, orThrow, type SessionId } from '@holdfast/protocol'
-import { createVirtualClock } from '@holdfast/testkit'
+import { createVirtualClock, modelsOf } from '@holdfast/testkit'
 import { createArtefacts } from '../packages/holdfast/src/artefacts/artefacts.ts'
 import { newHandle } from '../packages/holdfast/src/identity/handle.ts'
 import { newSessionId } from '../packages/holdfast/src/identity/session-id.ts'
@@ -67,7 +67,6 @@ async function measure(dir: string): Promise<LiveFigures> {
     newSessionId,
     newHandle,
     resolveWorkdir,
-    defaultModel: 'bench/model',
   })
   const unloadIdle = async () => {
     const stopped = allStopped(roster)
@@ -137,7 +136,7 @@ const provider: Provider = {
     yield { type: 'end', end: { type: 'complete', finish: 'stop', usage } }
   },
 }
-const oneModel: Models = { find: () => ({ type: 'ready', provider }) }
+const oneModel = modelsOf(provider)
 
 /** All the main thread holds, inside the heap and outside; the store's threads hold nothing by session. */
 async function bytesInUse(): Promise<number> {

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { createLocalHandle, createRoster, type NodeParts } from '@holdfast/core'
 import { ok, type SessionId } from '@holdfast/protocol'
+import { modelsWith } from '@holdfast/testkit'
 import { readWindow } from '../packages/core/src/runtime/read-window.ts'
 import { newHandle } from '../packages/holdfast/src/identity/handle.ts'
 import { newSessionId } from '../packages/holdfast/src/identity/session-id.ts'
@@ -40,7 +41,7 @@ export async function benchOpen({
     blobs: createMemoryBlobs(),
     memoryBlobs: createMemoryBlobs(),
     images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
-    models: { find: () => ({ type: 'unknown_model', message: 'a bench calls no model' }) },
+    models: modelsWith(() => ({ type: 'unknown_model', message: 'a bench calls no model' })),
     tools: { all: [], find: () => null, endLeftover: async () => undefined },
     instructions: { gather: async () => '' },
     artefacts: { save: async () => ok('') },
@@ -51,7 +52,6 @@ export async function benchOpen({
     newSessionId,
     newHandle,
     resolveWorkdir,
-    defaultModel: 'demo/agent',
   }
   try {
     const sessions = new Map<number, SessionId>()

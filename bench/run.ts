@@ -8,6 +8,7 @@ import { benchLiveSessions } from './live-sessions.ts'
 import { benchOpen } from './open-session.ts'
 import { type BuildFigures, benchRequest } from './request.ts'
 import { benchStartUp } from './start-up.ts'
+import { benchStreaming } from './streaming.ts'
 import { number, printRows, type Row } from './table.ts'
 import { benchTurnOverhead, type Overhead } from './turn-overhead.ts'
 
@@ -34,6 +35,8 @@ try {
   const history = await benchHistory({ dir, rounds })
   const abort = await benchAbort({ dir, rounds })
   const turn = await benchTurnOverhead({ dir, rounds })
+  const fifty = await benchStreaming({ dir, sessions: 50, turns: 10 })
+  const hundred = await benchStreaming({ dir, sessions: 100, turns: 5 })
   const live = await benchLiveSessions()
   const startUp = await benchStartUp({ rounds })
   const ratio = (sessions: number) => append.ofRaw[sessions] ?? Number.NaN
@@ -109,6 +112,18 @@ try {
     overheadRow('turn over bare call, 2,000 deltas', turn.paced),
     overheadRow('the same, all deltas at once', turn.atOnce),
     {
+      what: 'first word to first delta, 50 sessions of 100 words/s',
+      figure: `p50 ${number(fifty.firstP50Ms, 2)} ms, p99 ${number(fifty.firstP99Ms, 2)} ms ; by the bare model call ${number(fifty.directP50Ms, 2)} and ${number(fifty.directP99Ms, 2)} ms`,
+      goal: 'p99 < 2 ms',
+      holds: fifty.firstP99Ms < 2,
+    },
+    {
+      what: 'event loop delay, 100 sessions streaming, p99',
+      figure: `${number(hundred.loopDelayP99Ms, 2)} ms, ${number(hundred.deltas)} deltas, all in order`,
+      goal: '< 20 ms',
+      holds: hundred.loopDelayP99Ms < 20,
+    },
+    {
       what: 'memory of an idle session, loaded',
       figure: kilobytes(live.loadedBytes),
       goal: '< 60 KB',
@@ -136,7 +151,9 @@ try {
     },
   ]
   if (process.argv.includes('--json'))
-    process.stdout.write(`${JSON.stringify({ append, open, request, history, abort, turn, live, startUp }, null, 2)}\n`)
+    process.stdout.write(
+      `${JSON.stringify({ append, open, request, history, abort, turn, fifty, hundred, live, startUp }, null, 2)}\n`,
+    )
   else printRows(rows)
 } finally {
   await rm(dir, { recursive: true, force: true })

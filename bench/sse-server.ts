@@ -5,11 +5,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 /*
  * A model service on loopback, in a process of its own: what it costs to speak must not be counted on the loop of whoever
  * listens. What it says was encoded before, so that both sides of a comparison hear exactly the same bytes. The name of
- * the model says how: `hang` says one word and holds the line, `paced` spreads its words over `pacedMs`, any other says
- * them all at once.
+ * the model says how: `hang` says one word and holds the line, `paced` spreads its words over `pacedMs`, `metronome` says
+ * one each `beatMs`, its number and when it was said; any other says them all at once.
  */
 const deltas = Number(process.argv[2])
 const pacedMs = 250
+const beatMs = 10
+const beats = 100
 
 const event = (body: { readonly type: string; readonly [key: string]: unknown }) =>
   `event: ${body.type}\ndata: ${JSON.stringify(body)}\n\n`
@@ -41,12 +43,24 @@ async function pace(response: ServerResponse): Promise<void> {
   response.end(ending)
 }
 
+async function beat(response: ServerResponse): Promise<void> {
+  response.write(beginning)
+  const start = performance.now()
+  for (let said = 0; said < beats; said++) {
+    const dueMs = start + said * beatMs - performance.now()
+    if (dueMs > 0) await delay(dueMs)
+    response.write(word(`${said}@${performance.timeOrigin + performance.now()} `))
+  }
+  response.end(ending)
+}
+
 const server = createServer(async (request, response) => {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
   const { model } = JSON.parse(Buffer.concat(chunks).toString('utf8'))
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
   if (model === 'paced') return pace(response)
+  if (model === 'metronome') return beat(response)
   if (model !== 'hang') return response.end(whole)
   response.once('close', () => process.send?.('closed'))
   return response.write(beginning + word('One '))

@@ -53,7 +53,8 @@ const sentences: Readonly<Record<EventType, string>> = {
   'thinking.said': 'The model thought. `meta` is the provider’s own and is sent back to it byte for byte.',
   'text.said': 'The model said something. `interrupted` if it was cut short.',
   'call.requested': 'The model asked for a tool. `malformed` says why its arguments cannot be used, if they cannot.',
-  'step.ended': 'The model call is over. `usage` is null when the provider had not said what it used.',
+  'step.ended':
+    'The model call is over. `usage` is null when the provider did not say what it used; `estimate` is then about what it was.',
   'approval.asked': 'A person is asked whether the call may run. The approval’s id is the seq of this record.',
   'call.approved': 'A person, or a rule, allowed the call with exactly these arguments.',
   'call.started': 'The tool is about to change something. Durable before it does; never run again after this.',

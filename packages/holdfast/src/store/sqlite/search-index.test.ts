@@ -114,6 +114,13 @@ describe('the word index of a SQLite store', () => {
     await vi.waitFor(async () => expect(await messagesOf(held, 'word')).toEqual([1, 2, 3]), { timeout: 10_000 })
   })
 
+  it('has what was said last, however little time a busy machine leaves', () => {
+    const writer = createWriter({ path })
+    onTestFinished(() => writer.close())
+    const [, , followed] = writer.run([{ op: 'open' }, encodeNew(words(30)), { op: 'followSearch', forMs: -1 }])
+    expect(followed).toEqual({ ok: true, value: true })
+  })
+
   it('is taken in slices, between which appends are carried out', () => {
     const writer = createWriter({ path })
     const long = newSession(1, {

@@ -10,6 +10,8 @@ import { searchedBody } from './searched-body.ts'
 type Row = Record<string, unknown>
 
 const recordsAtOnce = 64
+/** However little time there is: what was said just now is found on a busy machine, too. */
+const recordsAtLeast = 32
 
 export interface SearchIndex {
   /** Whether there are records that the index has not seen. */
@@ -56,12 +58,13 @@ export function createSearchIndex(database: DatabaseSync): SearchIndex {
     isBehind: () => Number(last.get()?.['pos'] ?? 0) > cursorPos(),
 
     follow(untilMs) {
-      for (let pos = cursorPos(); ; ) {
+      for (let pos = cursorPos(), count = 0; ; ) {
         const rows = after.all(pos)
         const taken = rows.findIndex((row) => {
           take(row)
           pos = Number(row['pos'])
-          return performance.now() > untilMs
+          count += 1
+          return count >= recordsAtLeast && performance.now() > untilMs
         })
         if (rows.length > 0) moveCursor.run(searchCursorName, pos)
         if (taken >= 0 && taken < rows.length - 1) return false

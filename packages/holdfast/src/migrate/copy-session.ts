@@ -1,6 +1,7 @@
 import { blobsOf } from '@holdfast/core'
 import type { Blobs, CatalogueEntry, Draft, EncodedRecord, ReadRecord, Store } from '@holdfast/core/ports'
-import { Handle, noUsage, orThrow, type Recorded } from '@holdfast/protocol'
+import { Handle, orThrow, type Recorded } from '@holdfast/protocol'
+import { bareMeta } from '../store/bare-meta.ts'
 import { everyRecord, type KeptSession, type StoreSource } from '../store/store-source.ts'
 
 /** Who owns a session of the target while it is being copied. It has no socket, so whoever comes later may take over. */
@@ -87,19 +88,7 @@ async function copyBlob(hash: Hash, { sourceBlobs, targetBlobs, onBlob }: CopyPa
 /** What is left of a purged session is found by nobody, and is purged here as soon as its forks are there. */
 function sharedEntry({ id, order }: KeptSession): CatalogueEntry {
   const at = '1970-01-01T00:00:00.000Z'
-  const meta: CatalogueEntry['meta'] = {
-    ...{ id, handle: Handle.parse(`shared-past-${order % 1_000_000}`), title: '', workspace: '/' },
-    ...{
-      model: 'unknown/unknown',
-      provider: 'unknown',
-      status: 'idle',
-      mode: 'exec',
-      createdAt: at,
-      lastMessageAt: at,
-    },
-    ...{ messageCount: 0, turnCount: 0, branchCount: 0, usage: noUsage, preview: '', recentText: '', pinned: false },
-    attachments: 0,
-  }
+  const meta = bareMeta({ id, handle: Handle.parse(`shared-past-${order % 1_000_000}`), title: '' }, at)
   return { meta, spoken: false, busy: false, activeAt: 0 }
 }
 

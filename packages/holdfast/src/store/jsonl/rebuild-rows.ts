@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib'
 import type { Catalogue, CatalogueEntry, Log, OnProblem, Snapshots } from '@holdfast/core/ports'
-import { Handle, noUsage, type SessionId } from '@holdfast/protocol'
+import { Handle, type SessionId } from '@holdfast/protocol'
+import { bareMeta } from '../bare-meta.ts'
 import { type LoadedLog, loadLog } from './load-log.ts'
 import { type OpenLogs, tellTorn } from './open-logs.ts'
 import type { SessionRow } from './session-row.ts'
@@ -101,23 +102,7 @@ const damagedAt = '1970-01-01T00:00:00.000Z'
 /** Neither its first line nor its first record can be read: it is listed all the same, so that it can be shown. */
 function damagedEntry(id: SessionId, lastAt: string | null): CatalogueEntry {
   const at = lastAt ?? damagedAt
-  const meta: CatalogueEntry['meta'] = {
-    ...{
-      id,
-      handle: Handle.parse(`lost-session-${crc32(id) % handleNumbers}`),
-      title: 'Damaged session',
-      workspace: '/',
-    },
-    ...{
-      model: 'unknown/unknown',
-      provider: 'unknown',
-      status: 'idle',
-      mode: 'exec',
-      createdAt: at,
-      lastMessageAt: at,
-    },
-    ...{ messageCount: 0, turnCount: 0, branchCount: 0, usage: noUsage, preview: '', recentText: '', pinned: false },
-    attachments: 0,
-  }
+  const handle = Handle.parse(`lost-session-${crc32(id) % handleNumbers}`)
+  const meta = bareMeta({ id, handle, title: 'Damaged session' }, at)
   return { meta, spoken: true, busy: false, activeAt: Date.parse(at) }
 }

@@ -1,9 +1,9 @@
 import type { Blobs, Store } from '@holdfast/core/ports'
 import { type Event, Handle, orThrow, type SessionId, StepId, TurnNumber } from '@holdfast/protocol'
-import { encodeRecords } from '../packages/core/src/runtime/encode-records.ts'
-import { type Folded, fold } from '../packages/core/src/runtime/load-session.ts'
+import { encodeRecords } from '../packages/core/src/runtime/log/encode-records.ts'
+import { type Folded, fold } from '../packages/core/src/runtime/log/load-session.ts'
 import type { SessionState } from '../packages/core/src/session/state.ts'
-import { newSessionId } from '../packages/holdfast/src/identity/session-id.ts'
+import { newSessionId } from '../packages/holdfast/src/system/identity/session-id.ts'
 
 const calls = 200
 const line = 'export const somewhere = (value: number): string => "value of " + value // the tide turns\n'

@@ -5,7 +5,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import type { LanguageModelV4 } from '@ai-sdk/provider'
-import { type Holdfast, openHoldfast, type Session } from '../packages/holdfast/src/index.ts'
+import { type Holdfast, openHoldfast, type Session } from '../packages/holdfast/src/entry/index.ts'
 import { startFakeService } from './fake-service.ts'
 
 /** A word each 10 ms, one second long: what the fake service calls a metronome. */

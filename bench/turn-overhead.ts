@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
-import { type Holdfast, openHoldfast, type Session } from '../packages/holdfast/src/index.ts'
+import { type Holdfast, openHoldfast, type Session } from '../packages/holdfast/src/entry/index.ts'
 import { startFakeService } from './fake-service.ts'
 import { median } from './median.ts'
 

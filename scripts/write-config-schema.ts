@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { configJsonSchema } from '../packages/holdfast/src/config/config.ts'
+import { configJsonSchema } from '../packages/holdfast/src/system/config/config.ts'
 
 /** The whole of docs/config.schema.json. */
 export const renderConfigSchema = (): string => `${JSON.stringify(configJsonSchema(), null, 2)}\n`

@@ -1,7 +1,7 @@
 import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { Recorded, type SessionId } from '@holdfast/protocol'
-import { type Folded, fold } from '../packages/core/src/runtime/load-session.ts'
+import { type Folded, fold } from '../packages/core/src/runtime/log/load-session.ts'
 import { foldNumber } from '../packages/core/src/session/evolve.ts'
 
 /** Writes down what the golden logs fold to now. To be run when the fold has got a new number, and at no other time. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { limits, orThrow } from '@holdfast/protocol'
-import { openHoldfast } from '../../packages/holdfast/src/index.ts'
+import { openHoldfast } from '../../packages/holdfast/src/entry/index.ts'
 import type { OpenPeer, Peer, Said } from './peer.ts'
 
 const toSeed = ({ role, text }: Said) => ({ role, content: text })

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createDice } from '@holdfast/testkit'
-import { openHoldfast } from '../../packages/holdfast/src/index.ts'
+import { openHoldfast } from '../../packages/holdfast/src/entry/index.ts'
 import { median } from '../median.ts'
 import { createZipfText } from '../zipf-text.ts'
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openHoldfast } from '../../packages/holdfast/src/index.ts'
+import { openHoldfast } from '../../packages/holdfast/src/entry/index.ts'
 import { median } from '../median.ts'
 
 export type StartFigures = {

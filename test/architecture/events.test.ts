@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { foldNumber } from '@holdfast/core'
 import { Event, type EventType, eventVersion, Recorded } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { type Folded, fold } from '../../packages/core/src/runtime/load-session.ts'
+import { type Folded, fold } from '../../packages/core/src/runtime/log/load-session.ts'
 import { oneOfEach } from './a-record-of-each.ts'
 
 const types = Object.keys(oneOfEach) as EventType[] // the keys of a table that has one for each type

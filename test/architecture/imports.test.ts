@@ -2,17 +2,17 @@ import type { ICruiseResult, IForbiddenRuleType } from 'dependency-cruiser'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { cruiseProduct } from './cruise.ts'
 
-const pure = '^packages/core/src/(session|context|policy|catalogue)/'
+const pure = '^packages/core/src/(session|context|policy)/'
 const ports = '^packages/core/src/ports/'
 const protocol = '^packages/protocol/src/'
 const holdfast = '^packages/holdfast/src/'
-const platform = `${holdfast}platform/`
-const files = `${holdfast}files/`
+const coreIndex = '^packages/core/src/index[.]ts$'
+const system = `${holdfast}system/`
 const node =
   '^(node:)?(assert|async_hooks|buffer|child_process|cluster|console|crypto|dns|events|fs|http|http2|https|module|net|os|path|perf_hooks|process|querystring|readline|stream|string_decoder|timers|tls|tty|url|util|v8|vm|worker_threads|zlib|sqlite)($|/)'
 const vendor = '^node_modules/(?!@holdfast/)'
 
-/** Whoever is in `from` may import these, and itself, and nothing else. */
+/** Files below `from` may import these, each other, and nothing else. */
 const may = (name: string, from: string, ...allowed: readonly string[]): IForbiddenRuleType => ({
   name,
   severity: 'error',
@@ -28,26 +28,36 @@ const rules: readonly IForbiddenRuleType[] = [
     to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
   },
   { name: 'everything-is-found', severity: 'error', from: {}, to: { couldNotResolve: true, pathNot: '[.]css$' } },
-  may('protocol-stands-alone', protocol, '^node_modules/zod/'),
+  may('protocol-imports-only-zod', protocol, '^node_modules/zod/'),
   may('pure-core-is-pure', pure, protocol, ports),
   {
-    name: 'pure-core-knows-ports-by-type-only',
+    name: 'pure-core-imports-ports-as-types',
     severity: 'error',
     from: { path: pure },
     to: { path: ports, dependencyTypesNot: ['type-only'] },
   },
-  may('ports-know-only-words', ports, protocol),
-  may('runtime-knows-no-adapter', '^packages/core/src/runtime/', pure, ports, protocol, node),
-  may('core-knows-no-adapter', '^packages/core/src/', protocol, node),
-  may('client-knows-only-words', '^packages/client/src/', protocol),
-  may('web-knows-client-and-words', '^packages/web/src/', protocol, '^packages/client/src/', vendor),
-  may('platform-is-the-floor', platform, ports, protocol, node),
-  may('files-stand-on-the-platform', files, platform, protocol, node),
-  may('store-knows-ports', `${holdfast}store/`, platform, files, ports, protocol, node, vendor),
-  // What both forms need lies beside them; a mirror is made of one in the form of the other.
+  may('ports-import-only-protocol', ports, protocol),
+  may('runtime-imports-no-adapter', '^packages/core/src/runtime/', pure, ports, protocol, node),
+  may('core-imports-no-adapter', '^packages/core/src/', protocol, node),
+  may('client-imports-only-protocol', '^packages/client/src/', protocol),
+  may('web-imports-client-and-protocol', '^packages/web/src/', protocol, '^packages/client/src/', vendor),
+  may('system-is-the-lowest-layer', system, ports, protocol, node, '^node_modules/(zod|uuidv7)/'),
+  // Only what opens a store may know the log fold in core: reading a list must not load it.
+  may('stores-import-ports', `${holdfast}store/(?!open/)`, system, ports, protocol, node, vendor),
+  may(
+    'store-open-imports-stores',
+    `${holdfast}store/open/`,
+    `${holdfast}store/`,
+    coreIndex,
+    system,
+    ports,
+    protocol,
+    node,
+  ),
+  // Shared code lies beside the two stores; a mirror copies one into the form of the other.
   ...[
-    ['plain-files-know-no-sqlite', 'jsonl', 'sqlite'],
-    ['sqlite-knows-no-plain-files', 'sqlite', 'jsonl'],
+    ['jsonl-imports-no-sqlite', 'jsonl', 'sqlite'],
+    ['sqlite-imports-no-jsonl', 'sqlite', 'jsonl'],
   ].map(
     ([name, form, other]): IForbiddenRuleType => ({
       name: name ?? '',
@@ -56,125 +66,92 @@ const rules: readonly IForbiddenRuleType[] = [
       to: { path: `${holdfast}store/${other}/` },
     }),
   ),
-  may('providers-know-ports', `${holdfast}providers/`, platform, files, ports, protocol, node, vendor),
-  may('config-knows-words', `${holdfast}config/`, platform, protocol, node, '^node_modules/zod/'),
-  may('tools-know-ports', `${holdfast}tools/`, platform, ports, protocol, node, vendor),
-  may('images-know-ports', `${holdfast}images/`, ports, protocol, '^node_modules/sharp/'),
-  // It runs a part of core on another thread, over the store's file: the one adapter that stands on another.
+  may('providers-import-ports', `${holdfast}providers/`, system, ports, protocol, node, vendor),
+  may('tools-import-ports', `${holdfast}tools/`, system, ports, protocol, node, vendor),
   may(
-    'requests-know-the-store',
-    `${holdfast}requests/`,
-    '^packages/core/src/runtime/requests[.]ts$',
-    `${holdfast}store/(blobs/file-blobs|sqlite/sqlite-reader)[.]ts$`,
+    'context-imports-ports',
+    `${holdfast}context/(?!requests/)`,
+    system,
     ports,
     protocol,
     node,
+    '^node_modules/sharp/',
   ),
-  may('instructions-know-ports', `${holdfast}instructions/`, platform, ports, protocol, node),
-  may('telemetry-knows-ports', `${holdfast}telemetry/`, ports, protocol, '^node_modules/@opentelemetry/api/'),
-  may('logging-knows-ports', `${holdfast}logging/`, platform, ports, protocol, node, '^node_modules/pino/'),
-  may('memory-knows-files', `${holdfast}memory/`, platform, files, protocol, node),
-  may('node-knows-ports', `${holdfast}node/`, files, ports, protocol, node, '^node_modules/uuidv7/'),
-  may('identity-knows-words', `${holdfast}identity/`, protocol, node, '^node_modules/uuidv7/'),
+  // It builds requests on another thread, straight from the store's file.
   may(
-    'export-knows-core-by-its-index',
-    `${holdfast}export/`,
-    '^packages/core/src/index[.]ts$',
-    `${holdfast}store/jsonl/line[.]ts$`,
+    'requests-read-the-store',
+    `${holdfast}context/requests/`,
+    '^packages/core/src/runtime/effects/request-builder[.]ts$',
+    `${holdfast}store/(blobs/file-blobs|sqlite/read/inline-reader)[.]ts$`,
     ports,
     protocol,
     node,
   ),
   may(
-    'import-knows-core-by-its-index',
-    `${holdfast}import/`,
-    '^packages/core/src/index[.]ts$',
-    `${holdfast}export/jsonl[.]ts$`,
-    `${holdfast}store/jsonl/line[.]ts$`,
+    'observers-import-ports',
+    `${holdfast}observe/`,
+    system,
     ports,
     protocol,
     node,
+    '^node_modules/(pino|@opentelemetry/api)/',
   ),
   may(
-    'conversation-knows-core-by-its-index',
-    `${holdfast}conversation/`,
-    '^packages/core/src/index[.]ts$',
+    'transfer-imports-the-core-index',
+    `${holdfast}transfer/`,
+    coreIndex,
+    `${holdfast}store/jsonl/log/log-line[.]ts$`,
+    ports,
+    protocol,
+    node,
+    vendor,
+  ),
+  may(
+    'conversations-import-the-core-index',
+    `${holdfast}conversations/`,
+    coreIndex,
     ports,
     protocol,
     node,
     '^node_modules/zod/',
   ),
-  may(
-    'storage-knows-stores',
-    `${holdfast}storage/`,
-    '^packages/core/src/index[.]ts$',
-    `${holdfast}store/`,
-    `${holdfast}node/`,
-    `${holdfast}home[.]ts$`,
-    platform,
-    ports,
-    protocol,
-    node,
-  ),
-  ...['doctor', 'backup', 'migrate', 'stats'].map((folder) =>
-    may(
-      `${folder}-knows-storage`,
-      `${holdfast}${folder}/`,
-      '^packages/core/src/index[.]ts$',
-      `${holdfast}(storage|store|node)/`,
-      platform,
-      files,
-      ports,
-      protocol,
-      node,
-    ),
-  ),
+  may('admin-imports-stores', `${holdfast}admin/`, coreIndex, `${holdfast}store/`, system, ports, protocol, node),
   {
-    // What only one form of store knows of its files stands behind its `StoreUpkeep`.
-    name: 'doctor-and-backup-know-no-form-of-store',
+    // A store's own files stand behind its `StoreAdmin`.
+    name: 'doctor-and-backup-import-no-single-store',
     severity: 'error',
-    from: { path: `${holdfast}(doctor|backup)/` },
+    from: { path: `${holdfast}admin/(doctor|backup)/` },
     to: { path: `${holdfast}store/(sqlite|jsonl)/` },
   },
   may(
-    'upkeep-knows-what-is-kept-up',
-    `${holdfast}upkeep/`,
-    `${holdfast}(doctor|backup|migrate|stats|storage)/`,
-    `${holdfast}home[.]ts$`,
-    ports,
-    protocol,
-    node,
-  ),
-  may(
-    'server-knows-core-by-its-index',
+    'server-imports-the-core-index',
     `${holdfast}server/`,
-    '^packages/core/src/index[.]ts$',
-    `${holdfast}logging/logger[.]ts$`,
-    platform,
-    files,
+    coreIndex,
+    `${holdfast}observe/logging/logger[.]ts$`,
+    system,
     ports,
     protocol,
     node,
     vendor,
   ),
   {
-    name: 'only-the-root-imports-everything',
+    name: 'only-the-composition-root-imports-adapters',
     severity: 'error',
-    // Beside it two smaller roots, for commands that need no store: what models there are, and their keys.
-    from: { pathNot: [`${holdfast}(open|open-models|keys)[.]ts$`, `${holdfast}(providers|tools|images)/`] },
-    to: { path: `${holdfast}(providers|tools|images)/` },
+    // Two smaller roots serve commands that need no store: models and keys.
+    from: { pathNot: [`${holdfast}(open|open-models|keys)[.]ts$`, `${holdfast}(providers|tools|context)/`] },
+    to: { path: `${holdfast}(providers|tools|context)/` },
   },
   {
-    name: 'cli-comes-through-the-door',
+    name: 'cli-imports-no-adapter',
     severity: 'error',
-    // `serve` is the command that is a server; no other one is.
-    from: { path: `${holdfast}cli/`, pathNot: `${holdfast}cli/commands/serve[.]ts$` },
+    // `serve` starts the server; no other command does.
+    from: { path: `${holdfast}cli/`, pathNot: `${holdfast}cli/commands/program/serve[.]ts$` },
     to: { path: [`${holdfast}(providers|tools|server)/`, pure, '^packages/core/src/runtime/'] },
   },
   {
-    name: 'testkit-stays-in-tests',
+    name: 'only-tests-import-the-testkit',
     severity: 'error',
-    from: { pathNot: ['^packages/testkit/', `${holdfast}testkit[.]ts$`] },
+    from: { pathNot: ['^packages/testkit/', `${holdfast}entry/testkit[.]ts$`] },
     to: { path: '^packages/testkit/' },
   },
 ]
@@ -212,18 +189,18 @@ describe('the layers', () => {
 
   it.each([
     ['the program before a command is chosen', 'cli/main', false],
-    ['ls', 'cli/commands/ls', true],
-    ['the writer', 'store/sqlite/writer-worker', true],
-    ['the reader', 'store/sqlite/reader-worker', true],
+    ['ls', 'cli/commands/session/ls', true],
+    ['the writer', 'store/sqlite/worker/writer-worker', true],
+    ['the reader', 'store/sqlite/worker/reader-worker', true],
   ])('let %s start without zod', (_, file, lazily) => {
     // Of plain files alone, rows that the catalogue lacks are folded, and that takes all of core.
     const loaded = loadedWith(
       `packages/holdfast/src/${file}.ts`,
       lazily,
-      'packages/holdfast/src/storage/folding-source.ts',
+      'packages/holdfast/src/store/open/folding-source.ts',
     )
     expect(loaded.size).toBeGreaterThan(8)
-    expect(loaded).toContain('packages/protocol/src/fault.ts')
+    expect(loaded).toContain('packages/protocol/src/value/fault.ts')
     expect(withZod(loaded)).toEqual([])
   })
 
@@ -239,7 +216,7 @@ describe('the layers', () => {
         source.includes('node_modules/pino/'),
       )
     expect(['open', 'cli/main', 'server/index'].map((file) => loads(file, false))).toEqual([false, false, false])
-    expect(loads('cli/command-log', true)).toBe(true)
+    expect(loads('cli/sessions/command-log', true)).toBe(true)
   })
 
   it('see zod where it is', () => {

@@ -14,15 +14,6 @@ describe('size', () => {
   it('keeps every other source file under 400', () => {
     expect(over(400, sources)).toEqual([])
   })
-
-  it('keeps what a newcomer reads first under 1,500 lines', () => {
-    const first = under(
-      'packages/protocol/src/event/',
-      ...['state', 'decide', 'evolve', 'plan'].map((name) => `packages/core/src/session/${name}.ts`),
-      'packages/core/src/runtime/session-runner.ts',
-    )
-    expect(first.reduce((sum, { lines }) => sum + lines, 0)).toBeLessThan(1500)
-  })
 })
 
 describe('names', () => {

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Cli, type CliProcess, createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
-import { openHoldfast } from '../../packages/holdfast/src/index.ts'
-import { startInMemorySdk } from '../../packages/holdfast/src/telemetry/testing/in-memory-sdk.ts'
+import { openHoldfast } from '../../packages/holdfast/src/entry/index.ts'
+import { startInMemorySdk } from '../../packages/holdfast/src/observe/telemetry/testing/in-memory-sdk.ts'
 import { type EchoingService, startEchoingService } from './echoing-service.ts'
 
 /** Two keys that nobody else has: one in the environment, one in the file. */

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { progressText } from '../../packages/holdfast/src/cli/commands/import.ts'
+import { progressText } from '../../packages/holdfast/src/cli/commands/store/import.ts'
 import { createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
-import { longTalk } from '../../packages/holdfast/src/import/testing/long-talk.ts'
+import { longTalk } from '../../packages/holdfast/src/transfer/import/testing/long-talk.ts'
 
 const source = (name: string): Buffer => readFileSync(new URL(`../golden/import/${name}.source`, import.meta.url))
 

@@ -1,7 +1,7 @@
 import { type Folded, fold } from '@holdfast/core'
 import type { Blobs, Log, RequestAsked, ToolSchema } from '@holdfast/core/ports'
 import { type BlobHash, invariant, type Recorded, type SessionId } from '@holdfast/protocol'
-import { readBlob } from '../../packages/core/src/runtime/read-blob.ts'
+import { readBlob } from '../../packages/core/src/runtime/blobs/read-blob.ts'
 
 /** The records of a session after `base`, all of them whole. */
 export async function recordsOf(log: Pick<Log, 'read'>, session: SessionId, base = 0): Promise<readonly Recorded[]> {

@@ -1,7 +1,7 @@
 import type { Blobs, ModelRequest, RequestAsked, Requests, Store } from '@holdfast/core/ports'
 import { createRequests } from '@holdfast/core/requests'
-import { createRequestThread } from '../../packages/holdfast/src/requests/request-thread.ts'
-import type { RequestSource } from '../../packages/holdfast/src/requests/wire.ts'
+import { createRequestThread } from '../../packages/holdfast/src/context/requests/request-thread.ts'
+import type { RequestSource } from '../../packages/holdfast/src/context/requests/wire.ts'
 
 export type TwoWays = AsyncDisposable & {
   here(asked: RequestAsked): Promise<ModelRequest>

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { EncodedRecord } from '@holdfast/core/ports'
 import { type Event, InvariantViolation, limits, type Recorded, type SessionId } from '@holdfast/protocol'
-import { type Folded, fold } from '../../packages/core/src/runtime/load-session.ts'
+import { type Folded, fold } from '../../packages/core/src/runtime/log/load-session.ts'
 import { findCall, openCalls } from '../../packages/core/src/session/state.ts'
 import { createAccounts } from './accounts.ts'
 

@@ -7,7 +7,7 @@ import { createArchive } from './archive.ts'
 import type { Holdfast } from './holdfast.ts'
 import { openHoldfast } from './open.ts'
 import { openTestServer } from './server/testing/test-server.ts'
-import { type FilledStore, fillStore, placeIn } from './storage/testing/a-store.ts'
+import { type FilledStore, fillStore, placeIn } from './store/open/testing/a-store.ts'
 
 let base = ''
 let filled: FilledStore

@@ -1,8 +1,8 @@
 import { fault, ok, refuse } from '@holdfast/protocol'
+import { refusable } from './admin/jobs/admin.ts'
 import type { Holdfast } from './holdfast.ts'
-import { formatNames } from './import/format.ts'
-import type { Archive } from './server/archive.ts'
-import { refusable } from './upkeep/upkeep.ts'
+import type { Archive } from './server/http/transfer-api.ts'
+import { formatNames } from './transfer/import/parse/format.ts'
 
 /** What a server gives out and takes in of this runtime. */
 export function createArchive(holdfast: Pick<Holdfast, 'export' | 'import' | 'stats'>): Archive {

@@ -23,14 +23,14 @@ import {
   type StoredFile,
   type StoreFileOptions,
 } from '@holdfast/protocol'
-import { type Conversations, type ConversationsOptions, createConversations } from './conversation/conversations.ts'
-import { type ExportOptions, exportSession, openExportSource } from './export/export-session.ts'
-import type { Home } from './home.ts'
-import { type ImportedFile, type ImportOptions, importPaths } from './import/import-paths.ts'
+import { createUpkeep, type Upkeep } from './admin/jobs/admin.ts'
+import { type Conversations, type ConversationsOptions, createConversations } from './conversations/conversations.ts'
 import { createKeeping, type Keeping } from './keeping.ts'
-import type { StorePlace } from './storage/store-place.ts'
+import type { StorePlace } from './store/open/store-location.ts'
 import { createStoredSessions, type StoredSessions } from './stored-sessions.ts'
-import { createUpkeep, type Upkeep } from './upkeep/upkeep.ts'
+import type { Home } from './system/home.ts'
+import { type ExportOptions, exportSession, openExportSource } from './transfer/export/export-session.ts'
+import { type ImportedFile, type ImportOptions, importPaths } from './transfer/import/import-paths.ts'
 
 export type { Notification, Notifier } from '@holdfast/core'
 

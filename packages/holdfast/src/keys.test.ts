@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { orThrow } from '@holdfast/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { findHome } from './home.ts'
 import { openKeys } from './keys.ts'
+import { findHome } from './system/home.ts'
 
 const key = `made-keys-${'X0'.repeat(10)}wxyz`
 let base = ''

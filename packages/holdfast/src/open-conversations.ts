@@ -1,4 +1,4 @@
-import type { Conversations, ConversationsOptions } from './conversation/conversations.ts'
+import type { Conversations, ConversationsOptions } from './conversations/conversations.ts'
 import type { OpenOptions } from './open.ts'
 
 export type OpenConversationsOptions = ConversationsOptions &

@@ -5,11 +5,11 @@ import { join } from 'node:path'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { startAnthropicServer } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { findHome } from './home.ts'
 import { type OpenOptions, openHoldfast, open as openInner } from './open.ts'
 import { openModels, takeCatalogue } from './open-models.ts'
-import { holdsKey } from './platform/known-keys.ts'
 import { replyJson, startLocalServer } from './providers/testing/local-server.ts'
+import { findHome } from './system/home.ts'
+import { holdsKey } from './system/secrets/known-keys.ts'
 
 let home = ''
 beforeEach(async () => {

@@ -1,7 +1,4 @@
 import { type Fault, fault, ModelName, ok, type Result, refuse } from '@holdfast/protocol'
-import { type ConfigOptions, type Configured, layerConfig } from './config/layers.ts'
-import { configPath, readConfig } from './config/read-config.ts'
-import type { Environment, Home } from './home.ts'
 import { projectAsOf } from './providers/catalogue/catalogue.ts'
 import type { CatalogueFile } from './providers/catalogue/facts-by-model.ts'
 import { refreshCatalogue, refreshedPath } from './providers/catalogue/refresh-catalogue.ts'
@@ -13,6 +10,9 @@ import { lookMsMax } from './providers/local/local-models.ts'
 import { createModels, type LookingModels } from './providers/models.ts'
 import { type KnownServices, knownServices } from './providers/services/known.ts'
 import { registerKeys } from './providers/services/register-keys.ts'
+import { type ConfigOptions, type Configured, layerConfig } from './system/config/layers.ts'
+import { configPath, readConfig } from './system/config/read-config.ts'
+import type { Environment, Home } from './system/home.ts'
 
 export type HomeModelsParts = {
   readonly environment: Environment

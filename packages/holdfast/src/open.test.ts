@@ -8,8 +8,8 @@ import type { Session } from '@holdfast/client'
 import { HoldfastError } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Holdfast } from './holdfast.ts'
-import { findHome } from './home.ts'
 import { openHoldfast } from './open.ts'
+import { findHome } from './system/home.ts'
 
 describe('openHoldfast', () => {
   let home = ''

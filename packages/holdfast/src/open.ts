@@ -3,31 +3,31 @@ import { createRoster, type Retention, type Roster, startHousekeeping } from '@h
 import type { OnProblem } from '@holdfast/core/ports'
 import { createRequests } from '@holdfast/core/requests'
 import { fault, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
-import { createArtefacts } from './artefacts/artefacts.ts'
-import type { ConfigOptions } from './config/layers.ts'
+import { createArtefacts } from './context/artefacts.ts'
+import { createImages } from './context/images.ts'
+import { createInstructions } from './context/instructions/instructions.ts'
+import { createMemory } from './context/memory/memory.ts'
+import { createRequestThread } from './context/requests/request-thread.ts'
+import type { RequestSource } from './context/requests/wire.ts'
 import { createHoldfast, type Holdfast } from './holdfast.ts'
-import { type Environment, findHome, type Home, storeOf } from './home.ts'
-import { newHandle } from './identity/handle.ts'
-import { newSessionId } from './identity/session-id.ts'
-import { createImages } from './images/images.ts'
-import { createInstructions } from './instructions/instructions.ts'
-import type { Logger } from './logging/logger.ts'
-import { createMaskedLogger } from './logging/masked-logger.ts'
-import { createProblems } from './logging/problems.ts'
-import { createSessionLogger } from './logging/session-logger.ts'
-import { createMemory } from './memory/memory.ts'
-import { isNodeAlive, type NodeSocket, openNodeSocket, removeNodeSocket } from './node/node-socket.ts'
-import { observeAll } from './observers.ts'
+import { observeAll } from './observe/combine-observers.ts'
+import type { Logger } from './observe/logging/logger.ts'
+import { createMaskedLogger } from './observe/logging/masked-logger.ts'
+import { createProblems } from './observe/logging/problems.ts'
+import { createSessionLogger } from './observe/logging/session-logger.ts'
 import { openModels } from './open-models.ts'
-import { maskKeys } from './platform/known-keys.ts'
-import { wallClock } from './platform/wall-clock.ts'
-import { resolveWorkdir } from './platform/workdir.ts'
 import type { BroughtModels } from './providers/find-model.ts'
-import { createRequestThread } from './requests/request-thread.ts'
-import type { RequestSource } from './requests/wire.ts'
-import { openStorage } from './storage/open-storage.ts'
-import type { StorePlace } from './storage/store-place.ts'
 import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
+import { openStorage } from './store/open/open-storage.ts'
+import type { StorePlace } from './store/open/store-location.ts'
+import type { ConfigOptions } from './system/config/layers.ts'
+import { resolveWorkdir } from './system/files/workdir.ts'
+import { type Environment, findHome, type Home, storeOf } from './system/home.ts'
+import { newHandle } from './system/identity/handle.ts'
+import { newSessionId } from './system/identity/session-id.ts'
+import { isNodeAlive, type NodeSocket, openNodeSocket, removeNodeSocket } from './system/node/node-socket.ts'
+import { maskKeys } from './system/secrets/known-keys.ts'
+import { wallClock } from './system/wall-clock.ts'
 import { createTools } from './tools/tools.ts'
 
 export type OpenOptions = ConfigOptions & {
@@ -92,7 +92,7 @@ async function openRuntime(
   if (!found.ok) return found
   const { models, configured, keyNames } = found.value
   opened.defer(() => models.close())
-  const tracing = import('./telemetry/session-spans.ts') // loads while the threads of the store do
+  const tracing = import('./observe/telemetry/session-spans.ts') // loads while the threads of the store do
   const kept = await openKept({ ...options, environment }, home, opened)
   if (!kept.ok) return kept
   const { place, ...adapters } = kept.value

@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { orThrow } from '@holdfast/protocol'
 import { expect, it } from 'vitest'
-import { findHome } from './home.ts'
 import { openHoldfast } from './open.ts'
 import { createCredentials } from './providers/credentials/credentials.ts'
 import { changeCredentials, credentialsPath } from './providers/credentials/credentials-file.ts'
 import { createModels } from './providers/models.ts'
 import { openHouseServer } from './server/testing/house-server.ts'
+import { findHome } from './system/home.ts'
 
 it('a prompt is refused for want of a key, and taken once it is in the file and looked for, without a restart', async () => {
   const home = await mkdtemp(join(tmpdir(), 'holdfast-refresh-'))

@@ -2,8 +2,8 @@ import { dirname, resolve } from 'node:path'
 import { type ClientEventOptions, createSession, type Session } from '@holdfast/client'
 import { createLocalHandle, findSession, openStoredHandle, type Roster } from '@holdfast/core'
 import { type ClientEvent, fault, HoldfastError, type Meta, orThrow, refuse } from '@holdfast/protocol'
-import type { Home } from './home.ts'
-import type { StorePlace } from './storage/store-place.ts'
+import type { StorePlace } from './store/open/store-location.ts'
+import type { Home } from './system/home.ts'
 
 /** A session as it stood when it was read. It can be looked at and asked nothing. */
 export type LoadedSession = Pick<

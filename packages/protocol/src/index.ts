@@ -1,5 +1,23 @@
-export { ageForm, ageMsMax, dayMs, parseAge } from './age.ts'
-export { Branch, ListedBranch, moveBranches } from './branch.ts'
+export { parseSessionName, type SessionName } from './api/parse-session-name.ts'
+export {
+  ClearOptions,
+  DeleteOptions,
+  EmptyTrashOptions,
+  PruneOptions,
+  Removal,
+  StayReason,
+} from './api/removal.ts'
+export { FoundMessages, SearchOptions, SearchRole } from './api/search.ts'
+export type {
+  PageRequest,
+  SessionHandle,
+  SubmitOptions,
+  SubscribeOptions,
+  TranscriptPage,
+} from './api/session-handle.ts'
+export { ListOptions, type NewsOptions, SessionList, type Sessions, StartOptions } from './api/sessions.ts'
+export { Stats, StatsOptions, Tally } from './api/stats.ts'
+export { trashMark } from './api/trash-mark.ts'
 export type { ChoosingCommand } from './command/choosing.ts'
 export type { AppendClientEvent } from './command/client-event.ts'
 export {
@@ -22,17 +40,6 @@ export { commandFault } from './command/command-fault.ts'
 export { createCommandId } from './command/command-id.ts'
 export type { HistoryCommand } from './command/history.ts'
 export type { KeepingCommand } from './command/keeping.ts'
-export {
-  Content,
-  ContentPart,
-  combineQueueEntriesToText,
-  FilePart,
-  StoredFile,
-  StoreFileOptions,
-  TextPart,
-} from './content.ts'
-export { contentText } from './content-text.ts'
-export { continueWord } from './continue-word.ts'
 export { blobEventTypes, blobsOf } from './event/blobs-of.ts'
 export { ApprovedBy, DenialCode, FileChange, Outcome, Output, Preview, ProcessMark } from './event/call.ts'
 export { ClientEvent } from './event/client.ts'
@@ -48,14 +55,34 @@ export {
 } from './event/event.ts'
 export { CheckpointMark, LineLength } from './event/line.ts'
 export { QueueEntry } from './event/queue.ts'
+export { type LostRecord, Recorded } from './event/record.ts'
 export { Fork } from './event/session.ts'
+export { clip, firstLine, textOf } from './event/text-of.ts'
 export { Trust, TrustScope } from './event/trust.ts'
 export { ErrorKind, Finish, ModelFault, Queue, TurnEnd } from './event/turn.ts'
-export { explainIssue, placeIssue } from './explain.ts'
-export { fault, faultStatus, HoldfastError } from './fault.ts'
-export { Fault, FaultCode } from './fault-schema.ts'
-export { Frame, type FrameOf, Here, ModelHere, Role, StorageError, withModel } from './frame.ts'
-export { escapeHidden, escapeHiddenInJson, escapeLine } from './hostile-text.ts'
+export { Frame, type FrameOf, Here, ModelHere, Role, StorageError, trustInForce, withModel } from './frame/frame.ts'
+export { dropRecorded, growLive, type LivePart, type LivePlace } from './frame/live-parts.ts'
+export { NewsFrame, newsSession, SessionNews, StopReason } from './frame/news.ts'
+export { decodeFrames, decodeNews, encodeFrame, encodeNews, UnreadableFrame } from './frame/sse.ts'
+export { createTranscript, messageOf, type Transcript } from './frame/transcript.ts'
+export { ageForm, ageMsMax, dayMs, parseAge } from './text/age.ts'
+export { continueWord } from './text/continue-word.ts'
+export { explainIssue, placeIssue } from './text/explain.ts'
+export { escapeHidden, escapeHiddenInJson, escapeLine } from './text/hostile-text.ts'
+export { didYouMean, nearest } from './text/nearest.ts'
+export { Branch, ListedBranch, moveBranches } from './value/branch.ts'
+export {
+  Content,
+  ContentPart,
+  combineQueueEntriesToText,
+  FilePart,
+  StoredFile,
+  StoreFileOptions,
+  TextPart,
+} from './value/content.ts'
+export { contentText } from './value/content-text.ts'
+export { fault, faultStatus, HoldfastError } from './value/fault.ts'
+export { Fault, FaultCode } from './value/fault-schema.ts'
 export {
   ApprovalId,
   BlobHash,
@@ -72,13 +99,10 @@ export {
   SessionId,
   StepId,
   TurnNumber,
-} from './id.ts'
-export { limits } from './limits.ts'
-export { clipLine, isOnLine, Line, partsAt, Span } from './line.ts'
-export { dropRecorded, growLive, type LivePart, type LivePlace } from './live-parts.ts'
-export { isTextType, properMediaType } from './media-type.ts'
-export { CallStatus, CallView, Message } from './message.ts'
-export { addToMeta, Meta } from './meta.ts'
+} from './value/id.ts'
+export { limits } from './value/limits.ts'
+export { clipLine, isOnLine, Line, partsAt, Span } from './value/line.ts'
+export { isTextType, properMediaType } from './value/media-type.ts'
 export {
   CycledModel,
   GivenFacts,
@@ -90,27 +114,10 @@ export {
   Price,
   RotationEntry,
   wholePrice,
-} from './model.ts'
-export { didYouMean, nearest } from './nearest.ts'
-export { NewsFrame, newsSession, SessionNews, StopReason } from './news.ts'
-export { oneByOne } from './one-by-one.ts'
-export { outcomeOutput } from './outcome-output.ts'
-export { parseSessionName, type SessionName } from './parse-session-name.ts'
-export { reorderQueue } from './queue-order.ts'
-export { type LostRecord, Recorded } from './record.ts'
-export {
-  ClearOptions,
-  DeleteOptions,
-  EmptyTrashOptions,
-  PruneOptions,
-  Removal,
-  StayReason,
-} from './removal.ts'
-export { done, InvariantViolation, invariant, ok, orThrow, type Result, refuse, unreachable } from './result.ts'
-export { FoundMessages, SearchOptions, SearchRole } from './search.ts'
-export { SeedMessage, SeedMessages } from './seed.ts'
-export type { PageRequest, SessionHandle, SubmitOptions, SubscribeOptions, TranscriptPage } from './session-handle.ts'
-export { ListOptions, type NewsOptions, SessionList, type Sessions, StartOptions } from './sessions.ts'
+} from './value/model.ts'
+export { done, InvariantViolation, invariant, ok, orThrow, type Result, refuse, unreachable } from './value/result.ts'
+export { SeedMessage, SeedMessages } from './value/seed.ts'
+export { oneByOne } from './value/serial-queue.ts'
 export {
   ApprovalRule,
   Budgets,
@@ -123,24 +130,14 @@ export {
   providerOf,
   Settings,
   ThinkingLevel,
-} from './settings.ts'
-export { decodeFrames, decodeNews, encodeFrame, encodeNews, UnreadableFrame } from './sse.ts'
-export { Stats, StatsOptions, Tally } from './stats.ts'
-export { Activity, Status, statusOf } from './status.ts'
-export { clip, firstLine, textOf } from './text-of.ts'
-export { eventTokens, fileTokens, isEstimateAfter, textTokens, tokensAfter } from './tokens.ts'
-export { createTranscript, messageOf, type Transcript } from './transcript.ts'
-export { trashMark } from './trash-mark.ts'
-export { addTrust, findTrust, isTrustedExactly, trustInForce } from './trust-list.ts'
-export {
-  addUsage,
-  callEvents,
-  noUsage,
-  spentAfter,
-  TreeUsage,
-  turnUsageAfter,
-  Usage,
-  usageAfter,
-  usageOf,
-} from './usage.ts'
-export { addToView, PendingApproval, SessionView } from './view.ts'
+} from './value/settings.ts'
+export { Activity, Status, statusOf } from './value/status.ts'
+export { addUsage, noUsage, TreeUsage, Usage } from './value/usage.ts'
+export { CallStatus, CallView, Message } from './view/message.ts'
+export { addToMeta, Meta } from './view/meta.ts'
+export { outcomeOutput } from './view/outcome-output.ts'
+export { reorderQueue } from './view/queue-order.ts'
+export { eventTokens, fileTokens, isEstimateAfter, textTokens, tokensAfter } from './view/tokens.ts'
+export { addTrust, findTrust, isTrustedExactly } from './view/trust-list.ts'
+export { callEvents, spentAfter, turnUsageAfter, usageAfter, usageOf } from './view/usage-count.ts'
+export { addToView, PendingApproval, SessionView } from './view/view.ts'

@@ -1,4 +1,4 @@
-export { aGif, aJpeg, anAlphaWebp, aPdf, aPng, aWebp, aWebpWithoutLoss } from './a-file.ts'
+export { aGif, aJpeg, anAlphaWebp, aPdf, aPng, aWebp, aWebpWithoutLoss } from './fixtures/file.ts'
 export {
   aCheckpoint,
   after,
@@ -19,17 +19,17 @@ export {
   stepEnded,
   thinking,
   turnEnded,
-} from './a-log.ts'
-export { aMessage, aToolCall } from './a-message.ts'
-export { aMeta } from './a-meta.ts'
-export { aFrame, aRecord, type Given } from './a-record.ts'
-export { aRequest, userSays } from './a-request.ts'
-export { aTool } from './a-tool.ts'
-export { aView } from './a-view.ts'
-export { createDice, type Dice } from './dice.ts'
-export { createFaultyStore, diskFull, type FaultyStore } from './faulty-store.ts'
-export { createGate, type Gate } from './gate.ts'
-export { type House, type HouseOptions, isRecord, openHouse } from './open-house.ts'
+} from './fixtures/log.ts'
+export { aMessage, aToolCall } from './fixtures/message.ts'
+export { aMeta } from './fixtures/meta.ts'
+export { aFrame, aRecord, type Given } from './fixtures/record.ts'
+export { aRequest, userSays } from './fixtures/request.ts'
+export { aTool } from './fixtures/tool.ts'
+export { aView } from './fixtures/view.ts'
+export { createDice, type Dice } from './runtime/dice.ts'
+export { createFaultyStore, diskFull, type FaultyStore } from './runtime/faulty-store.ts'
+export { createGate, type Gate } from './runtime/gate.ts'
+export { type House, type HouseOptions, isRecord, openHouse } from './runtime/open-house.ts'
 export {
   call,
   createScriptedModel,
@@ -48,11 +48,21 @@ export {
   scriptedUsage,
   think,
   waitAt,
-} from './scripted-model.ts'
-export type { Detour, StrictAnswer } from './strict/answer.ts'
+} from './runtime/scripted-model.ts'
+export { createVirtualClock, type VirtualClock } from './runtime/virtual-clock.ts'
 export type { AnswerBlock, AnthropicAnswer, WireUsage } from './strict/anthropic/answer.ts'
 export { type AnthropicServer, createAnthropicDesk, startAnthropicServer } from './strict/anthropic/server.ts'
 export { type AnyBlock, type AnyStrictAnswer, type AnyStrictServer, strictServices } from './strict/any-server.ts'
+export type { Detour, StrictAnswer } from './strict/base/answer.ts'
+export {
+  type ApiRequest,
+  type ReceivedRequest,
+  type SseEvent,
+  type StrictDesk,
+  type StrictServer,
+  sseEvents,
+  sseText,
+} from './strict/base/server.ts'
 export { type PassedRequest, type StrictFront, startStrictFront } from './strict/front.ts'
 export type { GeminiAnswer, GeminiBlock } from './strict/gemini/answer.ts'
 export { createGeminiDesk, type GeminiServer, startGeminiServer } from './strict/gemini/server.ts'
@@ -64,15 +74,5 @@ export {
   type OpenAiResponsesServer,
   startOpenAiResponsesServer,
 } from './strict/openai-responses/server.ts'
-export {
-  type ApiRequest,
-  type ReceivedRequest,
-  type SseEvent,
-  type StrictDesk,
-  type StrictServer,
-  sseEvents,
-  sseText,
-} from './strict/server.ts'
 export { type HistoryProvider, historyModels, historyProviders } from './validate-history/providers.ts'
 export { validateHistory } from './validate-history/validate-history.ts'
-export { createVirtualClock, type VirtualClock } from './virtual-clock.ts'

@@ -3,9 +3,9 @@ import { useState } from 'react'
 import { SessionList } from './list/session-list.tsx'
 import { useSessionList } from './list/use-session-list.ts'
 import { NewSession } from './new-session.tsx'
-import { useRoute } from './route.ts'
 import { SessionPage } from './session/session-page.tsx'
 import { SignedOut } from './signed-out.tsx'
+import { useRoute } from './ui/route.ts'
 
 type AppProps = { readonly sessions: RemoteSessions }
 

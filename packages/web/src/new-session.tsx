@@ -1,8 +1,8 @@
 import { escapeLine, type Fault, type Meta, type Sessions } from '@holdfast/protocol'
 import { type FormEvent, useState } from 'react'
-import { ListButton } from './list/list-button.tsx'
-import { goTo } from './route.ts'
-import { MessageBox } from './session/message-box.tsx'
+import { ListButton } from './ui/list-button.tsx'
+import { MessageBox } from './ui/message-box.tsx'
+import { goTo } from './ui/route.ts'
 
 type NewSessionProps = {
   readonly sessions: Sessions

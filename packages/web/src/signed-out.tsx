@@ -1,4 +1,4 @@
-import { Mark } from './mark.tsx'
+import { Mark } from './ui/mark.tsx'
 
 type SignedOutProps = { readonly onRetry: () => void }
 

@@ -1,7 +1,7 @@
 import { copyFileSync, cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { loadLog } from '../../../packages/holdfast/src/store/jsonl/load-log.ts'
+import { loadLog } from '../../../packages/holdfast/src/store/jsonl/log/load-log.ts'
 import { fill } from '../fill.ts'
 import { mustOpen } from '../open-subject.ts'
 import { judge } from '../pass-criterion.ts'

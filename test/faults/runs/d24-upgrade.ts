@@ -3,19 +3,19 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { Recorded, SessionId } from '@holdfast/protocol'
-import { bodyText } from '../../../packages/holdfast/src/store/sqlite/packed-body.ts'
-import { schemaVersion } from '../../../packages/holdfast/src/store/sqlite/schema.ts'
-import { prepareStoreFile } from '../../../packages/holdfast/src/store/sqlite/store-file.ts'
-import { backupPathOf } from '../../../packages/holdfast/src/store/sqlite/upgrade-store.ts'
-import { writeVersion1 } from '../../../packages/holdfast/src/store/sqlite/version-1.fixture.ts'
-import { writeVersion2 } from '../../../packages/holdfast/src/store/sqlite/version-2.fixture.ts'
+import { prepareStoreFile } from '../../../packages/holdfast/src/store/sqlite/file/database-file.ts'
+import { backupPathOf } from '../../../packages/holdfast/src/store/sqlite/file/upgrade-store.ts'
+import { writeVersion1 } from '../../../packages/holdfast/src/store/sqlite/file/version-1.fixture.ts'
+import { writeVersion2 } from '../../../packages/holdfast/src/store/sqlite/file/version-2.fixture.ts'
+import { bodyText } from '../../../packages/holdfast/src/store/sqlite/rows/compressed-body.ts'
+import { schemaVersion } from '../../../packages/holdfast/src/store/sqlite/rows/schema.ts'
 import { judge, type Shown } from '../pass-criterion.ts'
 import type { Row, RowRun } from '../row.ts'
 import { oneThread, traced } from '../strace.ts'
 import { databaseIn } from '../subject/subject.ts'
 import { digestOf } from '../workload.ts'
 
-const program = join(import.meta.dirname, '../../../packages/holdfast/src/store/sqlite/upgrade-process.fixture.ts')
+const program = join(import.meta.dirname, '../../../packages/holdfast/src/store/sqlite/file/upgrade-process.fixture.ts')
 const calls = ['pwrite64', 'fsync', 'fdatasync', 'ftruncate', 'link', 'rename', 'unlink', 'chmod', 'fchmod']
 const quickMax = 2
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { BlobHash, done, ok, type Result } from '@holdfast/protocol'
-import { openFileBlobs } from '../../../packages/holdfast/src/store.ts'
+import { openFileBlobs } from '../../../packages/holdfast/src/entry/store.ts'
 import { blobAt, sha256 } from '../workload.ts'
 import type { Read, Subject } from './subject.ts'
 

@@ -1,8 +1,8 @@
 import { ok, type Result, type Seq, type SessionId } from '@holdfast/protocol'
-import { recordOf } from '../../../packages/holdfast/src/store/sqlite/decode.ts'
-import { encodeAppend, encodeNew } from '../../../packages/holdfast/src/store/sqlite/encode.ts'
-import { createReader } from '../../../packages/holdfast/src/store/sqlite/reader.ts'
-import { createWriter, type Writer } from '../../../packages/holdfast/src/store/sqlite/writer.ts'
+import { createReader } from '../../../packages/holdfast/src/store/sqlite/read/reader.ts'
+import { recordOf } from '../../../packages/holdfast/src/store/sqlite/rows/decode.ts'
+import { encodeAppend, encodeNew } from '../../../packages/holdfast/src/store/sqlite/rows/encode.ts'
+import { createWriter, type Writer } from '../../../packages/holdfast/src/store/sqlite/write/writer.ts'
 import { appendTo, digestOf, type LogNumber, newSessionOf, sessionOf, writerNode } from '../workload.ts'
 import type { Read, Subject } from './subject.ts'
 

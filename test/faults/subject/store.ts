@@ -1,6 +1,6 @@
 import type { OnProblem, Store } from '@holdfast/core/ports'
 import { ok, type Result } from '@holdfast/protocol'
-import { openJsonlStore, openSqliteStore } from '../../../packages/holdfast/src/store.ts'
+import { openJsonlStore, openSqliteStore } from '../../../packages/holdfast/src/entry/store.ts'
 import { appendTo, digestOf, type LogNumber, newSessionOf, sessionOf, writerNode } from '../workload.ts'
 import { databaseIn, type Read, type Subject } from './subject.ts'
 

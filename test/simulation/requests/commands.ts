@@ -10,8 +10,8 @@ import {
   TurnNumber,
 } from '@holdfast/protocol'
 import { aGif, aPdf, aPng } from '@holdfast/testkit'
-import type { ConversationMessage } from '../../../packages/holdfast/src/conversation/message.ts'
-import { toSeed } from '../../../packages/holdfast/src/conversation/to-seed.ts'
+import type { ConversationMessage } from '../../../packages/holdfast/src/conversations/message.ts'
+import { toSeed } from '../../../packages/holdfast/src/conversations/to-seed.ts'
 import { quiet } from '../turnstile.ts'
 import { count } from './census.ts'
 import { type Said, sayable, serviceOf } from './desks.ts'

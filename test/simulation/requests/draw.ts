@@ -1,6 +1,6 @@
 import type { SeedMessage, ThinkingLevel } from '@holdfast/protocol'
 import fc, { type Arbitrary } from 'fast-check'
-import type { ConversationMessage } from '../../../packages/holdfast/src/conversation/message.ts'
+import type { ConversationMessage } from '../../../packages/holdfast/src/conversations/message.ts'
 import * as steps from './commands.ts'
 import { allModels, isCall, type Said } from './desks.ts'
 import type { Break } from './puppets.ts'

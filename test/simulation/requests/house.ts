@@ -11,7 +11,7 @@ import {
   SessionId,
 } from '@holdfast/protocol'
 import { createVirtualClock, type VirtualClock } from '@holdfast/testkit'
-import { loadSession } from '../../../packages/core/src/runtime/load-session.ts'
+import { loadSession } from '../../../packages/core/src/runtime/log/load-session.ts'
 import { createMemoryBlobs } from '../../../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../../packages/holdfast/src/store/memory/memory-store.ts'
 import { type Life, quiet } from '../turnstile.ts'

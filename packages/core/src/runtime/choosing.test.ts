@@ -3,8 +3,8 @@ import { aSession, createScriptedModel, isRecord, modelsWith, say } from '@holdf
 import { describe, expect, it } from 'vitest'
 import type { Models } from '../ports/provider.ts'
 import { openMemoryHouse } from '../testing/memory-house.ts'
-import { createLocalHandle } from './local-handle.ts'
-import { createLocalSessions } from './local-sessions.ts'
+import { createLocalHandle } from './api/local-session.ts'
+import { createLocalSessions } from './api/local-sessions.ts'
 
 const prompt = { type: 'sendPrompt', content: 'go' } as const
 

@@ -4,7 +4,7 @@ import { createMemoryBlobs } from 'holdfast/store'
 import { describe, expect, it } from 'vitest'
 import type { Blobs } from '../ports/blobs.ts'
 import { openMemoryHouse } from '../testing/memory-house.ts'
-import { storeFile } from './store-file.ts'
+import { storeFile } from './blobs/store-upload.ts'
 
 /** A disk on which files can go bad. */
 function createFragileBlobs() {

@@ -20,7 +20,7 @@ import {
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createMemoryBlobs, createMemoryStore, openMemoryHouse } from '../testing/memory-house.ts'
-import { createLocalHandle } from './local-handle.ts'
+import { createLocalHandle } from './api/local-session.ts'
 
 const prompt = { type: 'sendPrompt', content: 'go' } as const
 const idle = isRecord('turn.ended')

@@ -3,8 +3,8 @@ import { aSession, aTool, call, createGate, createVirtualClock, type House, say,
 import { beforeEach, describe, expect, it } from 'vitest'
 import { openMemoryHouse } from '../testing/memory-house.ts'
 import { type Talk, talkTo } from '../testing/talk.ts'
-import { askForText } from './ask-for-text.ts'
-import { createLocalHandle } from './local-handle.ts'
+import { createLocalHandle } from './api/local-session.ts'
+import { askForText } from './effects/one-off-completion.ts'
 
 /** What the model-based simulation found; its stories are in test/simulation/stories.ts. */
 

@@ -3,7 +3,7 @@ import { aSession, aTool, call, type House, say } from '@holdfast/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createMemoryStore, openMemoryHouse } from '../testing/memory-house.ts'
 import { type Talk, talkTo } from '../testing/talk.ts'
-import { createLocalHandle } from './local-handle.ts'
+import { createLocalHandle } from './api/local-session.ts'
 
 /** What the model was last told, in words. */
 const told = ({ model }: House) =>

@@ -1,6 +1,6 @@
 import type { Settings } from '@holdfast/protocol'
 import type { NodeRow } from '../ports/lease.ts'
-import type { RuntimeParts } from './effect/parts.ts'
+import type { RuntimeParts } from './dependencies.ts'
 
 /** What a node brings beside its adapters: its name, and what only the world can tell. */
 export type NodeParts = RuntimeParts & {

@@ -1,10 +1,10 @@
 import { readFileSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { findHome, storeOf } from '../home.ts'
-import { createCrash } from './crash.ts'
-import { createOutput } from './output.ts'
-import type { Place } from './place.ts'
+import { findHome, storeOf } from '../system/home.ts'
+import type { Place } from './context/cli-context.ts'
 import { runProgram } from './program.ts'
+import { createCrash } from './terminal/crash-report.ts'
+import { createOutput } from './terminal/output.ts'
 
 // npm and npx pass Ctrl-C on to a process that the terminal has already told: two signals so close are one.
 const sameSignalMs = 200

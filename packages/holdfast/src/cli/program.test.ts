@@ -1,10 +1,10 @@
 import { Writable } from 'node:stream'
 import { expect, it } from 'vitest'
-import { findHome } from '../home.ts'
-import { keyMark, registerKey } from '../platform/known-keys.ts'
-import { createOutput } from './output.ts'
-import type { Place } from './place.ts'
+import { findHome } from '../system/home.ts'
+import { keyMark, registerKey } from '../system/secrets/known-keys.ts'
+import type { Place } from './context/cli-context.ts'
 import { runProgram } from './program.ts'
+import { createOutput } from './terminal/output.ts'
 
 const key = `made-program-${'X0'.repeat(12)}`
 registerKey(key)

@@ -1,47 +1,47 @@
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
-import { errorFields } from '../logging/error-fields.ts'
-import { maskKeys } from '../platform/known-keys.ts'
-import { openCommandLog } from './command-log.ts'
-import { type ArgsOf, type CommandName, commandNames, isCommandName } from './command-table.ts'
-import { crashText } from './crash.ts'
-import { type Ended, type ExitCode, ended, exitCodes, misused, refused } from './ended.ts'
-import { foreseen } from './foreseen.ts'
-import { commandHelp, programHelp } from './help.ts'
-import { toJsonText } from './json-text.ts'
-import { OutputClosed } from './output.ts'
-import { parseArgs } from './parse-args.ts'
-import type { Place } from './place.ts'
+import { errorFields } from '../observe/logging/error-fields.ts'
+import { maskKeys } from '../system/secrets/known-keys.ts'
+import { type ArgsOf, type CommandName, commandNames, isCommandName } from './args/command-specs.ts'
+import { commandHelp, programHelp } from './args/help.ts'
+import { parseArgs } from './args/parse-args.ts'
+import type { Place } from './context/cli-context.ts'
+import { openCommandLog } from './sessions/command-log.ts'
+import { crashText } from './terminal/crash-report.ts'
+import { type Ended, type ExitCode, ended, exitCodes, misused, refused } from './terminal/exit.ts'
+import { toJsonText } from './terminal/json-text.ts'
+import { OutputClosed } from './terminal/output.ts'
+import { foreseen } from './terminal/to-fault.ts'
 
 type Run<Name extends CommandName> = (args: ArgsOf<Name>, place: Place) => Promise<Ended>
 
 /** A command's code is loaded when it runs: `ls` must not wait for the server's. */
 const load: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
-  run: async () => (await import('./commands/run.ts')).run,
-  ls: async () => (await import('./commands/ls.ts')).ls,
-  show: async () => (await import('./commands/show.ts')).show,
-  search: async () => (await import('./commands/search.ts')).search,
-  branch: async () => (await import('./commands/shape.ts')).branch,
-  branches: async () => (await import('./commands/branches.ts')).branches,
-  switch: async () => (await import('./commands/shape.ts')).switchBranch,
-  rewind: async () => (await import('./commands/shape.ts')).rewind,
-  fork: async () => (await import('./commands/shape.ts')).fork,
-  export: async () => (await import('./commands/export.ts')).exportSession,
-  import: async () => (await import('./commands/import.ts')).importSessions,
-  rename: async () => (await import('./commands/keep.ts')).rename,
-  pin: async () => (await import('./commands/keep.ts')).pin,
-  rm: async () => (await import('./commands/rm.ts')).rm,
-  prune: async () => (await import('./commands/prune.ts')).prune,
-  trash: async () => (await import('./commands/trash.ts')).trash,
-  'mv-workspace': async () => (await import('./commands/mv-workspace.ts')).mvWorkspace,
-  tell: async () => (await import('./commands/tell.ts')).tell,
-  stats: async () => (await import('./commands/stats.ts')).stats,
-  doctor: async () => (await import('./commands/doctor.ts')).doctor,
-  backup: async () => (await import('./commands/backup.ts')).backup,
-  migrate: async () => (await import('./commands/migrate.ts')).migrate,
-  auth: async () => (await import('./commands/auth.ts')).auth,
-  models: async () => (await import('./commands/models.ts')).models,
-  serve: async () => (await import('./commands/serve.ts')).serve,
+  run: async () => (await import('./commands/session/run.ts')).run,
+  ls: async () => (await import('./commands/session/ls.ts')).ls,
+  show: async () => (await import('./commands/session/show.ts')).show,
+  search: async () => (await import('./commands/session/search.ts')).search,
+  branch: async () => (await import('./commands/session/shape.ts')).branch,
+  branches: async () => (await import('./commands/session/branches.ts')).branches,
+  switch: async () => (await import('./commands/session/shape.ts')).switchBranch,
+  rewind: async () => (await import('./commands/session/shape.ts')).rewind,
+  fork: async () => (await import('./commands/session/shape.ts')).fork,
+  export: async () => (await import('./commands/store/export.ts')).exportSession,
+  import: async () => (await import('./commands/store/import.ts')).importSessions,
+  rename: async () => (await import('./commands/session/keep.ts')).rename,
+  pin: async () => (await import('./commands/session/keep.ts')).pin,
+  rm: async () => (await import('./commands/session/rm.ts')).rm,
+  prune: async () => (await import('./commands/session/prune.ts')).prune,
+  trash: async () => (await import('./commands/session/trash.ts')).trash,
+  'mv-workspace': async () => (await import('./commands/store/mv-workspace.ts')).mvWorkspace,
+  tell: async () => (await import('./commands/session/tell.ts')).tell,
+  stats: async () => (await import('./commands/store/stats.ts')).stats,
+  doctor: async () => (await import('./commands/store/doctor.ts')).doctor,
+  backup: async () => (await import('./commands/store/backup.ts')).backup,
+  migrate: async () => (await import('./commands/store/migrate.ts')).migrate,
+  auth: async () => (await import('./commands/program/auth.ts')).auth,
+  models: async () => (await import('./commands/program/models.ts')).models,
+  serve: async () => (await import('./commands/program/serve.ts')).serve,
 }
 
 /** The program, from its arguments to its exit code. Says everything there is to say on the way. */

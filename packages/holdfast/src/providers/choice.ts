@@ -1,6 +1,6 @@
 import { type ModelName, providerOf, type RotationEntry } from '@holdfast/protocol'
 import type { FactsByModel } from './catalogue/facts-by-model.ts'
-import type { Reach } from './services/reach.ts'
+import type { Reach } from './connect/reach.ts'
 
 /** Which models a person wants, of those there are. */
 export type Choice = {

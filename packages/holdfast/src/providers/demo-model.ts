@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ModelReadiness } from '@holdfast/core/ports'
 import type { GivenFacts, ModelName } from '@holdfast/protocol'
-import type { Environment } from '../platform/environment.ts'
+import type { Environment } from '../system/environment.ts'
 import { createDemoProvider } from './demo/provider.ts'
 
 export const demoModel: ModelName = 'demo/agent'

@@ -1,13 +1,13 @@
 import type { LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider'
 import type { ModelReadiness } from '@holdfast/core/ports'
 import { didYouMean, type ModelFacts, type ModelName, modelIdOf, providerOf } from '@holdfast/protocol'
-import type { Environment } from '../platform/environment.ts'
+import type { Environment } from '../system/environment.ts'
+import { createLazyProvider } from './connect/lazy.ts'
+import { lackOf, type Reach } from './connect/reach.ts'
+import { createReachedProvider } from './connect/reached-provider.ts'
 import { demoModel, findDemo } from './demo-model.ts'
-import { createLazyProvider } from './lazy.ts'
 import { shownAddress } from './services/address.ts'
 import type { KnownServices } from './services/known.ts'
-import { lackOf, type Reach } from './services/reach.ts'
-import { createReachedProvider } from './services/reached-provider.ts'
 
 /** Models an embedding program brings, by the name people will use: any AI SDK model object. */
 export type BroughtModels = { readonly [name: ModelName]: LanguageModelV3 | LanguageModelV4 }

@@ -6,10 +6,10 @@ import {
   type ModelName,
   providerOf,
 } from '@holdfast/protocol'
+import { keySourceOf, lackOf, type Reach } from './connect/reach.ts'
 import { demoModel } from './demo-model.ts'
 import type { LocalModels } from './local/local-models.ts'
 import { shownAddress } from './services/address.ts'
-import { keySourceOf, lackOf, type Reach } from './services/reach.ts'
 
 export type Listing = {
   /** All that are known of, from wherever. */

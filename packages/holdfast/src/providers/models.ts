@@ -1,19 +1,19 @@
 import type { Clock, Models } from '@holdfast/core/ports'
 import { done, invariant, type ModelName, providerOf } from '@holdfast/protocol'
-import type { Environment } from '../platform/environment.ts'
-import { wallClock } from '../platform/wall-clock.ts'
+import type { Environment } from '../system/environment.ts'
+import { wallClock } from '../system/wall-clock.ts'
 import { projectFacts } from './catalogue/catalogue.ts'
 import type { FactsByModel } from './catalogue/facts-by-model.ts'
 import { createKnownFacts } from './catalogue/known-facts.ts'
 import type { RefreshedFacts } from './catalogue/refreshed-facts.ts'
 import { type Choice, chosenDefault, fallbacksOf, localDefault, rotationOf } from './choice.ts'
+import { type Reach, reachService } from './connect/reach.ts'
 import { type Credentials, createCredentials } from './credentials/credentials.ts'
 import { demoFacts, demoModel } from './demo-model.ts'
 import { type BroughtModels, findModel } from './find-model.ts'
 import { listModels } from './list-models.ts'
 import { createLocalModels } from './local/local-models.ts'
 import { type KnownServices, knownServices } from './services/known.ts'
-import { type Reach, reachService } from './services/reach.ts'
 
 export type ModelsParts = {
   /** Read anew at each look: a key added later is found. */

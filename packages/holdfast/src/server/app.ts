@@ -1,14 +1,14 @@
 import { type Fault, fault, faultStatus, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
 import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
-import { answerHeaders } from './answer-headers.ts'
 import { authenticate } from './auth/authenticate.ts'
 import type { Role } from './auth/token.ts'
-import { errorAnswer } from './error-answer.ts'
+import { answerHeaders } from './http/answer-headers.ts'
+import { errorAnswer } from './http/error-answer.ts'
+import { requestIdIn } from './http/request-log.ts'
+import type { Exchange, Route } from './http/route.ts'
+import type { ServerParts } from './http/server-deps.ts'
 import { answerPageFile } from './page-files.ts'
-import { requestIdIn } from './request-log.ts'
-import type { Exchange, Route } from './route.ts'
-import type { ServerParts } from './server-parts.ts'
 
 type Env = { Bindings: HttpBindings }
 

@@ -1,7 +1,7 @@
 import { Fault } from '@holdfast/protocol'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import type { Route } from './route.ts'
+import type { Route } from './http/route.ts'
 
 const methodNames = { GET: 'get', POST: 'post', DELETE: 'delete' } as const
 const bytesSchema = { type: 'string', format: 'binary' } as const

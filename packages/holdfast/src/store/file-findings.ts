@@ -1,6 +1,6 @@
 import type { Stats } from 'node:fs'
 import { lstat } from 'node:fs/promises'
-import { systemErrorCode } from '../platform/system-error.ts'
+import { systemErrorCode } from '../system/system-error.ts'
 import { type Finding, warning } from './finding.ts'
 
 /** Whether others than its owner may reach a file or directory. */

@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type Fault, fault } from '@holdfast/protocol/fault'
-import { type StorageReason, storageReason, systemErrorCode } from '../platform/system-error.ts'
+import { type StorageReason, storageReason, systemErrorCode } from '../system/system-error.ts'
 
 type Reason = StorageReason | 'busy' | 'damaged' | 'lacks_table' | 'replaced' | 'network_file_system'
 

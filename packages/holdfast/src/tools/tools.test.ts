@@ -6,7 +6,7 @@ import type { ToolArgs } from '@holdfast/core/ports'
 import { invariant } from '@holdfast/protocol'
 import { expect, it } from 'vitest'
 import { describeTool, openWorkdir } from '../../../testkit/src/contracts/tool.ts'
-import { createMemory } from '../memory/memory.ts'
+import { createMemory } from '../context/memory/memory.ts'
 import { createTools } from './tools.ts'
 
 const memory = createMemory({ userFile: '/nonexistent/MEMORY.md', now: () => 0 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ModelName, ThinkingLevel } from '../settings.ts'
+import { ModelName, ThinkingLevel } from '../value/settings.ts'
 
 export const SetModel = z.strictObject({ type: z.literal('setModel'), model: ModelName })
 /** The next model of the configured rotation, or the one before; an entry may bring its thinking level. */

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
-import { explainIssue, placeIssue } from '../explain.ts'
-import { fault } from '../fault.ts'
-import type { Fault } from '../fault-schema.ts'
-import { escapeLine } from '../hostile-text.ts'
-import { ThinkingLevel } from '../settings.ts'
-import { clip } from '../text-of.ts'
+import { clip } from '../event/text-of.ts'
+import { explainIssue, placeIssue } from '../text/explain.ts'
+import { escapeLine } from '../text/hostile-text.ts'
+import { fault } from '../value/fault.ts'
+import type { Fault } from '../value/fault-schema.ts'
+import { ThinkingLevel } from '../value/settings.ts'
 
 /** What is said to whoever sends something that is no command. A name that nobody knows has a code of its own. */
 export function commandFault(sent: unknown, error: z.ZodError): Fault {

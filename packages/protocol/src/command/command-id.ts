@@ -1,4 +1,4 @@
-import { CommandId } from '../id.ts'
+import { CommandId } from '../value/id.ts'
 
 /** Not `randomUUID`: a browser offers that to https pages only, and a server at home has no certificate. */
 export function createCommandId(): CommandId {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { BranchName, MessageId, Seq, TurnNumber } from '../id.ts'
-import { limits } from '../limits.ts'
-import { SeedMessages } from '../seed.ts'
+import { BranchName, MessageId, Seq, TurnNumber } from '../value/id.ts'
+import { limits } from '../value/limits.ts'
+import { SeedMessages } from '../value/seed.ts'
 import { being } from './being.ts'
 
 /** Keeps the line so far as a named branch, and stands at the end of that turn. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { limits } from '../limits.ts'
+import { limits } from '../value/limits.ts'
 import { being } from './being.ts'
 
 /** Lists the session first and keeps it from prune and clearAll, or no longer; without `pinned` the other way round. */

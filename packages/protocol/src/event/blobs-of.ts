@@ -1,5 +1,5 @@
-import type { Content } from '../content.ts'
-import type { BlobHash } from '../id.ts'
+import type { Content } from '../value/content.ts'
+import type { BlobHash } from '../value/id.ts'
 import type { Event } from './event.ts'
 
 /** The events that can refer to blobs, for whoever picks them out of many. */

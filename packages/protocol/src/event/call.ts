@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { BlobHash, CallId, ClientId, Instant } from '../id.ts'
+import { BlobHash, CallId, ClientId, Instant } from '../value/id.ts'
 import { TrustScope } from './trust.ts'
 
 /** Exactly what will run, for the person who is asked. */

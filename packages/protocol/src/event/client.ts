@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { limits } from '../limits.ts'
+import { limits } from '../value/limits.ts'
 
 /** What a client wants other clients to see again, in words of its own. */
 export const ClientEvent = z

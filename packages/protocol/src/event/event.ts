@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Seq } from '../id.ts'
+import type { Seq } from '../value/id.ts'
 import { ApprovalAsked, CallApproved, CallSettled, CallStarted } from './call.ts'
 import { ClientSaid } from './client.ts'
 import { CheckpointUndone, CheckpointWritten, LineMoved, NoteAdded, SessionForked, SummarySaved } from './line.ts'

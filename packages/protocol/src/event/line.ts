@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { BranchName, MessageId, Seq, SessionId, TurnNumber } from '../id.ts'
-import { Line } from '../line.ts'
-import { ModelName } from '../settings.ts'
-import { Usage } from '../usage.ts'
+import { BranchName, MessageId, Seq, SessionId, TurnNumber } from '../value/id.ts'
+import { Line } from '../value/line.ts'
+import { ModelName } from '../value/settings.ts'
+import { Usage } from '../value/usage.ts'
 import { TurnEnd } from './turn.ts'
 
 /** How long a line is, known without reading it. */

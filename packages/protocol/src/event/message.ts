@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { MessageId, TurnNumber } from '../id.ts'
+import { MessageId, TurnNumber } from '../value/id.ts'
 
 /**
  * A message as its program gave it, for whoever asks for it back. Its content, null here, is in the first of the next

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { Content } from '../content.ts'
-import { EntryId } from '../id.ts'
+import { Content } from '../value/content.ts'
+import { EntryId } from '../value/id.ts'
 import { Queue } from './turn.ts'
 
 /** A prompt that waits. */

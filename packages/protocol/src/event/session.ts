@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { BlobHash, Handle, Key, MessageId, Seq, SessionId } from '../id.ts'
-import { Line } from '../line.ts'
-import { ModelName, ProviderOptions, Settings } from '../settings.ts'
-import { Usage } from '../usage.ts'
+import { BlobHash, Handle, Key, MessageId, Seq, SessionId } from '../value/id.ts'
+import { Line } from '../value/line.ts'
+import { ModelName, ProviderOptions, Settings } from '../value/settings.ts'
+import { Usage } from '../value/usage.ts'
 import { CheckpointMark, LineLength } from './line.ts'
 
 /** What a fork inherits, so that it folds without its parent. Seqs up to `base` are read from the lineage. */

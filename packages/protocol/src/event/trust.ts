@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { BlobHash } from '../id.ts'
+import { BlobHash } from '../value/id.ts'
 
 /** How long a standing approval lasts: until the turn ends, as long as the session, for every session of the workspace. */
 export const TrustScope = z.enum(['turn', 'session', 'workspace'])

@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { Content } from '../content.ts'
-import { EntryId, StepId, TurnNumber } from '../id.ts'
-import { ModelName, ThinkingLevel } from '../settings.ts'
-import { Usage } from '../usage.ts'
+import { Content } from '../value/content.ts'
+import { EntryId, StepId, TurnNumber } from '../value/id.ts'
+import { ModelName, ThinkingLevel } from '../value/settings.ts'
+import { Usage } from '../value/usage.ts'
 
 /** Why a model call failed, by type and status code, never by words. */
 export const ErrorKind = z.enum([

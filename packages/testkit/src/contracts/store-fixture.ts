@@ -12,7 +12,7 @@ import {
   TurnNumber,
 } from '@holdfast/protocol'
 import { afterEach, beforeEach, expect } from 'vitest'
-import { aMeta } from '../a-meta.ts'
+import { aMeta } from '../fixtures/meta.ts'
 
 export type OpenStore = () => Promise<Store>
 

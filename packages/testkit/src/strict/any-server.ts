@@ -1,14 +1,14 @@
 import type { HistoryProvider } from '../validate-history/providers.ts'
-import type { StrictAnswer } from './answer.ts'
 import type { AnswerBlock } from './anthropic/answer.ts'
 import { startAnthropicServer } from './anthropic/server.ts'
+import type { StrictAnswer } from './base/answer.ts'
+import type { StrictServer } from './base/server.ts'
 import type { GeminiBlock } from './gemini/answer.ts'
 import { startGeminiServer } from './gemini/server.ts'
 import type { ChatBlock } from './openai-chat/answer.ts'
 import { startOpenAiChatServer } from './openai-chat/server.ts'
 import type { ResponsesBlock } from './openai-responses/answer.ts'
 import { startOpenAiResponsesServer } from './openai-responses/server.ts'
-import type { StrictServer } from './server.ts'
 
 /** A piece of an answer that every service can give in its own form. `opaque` is what it wants back with it. */
 export type AnyBlock =

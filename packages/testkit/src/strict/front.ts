@@ -1,11 +1,11 @@
 import { type IncomingMessage, request as passOn, type ServerResponse } from 'node:http'
 import type { HistoryProvider } from '../validate-history/providers.ts'
 import { createAnthropicDesk } from './anthropic/server.ts'
+import { serveHere } from './base/serve-here.ts'
+import { type StrictDesk, sseEvents } from './base/server.ts'
 import { createGeminiDesk } from './gemini/server.ts'
 import { createOpenAiChatDesk } from './openai-chat/server.ts'
 import { createOpenAiResponsesDesk } from './openai-responses/server.ts'
-import { serveHere } from './serve-here.ts'
-import { type StrictDesk, sseEvents } from './server.ts'
 
 export type PassedRequest = {
   readonly service: HistoryProvider

@@ -1,7 +1,7 @@
 import type { AssistantPart, ModelRequest, ProviderMeta, RequestMessage } from '@holdfast/core/ports'
 import { limits } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { aRequest, userSays } from '../a-request.ts'
+import { aRequest, userSays } from '../fixtures/request.ts'
 import { type HistoryProvider, historyProviders } from './providers.ts'
 import { validateHistory } from './validate-history.ts'
 

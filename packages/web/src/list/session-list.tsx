@@ -1,12 +1,12 @@
 import { escapeLine, type Meta } from '@holdfast/protocol'
-import { Mark } from '../mark.tsx'
-import { hrefOf } from '../route.ts'
-import { statusText } from '../session/status-text.ts'
 import { baseName } from '../text/base-name.ts'
 import { oneLine } from '../text/one-line.ts'
 import { relativeTime } from '../text/relative-time.ts'
+import { statusText } from '../text/status-text.ts'
+import { Mark } from '../ui/mark.tsx'
+import { hrefOf } from '../ui/route.ts'
+import { useNow } from '../ui/use-now.ts'
 import { parentOf, type Relative, titleOf } from './kin.ts'
-import { useNow } from './use-now.ts'
 import type { SessionListState } from './use-session-list.ts'
 
 type SessionListProps = {

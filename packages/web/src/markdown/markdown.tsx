@@ -1,6 +1,6 @@
 import { escapeHidden } from '@holdfast/protocol'
 import { memo, type ReactNode } from 'react'
-import { inOrder } from '../in-order.tsx'
+import { inOrder } from '../ui/in-order.tsx'
 import { type Block, parseBlocks } from './blocks.ts'
 import { CodeBlock } from './code-block.tsx'
 import { type Inline, parseInline } from './inline.ts'

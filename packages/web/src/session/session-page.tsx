@@ -1,8 +1,8 @@
 import { escapeLine, type Meta, type Sessions } from '@holdfast/protocol'
-import { ListButton } from '../list/list-button.tsx'
-import { hrefOf } from '../route.ts'
+import { ListButton } from '../ui/list-button.tsx'
+import { hrefOf } from '../ui/route.ts'
 import { SessionPane } from './session-pane.tsx'
-import { useOpenSession } from './use-live-view.ts'
+import { useOpenSession } from './state/use-live-view.ts'
 
 type SessionPageProps = {
   readonly sessions: Sessions

@@ -3,7 +3,7 @@ import { aSession, aTool, call, createGate, isRecord, say, waitAt } from '@holdf
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
 import { talkTo } from '../../testing/talk.ts'
-import { createLocalSessions } from '../local-sessions.ts'
+import { createLocalSessions } from '../api/local-sessions.ts'
 
 const answering = () => [say('Hi.')]
 const prompt = { type: 'sendPrompt', content: 'go' } as const

@@ -10,11 +10,11 @@ import {
   refuse,
   type StayReason,
 } from '@holdfast/protocol'
-import { findSession } from '../find-session.ts'
+import { findSession } from '../log/find-session.ts'
 import type { NodeParts } from '../node-parts.ts'
-import type { Roster } from '../roster.ts'
-import { createAccount } from './account.ts'
-import { createIsElsewhere } from './stay-reason.ts'
+import type { Roster } from '../registry/session-registry.ts'
+import { createIsElsewhere } from './kept-reason.ts'
+import { createAccount } from './removal-summary.ts'
 import { trashSession } from './trash-session.ts'
 
 /** Puts the session a person named into the trash, pinned or not. One that must stay is a refusal: it was the only one meant. */

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
 import { spokenIn } from '../../testing/spoken-sessions.ts'
 import { talkTo } from '../../testing/talk.ts'
-import { createLocalSessions } from '../local-sessions.ts'
-import { sweepBlobs } from './sweep-blobs.ts'
+import { createLocalSessions } from '../api/local-sessions.ts'
+import { sweepBlobs } from './collect-blobs.ts'
 
 const dayMs = 24 * 3_600_000
 

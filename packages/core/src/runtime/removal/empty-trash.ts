@@ -1,7 +1,7 @@
 import { limits, type Meta, ok, type Removal, type Result, type SessionId } from '@holdfast/protocol'
 import type { Log } from '../../ports/log.ts'
-import type { Roster } from '../roster.ts'
-import { createAccount } from './account.ts'
+import type { Roster } from '../registry/session-registry.ts'
+import { createAccount } from './removal-summary.ts'
 
 const pageSize = 100
 

@@ -10,11 +10,11 @@ import {
   refuse,
   type Sessions,
 } from '@holdfast/protocol'
-import type { Roster } from '../roster.ts'
+import type { Roster } from '../registry/session-registry.ts'
+import { sweepBlobs } from './collect-blobs.ts'
 import { deleteSession } from './delete-session.ts'
 import { emptyTrash } from './empty-trash.ts'
 import { restoreSession } from './restore-session.ts'
-import { sweepBlobs } from './sweep-blobs.ts'
 import { trashMany } from './trash-many.ts'
 
 export type Removals = Pick<Sessions, 'delete' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'>

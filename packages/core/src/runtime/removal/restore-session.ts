@@ -1,6 +1,6 @@
 import { fault, type Meta, ok, type Result, refuse } from '@holdfast/protocol'
-import { findStored } from '../find-session.ts'
-import type { Roster } from '../roster.ts'
+import { findStored } from '../log/find-session.ts'
+import type { Roster } from '../registry/session-registry.ts'
 
 /** Takes a session out of the trash. One that is not in it is fine as it is. */
 export async function restoreSession(roster: Roster, name: string): Promise<Result<Meta>> {

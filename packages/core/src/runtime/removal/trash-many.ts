@@ -1,8 +1,8 @@
 import { fault, ok, type Removal, type Result, refuse } from '@holdfast/protocol'
 import type { ListRequest } from '../../ports/catalogue.ts'
-import type { Roster } from '../roster.ts'
-import { createAccount } from './account.ts'
-import { createIsElsewhere } from './stay-reason.ts'
+import type { Roster } from '../registry/session-registry.ts'
+import { createIsElsewhere } from './kept-reason.ts'
+import { createAccount } from './removal-summary.ts'
 import { trashSession } from './trash-session.ts'
 
 /** So many are looked at, and put away, at once. */

@@ -1,8 +1,8 @@
 import { createCommandId, done, ok, type Result, type SessionId, type StayReason } from '@holdfast/protocol'
 import type { CatalogueEntry } from '../../ports/catalogue.ts'
-import { claimSession } from '../claim-session.ts'
-import type { Roster } from '../roster.ts'
-import { type IsElsewhere, stayReason } from './stay-reason.ts'
+import { claimSession } from '../registry/claim-session.ts'
+import type { Roster } from '../registry/session-registry.ts'
+import { type IsElsewhere, stayReason } from './kept-reason.ts'
 
 export type TrashOptions = {
   readonly isElsewhere: IsElsewhere

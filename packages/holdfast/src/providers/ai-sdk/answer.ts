@@ -1,6 +1,6 @@
 import type { ModelPart } from '@holdfast/core/ports'
 import { limits } from '@holdfast/protocol'
-import { TooMuchSaid } from './failure/too-much.ts'
+import { TooMuchSaid } from '../services/too-much.ts'
 import { createOpenParts, grow, type Kind, type Meta } from './open-parts.ts'
 import type { StreamPart } from './open-stream.ts'
 import { withNote } from './said-by.ts'

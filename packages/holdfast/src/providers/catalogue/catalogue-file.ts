@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { clip, escapeLine, type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import type { z } from 'zod'
-import { systemErrorCode, systemErrorWords } from '../../platform/system-error.ts'
+import { systemErrorCode, systemErrorWords } from '../../system/system-error.ts'
 import { CatalogueFile } from './facts-by-model.ts'
 import { PublicList, readPublicList } from './models-dev.ts'
 

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import { ok, type Result } from '@holdfast/protocol'
-import { openAtomicFile } from '../../files/atomic-file.ts'
-import { ensurePrivateDirectory } from '../../files/private-directory.ts'
+import { openAtomicFile } from '../../system/files/atomic-file.ts'
+import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import { type GivenCatalogue, readGivenCatalogue } from './catalogue-file.ts'
 import type { CatalogueFile } from './facts-by-model.ts'
 

@@ -1,14 +1,14 @@
 import { APICallError } from '@ai-sdk/provider'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { z } from 'zod'
-import { maskKeys } from '../../platform/known-keys.ts'
-import { caseOf, type FailureCase } from '../ai-sdk/failure/case.ts'
-import { detailsOf, type FailureDetails } from '../ai-sdk/failure/details.ts'
-import { wordsOf } from '../ai-sdk/failure/sentence.ts'
-import { troubleOf } from '../ai-sdk/failure/trouble.ts'
-import { readBody } from '../read-body.ts'
+import { maskKeys } from '../../system/secrets/known-keys.ts'
+import { caseOf, type FailureCase } from '../failure/case.ts'
+import { detailsOf, type FailureDetails } from '../failure/details.ts'
+import { wordsOf } from '../failure/sentence.ts'
+import { troubleOf } from '../failure/trouble.ts'
 import { shownAddress } from '../services/address.ts'
 import type { Api } from '../services/api.ts'
+import { readBody } from '../services/read-body.ts'
 
 /** How a service is asked whether it knows a key. */
 export type KeyCheck = {

@@ -5,9 +5,9 @@ import { ProviderName } from '@holdfast/protocol'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { z } from 'zod'
-import { ensurePrivateDirectory } from '../../files/private-directory.ts'
-import { replaceAlone } from '../../files/replace-alone.ts'
-import { systemErrorCode, systemErrorWords } from '../../platform/system-error.ts'
+import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
+import { replaceAlone } from '../../system/files/replace-alone.ts'
+import { systemErrorCode, systemErrorWords } from '../../system/system-error.ts'
 
 /** More than any server takes in a header. */
 const keyCharsMax = 4096

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { orThrow } from '@holdfast/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { holdsKey } from '../../platform/known-keys.ts'
+import { holdsKey } from '../../system/secrets/known-keys.ts'
 import { createCredentials } from './credentials.ts'
 import { changeCredentials, credentialsPath } from './credentials-file.ts'
 

@@ -1,8 +1,8 @@
 import type { KeySource } from '@holdfast/protocol'
 import { oneByOne } from '@holdfast/protocol/one-by-one'
 import { ok, type Result } from '@holdfast/protocol/result'
-import type { Environment } from '../../platform/environment.ts'
-import { registerKey } from '../../platform/known-keys.ts'
+import type { Environment } from '../../system/environment.ts'
+import { registerKey } from '../../system/secrets/known-keys.ts'
 import { type KeptCredential, readCredentials } from './credentials-file.ts'
 
 export type FoundKey = {

@@ -1,4 +1,4 @@
-import { readBody } from '../read-body.ts'
+import { readBody } from '../services/read-body.ts'
 
 /** More than a machine has models to tell of. */
 const answerBytesMax = 4 * 1024 * 1024

@@ -1,5 +1,5 @@
 import { TextDecoder } from 'node:util'
-import { WholeDocument } from '../ai-sdk/failure/whole-document.ts'
+import { WholeDocument } from './whole-document.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 type Reader = ReadableStreamDefaultReader<Bytes>

@@ -1,5 +1,5 @@
 import { limits } from '@holdfast/protocol'
-import { TooMuchSaid } from '../ai-sdk/failure/too-much.ts'
+import { TooMuchSaid } from './too-much.ts'
 
 type Bytes = Uint8Array<ArrayBuffer>
 

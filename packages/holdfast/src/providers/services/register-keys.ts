@@ -1,5 +1,5 @@
-import type { Environment } from '../../platform/environment.ts'
-import { registerKey } from '../../platform/known-keys.ts'
+import type { Environment } from '../../system/environment.ts'
+import { registerKey } from '../../system/secrets/known-keys.ts'
 import type { KnownServices } from './known.ts'
 
 /** What is called so is a key, whether or not its provider is ever asked for. */

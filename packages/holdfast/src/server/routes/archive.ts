@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { ok, Stats } from '@holdfast/protocol'
 import { z } from 'zod'
-import { keepBody, onDisk } from '../keep-body.ts'
-import { defineRoute, wholeNumber } from '../route.ts'
+import { defineRoute, wholeNumber } from '../http/route.ts'
+import { keepBody, onDisk } from '../http/spool-body.ts'
 
 const flag = z
   .enum(['true', 'false'])

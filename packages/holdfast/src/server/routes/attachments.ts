@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { Answer, ClientId, type CommandInput, limits, ok, type Result, Role } from '@holdfast/protocol'
 import { z } from 'zod'
-import { readRole } from '../read-role.ts'
-import { type Call, defineRoute, parse, type Route } from '../route.ts'
-import type { ServerParts } from '../server-parts.ts'
+import { readRole } from '../http/read-role.ts'
+import { type Call, defineRoute, parse, type Route } from '../http/route.ts'
+import type { ServerParts } from '../http/server-deps.ts'
 
 const path = '/v1/sessions/:id/attachments'
 

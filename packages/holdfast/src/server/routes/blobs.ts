@@ -1,7 +1,7 @@
 import { limits, ok, StoredFile, StoreFileOptions } from '@holdfast/protocol'
 import { z } from 'zod'
-import { readBytes } from '../request-body.ts'
-import { defineRoute, flag } from '../route.ts'
+import { readBytes } from '../http/request-body.ts'
+import { defineRoute, flag } from '../http/route.ts'
 
 /** What the file is, its bytes say: its `Content-Type` is not read. */
 export const storeFile = defineRoute({

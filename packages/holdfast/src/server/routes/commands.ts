@@ -11,7 +11,7 @@ import {
   unknownCommand,
 } from '@holdfast/protocol'
 import { z } from 'zod'
-import { defineRoute, parse } from '../route.ts'
+import { defineRoute, parse } from '../http/route.ts'
 import { SeedDescribed } from './seed-described.ts'
 
 const named = { commandId: CommandId.optional() }

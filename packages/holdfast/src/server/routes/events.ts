@@ -1,8 +1,8 @@
 import { ClientId, encodeFrame, type Frame, type FrameOf, ok, Seq } from '@holdfast/protocol'
 import { z } from 'zod'
-import { answerEventStream, comeBackMs, openEventStream } from '../event-stream.ts'
-import { readRole } from '../read-role.ts'
-import { defineRoute, parse, wholeNumber } from '../route.ts'
+import { answerEventStream, comeBackMs, openEventStream } from '../http/event-stream.ts'
+import { readRole } from '../http/read-role.ts'
+import { defineRoute, parse, wholeNumber } from '../http/route.ts'
 
 const cursor = wholeNumber.pipe(Seq).optional()
 

@@ -1,6 +1,6 @@
 import { ok } from '@holdfast/protocol'
 import { z } from 'zod'
-import { defineRoute } from '../route.ts'
+import { defineRoute } from '../http/route.ts'
 
 const Health = z.object({ status: z.literal('ok'), version: z.string() })
 

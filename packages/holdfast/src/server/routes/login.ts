@@ -1,7 +1,7 @@
 import { ok } from '@holdfast/protocol'
 import { z } from 'zod'
 import { badTry } from '../auth/authenticate.ts'
-import { defineRoute } from '../route.ts'
+import { defineRoute } from '../http/route.ts'
 
 /** Turns the one-time code of the login link into the page's cookie, and takes the code out of the address bar. */
 export const getLogin = defineRoute({

@@ -1,6 +1,6 @@
 import { BranchName, limits, Message, MessageId, Meta, ok } from '@holdfast/protocol'
 import { z } from 'zod'
-import { defineRoute, wholeNumber } from '../route.ts'
+import { defineRoute, wholeNumber } from '../http/route.ts'
 
 const cursor = wholeNumber.pipe(MessageId).optional()
 

@@ -1,5 +1,5 @@
 import { ModelList, ok, type Result } from '@holdfast/protocol'
-import { defineRoute } from '../route.ts'
+import { defineRoute } from '../http/route.ts'
 
 const list = { status: 200, mediaType: 'application/json', schema: ModelList } as const
 /** Only what the schema knows: an answer never holds a key. */

@@ -1,7 +1,7 @@
 import { encodeNews, type NewsFrame, ok, type Sessions } from '@holdfast/protocol'
 import { z } from 'zod'
-import { answerEventStream, comeBackMs, openEventStream } from '../event-stream.ts'
-import { defineRoute } from '../route.ts'
+import { answerEventStream, comeBackMs, openEventStream } from '../http/event-stream.ts'
+import { defineRoute } from '../http/route.ts'
 
 const end = (reason: 'slow' | 'closing' | 'failed'): NewsFrame => ({ type: 'end', reason, retryMs: comeBackMs })
 

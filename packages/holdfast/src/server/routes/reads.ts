@@ -1,6 +1,6 @@
 import { type FrameOf, ListedBranch, ok, PendingApproval, QueueEntry, Trust, trustInForce } from '@holdfast/protocol'
 import { z } from 'zod'
-import { defineRoute, type Route } from '../route.ts'
+import { defineRoute, type Route } from '../http/route.ts'
 
 /** One part of what a session's view shows, for whoever wants no more than that. */
 function readOf(

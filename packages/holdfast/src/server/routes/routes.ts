@@ -1,4 +1,4 @@
-import type { Route } from '../route.ts'
+import type { Route } from '../http/route.ts'
 import { exportSession, getStats, importFile } from './archive.ts'
 import { attachmentRoutes } from './attachments.ts'
 import { storeFile } from './blobs.ts'

@@ -1,6 +1,6 @@
 import { FoundMessages, limits, ok, SearchOptions } from '@holdfast/protocol'
 import { z } from 'zod'
-import { defineRoute, wholeNumber } from '../route.ts'
+import { defineRoute, wholeNumber } from '../http/route.ts'
 
 const { text: q, ...filters } = SearchOptions.shape
 const limit = wholeNumber.pipe(z.int().min(1).max(limits.searchHitsMax)).optional()

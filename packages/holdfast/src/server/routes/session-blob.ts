@@ -1,6 +1,6 @@
 import { BlobHash, ok } from '@holdfast/protocol'
 import { z } from 'zod'
-import { defineRoute, parse } from '../route.ts'
+import { defineRoute, parse } from '../http/route.ts'
 
 const Named = z.object({ hash: BlobHash })
 

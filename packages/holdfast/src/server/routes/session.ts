@@ -1,6 +1,6 @@
 import { Here, Message, MessageId, Meta, ok, Seq, SessionView } from '@holdfast/protocol'
 import { z } from 'zod'
-import { defineRoute } from '../route.ts'
+import { defineRoute } from '../http/route.ts'
 
 const SessionAnswer = z.object({
   session: Meta,

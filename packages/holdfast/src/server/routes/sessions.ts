@@ -1,6 +1,6 @@
 import { ageForm, ListOptions, limits, Meta, ok, parseAge, SessionList, StartOptions } from '@holdfast/protocol'
 import { z } from 'zod'
-import { defineRoute, flag, wholeNumber } from '../route.ts'
+import { defineRoute, flag, wholeNumber } from '../http/route.ts'
 import { SeedDescribed } from './seed-described.ts'
 
 const { workspace, search, model, cursor, startedFor, activeFrom, activeBefore } = ListOptions.shape

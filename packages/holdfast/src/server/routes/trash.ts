@@ -15,7 +15,7 @@ import {
   SessionList,
 } from '@holdfast/protocol'
 import { z } from 'zod'
-import { defineRoute, flag, type Route, wholeNumber } from '../route.ts'
+import { defineRoute, flag, type Route, wholeNumber } from '../http/route.ts'
 
 const removal = { status: 200, mediaType: 'application/json', schema: Removal } as const
 const answerOf = (removed: Result<Removal>): Result<Response> =>

@@ -1,6 +1,6 @@
 import { ok, TreeUsage } from '@holdfast/protocol'
 import { z } from 'zod'
-import { defineRoute, flag } from '../route.ts'
+import { defineRoute, flag } from '../http/route.ts'
 
 export const getUsage = defineRoute({
   method: 'GET',

@@ -1,7 +1,7 @@
 import { mkdir, rename, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { BlobHash } from '@holdfast/protocol'
-import { systemErrorCode } from '../../platform/system-error.ts'
+import { systemErrorCode } from '../../system/system-error.ts'
 
 export const draftMark = 'new-'
 

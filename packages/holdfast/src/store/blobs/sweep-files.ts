@@ -2,7 +2,7 @@ import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AreUsed, SweepOptions, Swept } from '@holdfast/core/ports'
 import type { BlobHash } from '@holdfast/protocol'
-import { systemErrorCode } from '../../platform/system-error.ts'
+import { systemErrorCode } from '../../system/system-error.ts'
 import { type BlobPlaces, bringBack, draftMark, ifThere, isThere } from './blob-places.ts'
 
 type Old = { readonly hash: BlobHash; readonly bytes: number }

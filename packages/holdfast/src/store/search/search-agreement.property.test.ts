@@ -6,9 +6,9 @@ import { mustCreate, newSession, recordAt, said } from '@holdfast/testkit/contra
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createMemoryStore } from '../memory/memory-store.ts'
-import { encodeNew } from '../sqlite/encode.ts'
-import { createReader } from '../sqlite/reader.ts'
-import { createWriter } from '../sqlite/writer.ts'
+import { createReader } from '../sqlite/read/reader.ts'
+import { encodeNew } from '../sqlite/rows/encode.ts'
+import { createWriter } from '../sqlite/write/writer.ts'
 
 const piece = fc.constantFrom(
   ...[

@@ -16,7 +16,7 @@ import {
   textsAfter,
 } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openSqliteReader } from './sqlite-reader.ts'
+import { openSqliteReader } from './read/inline-reader.ts'
 import { openSqliteStore, type SqliteStoreOptions } from './sqlite-store.ts'
 
 let home = ''

@@ -14,9 +14,9 @@ import {
 import type { PlacedStore } from '../list-cursor.ts'
 import type { RankedPage } from '../search/ranked-page.ts'
 import { storageFault } from '../storage-fault.ts'
-import { type PackedWrite, packWrite } from './append-wire.ts'
-import { draftOf, listedOf, recordOf, rowOf, trustOf } from './decode.ts'
-import { encodeAppend, encodeNew } from './encode.ts'
+import { type PackedWrite, packWrite } from './rows/append-message.ts'
+import { draftOf, listedOf, recordOf, rowOf, trustOf } from './rows/decode.ts'
+import { encodeAppend, encodeNew } from './rows/encode.ts'
 import type {
   FollowedSession,
   FollowPage,
@@ -26,10 +26,10 @@ import type {
   Trashed,
   WriteAnswers,
   WriteRequest,
-} from './request.ts'
-import { searchDamagedReason } from './search-table.ts'
-import { createWorkerLink } from './worker-link.ts'
-import type { WriterOptions } from './writer.ts'
+} from './rows/messages.ts'
+import { searchDamagedReason } from './search/table.ts'
+import { createWorkerLink } from './worker/worker-link.ts'
+import type { WriterOptions } from './write/writer.ts'
 
 export type SqliteStoreOptions = WriterOptions
 

@@ -1,6 +1,6 @@
 import { constants } from 'node:buffer'
 import { escapeLine, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
-import { openFile } from '../../platform/open-file.ts'
+import { openFile } from '../../system/files/open-file.ts'
 
 /** What is diffed and edited is held in memory whole, some times over. */
 export const editedBytesMax = Math.min(limits.editedFileBytesMax, constants.MAX_STRING_LENGTH)

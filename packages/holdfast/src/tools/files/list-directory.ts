@@ -2,12 +2,12 @@ import type { Dirent } from 'node:fs'
 import { opendir } from 'node:fs/promises'
 import { escapeLine, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
-import { type OpenDirectory, openDirectory } from '../../platform/open-directory.ts'
-import { resolvePath } from '../../platform/resolve-path.ts'
-import { systemErrorCode } from '../../platform/system-error.ts'
-import { pathArgument } from '../arguments.ts'
-import { abortedResult, begun } from '../begin.ts'
-import { defineTool, failedWith, foreseen, outputOf } from '../define-tool.ts'
+import { type OpenDirectory, openDirectory } from '../../system/files/open-directory.ts'
+import { resolvePath } from '../../system/files/resolve-path.ts'
+import { systemErrorCode } from '../../system/system-error.ts'
+import { pathArgument } from '../define/arguments.ts'
+import { abortedResult, begun } from '../define/begin.ts'
+import { defineTool, failedWith, foreseen, outputOf } from '../define/define-tool.ts'
 
 const input = z.strictObject({
   path: pathArgument.describe('The directory, relative to the working directory; "." is the working directory itself.'),

@@ -1,10 +1,10 @@
 import { escapeLine, limits, ok } from '@holdfast/protocol'
 import { z } from 'zod'
-import { openFile } from '../../platform/open-file.ts'
-import { readWindow, type Window } from '../../platform/read-window.ts'
-import { countArgument, filePathArgument } from '../arguments.ts'
-import { abortedResult, begun } from '../begin.ts'
-import { defineTool, failedWith, foreseen, outputOf } from '../define-tool.ts'
+import { openFile } from '../../system/files/open-file.ts'
+import { readWindow, type Window } from '../../system/files/read-range.ts'
+import { countArgument, filePathArgument } from '../define/arguments.ts'
+import { abortedResult, begun } from '../define/begin.ts'
+import { defineTool, failedWith, foreseen, outputOf } from '../define/define-tool.ts'
 
 const input = z.strictObject({
   path: filePathArgument.describe('The file, relative to the working directory.'),

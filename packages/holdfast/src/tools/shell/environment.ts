@@ -1,5 +1,5 @@
-import type { Environment } from '../../platform/environment.ts'
-import { holdsKey } from '../../platform/known-keys.ts'
+import type { Environment } from '../../system/environment.ts'
+import { holdsKey } from '../../system/secrets/known-keys.ts'
 
 /**
  * Never taken away. SSH_AUTH_SOCK is the path of a socket, not a secret: the agent behind it signs and never gives a key

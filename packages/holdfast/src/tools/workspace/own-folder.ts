@@ -1,5 +1,5 @@
 import { escapeLine, fault, ok, type Result, refuse } from '@holdfast/protocol'
-import type { WorkspacePath } from '../../platform/resolve-path.ts'
+import type { WorkspacePath } from '../../system/files/resolve-path.ts'
 
 const ownFolder = '.holdfast'
 // Some file systems fold case, compose characters and skip what cannot be seen when they compare names.

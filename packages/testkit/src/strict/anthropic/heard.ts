@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { parsedEvents } from '../parsed-events.ts'
-import type { SseEvent } from '../server.ts'
+import { parsedEvents } from '../base/parsed-events.ts'
+import type { SseEvent } from '../base/server.ts'
 import type { GivenAnswer } from './rules.ts'
 import type { ThinkingBlock } from './wire.ts'
 

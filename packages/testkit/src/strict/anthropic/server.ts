@@ -1,4 +1,4 @@
-import { firstComplaint, shapeComplaint } from '../first-complaint.ts'
+import { firstComplaint, shapeComplaint } from '../base/first-complaint.ts'
 import {
   type ApiRequest,
   createStrictDesk,
@@ -6,8 +6,8 @@ import {
   type StrictServer,
   type StrictService,
   startStrictServer,
-} from '../server.ts'
-import { hasHalfCharacter } from '../unicode.ts'
+} from '../base/server.ts'
+import { hasHalfCharacter } from '../base/unicode.ts'
 import { type AnthropicAnswer, errorTypeOf, eventsOf, givenBy, type WireEvent } from './answer.ts'
 import { heardIn } from './heard.ts'
 import { createPromptCache, marksComplaint } from './prompt-cache.ts'

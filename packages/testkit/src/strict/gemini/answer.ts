@@ -1,4 +1,4 @@
-import { halves, type MessageOf, type StrictAnswer } from '../answer.ts'
+import { halves, type MessageOf, type StrictAnswer } from '../base/answer.ts'
 import type { GivenSignature } from './rules.ts'
 import type { WirePart } from './wire.ts'
 

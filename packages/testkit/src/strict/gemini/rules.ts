@@ -1,4 +1,4 @@
-import { complaintIn, firstComplaint } from '../first-complaint.ts'
+import { complaintIn, firstComplaint } from '../base/first-complaint.ts'
 import type { WireContent, WirePart, WireRequest } from './wire.ts'
 
 /** A signature the service gave, and the part it stood on. */

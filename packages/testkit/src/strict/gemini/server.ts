@@ -1,12 +1,12 @@
-import { firstComplaint, shapeComplaint } from '../first-complaint.ts'
+import { firstComplaint, shapeComplaint } from '../base/first-complaint.ts'
 import {
   createStrictDesk,
   type StrictDesk,
   type StrictServer,
   type StrictService,
   startStrictServer,
-} from '../server.ts'
-import { hasHalfCharacter } from '../unicode.ts'
+} from '../base/server.ts'
+import { hasHalfCharacter } from '../base/unicode.ts'
 import { chunksOf, type GeminiAnswer, givenBy } from './answer.ts'
 import { heardIn } from './heard.ts'
 import { complaintAbout, type GivenSignature } from './rules.ts'

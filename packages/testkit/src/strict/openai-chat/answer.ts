@@ -1,4 +1,4 @@
-import { halves, type MessageOf, type StrictAnswer } from '../answer.ts'
+import { halves, type MessageOf, type StrictAnswer } from '../base/answer.ts'
 
 /** A piece of a scripted answer. Text comes before calls, as the API has no other order. */
 export type ChatBlock =

@@ -1,4 +1,4 @@
-import { complaintIn, firstComplaint } from '../first-complaint.ts'
+import { complaintIn, firstComplaint } from '../base/first-complaint.ts'
 import type { WireMessage, WireRequest } from './wire.ts'
 
 /** What services that speak like OpenAI are particular about, each told by the name of its models. */

@@ -1,5 +1,5 @@
-import { complaintIn, firstComplaint } from '../first-complaint.ts'
-import { argumentsComplaint, emptyArray, emptyText, nameComplaint, tooLong } from '../openai-limits.ts'
+import { complaintIn, firstComplaint } from '../base/first-complaint.ts'
+import { argumentsComplaint, emptyArray, emptyText, nameComplaint, tooLong } from '../base/openai-limits.ts'
 import { kindredComplaint } from './kindred.ts'
 import type { WireMessage, WireRequest, WireToolCall } from './wire.ts'
 

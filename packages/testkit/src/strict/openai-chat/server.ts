@@ -1,14 +1,14 @@
-import { firstComplaint, shapeComplaint } from '../first-complaint.ts'
-import { openAiError } from '../openai-error.ts'
-import { unreadableBody } from '../openai-limits.ts'
+import { firstComplaint, shapeComplaint } from '../base/first-complaint.ts'
+import { openAiError } from '../base/openai-error.ts'
+import { unreadableBody } from '../base/openai-limits.ts'
 import {
   createStrictDesk,
   type StrictDesk,
   type StrictServer,
   type StrictService,
   startStrictServer,
-} from '../server.ts'
-import { hasHalfCharacter } from '../unicode.ts'
+} from '../base/server.ts'
+import { hasHalfCharacter } from '../base/unicode.ts'
 import { type ChatAnswer, chunksOf } from './answer.ts'
 import { complaintAbout } from './rules.ts'
 import { WireRequest } from './wire.ts'

@@ -1,5 +1,5 @@
-import { complaintIn, firstComplaint } from '../first-complaint.ts'
-import { argumentsComplaint, emptyArray, emptyText, nameComplaint, tooLong } from '../openai-limits.ts'
+import { complaintIn, firstComplaint } from '../base/first-complaint.ts'
+import { argumentsComplaint, emptyArray, emptyText, nameComplaint, tooLong } from '../base/openai-limits.ts'
 import { isMessage, isReasoning, type WireCall, type WireItem, type WireRequest } from './wire.ts'
 
 /** An item the service gave, and the reasoning it came out of. */

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from 'node:net'
 import type { ModelPart, ModelRequest, Provider } from '@holdfast/core/ports'
 import { aRequest } from '@holdfast/testkit'
-import type { Failed } from '../failure/failure.ts'
+import type { Failed } from '../../failure/failure.ts'
 
 export type Answering = AsyncDisposable & { readonly url: string }
 /** And what it was asked, as it came. */

@@ -1,0 +1,48 @@
+import { type Frame, limits, type Recorded, type SessionId, type SubscribeOptions } from '@holdfast/protocol'
+import type { Log } from '../../ports/log.ts'
+import type { SessionRunner } from '../runner/session-runner.ts'
+import type { Who } from '../stream/attendance.ts'
+import type { Readings } from './session-reader.ts'
+
+type Past = Pick<Readings, 'snapshotOf'> & { readonly log: Pick<Log, 'read'> }
+
+/** Joins first and reads afterwards, so that between the past and the present nothing is missed and nothing comes twice. */
+export async function* followRunner(
+  { id: sessionId, hub, folded }: SessionRunner,
+  { after, signal, ...who }: Pick<SubscribeOptions, 'after' | 'signal'> & Who,
+  { snapshotOf, log }: Past,
+): AsyncGenerator<Frame> {
+  const { subscription, draft, storage, model, leave } = hub.join(who)
+  const joined = folded()
+  const { seq } = joined.state
+  signal?.addEventListener('abort', leave, { once: true })
+  if (signal?.aborted) leave()
+  try {
+    if (after !== undefined && after > seq) {
+      yield { type: 'resync', sessionId, reason: `there is no record ${after} yet` }
+    }
+    if (after === undefined || after > seq) yield await snapshotOf(joined)
+    else {
+      for await (const record of replay(log, sessionId, after, seq)) yield { type: 'record', sessionId, record }
+      yield storage // a snapshot says it, a cursor does not
+      yield model
+    }
+    if (draft) yield draft
+    yield* subscription
+  } finally {
+    signal?.removeEventListener('abort', leave)
+    leave()
+  }
+}
+
+/** The records between a client's cursor and the head it joined at, page by page. */
+async function* replay(log: Past['log'], id: SessionId, after: number, upTo: number): AsyncGenerator<Recorded> {
+  for (let cursor = after; cursor < upTo; ) {
+    const page = await log.read(id, { after: cursor, upTo, limit: limits.pageRecordsMax })
+    for (const record of page) {
+      cursor = record.seq
+      if (!('lost' in record)) yield record
+    }
+    if (page.length === 0) return
+  }
+}

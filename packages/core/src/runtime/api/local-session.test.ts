@@ -1,0 +1,267 @@
+import { type Frame, limits, orThrow } from '@holdfast/protocol'
+import { aSession, createGate, isRecord, modelsWith, mumble, say, waitAt } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import type { Models, Provider } from '../../ports/provider.ts'
+import type { Store } from '../../ports/store.ts'
+import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
+import { createRoster } from '../registry/session-registry.ts'
+import { createLocalHandle } from './local-session.ts'
+
+const prompt = { type: 'sendPrompt', content: 'go' } as const
+const take = async (frames: AsyncIterable<Frame>, isLast: (frame: Frame) => boolean) => {
+  const taken: Frame[] = []
+  for await (const frame of frames) {
+    taken.push(frame)
+    if (isLast(frame)) break
+  }
+  return taken
+}
+const idle = isRecord('turn.ended')
+const types = (frames: readonly Frame[]) => frames.map(({ type }) => type)
+
+describe('a subscription', () => {
+  it('begins with a snapshot', async () => {
+    const house = await openMemoryHouse()
+    const [first] = await take(house.handle.subscribe(), () => true)
+    expect(first).toMatchObject({ type: 'snapshot', seq: 1, messages: [], before: null })
+  })
+
+  it('to one that sleeps reads what it shows while the session is claimed, and no draft where no answer was cut', async () => {
+    const given = createMemoryStore()
+    const house = await openMemoryHouse({ store: given, script: [[say('Hi.')]] })
+    await house.send('a', prompt)
+    await house.frame(idle)
+    await house.roster.unload(aSession)
+    const asked: string[] = []
+    const hasRead = Promise.withResolvers<void>()
+    const store: Store = {
+      ...given,
+      async claim(...parameters) {
+        await hasRead.promise
+        asked.push('claim')
+        return given.claim(...parameters)
+      },
+      read(...parameters) {
+        asked.push('read')
+        hasRead.resolve()
+        return given.read(...parameters)
+      },
+      loadSnapshot(...parameters) {
+        asked.push('loadSnapshot')
+        return given.loadSnapshot(...parameters)
+      },
+      loadDraft(...parameters) {
+        asked.push('loadDraft')
+        return given.loadDraft(...parameters)
+      },
+    }
+    const roster = createRoster({ ...house.roster.parts, store })
+    const [first] = await take(createLocalHandle(roster, aSession).subscribe(), () => true)
+    const shown = await house.handle.page()
+    expect(first?.type === 'snapshot' && first.messages).toEqual(shown.ok && shown.value.messages)
+    expect(asked.slice(0, 3)).toEqual(['loadSnapshot', 'read', 'claim'])
+    expect(asked.slice(3)).not.toContain('loadSnapshot')
+    expect(asked).not.toContain('loadDraft')
+  })
+
+  it('shows what the workspace trusts, also when someone granted it while the session was claimed', async () => {
+    const given = createMemoryStore()
+    const house = await openMemoryHouse({ store: given, script: [[say('Hi.')]] })
+    await house.send('a', prompt)
+    await house.frame(idle)
+    const other = orThrow(await house.roster.start({ workdir: '/work' }))
+    await house.roster.unload(aSession)
+    const hasRead = Promise.withResolvers<void>()
+    const store: Store = {
+      ...given,
+      async claim(...parameters) {
+        await hasRead.promise
+        const trust = { type: 'setToolTrust', tool: 'touch', scope: 'workspace' } as const
+        orThrow(await createLocalHandle(house.roster, other.id).submit(trust))
+        return given.claim(...parameters)
+      },
+      read(...parameters) {
+        hasRead.resolve()
+        return given.read(...parameters)
+      },
+    }
+    const roster = createRoster({ ...house.roster.parts, store })
+    const [first] = await take(createLocalHandle(roster, aSession).subscribe(), () => true)
+    expect(first).toMatchObject({ here: { workspaceTrust: [{ tool: 'touch', scope: 'workspace' }] } })
+  })
+
+  it('shows where the session stands when someone spoke while it was claimed', async () => {
+    const given = createMemoryStore()
+    const house = await openMemoryHouse({ store: given, script: [[say('Hi.')], [say('Again.')]] })
+    await house.send('a', prompt)
+    await house.frame(idle)
+    let isLate = true
+    const store: Store = {
+      ...given,
+      async claim(...parameters) {
+        if (isLate) {
+          isLate = false
+          await house.send('b', prompt)
+          await house.frame(idle)
+          await house.roster.unload(aSession)
+        }
+        return given.claim(...parameters)
+      },
+    }
+    const node = { ...house.roster.parts.node, id: 'two' }
+    const roster = createRoster({ ...house.roster.parts, store, node })
+    const [first] = await take(createLocalHandle(roster, aSession).subscribe(), () => true)
+    const head = (await given.entry(aSession))?.head
+    const shown = await house.handle.page()
+    expect(first).toMatchObject({ seq: head, messages: shown.ok && shown.value.messages })
+  })
+
+  it('with a cursor gets exactly what it missed, then what happens', async () => {
+    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
+    await house.send('a', prompt)
+    await house.frame(idle)
+    const missed = await take(house.handle.subscribe({ after: 3 }), idle)
+    const seqs = missed.map((frame) => (frame.type === 'record' ? frame.record.seq : frame.type))
+    expect(seqs).toEqual([4, 5, 6, 7, 8])
+  })
+
+  it('with a cursor from the future is told to start over', async () => {
+    const house = await openMemoryHouse()
+    expect(types(await take(house.handle.subscribe({ after: 99 }), ({ type }) => type === 'snapshot'))).toEqual([
+      'resync',
+      'snapshot',
+    ])
+  })
+
+  it('that comes late gets the running message so far', async () => {
+    const gate = createGate()
+    const house = await openMemoryHouse({ script: [[mumble('Hello th'), waitAt(gate)]] })
+    await house.send('a', prompt)
+    await gate.reached
+    const frames = await take(house.handle.subscribe(), ({ type }) => type === 'draft')
+    expect(frames.at(-1)).toMatchObject({ type: 'draft', parts: [{ kind: 'text', text: 'Hello th' }] })
+  })
+
+  it('ends when its signal says so, be it before it began', async () => {
+    const house = await openMemoryHouse()
+    const [before, after] = [new AbortController(), new AbortController()]
+    before.abort()
+    expect(types(await Array.fromAsync(house.handle.subscribe({ signal: before.signal })))).toEqual(['snapshot'])
+    const following = Array.fromAsync(house.handle.subscribe({ signal: after.signal }))
+    await new Promise<void>((resolve) => void setImmediate(resolve))
+    after.abort()
+    expect(types(await following)).toEqual(['snapshot'])
+    expect(house.roster.awake(aSession)?.hub.size).toBe(0)
+  })
+
+  it('that reads too slowly misses nothing, and never hears that it was cut', async () => {
+    const inner = createGate()
+    const house = await openMemoryHouse({ script: [[waitAt(inner), say('Hi.')]] })
+    const frames = house.handle.subscribe({ after: 1 })[Symbol.asyncIterator]()
+    const first = frames.next()
+    await house.send('a', prompt)
+    await inner.reached
+    // Queued while the turn runs: together more than its buffer holds.
+    const large = { type: 'sendPrompt', content: 'x'.repeat(limits.frameBufferBytesMax / 2) } as const
+    for (const id of ['b', 'c', 'd']) await house.send(id, large)
+    const { seq } = house.roster.awake(aSession)?.folded().state ?? { seq: 0 }
+    const seen: number[] = []
+    for (let next = await first; !next.done; next = await frames.next()) {
+      if (next.value.type === 'end') break
+      if (next.value.type === 'record') seen.push(next.value.record.seq)
+      if (seen.at(-1) === seq) break
+    }
+    expect(seen).toEqual(Array.from({ length: seq - 1 }, (_, index) => index + 2))
+  })
+
+  it('is ended with a reason when the session is unloaded', async () => {
+    const house = await openMemoryHouse()
+    const following = take(house.handle.subscribe(), ({ type }) => type === 'end')
+    await new Promise<void>((resolve) => void setImmediate(resolve))
+    await house.send('a', prompt)
+    await house.frame(idle)
+    await house.roster.unload(aSession)
+    expect((await following).at(-1)).toMatchObject({ type: 'end', reason: 'stopped' })
+  })
+})
+
+describe('the handle', () => {
+  it('refuses what is no command, and says what is wrong with it', async () => {
+    const house = await openMemoryHouse()
+    // A program without types may send anything.
+    const answer = await house.handle.submit({ type: 'sendPrompt' } as never)
+    expect(answer).toMatchObject({
+      ok: false,
+      fault: { code: 'bad_request', message: expect.stringContaining('content') },
+    })
+  })
+
+  it('refuses ids that have not the form of one', async () => {
+    const house = await openMemoryHouse()
+    for (const options of [{ commandId: 'no spaces' }, { as: 'x'.repeat(65) }, { commandId: '' }])
+      expect(await house.handle.submit(prompt, options)).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
+    expect(await house.events()).toEqual(['session.started'])
+  })
+
+  it('reads without waking, and shows the same as when it is awake', async () => {
+    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
+    await house.send('a', prompt)
+    await house.frame(idle)
+    const awake = await house.handle.snapshot()
+    await house.roster.unload(aSession)
+    expect(await house.handle.snapshot()).toEqual(awake)
+    expect(house.roster.awake(aSession)).toBeNull()
+  })
+})
+
+describe('a session that nobody attends', () => {
+  it('leaves memory after a quarter of an hour, and nobody can tell when it is back', async () => {
+    const house = await openMemoryHouse({ script: [[say('Hi.')], [say('Again.')]] })
+    await house.send('a', prompt)
+    await house.frame(idle)
+    const before = await house.handle.snapshot()
+    await new Promise<void>((resolve) => void setImmediate(resolve))
+    house.clock.advance(15 * 60_000)
+    expect(house.roster.awake(aSession)).toBeNull()
+    expect(await house.handle.snapshot()).toEqual(before)
+    await house.send('b', prompt)
+    await house.frame((frame) => idle(frame) && frame.type === 'record' && frame.record.seq > 8)
+  })
+})
+
+describe('a command on its way while the session is unloaded', () => {
+  it('is answered as if nothing had happened', async () => {
+    const house = await openMemoryHouse({ script: [[say('Hi.')], [say('Again.')]] })
+    await house.send('a', prompt)
+    await house.frame(idle)
+    const sent = house.send('b', { type: 'enterPlan' })
+    const unloaded = house.roster.unload(aSession)
+    expect(await sent).toMatchObject({ ok: true })
+    await unloaded
+    expect(await house.events()).toContain('settings.changed')
+  })
+})
+
+describe('what is not on record', () => {
+  it('is who is attached, in which role, and whether the model could be called', async () => {
+    const house = await openMemoryHouse({ models: modelsWith(() => ({ type: 'no_credentials', message: 'no key' })) })
+    const frames = house.handle.subscribe({ client: 'editor' })[Symbol.asyncIterator]()
+    await frames.next()
+    expect(await house.handle.snapshot()).toMatchObject({
+      value: { here: { clients: [{ client: 'editor', role: 'driver' }], credentialsConfigured: false } },
+    })
+    await frames.return?.(undefined)
+  })
+
+  it('is how much the model takes, as far as anyone knows', async () => {
+    const contextOf = async (models: Models) => {
+      const { handle } = await openMemoryHouse({ models })
+      const snapshot = await handle.snapshot()
+      return snapshot.ok ? snapshot.value.here?.contextTokens : snapshot
+    }
+    const provider: Provider = { async *stream() {} }
+    expect(await contextOf(modelsWith(() => ({ type: 'ready', provider, contextTokens: 32_000 })))).toBe(32_000)
+    expect(await contextOf(modelsWith(() => ({ type: 'ready', provider })))).toBeNull()
+    expect(await contextOf(modelsWith(() => ({ type: 'no_credentials', message: 'no key' })))).toBeNull()
+  })
+})

@@ -1,0 +1,36 @@
+import {
+  ClientId,
+  CommandId,
+  explainIssue,
+  fault,
+  HoldfastError,
+  ok,
+  type Result,
+  Role,
+  refuse,
+  type SubmitOptions,
+  type SubscribeOptions,
+} from '@holdfast/protocol'
+
+import type { Who } from '../stream/attendance.ts'
+
+export type Submitter = { readonly commandId?: CommandId | undefined; readonly by: ClientId | null }
+
+/** Which command it is and whose, if the caller said; plain texts become ids here, once. */
+export function readSubmitter({ commandId, as }: SubmitOptions): Result<Submitter> {
+  const command = CommandId.optional().safeParse(commandId)
+  if (!command.success) return refuse(fault('bad_request', `commandId: ${explainIssue(command.error)}.`))
+  const client = ClientId.optional().safeParse(as)
+  if (!client.success) return refuse(fault('bad_request', `as: ${explainIssue(client.error)}.`))
+  return ok({ commandId: command.data, by: client.data ?? null })
+}
+
+/** Who subscribes, if they said. A subscription has no other way to refuse than to throw. */
+export function readWho({ client, role }: Pick<SubscribeOptions, 'client' | 'role'>): Who {
+  const named = ClientId.optional().safeParse(client)
+  if (!named.success) throw new HoldfastError(fault('bad_request', `client: ${explainIssue(named.error)}.`))
+  const asked = Role.optional().safeParse(role)
+  if (!asked.success)
+    throw new HoldfastError(fault('invalid_role', `There is no role ${role}. A role is driver or viewer.`))
+  return { client: named.data ?? null, role: asked.data }
+}

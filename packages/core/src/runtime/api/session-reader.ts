@@ -1,0 +1,138 @@
+import {
+  type FrameOf,
+  fault,
+  type Here,
+  type Line,
+  type ListedBranch,
+  limits,
+  type Message,
+  MessageId,
+  type Meta,
+  ok,
+  type PageRequest,
+  partsAt,
+  type Result,
+  refuse,
+  type Seq,
+  type SessionHandle,
+  type SessionId,
+  type Trust,
+} from '@holdfast/protocol'
+import type { KeptBranch, SessionState } from '../../session/state.ts'
+import { viewOf } from '../../session/view.ts'
+import type { Folded } from '../log/load-session.ts'
+import { type LinePage, type LineReader, readPage } from '../log/read-page.ts'
+
+/** The half of a handle that only reads; it wakes nobody. */
+export interface Readings extends Pick<SessionHandle, 'snapshot' | 'page' | 'branches'> {
+  /** What of a snapshot is on record: the same whenever it is read. */
+  shownOf(folded: Folded): Promise<Shown>
+  /** The snapshot of a moment that is already known. What was read ahead is taken if it is of that moment. */
+  snapshotOf(folded: Folded, ahead?: Promise<Shown | null>): Promise<FrameOf<'snapshot'>>
+}
+
+export type Shown = {
+  readonly seq: Seq
+  readonly page: LinePage
+  readonly summary: string | null
+}
+
+export type ReadingsParts = {
+  readonly id: SessionId
+  readonly log: LineReader
+  /** Where the session stands. */
+  readonly folded: () => Promise<Result<Folded>>
+  /** Adds to the metadata what is not on record. */
+  readonly tell: (meta: Meta) => Meta
+  /** What every session of its workspace trusts; asked where someone runs the session. */
+  readonly workspaceTrust: (state: SessionState) => Promise<readonly Trust[]>
+  /** What is not on record, where someone runs the session. */
+  readonly here: (state: SessionState, workspaceTrust: readonly Trust[]) => Here | null
+}
+
+export function createReadings({ id, log, folded, tell, workspaceTrust, here }: ReadingsParts): Readings {
+  async function pageOf({ state }: Folded, line: Line, request: PageRequest): Promise<LinePage> {
+    const page = await readPage(log, id, line, state.seq, request)
+    return { ...page, messages: page.messages.map(createMarker(state)) }
+  }
+
+  async function listed({ state }: Folded, branch: KeptBranch): Promise<ListedBranch> {
+    const { name, turns, messages, at, line, hidden } = branch
+    const from = partsAt(line, state.line)
+    const after = MessageId.parse(Math.max((from ?? 0) - 1, 0))
+    const first = from === null ? null : (await readPage(log, id, line, state.seq, { after, limit: 1 })).messages[0]
+    return { name, turns, messages, at, ...(hidden && { hidden }), differsAt: first?.id ?? null }
+  }
+
+  /** By the checkpoint's own record: a cut history may have left it off the line, and it still holds. */
+  async function summaryOf({ state: { checkpoint } }: Folded): Promise<string | null> {
+    if (checkpoint === null) return null
+    const [record] = await log.read(id, { after: checkpoint - 1, upTo: checkpoint, limit: 1 })
+    return record && !('lost' in record) && record.event.type === 'checkpoint.written' ? record.event.summary : null
+  }
+
+  async function shownOf(now: Folded): Promise<Shown> {
+    const [page, summary] = await Promise.all([
+      pageOf(now, now.state.line, { limit: limits.snapshotMessages }),
+      summaryOf(now),
+    ])
+    return { seq: now.state.seq, page, summary }
+  }
+
+  async function shownAt(now: Folded, ahead: Promise<Shown | null> | undefined): Promise<Shown> {
+    const read = await ahead
+    return read?.seq === now.state.seq ? read : shownOf(now)
+  }
+
+  async function snapshotOf(now: Folded, ahead?: Promise<Shown | null>): Promise<FrameOf<'snapshot'>> {
+    // What a workspace trusts may change without a record here: it is never read ahead.
+    const [{ page, summary }, trust] = await Promise.all([shownAt(now, ahead), workspaceTrust(now.state)])
+    const { messages, before } = page
+    return {
+      type: 'snapshot',
+      sessionId: id,
+      seq: now.state.seq,
+      meta: tell(now.row.entry.meta),
+      view: viewOf(now.state),
+      messages: [...messages],
+      before,
+      summary,
+      here: here(now.state, trust),
+    }
+  }
+
+  return {
+    shownOf,
+    snapshotOf,
+    async snapshot() {
+      const now = await folded()
+      return now.ok ? ok(await snapshotOf(now.value)) : now
+    },
+    async page({ branch, ...request } = {}) {
+      const now = await folded()
+      if (!now.ok) return now
+      const line = lineOf(now.value.state, branch)
+      if (!line) return refuse(fault('branch_not_found', `There is no branch ${branch}.`, { branch }))
+      return ok({ session: tell(now.value.row.entry.meta), ...(await pageOf(now.value, line, request)) })
+    },
+    async branches() {
+      const now = await folded()
+      if (!now.ok) return now
+      return ok(await Promise.all(now.value.state.branches.map((branch) => listed(now.value, branch))))
+    },
+  }
+}
+
+const lineOf = ({ branch, branches, line }: SessionState, name: string | undefined): Line | null =>
+  name === undefined || name === branch ? line : (branches.find((one) => one.name === name)?.line ?? null)
+
+/** Marks what is pinned and what is folded: neither is part of the message's own record. */
+function createMarker({ pins, collapse }: SessionState): (message: Message) => Message {
+  const pinned = new Set<number>(pins.map(({ message }) => message))
+  const except = new Set<number>(collapse.except)
+  return (message) => {
+    const isPinned = pinned.has(message.id)
+    const isCollapsed = message.kind === 'tool_call' && collapse.all !== except.has(message.id)
+    return isPinned || isCollapsed ? { ...message, pinned: isPinned, collapsed: isCollapsed } : message
+  }
+}

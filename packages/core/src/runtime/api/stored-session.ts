@@ -1,0 +1,38 @@
+import { ok, type Result, type Seq, type SessionHandle, type SessionId } from '@holdfast/protocol'
+import type { Leases, NodeRow } from '../../ports/lease.ts'
+import { busyOwners, ownedStatus } from '../../ports/owned-status.ts'
+import { loadSession, type SessionSource } from '../log/load-session.ts'
+import type { LineReader } from '../log/read-page.ts'
+import { livingOf } from '../registry/live-owners.ts'
+import { createReadings } from './session-reader.ts'
+
+/** A session as it stood when it was opened, read from its store by someone who does not run it. */
+export interface StoredHandle extends Pick<SessionHandle, 'id' | 'snapshot' | 'page' | 'branches'> {
+  /** The records that could not be read. */
+  readonly lost: readonly Seq[]
+}
+
+type StoredSource = SessionSource & LineReader & Pick<Leases, 'nodes'>
+
+/** Loads a session without claiming or waking it. Refused: session_not_found, log_damaged. */
+export async function openStoredHandle(
+  source: StoredSource,
+  id: SessionId,
+  isAlive: (node: NodeRow) => Promise<boolean>,
+): Promise<Result<StoredHandle>> {
+  const owner = (await source.entry(id))?.owner ?? null
+  const loaded = await loadSession(source, id)
+  if (!loaded.ok) return loaded
+  const { meta, busy } = loaded.value.row.entry
+  const rows = [{ meta, busy, owner }]
+  const [honest = meta] = ownedStatus(rows, await livingOf(busyOwners(rows), source, isAlive))
+  const { status } = honest
+  const folded = async () => loaded
+  const { snapshot, page, branches } = createReadings({
+    ...{ id, log: source, folded },
+    tell: (told) => ({ ...told, status }),
+    workspaceTrust: async () => [],
+    here: () => null,
+  })
+  return ok({ id, lost: loaded.value.lost, snapshot, page, branches })
+}

@@ -1,0 +1,52 @@
+import {
+  addUsage,
+  fault,
+  limits,
+  type Meta,
+  ok,
+  type Result,
+  refuse,
+  type SessionId,
+  type TreeUsage,
+} from '@holdfast/protocol'
+import type { Catalogue } from '../../ports/catalogue.ts'
+
+type Rows = Pick<Catalogue, 'entry' | 'list'>
+
+/**
+ * What a session used, with all that were started for it, and for those: by their rows alone, those in the trash too, for
+ * what they used is spent. A fork is nobody's errand and counts for itself.
+ */
+export async function countTree(rows: Rows, root: SessionId): Promise<Result<TreeUsage>> {
+  const row = await rows.entry(root)
+  if (!row) return refuse(fault('session_not_found', `There is no session ${root}.`, { session: root }))
+  const counted = new Set([root])
+  const waiting = [root]
+  let { usage } = row.entry.meta
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for await (const child of childrenOf(rows, next)) {
+      if (counted.has(child.id)) continue
+      if (counted.size >= limits.treeSessionsMax) return refuse(tooLarge(root))
+      counted.add(child.id)
+      waiting.push(child.id)
+      usage = addUsage(usage, child.usage)
+    }
+  }
+  return ok({ usage, sessions: counted.size })
+}
+
+async function* childrenOf(rows: Rows, session: SessionId): AsyncGenerator<Meta> {
+  for (const trashed of [false, true]) {
+    let cursor: string | undefined
+    do {
+      const page = await rows.list({ startedFor: session, trashed, limit: limits.listSessionsMax, cursor })
+      for (const { meta } of page.sessions) yield meta
+      cursor = page.next ?? undefined
+    } while (cursor !== undefined)
+  }
+}
+
+const tooLarge = (root: SessionId) =>
+  fault('too_large', `More than ${limits.treeSessionsMax} sessions were started for ${root}: too many to count.`, {
+    sessionsMax: limits.treeSessionsMax,
+  })

@@ -1,0 +1,55 @@
+import { BlobHash, orThrow } from '@holdfast/protocol'
+import { say } from '@holdfast/testkit'
+import { createMemoryBlobs } from 'holdfast/store'
+import { describe, expect, it } from 'vitest'
+import type { Blobs } from '../../ports/blobs.ts'
+import { openMemoryHouse } from '../../testing/memory-house.ts'
+import { talkTo } from '../../testing/talk.ts'
+
+/** A house whose disk may hand out other pieces than were stored. */
+async function openFragile() {
+  const inner = createMemoryBlobs()
+  const bad = new Map<string, readonly string[]>()
+  const blobs: Blobs = {
+    ...inner,
+    async open(hash) {
+      const pieces = bad.get(hash)
+      return pieces ? pieces.map((text) => Buffer.from(text)) : inner.open(hash)
+    },
+  } as Blobs // an array of pieces can be iterated like a stream of them
+  const house = await openMemoryHouse({ blobs, script: () => [say('Hi.')] })
+  const stored = orThrow(await blobs.put([Buffer.from('what was stored')]))
+  const file = { type: 'file' as const, blob: stored.hash, mediaType: 'text/plain', bytes: stored.bytes }
+  await talkTo(house.handle).tell({ type: 'sendPrompt', content: [file] })
+  return { ...house, bad, hash: stored.hash }
+}
+
+describe('the bytes that a session holds', () => {
+  it('are given as they were stored, and those of others are not', async () => {
+    const { handle, hash, blobs } = await openFragile()
+    const bytes = await Array.fromAsync(orThrow(await handle.blob(hash)))
+    expect(Buffer.concat(bytes).toString()).toBe('what was stored')
+    const other = orThrow(await blobs.put([Buffer.from('another’s')]))
+    for (const unnamed of [other.hash, BlobHash.parse('0'.repeat(64))])
+      expect(await handle.blob(unnamed)).toMatchObject({ fault: { code: 'blob_not_found' } })
+  })
+
+  it('are refused when they are damaged, and all else of the session can be read', async () => {
+    const { handle, hash, bad } = await openFragile()
+    bad.set(hash, ['what was st0red'])
+    const fault = { code: 'storage_error', details: { reason: 'damaged', blob: hash } }
+    expect(await handle.blob(hash)).toMatchObject({ ok: false, fault })
+    expect(orThrow(await handle.page()).messages.length).toBeGreaterThan(0)
+  })
+
+  it('break off with a fault when the damage shows at their end', async () => {
+    const { handle, hash, bad } = await openFragile()
+    bad.set(hash, ['what was ', 'st0red'])
+    const read: string[] = []
+    const reading = async () => {
+      for await (const chunk of orThrow(await handle.blob(hash))) read.push(Buffer.from(chunk).toString())
+    }
+    await expect(reading()).rejects.toMatchObject({ code: 'storage_error' })
+    expect(read).toEqual(['what was '])
+  })
+})

@@ -1,0 +1,88 @@
+import { limits, refuse } from '@holdfast/protocol'
+import { diskFull } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { createMemoryBlobs } from '../../../../holdfast/src/store/blobs/memory-blobs.ts'
+import type { Blobs } from '../../ports/blobs.ts'
+import { readBlob } from './read-blob.ts'
+import { keepOutput } from './store-output.ts'
+
+const bytes = (text: string) => new TextEncoder().encode(text)
+async function readAll(given: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+  for await (const _ of given);
+}
+const inline = limits.toolOutputInlineBytesMax
+
+describe('output', () => {
+  it('that is short is kept inline, as it is', async () => {
+    expect(await keepOutput(createMemoryBlobs(), [bytes('one '), bytes('two')])).toEqual({ text: 'one two' })
+    expect(await keepOutput(createMemoryBlobs(), [bytes('x'.repeat(inline))])).toEqual({ text: 'x'.repeat(inline) })
+  })
+
+  it('that is long shows head and tail, says what is left out, and is kept whole', async () => {
+    const blobs = createMemoryBlobs()
+    const whole = `HEAD${'x'.repeat(3 * inline)}TAIL`
+    const { text, blob } = await keepOutput(blobs, [bytes(whole)])
+    expect(text).toMatch(/^HEADx+\n\[… \d+ bytes left out; the whole output is kept as [0-9a-f]{64} …\]\nx+TAIL$/)
+    expect(text).toContain(`${whole.length - inline} bytes left out`)
+    expect(blob?.bytes).toBe(whole.length)
+    expect(blob && Buffer.from((await readBlob(blobs, blob.hash)) ?? []).toString()).toBe(whole)
+  })
+
+  it('has the same tail however it is cut into chunks', async () => {
+    const whole = bytes(Array.from({ length: 9000 }, (_, line) => `${line}\n`).join(''))
+    const chunks = Array.from({ length: Math.ceil(whole.length / 700) }, (_, index) =>
+      whole.slice(index * 700, index * 700 + 700),
+    )
+    const [once, often] = await Promise.all([
+      keepOutput(createMemoryBlobs(), [whole]),
+      keepOutput(createMemoryBlobs(), chunks),
+    ])
+    expect(often).toEqual(once)
+  })
+
+  it('is valid text even where a character was cut, or it is no text at all', async () => {
+    const { text } = await keepOutput(createMemoryBlobs(), [
+      bytes(`x${'😀'.repeat(inline)}`),
+      new Uint8Array([0xff, 0xfe]),
+    ])
+    expect(text.isWellFormed()).toBe(true)
+    expect((await keepOutput(createMemoryBlobs(), [new Uint8Array([0xc3])])).text).toBe('\ufffd')
+  })
+
+  it('waits for room, and is then kept whole, as far as its beginning is still held', async () => {
+    const inner = createMemoryBlobs()
+    const refusing = (refusals: number): Blobs => ({
+      ...inner,
+      async put(given) {
+        if (refusals === 0) return inner.put(given)
+        refusals -= 1
+        let read = 0
+        for await (const chunk of given) {
+          read += chunk.length
+          if (read > 3 * inline) break
+        }
+        return refuse(diskFull)
+      },
+    })
+    const again: NonNullable<Parameters<typeof keepOutput>[2]> = async (write) => {
+      const written = await write()
+      return written.ok ? written : again(write)
+    }
+    const chunks = (count: number) => Array.from({ length: count }, (_, index) => bytes(`${index} `.repeat(inline / 4)))
+    const short = chunks(40)
+    expect(await keepOutput(refusing(2), short, again)).toEqual(await keepOutput(inner, short))
+    const { text, blob } = await keepOutput(
+      { ...inner, put: (given) => readAll(given).then(() => refuse(diskFull)) },
+      [...chunks(400), bytes('THE END')],
+      again,
+    )
+    expect(text).toMatch(/^0 0 .+ bytes left out; they could not be kept: .*full\. …\]\n.+THE END$/s)
+    expect(blob).toBeUndefined()
+  })
+
+  it('that is larger than a blob may be is refused', async () => {
+    await expect(keepOutput(createMemoryBlobs({ bytesMax: 20_000 }), [new Uint8Array(30_000)])).rejects.toMatchObject({
+      code: 'too_large',
+    })
+  })
+})

@@ -1,0 +1,58 @@
+import {
+  explainIssue,
+  fault,
+  limits,
+  ok,
+  type Result,
+  refuse,
+  type StoredFile,
+  StoreFileOptions,
+} from '@holdfast/protocol'
+import { admitFile, unfitImage } from '../../context/admit-file.ts'
+import type { FittedImage, UnfitImage } from '../../ports/images.ts'
+import type { RuntimeParts } from '../dependencies.ts'
+
+const pieceBytes = 256 * 1024
+
+type Parts = Pick<RuntimeParts, 'blobs' | 'memoryBlobs' | 'images'>
+
+/**
+ * Checks a file by its bytes, makes an image small enough for every provider, and stores what may be sent: the file
+ * part of the answer can stand in a prompt as it is.
+ */
+export async function storeFile(
+  { blobs, memoryBlobs, images }: Parts,
+  bytes: Uint8Array,
+  given: StoreFileOptions = {},
+): Promise<Result<StoredFile>> {
+  const options = StoreFileOptions.safeParse(given)
+  if (!options.success) return refuse(fault('bad_request', `Cannot store: ${explainIssue(options.error)}.`))
+  const { name, persist = true } = options.data
+  if (bytes.length > limits.blobBytesMax) {
+    const message = `A file may hold at most ${limits.blobBytesMax} bytes.`
+    return refuse(fault('too_large', message, { limit: 'blobBytesMax', bytesMax: limits.blobBytesMax }))
+  }
+  const called = name ?? 'without a name'
+  const kind = admitFile(bytes, called)
+  if (!kind.ok) return kind
+  const { type, mediaType } = kind.value
+  const fitted: FittedImage | UnfitImage = type === 'image' ? await images.fit(bytes, mediaType) : { bytes, mediaType }
+  if (typeof fitted === 'string') return refuse(unfitImage(called, mediaType, fitted))
+  const stored = await (persist ? blobs : memoryBlobs).put(piecesOf(fitted.bytes))
+  if (!stored.ok) return stored
+  return ok({
+    file: {
+      type: 'file',
+      blob: stored.value.hash,
+      mediaType: fitted.mediaType,
+      ...(name !== undefined && { name }),
+      bytes: stored.value.bytes,
+    },
+    ...(fitted.changed !== undefined && { changed: fitted.changed }),
+  })
+}
+
+/** Bit by bit, so that hashing a large file leaves room for others. */
+function* piecesOf(bytes: Uint8Array): Iterable<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
+}

@@ -1,0 +1,297 @@
+import { orThrow } from '@holdfast/protocol'
+import { aTool, call, createGate, fail, finish, type House, say, waitAt } from '@holdfast/testkit'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { ModelRequest, Models } from '../../ports/provider.ts'
+import { openMemoryHouse } from '../../testing/memory-house.ts'
+import { type Talk, talkTo } from '../../testing/talk.ts'
+
+const told = (request: ModelRequest | undefined) =>
+  request?.messages.flatMap(({ content }) => content.map((part) => ('text' in part ? part.text : part.type))) ?? []
+const isSummary = ({ purpose }: ModelRequest) => purpose === 'summary'
+const usage = (input: number) => ({ input, output: 10, cacheRead: 0, cacheWrite: 0, cost: 0 })
+
+/** A model whose context holds 1,000 tokens, and that says how full it is. */
+const smallContext =
+  (find: Models['find']): Models['find'] =>
+  (model) => {
+    const found = find(model)
+    return found.type === 'ready' ? { ...found, contextTokens: 1000 } : found
+  }
+
+let house: House
+let talk: Talk
+let summaries = 0
+/** How many tokens the service says the next step had. */
+let counted = 100
+let summary: readonly ReturnType<typeof say>[] = []
+beforeEach(async () => {
+  summaries = 0
+  counted = 100
+  summary = []
+  house = await openMemoryHouse({
+    script: (request, index) =>
+      isSummary(request)
+        ? [...(summary.length > 0 ? summary : [say(`summary ${++summaries}`)])]
+        : [say(`answer ${index}`), finish('stop', usage(counted))],
+  })
+  house.roster.parts.models.find = smallContext(house.roster.parts.models.find)
+  talk = talkTo(house.handle)
+})
+const asked = () => house.model.requests.filter((request) => !isSummary(request))
+const summed = () => house.model.requests.filter(isSummary)
+
+/** A house whose model looks eleven times before it is done, and says how full it gets. */
+async function openLongTurn(): Promise<House> {
+  let steps = 0
+  const long = await openMemoryHouse({
+    tools: [aTool('look', async () => ({ type: 'ok', output: { text: 'seen' } }), false)],
+    script: (request) => {
+      if (isSummary(request)) return [say('what was seen')]
+      steps++
+      return steps < 12
+        ? [call('look', { steps }), finish('calls', usage(steps * 100))]
+        : [say('done'), finish('stop', usage(200))]
+    },
+  })
+  long.roster.parts.models.find = smallContext(long.roster.parts.models.find)
+  return long
+}
+
+describe('compaction by hand', () => {
+  it('tells the model a summary of all but the last messages, and the transcript stays whole', async () => {
+    for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
+    const before = await talk.words()
+    expect(await talk.tell({ type: 'compact' })).toMatchObject({ summary: 'summary 1' })
+    expect(await talk.words()).toEqual(before)
+    await talk.ask('and now?')
+    expect(told(asked().at(-1))).toEqual([
+      'Summary of the conversation so far:\n\nsummary 1',
+      ...before.slice(-6),
+      'and now?',
+    ])
+  })
+
+  it('has nothing to do where there is nothing before the last messages', async () => {
+    for (let turn = 0; turn < 3; turn++) await talk.ask(`prompt ${turn}`)
+    expect(await talk.refusal({ type: 'compact' })).toBe('nothing_to_compact')
+    expect(summed()).toEqual([])
+  })
+
+  it('takes what was summarised before into the next summary', async () => {
+    for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
+    await talk.tell({ type: 'compact' })
+    for (let turn = 5; turn < 10; turn++) await talk.ask(`prompt ${turn}`)
+    await talk.tell({ type: 'compact' })
+    expect(told(summed()[1]).join()).toContain('summary 1')
+    expect(told(summed()[1]).join()).not.toContain('prompt 0')
+  })
+
+  it('keeps what is said while the summary is written', async () => {
+    const gate = createGate()
+    summary = [waitAt(gate) as ReturnType<typeof say>, say('slow summary')]
+    for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
+    const compacting = talk.tell({ type: 'compact' })
+    await gate.reached
+    await talk.ask('meanwhile')
+    gate.open()
+    expect(await compacting).toMatchObject({ summary: 'slow summary' })
+    await talk.ask('and now?')
+    expect(told(asked().at(-1)).slice(-3)).toEqual(['meanwhile', expect.stringMatching(/^answer/), 'and now?'])
+  })
+
+  it.each(['refused', 'length'] as const)('is not taken from a model that ends with %s', async (how) => {
+    summary = [say('half of'), finish(how) as ReturnType<typeof say>]
+    for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
+    const before = await house.events()
+    expect(await talk.refusal({ type: 'compact' })).toBe('summary_failed')
+    expect(await house.events()).toEqual(before)
+  })
+
+  it('is ended by an abort, and nothing is on record', async () => {
+    const gate = createGate()
+    summary = [waitAt(gate) as ReturnType<typeof say>]
+    for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
+    const before = await house.events()
+    const compacting = talk.refusal({ type: 'compact' })
+    await gate.reached
+    await talk.tell({ type: 'abort' })
+    expect(await compacting).toBe('summary_failed')
+    expect(await house.events()).toEqual(before)
+  })
+
+  it('asked for again under the same id is answered the same, and no model is asked', async () => {
+    for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
+    const first = await house.send('once', { type: 'compact' })
+    expect(await house.send('once', { type: 'compact' })).toEqual(first)
+    expect(summed()).toHaveLength(1)
+  })
+
+  it('counts what it used', async () => {
+    for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
+    const { usage: before } = orThrow(await house.handle.snapshot()).meta
+    await talk.tell({ type: 'compact' })
+    const { usage: after } = orThrow(await house.handle.snapshot()).meta
+    expect(after.input - before.input).toBe(100)
+  })
+})
+
+describe('automatic compaction', () => {
+  it('comes before the step that would be told too much', async () => {
+    for (let turn = 0; turn < 4; turn++) await talk.ask(`prompt ${turn}`)
+    counted = 900
+    await talk.ask('large')
+    expect(summed()).toHaveLength(0)
+    counted = 200
+    await talk.ask('next')
+    expect(summed()).toHaveLength(1)
+    expect(told(asked().at(-1))[0]).toBe('Summary of the conversation so far:\n\nsummary 1')
+    expect((await house.events()).filter((type) => type === 'checkpoint.written')).toHaveLength(1)
+  })
+
+  it('that fails is a notice, the turn goes on, and it is not tried again at once', async () => {
+    for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
+    counted = 900
+    await talk.ask('large')
+    summary = [fail() as ReturnType<typeof say>]
+    await talk.ask('next')
+    await talk.ask('and next')
+    expect(summed()).toHaveLength(1)
+    const { messages } = orThrow(await house.handle.page({ limit: 100 }))
+    expect(messages.find(({ kind }) => kind === 'notice')).toMatchObject({ level: 'error', code: 'compaction_failed' })
+    expect((await talk.words()).at(-1)).toMatch(/^answer/)
+  })
+
+  it('cuts at closed rounds inside a long turn, and keeps its prompt word for word', async () => {
+    const long = await openLongTurn()
+    await talkTo(long.handle).ask('the only prompt')
+    const request = long.model.requests.findLast((one) => !isSummary(one))
+    expect(told(request).slice(0, 2)).toEqual([
+      'Summary of the conversation so far:\n\nwhat was seen',
+      'the only prompt',
+    ])
+    expect(long.model.requests.filter(isSummary).length).toBeGreaterThan(0)
+  })
+})
+
+describe('the prompt of a long turn', () => {
+  it('stays with a summary that is set, and goes into one that is written at rest', async () => {
+    const long = await openLongTurn()
+    const person = talkTo(long.handle)
+    await person.ask('the only prompt')
+    await person.tell({ type: 'setSummary', summary: 'in short' })
+    await person.ask('and?')
+    expect(told(long.model.requests.at(-1)).slice(0, 2)).toEqual([
+      'Summary of the conversation so far:\n\nin short',
+      'the only prompt',
+    ])
+    await person.tell({ type: 'compact' })
+    expect(told(long.model.requests.at(-1)).join()).toContain('the only prompt')
+  })
+})
+
+describe('undoing a compaction', () => {
+  it('gives the model the line back, and the next automatic one waits', async () => {
+    for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
+    await talk.tell({ type: 'compact' })
+    await talk.tell({ type: 'undoCompaction' })
+    counted = 900 // over 0.8, under 0.95
+    await talk.ask('and now?')
+    expect(told(asked().at(-1))[0]).toBe('prompt 0')
+    await talk.ask('more')
+    expect(summed()).toHaveLength(1)
+  })
+
+  it('is refused where the line would not fit, or where there is none', async () => {
+    expect(await talk.refusal({ type: 'undoCompaction' })).toBe('nothing_to_compact')
+    counted = 900
+    for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
+    counted = 990
+    await talk.ask('large')
+    expect(await talk.refusal({ type: 'undoCompaction' })).toBe('context_too_large')
+  })
+})
+
+describe('a summary and a checkpoint of the caller', () => {
+  it('is told before what the model sees, and nothing is hidden by it', async () => {
+    await talk.ask('one')
+    await talk.tell({ type: 'setSummary', summary: 'They met before.' })
+    await talk.ask('two')
+    expect(told(asked().at(-1))).toEqual([
+      'Summary of the conversation so far:\n\nThey met before.',
+      'one',
+      'answer 0',
+      'two',
+    ])
+  })
+
+  it('takes the place of the one before it, and is counted once', async () => {
+    await talk.ask('one')
+    const tokens = async () => orThrow(await house.handle.snapshot()).view.tokens
+    await talk.tell({ type: 'setSummary', summary: 'They met before.' })
+    const once = await tokens()
+    await talk.tell({ type: 'setSummary', summary: 'They met before.' })
+    expect(await tokens()).toBe(once)
+  })
+
+  it('is told in place of all that came before', async () => {
+    await talk.ask('one')
+    const messages = [
+      { role: 'user', content: 'in short' },
+      { role: 'assistant', content: 'yes' },
+    ] as const
+    await talk.tell({ type: 'appendCheckpoint', messages: [...messages], tokenCount: 50 })
+    await talk.ask('two')
+    expect(told(asked().at(-1))).toEqual(['in short', 'yes', 'two'])
+    expect((await talk.words())[0]).toBe('one')
+  })
+})
+
+describe('checkpoints of the caller, one after the other', () => {
+  it('count what the model is told beside messages once, however many are undone', async () => {
+    counted = 300 // most of it is not messages
+    for (let round = 0; round < 3; round++) {
+      await talk.tell({ type: 'appendCheckpoint', messages: [{ role: 'user', content: 'in short' }] })
+      await talk.ask('and?')
+    }
+    for (let round = 0; round < 3; round++) await talk.tell({ type: 'undoCompaction' })
+    expect(orThrow(await house.handle.snapshot()).view.tokens).toBeLessThan(450)
+  })
+})
+
+describe('resuming', () => {
+  it('reads nothing before the last checkpoint but what is pinned', async () => {
+    for (let turn = 0; turn < 20; turn++) await talk.ask(`prompt ${turn}`)
+    await talk.tell({ type: 'compact' })
+    const { seq } = orThrow(await house.handle.snapshot())
+    await house.roster.unload(house.handle.id)
+    const read: number[] = []
+    const { store } = house
+    const inner = store.read
+    store.read = async (...args) => {
+      const page = await inner(...args)
+      read.push(...page.map((record) => record.seq))
+      return page
+    }
+    await house.send('next', { type: 'sendPrompt', content: 'and now?' })
+    for await (const frame of house.handle.subscribe({ after: seq })) {
+      if (frame.type === 'record' && frame.record.event.type === 'turn.ended') break
+    }
+    store.read = inner
+    // The three last turns are kept, five records each, and the checkpoint comes after them.
+    expect(Math.min(...read)).toBeGreaterThan(seq - 1 - 3 * 6)
+    expect(told(asked().at(-1))).toHaveLength(8)
+  })
+})
+
+describe('a note for people', () => {
+  it('is written by the model, and where it lies is on record', async () => {
+    summary = [say('# How we met\n\n## Decisions\n- none')]
+    expect(await talk.refusal({ type: 'summarize' })).toBe('nothing_to_summarize')
+    await talk.ask('one')
+    expect(await talk.tell({ type: 'summarize' })).toEqual({
+      text: '# How we met\n\n## Decisions\n- none',
+      path: 'notes/How we met.md',
+    })
+    expect((await house.events()).at(-1)).toBe('summary.saved')
+  })
+})

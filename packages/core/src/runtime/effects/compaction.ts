@@ -1,0 +1,48 @@
+import { limits } from '@holdfast/protocol'
+import { chooseCut } from '../../context/cut.ts'
+import { compactionRequest } from '../../context/summary-request.ts'
+import type { NewCheckpoint } from '../../session/input.ts'
+import type { SessionState } from '../../session/state.ts'
+import type { EffectParts } from '../dependencies.ts'
+import { readWindow } from '../log/read-window.ts'
+import { writeSummary } from './write-summary.ts'
+
+/** After a compaction failed, the window may grow by this much before it is tried again. */
+const failedGrowth = 1.1
+
+/** How many tokens the session's model takes. */
+export function contextTokensOf({ models, state }: Pick<EffectParts, 'models' | 'state'>): number {
+  const model = models.find(state().settings.model)
+  return (model.type === 'ready' ? model.contextTokens : undefined) ?? limits.contextTokens
+}
+
+/** Whether the model is told so much that the past has to be summarised before the next step. */
+export function isOverfull({ tokens, compaction }: SessionState, contextTokens: number): boolean {
+  const { isUndone, failedAt } = compaction
+  const part = isUndone ? limits.compactAgainAt : limits.compactAt
+  return tokens > contextTokens * part && (failedAt === null || tokens > failedAt * failedGrowth)
+}
+
+/**
+ * Has a model write down what lies before the last messages. Nothing is on record until it is done, so a crash
+ * in the middle leaves the session as it was. Null when there is nothing to cut.
+ */
+export async function writeCheckpoint(
+  parts: EffectParts,
+  signal: AbortSignal,
+): Promise<NewCheckpoint | { readonly failed: string } | null> {
+  const { store, session } = parts
+  const now = parts.state()
+  const window = await readWindow(store, session, now)
+  const cut = chooseCut(window, now.turn.phase === 'idle' ? null : now.turn.number)
+  if (cut === null) return null
+  // A prompt that was kept word for word, and will not be any more, goes into the summary.
+  const dropped = window.prompt && window.prompt.seq !== cut.prompt ? [window.prompt] : []
+  const said = [...dropped, ...cut.cut]
+  const written = await writeSummary(parts, (model) => compactionRequest(model, window, said), signal)
+  if ('message' in written) return { failed: written.message }
+  if ('failed' in written) return written
+  const { keepFrom, prompt, savedTokens } = cut
+  const { text: summary, usage, model } = written
+  return { summary, keepFrom, ...(prompt !== null && { prompt }), savedTokens, usage, model }
+}

@@ -1,0 +1,78 @@
+import { type ModelFault, unreachable } from '@holdfast/protocol'
+import type { Report } from '../../session/input.ts'
+import type { Effect } from '../../session/plan.ts'
+import type { EffectParts } from '../dependencies.ts'
+import type { EffectRun, Perform } from '../performer.ts'
+import { awaitApproval } from './await-approval.ts'
+import { callModel } from './call-model.ts'
+import { createToldTexts } from './context-blobs.ts'
+import { prepareCall } from './prepare-call.ts'
+import { prepareStep } from './prepare-step.ts'
+import { runTool } from './run-tool.ts'
+
+/** How each effect is done. One that breaks reports a failure, so that the session is never left waiting for it. */
+export function createPerform(parts: EffectParts): Perform {
+  const told = createToldTexts(parts.blobs, parts.storage.insist)
+
+  const perform = (effect: Effect, run: EffectRun): Promise<Report | null> => {
+    switch (effect.type) {
+      case 'prepare-step':
+        return prepareStep(parts, effect, told, run.signal)
+      case 'call-model':
+        return callModel(parts, effect, told, run)
+      case 'prepare-call':
+        return prepareCall(parts, effect)
+      case 'await-approval':
+        return awaitApproval(parts, effect, run.signal)
+      case 'run-tool':
+        return runTool(parts, effect, run)
+      default:
+        return unreachable(effect)
+    }
+  }
+
+  return async (effect, run) => {
+    try {
+      const { observer, session } = parts
+      const work = () => perform(effect, run)
+      return await (observer?.during?.(session, effect, work) ?? work())
+    } catch (cause) {
+      if (run.signal.aborted) return null
+      parts.onProblem({ where: effect.key, cause })
+      return brokenReport(parts, effect, cause)
+    }
+  }
+}
+
+function brokenReport(parts: EffectParts, effect: Effect, cause: unknown): Report {
+  const detail = cause instanceof Error ? cause.message : String(cause)
+  const fault: ModelFault = {
+    kind: 'raw_dump',
+    message: 'Something inside Holdfast broke. The details are in the log.',
+    detail,
+  }
+  switch (effect.type) {
+    case 'prepare-step':
+      return { type: 'step.refused', turn: effect.turn, fault }
+    case 'call-model': {
+      const { answer } = parts
+      const said = answer?.step === effect.step ? answer.parts : []
+      return { type: 'model.failed', step: effect.step, parts: said, fault, usage: null }
+    }
+    case 'prepare-call':
+      return {
+        type: 'call.prepared',
+        call: effect.call,
+        found: { unusable: `${effect.tool} could not be prepared: ${detail}` },
+        atMs: parts.clock.now(),
+      }
+    case 'await-approval':
+      return { type: 'approval.expired', call: effect.call }
+    case 'run-tool': {
+      const output = { text: `${effect.tool} could not be run: ${detail}` }
+      return { type: 'tool.finished', call: effect.call, outcome: { type: 'failed', output }, durationMs: 0, files: [] }
+    }
+    default:
+      return unreachable(effect)
+  }
+}

@@ -1,0 +1,35 @@
+import { invariant, limits } from '@holdfast/protocol'
+import type { Report } from '../../session/input.ts'
+import type { Effect } from '../../session/plan.ts'
+import { modelNow } from '../../session/state.ts'
+import type { EffectParts } from '../dependencies.ts'
+import { isOverfull, writeCheckpoint } from './compaction.ts'
+import type { ToldTexts } from './context-blobs.ts'
+import { isOffered } from './offered.ts'
+import { unreadyFault } from './unready-fault.ts'
+
+/**
+ * Gathers what the model is told apart from messages and stores it, so that the request is built from the log and blobs
+ * alone. Where the past has grown too long for the model, it is summarised on the way.
+ */
+export async function prepareStep(
+  parts: EffectParts,
+  { turn }: Extract<Effect, { type: 'prepare-step' }>,
+  told: ToldTexts,
+  signal: AbortSignal,
+): Promise<Report> {
+  const { state, models, tools, instructions } = parts
+  const { origin, settings } = state()
+  invariant(origin, 'a step needs a started session')
+  const model = models.find(modelNow(state()))
+  if (model.type !== 'ready') return { type: 'step.refused', turn, fault: unreadyFault(model) }
+
+  const { workdir, instructions: added } = origin
+  const offered = tools.all.filter((tool) => isOffered(origin, tool))
+  const [system, schemas, checkpoint] = await Promise.all([
+    instructions.gather({ workdir, mode: settings.mode, added }).then((text) => told.keep('system', text)),
+    told.keep('tools', JSON.stringify(offered.map(({ schema }) => schema))),
+    isOverfull(state(), model.contextTokens ?? limits.contextTokens) ? writeCheckpoint(parts, signal) : null,
+  ])
+  return { type: 'step.prepared', turn, mode: settings.mode, system, tools: schemas, checkpoint }
+}

@@ -1,0 +1,64 @@
+import { fault, HoldfastError } from '@holdfast/protocol'
+import { aSession, isRecord, say } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import type { RequestAsked, Requests } from '../../ports/requests.ts'
+import { openMemoryHouse } from '../../testing/memory-house.ts'
+import { WindowDamaged } from '../log/read-window.ts'
+
+const prompt = { type: 'sendPrompt', content: 'hello' } as const
+const idle = isRecord('turn.ended')
+
+/** Requests from elsewhere that cannot be had. */
+function refusing(cause: Error) {
+  const asked: RequestAsked[] = []
+  let expected = 0
+  const requests: Requests = {
+    async build(one) {
+      asked.push(one)
+      throw cause
+    },
+    expect: () => {
+      expected += 1
+    },
+  }
+  return { requests, asked, expected: () => expected }
+}
+
+describe('a request that is put together elsewhere', () => {
+  it('is expected when the session wakes, and asked for with plain data', async () => {
+    const elsewhere = refusing(new Error('boom'))
+    const house = await openMemoryHouse({ requests: elsewhere.requests })
+    expect(elsewhere.expected()).toBe(1)
+    await house.send('a', prompt)
+    await house.frame(idle)
+    expect(elsewhere.asked).toMatchObject([{ session: aSession, system: 'Be kind.', tools: [], model: 'sim/model' }])
+    expect(structuredClone(elsewhere.asked)).toEqual(elsewhere.asked)
+  })
+
+  it('is never asked for by a session of which nothing may be on disk', async () => {
+    const { requests, asked, expected } = refusing(new Error('boom'))
+    const house = await openMemoryHouse({ requests, script: [[say('Hi.')]], start: { persist: false } })
+    await house.send('a', prompt)
+    expect(await house.frame(idle)).toMatchObject({ record: { event: { reason: 'done' } } })
+    expect([asked.length, expected()]).toEqual([0, 0])
+  })
+
+  it.each([
+    [
+      'whose thread died',
+      new HoldfastError(fault('internal', 'Its thread ended. Try again.')),
+      { kind: 'passthrough', message: 'Its thread ended. Try again.' },
+    ],
+    [
+      'that needs a damaged record',
+      new WindowDamaged(3),
+      { kind: 'passthrough', message: expect.stringContaining('records that cannot be read (3)') },
+    ],
+    ['that nobody foresaw would break', new Error('boom'), { kind: 'raw_dump', detail: 'boom' }],
+  ])('%s fails its step with a sentence, and the session goes on', async (_, cause, told) => {
+    const house = await openMemoryHouse({ requests: refusing(cause).requests })
+    await house.send('a', prompt)
+    expect(await house.frame(idle)).toMatchObject({ record: { event: { reason: 'failed', fault: told } } })
+    expect(await house.send('b', prompt)).toMatchObject({ ok: true })
+  })
+})

@@ -1,0 +1,71 @@
+import { invariant, type Outcome, type ProcessMark } from '@holdfast/protocol'
+import type { ToolResult } from '../../ports/tool.ts'
+import type { Report } from '../../session/input.ts'
+import type { Effect } from '../../session/plan.ts'
+import { keepOutput } from '../blobs/store-output.ts'
+import type { EffectParts } from '../dependencies.ts'
+import type { EffectRun } from '../performer.ts'
+import { factsOf } from './call-facts.ts'
+import { hashArgs } from './hash-args.ts'
+import { readCall } from './prepare-call.ts'
+
+/** The session no longer wants the call: it was aborted between the approval and the start. */
+class NotWanted extends Error {
+  override readonly name = 'NotWanted'
+}
+
+/** Runs an approved call, exactly as it was approved, once its start is on stable storage. */
+export async function runTool(
+  parts: EffectParts,
+  { call, tool: name, argsHash }: Extract<Effect, { type: 'run-tool' }>,
+  { signal, tell }: EffectRun,
+): Promise<Report | null> {
+  const { origin, turn } = parts.state()
+  invariant(origin && turn.phase === 'acting', 'a tool runs in a round')
+  const { step } = turn
+  const startedMs = parts.clock.now()
+  const finished = ({ type, output, files = [] }: ToolResult): Report => {
+    const outcome: Outcome = { type, output }
+    return { type: 'tool.finished', call, outcome, durationMs: Math.max(0, parts.clock.now() - startedMs), files }
+  }
+
+  const tool = parts.tools.find(name)
+  const { args } = await readCall(parts, call)
+  if (!tool) return finished({ type: 'failed', output: { text: `There is no tool ${name} any more.` } })
+  invariant(hashArgs(name, args) === argsHash, `call ${call} is not what was approved`)
+
+  const begin = async (process?: ProcessMark) => {
+    const facts = await factsOf(parts, origin.workdir, tool, args)
+    const told = await tell({ type: 'tool.starting', call, facts, process: process ?? null })
+    const now = parts.state().turn
+    const isStarted = now.phase === 'acting' && now.calls.some(({ id, status }) => id === call && status === 'started')
+    if (!told.ok || signal.aborted || !isStarted) throw new NotWanted(`call ${call} is no longer wanted`)
+  }
+  try {
+    const result = await tool.run(
+      args,
+      { workdir: origin.workdir },
+      {
+        signal,
+        begin,
+        show: (text) => {
+          // Late words of an aborted call are dropped: its outcome is on record, and nobody would take them off a screen.
+          if (!signal.aborted) parts.hub.show({ step, part: call, kind: 'output', call, tool: name }, text)
+        },
+        keep: (output) => keepOutput(parts.blobs, output, parts.storage.insist),
+      },
+    )
+    if (!signal.aborted) return finished(result)
+    // The call is settled as interrupted by now; what got away from it is still news.
+    if (result.leftRunning !== undefined) await tell({ type: 'process.escaped', tool: name, text: result.leftRunning })
+    return null
+  } catch (cause) {
+    if (signal.aborted || cause instanceof NotWanted) return null
+    // A tool that throws is an error result, never a crash.
+    parts.onProblem({ where: `tool ${name}`, cause })
+    return finished({
+      type: 'failed',
+      output: { text: `The tool ${name} broke: ${cause instanceof Error ? cause.message : String(cause)}` },
+    })
+  }
+}

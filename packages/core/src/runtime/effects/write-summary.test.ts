@@ -1,0 +1,167 @@
+import { type EventOf, limits, orThrow } from '@holdfast/protocol'
+import {
+  aSession,
+  createScriptedModel,
+  fail,
+  finish,
+  type House,
+  modelsWith,
+  overload,
+  type ScriptedAnswer,
+  say,
+  scriptedUsage,
+} from '@holdfast/testkit'
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { ModelReadiness } from '../../ports/provider.ts'
+import { letWaitsPass, stillness } from '../../testing/let-waits-pass.ts'
+import { openMemoryHouse } from '../../testing/memory-house.ts'
+import { type Talk, talkTo } from '../../testing/talk.ts'
+
+type Ready = Extract<ModelReadiness, { type: 'ready' }>
+
+/** How many tokens the service says the next step had. */
+let counted = 100
+/** What the session's own model says when it is asked for a summary. */
+let ownSummary: ScriptedAnswer = [say('my own summary')]
+let own: ReturnType<typeof createScriptedModel>
+let scribe: ReturnType<typeof createScriptedModel>
+let house: House
+let talk: Talk
+/** What the model that writes summaries says, and what is known of it. */
+async function open(
+  script: readonly ScriptedAnswer[],
+  known: Partial<Omit<Ready, 'type' | 'provider'>> | { readonly type: 'no_credentials'; readonly message: string } = {},
+) {
+  counted = 100
+  ownSummary = [say('my own summary')]
+  own = createScriptedModel(({ purpose }, index) =>
+    purpose === 'summary' ? ownSummary : [say(`answer ${index}`), finish('stop', { ...scriptedUsage, input: counted })],
+  )
+  scribe = createScriptedModel(script)
+  const models = modelsWith((model) => {
+    if (model !== 'cheap/scribe') return { type: 'ready', provider: own, contextTokens: 1000 }
+    return 'message' in known ? known : { type: 'ready', provider: scribe, ...known }
+  })
+  house = await openMemoryHouse({ models, compactionModel: 'cheap/scribe' })
+  talk = talkTo(house.handle)
+  for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
+}
+
+async function written<Type extends 'checkpoint.written' | 'summary.saved'>(
+  type: Type,
+): Promise<readonly EventOf<Type>[]> {
+  const records = await house.store.read(aSession, { after: 0, limit: 1000 })
+  return records.flatMap((record) =>
+    'lost' in record || record.event.type !== type ? [] : [record.event as EventOf<Type>],
+  )
+}
+
+const bill = { ...scriptedUsage, cost: 0.01 }
+
+describe('the model that writes summaries', () => {
+  beforeEach(() =>
+    open([
+      [say('in short'), finish('stop', bill)],
+      [say('# In short'), finish('stop', bill)],
+    ]),
+  )
+
+  it('is asked for compactions and notes, and what it used is on record with its name', async () => {
+    expect(await talk.tell({ type: 'compact' })).toMatchObject({ summary: 'in short' })
+    expect(await written('checkpoint.written')).toMatchObject([{ model: 'cheap/scribe', usage: bill }])
+    await talk.tell({ type: 'summarize' })
+    expect(await written('summary.saved')).toMatchObject([{ model: 'cheap/scribe', usage: bill }])
+    expect(scribe.requests.map(({ model, purpose }) => `${model} ${purpose}`)).toEqual(
+      Array(2).fill('cheap/scribe summary'),
+    )
+    expect(orThrow(await house.handle.snapshot()).meta.usage.cost).toBeCloseTo(0.02)
+  })
+
+  it('is asked in the middle of a turn too, which goes on with its own model', async () => {
+    counted = 900
+    await talk.ask('one more')
+    await talk.ask('and now?')
+    expect(await written('checkpoint.written')).toMatchObject([{ why: 'automatic', model: 'cheap/scribe' }])
+    expect(JSON.stringify(own.requests.at(-1))).toContain('in short')
+  })
+})
+
+describe("the session's own model writes them", () => {
+  it.each([
+    ['where the other has no credentials', { type: 'no_credentials', message: 'No key.' }],
+    ['where the other cannot take so much', { contextTokens: 40 }],
+  ] as const)('%s', async (_, known) => {
+    await open([[say('in short')]], known)
+    expect(await talk.tell({ type: 'compact' })).toMatchObject({ summary: 'my own summary' })
+    expect(scribe.requests).toEqual([])
+    expect(await written('checkpoint.written')).toMatchObject([{ model: 'sim/model' }])
+  })
+})
+
+const standsStill = Array.from({ length: limits.retriesMax + 1 }, () => [overload(6000)])
+
+describe('a model for summaries that stands still', () => {
+  it.each(['compact', 'summarize'] as const)('leaves them to the one that answers: %s', async (type) => {
+    await open(standsStill)
+    const asked = talk.tell({ type })
+    for (const _ of standsStill.slice(1)) {
+      await stillness()
+      house.clock.advance(6000)
+    }
+    await asked
+    expect(scribe.requests).toHaveLength(standsStill.length)
+    const event = type === 'compact' ? 'checkpoint.written' : 'summary.saved'
+    expect(await written(event)).toMatchObject([{ model: 'sim/model', usage: scriptedUsage }])
+  })
+
+  it('stops no turn that needs one', async () => {
+    await open(standsStill)
+    counted = 900
+    await talk.ask('one more')
+    counted = 100
+    await letWaitsPass(house, () => house.handle.submit({ type: 'sendPrompt', content: 'and now?' }))
+    expect(await written('checkpoint.written')).toMatchObject([{ why: 'automatic', model: 'sim/model' }])
+  })
+})
+
+describe('a summary that the model cannot write at once', () => {
+  it('is asked for again after a while, without a word to anyone', async () => {
+    await open([[overload(6000)], [overload(6000)], [say('in short')]])
+    const compacting = talk.tell({ type: 'compact' })
+    for (const _ of [1, 2]) {
+      await stillness()
+      house.clock.advance(6000)
+    }
+    expect(await compacting).toMatchObject({ summary: 'in short' })
+    expect(await house.events()).not.toContain('note.added')
+  })
+
+  it('is given up at once when someone aborts', async () => {
+    await open([[overload(6000)], [say('too late')]])
+    const compacting = talk.refusal({ type: 'compact' })
+    await stillness()
+    await talk.tell({ type: 'abort' })
+    expect(await compacting).toBe('summary_failed')
+    house.clock.advance(6000)
+    await stillness()
+    expect(scribe.requests).toHaveLength(1)
+  })
+
+  it('is one notice in a turn that needed it, after the last try, and the turn goes on', async () => {
+    await open(standsStill)
+    ownSummary = [fail()]
+    counted = 900
+    await talk.ask('one more')
+    const waits = await letWaitsPass(house, () => house.handle.submit({ type: 'sendPrompt', content: 'and now?' }))
+    expect(waits).toEqual([6000, 6000, 6000])
+    const { messages } = orThrow(await house.handle.page({ limit: 500 }))
+    expect(messages.filter(({ kind }) => kind === 'notice')).toMatchObject([{ code: 'compaction_failed' }])
+    expect(messages.at(-2)).toMatchObject({ kind: 'assistant' })
+  })
+
+  it('is not asked for again where that would fail again', async () => {
+    await open([[fail()], [say('never')]])
+    expect(await talk.refusal({ type: 'compact' })).toBe('summary_failed')
+    expect(scribe.requests).toHaveLength(1)
+  })
+})

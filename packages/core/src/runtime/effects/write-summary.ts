@@ -1,0 +1,54 @@
+import { limits, type ModelName, textTokens, type Usage } from '@holdfast/protocol'
+import type { ModelReadiness, ModelRequest, Provider } from '../../ports/provider.ts'
+import { modelNow } from '../../session/state.ts'
+import type { EffectParts } from '../dependencies.ts'
+import { askObserved } from './ask-observed.ts'
+
+type Unready = Exclude<ModelReadiness, { readonly type: 'ready' }>
+type Asked = { readonly model: ModelName; readonly provider: Provider; readonly request: ModelRequest }
+type RequestFor = (model: ModelName) => ModelRequest
+
+type Summary = { readonly text: string; readonly usage: Usage | null; readonly model: ModelName }
+
+/**
+ * Has a summary written: by the model that was named for it, where it can do it, else by the one that answers. That one is
+ * asked as well when the other cannot take the call: a session does without its past for no helper that stands still.
+ */
+export async function writeSummary(
+  parts: EffectParts,
+  requestFor: RequestFor,
+  signal: AbortSignal,
+): Promise<Summary | { readonly failed: string } | Unready> {
+  const named = namedFor(parts, requestFor)
+  const model = modelNow(parts.state())
+  if (named) {
+    const written = await ask(parts, named, signal)
+    const isAnother = 'failed' in written && written.isRetryable && named.model !== model && !signal.aborted
+    if (!isAnother) return written
+  }
+  const own = parts.models.find(model)
+  return own.type === 'ready' ? ask(parts, { model, provider: own.provider, request: requestFor(model) }, signal) : own
+}
+
+function namedFor({ models, compactionModel: model }: EffectParts, requestFor: RequestFor): Asked | null {
+  if (model === undefined) return null
+  const found = models.find(model)
+  const request = requestFor(model)
+  return found.type === 'ready' && fits(request, found.contextTokens)
+    ? { model, provider: found.provider, request }
+    : null
+}
+
+async function ask(parts: EffectParts, { model, provider, request }: Asked, signal: AbortSignal) {
+  const { session, clock, state } = parts
+  const seed = `${session}:${state().seq}`
+  const written = await askObserved(parts, session, provider, request, { clock, signal, seed })
+  return 'failed' in written ? written : { ...written, model }
+}
+
+/** Whether a model takes a request and has room to answer it. */
+function fits({ system, messages }: ModelRequest, contextTokens: number = limits.contextTokens): boolean {
+  let tokens = textTokens(system)
+  for (const { content } of messages) for (const part of content) if ('text' in part) tokens += textTokens(part.text)
+  return tokens <= contextTokens * limits.compactAt
+}

@@ -1,0 +1,46 @@
+import { fault, Key, ok, parseSessionName, type Result, refuse, SessionId } from '@holdfast/protocol'
+import type { Catalogue, CatalogueRow } from '../../ports/catalogue.ts'
+
+type Finder = Pick<Catalogue, 'find' | 'entry'>
+
+/** The one session a name stands for, in the trash or not. Nothing is touched for a name of no form. */
+export async function findStored({ find }: Pick<Catalogue, 'find'>, name: string): Promise<Result<SessionId>> {
+  const asked = parseSessionName(name)
+  if (!asked.ok) return asked
+  const found = await find(asked.value)
+  const [id, another] = found
+  if (!id) return refuse(notFound(name))
+  if (another)
+    return refuse(
+      fault('bad_id', `${name} fits ${found.length} sessions or more; write more of it.`, { name, fits: [...found] }),
+    )
+  return ok(id)
+}
+
+/** The one session a name stands for, to be opened. Refused: bad_id, session_not_found, session_trashed. */
+export async function findSession(finder: Finder, name: string): Promise<Result<SessionId>> {
+  const known = SessionId.safeParse(name)
+  // Of a whole id the row says all: one question less on the way to a session.
+  const id = known.success ? ok(known.data) : await findStored(finder, name)
+  if (!id.ok) return id
+  const row = await finder.entry(id.value)
+  return row === null ? refuse(notFound(name)) : outOfTrash(id.value, row)
+}
+
+/** The session an embedding program's key stands for. Refused: bad_id, session_trashed. */
+export async function findByKey(finder: Finder, name: string): Promise<Result<SessionId | null>> {
+  const key = Key.safeParse(name)
+  if (!key.success) return refuse(fault('bad_id', 'A key is 1 to 200 characters without control characters.'))
+  const [id] = await finder.find({ type: 'key', key: key.data })
+  const row = id === undefined ? null : await finder.entry(id)
+  return id === undefined || row === null ? ok(null) : outOfTrash(id, row)
+}
+
+function outOfTrash(id: SessionId, { entry, trashedAt }: CatalogueRow): Result<SessionId> {
+  if (trashedAt === null) return ok(id)
+  const { handle } = entry.meta
+  const message = `Session ${handle} is in the trash. \`holdfast trash restore ${handle}\` takes it out.`
+  return refuse(fault('session_trashed', message, { session: id, handle }))
+}
+
+const notFound = (name: string) => fault('session_not_found', `There is no session ${name}.`, { name })

@@ -1,0 +1,103 @@
+import {
+  clipLine,
+  eventTokens,
+  isMessageEvent,
+  type Line,
+  messageEvents,
+  type Seq,
+  type SessionId,
+  TurnNumber,
+} from '@holdfast/protocol'
+import type { Log } from '../../ports/log.ts'
+import type { TurnEndPlace } from '../../session/input.ts'
+import { type Spans, walkLine } from './walk-line.ts'
+
+type Found = { readonly seq: Seq; readonly turn: number; readonly place: TurnEndPlace }
+
+/**
+ * Where a turn ends on a line: its last end, as a turn that was continued has several. Turns are counted along the line, so
+ * the place is found by halving: a handful of short reads, however long the line. Null when it has not ended there.
+ */
+export async function findTurnEnd(
+  log: Pick<Log, 'read'>,
+  id: SessionId,
+  line: Line,
+  head: Seq,
+  turn: number,
+): Promise<TurnEndPlace | null> {
+  const spans = clipLine(line, 0, head)
+  let best: Found | null = null
+  let low = 0
+  let high = seqsIn(spans)
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const found = await firstEnd(log, id, spans, middle)
+    if (found === null || found.turn > turn) high = middle
+    else {
+      best = found
+      low = placeOf(spans, found.seq) + 1
+    }
+  }
+  return best?.turn === turn ? measured(log, id, spans, best.place) : null
+}
+
+/** Where the last turn that came to its end does so. */
+export async function findLastEnd(log: Pick<Log, 'read'>, id: SessionId, line: Line, head: Seq) {
+  const spans = clipLine(line, 0, head)
+  for await (const end of walkLine(log, id, spans, { types: ['turn.ended'], newestFirst: true, pageSize: 1 })) {
+    const found = foundIn(end)
+    if (found) return measured(log, id, spans, found.place)
+  }
+  return null
+}
+
+/**
+ * How long the line is at its end was written down when the turn ended. Of a line whose beginning was hidden since, what
+ * is left has to be counted: that is no more than what a person chose to keep.
+ */
+async function measured(
+  log: Pick<Log, 'read'>,
+  id: SessionId,
+  spans: Spans,
+  place: TurnEndPlace,
+): Promise<TurnEndPlace> {
+  const [first] = spans
+  const [begin] = first ? await log.read(id, { after: first.from - 1, upTo: first.from, limit: 1 }) : []
+  // A line that is whole begins with its session or its first turn; one that was cut, with the first message it kept.
+  if (!begin || 'lost' in begin || !isMessageEvent(begin.event)) return place
+  const kept = spans.flatMap(({ from, to }) => (from <= place.seq ? [{ from, to: Math.min(to, place.seq) }] : []))
+  let messages = 0
+  let tokens = 0
+  for await (const record of walkLine(log, id, kept, { types: [...messageEvents, 'call.settled'] })) {
+    if ('lost' in record || isMessageEvent(record.event)) messages++
+    if (!('lost' in record)) tokens += eventTokens(record.event)
+  }
+  return { ...place, messages, tokens }
+}
+
+/** The first end of a turn at or after a place of the line. */
+async function firstEnd(log: Pick<Log, 'read'>, id: SessionId, spans: Spans, place: number): Promise<Found | null> {
+  let skip = place
+  for (const { from, to } of spans) {
+    const length = to - from + 1
+    if (skip < length) {
+      const [end] = await log.read(id, { after: from + skip - 1, upTo: to, limit: 1, types: ['turn.ended'] })
+      const found = end && foundIn(end)
+      if (found) return found
+    }
+    skip = Math.max(skip - length, 0)
+  }
+  return null
+}
+
+function foundIn(record: Awaited<ReturnType<Log['read']>>[number]): Found | null {
+  if ('lost' in record || record.event.type !== 'turn.ended') return null
+  const { turn, reason, messages = 0, tokens = 0 } = record.event
+  const { seq } = record
+  return { seq, turn, place: { seq, turns: TurnNumber.parse(turn + 1), messages, tokens, last: { turn, reason } } }
+}
+
+const seqsIn = (spans: Spans): number => spans.reduce((sum, { from, to }) => sum + to - from + 1, 0)
+
+const placeOf = (spans: Spans, seq: Seq): number =>
+  spans.reduce((sum, { from, to }) => sum + Math.max(Math.min(to, seq - 1) - from + 1, 0), 0)

@@ -1,0 +1,83 @@
+import {
+  fault,
+  InvariantViolation,
+  invariant,
+  limits,
+  ok,
+  type Recorded,
+  type Result,
+  refuse,
+  type Seq,
+  type SessionId,
+} from '@holdfast/protocol'
+import type { Catalogue } from '../../ports/catalogue.ts'
+import type { Log, ReadRecord } from '../../ports/log.ts'
+import type { Snapshots } from '../../ports/store.ts'
+import { addToEntry, type EntryFold, newEntry } from '../../session/catalogue-entry.ts'
+import { evolve, foldNumber } from '../../session/evolve.ts'
+import { emptySession, type SessionState } from '../../session/state.ts'
+import { givesUp } from './gives-up.ts'
+
+/** A session's folds: what it decides by, and its row in the catalogue. */
+export type Folded = { readonly state: SessionState; readonly row: EntryFold }
+
+export type LoadedSession = Folded & {
+  /** Where the stored snapshot stood; the next one is due some records later. */
+  readonly snapshotSeq: Seq
+  /** Records that could not be read, and that nobody has given up yet. While there are any, the session is read-only. */
+  readonly lost: readonly Seq[]
+}
+
+export type SessionSource = Pick<Log, 'read'> & Pick<Snapshots, 'loadSnapshot'> & Pick<Catalogue, 'entry'>
+
+/** Folds one record into both. */
+export function fold(folded: Folded | null, id: SessionId, record: Recorded): Folded {
+  const { event, at, seq } = record
+  if (folded === null) {
+    invariant(event.type === 'session.started', `the log of ${id} begins with ${event.type}`)
+    const state = evolve(emptySession(seq - 1), record)
+    return { state, row: newEntry(id, at, event) }
+  }
+  const state = evolve(folded.state, record)
+  return { state, row: addToEntry(folded.row, record, state) }
+}
+
+export const toSnapshot = (folded: Folded) => ({
+  seq: folded.state.seq,
+  fold: foldNumber,
+  body: JSON.stringify(folded),
+})
+
+/** After a loss what follows may not fit: it is folded where it does, so that the rest can be shown. */
+function foldDamaged(folded: Folded | null, id: SessionId, record: ReadRecord): Folded | null {
+  if (folded === null) return null
+  try {
+    if (!('lost' in record)) return fold(folded, id, record)
+  } catch (cause) {
+    if (!(cause instanceof InvariantViolation)) throw cause
+  }
+  return { ...folded, state: { ...folded.state, seq: record.seq } }
+}
+
+/** Brings a session's folds to its head: a snapshot and a short tail, whatever the length of its history. */
+export async function loadSession(source: SessionSource, id: SessionId): Promise<Result<LoadedSession>> {
+  const [known, stored] = await Promise.all([source.entry(id), source.loadSnapshot(id, foldNumber)])
+  if (known === null) return refuse(fault('session_not_found', `There is no session ${id}.`, { session: id }))
+  let folded: Folded | null = stored ? (JSON.parse(stored.body) as Folded) : null // our own JSON of the same fold number
+  let lost: Seq[] = []
+  let after = folded?.state.seq ?? known.base
+  while (after < known.head) {
+    const page = await source.read(id, { after, upTo: known.head, limit: limits.pageRecordsMax })
+    invariant(page.length > 0, `the log of ${id} ends at ${after}, before its head ${known.head}`)
+    for (const record of page) {
+      after = record.seq
+      if ('lost' in record) lost.push(record.seq)
+      folded = lost.length === 0 && !('lost' in record) ? fold(folded, id, record) : foldDamaged(folded, id, record)
+      lost = lost.filter((seq) => !givesUp(record, seq))
+    }
+  }
+  if (folded === null) {
+    return refuse(fault('log_damaged', `The first record of ${id} cannot be read.`, { session: id, lost }))
+  }
+  return ok({ ...folded, snapshotSeq: stored?.seq ?? known.base, lost })
+}

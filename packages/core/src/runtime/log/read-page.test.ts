@@ -1,0 +1,107 @@
+import { type Line, MessageId, type PageRequest } from '@holdfast/protocol'
+import { aSession, askedFor, callOf, type Given, recordsOf, said, settled, stepEnded } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import type { Log, ReadRecord } from '../../ports/log.ts'
+import { readPage } from './read-page.ts'
+
+/** A log of these records, numbered from 1, some of them damaged. */
+function logOf(given: readonly Given[], lost: readonly number[] = []): Pick<Log, 'read' | 'readRefs'> {
+  const records = recordsOf(given).map(
+    (record): ReadRecord => (lost.includes(record.seq) ? { seq: record.seq, lost: true } : record),
+  )
+  return {
+    async read(_, { after, upTo = Number.POSITIVE_INFINITY, limit, newestFirst, types }) {
+      const found = records.filter(
+        (record) =>
+          record.seq > after && record.seq <= upTo && ('lost' in record || !types || types.includes(record.event.type)),
+      )
+      return (newestFirst ? found.toReversed() : found).slice(0, limit)
+    },
+    readRefs: async (_, calls) =>
+      records.filter((record) => !('lost' in record) && 'call' in record.event && calls.includes(record.event.call)),
+  }
+}
+const words = (count: number) => Array.from({ length: count }, (_, index) => said(`word ${index + 1}`))
+const whole: Line = [{ from: 1, to: null }]
+const page = async (given: readonly Given[], request: PageRequest, line = whole, lost: readonly number[] = []) => {
+  const found = await readPage(logOf(given, lost), aSession, line, given.length, request)
+  return {
+    ids: found.messages.map(({ id }) => id),
+    parents: found.messages.map(({ parent }) => parent),
+    before: found.before,
+    after: found.after,
+  }
+}
+const id = (seq: number) => MessageId.parse(seq)
+
+describe('a page of the transcript', () => {
+  it('is the newest, oldest first, and says where to page back from', async () => {
+    expect(await page(words(5), { limit: 2 })).toEqual({ ids: [4, 5], parents: [3, 4], before: 4, after: null })
+  })
+
+  it('that holds the whole line has nothing before it', async () => {
+    expect(await page(words(2), { limit: 2 })).toEqual({ ids: [1, 2], parents: [null, 1], before: null, after: null })
+  })
+
+  it('goes back from a message, and forward again', async () => {
+    expect(await page(words(5), { limit: 2, before: id(4) })).toMatchObject({ ids: [2, 3], before: 2, after: 3 })
+    expect(await page(words(5), { limit: 2, after: id(3) })).toEqual({
+      ids: [4, 5],
+      parents: [3, 4],
+      before: 4,
+      after: null,
+    })
+    expect(await page(words(5), { limit: 2, after: id(1) })).toMatchObject({ ids: [2, 3], before: 2, after: 3 })
+  })
+
+  it('is empty beyond both ends', async () => {
+    expect(await page(words(3), { before: id(1) })).toMatchObject({ ids: [], before: null })
+    expect(await page(words(3), { after: id(3) })).toMatchObject({ ids: [], after: null })
+  })
+
+  it.each([1, 2, 3, 7])('walked either way by pages of %i shows each message once', async (limit) => {
+    const back: number[] = []
+    for (let before: MessageId | undefined; ; ) {
+      const found = await page(words(7), { limit, before })
+      back.unshift(...found.ids)
+      if (found.before === null) break
+      before = id(found.before)
+    }
+    const forward: number[] = []
+    for (let after = id(0); ; ) {
+      const found = await page(words(7), { limit, after })
+      forward.push(...found.ids)
+      if (found.after === null) break
+      after = id(found.after)
+    }
+    expect([back, forward]).toEqual([
+      [1, 2, 3, 4, 5, 6, 7],
+      [1, 2, 3, 4, 5, 6, 7],
+    ])
+  })
+
+  it('stays on its line: parents skip what lies off it', async () => {
+    const line: Line = [
+      { from: 1, to: 2 },
+      { from: 6, to: null },
+    ]
+    expect(await page(words(7), {}, line)).toMatchObject({ ids: [1, 2, 6, 7], parents: [null, 1, 2, 6] })
+    expect(await page(words(7), { limit: 2 }, line)).toMatchObject({ ids: [6, 7], parents: [2, 6], before: 6 })
+  })
+
+  it('knows what its calls came to, though that was recorded long after the page', async () => {
+    const given = [said('go'), callOf('shell'), stepEnded, askedFor(2), ...words(6), settled(2, 'at last')]
+    const { messages } = await readPage(logOf(given), aSession, whole, given.length, { after: id(0), limit: 2 })
+    expect(messages[1]).toMatchObject({ kind: 'tool_call', call: { status: 'complete', result: { text: 'at last' } } })
+  })
+
+  it('is filled though records that make no message lie between', async () => {
+    const noise = Array.from({ length: 30 }, () => askedFor(1))
+    expect(await page([said('a'), ...noise, said('b')], { limit: 2 })).toMatchObject({ ids: [1, 32] })
+  })
+
+  it('shows a damaged record in its place, as what it is', async () => {
+    expect(await page(words(5), { limit: 2 }, whole, [4])).toMatchObject({ ids: [4, 5], parents: [3, 4] })
+    expect(await page(words(5), { limit: 2, after: id(2) }, whole, [3])).toMatchObject({ ids: [3, 4] })
+  })
+})

@@ -1,0 +1,82 @@
+import { clipLine, isOnLine, limits, type Recorded, type Seq, type SessionId } from '@holdfast/protocol'
+import { toWindow, type Window, windowEvents } from '../../context/window.ts'
+import type { Log, ReadRecord } from '../../ports/log.ts'
+import type { WindowPlace } from '../../ports/requests.ts'
+import { givesUp } from './gives-up.ts'
+import { type Spans, walkLine } from './walk-line.ts'
+
+/**
+ * Thrown when a record the model must see cannot be read: better no answer than one to another question. Where a person
+ * has accepted the loss, the model is told the rest.
+ */
+export class WindowDamaged extends Error {
+  override readonly name = 'WindowDamaged'
+  readonly seq: Seq
+
+  constructor(seq: Seq) {
+    super(`record ${seq} cannot be read`)
+    this.seq = seq
+  }
+}
+
+/**
+ * Reads what the model is to see of the line: from the last checkpoint on, and nothing before it but the checkpoint itself,
+ * what is pinned, and the prompt of the running turn.
+ */
+export async function readWindow(
+  log: Pick<Log, 'read' | 'readRefs'>,
+  id: SessionId,
+  { line, seq, checkpoint, pins }: Omit<WindowPlace, 'session'>,
+): Promise<Window> {
+  const written = checkpoint === null ? null : await readOne(log, id, checkpoint)
+  const { summary, keepFrom, prompt } =
+    written?.event.type === 'checkpoint.written' ? written.event : { summary: null, keepFrom: 0 }
+  const from = Math.max(keepFrom, line[0]?.from ?? 0)
+  const older = pins.flatMap(({ message }) => (message < from && isOnLine(line, message) ? [message] : []))
+  const [records, asked, ...pinned] = await Promise.all([
+    readLine(log, id, clipLine(line, keepFrom, seq)),
+    prompt === undefined ? null : readOne(log, id, prompt),
+    ...older.map((message) => readOne(log, id, message)),
+  ])
+  const kept = pinned.filter((record) => record !== null)
+  // A call settles on its line, so its outcome has been read with it: only one that was cut off from it is looked up.
+  const known = new Set<number>(records.flatMap(({ event }) => (event.type === 'call.settled' ? [event.call] : [])))
+  const calls = [...records, ...kept].flatMap(({ seq: call, event }) =>
+    event.type === 'call.requested' && !known.has(call) ? [call] : [],
+  )
+  const others = calls.length === 0 ? [] : await readable(log, id, await log.readRefs(id, calls))
+  return toWindow({ summary, from, records, settled: [...records, ...others], pinned: kept, prompt: asked })
+}
+
+async function readLine(log: Pick<Log, 'read'>, id: SessionId, spans: Spans): Promise<Recorded[]> {
+  const records: ReadRecord[] = []
+  for await (const record of walkLine(log, id, spans, { types: [...windowEvents, 'call.settled'] })) {
+    records.push(record)
+  }
+  return readable(log, id, records)
+}
+
+async function readOne(log: Pick<Log, 'read'>, id: SessionId, seq: number): Promise<Recorded | null> {
+  const [record] = await readable(log, id, await log.read(id, { after: seq - 1, upTo: seq, limit: 1 }))
+  return record ?? null
+}
+
+/** These records without those that were given up. */
+async function readable(log: Pick<Log, 'read'>, id: SessionId, records: readonly ReadRecord[]): Promise<Recorded[]> {
+  const lost = records.filter((record) => 'lost' in record)
+  const repairs = lost.length === 0 ? [] : await readRepairs(log, id)
+  const damaged = lost.find(({ seq }) => !repairs.some((repair) => givesUp(repair, seq)))
+  if (damaged) throw new WindowDamaged(damaged.seq)
+  return records.filter((record): record is Recorded => !('lost' in record))
+}
+
+async function readRepairs(log: Pick<Log, 'read'>, id: SessionId): Promise<readonly ReadRecord[]> {
+  const repairs: ReadRecord[] = []
+  for (let after = 0; ; ) {
+    const page = await log.read(id, { after, limit: limits.pageRecordsMax, types: ['log.repaired'] })
+    repairs.push(...page)
+    const last = page.at(-1)
+    if (last === undefined || page.length < limits.pageRecordsMax) return repairs
+    after = last.seq
+  }
+}

@@ -1,0 +1,108 @@
+import { orThrow } from '@holdfast/protocol'
+import { createGate, fail, type HouseOptions, isRecord, overload, say, scriptedUsage, waitAt } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { stillness } from '../../testing/let-waits-pass.ts'
+import { openMemoryHouse } from '../../testing/memory-house.ts'
+import { talkTo } from '../../testing/talk.ts'
+
+type Script = NonNullable<HouseOptions['script']>
+
+/** Answers turns at once, and a title as told. */
+const naming =
+  (title: ReturnType<Extract<Script, (...args: never) => unknown>>): Script =>
+  (request, index) =>
+    request.purpose === 'summary' ? title : [say(`answer ${index}`)]
+
+async function open(options: Partial<HouseOptions>) {
+  const house = await openMemoryHouse({ titleModel: 'sim/model', ...options })
+  const titled = async () => orThrow(await house.handle.snapshot()).meta.title
+  const asked = () => house.model.requests.filter(({ purpose }) => purpose === 'summary')
+  return { house, talk: talkTo(house.handle), titled, asked }
+}
+
+describe('a session nobody named', () => {
+  it('is named by a model when its first turn is over, once', async () => {
+    const { house, talk, titled, asked } = await open({ script: naming([say('"The harbour."\nIndeed.')]) })
+    const named = house.frame(isRecord('settings.changed'))
+    await talk.ask('tell me of the harbour')
+    expect(await named).toMatchObject({
+      record: {
+        event: { type: 'settings.changed', title: 'The harbour', named: { model: 'sim/model', usage: scriptedUsage } },
+      },
+    })
+    await talk.ask('and the sea?')
+    expect(await titled()).toBe('The harbour')
+    expect(asked()).toHaveLength(1)
+    expect(JSON.stringify(asked()[0])).toContain('tell me of the harbour')
+    expect(orThrow(await house.handle.snapshot()).meta.usage.input).toBe(scriptedUsage.input * 3)
+  })
+
+  it('goes by its first line until then, and for good where the model fails or says nothing', async () => {
+    for (const answer of [[fail()], [say(' ')]]) {
+      const { talk, titled, asked, house } = await open({ script: naming(answer) })
+      await talk.ask('tell me of the harbour')
+      await talk.ask('and the sea?')
+      await house.roster.close()
+      expect(asked()).toHaveLength(1)
+      expect(await titled()).toBe('tell me of the harbour')
+    }
+  })
+
+  it('is named after a while by a model that could not at first, and nobody is told of it', async () => {
+    let tries = 0
+    const { house, talk, titled } = await open({
+      script: ({ purpose }) => {
+        if (purpose !== 'summary') return [say('answer')]
+        return ++tries < 3 ? [overload(6000)] : [say('The harbour')]
+      },
+    })
+    const named = house.frame(isRecord('settings.changed'))
+    await talk.ask('tell me of the harbour')
+    for (const wait of [6000, 6000]) {
+      while (tries === 0 || house.clock.nextMs() !== wait) await stillness()
+      house.clock.advance(wait)
+    }
+    await named
+    expect(await titled()).toBe('The harbour')
+    expect(await house.events()).not.toContain('note.added')
+  })
+
+  it('is called what a person calls it, before and after', async () => {
+    const gate = createGate()
+    const { house, talk, titled } = await open({ script: naming([waitAt(gate), say('The harbour')]) })
+    await talk.ask('tell me')
+    await talk.tell({ type: 'rename', title: 'Mine' })
+    gate.open()
+    await talk.ask('and?')
+    await house.roster.close()
+    expect(await titled()).toBe('Mine')
+
+    const other = await open({ script: naming([say('The harbour')]) })
+    const named = other.house.frame(isRecord('settings.changed'))
+    await other.talk.ask('tell me')
+    await named
+    await other.talk.tell({ type: 'rename', title: 'Mine after all' })
+    await other.talk.ask('and?')
+    expect(await other.titled()).toBe('Mine after all')
+    expect(other.asked()).toHaveLength(1)
+  })
+})
+
+describe('no model is asked for a title', () => {
+  it('of a session that a person named, or where no such model is set', async () => {
+    for (const options of [{ start: { title: 'Mine' } }, { titleModel: undefined }] as Partial<HouseOptions>[]) {
+      const { talk, asked, house } = await open({ ...options, script: naming([say('The harbour')]) })
+      await talk.ask('tell me')
+      await talk.ask('and?')
+      await house.roster.close()
+      expect(asked()).toEqual([])
+    }
+  })
+
+  it('when its process ends: what is being asked is given up', async () => {
+    const { house, talk, titled } = await open({ script: naming([waitAt(createGate()), say('The harbour')]) })
+    await talk.ask('tell me of the harbour')
+    await house.roster.close()
+    expect(await titled()).toBe('tell me of the harbour')
+  })
+})

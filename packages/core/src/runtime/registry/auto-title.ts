@@ -1,0 +1,51 @@
+import type { ModelName, SessionId } from '@holdfast/protocol'
+import { cleanTitle, titleRequest } from '../../context/title-request.ts'
+import { askObserved } from '../effects/ask-observed.ts'
+import { readWindow } from '../log/read-window.ts'
+import type { NodeParts } from '../node-parts.ts'
+import type { SessionRunner } from '../runner/session-runner.ts'
+
+/** Has a model name sessions that nobody named. Once each, when the first turn is over; a failure changes nothing. */
+export interface Titling {
+  look(runner: SessionRunner): void
+  /** Ends what is being asked, and waits until it has ended. */
+  close(): Promise<void>
+}
+
+export function createTitling(parts: NodeParts, model: ModelName | undefined): Titling {
+  if (model === undefined) return { look: () => undefined, close: async () => undefined }
+  /** The sessions whose first turn was seen running here: a session that comes from disk is named, or will stay as it is. */
+  const beginning = new Set<SessionId>()
+  const asking = new Set<Promise<void>>()
+  const closing = new AbortController()
+
+  async function ask(runner: SessionRunner, asked: ModelName): Promise<void> {
+    const readiness = parts.models.find(asked)
+    if (readiness.type !== 'ready') return
+    const window = await readWindow(parts.store, runner.id, runner.folded().state)
+    const options = { clock: parts.clock, signal: closing.signal, seed: `${runner.id}:title` }
+    const written = await askObserved(parts, runner.id, readiness.provider, titleRequest(asked, window), options)
+    if ('failed' in written) return
+    const title = cleanTitle(written.text)
+    if (title !== '') await runner.tell({ type: 'title.written', title, model: asked, usage: written.usage })
+  }
+
+  return {
+    look(runner) {
+      const { turn, settings } = runner.folded().state
+      if (turn.phase !== 'idle') {
+        if (turn.number === 0) beginning.add(runner.id)
+        return
+      }
+      if (!beginning.delete(runner.id) || turn.last?.number !== 0 || settings.title !== undefined) return
+      const asked: Promise<void> = ask(runner, model)
+        .catch((cause: unknown) => parts.onProblem({ where: `naming ${runner.id}`, cause }))
+        .finally(() => asking.delete(asked))
+      asking.add(asked)
+    },
+    async close() {
+      closing.abort()
+      await Promise.all(asking)
+    },
+  }
+}

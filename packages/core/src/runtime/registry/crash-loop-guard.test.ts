@@ -1,0 +1,25 @@
+import { aSession, createVirtualClock } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { createRestarts } from './crash-loop-guard.ts'
+
+describe('a session that breaks', () => {
+  it('is brought up again three times within a minute, and then left with its first cause', () => {
+    const restarts = createRestarts(createVirtualClock())
+    expect(['first', 'second', 'third'].map((cause) => restarts.note(aSession, cause))).toEqual([true, true, true])
+    expect(restarts.refusal(aSession)).toBeNull()
+    expect(restarts.note(aSession, 'fourth')).toBe(false)
+    expect(restarts.refusal(aSession)).toMatchObject({
+      code: 'session_stopped',
+      details: { reason: 'restart_exhausted', cause: 'first' },
+    })
+  })
+
+  it('is forgiven when it has been quiet for a minute', async () => {
+    const clock = createVirtualClock()
+    const restarts = createRestarts(clock)
+    for (const cause of ['a', 'b', 'c', 'd']) restarts.note(aSession, cause)
+    await clock.advance(60_000)
+    expect(restarts.refusal(aSession)).toBeNull()
+    expect(restarts.note(aSession, 'again')).toBe(true)
+  })
+})

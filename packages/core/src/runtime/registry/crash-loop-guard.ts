@@ -1,0 +1,41 @@
+import { type Fault, fault, type SessionId } from '@holdfast/protocol'
+import type { Clock } from '../../ports/clock.ts'
+
+const restartsMax = 3
+const withinMs = 60_000
+
+type Broken = { readonly atMs: number[]; readonly cause: string }
+
+/** Counts how often a session broke through a bug of ours, so that one that breaks again and again is left alone. */
+export interface Restarts {
+  /** Notes that it broke; says whether it may be brought up again. */
+  note(id: SessionId, cause: string): boolean
+  /** Why the session is not brought up any more, with what went wrong first; null when it may be. */
+  refusal(id: SessionId): Fault | null
+}
+
+export function createRestarts(clock: Clock): Restarts {
+  const broken = new Map<SessionId, Broken>()
+  const recent = (id: SessionId): Broken | null => {
+    const one = broken.get(id)
+    const atMs = one?.atMs.filter((at) => clock.now() - at < withinMs) ?? []
+    if (!one || atMs.length === 0) {
+      broken.delete(id)
+      return null
+    }
+    return { ...one, atMs }
+  }
+  return {
+    note(id, cause) {
+      const before = recent(id)
+      broken.set(id, { atMs: [...(before?.atMs ?? []), clock.now()], cause: before?.cause ?? cause })
+      return this.refusal(id) === null
+    },
+    refusal(id) {
+      const one = recent(id)
+      if (!one || one.atMs.length <= restartsMax) return null
+      const message = `Session ${id} broke ${one.atMs.length} times within a minute and was stopped. First: ${one.cause}`
+      return fault('session_stopped', message, { reason: 'restart_exhausted', cause: one.cause })
+    },
+  }
+}

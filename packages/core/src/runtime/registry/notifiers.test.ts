@@ -1,0 +1,77 @@
+import { TurnNumber } from '@holdfast/protocol'
+import { aSession, aTool, call, createGate, isRecord, say, waitAt } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import type { Problem } from '../../ports/problem.ts'
+import { emptySession } from '../../session/state.ts'
+import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
+import { createNotifying, type Notification } from './notifiers.ts'
+
+describe('a notifier', () => {
+  it('is called for each question and each rest, once', async () => {
+    const house = await openMemoryHouse({
+      tools: [aTool('touch', async () => ({ type: 'ok', output: { text: 'touched' } }))],
+      script: [[call('touch', {})], [say('Done.')]],
+    })
+    const heard: Notification[] = []
+    house.roster.notify(aSession, (notification) => void heard.push(notification))
+    await house.send('a', { type: 'sendPrompt', content: 'go' })
+    await house.frame(isRecord('approval.asked'))
+    await house.send('b', { type: 'setToolTrust', tool: 'other', scope: 'session' })
+    await house.send('c', { type: 'respondToApproval', decision: 'approve' })
+    await house.frame(isRecord('turn.ended'))
+    await house.send('d', { type: 'enterPlan' })
+    expect(heard).toMatchObject([
+      { type: 'approval.asked', session: aSession, approval: { tool: 'touch' } },
+      { type: 'turn.ended', session: aSession, reason: 'done' },
+    ])
+  })
+
+  it('that comes in the middle of a turn hears of a question that waits, and of the end', async () => {
+    const house = await openMemoryHouse({
+      tools: [aTool('touch', async () => ({ type: 'ok', output: { text: 'touched' } }))],
+      script: [[call('touch', {})]],
+    })
+    await house.send('a', { type: 'sendPrompt', content: 'go' })
+    await house.frame(isRecord('approval.asked'))
+    const heard: string[] = []
+    house.roster.notify(aSession, ({ type }) => void heard.push(type))
+    await house.send('b', { type: 'abort' })
+    expect(heard).toEqual(['approval.asked', 'turn.ended'])
+  })
+
+  it('hears that a turn ended because its session broke', async () => {
+    const gate = createGate()
+    const store = createMemoryStore()
+    let breaks = false
+    const house = await openMemoryHouse({
+      store: { ...store, append: (one) => (breaks ? Promise.reject(new Error('a bug')) : store.append(one)) },
+      script: [[waitAt(gate)]],
+    })
+    const ended = Promise.withResolvers<string>()
+    house.roster.notify(aSession, (told) => told.type === 'turn.ended' && ended.resolve(told.reason))
+    await house.send('a', { type: 'sendPrompt', content: 'go' })
+    await gate.reached
+    breaks = true
+    await house.send('b', { type: 'enterPlan' })
+    breaks = false
+    await house.roster.wake(aSession)
+    expect(await ended.promise).toBe('interrupted')
+  })
+
+  it('that throws harms nobody, and is told of', () => {
+    const problems: Problem[] = []
+    const notifying = createNotifying((problem) => void problems.push(problem))
+    const broken = () => {
+      throw new Error('the bell is broken')
+    }
+    notifying.set(aSession, broken, null)
+    const state = emptySession()
+    const first = TurnNumber.parse(0)
+    notifying.look(aSession, {
+      ...state,
+      turn: { phase: 'preparing', isAnswered: false, attempt: 1, number: first, steps: 0, fallback: null },
+    })
+    notifying.look(aSession, { ...state, turn: { phase: 'idle', last: { number: first, reason: 'done' } } })
+    expect(problems).toMatchObject([{ where: `the notifier of ${aSession}`, cause: { message: 'the bell is broken' } }])
+  })
+})

@@ -1,0 +1,40 @@
+import { SessionId, type SessionNews } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { createNews } from './session-feed.ts'
+
+const stopped = (place: number): SessionNews => ({
+  type: 'session.stopped',
+  session: SessionId.parse(`ses_0${String(place).padStart(25, '0')}`),
+  reason: 'stopped',
+})
+
+describe('the news of all sessions', () => {
+  it('reach everyone who follows, in order', async () => {
+    const news = createNews()
+    const [first, second] = [news.follow(), news.follow()].map((followed) => followed[Symbol.asyncIterator]())
+    const heard = [first?.next(), second?.next()]
+    news.tell(stopped(1))
+    news.tell(stopped(2))
+    expect((await heard[0])?.value).toEqual(stopped(1))
+    expect((await heard[1])?.value).toEqual(stopped(1))
+    expect((await first?.next())?.value).toEqual(stopped(2))
+  })
+
+  it('end when the follower leaves', async () => {
+    const leaving = new AbortController()
+    const followed = createNews().follow(leaving.signal)[Symbol.asyncIterator]()
+    const next = followed.next()
+    leaving.abort()
+    expect(await next).toEqual({ done: true, value: undefined })
+  })
+
+  it('keep of a session that changes faster than anyone reads only the newest', async () => {
+    const news = createNews()
+    const followed = news.follow()[Symbol.asyncIterator]()
+    const first = followed.next()
+    for (let index = 0; index < 1000; index++) news.tell(stopped(7))
+    news.tell(stopped(8))
+    expect((await first).value).toEqual(stopped(7))
+    expect((await followed.next()).value).toEqual(stopped(8))
+  })
+})

@@ -1,0 +1,213 @@
+import {
+  fault,
+  limits,
+  type Meta,
+  ok,
+  type Result,
+  refuse,
+  type SessionId,
+  type StartOptions,
+} from '@holdfast/protocol'
+import type { Lease, NodeRow } from '../../ports/lease.ts'
+import { createBackground } from '../background-tasks.ts'
+import { logDamaged } from '../effects/window-damage.ts'
+import { type LoadedSession, loadSession } from '../log/load-session.ts'
+import type { NodeParts } from '../node-parts.ts'
+import { openRunner, type SessionRunner } from '../runner/session-runner.ts'
+import { createStorageWatch } from '../storage-health.ts'
+import { createTitling } from './auto-title.ts'
+import { claimSession } from './claim-session.ts'
+import { createRestarts } from './crash-loop-guard.ts'
+import { forkSession } from './fork-session.ts'
+import { createUnloader } from './idle-unloader.ts'
+import { createTurnstiles } from './keyed-mutex.ts'
+import { createNotifying, type Notifier } from './notifiers.ts'
+import { createNews, type News } from './session-feed.ts'
+import { settleCrashed } from './settle-crashed.ts'
+import { startSession } from './start-session.ts'
+
+/** The sessions that are awake in this process, and the right to wake others. */
+export interface Roster {
+  readonly parts: NodeParts
+  /** What becomes of the sessions of this process. */
+  readonly news: News
+  start(options: StartOptions): Promise<Result<SessionRunner>>
+  /** Calls `notifier`, as long as this process lives, when the session asks something or comes to rest. */
+  notify(id: SessionId, notifier: Notifier): void
+  /**
+   * The session, awake. What the caller has begun to load of it is taken if nothing was appended since. Refused:
+   * session_not_found, session_locked, log_damaged.
+   */
+  wake(id: SessionId, loading?: Promise<Result<LoadedSession>>): Promise<Result<SessionRunner>>
+  /** The session if it is awake here, without waking it. */
+  awake(id: SessionId): SessionRunner | null
+  all(): readonly SessionRunner[]
+  /** The metadata with how many are attached, which is not on record. */
+  attended(meta: Meta): Meta
+  /** Takes the session out of memory and gives it up: what ran is interrupted, and anyone may wake it again. */
+  unload(id: SessionId): Promise<void>
+  /** Does something with a session while nobody wakes it: who would, waits until `work` is done. */
+  alone<Value>(id: SessionId, work: () => Promise<Value>): Promise<Value>
+  /** Settles what dead nodes left open, removes what nobody spoke in, and returns the dead. A starting node does this once. */
+  settleCrashed(): Promise<readonly NodeRow[]>
+  close(): Promise<void>
+}
+
+type Held = { readonly runner: SessionRunner; readonly lease: Lease }
+
+export function createRoster(parts: NodeParts): Roster {
+  const { store, node, clock, idleUnloadMs = limits.idleUnloadMs } = parts
+  const held = new Map<SessionId, Held>()
+  parts.models.onChanged(() => {
+    for (const { runner } of held.values()) runner.hub.tellModel()
+  })
+  const waking = new Map<SessionId, Promise<Result<SessionRunner>>>()
+  const leaving = new Map<SessionId, Promise<void>>()
+  const takeTurns = createTurnstiles<SessionId>()
+  const inBackground = createBackground(parts.onProblem)
+  const storageWatch = createStorageWatch({ store, clock, inBackground })
+  const unloader = createUnloader(clock, idleUnloadMs, (id) => inBackground(`unloading ${id}`, unload(id, 'stopped')))
+  const news = createNews()
+  const notifying = createNotifying(parts.onProblem)
+  const titling = createTitling(parts, parts.titleModel)
+  const restarts = createRestarts(clock)
+  let isClosing = false
+
+  async function open(id: SessionId, loading = loadSession(store, id)): Promise<Result<SessionRunner>> {
+    const [claimed, early] = await Promise.all([claimSession(parts, id), loading.catch(() => null)])
+    if (!claimed.ok) return claimed
+    const { lease, takenFrom } = claimed.value
+    const runner = await runnerFor(id, lease, early)
+    if (!runner.ok) {
+      // What refused the session may refuse this too; as its owner we may claim it again.
+      await store
+        .release(id, node.id, lease.epoch)
+        .catch((cause) => parts.onProblem({ where: `releasing ${id}`, cause }))
+      return runner
+    }
+    held.set(id, { runner: runner.value, lease })
+    if (takenFrom !== null) {
+      const cause = `The process ${takenFrom} died.`
+      news.tell({ type: 'session.stopped', session: id, reason: 'crashed', cause })
+    }
+    news.tell({ type: 'session.started', session: attended(runner.value.folded().row.entry.meta) })
+    look(runner.value)
+    return runner
+  }
+
+  function look(runner: SessionRunner): void {
+    unloader.look(runner)
+    notifying.look(runner.id, runner.folded().state)
+    titling.look(runner)
+  }
+
+  const attended = (meta: Meta): Meta => ({ ...meta, attachments: held.get(meta.id)?.runner.hub.attached ?? 0 })
+
+  async function runnerFor(
+    id: SessionId,
+    { epoch, head }: Lease,
+    early: Result<LoadedSession> | null,
+  ): Promise<Result<SessionRunner>> {
+    // What was read beside the claim counts when it ends where the claim found the log: a record never changes.
+    const loaded = early?.ok && early.value.state.seq === head ? early : await loadSession(store, id)
+    if (!loaded.ok) return loaded
+    const { lost } = loaded.value
+    if (lost.length > 0) return refuse(logDamaged(id, lost))
+    return openRunner({
+      id,
+      epoch,
+      parts,
+      loaded: loaded.value,
+      storageWatch,
+      fork: (from, forked) => forkSession(parts, id, from, forked),
+      touched: () => {
+        const one = held.get(id)
+        if (!one) return
+        look(one.runner)
+        news.tell({ type: 'session.changed', session: attended(one.runner.folded().row.entry.meta) })
+      },
+      abandoned: ({ code, message }) => {
+        forget(id)
+        if (code === 'internal') restart(id, message)
+        // The log moved and no one else owns it: an append we took for refused had got there. Take it up where it stands.
+        if (code === 'log_moved' && !isClosing) inBackground(`waking ${id} again`, wake(id))
+      },
+    })
+  }
+
+  /** The crash of one session is its own: it is brought up again from its log, unless it does nothing but crash. */
+  function restart(id: SessionId, cause: string): void {
+    const mayRestart = restarts.note(id, cause) && !isClosing
+    news.tell({ type: 'session.stopped', session: id, reason: mayRestart ? 'crashed' : 'restart_exhausted', cause })
+    if (mayRestart) inBackground(`waking ${id} again`, wake(id))
+  }
+
+  function forget(id: SessionId): void {
+    unloader.forget(id)
+    held.delete(id)
+  }
+
+  async function unload(id: SessionId, reason: 'stopped' | 'closing'): Promise<void> {
+    const one = held.get(id)
+    if (!one) return leaving.get(id)
+    forget(id)
+    const left = letGo(id, one, reason)
+    leaving.set(id, left)
+    return left.finally(() => leaving.get(id) === left && leaving.delete(id))
+  }
+
+  async function letGo(id: SessionId, one: Held, reason: 'stopped' | 'closing'): Promise<void> {
+    await one.runner.stop(reason)
+    news.tell({ type: 'session.stopped', session: id, reason })
+    await store.release(id, node.id, one.lease.epoch)
+    if (!one.runner.folded().row.entry.spoken) await store.removeUnspoken([])
+  }
+
+  async function wake(id: SessionId, loading?: Promise<Result<LoadedSession>>): Promise<Result<SessionRunner>> {
+    for (let busy = takeTurns.free(id); busy; busy = takeTurns.free(id)) await busy
+    if (isClosing) return refuse(fault('session_stopped', 'This process is closing.'))
+    const known = held.get(id)
+    if (known) return ok(known.runner)
+    const exhausted = restarts.refusal(id)
+    if (exhausted) return refuse(exhausted)
+    const pending = waking.get(id) ?? open(id, loading).finally(() => waking.delete(id))
+    waking.set(id, pending)
+    return pending
+  }
+
+  const roster: Roster = {
+    parts,
+    news,
+    wake,
+    attended,
+    notify: (id, notifier) => notifying.set(id, notifier, held.get(id)?.runner.folded().state ?? null),
+    async start(options) {
+      const started = await startSession(parts, options)
+      return started.ok ? wake(started.value) : started
+    },
+    awake: (id) => held.get(id)?.runner ?? null,
+    all: () => [...held.values()].map(({ runner }) => runner),
+    unload: (id) => unload(id, 'stopped'),
+    alone: (id, work) =>
+      takeTurns.take(id, async () => {
+        await waking.get(id)
+        await leaving.get(id)?.catch(() => undefined) // who let it go hears of it
+        return work()
+      }),
+    settleCrashed: () => settleCrashed(parts, roster),
+
+    async close() {
+      isClosing = true
+      await Promise.allSettled(waking.values()) // whoever woke them hears how it went
+      // One that cannot be given up must not keep the others: its lease falls to whoever finds this node gone.
+      const leave = (id: SessionId) =>
+        unload(id, 'closing').catch((cause) => parts.onProblem({ where: `unloading ${id}`, cause }))
+      await Promise.all([...held.keys()].map(leave))
+      await Promise.allSettled(leaving.values())
+      await titling.close()
+      await store.removeUnspoken([node.id])
+      await store.removeNode(node.id)
+    },
+  }
+  return roster
+}

@@ -1,0 +1,99 @@
+import {
+  didYouMean,
+  type Event,
+  explainIssue,
+  fault,
+  type Handle,
+  Key,
+  type Result,
+  refuse,
+  type SessionId,
+  type Settings,
+  StartOptions,
+} from '@holdfast/protocol'
+import { withLengths } from '../../session/decide/length.ts'
+import { seed } from '../../session/decide/seed.ts'
+import { emptySession } from '../../session/state.ts'
+import type { NodeParts } from '../node-parts.ts'
+import { createSession } from './create-session.ts'
+
+/** Writes a session's first records, owned by this node. Refused: bad_request, bad_id, bad_workdir, key_taken, and session_not_found for its parent. */
+export async function startSession(parts: NodeParts, given: StartOptions): Promise<Result<SessionId>> {
+  if (given.key !== undefined && !Key.safeParse(given.key).success) return refuse(badKey)
+  const options = StartOptions.safeParse(given)
+  if (!options.success) return refuse(fault('bad_request', `Cannot start a session: ${explainIssue(options.error)}.`))
+  const workdir = await parts.resolveWorkdir(options.data.workdir)
+  if (!workdir.ok) return workdir
+  const known = parts.tools.all.map(({ schema }) => schema.name)
+  const stranger = options.data.tools?.find((name) => !known.includes(name))
+  if (stranger !== undefined) {
+    return refuse(
+      fault('bad_request', `There is no tool ${stranger}.${didYouMean(stranger, known)}`, { tool: stranger, known }),
+    )
+  }
+  const { parent } = options.data
+  if (parent !== undefined && (await parts.store.entry(parent)) === null) {
+    return refuse(fault('session_not_found', `There is no session ${parent} to be the parent.`, { session: parent }))
+  }
+  const seeded = seed({ seq: 1, turns: 0 }, options.data.messages ?? [])
+  if (!seeded.ok) return seeded
+  const { data } = options
+  return createSession(parts, {
+    ...{ session: parts.newSessionId(), parent: null, base: 0 },
+    events(handle) {
+      const started = startedEvent(data, workdir.value, handle, parts.models.defaultModel())
+      return withLengths(emptySession(), [started, ...seeded.value])
+    },
+  })
+}
+
+const badKey = fault('bad_id', 'A key is 1 to 200 characters without control characters.')
+
+function startedEvent(
+  options: ReturnType<typeof StartOptions.parse>,
+  workdir: string,
+  handle: Handle,
+  defaultModel: Settings['model'],
+): Event {
+  const {
+    model = defaultModel,
+    thinkingLevel = 'off',
+    mode = 'exec',
+    title,
+    key,
+    tools,
+    instructions,
+    budgets = {},
+    approvals,
+    permissions,
+    approvalTimeoutMs,
+    readOnly,
+    persist,
+    providerOptions,
+    background,
+    parent,
+  } = options
+  return {
+    type: 'session.started',
+    handle,
+    ...(key !== undefined && { key }),
+    workdir,
+    settings: {
+      model,
+      thinkingLevel,
+      mode,
+      ...(title !== undefined && { title }),
+      budgets,
+      ...(approvals !== undefined && { approvals }),
+      ...(permissions !== undefined && { permissions }),
+      ...(approvalTimeoutMs !== undefined && { approvalTimeoutMs }),
+    },
+    ...(readOnly && { readOnly }),
+    ...(persist === false && { persist }),
+    ...(tools !== undefined && { tools }),
+    ...(instructions !== undefined && { instructions }),
+    ...(providerOptions !== undefined && { providerOptions }),
+    ...(background && { background }),
+    ...(parent !== undefined && { parent }),
+  }
+}

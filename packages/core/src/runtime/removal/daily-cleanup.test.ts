@@ -1,0 +1,166 @@
+import { orThrow, type Removal } from '@holdfast/protocol'
+import { aSession, say } from '@holdfast/testkit'
+import { createMemoryBlobs } from 'holdfast/store'
+import { describe, expect, it } from 'vitest'
+import type { Swept } from '../../ports/blobs.ts'
+import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
+import { talkTo } from '../../testing/talk.ts'
+import { createLocalSessions } from '../api/local-sessions.ts'
+import { startHousekeeping } from './daily-cleanup.ts'
+
+const dayMs = 24 * 3_600_000
+
+/** A house with blobs that tell when they are swept, one session in its trash. */
+async function openTrashed() {
+  const sweeps: number[] = []
+  const blobs = createMemoryBlobs()
+  const house = await openMemoryHouse({
+    script: () => [say('Hi.')],
+    blobs: {
+      ...blobs,
+      async sweep(isUsed, options): Promise<Swept> {
+        sweeps.push(options.now)
+        return blobs.sweep(isUsed, options)
+      },
+    },
+  })
+  await talkTo(house.handle).ask('Hello')
+  const sessions = createLocalSessions(house.roster)
+  orThrow(await sessions.delete(aSession))
+  return { ...house, sessions, sweeps, startedMs: house.clock.now() }
+}
+
+describe('keeping house', () => {
+  it('removes at the start what lay in the trash for 30 days, and nothing that lay there for less', async () => {
+    const { roster, store, clock } = await openTrashed()
+    clock.advance(30 * dayMs)
+    await startHousekeeping(roster).close()
+    expect(await store.entry(aSession)).not.toBeNull()
+    clock.advance(1)
+    const housekeeping = startHousekeeping(roster)
+    await untilGone(store)
+    await housekeeping.close()
+  })
+
+  it('comes back every day', async () => {
+    const { roster, store, clock } = await openTrashed()
+    const housekeeping = startHousekeeping(roster)
+    for (let day = 0; day < 31; day++) clock.advance(dayMs)
+    await untilGone(store)
+    await housekeeping.close()
+    expect(clock.nextMs()).toBeNull()
+  })
+
+  it('sweeps blobs after a while and then daily, so that a short process never does', async () => {
+    const { roster, clock, sweeps, startedMs } = await openTrashed()
+    const housekeeping = startHousekeeping(roster)
+    clock.advance(9 * 60_000)
+    expect(sweeps).toEqual([])
+    clock.advance(60_000)
+    await swept(sweeps, 1)
+    clock.advance(dayMs)
+    await swept(sweeps, 2)
+    await housekeeping.close()
+    expect(sweeps[0]).toBe(startedMs + 10 * 60_000)
+  })
+
+  it('prunes only where it was told to, and says so', async () => {
+    const house = await openMemoryHouse({ script: () => [say('Hi.')] })
+    await talkTo(house.handle).ask('Hello')
+    house.clock.advance(91 * dayMs)
+    const sessions = createLocalSessions(house.roster)
+    await startHousekeeping(house.roster).close()
+    expect(orThrow(await sessions.list()).sessions).toHaveLength(1)
+
+    const told = Promise.withResolvers<Removal>()
+    const housekeeping = startHousekeeping(house.roster, { days: 90, onPruned: told.resolve })
+    expect(await told.promise).toMatchObject({ count: 1, gone: [{ id: aSession }] })
+    await housekeeping.close()
+    expect(orThrow(await sessions.list({ trashed: true })).sessions).toHaveLength(1)
+  })
+
+  it('reads once for a sweep what is in use, however often it is asked', async () => {
+    const [store, blobs] = [createMemoryStore(), createMemoryBlobs()]
+    const swept = Promise.withResolvers<void>()
+    let reads = 0
+    const blobsInUse: typeof store.blobsInUse = (signal) => {
+      reads += 1
+      return store.blobsInUse(signal)
+    }
+    const sweep: typeof blobs.sweep = async (areUsed) => {
+      for (let shelf = 0; shelf < 3; shelf++) await areUsed([])
+      swept.resolve()
+      return { removed: 0, bytes: 0, setAside: 0 }
+    }
+    const house = await openMemoryHouse({ store: { ...store, blobsInUse }, blobs: { ...blobs, sweep } })
+    const housekeeping = startHousekeeping(house.roster)
+    house.clock.advance(10 * 60_000)
+    await swept.promise
+    await housekeeping.close()
+    expect(reads).toBe(1)
+  })
+
+  it('ends with the page it is at when it is closed', async () => {
+    const store = createMemoryStore()
+    const [listed, closed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let pages = 0
+    const list: typeof store.list = async (request) => {
+      pages += 1
+      listed.resolve()
+      await closed.promise
+      return { ...(await store.list(request)), next: pages < 5 ? '0.1.1' : null }
+    }
+    const house = await openMemoryHouse({ store: { ...store, list } })
+    const housekeeping = startHousekeeping(house.roster, { days: 1 })
+    await listed.promise
+    const closing = housekeeping.close()
+    closed.resolve()
+    await closing
+    expect(pages).toBe(1)
+  })
+
+  it('ends a sweep when it is closed', async () => {
+    const blobs = createMemoryBlobs()
+    const begun = Promise.withResolvers<void>()
+    const sweep: typeof blobs.sweep = (_, { signal }) =>
+      new Promise((resolve) => {
+        signal?.addEventListener('abort', () => resolve({ removed: 0, bytes: 0, setAside: 0 }))
+        begun.resolve()
+      })
+    const house = await openMemoryHouse({ blobs: { ...blobs, sweep } })
+    const housekeeping = startHousekeeping(house.roster)
+    house.clock.advance(10 * 60_000)
+    await begun.promise
+    await housekeeping.close()
+  })
+
+  it('tells of trouble and goes on the next day', async () => {
+    const store = createMemoryStore()
+    let isBroken = true
+    const list: typeof store.list = async (request) => {
+      if (isBroken && request.trashed) throw new Error('the disk is away')
+      return store.list(request)
+    }
+    const problem = Promise.withResolvers<unknown>()
+    const house = await openMemoryHouse({ store: { ...store, list }, script: () => [say('Hi.')] })
+    await talkTo(house.handle).ask('Hello')
+    const { roster } = house
+    const parts = { ...roster.parts, onProblem: problem.resolve }
+    orThrow(await createLocalSessions(roster).delete(aSession))
+    const housekeeping = startHousekeeping({ ...roster, parts })
+    expect(await problem.promise).toMatchObject({ where: 'keeping house' })
+    isBroken = false
+    for (let day = 0; day < 31; day++) house.clock.advance(dayMs)
+    await untilGone(store)
+    await housekeeping.close()
+  })
+})
+
+/** Resolves once the session is gone for good; a test that waits in vain runs out of time. */
+async function untilGone(store: Pick<ReturnType<typeof createMemoryStore>, 'entry'>): Promise<void> {
+  while ((await store.entry(aSession)) !== null) await new Promise(setImmediate)
+}
+
+async function swept(sweeps: readonly number[], count: number): Promise<void> {
+  while (sweeps.length < count) await new Promise(setImmediate)
+}

@@ -1,0 +1,64 @@
+import { type Content, type Fault, fault, isTextType, limits } from '@holdfast/protocol'
+import { admitFile, fileTooLarge, type Sendable, unfitImage } from '../../context/admit-file.ts'
+import { readFile } from '../blobs/read-blob.ts'
+import type { EffectParts } from '../dependencies.ts'
+
+type FilePart = Extract<Content[number], { type: 'file' }>
+type Parts = Pick<EffectParts, 'blobs' | 'images' | 'state'>
+
+/**
+ * Why the files of a prompt cannot be sent to a model, looked at byte for byte: a blob may be a tool's output, and what
+ * a provider refuses once it would refuse in every later request.
+ */
+export async function refuseFiles(parts: Parts, content: Content): Promise<Fault | null> {
+  let bytes = 0
+  for (const part of content) {
+    if (part.type !== 'file') continue
+    const refusal = await refuseFile(parts, part)
+    if (refusal) return refusal
+    bytes += part.bytes
+    if (bytes > limits.requestFilesBytesMax) {
+      const message = `The files of a prompt may hold ${limits.requestFilesBytesMax} bytes together. Send some of them later.`
+      return fault('too_large', message, { limit: 'requestFilesBytesMax', bytesMax: limits.requestFilesBytesMax })
+    }
+  }
+  return null
+}
+
+async function refuseFile({ blobs, images, state }: Parts, part: FilePart): Promise<Fault | null> {
+  const name = part.name ?? part.blob
+  const read = await readFile(blobs, part.blob)
+  if (typeof read === 'string') return unreadable(read, part, state().origin?.persist === false)
+  const kind = admitFile(read, name)
+  if (!kind.ok) return kind.fault
+  const wrong = refuseClaim(part, kind.value, read.length)
+  if (wrong) return wrong
+  if (kind.value.type !== 'image') return null
+  if (!isFit(kind.value, read.length)) {
+    const message = `The image ${name} is too large for a model. Store it as a file first: it is made smaller then.`
+    return fault('too_large', message, { edgeMax: limits.imageEdgeMax, bytesMax: limits.imageBytesMax })
+  }
+  const decoded = await images.fit(read, kind.value.mediaType)
+  return typeof decoded === 'string' ? unfitImage(name, kind.value.mediaType, decoded) : null
+}
+
+function unreadable(why: 'gone' | 'damaged' | 'too large', { name, blob }: FilePart, isUnkept: boolean): Fault {
+  if (why === 'too large') return fileTooLarge(name ?? blob, limits.fileBytesMax)
+  const problem = why === 'gone' ? 'is not stored here' : 'is damaged where it is stored'
+  const remedy = isUnkept ? 'Store it with `persist: false`, as the session is.' : 'Store it again.'
+  return fault('blob_not_found', `The file ${name ?? blob} ${problem}. ${remedy}`, { blob })
+}
+
+/** What is on record of a file is true. */
+function refuseClaim({ name, blob, mediaType, bytes }: FilePart, kind: Sendable, length: number): Fault | null {
+  const isTrue = kind.type === 'text' ? isTextType(mediaType) : mediaType === kind.mediaType
+  if (!isTrue) {
+    const message = `The file ${name ?? blob} is ${kind.mediaType}, not ${mediaType}.`
+    return fault('wrong_media_type', message, { blob, mediaType: kind.mediaType })
+  }
+  if (bytes === length) return null
+  return fault('bad_request', `The file ${name ?? blob} holds ${length} bytes, not ${bytes}.`, { blob, bytes: length })
+}
+
+const isFit = ({ width, height }: { readonly width: number; readonly height: number }, bytes: number): boolean =>
+  Math.max(width, height) <= limits.imageEdgeMax && bytes <= limits.imageBytesMax

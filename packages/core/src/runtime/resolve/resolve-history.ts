@@ -1,0 +1,161 @@
+import {
+  clipLine,
+  eventTokens,
+  fault,
+  type HistoryCommand,
+  isMessageEvent,
+  isOnLine,
+  MessageId,
+  messageEvents,
+  ok,
+  type Result,
+  refuse,
+  type Submission,
+  textTokens,
+  unreachable,
+} from '@holdfast/protocol'
+import { isWindowEvent, messageTokens } from '../../context/window.ts'
+import { turnRunning } from '../../session/decide/turn-running.ts'
+import type { Facts } from '../../session/input.ts'
+import type { Pin } from '../../session/state.ts'
+import type { EffectParts } from '../dependencies.ts'
+import { contextTokensOf, writeCheckpoint } from '../effects/compaction.ts'
+import { findLastEnd, findTurnEnd } from '../log/find-turn-end.ts'
+import { readWindow } from '../log/read-window.ts'
+import { type WalkOptions, walkLine } from '../log/walk-line.ts'
+import { writeArtefact } from './write-summary-file.ts'
+
+/** What a command that changes the past needs to know of it, and the summaries it asks for, before it is decided. */
+export async function resolveHistory(
+  parts: EffectParts,
+  command: HistoryCommand,
+  commandId: Submission['commandId'],
+): Promise<Result<Facts>> {
+  switch (command.type) {
+    case 'branchAt':
+    case 'rewind':
+      return ok(await turnFacts(parts, command.turn))
+    case 'fork':
+      return ok({ ...(await turnFacts(parts, command.at)), fork: parts.newSessionId() })
+    case 'truncateHistory':
+      return ok(await tailFacts(parts, command))
+    case 'togglePin':
+    case 'toggleToolCollapse':
+      return ok({ ...(await messageFacts(parts, command.message)), contextTokens: contextTokensOf(parts) })
+    case 'toggleAllToolCollapses':
+      return ok({ isAnyFolded: await isAnyFolded(parts) })
+    case 'appendCheckpoint':
+      return ok({ windowTokens: await windowTokens(parts) })
+    case 'undoCompaction':
+      return ok({ contextTokens: contextTokensOf(parts) })
+    case 'compact':
+      return (await settledBefore(parts, commandId)) ?? compactFacts(parts)
+    case 'summarize': {
+      const settled = await settledBefore(parts, commandId)
+      if (settled) return settled
+      const saved = await writeArtefact(parts, parts.aside())
+      return saved.ok ? ok(saved.value ? { saved: saved.value } : {}) : saved
+    }
+    case 'setHistory':
+      return ok(await summaryFacts(parts))
+    case 'switchBranch':
+    case 'seedMessages':
+    case 'addSystemMessage':
+    case 'setSummary':
+      return ok({})
+    default:
+      return unreachable(command)
+  }
+}
+
+async function windowTokens({ store, session, state }: EffectParts): Promise<number> {
+  const { summary, prompt, pinned, messages } = await readWindow(store, session, state())
+  const told = [...pinned, ...(prompt ? [prompt] : []), ...messages]
+  return told.reduce((sum, message) => sum + messageTokens(message), summary ? textTokens(summary) : 0)
+}
+
+/** A summary costs a model call: not for a command that was answered already, nor for one that will be refused. */
+async function settledBefore(
+  { store, session, state }: EffectParts,
+  commandId: Submission['commandId'],
+): Promise<Result<Facts> | null> {
+  if ((await store.findCommand(session, commandId)) !== null) return ok({})
+  // Looked at last: whoever writes the summary begins from the very state that was found idle.
+  return state().turn.phase === 'idle' ? null : refuse(turnRunning)
+}
+
+async function compactFacts(parts: EffectParts): Promise<Result<Facts>> {
+  const written = await writeCheckpoint(parts, parts.aside())
+  if (written === null) return ok({})
+  if (!('failed' in written)) return ok({ checkpoint: written })
+  return refuse(fault('summary_failed', `The past could not be summarised: ${written.failed}`))
+}
+
+async function turnFacts({ store, session, state }: EffectParts, turn: number | undefined): Promise<Facts> {
+  const { line, seq } = state()
+  const end =
+    turn === undefined
+      ? await findLastEnd(store, session, line, seq)
+      : await findTurnEnd(store, session, line, seq, turn)
+  return end ? { end } : {}
+}
+
+async function messageFacts({ store, session, state }: EffectParts, message: MessageId): Promise<Facts> {
+  if (!isOnLine(state().line, message)) return {}
+  const [record] = await store.read(session, { after: message - 1, upTo: message, limit: 1 })
+  if (!record || 'lost' in record || !isMessageEvent(record.event)) return {}
+  const isCall = record.event.type === 'call.requested'
+  const outcomes = isCall ? await store.readRefs(session, [message]) : []
+  const told = outcomes.reduce((sum, one) => sum + ('lost' in one ? 0 : eventTokens(one.event)), 0)
+  return { message: { isTold: isWindowEvent(record.event), isCall, tokens: eventTokens(record.event) + told } }
+}
+
+/** Whether a person who looks at the line sees a call folded; with none in sight, whether the next would be. */
+async function isAnyFolded(parts: EffectParts): Promise<boolean> {
+  const { line, collapse } = parts.state()
+  const except = collapse.except.filter((call) => isOnLine(line, call))
+  if (!collapse.all || except.length === 0) return collapse.all || except.length > 0
+  let calls = 0
+  for await (const _ of walkNow(parts, { types: ['call.requested'], pageSize: except.length + 1 })) {
+    if (++calls > except.length) return true
+  }
+  return false
+}
+
+/** The newest answer on the line: a session that moved there has not heard it. */
+export async function findAnswer(parts: EffectParts): Promise<Pin | null> {
+  for await (const said of walkNow(parts, { types: ['text.said'], newestFirst: true, pageSize: 1 })) {
+    if (!('lost' in said)) return { message: MessageId.parse(said.seq), tokens: eventTokens(said.event) }
+  }
+  return null
+}
+
+/** The place of the last messages of the line, read from its end, with what their calls came to. */
+async function tailFacts(
+  parts: EffectParts,
+  { keepLast, from = 0 }: Extract<HistoryCommand, { type: 'truncateHistory' }>,
+): Promise<Facts> {
+  let messages = 0
+  let tokens = 0
+  for await (const record of walkNow(parts, { types: [...messageEvents, 'call.settled'], newestFirst: true })) {
+    if (record.seq < from) break
+    if (!('lost' in record)) tokens += eventTokens(record.event)
+    if (!('lost' in record) && !isMessageEvent(record.event)) continue
+    if (++messages === keepLast) return { keepFrom: { seq: record.seq, tokens, messages } }
+  }
+  return keepLast === undefined ? { keepFrom: { seq: from, tokens, messages } } : {}
+}
+
+/** What a program set as the summary, where that is what holds: it set it for whatever the history is. */
+async function summaryFacts({ store, session, state }: EffectParts): Promise<Facts> {
+  const { checkpoint } = state()
+  if (checkpoint === null) return {}
+  const [written] = await store.read(session, { after: checkpoint - 1, upTo: checkpoint, limit: 1 })
+  if (!written || 'lost' in written || written.event.type !== 'checkpoint.written') return {}
+  const { why, summary } = written.event
+  return why === 'made' && summary !== '' ? { setSummary: summary } : {}
+}
+
+/** The line as it stands now. */
+const walkNow = ({ store, session, state }: EffectParts, options: WalkOptions) =>
+  walkLine(store, session, clipLine(state().line, 0, state().seq), options)

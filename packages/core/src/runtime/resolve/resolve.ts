@@ -1,0 +1,110 @@
+import {
+  type ApprovalId,
+  type CommandType,
+  type Content,
+  type EventOf,
+  type Fault,
+  fault,
+  limits,
+  ok,
+  type Result,
+  refuse,
+  type Submission,
+} from '@holdfast/protocol'
+import type { Facts } from '../../session/input.ts'
+import { askedCalls } from '../../session/state.ts'
+import type { EffectParts } from '../dependencies.ts'
+import { refuseFiles } from './check-files.ts'
+import { findAnswer, resolveHistory } from './resolve-history.ts'
+import { refuseModel, resolveChoosing } from './resolve-model.ts'
+
+/**
+ * Finds out, outside the mailbox, what a command needs to be decided: the past it names, whether its files are stored,
+ * whether its model can be called. What it refuses here never reaches the session.
+ */
+export async function resolve(parts: EffectParts, { command, commandId }: Submission): Promise<Result<Facts>> {
+  switch (command.type) {
+    case 'sendPrompt':
+    case 'queueSteering':
+    case 'queueFollowUp': {
+      const refusal = (await refuseContent(parts, command.content)) ?? refuseModel(parts) ?? (await parts.findDamage())
+      return refusal ? refuse(refusal) : ok({})
+    }
+    case 'editQueueEntry': {
+      const refusal = await refuseContent(parts, command.content)
+      return refusal ? refuse(refusal) : ok({})
+    }
+    case 'continue': {
+      const refusal = refuseModel(parts) ?? (await parts.findDamage())
+      return refusal ? refuse(refusal) : ok({})
+    }
+    case 'respondToApproval':
+      return ok(command.approval === undefined ? {} : await pastApproval(parts, command.approval))
+    case 'setModel':
+    case 'cycleModel':
+    case 'setThinkingLevel':
+    case 'cycleThinkingLevel':
+    case 'refreshCredentials':
+      return resolveChoosing(parts, command)
+    case 'enterExec':
+      return ok(command.keepPlan && parts.state().lastAnswer === null ? { lastAnswer: await findAnswer(parts) } : {})
+    case 'moveWorkdir': {
+      const workdir = await parts.resolveWorkdir(command.workdir)
+      return workdir.ok ? ok({ workdir: workdir.value }) : workdir
+    }
+    case 'pinSession':
+    case 'rename':
+    case 'abort':
+    case 'enterPlan':
+    case 'setBudgets':
+    case 'recallQueues':
+    case 'clearQueues':
+    case 'dequeueSteering':
+    case 'removeQueueEntry':
+    case 'reorderQueue':
+    case 'setToolTrust':
+    case 'revokeToolTrust':
+    case 'claimDriver':
+    case 'handOver':
+    case 'appendClientEvent':
+      return ok({})
+    default:
+      return resolveHistory(parts, command, commandId)
+  }
+}
+
+async function refuseContent(parts: EffectParts, content: Content): Promise<Fault | null> {
+  const bytes = content.reduce((sum, part) => sum + (part.type === 'text' ? Buffer.byteLength(part.text) : 0), 0)
+  if (bytes > limits.promptBytesMax || content.length > limits.promptPartsMax) {
+    const message = `A prompt may hold ${limits.promptBytesMax} bytes of text in ${limits.promptPartsMax} parts. Put the rest in a file.`
+    return fault('too_large', message, { bytes, bytesMax: limits.promptBytesMax })
+  }
+  return refuseFiles(parts, content)
+}
+
+/** The commands of which it depends on where the session stands, when they are decided, what they need to know. */
+export const factsGoStale: ReadonlySet<CommandType> = new Set([
+  ...(['branchAt', 'rewind', 'fork', 'truncateHistory', 'setHistory', 'enterExec'] as const),
+  ...(['togglePin', 'toggleToolCollapse', 'toggleAllToolCollapses'] as const),
+  ...(['setThinkingLevel', 'cycleThinkingLevel'] as const),
+])
+
+/** How an approval that no longer waits was answered, so that a late answer is told whose it was. */
+async function pastApproval({ store, session, state }: EffectParts, approval: ApprovalId): Promise<Facts> {
+  if (approval > state().seq || askedCalls(state()).some((call) => call.approval === approval)) return {}
+  const [asked] = await store.read(session, { after: approval - 1, upTo: approval, limit: 1 })
+  if (!asked || 'lost' in asked || asked.event.type !== 'approval.asked') return {}
+  for (const record of await store.readRefs(session, [asked.event.call])) {
+    if ('lost' in record) continue
+    const { event } = record
+    if (event.type === 'call.approved')
+      return { decided: { by: 'client' in event.by ? (event.by.client ?? 'someone else') : event.by.rule } }
+    if (event.type === 'call.settled') return { decided: { by: settledBy(event) } }
+  }
+  return {}
+}
+
+function settledBy({ by, outcome }: EventOf<'call.settled'>): string {
+  if (by) return by.client ?? 'someone else'
+  return outcome.type === 'denied' && outcome.code === 'timed_out' ? 'its timeout' : 'the end of its turn'
+}

@@ -1,0 +1,423 @@
+import { type Frame, refuse } from '@holdfast/protocol'
+import {
+  aSession,
+  aTool,
+  call,
+  createFaultyStore,
+  createGate,
+  createScriptedModel,
+  createVirtualClock,
+  diskFull,
+  isRecord,
+  modelsOf,
+  modelsWith,
+  mumble,
+  say,
+  waitAt,
+} from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import type { Problem } from '../../ports/problem.ts'
+import type { Store } from '../../ports/store.ts'
+import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
+import { createLocalHandle } from '../api/local-session.ts'
+import { createRoster } from '../registry/session-registry.ts'
+
+const prompt = { type: 'sendPrompt', content: 'go' } as const
+const approve = { type: 'respondToApproval', decision: 'approve' } as const
+const done = { type: 'ok' as const, output: { text: 'done' } }
+const seqOf = (frame: Frame) => (frame.type === 'record' ? frame.record.seq : 0)
+const idle = isRecord('turn.ended')
+
+describe('a turn', () => {
+  it('goes from the prompt through an approved call to its end, each step on record first', async () => {
+    const house = await openMemoryHouse({
+      script: [[call('touch', {})], [say('Done.')]],
+      tools: [aTool('touch', async (_, __, { begin }) => begin().then(() => done))],
+    })
+    await house.send('a', prompt)
+    await house.frame(isRecord('approval.asked'))
+    await house.send('b', approve)
+    await house.frame(idle)
+    expect(await house.events()).toEqual([
+      ...['session.started', 'turn.started', 'user.said', 'context.changed', 'step.started'],
+      ...['call.requested', 'step.ended', 'approval.asked', 'call.approved', 'call.started', 'call.settled'],
+      ...['step.started', 'text.said', 'step.ended', 'turn.ended'],
+    ])
+  })
+
+  it('whose tool throws goes on with an error result', async () => {
+    const broken = aTool('look', () => Promise.reject(new Error('boom')), false)
+    const house = await openMemoryHouse({ script: [[call('look', {})], [say('Well.')]], tools: [broken] })
+    await house.send('a', prompt)
+    await house.frame(idle)
+    expect(house.model.requests[1]?.messages.at(-1)?.content).toMatchObject([
+      { isError: true, text: 'The tool look broke: boom' },
+    ])
+  })
+})
+
+describe('a model that can no longer be called once its turn has begun', () => {
+  it.each([
+    ['unknown_model', 'passthrough', 'before its step', 2],
+    ['unknown_model', 'passthrough', 'in its step', 3],
+    ['no_credentials', 'auth_failed', 'before its step', 2],
+  ] as const)('(%s) is recorded as %s, %s', async (type, kind, _, nth) => {
+    const ready = modelsOf(createScriptedModel([]))
+    let asked = 0
+    const house = await openMemoryHouse({
+      models: modelsWith((model) => (++asked < nth ? ready.find(model) : { type, message: 'It cannot.' })),
+    })
+    await house.send('a', prompt)
+    expect(await house.frame(idle)).toMatchObject({
+      record: { event: { reason: 'failed', fault: { kind, message: 'It cannot.' } } },
+    })
+  })
+})
+
+describe('a session that is stopped', () => {
+  it('while the disk is full tells that its turn could not be settled', async () => {
+    const store = createFaultyStore(createMemoryStore())
+    const gate = createGate()
+    const problems: Problem[] = []
+    const house = await openMemoryHouse({ store, script: [[waitAt(gate)]] })
+    await house.roster.unload(aSession)
+    const onProblem = (problem: Problem) => void problems.push(problem)
+    const roster = createRoster({ ...house.roster.parts, newSessionId: () => aSession, onProblem })
+    await roster.start({ workdir: '/work' })
+    await createLocalHandle(roster, aSession).submit(prompt)
+    await gate.reached
+    store.breakDown()
+    await roster.unload(aSession)
+    expect(problems).toEqual([{ where: `stopping ${aSession}`, cause: diskFull }])
+  })
+})
+
+describe('an abort that is owed', () => {
+  it('and breaks when it is recorded at last is told, and ends nothing else', async () => {
+    const inner = createMemoryStore()
+    let answers: 'fine' | 'full' | 'broken' = 'fine'
+    const gate = createGate()
+    const problems: Problem[] = []
+    const broken = new Error('broken')
+    const store: Store = {
+      ...inner,
+      async append(append) {
+        if (answers === 'broken') throw broken
+        return answers === 'full' ? refuse(diskFull) : inner.append(append)
+      },
+    }
+    const house = await openMemoryHouse({ store, script: [[waitAt(gate)]] })
+    await house.roster.unload(aSession)
+    const onProblem = (problem: Problem) => void problems.push(problem)
+    const roster = createRoster({ ...house.roster.parts, newSessionId: () => aSession, onProblem })
+    await roster.start({ workdir: '/work' })
+    const handle = createLocalHandle(roster, aSession)
+    await handle.submit(prompt)
+    await gate.reached
+    answers = 'full'
+    await handle.submit({ type: 'abort' })
+    answers = 'broken'
+    house.clock.advance(500)
+    await new Promise<void>((resolve) => void setImmediate(resolve))
+    expect(problems[0]).toEqual({ where: `session ${aSession}`, cause: broken })
+  })
+})
+
+describe('a command sent again', () => {
+  it('gets its first answer and changes nothing', async () => {
+    const house = await openMemoryHouse({ script: [[say('Hi.')]] })
+    const first = await house.send('a', prompt)
+    await house.frame(idle)
+    const before = await house.events()
+    expect(await house.send('a', prompt)).toEqual(first)
+    expect(await house.events()).toEqual(before)
+  })
+
+  it('that is an abort does not stop the turn that began since', async () => {
+    const gates = [createGate(), createGate()] as const
+    const house = await openMemoryHouse({ script: [[waitAt(gates[0])], [waitAt(gates[1]), say('Still here.')]] })
+    await house.send('a', prompt)
+    await gates[0].reached
+    await house.send('stop', { type: 'abort' })
+    await house.send('b', prompt)
+    await gates[1].reached
+    await house.send('stop', { type: 'abort' })
+    gates[1].open()
+    await house.frame(isRecord('text.said'))
+  })
+})
+
+describe('two who answer the same question at once', () => {
+  it('are told apart: the first decides, the second hears who did', async () => {
+    const house = await openMemoryHouse({ script: [[call('touch', {})]], tools: [aTool('touch', async () => done)] })
+    await house.send('a', prompt)
+    const asked = await house.frame(isRecord('approval.asked'))
+    const answer = { ...approve, approval: seqOf(asked) }
+    const both = await Promise.all([house.handle.submit(answer), house.handle.submit(answer)])
+    expect(both).toMatchObject([{ ok: true }, { ok: false, fault: { code: 'already_decided' } }])
+  })
+})
+
+describe('an abort', () => {
+  it('keeps what was said and drops what comes late', async () => {
+    const gate = createGate()
+    const house = await openMemoryHouse({ script: [[mumble('I was about'), waitAt(gate), say(' to say')]] })
+    await house.send('a', prompt)
+    await gate.reached
+    await house.send('stop', { type: 'abort' })
+    gate.open()
+    expect(await house.frame(isRecord('text.said'))).toMatchObject({
+      record: { event: { text: 'I was about', interrupted: true } },
+    })
+    expect((await house.events()).slice(-3)).toEqual(['text.said', 'step.ended', 'turn.ended'])
+  })
+
+  it('under an id that another command has just taken leaves no turn that nobody works on', async () => {
+    const gate = createGate()
+    const house = await openMemoryHouse({ script: [[mumble('I was about'), waitAt(gate)]] })
+    await house.send('a', prompt)
+    await gate.reached
+    const both = [house.send('b', { type: 'enterPlan' }), house.send('b', { type: 'abort' })]
+    expect(await Promise.all(both)).toMatchObject([{ ok: true }, { ok: true }])
+    expect((await house.events()).slice(-4)).toEqual(['settings.changed', 'text.said', 'step.ended', 'turn.ended'])
+  })
+
+  it('shows nothing that an aborted tool still prints', async () => {
+    const gate = createGate()
+    const tool = aTool(
+      'look',
+      async (_, __, { begin, show }) => {
+        await begin()
+        await gate.pass()
+        show('too late')
+        return done
+      },
+      false,
+    )
+    const house = await openMemoryHouse({ script: [[call('look', {})]], tools: [tool] })
+    const frames = Array.fromAsync(house.handle.subscribe())
+    await house.send('a', prompt)
+    await gate.reached
+    await house.send('stop', { type: 'abort' })
+    gate.open()
+    await house.roster.unload(aSession)
+    expect(JSON.stringify(await frames)).not.toContain('too late')
+  })
+
+  it('asks no model any more, though the request was being put together', async () => {
+    const inner = createMemoryStore()
+    const gate = createGate()
+    let looks = 0 // the first is before the prompt is admitted: can all be read?
+    const isWindow = (types: readonly string[] | undefined) => types?.includes('user.said') === true && ++looks > 1
+    const house = await openMemoryHouse({
+      store: {
+        ...inner,
+        read: async (session, range) => {
+          if (isWindow(range.types)) await gate.pass()
+          return inner.read(session, range)
+        },
+      },
+      script: [[say('Too late.')]],
+    })
+    await house.send('a', prompt)
+    await gate.reached
+    await house.send('stop', { type: 'abort' })
+    gate.open()
+    await house.roster.unload(aSession)
+    expect(house.model.requests).toEqual([])
+  })
+
+  it('stops the work though the disk is full, and is recorded once it is not', async () => {
+    const store = createFaultyStore(createMemoryStore())
+    const gate = createGate()
+    const house = await openMemoryHouse({
+      store,
+      script: [[waitAt(gate)], [say('Next.')]],
+    })
+    await house.send('a', prompt)
+    await gate.reached
+    store.breakDown()
+    expect(await house.send('stop', { type: 'abort' })).toEqual(refuse(diskFull))
+    store.heal()
+    const ended = house.frame(idle)
+    house.clock.advance(500)
+    expect(await ended).toMatchObject({ record: { event: { reason: 'aborted' } } })
+  })
+
+  it('that could not be recorded is owed to its own turn, not to the next', async () => {
+    const store = createFaultyStore(createMemoryStore())
+    const gates = [createGate(), createGate()] as const
+    const house = await openMemoryHouse({
+      store,
+      script: [[waitAt(gates[0])], [waitAt(gates[1]), say('Next.')]],
+    })
+    await house.send('a', prompt)
+    await gates[0].reached
+    store.breakDown()
+    await house.send('stop', { type: 'abort' })
+    store.heal()
+    await house.handle.submit({ type: 'abort' })
+    await house.send('b', prompt)
+    await gates[1].reached
+    house.clock.advance(500)
+    gates[1].open()
+    await house.frame(isRecord('text.said'))
+  })
+})
+
+describe('a disk that refuses', () => {
+  it('is offered what an effect did until it takes it', async () => {
+    const inner = createMemoryStore()
+    const full = refuse(diskFull)
+    let refusals = 0
+    const refused = createGate()
+    const house = await openMemoryHouse({
+      store: {
+        ...inner,
+        append: async (append) => {
+          if (append.records.some(({ record }) => record.event.type === 'text.said') && refusals++ === 0) {
+            void refused.pass()
+            return full
+          }
+          return inner.append(append)
+        },
+      },
+      script: [[say('Hi.')]],
+    })
+    await house.send('a', prompt)
+    await refused.reached
+    const ended = house.frame(idle)
+    await new Promise<void>((resolve) => void setImmediate(resolve))
+    house.clock.advance(500)
+    await ended
+    expect(house.model.requests).toHaveLength(1)
+  })
+
+  it('and kept it all the same leaves no session that nobody works on', async () => {
+    const inner = createMemoryStore()
+    const full = refuse(diskFull)
+    let lies = false
+    const house = await openMemoryHouse({
+      store: {
+        ...inner,
+        append: async (append) => {
+          const appended = await inner.append(append)
+          if (!lies) return appended
+          lies = false
+          return full
+        },
+      },
+    })
+    lies = true
+    expect(await house.send('a', prompt)).toEqual(full)
+    await house.frame(idle)
+    expect(await house.send('a', prompt)).toMatchObject({ ok: true, value: { seq: 2 } })
+  })
+})
+
+describe('another owner', () => {
+  it('takes the session over; the old one can write no more, and says so to its subscribers', async () => {
+    const gate = createGate()
+    const old = await openMemoryHouse({ script: [[waitAt(gate), say('From the grave.')]] })
+    await old.send('a', prompt)
+    await gate.reached
+    const end = old.frame(({ type }) => type === 'end')
+    const next = await openMemoryHouse({ store: old.store, takesOver: true, node: 'two' })
+    await next.frame(idle)
+    gate.open()
+    expect(await end).toMatchObject({ reason: 'failed' })
+    expect((await next.events()).slice(-2)).toEqual(['step.ended', 'turn.ended'])
+  })
+
+  it('finds an unanswered question still waiting, and its answer carries the turn on', async () => {
+    const tools = [aTool('touch', async (_, __, { begin }) => begin().then(() => done))]
+    const old = await openMemoryHouse({ script: [[call('touch', {})]], tools })
+    await old.send('a', prompt)
+    await old.frame(isRecord('approval.asked'))
+    const next = await openMemoryHouse({
+      store: old.store,
+      takesOver: true,
+      node: 'two',
+      tools,
+      script: [[say('Done.')]],
+    })
+    expect(await next.send('b', approve)).toMatchObject({ ok: true })
+    await next.frame(isRecord('text.said'))
+  })
+
+  it('finds the draft of an answer that a crash cut short', async () => {
+    const gate = createGate()
+    const old = await openMemoryHouse({ script: [[mumble('Half an ans'), waitAt(gate)]] })
+    await old.send('a', prompt)
+    await gate.reached
+    old.clock.advance(1000)
+    await new Promise<void>((resolve) => void setImmediate(resolve))
+    const next = await openMemoryHouse({ store: old.store, takesOver: true, node: 'two' })
+    expect(await next.frame(isRecord('text.said'))).toMatchObject({
+      record: { event: { text: 'Half an ans', interrupted: true } },
+    })
+  })
+})
+
+describe('a session with a record that cannot be read', () => {
+  it('takes no prompt, and says which record it is', async () => {
+    const inner = createMemoryStore()
+    const house = await openMemoryHouse({ store: inner, script: [[say('Hi.')]] })
+    await house.send('a', prompt)
+    await house.frame(idle)
+    await house.roster.unload(aSession)
+    const store = {
+      ...inner,
+      read: async (...args: Parameters<typeof inner.read>) =>
+        (await inner.read(...args)).map((record) => (record.seq === 3 ? { seq: 3, lost: true as const } : record)),
+    }
+    const roster = createRoster({ ...house.roster.parts, store })
+    const refused = await createLocalHandle(roster, aSession).submit(prompt)
+    expect(refused).toMatchObject({ ok: false, fault: { code: 'log_damaged', details: { lost: [3] } } })
+    expect((await inner.entry(aSession))?.entry.meta.turnCount).toBe(1)
+  })
+})
+
+describe('a call that is aborted', () => {
+  it('tells people what got away from it and still runs', async () => {
+    const leftRunning = 'sleep (17) left its group and still runs'
+    const escaping = aTool('touch', async (_, __, { begin, signal }) => {
+      const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve))
+      await begin()
+      await aborted
+      return { type: 'failed', output: { text: '' }, leftRunning }
+    })
+    const house = await openMemoryHouse({ tools: [escaping], script: [[call('touch', {})]] })
+    await house.send('a', prompt)
+    await house.frame(isRecord('approval.asked'))
+    await house.send('b', approve)
+    await house.frame(isRecord('call.started'))
+    await house.send('stop', { type: 'abort' })
+    const note = await house.frame(isRecord('note.added'))
+    expect(note).toMatchObject({ record: { event: { code: 'left_running', level: 'error' } } })
+  })
+})
+
+describe('a question with a deadline', () => {
+  it('that ran out while nobody was there is a no, and no answer makes it a yes', async () => {
+    const store = createMemoryStore()
+    const clock = createVirtualClock()
+    const tools = [aTool('touch', async (_, __, { begin }) => begin().then(() => done))]
+    const start = { approvalTimeoutMs: 1000 }
+    const first = await openMemoryHouse({
+      store,
+      clock,
+      tools,
+      start,
+      script: [[call('touch', {})], [say('Never mind.')]],
+    })
+    await first.send('a', prompt)
+    await first.frame(isRecord('approval.asked'))
+    await first.roster.unload(aSession)
+    clock.advance(2000)
+    const next = await openMemoryHouse({ store, clock, tools, script: [[say('Never mind.')]], takesOver: true })
+    expect(await next.send('b', approve)).toMatchObject({ ok: false })
+    await next.frame(idle)
+    expect(await next.events()).not.toContain('call.started')
+  })
+})

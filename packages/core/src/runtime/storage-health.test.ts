@@ -1,0 +1,206 @@
+import { done, fault, type Result, refuse, type StorageError } from '@holdfast/protocol'
+import { createGate, createVirtualClock, diskFull } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { createBackground } from './background-tasks.ts'
+import { createStorageWatch } from './storage-health.ts'
+
+const full: Result<undefined> = refuse(diskFull)
+const error: StorageError = { reason: 'disk_full', message: diskFull.message }
+const settled = () => new Promise<void>((resolve) => void setImmediate(resolve))
+
+function openWatch(probe: () => Promise<Result<void>> = async () => done) {
+  const clock = createVirtualClock()
+  const problems: unknown[] = []
+  let probes = 0
+  const watch = createStorageWatch({
+    store: {
+      probe() {
+        probes += 1
+        return probe()
+      },
+    },
+    clock,
+    inBackground: createBackground((problem) => void problems.push(problem)),
+  })
+  return {
+    clock,
+    problems,
+    probes: () => probes,
+    join() {
+      const told: (StorageError | null)[] = []
+      return { told, storage: watch.join((error) => void told.push(error)) }
+    },
+    async pass(ms: number) {
+      clock.advance(ms)
+      await settled()
+    },
+  }
+}
+
+describe('the watch over a store', () => {
+  it('tells of the first refusal at once, and once for all that are alike', () => {
+    const { told, storage } = openWatch().join()
+    expect(storage.hear(full)).toBe(full)
+    storage.hear(full)
+    expect([told, storage.error]).toEqual([[error], error])
+    storage.hear(refuse(fault('storage_error', 'It may not be written.', { reason: 'read_only' })))
+    expect(told.at(-1)).toEqual({ reason: 'read_only', message: 'It may not be written.' })
+  })
+
+  it('tells when a write is taken, which a refusal for another reason does not say', () => {
+    const { told, storage } = openWatch().join()
+    storage.hear(done)
+    storage.hear(refuse(fault('fenced', 'Another owner.')))
+    storage.hear(full)
+    storage.hear(refuse(fault('fenced', 'Another owner.')))
+    expect(told).toEqual([error])
+    storage.hear(done)
+    expect([told, storage.error]).toEqual([[error, null], null])
+  })
+
+  it('probes once for all sessions while one is refused, and never before', async () => {
+    let answer: Result<void> = done
+    const watch = openWatch(async () => answer)
+    const [one, two] = [watch.join(), watch.join()]
+    await watch.pass(5000)
+    expect(watch.probes()).toBe(0)
+    answer = full
+    one.storage.hear(full)
+    two.storage.hear(full)
+    await settled()
+    await watch.pass(499)
+    expect(watch.probes()).toBe(1)
+    await watch.pass(1)
+    await watch.pass(500)
+    expect([watch.probes(), one.told, two.told]).toEqual([3, [error], [error]])
+    answer = done
+    await watch.pass(500)
+    expect([watch.probes(), one.told, two.told]).toEqual([4, [error, null], [error, null]])
+    expect(watch.clock.nextMs()).toBeNull()
+  })
+
+  it('tells every session when the probe is refused too, whoever joins meanwhile, and all when it is over', async () => {
+    let answer: Result<void> = full
+    const watch = openWatch(async () => answer)
+    const [one, other] = [watch.join(), watch.join()]
+    one.storage.hear(full)
+    await watch.pass(0)
+    expect([one.told, other.told, other.storage.error]).toEqual([[error], [error], error])
+    const newcomer = watch.join()
+    expect(newcomer.storage.error).toEqual(error)
+    one.storage.leave()
+    await watch.pass(500)
+    answer = done
+    await watch.pass(500)
+    expect([one.told, other.told, newcomer.told]).toEqual([[error], [error, null], [null]])
+    expect([newcomer.storage.error, watch.clock.nextMs()]).toEqual([null, null])
+  })
+
+  it('goes on telling of a store that refuses its probe, though one write was small enough to be taken', async () => {
+    const watch = openWatch(async () => full)
+    const [one, other] = [watch.join(), watch.join()]
+    one.storage.hear(full)
+    await watch.pass(0)
+    other.storage.hear(done)
+    await watch.pass(500)
+    expect([other.told, other.storage.error]).toEqual([[error], error])
+  })
+
+  it('keeps to one session what is refused of it alone', async () => {
+    const watch = openWatch()
+    const [one, other] = [watch.join(), watch.join()]
+    one.storage.hear(full)
+    await watch.pass(0)
+    expect([watch.probes(), one.told, other.told]).toEqual([1, [error], []])
+    await watch.pass(500)
+    expect([one.told, other.told]).toEqual([[error, null], []])
+  })
+
+  it('forgets why the store refused once nobody is left to ask it', async () => {
+    const watch = openWatch(async () => full)
+    const { storage } = watch.join()
+    storage.hear(full)
+    await watch.pass(0)
+    storage.leave()
+    expect([watch.join().storage.error, watch.clock.nextMs()]).toEqual([null, null])
+  })
+
+  it('believes no probe that began before the last refusal', async () => {
+    const gate = createGate()
+    const answers = [Promise.resolve(done), gate.pass().then(() => done)]
+    const watch = openWatch(() => answers.shift() ?? Promise.resolve(done))
+    const { told, storage } = watch.join()
+    storage.hear(full)
+    await settled()
+    await watch.pass(500)
+    expect(watch.probes()).toBe(2)
+    storage.hear(full)
+    gate.open()
+    await settled()
+    expect(told).toEqual([error])
+    await watch.pass(500)
+    expect(told).toEqual([error, null])
+  })
+
+  it('that breaks while it probes says so, and goes on', async () => {
+    let isBroken = true
+    const watch = openWatch(async () => {
+      if (isBroken) throw new Error('broken')
+      return done
+    })
+    const { told, storage } = watch.join()
+    storage.hear(full)
+    await settled()
+    expect(watch.problems).toMatchObject([{ where: 'probing the store' }])
+    isBroken = false
+    await watch.pass(500)
+    expect(told).toEqual([error, null])
+  })
+})
+
+describe('what must be written', () => {
+  it('is offered until it is taken, and no probe or other write speaks for it', async () => {
+    const watch = openWatch()
+    const { told, storage } = watch.join()
+    let answer: Result<undefined> = full
+    let offers = 0
+    const written = storage.insist(async () => {
+      offers += 1
+      return answer
+    })
+    await settled()
+    await watch.pass(500)
+    await watch.pass(500)
+    storage.hear(done)
+    expect([offers, told]).toEqual([3, [error]])
+    answer = done
+    await watch.pass(500)
+    expect(await written).toBe(done)
+    expect([offers, told]).toEqual([4, [error, null]])
+    expect(watch.clock.nextMs()).toBeNull()
+  })
+
+  it('and is refused for another reason is not offered again; then a probe speaks for the session', async () => {
+    const watch = openWatch()
+    const { told, storage } = watch.join()
+    const moved: Result<undefined> = refuse(fault('log_moved', 'It has moved on.'))
+    const answers = [full, moved]
+    const written = storage.insist(async () => answers.shift() ?? done)
+    await settled()
+    await watch.pass(500)
+    expect(await written).toBe(moved)
+    await watch.pass(500)
+    expect(told).toEqual([error, null])
+  })
+
+  it('is given up at once when the session is let go of, and nothing waits for the clock', async () => {
+    const watch = openWatch()
+    const { told, storage } = watch.join()
+    const written = storage.insist(async () => full)
+    await settled()
+    storage.leave()
+    expect(await written).toBe(full)
+    storage.hear(done)
+    expect([told, watch.clock.nextMs()]).toEqual([[error], null])
+  })
+})

@@ -1,0 +1,34 @@
+import type { ClientId, Role } from '@holdfast/protocol'
+import type { Seats } from './driver-seat.ts'
+
+/** Who joins; one without a name takes no seat. */
+export type Who = { readonly client: ClientId | null; readonly role?: Role | undefined }
+
+/** Counts who is attached: a client once, however many subscriptions it holds, and each that has no name. */
+export interface Attendance {
+  readonly count: number
+  /** Takes a seat; what is returned gives it back, and does so once. */
+  come(who: Who): () => void
+}
+
+export function createAttendance(seats: Seats, changed: () => void): Attendance {
+  let nameless = 0
+  return {
+    get count() {
+      return seats.all.length + nameless
+    },
+    come({ client, role }) {
+      let isIn = true
+      if (client === null) nameless += 1
+      else seats.sit(client, role)
+      changed()
+      return () => {
+        if (!isIn) return
+        isIn = false
+        if (client === null) nameless -= 1
+        else seats.leave(client)
+        changed()
+      }
+    },
+  }
+}

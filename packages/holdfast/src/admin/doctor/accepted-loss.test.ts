@@ -1,0 +1,59 @@
+import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { orThrow } from '@holdfast/protocol'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { DiskPlace } from '../../store/open/store-location.ts'
+import { contentOf, type FilledStore, fillStore, placeIn } from '../../store/open/testing/a-store.ts'
+import { check } from './check-store.ts'
+import { logOf } from './testing/planted-damages.ts'
+
+let base = ''
+let place: DiskPlace
+let sessions: FilledStore
+beforeEach(async () => {
+  base = mkdtempSync(join(tmpdir(), 'hf-loss-'))
+  place = placeIn(base, 'jsonl')
+  sessions = await fillStore(place, join(base, 'aside'))
+})
+afterEach(() => rmSync(base, { recursive: true, force: true }))
+
+const repair = async () => orThrow(await check(place, { repair: true }))
+const keptAside = () =>
+  readdirSync(join(place.path, 'quarantine'))
+    .map((name) => readFileSync(join(place.path, 'quarantine', name), 'utf8'))
+    .join('')
+
+describe('a repair that can bring nothing back', () => {
+  it('names a session whose log is gone as lost, and keeps what is known of it', async () => {
+    const head = (await contentOf(place))?.sessions.find(({ id }) => id === sessions.trashed)?.head
+    rmSync(logOf({ place, sessions }, sessions.trashed))
+    const [finding] = orThrow(await check(place)).findings
+    expect(finding).toMatchObject({ code: 'missing_log', loss: expect.stringContaining(sessions.trashed) })
+    const report = await repair()
+    expect(report.accepted).toEqual([`session ${sessions.trashed} with records 1 to ${head}`])
+    expect(keptAside()).toContain(sessions.trashed)
+    expect(await repair()).toMatchObject({ isSound: true, accepted: [] })
+  })
+
+  it('names the records that a log was cut short of', async () => {
+    const log = logOf({ place, sessions }, sessions.fork)
+    const head = (await contentOf(place))?.sessions.find(({ id }) => id === sessions.fork)?.head ?? 0
+    const lines = readFileSync(log, 'utf8').trimEnd().split('\n')
+    truncateSync(log, Buffer.byteLength(`${lines.slice(0, -1).join('\n')}\n`))
+    const report = await repair()
+    const after = (await contentOf(place))?.sessions.find(({ id }) => id === sessions.fork)?.head ?? 0
+    expect(after).toBeLessThan(head)
+    const which = head - after === 1 ? `record ${head}` : `records ${after + 1} to ${head}`
+    expect(report).toMatchObject({ isSound: true, accepted: [`${which} of ${sessions.fork}`] })
+  })
+})
+
+describe('a repair', () => {
+  it('says where it moved the end of a log that was never acknowledged', async () => {
+    appendFileSync(logOf({ place, sessions }, sessions.talk), '{"seq":99,"at":"20')
+    const report = await repair()
+    expect(report.told.join()).toContain(`${sessions.talk}.jsonl.torn-1`)
+    expect(report.accepted).toEqual([])
+  })
+})

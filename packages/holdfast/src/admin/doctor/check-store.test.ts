@@ -1,0 +1,272 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { orThrow } from '@holdfast/protocol'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { openHoldfast } from '../../open.ts'
+import { findingCodes } from '../../store/finding.ts'
+import { openDiskStore } from '../../store/open/open-storage.ts'
+import type { DiskPlace } from '../../store/open/store-location.ts'
+import { contentOf, type FilledStore, fillStore, hashesOf, placeIn } from '../../store/open/testing/a-store.ts'
+import { check, type StoreReport } from './check-store.ts'
+import {
+  addNotes,
+  change,
+  commonDamages,
+  damages,
+  dropLastEntry,
+  overwritePage,
+  type Planted,
+} from './testing/planted-damages.ts'
+
+let base = ''
+let filled: Readonly<Record<DiskPlace['kind'], FilledStore>>
+const kinds = ['sqlite', 'jsonl'] as const
+beforeAll(async () => {
+  base = mkdtempSync(join(tmpdir(), 'hf-doctor-'))
+  const fill = (kind: DiskPlace['kind']) => fillStore(placeIn(join(base, 'whole'), kind), join(base, kind))
+  filled = { sqlite: await fill('sqlite'), jsonl: await fill('jsonl') }
+})
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+let directory = ''
+beforeEach(() => {
+  directory = mkdtempSync(join(base, 'copy-'))
+  execFileSync('cp', ['-a', `${join(base, 'whole')}/.`, directory]) // with the modes, which Node does not keep
+})
+afterEach(() => rmSync(directory, { recursive: true, force: true }))
+
+describe.each(kinds)('the doctor of a %s store', (kind) => {
+  const planted = (): Planted => ({ place: placeIn(directory, kind), sessions: filled[kind] })
+  const wrongIn = async (place: DiskPlace) =>
+    orThrow(await check(place)).findings.filter(({ severity }) => severity !== 'info')
+
+  it('finds nothing wrong with a whole one, and says how much it read', async () => {
+    const { place } = planted()
+    expect(await wrongIn(place)).toEqual([])
+    const records = (await contentOf(place))?.sessions.reduce((sum, session) => sum + session.records.length, 0)
+    expect(orThrow(await check(place))).toMatchObject({ isSound: true, sessions: 4, records })
+  })
+
+  for (const [what, code, plant, stays] of [...damages[kind], ...commonDamages]) {
+    it(`finds ${what}, changes nothing, and mends it if asked`, async () => {
+      const one = planted()
+      await plant(one)
+      const before = hashesOf(directory)
+      const found = orThrow(await check(one.place))
+      expect(found.findings.map((finding) => finding.code)).toContain(code)
+      expect(found.isSound).toBe(stays === 'good to know')
+      expect(hashesOf(directory)).toEqual(before)
+
+      const repaired = orThrow(await check(one.place, { repair: true }))
+      const again = orThrow(await check(one.place))
+      expect([repaired.isSound, again.isSound]).toEqual(Array(2).fill(stays !== 'for good'))
+      if (stays === undefined) {
+        expect(again.findings.filter(({ severity }) => severity !== 'info')).toEqual([])
+        expect(repaired.findings.filter((finding) => finding.code === code && !finding.mended)).toEqual([])
+      } else expect(again.findings.map((finding) => finding.code)).toContain(code)
+    })
+  }
+
+  it('leaves nothing beside a store that nobody has open', async () => {
+    const { place } = planted()
+    const before = readdirSync(directory, { recursive: true }).toSorted()
+    orThrow(await check(place))
+    expect(readdirSync(directory, { recursive: true }).toSorted()).toEqual(before)
+  })
+
+  it('does not repair what another process has open', async () => {
+    const one = planted()
+    chmodSync(one.place.blobsDir, 0o755)
+    const environment = { HOLDFAST_HOME: join(directory, 'home'), DEMO_PACE: '0' }
+    const holdfast = await openHoldfast({ store: one.place.url, environment })
+    chmodSync(one.place.blobsDir, 0o755)
+    expect(await check(one.place, { repair: true })).toMatchObject({ ok: false, fault: { code: 'session_locked' } })
+    await holdfast.close()
+  })
+
+  it('makes a session with a damaged record one that can be written in again, and keeps what is left', async () => {
+    const one = planted()
+    const environment = { HOLDFAST_HOME: join(directory, 'home'), DEMO_PACE: '0' }
+    const [flipped] = damages[kind]
+    await flipped?.[2](one)
+    const locked = await openHoldfast({ store: one.place.url, environment })
+    await expect(locked.sendPrompt(one.sessions.talk, 'go on')).rejects.toMatchObject({ code: 'log_damaged' })
+    await locked.close()
+    orThrow(await check(one.place, { repair: true }))
+    const holdfast = await openHoldfast({ store: one.place.url, environment })
+    const handle = orThrow(await holdfast.sessions.open(one.sessions.talk))
+    const { seq } = orThrow(await handle.submit({ type: 'sendPrompt', content: 'go on' }))
+    for await (const frame of handle.subscribe({ after: seq })) {
+      if (frame.type !== 'record' || frame.record.event.type !== 'turn.ended') continue
+      expect(frame.record.event.reason).toBe('done')
+      break
+    }
+    await holdfast.close()
+    expect(await wrongIn(one.place)).toEqual([])
+  })
+})
+
+describe('the doctor', () => {
+  it('says that there is no store', async () => {
+    expect(await check(placeIn(directory, 'sqlite', 'none'))).toMatchObject({ ok: false, fault: { code: 'not_found' } })
+    expect(existsSync(join(directory, 'none'))).toBe(false)
+  })
+
+  it('keeps a damaged row and a damaged catalogue aside', async () => {
+    const [sqlite, jsonl] = [placeIn(directory, 'sqlite'), placeIn(directory, 'jsonl')]
+    change(
+      { place: sqlite, sessions: filled.sqlite },
+      `update session set meta = 'garbled' where id = '${filled.sqlite.talk}'`,
+    )
+    writeFileSync(join(jsonl.path, 'catalogue.jsonl'), 'garbage\n')
+    for (const place of [sqlite, jsonl]) orThrow(await check(place, { repair: true }))
+    const kept = (path: string) =>
+      readdirSync(path)
+        .map((name) => readFileSync(join(path, name), 'utf8'))
+        .join('')
+    expect(kept(`${sqlite.path}.quarantine`)).toContain('garbled')
+    expect(kept(join(jsonl.path, 'quarantine'))).toContain('garbage')
+  })
+
+  it('is tried with each code that it can find', () => {
+    const planted = new Set([...damages.sqlite, ...damages.jsonl, ...commonDamages].map(([, code]) => code))
+    expect([...planted].toSorted()).toEqual(findingCodes.toSorted())
+  })
+
+  it('says of a row once that it is wrong', async () => {
+    const place = placeIn(directory, 'sqlite')
+    const { talk } = filled.sqlite
+    const sql = `update session set meta = json_set(meta, '$.handle', 'no-handle-1') where id = '${talk}'`
+    change({ place, sessions: filled.sqlite }, sql)
+    const { findings } = orThrow(await check(place))
+    expect(findings.map(({ code, place: where }) => [code, where])).toEqual([['row', talk]])
+    expect(orThrow(await check(place, { repair: true })).isSound).toBe(true)
+  })
+
+  it('opens a store that it has mended like any other', async () => {
+    const place = placeIn(directory, 'jsonl')
+    rmSync(join(place.path, 'catalogue.jsonl'))
+    const { store } = orThrow(await openDiskStore(place, () => undefined))
+    await store.close()
+    expect(orThrow(await check(place)).isSound).toBe(true)
+  })
+})
+
+describe('a damaged page of a SQLite store', () => {
+  const lostOf = ({ findings }: StoreReport) => findings.filter(({ code }) => code === 'lost_records')
+  const planted = async (name: string): Promise<Planted> => {
+    const one = { place: placeIn(directory, 'sqlite'), sessions: filled.sqlite }
+    await addNotes(one)
+    overwritePage(one, name)
+    return one
+  }
+
+  it.each(['search_data', 'session_list', 'sqlite_autoindex_record_1', 'sqlite_autoindex_session_1'])(
+    'of %s costs no record',
+    async (name) => {
+      const { place, sessions } = await planted(name)
+      const found = orThrow(await check(place))
+      expect([found.sessions, lostOf(found)]).toEqual([4, []])
+      const repaired = orThrow(await check(place, { repair: true }))
+      expect(repaired).toMatchObject({ isSound: true, sessions: 4, records: found.records, accepted: [] })
+      const talk = (await contentOf(place))?.sessions.find(({ id }) => id === sessions.talk)
+      expect(talk?.records.filter((record) => 'lost' in record)).toEqual([])
+    },
+  )
+
+  it.each(['sqlite_autoindex_record_1', 'sqlite_autoindex_session_1'])(
+    'of %s that lacks an entry and says nothing costs no record',
+    async (index) => {
+      const one = { place: placeIn(directory, 'sqlite'), sessions: filled.sqlite }
+      const whole = await contentOf(one.place)
+      dropLastEntry(one, index)
+      const found = orThrow(await check(one.place))
+      expect(found.findings.map(({ code, canMend }) => [code, canMend])).toContainEqual(['damaged_file', true])
+      expect(lostOf(found)).toEqual([])
+      expect(orThrow(await check(one.place, { repair: true }))).toMatchObject({ isSound: true, accepted: [] })
+      expect(await contentOf(one.place)).toEqual(whole)
+    },
+  )
+
+  it('of records costs what is on it, is kept aside, and leaves the session one to write in', async () => {
+    const { place, sessions } = await planted('record')
+    const damaged = readFileSync(place.path)
+    const found = orThrow(await check(place))
+    expect(found.sessions).toBe(4)
+    expect(lostOf(found)).toMatchObject([{ place: sessions.talk, canMend: true }])
+    const repaired = orThrow(await check(place, { repair: true }))
+    expect(repaired.accepted).toEqual([expect.stringContaining(sessions.talk)])
+    const aside = `${place.path}.quarantine`
+    expect(readdirSync(aside).some((name) => readFileSync(join(aside, name)).equals(damaged))).toBe(true)
+
+    const environment = { HOLDFAST_HOME: join(directory, 'home'), DEMO_PACE: '0' }
+    const holdfast = await openHoldfast({ store: place.url, environment })
+    const session = await holdfast.getSession(sessions.talk)
+    await session.addSystemMessage('on we go')
+    await holdfast.close()
+    expect(orThrow(await check(place)).isSound).toBe(true)
+  })
+
+  it('of sessions costs nothing: each is known by its indexes, and what a list shows of it by its log', async () => {
+    const one = { place: placeIn(directory, 'sqlite'), sessions: filled.sqlite }
+    await addNotes(one)
+    const whole = await contentOf(one.place)
+    overwritePage(one, 'session')
+    const before = hashesOf(directory)
+    const found = orThrow(await check(one.place))
+    expect(found.findings).toContainEqual(expect.objectContaining({ code: 'damaged_file', canMend: true, loss: null }))
+    expect(hashesOf(directory)).toEqual(before)
+
+    const repaired = orThrow(await check(one.place, { repair: true }))
+    expect(repaired).toMatchObject({ isSound: true, sessions: 4, accepted: [] })
+    expect(await contentOf(one.place)).toEqual(whole)
+  })
+
+  it('of sessions leaves a way out where their indexes are damaged too, and says which', async () => {
+    const one = await planted('session')
+    overwritePage(one, 'sqlite_autoindex_session_1')
+    const { findings } = orThrow(await check(one.place))
+    expect(findings.find(({ code }) => code === 'damaged_file')?.what).toContain('holdfast migrate --to')
+  })
+
+  it('of those who have it is not mended while someone has it', async () => {
+    const one = { place: placeIn(directory, 'sqlite'), sessions: filled.sqlite }
+    change(one, `insert into node (id, address, started_at) values ('node_here', '/nowhere', '2026-01-01T00:00:00Z')`)
+    overwritePage(one, 'node')
+    const other = new DatabaseSync(one.place.path)
+    other.prepare('select max(pos) from record').get()
+    const before = readFileSync(one.place.path)
+    const details = { reason: 'busy' }
+    expect(await check(one.place, { repair: true })).toMatchObject({ ok: false, fault: { details } })
+    expect(readFileSync(one.place.path).equals(before)).toBe(true)
+    other.close()
+    expect(orThrow(await check(one.place, { repair: true })).isSound).toBe(true)
+  })
+
+  it.each([
+    ['node', []],
+    ['trust', ['some of what workspaces allow without asking']],
+    ['draft', ['some of the answers that were not finished']],
+    ['snapshot', []],
+    ['blob_use', []],
+    ['cursor', []],
+  ])('of the table %s costs no record, and no more than is told', async (name, accepted) => {
+    const one = { place: placeIn(directory, 'sqlite'), sessions: filled.sqlite }
+    change(one, `insert into node (id, address, started_at) values ('node_gone', '/nowhere', '2026-01-01T00:00:00Z')`)
+    change(one, `insert into draft (sid, epoch, step, parts) select sid, epoch, 1, '[]' from session limit 1`)
+    const whole = await contentOf(one.place)
+    overwritePage(one, name)
+    const before = hashesOf(directory)
+    const found = orThrow(await check(one.place))
+    expect(found.findings.map(({ code, canMend }) => [code, canMend])).toContainEqual(['damaged_file', true])
+    expect(hashesOf(directory)).toEqual(before)
+
+    const repaired = orThrow(await check(one.place, { repair: true }))
+    expect(repaired).toMatchObject({ isSound: true, sessions: 4, accepted })
+    expect((await contentOf(one.place))?.sessions).toEqual(whole?.sessions)
+    expect(orThrow(await check(one.place)).isSound).toBe(true)
+  })
+})

@@ -1,0 +1,45 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { orThrow } from '@holdfast/protocol'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type DiskPlace, parseDiskUrl } from '../../store/open/store-location.ts'
+import { fillStore } from '../../store/open/testing/a-store.ts'
+import { findHome } from '../../system/home.ts'
+import { backupStore, checkStore, migrateStore } from './admin-stores.ts'
+
+let base = ''
+let place: DiskPlace
+const environment = () => ({ HOLDFAST_HOME: join(base, 'home') })
+beforeAll(async () => {
+  base = mkdtempSync(join(tmpdir(), 'hf-stores-'))
+  place = orThrow(parseDiskUrl(undefined, findHome(environment())))
+  await fillStore(place, base)
+})
+afterAll(() => rmSync(base, { recursive: true, force: true }))
+
+describe('the store of a home that a program names', () => {
+  it('is looked through with the blobs of that home', async () => {
+    const report = await checkStore(place.url, { environment: environment() })
+    expect(report).toMatchObject({ store: place.url, isSound: true })
+    expect(report.blobs).toBeGreaterThan(0)
+    const elsewhere = { HOLDFAST_HOME: join(base, 'another') }
+    expect(await checkStore(place.url, { environment: elsewhere })).toMatchObject({ isSound: false })
+  })
+
+  it('is copied with them, as it is and into another form', async () => {
+    const made = await backupStore(place.url, join(base, 'copy.db'), { environment: environment() })
+    expect(made.blobs).toBeGreaterThan(0)
+    const to = `jsonl:${join(base, 'plain')}`
+    const migrated = await migrateStore({ from: place.url, to, environment: environment() })
+    expect(migrated).toMatchObject({ refused: [], missingBlobs: [] })
+    expect(migrated.blobs).toBeGreaterThan(0)
+  })
+
+  it('throws what it refuses', async () => {
+    await expect(checkStore('memory:')).rejects.toMatchObject({ code: 'bad_request' })
+    await expect(backupStore(`jsonl:${join(base, 'none')}`, join(base, 'x'))).rejects.toMatchObject({
+      code: 'not_found',
+    })
+  })
+})

@@ -1,0 +1,52 @@
+import { aHash, aMessage, aToolCall } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { createPaint } from '../terminal/output.ts'
+import { messageText } from './transcript-text.ts'
+
+const plain = createPaint(false)
+
+describe('a message on a terminal', () => {
+  it('says who spoke, and what', () => {
+    expect(messageText(aMessage('user', { text: 'hello\n\nthere\n' }), plain)).toBe(
+      '\nyou  2026-01-02 03:04:05\n  hello\n\n  there\n',
+    )
+    expect(messageText(aMessage('assistant', { text: 'hi', interrupted: true }), plain)).toContain(
+      'agent (interrupted)',
+    )
+  })
+
+  it('shows a call with what it was given, what became of it and what it returned', () => {
+    expect(messageText(aToolCall({}), plain)).toBe(
+      '\ntool shell {"command":"echo hi"}  2026-01-02 03:04:05\n  complete, 12 ms, approved by cli\n  hi\n',
+    )
+  })
+
+  it('says which answer a call waits for', () => {
+    const approval = { id: 17, preview: { type: 'command' as const, command: 'echo hi', cwd: '/work' } }
+    const waiting = aToolCall({ status: 'waiting', result: null, durationMs: null, approvedBy: null, approval })
+    expect(messageText(waiting, plain)).toContain('waiting, asks for approval 17')
+  })
+
+  it('names the files of a message without words', () => {
+    const parts = [{ type: 'file' as const, blob: aHash, mediaType: 'image/png', name: 'a.png', bytes: 10 }]
+    expect(messageText(aMessage('user', { text: '', parts }), plain)).toContain('[a.png, 10 bytes]')
+  })
+
+  it('is silent about what a step used, and not about why it failed', () => {
+    expect(messageText(aMessage('usage', { finish: 'stop', usage: null }), plain)).toBe('')
+    const failed = aMessage('usage', { finish: 'failed', usage: null, fault: { kind: 'rejected_key', message: 'No.' } })
+    expect(messageText(failed, plain)).toContain('No.')
+  })
+
+  it('obeys nothing that came from outside', () => {
+    const hostile = '\u001b]0;owned\u0007\r\u009b2J\u202e'
+    for (const text of [
+      messageText(aMessage('user', { text: hostile }), plain),
+      messageText(aMessage('assistant', { text: hostile }), plain),
+      messageText(aToolCall({ tool: hostile, args: { x: hostile }, result: { text: hostile } }), plain),
+      messageText(aMessage('system', { level: 'error', text: hostile }), plain),
+    ]) {
+      expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
+    }
+  })
+})

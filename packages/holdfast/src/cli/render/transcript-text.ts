@@ -1,0 +1,49 @@
+import type { Message, Meta } from '@holdfast/protocol'
+import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
+import { callFate, callLine } from '../../transfer/export/call-line.ts'
+import type { Paint } from '../terminal/output.ts'
+
+/** The head of a transcript for a terminal. */
+export function headText({ id, handle, title, model, status, workspace, messageCount }: Meta, paint: Paint): string {
+  const about = [id, escapeLine(model), status, `${messageCount} messages`, escapeLine(workspace)].join(' · ')
+  return `${paint.bold(handle)}  ${escapeLine(title)}\n${paint.dim(about)}\n`
+}
+
+/** A message for a terminal: who, then what; empty where there is nothing to read. */
+export function messageText(message: Message, paint: Paint): string {
+  const at = paint.dim(message.at.slice(0, 19).replace('T', ' '))
+  const block = (who: string, text: string) => `\n${paint.bold(who)}  ${at}\n${indented(escapeHidden(text))}`
+  switch (message.kind) {
+    case 'user':
+      return block('you', message.text || partsOf(message))
+    case 'assistant':
+      return block(cut('agent', message), message.text)
+    case 'thinking':
+      return block(cut('agent thinks', message), message.text)
+    case 'tool_call': {
+      const { call } = message
+      const result = call.result === null ? '' : call.result.text
+      const asks = call.approval === null ? '' : `, asks for approval ${call.approval.id}`
+      return block(`tool ${callLine(call.tool, call.args)}`, `${callFate(call)}${asks}\n${result}`)
+    }
+    case 'system':
+    case 'notice':
+      return block(message.level === 'error' ? paint.red(message.kind) : message.kind, message.text)
+    case 'usage':
+      return message.fault ? block(paint.red('failed'), message.fault.message) : ''
+  }
+}
+
+/** What a message of files alone holds. */
+const partsOf = ({ parts }: Extract<Message, { readonly kind: 'user' }>): string =>
+  parts.map((part) => (part.type === 'file' ? `[${part.name ?? part.mediaType}, ${part.bytes} bytes]` : '')).join(' ')
+
+const cut = (who: string, { interrupted }: { readonly interrupted?: true | undefined }): string =>
+  interrupted ? `${who} (interrupted)` : who
+
+const indented = (text: string): string =>
+  text
+    .replace(/\n+$/, '')
+    .split('\n')
+    .map((line) => (line === '' ? '\n' : `  ${line}\n`))
+    .join('')

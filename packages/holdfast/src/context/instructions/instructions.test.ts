@@ -1,0 +1,81 @@
+import { symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
+import { keyMark, registerKey } from '../../system/secrets/known-keys.ts'
+import { createInstructions } from './instructions.ts'
+
+const noon = Date.parse('2026-03-04T12:00:00Z')
+const nothing = { read: async () => ({ user: null, workspace: null }) }
+const { gather } = createInstructions({ now: () => noon, memory: nothing })
+const exec = { mode: 'exec', added: null } as const
+
+describe('instructions', () => {
+  it('tell the workdir and the day, and nothing that changes within it', async () => {
+    const { workdir } = await openWorkdir()
+    const text = await gather({ workdir, ...exec })
+    expect(text).toContain(`Working directory: ${workdir}\nDate: 2026-03-04`)
+    const later = createInstructions({ now: () => noon + 3_600_000, memory: nothing })
+    expect(await later.gather({ workdir, ...exec })).toBe(text)
+  })
+
+  it('tell of plan mode only while it is on', async () => {
+    const { workdir } = await openWorkdir()
+    expect(await gather({ workdir, mode: 'plan', added: null })).toContain('Plan mode is on')
+    expect(await gather({ workdir, ...exec })).not.toContain('Plan mode')
+  })
+
+  it('hold AGENTS.md and what was added, in this order', async () => {
+    const { workdir } = await openWorkdir()
+    await writeFile(join(workdir, 'AGENTS.md'), 'Use tabs.\n')
+    const text = await gather({ workdir, mode: 'exec', added: 'Be brief.' })
+    expect(text).toMatch(/# AGENTS\.md of the working directory\n\nUse tabs\.\n\nBe brief\.$/)
+  })
+
+  it('hold no key that we know, wherever someone wrote it', async () => {
+    const key = `made-told-${'X0'.repeat(12)}`
+    registerKey(key)
+    const { workdir } = await openWorkdir()
+    await writeFile(join(workdir, 'AGENTS.md'), `Use ${key}.\n`)
+    const user = { text: `- the key is ${key}`, leftOutBytes: 0, path: '/home/me/MEMORY.md' }
+    const memory = { read: async () => ({ user, workspace: null }) }
+    const text = await createInstructions({ now: () => noon, memory }).gather({ workdir, ...exec })
+    expect(text).toContain(`Use ${keyMark}.`)
+    expect(text).toContain(`the key is ${keyMark}`)
+    expect(text).not.toContain(key)
+  })
+
+  it('hold both memories under their own headings, between AGENTS.md and what was added', async () => {
+    const { workdir } = await openWorkdir()
+    await writeFile(join(workdir, 'AGENTS.md'), 'Use tabs.\n')
+    const user = { text: '- likes brevity', leftOutBytes: 0, path: '/home/me/MEMORY.md' }
+    const workspace = { text: '- make is slow', leftOutBytes: 120, path: '.holdfast/MEMORY.md' }
+    const read = async () => ({ user, workspace })
+    const text = await createInstructions({ now: () => noon, memory: { read } }).gather({
+      workdir,
+      mode: 'exec',
+      added: 'Be brief.',
+    })
+    const [, afterAgents] = text.split('Use tabs.\n\n')
+    expect(afterAgents).toMatch(
+      /^# Memory of the user\n\n.*\n\n- likes brevity\n\n# Memory of the workspace\n\n.*\n\n\[the first 120 bytes are left out; they are in \.holdfast\/MEMORY\.md\]\n- make is slow\n\nBe brief\.$/,
+    )
+  })
+
+  it('cut an AGENTS.md that is too long, and say so', async () => {
+    const { workdir } = await openWorkdir()
+    await writeFile(join(workdir, 'AGENTS.md'), 'A rule.\n'.repeat(100_000))
+    const text = await gather({ workdir, ...exec })
+    expect(text).toContain('[cut at 32768 bytes')
+    expect(Buffer.byteLength(text)).toBeLessThan(36_000)
+  })
+
+  it('say nothing of an AGENTS.md that leads outside, is no file, or is not there', async () => {
+    const { workdir, beside } = await openWorkdir()
+    const without = await gather({ workdir, ...exec })
+    await writeFile(join(beside, 'secret'), 'secret')
+    await symlink('../secret', join(workdir, 'AGENTS.md'))
+    expect(await gather({ workdir, ...exec })).toBe(without)
+    expect(await gather({ workdir: join(workdir, 'none'), ...exec })).not.toContain('AGENTS.md of')
+  })
+})

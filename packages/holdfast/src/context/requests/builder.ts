@@ -1,0 +1,58 @@
+import type { Blobs, Log, ModelRequest, RequestAsked } from '@holdfast/core/ports'
+import { createRequests, WindowDamaged } from '@holdfast/core/requests'
+import { fault, HoldfastError, orThrow } from '@holdfast/protocol'
+import { openFileBlobs } from '../../store/blobs/file-blobs.ts'
+import { openSqliteReader, type SqliteReader } from '../../store/sqlite/read/inline-reader.ts'
+import type { Built, RequestSource } from './wire.ts'
+
+/** What came of a question, and the memory that goes over with it rather than being copied. */
+type Answer = { readonly built: Built; readonly moved: ArrayBuffer[] }
+
+/** Puts requests together from a store's file and its blobs. It never throws: what goes wrong is an answer. */
+export function createBuilder({ path, blobsDir }: RequestSource) {
+  let reader: SqliteReader | null = null
+  let blobs: Blobs | null = null
+
+  /** Opened by the first question, and by the next if it could not be. */
+  const open = (): SqliteReader => {
+    reader ??= orThrow(openSqliteReader(path))
+    if (reader === null) throw new HoldfastError(fault('storage_error', `The store ${path} is gone.`, { path }))
+    return reader
+  }
+  const log: Pick<Log, 'read' | 'readRefs'> = {
+    read: async (session, range) => orThrow(open().read(session, range)),
+    readRefs: async (session, calls) => orThrow(open().readRefs(session, calls)),
+  }
+  const requests = createRequests(log, {
+    async open(hash) {
+      blobs ??= orThrow(await openFileBlobs(blobsDir))
+      return blobs.open(hash)
+    },
+  })
+
+  return {
+    async build(asked: RequestAsked): Promise<Answer> {
+      try {
+        const request = await requests.build(asked)
+        return { built: { type: 'built', request }, moved: bytesOf(request) }
+      } catch (cause) {
+        return { built: whyNot(cause), moved: [] }
+      }
+    },
+    close: () => reader?.close(),
+  }
+}
+
+function whyNot(cause: unknown): Built {
+  if (cause instanceof WindowDamaged) return { type: 'damaged', seq: cause.seq }
+  if (cause instanceof HoldfastError) return { type: 'failed', fault: cause.toFault() }
+  return { type: 'broken', why: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause) }
+}
+
+/** The memory of the files, each once: the same file may be told of in several messages. */
+function bytesOf({ messages }: ModelRequest): ArrayBuffer[] {
+  const buffers = messages.flatMap(({ role, content }) =>
+    role === 'user' ? content.flatMap((part) => (part.type === 'file' ? [part.bytes.buffer] : [])) : [],
+  )
+  return [...new Set(buffers)].filter((buffer) => buffer instanceof ArrayBuffer)
+}

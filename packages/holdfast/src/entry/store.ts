@@ -1,0 +1,20 @@
+export type { Backup } from '../admin/backup/backup-store.ts'
+export type { StoreReport } from '../admin/doctor/check-store.ts'
+export {
+  backupStore,
+  type CheckStoreOptions,
+  checkStore,
+  type MigrateStoreOptions,
+  migrateStore,
+} from '../admin/jobs/admin-stores.ts'
+export type { Migration } from '../admin/migrate/migrate-store.ts'
+export type { Conversations, ConversationsOptions } from '../conversations/conversations.ts'
+export type { ConversationMessage } from '../conversations/message.ts'
+export { type OpenConversationsOptions, openConversations } from '../open-conversations.ts'
+export { openFileBlobs } from '../store/blobs/file-blobs.ts'
+export { createMemoryBlobs } from '../store/blobs/memory-blobs.ts'
+export type { Finding, FindingCode } from '../store/finding.ts'
+export { openJsonlStore } from '../store/jsonl/jsonl-store.ts'
+export { createMemoryStore } from '../store/memory/memory-store.ts'
+export { openMirror } from '../store/mirror/mirror.ts'
+export { openSqliteStore } from '../store/sqlite/sqlite-store.ts'

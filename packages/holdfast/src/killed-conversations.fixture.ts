@@ -1,0 +1,12 @@
+import { writeSync } from 'node:fs'
+import { openConversations } from './open-conversations.ts'
+
+// A process of its own that says on stdout what it was told is saved, so that a test can kill it.
+const [store = '', home = ''] = process.argv.slice(2)
+const conversations = await openConversations({ store, environment: { HOLDFAST_HOME: home }, workdir: home })
+for (let number = 0; ; number += 3) {
+  for (const next of [number, number + 1, number + 2]) conversations.addMessage('one', 'user', `message ${next}`)
+  if (number % 30 === 27) conversations.setSummary('one', `summary ${number}`)
+  await conversations.save('one')
+  writeSync(1, `saved ${number + 2}\n`)
+}

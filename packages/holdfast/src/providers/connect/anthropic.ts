@@ -1,0 +1,6 @@
+import { fetchHere, type LoadModel, noKey } from '../services/api.ts'
+
+export const loadAnthropic: LoadModel = async ({ modelId, baseUrl, key, headers }) => {
+  const { createAnthropic } = await import('@ai-sdk/anthropic')
+  return createAnthropic({ apiKey: key ?? noKey, baseURL: baseUrl, headers, fetch: fetchHere })(modelId)
+}

@@ -1,0 +1,6 @@
+import { fetchHere, type LoadModel, noKey } from '../services/api.ts'
+
+export const loadGoogle: LoadModel = async ({ modelId, baseUrl, key, headers }) => {
+  const { createGoogle } = await import('@ai-sdk/google')
+  return createGoogle({ apiKey: key ?? noKey, baseURL: baseUrl, headers, fetch: fetchHere })(modelId)
+}

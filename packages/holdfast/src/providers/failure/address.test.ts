@@ -1,0 +1,89 @@
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { createGoogle } from '@ai-sdk/google'
+import { createOpenAI } from '@ai-sdk/openai'
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
+import { describe, expect, it } from 'vitest'
+import type { AiSdkModel } from '../ai-sdk/open-stream.ts'
+import { createAiSdkProvider } from '../ai-sdk/provider.ts'
+import { failedAt, saying } from '../ai-sdk/testing/answering.ts'
+
+const services: readonly (readonly [string, (baseURL: string) => AiSdkModel])[] = [
+  ['anthropic', (baseURL) => createAnthropic({ apiKey: 'key', baseURL })('claude')],
+  ['openai chat', (baseURL) => createOpenAI({ apiKey: 'key', baseURL }).chat('gpt-5')],
+  ['openai responses', (baseURL) => createOpenAI({ apiKey: 'key', baseURL }).responses('gpt-5')],
+  ['google', (baseURL) => createGoogle({ apiKey: 'key', baseURL })('gemini-3-pro')],
+  ['compatible', (baseURL) => createOpenAICompatible({ name: 'ollama', baseURL })('llama')],
+]
+const page = '<!doctype html><html><title>Welcome</title></html>'
+const html = { 'content-type': 'text/html; charset=utf-8' }
+const json = { 'content-type': 'application/json' }
+
+async function failureOn(model: (baseURL: string) => AiSdkModel, ...answer: Parameters<typeof saying>) {
+  await using server = await saying(...answer)
+  const provider = createAiSdkProvider(model(server.url), { title: 'Service', endpoint: server.url })
+  return (await failedAt(provider)).end
+}
+
+const head = `data: ${JSON.stringify({ type: 'message_start', message: { id: 'm', model: 'm', usage: { input_tokens: 1 } } })}\n\n`
+
+describe.each(services)('a base URL that is not that of %s', (name, model) => {
+  it.each([
+    ['a page that is not there', 404, page, html],
+    ['a page that takes no POST', 405, page, html],
+    ['words of a server', 404, '404 page not found', { 'content-type': 'text/plain' }],
+    ['another API, without that path', 404, '{"detail":"Not Found"}', json],
+    ['a gateway without a route', 404, '{"message":"no Route matched with those values"}', json],
+    ['another API, without that method', 405, '{"detail":"Method Not Allowed"}', json],
+    ['a page in place of a stream', 200, page, html],
+    ['a document in place of a stream', 200, '{"hello":"world"}', json],
+  ])('is told from everything else: %s', async (_what, status, body, headers) => {
+    expect(await failureOn(model, status, body, headers)).toMatchObject({
+      fault: {
+        kind: 'raw_dump',
+        message: expect.stringMatching(
+          /^What answers at http:\/\/127.*? is not the API of Service( \(HTTP 40\d\))?\. Check the base URL, then continue\.$/,
+        ),
+      },
+      retryable: false,
+    })
+  })
+
+  it('is not looked for where a service says nothing at all', async () => {
+    const stream = { 'content-type': 'text/event-stream' }
+    expect(await failureOn(model, 200, '', stream)).toMatchObject({ fault: { kind: 'unreachable' }, retryable: true })
+  })
+
+  it('is a raw dump when its answer cannot be read', async () => {
+    const stream = { 'content-type': 'text/event-stream' }
+    const body = `${name === 'anthropic' ? head : ''}data: {"half": \n\n`
+    expect(await failureOn(model, 200, body, stream)).toMatchObject({
+      fault: { kind: 'raw_dump', message: expect.stringContaining('without a clear reason') },
+      retryable: false,
+    })
+  })
+
+  it('is not where a proxy on the way refuses', async () => {
+    expect(await failureOn(model, 403, page, html)).toMatchObject({
+      fault: {
+        kind: 'auth_failed',
+        message: expect.stringMatching(/^Something at 127.* refused the call \(HTTP 403\)/),
+      },
+      retryable: false,
+    })
+  })
+
+  it('is not a service that fails with an empty body', async () => {
+    expect(await failureOn(model, 500, '')).toMatchObject({ fault: { kind: 'raw_dump' }, retryable: true })
+  })
+})
+
+describe('a service that sends us elsewhere', () => {
+  it('is not followed where the model was told not to, and is no API', async () => {
+    const fetchHere: typeof fetch = (input, init) => fetch(input, { ...init, redirect: 'manual' })
+    const model = (baseURL: string) => createOpenAI({ apiKey: 'key', baseURL, fetch: fetchHere }).chat('gpt-5')
+    expect(await failureOn(model, 302, '', { location: 'http://example.invalid/' })).toMatchObject({
+      fault: { kind: 'raw_dump', message: expect.stringContaining('is not the API of Service (HTTP 302)') },
+      retryable: false,
+    })
+  })
+})

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { keyMark, registerKey } from '../../system/secrets/known-keys.ts'
+import { maskQuoted } from './mask.ts'
+
+const key = `made-mask-${'X0'.repeat(12)}`
+registerKey(key)
+
+/** The words of the parser itself, whatever they are in this version of Node. */
+function parserWords(text: string): string {
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    return String(error)
+  }
+}
+
+describe('a masked text', () => {
+  it.each([`{"choices": ${key}`, key, `["${key}", nothing]`])(
+    'leaves no piece of a key in what a parser quotes of %s',
+    (text) => {
+      const masked = maskQuoted(parserWords(text))
+      expect(masked).toMatch(/^SyntaxError: Unexpected token .* is not valid JSON$/)
+      expect(masked).not.toMatch(/made-m|X0X0/)
+    },
+  )
+
+  it('holds no key that this process ever read, under one mark', () => {
+    registerKey('gsk-3f9a-registered-0001')
+    expect(maskQuoted('one gsk-3f9a-registered-0001, another ?key=gsk-3f9a-registered-0001')).toBe(
+      `one ${keyMark}, another ?key=${keyMark}`,
+    )
+  })
+
+  it('keeps its words where the key is a word', () => {
+    registerKey('test')
+    expect(maskQuoted('the model lm-studio/test is not loaded; Bearer test')).toBe(
+      `the model lm-studio/test is not loaded; Bearer ${keyMark}`,
+    )
+  })
+
+  it.each([
+    ['Incorrect key sk-proj-abcdefgh1234.', `Incorrect key ${keyMark}.`],
+    ['authorization: Bearer abcdefgh12345678', `authorization: Bearer ${keyMark}`],
+    ['"x-api-key": "abcdefgh12345678"', `"x-api-key": "${keyMark}"`],
+    ['POST https://a.test/v1?key=AIzaSy123&alt=sse', `POST https://a.test/v1?key=${keyMark}&alt=sse`],
+    ['no URL http://me:hunter2@a.test/v1', `no URL http://${keyMark}@a.test/v1`],
+  ])('holds nothing that looks like one: %s', (text, masked) => {
+    expect(maskQuoted(text)).toBe(masked)
+  })
+
+  // With a look back over all the blanks from each of them, this would take longer than a test may.
+  it('costs no more where a page is mostly blank', () => {
+    const text = `bearer${' '.repeat(300_000)}page`
+    expect(maskQuoted(text)).toBe(text)
+  })
+
+  it('is left alone where there is none', () => {
+    const text = 'messages.3: mail me@a.test about http://a.test/v1 and the sk of risk-averse people'
+    expect(maskQuoted(text)).toBe(text)
+  })
+})

@@ -1,0 +1,135 @@
+import type { Socket } from 'node:net'
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { createOpenAI } from '@ai-sdk/openai'
+import type { ModelPart } from '@holdfast/core/ports'
+import { aRequest } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { createAiSdkProvider } from '../ai-sdk/provider.ts'
+import { answering, answeringSocket, failedAt } from '../ai-sdk/testing/answering.ts'
+import { troubleOf } from './trouble.ts'
+
+const at = (baseURL: string) =>
+  createAiSdkProvider(createAnthropic({ apiKey: 'key', baseURL })('claude'), { title: 'Anthropic' })
+const portOf = (url: string) => new URL(url).host
+
+describe('a connection that fails', () => {
+  it('is refused where nothing listens, and names the place', async () => {
+    const gone = await answeringSocket(() => undefined)
+    await gone[Symbol.asyncDispose]()
+    const { end } = await failedAt(at(`${gone.url}/v1`))
+    expect(end).toMatchObject({
+      fault: {
+        kind: 'unreachable',
+        message: `Nothing listens at ${portOf(gone.url)}. Start Anthropic there or check the base URL, then continue.`,
+      },
+      retryable: true,
+    })
+  })
+
+  it('names a host that nobody knows', async () => {
+    const { end } = await failedAt(at('http://no-such-host.invalid/v1'))
+    expect(end).toMatchObject({
+      fault: {
+        kind: 'unreachable',
+        message:
+          'The name no-such-host.invalid is not known. Check the network and the base URL of Anthropic, then continue.',
+      },
+      retryable: true,
+    })
+  })
+
+  it('is not secure where no TLS is spoken, and another try would not help', async () => {
+    await using server = await answering((_request, response) => void response.end())
+    const { end } = await failedAt(at(server.url.replace('http:', 'https:')))
+    expect(end).toMatchObject({
+      fault: { kind: 'unreachable', message: expect.stringMatching(/^No secure connection to 127\.0\.0\.1:\d+ came/) },
+      retryable: false,
+    })
+  })
+
+  it('is broken when it is hung up on without an answer', async () => {
+    await using server = await answeringSocket((socket) => socket.once('data', () => socket.end()))
+    const { end } = await failedAt(at(server.url))
+    expect(end).toMatchObject({
+      fault: {
+        kind: 'unreachable',
+        message: 'The connection to Anthropic broke before the answer was whole. Continue to take it up again.',
+      },
+      retryable: true,
+    })
+  })
+
+  it('is broken when it is reset in the middle of an answer, and what was said stays', async () => {
+    const head =
+      'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nx-request-id: req_7\r\n\r\n'
+    const half = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'Half of' } }] })}\n\n`
+    const sockets: Socket[] = []
+    await using server = await answeringSocket((socket) => {
+      sockets.push(socket)
+      socket.once('data', () => socket.write(`${head}${half.length.toString(16)}\r\n${half}\r\n`))
+    })
+    const model = createOpenAI({ apiKey: 'key', baseURL: server.url }).chat('gpt-5')
+    const parts: ModelPart[] = []
+    const { signal } = new AbortController()
+    for await (const part of createAiSdkProvider(model, { title: 'OpenAI' }).stream(aRequest(), { signal })) {
+      if (parts.push(part) === 1) sockets[0]?.resetAndDestroy()
+    }
+    expect(parts).toMatchObject([
+      { type: 'delta', text: 'Half of' },
+      {
+        type: 'end',
+        end: {
+          type: 'failed',
+          fault: {
+            kind: 'unreachable',
+            message: 'The connection to OpenAI broke before the answer was whole. Continue to take it up again.',
+            detail: expect.stringContaining('x-request-id: req_7'),
+          },
+          retryable: true,
+        },
+      },
+    ])
+  })
+
+  it('does not take what speaks no HTTP for a service', async () => {
+    await using server = await answeringSocket((socket) => socket.once('data', () => socket.end('220 mail ready\r\n')))
+    const { end } = await failedAt(at(server.url))
+    expect(end).toMatchObject({
+      fault: {
+        kind: 'raw_dump',
+        message: `What answers at ${server.url}/messages is not the API of Anthropic. Check the base URL, then continue.`,
+      },
+      retryable: false,
+    })
+  })
+
+  it.each([
+    ['ETIMEDOUT', 'timeout'],
+    ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
+    ['UND_ERR_HEADERS_TIMEOUT', 'timeout'],
+    ['DEPTH_ZERO_SELF_SIGNED_CERT', 'untrusted'],
+    ['SELF_SIGNED_CERT_IN_CHAIN', 'untrusted'],
+    ['CERT_HAS_EXPIRED', 'untrusted'],
+    ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', 'untrusted'],
+    ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'untrusted'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'untrusted'],
+    ['EAI_AGAIN', 'unknown_host'],
+    ['ECONNRESET', 'broken'],
+    ['UND_ERR_SOCKET', 'broken'],
+    ['EHOSTUNREACH', 'unreachable'],
+    ['ENETUNREACH', 'unreachable'],
+    ['SOMETHING_ELSE', null],
+  ])('with the code %s is %s', (code, trouble) => {
+    const cause = Object.assign(new Error('no'), { code })
+    expect(troubleOf(new Error('outer', { cause }))).toBe(trouble)
+  })
+
+  it('is out of time where a signal was given only so long', () => {
+    expect(troubleOf(new DOMException('The operation timed out', 'TimeoutError'))).toBe('timeout')
+  })
+
+  it('is told by the first address, where a name has several', () => {
+    const tried = ['::1', '127.0.0.1'].map((address) => Object.assign(new Error(address), { code: 'ECONNREFUSED' }))
+    expect(troubleOf(new Error('outer', { cause: new AggregateError(tried) }))).toBe('refused')
+  })
+})

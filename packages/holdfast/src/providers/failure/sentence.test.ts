@@ -1,0 +1,57 @@
+import { readFile } from 'node:fs/promises'
+import { describe, expect, it } from 'vitest'
+import { keyMark } from '../../system/secrets/known-keys.ts'
+import { type FailureCase, kinds } from './case.ts'
+import { wordsOf } from './sentence.ts'
+
+const statuses: Partial<Record<FailureCase, number>> = {
+  rejected_key: 401,
+  no_access: 403,
+  blocked: 403,
+  no_credit: 402,
+  limited: 429,
+  overloaded: 529,
+  unknown_model: 404,
+  wrong_address: 404,
+  too_long: 400,
+  refused_request: 400,
+  service_error: 500,
+  unclear: 502,
+}
+
+const sentence = (failureCase: FailureCase, words = 'Its own words.') =>
+  wordsOf({
+    failureCase,
+    details: {
+      status: statuses[failureCase],
+      names: new Set(),
+      field: 'input[3]',
+      words,
+      retryDelay: undefined,
+      headers: {},
+      url: 'https://api.openai.com/v1/responses',
+      body: '',
+    },
+    waitMs: failureCase === 'limited' ? 7_000 : null,
+    service: { title: 'OpenAI', modelId: 'gpt-9', keyName: 'OPENAI_API_KEY' },
+  }).join(' ')
+
+// What the two have in common is said once.
+const cases = (Object.keys(kinds) as FailureCase[]).filter((one) => one !== 'no_http')
+
+describe('what people are told', () => {
+  it.each(cases)('of %s is in the docs, word for word', async (failureCase) => {
+    const docs = await readFile(new URL('../../../../../docs/model-errors.md', import.meta.url), 'utf8')
+    expect(docs).toContain(`| ${sentence(failureCase)} |`)
+  })
+
+  it.each(cases)('of %s is one line, and ends with what to do', (failureCase) => {
+    expect(sentence(failureCase)).toMatch(/^[A-Z][^\n]*\. [A-Z][^\n]*(continue\.|try again[^.]*\.|take it up again\.)$/)
+  })
+
+  it('holds no key and no control character of what a service says', () => {
+    const said = sentence('refused_request', 'You sent sk-made-0001 \u001b[31mred\nand more')
+    expect(said).toContain(`You sent ${keyMark} `)
+    expect(said).not.toMatch(/\u001b|\n|and more/)
+  })
+})

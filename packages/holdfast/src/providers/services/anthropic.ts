@@ -1,6 +1,0 @@
-import { fetchHere, type LoadModel, noKey } from './api.ts'
-
-export const loadAnthropic: LoadModel = async ({ modelId, baseUrl, key, headers }) => {
-  const { createAnthropic } = await import('@ai-sdk/anthropic')
-  return createAnthropic({ apiKey: key ?? noKey, baseURL: baseUrl, headers, fetch: fetchHere })(modelId)
-}

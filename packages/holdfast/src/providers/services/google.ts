@@ -1,6 +1,0 @@
-import { fetchHere, type LoadModel, noKey } from './api.ts'
-
-export const loadGoogle: LoadModel = async ({ modelId, baseUrl, key, headers }) => {
-  const { createGoogle } = await import('@ai-sdk/google')
-  return createGoogle({ apiKey: key ?? noKey, baseURL: baseUrl, headers, fetch: fetchHere })(modelId)
-}

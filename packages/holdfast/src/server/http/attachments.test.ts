@@ -1,0 +1,215 @@
+import { decodeFrames, type Frame, type FrameOf, invariant, limits } from '@holdfast/protocol'
+import { isRecord } from '@holdfast/testkit'
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { openHouseServer } from '../testing/house-server.ts'
+import { codeOf } from '../testing/test-server.ts'
+
+type Test = Awaited<ReturnType<typeof openHouseServer>>
+
+const Opened = z.object({ attachment: z.string(), role: z.string(), keptMs: z.int() })
+
+async function open(test: Test, body: object = {}) {
+  const response = await test.post(`${test.path}/attachments`, JSON.stringify(body))
+  expect(response.status).toBe(201)
+  return Opened.parse(await response.json())
+}
+
+/** A stream of an attachment, as far as its first frame. */
+async function follow(test: Test, attachment: string, { query = '', token = test.tokens.driver } = {}) {
+  const gone = new AbortController()
+  const address = `${test.path}/events?attachment=${attachment}${query}`
+  const response = await test.call(address, {
+    headers: { authorization: `Bearer ${token}` },
+    signal: gone.signal,
+  })
+  invariant(response.body, 'a stream has a body')
+  const frames = decodeFrames(response.body)
+  await frames.next()
+  return { frames, leave: () => gone.abort() }
+}
+
+const answered = async (response: Response) => [response.status, response.ok ? 'ok' : await codeOf(response)]
+const seatsOf = (test: Test) => test.house.roster.awake(test.house.handle.id)?.hub.seats.all ?? []
+
+/** Resolves once the seats are as said: they change when the server gets to it, and tell everyone. */
+async function untilSeated(test: Test, seats: readonly (readonly [string, string])[]) {
+  const isSo = (clients: FrameOf<'presence'>['clients']) =>
+    JSON.stringify(clients.map(({ client, role }) => [client, role])) === JSON.stringify(seats)
+  const told = (frame: Frame) =>
+    frame.type === 'presence' ? isSo(frame.clients) : frame.type === 'snapshot' && isSo(frame.here?.clients ?? [])
+  for await (const frame of test.house.handle.subscribe()) if (told(frame)) return
+}
+
+describe('an attachment', () => {
+  it('has a seat before it has a stream: the first drives, the second watches', async () => {
+    await using test = await openHouseServer()
+    const first = await open(test)
+    expect(first).toEqual({ attachment: expect.any(String), role: 'driver', keptMs: limits.seatKeptMs })
+    expect(await open(test, { attachment: 'tab-2' })).toMatchObject({ attachment: 'tab-2', role: 'viewer' })
+    expect(await open(test, { role: 'driver' })).toMatchObject({ role: 'viewer' })
+    const as = { 'holdfast-attachment': first.attachment }
+    expect((await test.post(`${test.path}/commands`, '{"type":"enterPlan"}', as)).status).toBe(202)
+    const listed = await test.house.handle.snapshot()
+    expect(listed.ok && listed.value.meta.attachments).toBe(3)
+  })
+
+  it('only watches when it asks to', async () => {
+    await using test = await openHouseServer()
+    expect(await open(test, { role: 'viewer' })).toMatchObject({ role: 'viewer' })
+    expect(await open(test, {})).toMatchObject({ role: 'driver' })
+  })
+
+  it('is refused with a role, a name or a field there is not', async () => {
+    await using test = await openHouseServer()
+    const post = async (body: string) => answered(await test.post(`${test.path}/attachments`, body))
+    expect(await post('{"role":"pilot"}')).toEqual([400, 'invalid_role'])
+    expect(await post('{"attachment":"a b"}')).toEqual([400, 'bad_request'])
+    expect(await post('{"seat":1}')).toEqual([400, 'bad_request'])
+    expect(await answered(await test.post('/v1/sessions/cold-harbor-1/attachments', '{}'))).toEqual([
+      404,
+      'session_not_found',
+    ])
+    expect(seatsOf(test)).toEqual([])
+  })
+
+  it('loses its seat when no stream follows in time', async () => {
+    await using test = await openHouseServer()
+    await open(test, { attachment: 'tab-1' })
+    test.house.clock.advance(limits.seatKeptMs - 1)
+    expect(seatsOf(test)).toHaveLength(1)
+    test.house.clock.advance(1)
+    await untilSeated(test, [])
+  })
+
+  it('keeps its seat while it streams, and for a while when the stream breaks', async () => {
+    await using test = await openHouseServer()
+    await open(test, { attachment: 'tab-1' })
+    const broken = await follow(test, 'tab-1')
+    await open(test, { attachment: 'tab-2' })
+    const other = await follow(test, 'tab-2')
+    test.house.clock.advance(2 * limits.seatKeptMs)
+    broken.leave()
+    await untilOneSubscriptionLess(test, 4)
+    test.house.clock.advance(limits.seatKeptMs - 1)
+    const back = await follow(test, 'tab-1')
+    test.house.clock.advance(2 * limits.seatKeptMs)
+    expect(seatsOf(test)).toEqual([
+      { client: 'tab-1', role: 'driver' },
+      { client: 'tab-2', role: 'viewer' },
+    ])
+    back.leave()
+    await untilOneSubscriptionLess(test, 4)
+    test.house.clock.advance(limits.seatKeptMs)
+    await untilSeated(test, [['tab-2', 'viewer']])
+    other.leave()
+  })
+
+  it('that only streams leaves with its stream', async () => {
+    await using test = await openHouseServer()
+    const stream = await follow(test, 'tab-1')
+    expect(seatsOf(test)).toEqual([{ client: 'tab-1', role: 'driver' }])
+    stream.leave()
+    await untilSeated(test, [])
+  })
+
+  it('leaves when it says so, and its streams end for good', async () => {
+    await using test = await openHouseServer()
+    await open(test, { attachment: 'tab-1' })
+    const { frames } = await follow(test, 'tab-1')
+    const leave = () => test.call(`${test.path}/attachments/tab-1`, { method: 'DELETE' })
+    expect((await leave()).status).toBe(204)
+    const rest = await Array.fromAsync(frames)
+    expect(rest.at(-1)).toEqual({ type: 'end', sessionId: test.house.handle.id, reason: 'left', retryMs: null })
+    await untilSeated(test, [])
+    expect(await answered(await leave())).toEqual([409, 'not_subscribed'])
+  })
+
+  it('claims the seat when it is vacant, and not when it is taken', async () => {
+    await using test = await openHouseServer()
+    const at = (name: string) => `${test.path}/attachments/${name}`
+    await open(test, { attachment: 'tab-1' })
+    await open(test, { attachment: 'tab-2' })
+    const claim = async (name: string) =>
+      answered(await test.call(`${at(name)}/claim`, { method: 'POST', headers: headersOf(test) }))
+    expect(await claim('tab-2')).toEqual([409, 'driver_taken'])
+    expect(await claim('nobody')).toEqual([409, 'not_subscribed'])
+    await test.call(at('tab-1'), { method: 'DELETE' })
+    await untilSeated(test, [['tab-2', 'viewer']])
+    expect(await claim('tab-2')).toEqual([202, 'ok'])
+    expect(seatsOf(test)).toEqual([{ client: 'tab-2', role: 'driver' }])
+  })
+
+  it('hands its seat over to another who is attached', async () => {
+    await using test = await openHouseServer()
+    await open(test, { attachment: 'tab-1' })
+    await open(test, { attachment: 'tab-2' })
+    const hand = async (from: string, client: string) =>
+      answered(await test.post(`${test.path}/attachments/${from}/handover`, JSON.stringify({ client })))
+    expect(await hand('tab-2', 'tab-1')).toEqual([403, 'not_driver'])
+    expect(await hand('nobody', 'tab-1')).toEqual([409, 'not_subscribed'])
+    expect(await hand('tab-1', 'nobody')).toEqual([409, 'not_subscribed'])
+    expect(await hand('tab-1', 'tab-2')).toEqual([202, 'ok'])
+    expect(seatsOf(test).map(({ role }) => role)).toEqual(['viewer', 'driver'])
+  })
+
+  it('is let go, the oldest first, when too many wait for a stream', async () => {
+    await using test = await openHouseServer()
+    await open(test, { attachment: 'streams' })
+    const { leave } = await follow(test, 'streams')
+    for (let count = 0; count <= 100; count++) await open(test, { attachment: `tab-${count}` })
+    await untilSeated(test, [
+      ['streams', 'driver'],
+      ...Array.from({ length: 100 }, (_, index) => [`tab-${index + 1}`, 'viewer'] as const),
+    ])
+    leave()
+  })
+
+  it('of a token that may only look never keeps others from driving', async () => {
+    await using test = await openHouseServer()
+    const watcher = await follow(test, 'watcher', { query: '&role=driver', token: test.tokens.viewer })
+    expect(seatsOf(test)).toEqual([{ client: 'watcher', role: 'viewer' }])
+    expect(await open(test)).toMatchObject({ role: 'driver' })
+    watcher.leave()
+  })
+
+  it('that drives is not spoken over by a token without one, unless it is an admin', async () => {
+    await using test = await openHouseServer()
+    const plan = async (token: string) =>
+      answered(await test.post(`${test.path}/commands`, '{"type":"enterPlan"}', { authorization: `Bearer ${token}` }))
+    expect(await plan(test.tokens.driver)).toEqual([202, 'ok'])
+    await open(test)
+    expect(await plan(test.tokens.driver)).toEqual([403, 'not_driver'])
+    expect(await plan(test.tokens.admin)).toEqual([202, 'ok'])
+  })
+
+  it('ends with the session, and with the server', async () => {
+    await using test = await openHouseServer()
+    await test.house.send('a', { type: 'sendPrompt', content: 'go' }) // one in which nobody spoke would be gone
+    await test.house.frame(isRecord('turn.ended'))
+    await open(test, { attachment: 'tab-1' })
+    await test.house.roster.unload(test.house.handle.id)
+    await untilSeated(test, []) // which wakes the session again
+    await open(test, { attachment: 'tab-2' })
+    await test.server.close()
+    await untilSeated(test, [])
+    expect(test.problems).toEqual([])
+  })
+})
+
+const headersOf = (test: Test) => ({ authorization: `Bearer ${test.tokens.driver}` })
+
+/** Resolves when the server has noticed that a stream broke: one subscription less, and the seats told anew. */
+async function untilOneSubscriptionLess(test: Test, before: number) {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const hub = test.house.roster.awake(test.house.handle.id)?.hub
+  const stop = new AbortController()
+  const look = () => hub && hub.size < before && resolve()
+  const follow = async () => {
+    for await (const _ of test.house.roster.news.follow(stop.signal)) look()
+  }
+  follow()
+  look()
+  await promise
+  stop.abort()
+}

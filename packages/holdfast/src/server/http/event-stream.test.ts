@@ -1,0 +1,136 @@
+import { decodeFrames, type Frame, invariant } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { sessionId } from '../testing/fake-sessions.ts'
+import { codeOf, openTestServer } from '../testing/test-server.ts'
+
+type Test = Awaited<ReturnType<typeof openTestServer>>
+const path = `/v1/sessions/${sessionId}/events`
+
+async function follow(test: Test, query = '', headers: Record<string, string> = {}) {
+  const gone = new AbortController()
+  const authorization = `Bearer ${test.tokens.viewer}`
+  const response = await test.call(`${path}${query}`, { headers: { authorization, ...headers }, signal: gone.signal })
+  invariant(response.body, 'a stream has a body')
+  return { response, body: response.body, leave: () => gone.abort() }
+}
+
+async function take(frames: AsyncIterator<Frame>, count: number): Promise<readonly (Frame | undefined)[]> {
+  const taken: (Frame | undefined)[] = []
+  while (taken.length < count) taken.push((await frames.next()).value ?? undefined)
+  return taken
+}
+
+const seqs = (frames: readonly (Frame | undefined)[]) =>
+  frames.map((frame) => (frame?.type === 'record' ? frame.record.seq : frame?.type))
+
+describe('events', () => {
+  it('begin with a snapshot and go on with what happens', async () => {
+    await using test = await openTestServer()
+    test.fake.say('before')
+    const { response, body, leave } = await follow(test)
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    const frames = decodeFrames(body)
+    expect(seqs(await take(frames, 1))).toEqual(['snapshot'])
+    test.fake.say('after')
+    expect(seqs(await take(frames, 1))).toEqual([2])
+    leave()
+  })
+
+  it('begin after the cursor, from the address or from the header, which is newer', async () => {
+    await using test = await openTestServer()
+    for (const text of ['a', 'b', 'c', 'd']) test.fake.say(text)
+    const byAddress = await follow(test, '?after=2')
+    expect(seqs(await take(decodeFrames(byAddress.body), 2))).toEqual([3, 4])
+    const byHeader = await follow(test, '?after=0', { 'last-event-id': '3' })
+    expect(seqs(await take(decodeFrames(byHeader.body), 1))).toEqual([4])
+    byAddress.leave()
+    byHeader.leave()
+  })
+
+  it('carry an id on records and on nothing else', async () => {
+    await using test = await openTestServer()
+    test.fake.say('a')
+    const { body, leave } = await follow(test, '?after=0&attachment=tab-1')
+    test.fake.publish({ type: 'resync', sessionId, reason: 'test' })
+    let text = ''
+    for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+      text += chunk
+      if (text.includes('event: resync')) break
+    }
+    expect(text).toMatch(/^: holdfast\n\nid: 1\nevent: record\ndata: \{.*\}\n\nevent: resync\ndata: /)
+    expect(test.fake.touched.at(-1)).toEqual({ subscribe: 0, client: 'tab-1' })
+    leave()
+  })
+
+  it.each(['?after=-1', '?after=x', '?after=1.5', '?attachment=a%20b', '?other=1'])('refuse %s', async (query) => {
+    await using test = await openTestServer()
+    const response = await test.call(`${path}${query}`)
+    expect([response.status, await codeOf(response)]).toEqual([400, 'bad_request'])
+  })
+
+  it('beat while nothing happens', async () => {
+    await using test = await openTestServer({ heartbeatMs: 1 })
+    const { body, leave } = await follow(test, '?after=0')
+    let text = ''
+    for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+      text += chunk
+      if (text === ': holdfast\n\n'.repeat(3)) break
+    }
+    leave()
+  })
+
+  it('stop being collected when the client has gone', async () => {
+    await using test = await openTestServer()
+    const { body, leave } = await follow(test, '?after=0')
+    await body.getReader().read()
+    leave()
+    await test.fake.left
+    expect(test.fake.subscribers.size).toBe(0)
+  })
+
+  it('are asked for only as fast as the client takes them', async () => {
+    await using test = await openTestServer()
+    const { connect } = await import('node:net')
+    const slow = connect(test.server.port, '127.0.0.1')
+    const lines = `Host: 127.0.0.1:${test.server.port}\r\nAuthorization: Bearer ${test.tokens.viewer}`
+    slow.write(`GET ${path}?after=0 HTTP/1.1\r\n${lines}\r\n\r\n`)
+    await new Promise((resolve) => slow.once('data', resolve))
+    slow.pause() // what is said now fills the sockets' buffers and no more
+    const total = 400
+    for (let count = 0; count < total; count++) test.fake.say('x'.repeat(100_000))
+    const quick = await follow(test, `?after=${total - 1}`)
+    await take(decodeFrames(quick.body), 1) // the server has had its turn
+    expect(test.fake.pulls.count).toBeLessThan(total / 2)
+
+    let text = ''
+    slow.setEncoding('utf8')
+    slow.on('data', (chunk: string) => {
+      text = (text + chunk).slice(-300_000)
+    })
+    slow.resume()
+    await new Promise<void>((resolve) => {
+      slow.on('data', () => text.includes(`id: ${total}\n`) && resolve())
+    })
+    expect(test.fake.pulls.count).toBeGreaterThanOrEqual(total)
+    slow.destroy()
+    quick.leave()
+  })
+
+  it('end with a word of when to come back when the server closes', async () => {
+    const test = await openTestServer()
+    const { body } = await follow(test, '?after=0')
+    const frames = decodeFrames(body)
+    const next = frames.next()
+    await test.server.close()
+    expect((await next).value).toEqual({ type: 'end', sessionId, reason: 'closing', retryMs: 1000 })
+    expect((await frames.next()).done).toBe(true)
+  })
+
+  it('end where the session says so', async () => {
+    await using test = await openTestServer()
+    const { body } = await follow(test, '?after=0')
+    test.fake.publish({ type: 'end', sessionId, reason: 'slow', retryMs: 0 })
+    const frames = decodeFrames(body)
+    expect(seqs(await take(frames, 2))).toEqual(['end', undefined])
+  })
+})

@@ -1,0 +1,93 @@
+import { limits } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { sessionId } from '../testing/fake-sessions.ts'
+import { codeOf, openTestServer } from '../testing/test-server.ts'
+import { parseJson } from './request-body.ts'
+
+const path = `/v1/sessions/${sessionId}/commands`
+const prompt = (content: string) => `{"type":"sendPrompt","content":${content}}`
+
+describe('request body', () => {
+  it.each([
+    ['not json', '{"type":'],
+    ['nothing', ''],
+    ['a byte-order mark', '\ufeff{"type":"abort"}'],
+    ['not an object', '[1]'],
+    ['nested too deep', `{"type":"sendPrompt","content":${'['.repeat(200)}${']'.repeat(200)}}`],
+    ['nested far too deep', '['.repeat(100_000)],
+    ['a field nobody knows', '{"type":"abort","force":true}'],
+    ['a command nobody knows', '{"type":"constructor"}'],
+    ['a command id that is none', '{"type":"abort","commandId":"a b"}'],
+    ['a number that is none', '{"type":"respondToApproval","decision":"approve","approval":1e400}'],
+    ['half a character', prompt('"\\ud800"')],
+  ])('is refused with 400 when it is %s', async (_, body) => {
+    await using test = await openTestServer()
+    const response = await test.post(path, body)
+    expect(response.status).toBe(400)
+    expect(await codeOf(response)).toBe('bad_request')
+    expect(test.fake.touched).toEqual([])
+  })
+
+  it('nests as deep as the limit and no deeper', () => {
+    const nested = (depth: number) => parseJson('['.repeat(depth) + ']'.repeat(depth))
+    expect(nested(limits.jsonDepthMax).ok).toBe(true)
+    expect(nested(limits.jsonDepthMax + 1)).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
+  })
+
+  it('cannot reach a prototype', async () => {
+    await using test = await openTestServer()
+    const forged = '"__proto__":{"forged":true},"constructor":{"prototype":{"forged":true}}'
+    expect((await test.post('/v1/sessions', `{"workdir":"/tmp/w",${forged}}`)).status).toBe(400)
+    await test.post(path, '{"type":"abort","__proto__":{"type":"sendPrompt","forged":true}}')
+    expect(test.fake.touched.at(-1)).toMatchObject({ submit: { type: 'abort' } })
+    expect(Reflect.has({}, 'forged')).toBe(false)
+  })
+
+  it('is refused with 400 when it is not UTF-8', async () => {
+    await using test = await openTestServer()
+    const headers = { authorization: `Bearer ${test.tokens.driver}`, 'content-type': 'application/json' }
+    const body = Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x7d])
+    expect((await test.call(path, { method: 'POST', headers, body })).status).toBe(400)
+  })
+
+  it('may hold a whole character written as two escapes', async () => {
+    await using test = await openTestServer()
+    expect((await test.post(path, prompt('"\\ud83d\\ude00"'))).status).toBe(202)
+  })
+
+  it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', ''])(
+    'is refused with 415 as %j, which any page could send',
+    async (type) => {
+      await using test = await openTestServer()
+      const response = await test.post(path, '{"type":"abort"}', { 'content-type': type })
+      expect(response.status).toBe(415)
+      expect(await codeOf(response)).toBe('wrong_media_type')
+    },
+  )
+
+  it('is refused with 413 by its length alone, before any of it is sent', async () => {
+    await using test = await openTestServer()
+    const answer = await test.raw(head(test, `Content-Length: ${limits.requestBodyBytesMax + 1}\r\nConnection: close`))
+    expect(answer).toMatch(/^HTTP\/1.1 413 /)
+    expect(answer).toContain('"code":"too_large"')
+  })
+
+  it('is refused with 413 as soon as a body without a length is too long', async () => {
+    await using test = await openTestServer()
+    const chunk = `${(65_536).toString(16)}\r\n${'x'.repeat(65_536)}\r\n`
+    const endless = chunk.repeat(Math.ceil(limits.requestBodyBytesMax / 65_536) + 1) // and no last chunk
+    const answer = await test.raw(`${head(test, 'Transfer-Encoding: chunked\r\nConnection: close')}${endless}`)
+    expect(answer).toMatch(/^HTTP\/1.1 413 /)
+    expect(test.fake.touched).toEqual([])
+  })
+
+  it('ends where its length says, and what follows is not believed', async () => {
+    await using test = await openTestServer()
+    const answer = await test.raw(`${head(test, 'Content-Length: 16')}{"type":"abort"}{"type":"abort"}`)
+    expect(answer).toContain('HTTP/1.1 400 ')
+    expect(test.fake.records.length).toBeLessThan(2)
+  })
+})
+
+const head = ({ server, tokens }: Awaited<ReturnType<typeof openTestServer>>, more: string) =>
+  `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${tokens.driver}\r\nContent-Type: application/json\r\n${more}\r\n\r\n`

@@ -1,0 +1,31 @@
+import type { SessionId } from '@holdfast/protocol'
+import type { SessionRow } from '../log/session-row.ts'
+
+/** Which sessions share the past of which: who removes one asks only for its own. */
+export interface Forks {
+  add(row: SessionRow): void
+  remove(row: SessionRow): void
+  of(parent: SessionId): readonly SessionRow[]
+}
+
+export function createForks(rows: Iterable<SessionRow>): Forks {
+  const byParent = new Map<SessionId, Map<SessionId, SessionRow>>()
+
+  function add(row: SessionRow): void {
+    if (row.parent === null) return
+    const forks = byParent.get(row.parent) ?? new Map<SessionId, SessionRow>()
+    byParent.set(row.parent, forks.set(row.id, row))
+  }
+
+  for (const row of rows) add(row)
+  return {
+    add,
+    remove({ id, parent }) {
+      if (parent === null) return
+      const forks = byParent.get(parent)
+      forks?.delete(id)
+      if (forks?.size === 0) byParent.delete(parent)
+    },
+    of: (parent) => [...(byParent.get(parent)?.values() ?? [])],
+  }
+}

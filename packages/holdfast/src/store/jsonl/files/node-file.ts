@@ -1,0 +1,31 @@
+import type { NodeRow } from '@holdfast/core/ports'
+import { oneByOne } from '@holdfast/protocol/one-by-one'
+import { readJsonIfThere, replaceFile } from './atomic-side-file.ts'
+
+/** The nodes that registered and have not left. One process has the directory at a time, so they are few. */
+export interface NodeFile {
+  all(): readonly NodeRow[]
+  put(node: NodeRow): Promise<void>
+  remove(id: string): Promise<void>
+}
+
+export const readNodes = async (path: string): Promise<readonly NodeRow[]> =>
+  ((await readJsonIfThere(path)) ?? []) as readonly NodeRow[] // written by us
+
+export async function openNodeFile(path: string): Promise<NodeFile> {
+  const nodes = new Map((await readNodes(path)).map((node) => [node.id, node]))
+  const inTurn = oneByOne()
+  const all = () => [...nodes.values()].toSorted((left, right) => (left.id < right.id ? -1 : 1))
+  const write = () => inTurn(() => replaceFile(path, `${JSON.stringify(all(), null, 2)}\n`))
+  return {
+    all,
+    put(node) {
+      nodes.set(node.id, { ...node })
+      return write()
+    },
+    remove(id) {
+      nodes.delete(id)
+      return write()
+    },
+  }
+}

@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto'
+import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Session } from '@holdfast/client'
+import { orThrow, type SessionId } from '@holdfast/protocol'
+import { openHoldfast } from '../../../open.ts'
+import { everyRecord, everySession } from '../../read-only-store.ts'
+import { openSource } from '../open-read-only.ts'
+import { openDiskStore } from '../open-storage.ts'
+import { type DiskPlace, parseDiskUrl } from '../store-location.ts'
+
+/** A home below a directory, as the store of a test has it. */
+export function placeIn(directory: string, kind: DiskPlace['kind'], name = kind as string): DiskPlace {
+  const home = { storePath: join(directory, 'none.db'), blobsDir: join(directory, 'none.blobs') }
+  return orThrow(parseDiskUrl(`${kind}:${join(directory, name)}`, home))
+}
+
+export type FilledStore = {
+  readonly talk: SessionId
+  readonly fork: SessionId
+  /** Purged, but for what `orphan` shares of it. */
+  readonly purged: SessionId
+  readonly orphan: SessionId
+  readonly trashed: SessionId
+}
+
+/** Not long ago: what lies there for 30 days is removed by whoever opens the store. */
+export const trashedAt = Date.now() - 60_000
+
+/**
+ * Fills a store through the runtime itself: a talk with a file and a tool, its fork, a fork whose parent is purged, a
+ * session in the trash, a trust.
+ */
+export async function fillStore(place: DiskPlace, directory: string): Promise<FilledStore> {
+  const workdir = join(directory, 'work')
+  mkdirSync(workdir, { recursive: true })
+  const environment = { HOLDFAST_HOME: join(directory, 'home'), DEMO_PACE: '0' }
+  const holdfast = await openHoldfast({
+    store: place.url,
+    environment,
+    onProblem: ({ cause }) => void console.error(cause),
+  })
+  const say = async ({ id }: Session, content: Parameters<Session['sendPrompt']>[0]) => {
+    const handle = orThrow(await holdfast.sessions.open(id))
+    const { seq } = orThrow(await handle.submit({ type: 'sendPrompt', content }))
+    for await (const frame of handle.subscribe({ after: seq }))
+      if (frame.type === 'record' && frame.record.event.type === 'turn.ended') return
+  }
+  const speak = async (text: string) => {
+    const session = await holdfast.startSession({ workdir })
+    await say(session, text)
+    return session
+  }
+  const talk = await speak('hello there')
+  const { file } = await holdfast.storeFile(Buffer.from('a note to keep'), { name: 'note.txt' })
+  await say(talk, [{ type: 'text', text: 'read this' }, file])
+  await talk.setToolTrust('write_file', 'workspace')
+  const fork = await holdfast.fork(talk.id)
+  await say(fork, 'on my own')
+  const parent = await speak('I will be gone')
+  const orphan = await holdfast.fork(parent.id)
+  await say(orphan, 'all that is left')
+  const trashed = await speak('throw me away')
+  await holdfast.close()
+
+  const opened = orThrow(await openDiskStore(place, () => undefined))
+  orThrow(await opened.store.purge(parent.id))
+  orThrow(await opened.store.trash(trashed.id, trashedAt))
+  await opened.store.close()
+  return { talk: talk.id, fork: fork.id, purged: parent.id, orphan: orphan.id, trashed: trashed.id }
+}
+
+/** All that a store holds, to be compared: rows and records in every field. */
+export async function contentOf(place: DiskPlace) {
+  const source = orThrow(await openSource(place))
+  if (source === null) return null
+  const sessions = []
+  for await (const session of everySession(source)) {
+    const { order: _, ...rest } = session
+    const records = []
+    for await (const record of everyRecord(source, session)) records.push(record)
+    sessions.push({ ...rest, records })
+  }
+  const trusts = await source.trusts()
+  await source.close()
+  return { sessions, trusts }
+}
+
+/** The hash of each file below a directory, but for what SQLite keeps beside an open file. */
+export function hashesOf(directory: string): Readonly<Record<string, string>> {
+  const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).toSorted()
+  return Object.fromEntries(
+    files
+      .filter((file) => statSync(join(directory, file)).isFile() && !/-(wal|shm)$|\.lock$/.test(file))
+      .map((file) => [
+        file,
+        createHash('sha256')
+          .update(readFileSync(join(directory, file)))
+          .digest('hex'),
+      ]),
+  )
+}

@@ -1,0 +1,65 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { prepareStoreFile } from '../file/database-file.ts'
+import { readStoreHeader } from '../file/file-header.ts'
+import { writeVersion1 } from '../file/version-1.fixture.ts'
+import { writeVersion2 } from '../file/version-2.fixture.ts'
+import { schemaVersion } from '../rows/schema.ts'
+import { checkDatabase } from './check-database.ts'
+import { rescueDatabase } from './rebuild-database.ts'
+
+let path = ''
+beforeEach(() => {
+  path = join(mkdtempSync(join(tmpdir(), 'holdfast-rescue-')), 'holdfast.db')
+})
+afterEach(() => rmSync(dirname(path), { recursive: true, force: true }))
+
+const pageBytes = 4096
+
+function ask(query: string): readonly unknown[] {
+  const database = new DatabaseSync(path, { readOnly: true })
+  try {
+    return database.prepare(query).all().map(Object.values)
+  } finally {
+    database.close()
+  }
+}
+
+/** Overwrites the one page of a table that holds few rows. */
+function overwriteTable(table: string): void {
+  const [root] = ask(`select rootpage from sqlite_schema where name = '${table}'`).flat()
+  const bytes = readFileSync(path)
+  bytes.fill('Z', (Number(root) - 1) * pageBytes, Number(root) * pageBytes)
+  writeFileSync(path, bytes)
+}
+
+it('makes a damaged store of version 2 one of this version, which knows what was started for what', async () => {
+  writeVersion2(path)
+  const records = ask('select pos, sid, seq, crc, body from record')
+  overwriteTable('draft')
+  expect(checkDatabase(path)).toContainEqual(expect.objectContaining({ code: 'damaged_file', canMend: true }))
+
+  await rescueDatabase(path)
+
+  expect(readStoreHeader(path)?.version).toBe(schemaVersion)
+  expect(ask('select pos, sid, seq, crc, body from record')).toEqual(records)
+  expect(ask('select sid, parent from started_for')).toEqual([[3, 'ses_00000000000000000000000001']])
+})
+
+it.each(['session', 'started_for'])('knows what was started for what though a page of %s is damaged', async (table) => {
+  writeVersion2(path)
+  prepareStoreFile(path)
+  const started = ask('select sid, parent from started_for')
+  overwriteTable(table)
+  await rescueDatabase(path)
+  expect([started.length, ask('select sid, parent from started_for')]).toEqual([1, started])
+})
+
+it('is not offered to a damaged store of version 1, whose rows are others', () => {
+  writeVersion1(path)
+  overwriteTable('draft')
+  expect(checkDatabase(path)).toMatchObject([{ code: 'damaged_file', canMend: false }])
+})

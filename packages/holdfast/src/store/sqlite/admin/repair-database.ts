@@ -1,0 +1,56 @@
+import type { DatabaseSync } from 'node:sqlite'
+import type { SessionMend, ToMend } from '../../store-admin.ts'
+import { openForReading, openForWriting } from '../file/database-file.ts'
+import { missingUses } from './check-database.ts'
+
+/** Mends what only SQLite itself can: in one transaction, by a process that has the file alone. */
+export function mendDatabase(path: string, { findings, mends }: ToMend): void {
+  const database = openForWriting(path)
+  try {
+    database.exec('begin immediate')
+    for (const { code, place } of findings) if (code === 'head') raiseHead(database, place)
+    for (const { session, dropsSnapshot } of mends) if (dropsSnapshot) dropSnapshot(database, session)
+    for (const mend of mends) setRow(database, mend)
+    for (const { code, place } of findings) if (code === 'row') setColumns(database, place)
+    for (const use of missingUses(database)) {
+      database
+        .prepare('insert or ignore into blob_use (hash, sid, seq) values (?, ?, ?)')
+        .run(use.hash, use.sid, use.seq)
+    }
+    database.exec('commit')
+  } finally {
+    database.close()
+  }
+}
+
+const raiseHead = (database: DatabaseSync, session: string): void =>
+  void database
+    .prepare('update session set head = (select max(seq) from record where record.sid = session.sid) where id = ?')
+    .run(session)
+
+const dropSnapshot = (database: DatabaseSync, session: string): void =>
+  void database.prepare('delete from snapshot where sid = (select sid from session where id = ?)').run(session)
+
+/** Before the store is opened: a row that is no JSON any more is none that it could append to. */
+const setRow = (database: DatabaseSync, { session, entry }: SessionMend): void =>
+  void database.prepare('update session set meta = ? where id = ?').run(JSON.stringify(entry.meta), session)
+
+/** What a session is found by lies in columns that an append does not write. */
+const setColumns = (database: DatabaseSync, session: string): void =>
+  void database
+    .prepare(`
+      update session set handle = json_extract(meta, '$.handle'), key = json_extract(meta, '$.key'),
+        workspace = json_extract(meta, '$.workspace'), pinned = json_extract(meta, '$.pinned')
+      where id = ? and json_valid(meta)`)
+    .run(session)
+
+/** The rows of these sessions as they are, one a line. */
+export function rawRows(path: string, sessions: readonly string[]): string {
+  const database = openForReading(path)
+  try {
+    const row = database.prepare('select * from session where id = ?')
+    return sessions.map((session) => `${JSON.stringify(row.get(session))}\n`).join('')
+  } finally {
+    database.close()
+  }
+}

@@ -1,0 +1,20 @@
+import { isBusy } from '../../storage-fault.ts'
+
+const waitMsMax = 10_000
+const clock = new Int32Array(new SharedArrayBuffer(4))
+
+/**
+ * Tries again while another process holds the file. SQLite's own busy handler backs off to 100 ms and starves whoever
+ * came second; short waits of uneven length let two busy writers take turns. Blocks its thread: for workers and the CLI.
+ */
+export function whileBusy<Value>(attempt: () => Value): Value {
+  const giveUpAt = performance.now() + waitMsMax
+  for (;;) {
+    try {
+      return attempt()
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > giveUpAt) throw error
+      Atomics.wait(clock, 0, 0, 0.1 + Math.random())
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { networkFileSystemName } from '../../network-file-system.ts'
+import { openSqliteReader } from '../read/inline-reader.ts'
+import { applicationId, schemaVersion } from '../rows/schema.ts'
+import { openSqliteStore } from '../sqlite-store.ts'
+
+let path = ''
+beforeEach(() => {
+  path = join(mkdtempSync(join(tmpdir(), 'holdfast-file-')), 'holdfast.db')
+})
+afterEach(() => rmSync(dirname(path), { recursive: true, force: true }))
+
+const everythingThere = () =>
+  readdirSync(dirname(path)).map((name) => {
+    const file = join(dirname(path), name)
+    const { mode, mtimeMs } = statSync(file)
+    return { name, mode, mtimeMs, bytes: statSync(file).isFile() ? readFileSync(file, 'hex') : '' }
+  })
+
+/** Opens what is at `path` to write and to read; both must refuse, and nothing may change. */
+async function refusals(): Promise<readonly unknown[]> {
+  const before = everythingThere()
+  const [store, reader] = [await openSqliteStore({ path }), openSqliteReader(path)]
+  expect(everythingThere()).toEqual(before)
+  return [store, reader].map((result) => (result.ok ? 'opened' : result.fault.code))
+}
+
+function otherDatabase(...statements: readonly string[]): void {
+  const database = new DatabaseSync(path)
+  for (const statement of statements) database.exec(statement)
+  database.close()
+}
+
+describe('a file that is not a store', () => {
+  it.each([
+    ['text', 'Dear diary, '.repeat(1000)],
+    ['short text', 'x'],
+    ['nothing', ''],
+    ['half a database', 'SQLite format 3\u0000'.padEnd(200, 'y')],
+  ])('is refused and left as it is: %s', async (_, content) => {
+    writeFileSync(path, content, { mode: 0o644 })
+    expect(await refusals()).toEqual(['not_a_store', 'not_a_store'])
+  })
+
+  it("is refused when it is another program's database", async () => {
+    otherDatabase('create table diary (entry text)', 'pragma journal_mode = wal')
+    expect(await refusals()).toEqual(['not_a_store', 'not_a_store'])
+  })
+
+  it('is refused when it is a directory', async () => {
+    mkdirSync(path)
+    expect(await refusals()).toEqual(['not_a_store', 'not_a_store'])
+  })
+
+  it('is not made where the write-ahead log of a lost one lies', async () => {
+    writeFileSync(`${path}-wal`, 'what is left')
+    const before = everythingThere()
+    expect(await openSqliteStore({ path })).toMatchObject({ ok: false, fault: { code: 'not_a_store' } })
+    expect(everythingThere()).toEqual(before)
+  })
+})
+
+describe('a store we cannot use', () => {
+  it('is refused when it is newer than us', async () => {
+    otherDatabase(
+      `pragma application_id = ${applicationId}`,
+      `pragma user_version = ${schemaVersion + 1}`,
+      'create table session (id text)',
+    )
+    expect(await refusals()).toEqual(['store_too_new', 'store_too_new'])
+  })
+
+  it('is refused for writing when the file is read-only, for root too', async () => {
+    const made = await openSqliteStore({ path })
+    if (made.ok) await made.value.close()
+    chmodSync(path, 0o444)
+    const before = everythingThere()
+    expect(await openSqliteStore({ path })).toMatchObject({
+      ok: false,
+      fault: { code: 'storage_error', details: { reason: 'read_only', path } },
+    })
+    expect(everythingThere()).toEqual(before)
+  })
+
+  it('is refused when its directory cannot be made', async () => {
+    writeFileSync(path, 'a file where a directory should be')
+    const below = join(path, 'holdfast.db')
+    expect(await openSqliteStore({ path: below })).toMatchObject({
+      ok: false,
+      fault: {
+        code: 'storage_error',
+        message: `The store at ${below} cannot be used: ${path} is not a directory.`,
+        details: { reason: 'not_a_directory' },
+      },
+    })
+  })
+
+  it('is refused by name on a network file system', () => {
+    expect([0x6969, 0xff534d42, -11317950, 0x01021997].map(networkFileSystemName)).toEqual([
+      'nfs',
+      'cifs',
+      'cifs',
+      '9p',
+    ])
+    expect([0xef53, 0x01021994, 0x58465342].map(networkFileSystemName)).toEqual([null, null, null])
+  })
+})

@@ -1,0 +1,125 @@
+import { accessSync, constants, existsSync, linkSync, rmSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { type Fault, fault } from '@holdfast/protocol/fault'
+import { ensurePrivateDirectory, tighten } from '../../../system/files/private-directory.ts'
+import { syncDirectorySync } from '../../../system/files/sync-directory.ts'
+import { systemErrorCode } from '../../../system/system-error.ts'
+import { networkFileSystemOf } from '../../network-file-system.ts'
+import { faultOf, storageFault } from '../../storage-fault.ts'
+import { draftPath } from '../../temporary-path.ts'
+import { applicationId, schemaVersion, tables } from '../rows/schema.ts'
+import { whileBusy } from './busy-retry.ts'
+import { readStoreHeader } from './file-header.ts'
+import { type UpgradeOptions, upgradeStore } from './upgrade-store.ts'
+
+/** Why the file at `path` is not a store we can use, or null. Looks without locks and changes nothing, not even beside it. */
+export function refusalOf(path: string): Fault | null {
+  try {
+    const header = statSync(path).isFile() ? readStoreHeader(path) : null
+    if (header?.applicationId !== applicationId) return notAStore(path)
+    return header.version > schemaVersion ? tooNew(path, header.version) : null
+  } catch (error) {
+    return faultOf(error, path)
+  }
+}
+
+/**
+ * Makes an empty store where there is none, brings one of an earlier version to this, and makes private what is there.
+ * Idempotent, and safe against a second process.
+ */
+export function prepareStoreFile(path: string, options: UpgradeOptions = {}): Fault | null {
+  try {
+    const directory = dirname(resolve(path))
+    ensurePrivateDirectory(directory)
+    const network = networkFileSystemOf(directory)
+    if (network !== null) return storageFault(path, 'network_file_system', { fileSystem: network })
+    if (!existsSync(path)) {
+      // SQLite would replay the orphan into whatever stands at this name.
+      if (existsSync(`${path}-wal`)) return notAStore(`${path}-wal`)
+      createStoreFile(path, directory)
+    }
+    const refusal = refusalOf(path)
+    if (refusal !== null) return refusal
+    // Root may write anything: a file nobody was meant to write is read-only for root too.
+    if ((statSync(path).mode & 0o200) === 0) return storageFault(path, 'read_only')
+    accessSync(path, constants.W_OK)
+    for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) tighten(file, 0o600)
+    return isOfOldVersion(path) ? upgradeStore(path, options) : null
+  } catch (error) {
+    return faultOf(error, path)
+  }
+}
+
+/** Opens a prepared store to write: every commit is synced before it returns. Throws what SQLite throws. */
+export function openForWriting(path: string, pagesMax?: number): DatabaseSync {
+  const database = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false })
+  try {
+    whileBusy(() =>
+      database.exec(`
+        pragma synchronous = full;
+        pragma fullfsync = 1;
+        pragma checkpoint_fullfsync = 1;
+        pragma wal_autocheckpoint = 2000;
+        pragma cache_size = -16000;
+      `),
+    )
+    if (pagesMax !== undefined) database.exec(`pragma max_page_count = ${pagesMax}`)
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
+
+/** Opens a store to read. Such a connection never writes to the file, nor checkpoints when it closes. */
+export function openForReading(path: string): DatabaseSync {
+  return new DatabaseSync(path, { readOnly: true, timeout: 0 })
+}
+
+/**
+ * Builds the file under another name and links it whole: a crash leaves no half-made store, two processes make one, and
+ * an empty file at `path` is never ours.
+ */
+function createStoreFile(path: string, directory: string): void {
+  const draft = draftPath(path)
+  try {
+    const database = new DatabaseSync(draft)
+    database.exec(`
+      pragma auto_vacuum = 0;
+      pragma application_id = ${applicationId};
+      pragma user_version = ${schemaVersion};
+      begin; ${tables} commit;
+      pragma journal_mode = wal;
+    `)
+    database.close()
+    tighten(draft, 0o600)
+    linkIfAbsent(draft, path)
+    syncDirectorySync(directory)
+  } finally {
+    for (const file of [draft, `${draft}-wal`, `${draft}-shm`, `${draft}-journal`]) rmSync(file, { force: true })
+  }
+}
+
+function isOfOldVersion(path: string): boolean {
+  const header = readStoreHeader(path)
+  return header !== null && header.version < schemaVersion
+}
+
+function linkIfAbsent(from: string, to: string): void {
+  try {
+    linkSync(from, to)
+  } catch (error) {
+    if (systemErrorCode(error) !== 'EEXIST') throw error
+  }
+}
+
+const notAStore = (path: string): Fault =>
+  fault('not_a_store', `${path} is not a Holdfast store; it was left as it is.`, { path })
+
+const tooNew = (path: string, version: number): Fault =>
+  fault(
+    'store_too_new',
+    `${path} was written by a newer Holdfast (store version ${version}, this one knows ${schemaVersion}).`,
+    { path, version, known: schemaVersion },
+  )

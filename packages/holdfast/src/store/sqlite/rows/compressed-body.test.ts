@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { zstdCompressSync } from 'node:zlib'
+import { codeOf, mustCreate, newSession, recordAt, said, sessionId } from '@holdfast/testkit/contracts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { openSqliteStore } from '../sqlite-store.ts'
+import { bodyText, packBody, packedCharsMin } from './compressed-body.ts'
+
+const longText = 'Ships that pass the harbour at night speak each other in passing. '.repeat(60)
+
+const hashes = Array.from({ length: 100 }, (_, index) => createHash('sha512').update(`${index}`).digest())
+/** Seven bits of chance in every byte: nothing packs it well. */
+const noise = Array.from(Buffer.concat(hashes), (byte) => String.fromCharCode(byte & 0x7f)).join('')
+
+describe('a body', () => {
+  it.each([
+    ['plain', longText],
+    ['of other scripts', '港の灯台 🗼 été '.repeat(400)],
+    ['short', 'a word'],
+    ['empty', ''],
+  ])('that is %s is read as it was packed', (_, text) => {
+    expect(bodyText(packBody(text))).toBe(text)
+  })
+
+  it('is packed from a length on, and only where it pays', () => {
+    expect(packBody('x'.repeat(packedCharsMin - 1))).toBeTypeOf('string')
+    const packed = packBody(longText)
+    expect(packed).toBeInstanceOf(Uint8Array)
+    expect(packed.length).toBeLessThan(longText.length / 2)
+    expect(packBody(noise)).toBe(noise)
+  })
+
+  it('whose bytes are damaged gives a text that is no event, and throws nothing', () => {
+    const packed = Uint8Array.from(Buffer.from(packBody(longText)))
+    for (let at = 0; at < packed.length; at += 7) {
+      const damaged = packed.with(at, (packed[at] ?? 0) ^ 0xff)
+      expect(() => bodyText(damaged)).not.toThrow()
+    }
+    expect([bodyText(packed.subarray(0, 40)), bodyText(new Uint8Array(9))]).toEqual(['', ''])
+  })
+})
+
+let path = ''
+beforeEach(() => {
+  path = join(mkdtempSync(join(tmpdir(), 'holdfast-packed-')), 'holdfast.db')
+})
+afterEach(() => rmSync(dirname(path), { recursive: true, force: true }))
+
+async function open() {
+  const opened = await openSqliteStore({ path })
+  if (!opened.ok) throw new Error(opened.fault.message)
+  return opened.value
+}
+
+function inFile(statement: string): unknown {
+  const database = new DatabaseSync(path, { timeout: 10_000 })
+  const row = database.prepare(statement).get()
+  database.close()
+  return row && Object.values(row)
+}
+
+describe('a store', () => {
+  it('keeps a long message packed, finds it by its words and reads it word for word', async () => {
+    const store = await open()
+    await mustCreate(store, newSession(1, { records: [recordAt(1, said(longText)), recordAt(2, said('brief'))] }))
+    expect(inFile('select group_concat(typeof(body)) from record')).toEqual(['blob,text'])
+    expect(await store.read(sessionId(1), { after: 0, limit: 1 })).toMatchObject([{ event: said(longText) }])
+    expect(await store.search({ text: 'harbour', limit: 5 })).toMatchObject({ value: { hits: [{ message: 1 }] } })
+    await store.close()
+  })
+
+  it.each([
+    ['changed', "substr(body, 1, 60) || x'00ff' || substr(body, 63)"],
+    ['cut', 'substr(body, 1, 60)'],
+    ['those of another text', `x'${Buffer.from(zstdCompressSync('{"type":"user.said"}')).toString('hex')}'`],
+  ])('tells of a message as lost whose bytes are %s, and reads the others', async (_, damage) => {
+    const store = await open()
+    await mustCreate(store, newSession(1, { records: [recordAt(1, said(longText)), recordAt(2, said('brief'))] }))
+    inFile(`update record set body = cast(${damage} as blob) where seq = 1 returning seq`)
+    expect(await store.read(sessionId(1), { after: 0, limit: 5 })).toMatchObject([{ seq: 1, lost: true }, { seq: 2 }])
+    expect(codeOf(await store.search({ text: 'harbour', limit: 5 }))).toBe('ok')
+    await store.close()
+  })
+})

@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { ReadRange } from '@holdfast/core/ports'
+import { orThrow } from '@holdfast/protocol'
+import { appendTo, mustAppend, mustCreate, newSession, sessionId, textsAfter } from '@holdfast/testkit/contracts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openSqliteStore, type SqliteStore } from '../sqlite-store.ts'
+
+/** More than are ever fetched at once. */
+const head = 1300
+/** At the beginning, in the middle and at the end of what is fetched at once, and alone. */
+const gone = new Set([1, 2, 15, 16, 17, 32, 511, 512, 513, 514, 700, 1024, 1025, head - 1, head])
+const middle = 400
+
+let directory = ''
+let store: SqliteStore
+beforeAll(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'holdfast-reader-'))
+  const path = join(directory, 'holdfast.db')
+  store = orThrow(await openSqliteStore({ path }))
+  await mustCreate(store, newSession(1))
+  const texts = Array.from({ length: head - 1 }, (_, index) => `text ${index}`)
+  await mustAppend(store, appendTo(1, 1, { records: textsAfter(1, ...texts) }))
+  const database = new DatabaseSync(path, { enableForeignKeyConstraints: false })
+  database.exec(`delete from record where seq in (${[...gone].join(', ')})`)
+  database.close()
+})
+afterAll(async () => {
+  await store.close()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+const seqs = async (range: ReadRange) =>
+  (await store.read(sessionId(1), range)).map((record) => [record.seq, 'lost' in record])
+
+describe.each([false, true])('reading records, newest first: %s', (newestFirst) => {
+  const all = Array.from({ length: head }, (_, index) => index + 1)
+  const inOrder = newestFirst ? all.toReversed() : all
+
+  it.each([1, 15, 16, 17, 100, 513, 2000])(
+    'answers for each seq of a page of %i, those of rows that are gone too',
+    async (limit) => {
+      const expected = inOrder.slice(0, limit).map((seq) => [seq, gone.has(seq)])
+      expect(await seqs({ after: 0, limit, newestFirst })).toEqual(expected)
+    },
+  )
+
+  it.each([1, 5, 100])(
+    'of a type that no record has gives up to %i that are lost, however far apart',
+    async (limit) => {
+      const lost = inOrder.filter((seq) => gone.has(seq)).slice(0, limit)
+      const found = await seqs({ after: 0, limit, newestFirst, types: ['turn.ended'] })
+      expect(found).toEqual(lost.map((seq) => [seq, true]))
+    },
+  )
+
+  it('keeps to the seqs that were asked for', async () => {
+    const expected = inOrder.filter((seq) => seq > middle && seq <= 1025).map((seq) => [seq, gone.has(seq)])
+    expect(await seqs({ after: middle, upTo: 1025, limit: 5000, newestFirst })).toEqual(expected)
+  })
+})

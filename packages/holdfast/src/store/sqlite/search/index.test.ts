@@ -1,0 +1,225 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import type { Search } from '@holdfast/core/ports'
+import {
+  appendTo,
+  codeOf,
+  entryOf,
+  mustAppend,
+  mustCreate,
+  newSession,
+  recordAt,
+  said,
+  sessionId,
+} from '@holdfast/testkit/contracts'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { openSqliteSource } from '../read-only-store.ts'
+import { encodeAppend, encodeNew } from '../rows/encode.ts'
+import { openSqliteStore, type SqliteStore } from '../sqlite-store.ts'
+import { createWriter } from '../write/writer.ts'
+
+let path = ''
+let store: SqliteStore | null = null
+beforeEach(() => {
+  path = join(mkdtempSync(join(tmpdir(), 'holdfast-search-')), 'holdfast.db')
+})
+afterEach(async () => {
+  await store?.close()
+  store = null
+  rmSync(dirname(path), { recursive: true, force: true })
+})
+
+async function open(): Promise<SqliteStore> {
+  const opened = await openSqliteStore({ path })
+  if (!opened.ok) throw new Error(opened.fault.message)
+  store = opened.value
+  return store
+}
+
+/** Changes the file behind the back of the store, as damage does. */
+function tamper(statements: string): void {
+  const database = new DatabaseSync(path, { timeout: 10_000, defensive: false })
+  database.exec(statements)
+  database.close()
+}
+
+const messagesOf = async (held: Search, text: string) => {
+  const found = await held.search({ text, limit: 10 })
+  return found.ok ? found.value.hits.map(({ message }) => message).toSorted() : found.fault.code
+}
+
+const words = (count: number) =>
+  newSession(1, { records: Array.from({ length: count }, (_, index) => recordAt(index + 1, said(`word ${index}`))) })
+
+describe('the word index of a SQLite store', () => {
+  it('follows the log by itself, for whoever only looks at the file', async () => {
+    await mustCreate(await open(), words(500))
+    const source = openSqliteSource(path)
+    if (!source.ok || source.value === null) throw new Error('it opens')
+    const { value } = source
+    await vi.waitFor(async () => expect(await messagesOf(value, '499')).toEqual([500]), {
+      timeout: 10_000,
+      interval: 20,
+    })
+    await value.close()
+  })
+
+  it('has what was appended within a second, though others never stop writing', () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const writer = createWriter({ path })
+    onTestFinished(() => writer.close())
+    writer.run([{ op: 'open' }, encodeNew(words(1))])
+    const reader = new DatabaseSync(path, { readOnly: true })
+    onTestFinished(() => reader.close())
+    const isFound = (word: string) =>
+      reader.prepare('select rowid from search where search match ?').all(`"${word}"`).length > 0
+    const appendedAt = new Map<number, number>()
+    const lateness: number[] = []
+    for (let head = 1; head <= 200; head++) {
+      const more = appendTo(1, head, { records: [recordAt(head + 1, said(`fresh${head}`))] })
+      expect(writer.run([encodeAppend(more)])).toMatchObject([{ ok: true }])
+      appendedAt.set(head, performance.now())
+      writer.rest() // as the worker does after each group
+      for (const [one, atMs] of appendedAt)
+        if (isFound(`fresh${one}`)) {
+          lateness.push(performance.now() - atMs)
+          appendedAt.delete(one)
+        }
+      vi.advanceTimersByTime(15) // never quiet for as long as would let slice follow slice
+    }
+    expect(lateness.length).toBeGreaterThan(150)
+    expect(Math.max(...lateness, ...[...appendedAt.values()].map((atMs) => performance.now() - atMs))).toBeLessThan(
+      1000,
+    )
+  })
+
+  it('takes in what a process appended that was killed before it could, for whoever looks or writes next', async () => {
+    const killed = () => {
+      const writer = createWriter({ path })
+      writer.run([{ op: 'open' }, encodeNew(words(3))]) // and is never asked again
+      writer.close()
+    }
+    killed()
+    const source = openSqliteSource(path)
+    if (!source.ok || source.value === null) throw new Error('it opens')
+    expect(await messagesOf(source.value, 'word')).toEqual([1, 2, 3])
+    await source.value.close()
+
+    rmSync(path)
+    killed()
+    const held = await open()
+    await vi.waitFor(async () => expect(await messagesOf(held, 'word')).toEqual([1, 2, 3]), { timeout: 10_000 })
+  })
+
+  it('has what was said last, however little time a busy machine leaves', () => {
+    const writer = createWriter({ path })
+    onTestFinished(() => writer.close())
+    const [, , followed] = writer.run([{ op: 'open' }, encodeNew(words(30)), { op: 'followSearch', forMs: -1 }])
+    expect(followed).toEqual({ ok: true, value: true })
+  })
+
+  it('is taken in slices, between which appends are carried out', () => {
+    const writer = createWriter({ path })
+    const long = newSession(1, {
+      records: Array.from({ length: 300 }, (_, index) =>
+        recordAt(index + 1, said('many different words '.repeat(200))),
+      ),
+    })
+    writer.run([{ op: 'open' }, encodeNew(long)])
+    let slices = 0
+    for (let restMs = writer.rest(); restMs !== Number.POSITIVE_INFINITY; restMs = writer.rest()) {
+      if (restMs === 0) slices += 1
+    }
+    writer.close()
+    expect(slices).toBeGreaterThan(1)
+  })
+
+  it('can be made anew', async () => {
+    await mustCreate(await open(), words(3))
+    expect(await messagesOf(await current(), 'word')).toEqual([1, 2, 3])
+    tamper("insert into search (rowid, text, parts) values (999, 'word', '')")
+    expect(await (await current()).rebuildSearch()).toMatchObject({ ok: true })
+    expect(await messagesOf(await current(), 'word')).toEqual([1, 2, 3])
+    tamper('select 1')
+    const database = new DatabaseSync(path, { readOnly: true })
+    expect(database.prepare("select rowid from search where search match 'word'").all()).toHaveLength(3)
+    database.close()
+  })
+
+  const damages: readonly [string, string][] = [
+    ['is gone', 'drop table search'],
+    ['has lost its data', 'delete from search_data'],
+    ['has lost a table of its own', 'drop table search_docsize'],
+    ['has lost its settings', 'drop table search_config'],
+    ['is garbled', "update search_data set block = x'00ff00ff' where id > 1"],
+  ]
+
+  it.each(damages)('hurts no session where it %s, and is made anew', async (_, damage) => {
+    const first = await open()
+    await mustCreate(first, words(3), newSession(2, { records: [recordAt(1, said('word of another'))] }))
+    await messagesOf(first, 'word')
+    await first.close()
+    tamper(damage)
+
+    const again = await open()
+    await mustAppend(again, appendTo(1, 3, { records: [recordAt(4, said('word 4'))] }))
+    await again.release(sessionId(2), 'node-a', 1)
+    expect(codeOf(await again.purge(sessionId(2)))).toBe('ok')
+    expect(await again.rebuildSearch()).toMatchObject({ ok: true })
+    expect(await messagesOf(again, 'word')).toEqual([1, 2, 3, 4])
+  })
+
+  it.each([
+    ['says something else', "replace(body, 'word 1', 'word 7')"],
+    ['is no event any more', `'{"type":"user.said"}'`],
+    ['is no JSON any more', 'substr(body, 1, 20)'],
+  ])('shows no message whose record %s, fills the page with others, and can be made anew', async (_, damage) => {
+    const held = await open()
+    await mustCreate(held, words(3))
+    expect(await messagesOf(held, 'word')).toEqual([1, 2, 3])
+    tamper(`update record set body = ${damage} where seq = 2`)
+    expect(await messagesOf(held, 'word')).toEqual([1, 3])
+    const first = await held.search({ text: 'word', limit: 1 })
+    const next = first.ok ? (first.value.next ?? undefined) : undefined
+    const second = await held.search({ text: 'word', limit: 1, ...(next !== undefined && { cursor: next }) })
+    expect(second).toMatchObject({ ok: true, value: { hits: [{ message: 1 }], next: null } })
+    expect(await held.rebuildSearch()).toMatchObject({ ok: true })
+    expect(await messagesOf(held, 'word')).toEqual([1, 3])
+  })
+
+  it('is searched though a row of the catalogue is garbled, which costs a title', async () => {
+    const held = await open()
+    await mustCreate(held, words(1))
+    await messagesOf(held, 'word')
+    tamper("update session set meta = '{garbled'")
+    expect(await held.search({ text: 'word', limit: 5 })).toMatchObject({
+      value: { hits: [{ message: 1, title: '' }] },
+    })
+  })
+
+  it('is made anew by a search that finds none', async () => {
+    const first = await open()
+    await mustCreate(first, words(2))
+    await messagesOf(first, 'word')
+    tamper('drop table search')
+    expect(await messagesOf(first, 'word')).toEqual([1, 2])
+  })
+
+  it('keeps nothing of what was removed, though its place is given again', async () => {
+    const held = await open()
+    await mustCreate(held, newSession(1), newSession(2, { records: [recordAt(1, said('secret'))] }))
+    expect(await messagesOf(held, 'secret')).toEqual([1])
+    await held.release(sessionId(2), 'node-a', 1)
+    await held.purge(sessionId(2))
+    await mustCreate(held, newSession(3, { records: [recordAt(1, said('harmless'))], entry: entryOf(3) }))
+    expect([await messagesOf(held, 'secret'), await messagesOf(held, 'harmless')]).toEqual([[], [1]])
+  })
+})
+
+async function current(): Promise<SqliteStore> {
+  if (store === null) throw new Error('it is open')
+  return store
+}

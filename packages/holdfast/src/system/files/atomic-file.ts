@@ -1,0 +1,74 @@
+import {
+  closeSync,
+  existsSync,
+  fchmodSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { fault } from '@holdfast/protocol/fault'
+import { ok, type Result, refuse } from '@holdfast/protocol/result'
+import { systemErrorCode } from '../system-error.ts'
+import { syncDirectorySync } from './sync-directory.ts'
+
+/** A file being written under another name: it is at its own, whole and readable by its owner alone, once kept. */
+export interface AtomicFile {
+  readonly write: (text: string) => Promise<void>
+  keep(): Result<null>
+  drop(): void
+}
+
+export type AtomicFileOptions = {
+  /** Whether it may take the place of a file that is there. */
+  readonly replaces: boolean
+  readonly pid: number
+}
+
+export function openAtomicFile(path: string, { replaces, pid }: AtomicFileOptions): Result<AtomicFile> {
+  if (existsSync(path) && statSync(path).isDirectory()) return unusable(`${path} is a directory.`, path)
+  if (!replaces && existsSync(path)) return exists(path)
+  if (!existsSync(dirname(path))) return unusable(`There is no directory ${dirname(path)}.`, path)
+  const draft = join(dirname(path), `.${basename(path)}.${pid}.tmp`)
+  const file = openSync(draft, 'wx', 0o600)
+  fchmodSync(file, 0o600) // whatever the umask
+  const drop = () => rmSync(draft, { force: true })
+  return ok({
+    write: async (text) => {
+      writeAll(file, Buffer.from(text))
+    },
+    keep() {
+      fsyncSync(file)
+      closeSync(file)
+      try {
+        // A link refuses to replace, so nobody's file is lost that came while we wrote.
+        if (replaces) renameSync(draft, path)
+        else linkSync(draft, path)
+        syncDirectorySync(dirname(path))
+        return ok(null)
+      } catch (error) {
+        if (systemErrorCode(error) !== 'EEXIST') throw error
+        return exists(path)
+      } finally {
+        drop()
+      }
+    },
+    drop() {
+      closeSync(file)
+      drop()
+    },
+  })
+}
+
+function writeAll(file: number, bytes: Buffer): void {
+  for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written)
+}
+
+const unusable = (message: string, path: string): Result<never> => refuse(fault('bad_request', message, { path }))
+
+const exists = (path: string): Result<never> =>
+  refuse(fault('bad_request', `${path} exists.`, { path, reason: 'exists' }))

@@ -1,0 +1,83 @@
+import { lstat, readlink } from 'node:fs/promises'
+import { dirname, isAbsolute, join, relative } from 'node:path'
+import { escapeLine, type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { systemErrorCode, systemErrorWords } from '../system-error.ts'
+import { resolveWorkdir } from './workdir.ts'
+
+const linksMax = 40
+
+/** A place inside the workdir. Nothing on the way to it is a symbolic link. */
+export type WorkspacePath = {
+  /** The workdir itself, its own links resolved. */
+  readonly root: string
+  readonly absolute: string
+  /** From the root, for people and for the log; the root itself is `../../platform`. */
+  readonly shown: string
+  /** The names at the end that do not exist yet. */
+  readonly missing: readonly string[]
+}
+
+export function isInside(root: string, path: string): boolean {
+  const way = relative(root, path) // by components, so /work-evil is not inside /work
+  return way === '' || !(way === '../..' || way.startsWith('../../') || isAbsolute(way))
+}
+
+export const outsideWorkdir = (path: string): Fault =>
+  fault('outside_workdir', `${escapeLine(path)} is outside the working directory`)
+
+/**
+ * Follows `path` one component at a time, links included, and refuses it unless it ends inside the workdir.
+ * Answers for a moment only: whoever uses the place opens it through `openDirectory`, which checks again.
+ */
+export async function resolvePath(workdir: string, path: string): Promise<Result<WorkspacePath>> {
+  const root = await resolveWorkdir(workdir)
+  if (!root.ok) return root
+  const walked = await walk(root.value, path)
+  if (!walked.ok) return walked
+  const { reached, missing } = walked.value
+  const absolute = join(reached, ...missing)
+  if (!isInside(root.value, absolute)) return refuse(outsideWorkdir(path))
+  return ok({ root: root.value, absolute, shown: relative(root.value, absolute) || '../../platform', missing })
+}
+
+type Walked = { readonly reached: string; readonly missing: readonly string[] }
+
+async function walk(root: string, path: string): Promise<Result<Walked>> {
+  const pending = path.split('/').reverse()
+  let current = isAbsolute(path) ? '/' : root
+  let links = 0
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    if (name === '' || name === '../../platform') continue
+    if (name === '../..') {
+      current = dirname(current)
+      continue
+    }
+    const next = join(current, name)
+    try {
+      const found = await lstat(next)
+      if (!found.isSymbolicLink()) {
+        current = next
+        continue
+      }
+      if (++links > linksMax)
+        return refuse(fault('outside_workdir', `${escapeLine(path)} goes through links without end`))
+      const target = await readlink(next)
+      if (isAbsolute(target)) current = '/'
+      pending.push(...target.split('/').reverse())
+    } catch (error) {
+      const code = systemErrorCode(error)
+      if (code === null) throw error
+      if (!isInside(root, next)) return refuse(outsideWorkdir(path)) // what is out there is not told, not even its absence
+      if (code === 'ENOENT') return absent(path, current, [name, ...pending.reverse()])
+      return refuse(fault('bad_request', `${escapeLine(path)}: ${systemErrorWords(error)}`))
+    }
+  }
+  return ok({ reached: current, missing: [] })
+}
+
+function absent(path: string, reached: string, names: readonly string[]): Result<Walked> {
+  const missing = names.filter((name) => name !== '' && name !== '../../platform')
+  // The way back out of a directory that does not exist leads nowhere; read lexically it could lead anywhere.
+  if (missing.includes('../..')) return refuse(fault('not_found', `${escapeLine(path)} goes through what is not there`))
+  return ok({ reached, missing })
+}

@@ -1,0 +1,57 @@
+import type { Prepared, Tool, ToolPlace, ToolResult, ToolRun } from '@holdfast/core/ports'
+import { type Fault, fault, limits, type Output, type Preview, type Result, refuse } from '@holdfast/protocol'
+import type { z } from 'zod'
+import { systemErrorCode, systemErrorWords } from '../../system/system-error.ts'
+import { checkArguments, inputSchema } from './arguments.ts'
+import { abortedResult, begun } from './begin.ts'
+
+export type ToolDefinition<Shape extends z.ZodObject> = {
+  readonly name: string
+  readonly description: string
+  readonly input: Shape
+  readonly changes: 'nothing' | 'something'
+  /** Looks, and says what would happen. */
+  readonly preview: (args: z.infer<Shape>, place: ToolPlace) => Promise<Result<Preview>>
+  /** Awaits `begun` before it changes anything. */
+  readonly run: (args: z.infer<Shape>, place: ToolPlace, run: ToolRun) => Promise<ToolResult>
+}
+
+/** A tool from its definition: arguments parsed once, what the system refuses turned into a sentence. */
+export function defineTool<Shape extends z.ZodObject>(definition: ToolDefinition<Shape>): Tool {
+  const { name, description, input, changes } = definition
+  return {
+    schema: { name, description, input: inputSchema(input) },
+    isDestructive: changes === 'something',
+    isReadOnly: changes === 'nothing',
+
+    async prepare(args, place): Promise<Prepared> {
+      const checked = checkArguments(name, input, args)
+      if (!checked.ok) return { type: 'unusable', message: told(checked.fault) }
+      const preview = await definition.preview(checked.value, place).catch(foreseen)
+      if (!preview.ok) return { type: 'unusable', message: told(preview.fault) }
+      return { type: 'ready', args: checked.value, preview: preview.value }
+    },
+
+    async run(args, place, run) {
+      const checked = checkArguments(name, input, args)
+      if (checked.ok) return definition.run(checked.value, place, run)
+      return (await begun(run)) ? failedWith(checked.fault) : abortedResult
+    },
+  }
+}
+
+/** What the system refused is an answer for the model; anything else thrown is our bug, and goes on. */
+export function foreseen(error: unknown): Result<never> {
+  if (systemErrorCode(error) === null) throw error
+  return refuse(fault('storage_error', systemErrorWords(error)))
+}
+
+const told = ({ code, message }: Fault) => `${code}: ${message}`
+
+export const failedWith = (why: Fault): ToolResult => ({ type: 'failed', output: { text: told(why) } })
+
+/** Text as output: inline when short, kept when long. */
+export async function outputOf(text: string, { keep }: Pick<ToolRun, 'keep'>): Promise<Output> {
+  const bytes = Buffer.from(text)
+  return bytes.length <= limits.toolOutputInlineBytesMax ? { text } : keep([bytes])
+}

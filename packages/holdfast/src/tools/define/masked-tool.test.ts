@@ -1,0 +1,151 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Tool, ToolRun } from '@holdfast/core/ports'
+import { invariant } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
+import { createMemory } from '../../context/memory/memory.ts'
+import { keyMark, registerKey } from '../../system/secrets/known-keys.ts'
+import { createTools } from '../tools.ts'
+import { maskedTool } from './masked-tool.ts'
+
+const key = `made-tool-${'X0'.repeat(12)}`
+registerKey(key)
+
+const memory = createMemory({ userFile: '/nonexistent/MEMORY.md', now: () => 0 })
+const environment = { PATH: process.env['PATH'], PLAIN: key, INSIDE: `mode=${key}`, NAMED: 'hush', LANG: 'C' }
+const tools = createTools({ environment, keyNames: ['NAMED'], memory })
+
+/** Gathers all that would go on record or on a screen. */
+function listen() {
+  const shown: string[] = []
+  const kept: Uint8Array[] = []
+  const run: ToolRun = {
+    signal: new AbortController().signal,
+    begin: async () => undefined,
+    show: (text) => shown.push(text),
+    async keep(output) {
+      for await (const bytes of output) kept.push(bytes)
+      return { text: Buffer.concat(kept).toString('latin1') }
+    },
+  }
+  return { run, shown, kept }
+}
+
+function toolOf(name: string): Tool {
+  const tool = tools.find(name)
+  invariant(tool, `no tool ${name}`)
+  return tool
+}
+
+describe('what a tool says', () => {
+  it('holds no key of a file that is read', async () => {
+    const { workdir } = await openWorkdir()
+    await writeFile(join(workdir, '.env'), `A=1\nKEY=${key}\n`)
+    const result = await toolOf('read_file').run({ path: '.env' }, { workdir }, listen().run)
+    expect(result.output.text).toBe(`A=1\nKEY=${keyMark}\n`)
+  })
+
+  it('holds no key that a command prints, live or kept, and the command knows none', async () => {
+    const { workdir } = await openWorkdir()
+    await writeFile(join(workdir, '.env'), key)
+    const { run, shown, kept } = listen()
+    const result = await toolOf('shell').run({ command: 'cat .env; env', timeout: 30 }, { workdir }, run)
+    expect(result.output.text).toContain(keyMark)
+    expect(result.output.text).toContain('LANG=C')
+    expect(result.output.text).not.toMatch(/PLAIN|INSIDE|NAMED/)
+    for (const text of [shown.join(''), Buffer.concat(kept).toString('latin1')]) expect(text).not.toContain(key)
+  })
+
+  it.each([1, 7, 33, 1000])('holds none that base64 broke into lines, in pieces of %i bytes', async (size) => {
+    const long = `made-wrap-${'X0'.repeat(28)}z`
+    registerKey(long)
+    const lines =
+      Buffer.from(`BOX_KEY=${long}\n`)
+        .toString('base64')
+        .match(/.{1,76}/g) ?? []
+    const pieces = `begin\n${lines.join('\n')}\nend`.match(new RegExp(`[^]{1,${size}}`, 'g')) ?? []
+    const { run, shown, kept } = listen()
+    const tool: Tool = {
+      ...toolOf('shell'),
+      async run(_args, _place, { show, keep }) {
+        for (const piece of pieces) show(piece)
+        return { type: 'ok', output: await keep(pieces.map((piece) => Buffer.from(piece))) }
+      },
+    }
+    await maskedTool(tool).run({}, { workdir: '/' }, run)
+    for (const text of [shown.join(''), Buffer.concat(kept).toString('latin1')]) {
+      expect(text).toMatch(/^begin\n.*\[key removed\].*\nend$/s)
+      expect(Buffer.from(text.slice(6, -4).replace(/\s|\[.*\]/g, ''), 'base64').toString('latin1')).not.toContain(
+        'X0X0',
+      )
+    }
+  })
+
+  it.each([1, 7, 33, 1000])(
+    'holds no key that comes in pieces of %i bytes, and every other byte as it was',
+    async (size) => {
+      const bytes = Buffer.concat([
+        Buffer.from([0xff, 0x00, 0xc3]),
+        Buffer.from(`é ${key}${key} made-tool-X0`),
+        Buffer.from([0x80]),
+      ])
+      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
+        bytes.subarray(n * size, (n + 1) * size),
+      )
+      const { run, shown, kept } = listen()
+      const tool: Tool = {
+        ...toolOf('shell'),
+        async run(_args, _place, { show, keep }) {
+          for (const piece of pieces) show(piece.toString('latin1'))
+          return { type: 'ok', output: await keep(pieces) }
+        },
+      }
+      const result = await maskedTool(tool).run({}, { workdir: '/' }, run)
+      const masked = bytes.toString('latin1').replaceAll(key, keyMark)
+      expect([shown.join(''), Buffer.concat(kept).toString('latin1'), result.output.text]).toEqual([
+        masked,
+        masked,
+        masked,
+      ])
+    },
+  )
+
+  it('holds nothing of two keys that begin alike, or end as they begin', async () => {
+    const [short, long, round] = [`${key}-a`, `${key}-a-longer-9`, `ab9-${'Y1'.repeat(8)}-ab9-`]
+    for (const one of [short, long, round]) registerKey(one)
+    const { run, kept } = listen()
+    const pieces = [short, `${long.slice(short.length)} `, round, `${round} ${short}`].map((text) => Buffer.from(text))
+    const tool: Tool = {
+      ...toolOf('shell'),
+      run: async (_args, _place, { keep }) => ({ type: 'ok', output: await keep(pieces) }),
+    }
+    await maskedTool(tool).run({}, { workdir: '/' }, run)
+    expect(Buffer.concat(kept).toString()).toBe(`${keyMark} ${keyMark}${keyMark} ${keyMark}`)
+  })
+
+  it('holds no key in what it throws', async () => {
+    const tool: Tool = { ...toolOf('shell'), run: () => Promise.reject(new Error(`broke on ${key}`)) }
+    const broken = maskedTool(tool).run({}, { workdir: '/' }, listen().run)
+    await expect(broken).rejects.toThrow(`broke on ${keyMark}`)
+  })
+
+  it('holds no key in what a person is asked about, and the arguments stay what they are', async () => {
+    const { workdir } = await openWorkdir()
+    await writeFile(join(workdir, '.env'), `A=1\nKEY=${key}\n`)
+    const args = { path: '.env', old_text: 'A=1', new_text: 'A=2' }
+    const prepared = await toolOf('edit_file').prepare(args, { workdir })
+    expect(prepared).toMatchObject({ type: 'ready', args, preview: { diff: expect.stringContaining(keyMark) } })
+    expect(JSON.stringify(prepared)).not.toContain(key)
+  })
+
+  it('is never written over the key it stands for', async () => {
+    const { workdir } = await openWorkdir()
+    await writeFile(join(workdir, '.env'), `A=1\nKEY=${key}\n`)
+    const tool = toolOf('write_file')
+    const prepared = await tool.prepare({ path: '.env', content: `A=2\nKEY=${keyMark}\n` }, { workdir })
+    expect(prepared).toMatchObject({ type: 'unusable', message: expect.stringContaining('use edit_file') })
+    expect(await tool.prepare({ path: 'other', content: keyMark }, { workdir })).toMatchObject({ type: 'ready' })
+    expect(await readFile(join(workdir, '.env'), 'utf8')).toContain(key)
+  })
+})

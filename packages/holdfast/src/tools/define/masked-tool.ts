@@ -1,0 +1,82 @@
+import type { Prepared, Tool, ToolResult, ToolRun } from '@holdfast/core/ports'
+import { hasKeys, keyBegun, maskKeys } from '../../system/secrets/known-keys.ts'
+import { maskError } from '../../system/secrets/masked-error.ts'
+
+type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+
+/**
+ * The tool, with every key we know taken out of what it says: a result is on record, and goes to whichever provider answers
+ * next. What the model asks for is left as it is, for the call that is approved is the one that runs.
+ */
+export function maskedTool(tool: Tool): Tool {
+  return {
+    ...tool,
+    prepare: async (args, place) => maskPrepared(await tool.prepare(args, place)),
+    async run(args, place, run) {
+      const live = createPieceMask()
+      const heard: ToolRun = {
+        ...run,
+        show(text) {
+          const shown = live.add(text)
+          if (shown !== '') run.show(shown)
+        },
+        keep: (output) => run.keep(maskBytes(output)),
+      }
+      const result = await tool.run(args, place, heard).catch((error: unknown) => {
+        throw maskError(error) // its words become the result
+      })
+      const rest = live.end()
+      if (rest !== '') run.show(rest)
+      return maskResult(result)
+    },
+  }
+}
+
+function maskPrepared(prepared: Prepared): Prepared {
+  if (prepared.type === 'unusable') return { ...prepared, message: maskKeys(prepared.message) }
+  const { preview } = prepared
+  // A diff shows the file around the change; a command and arguments are the model's own words.
+  return preview.type === 'diff' ? { ...prepared, preview: { ...preview, diff: maskKeys(preview.diff) } } : prepared
+}
+
+function maskResult(result: ToolResult): ToolResult {
+  const { output, leftRunning } = result
+  return {
+    ...result,
+    output: { ...output, text: maskKeys(output.text) },
+    ...(leftRunning !== undefined && { leftRunning: maskKeys(leftRunning) }),
+  }
+}
+
+/** Masks a text that comes in pieces: an end that may be the beginning of a key waits for the next one. */
+function createPieceMask() {
+  let held = ''
+  return {
+    add(piece: string): string {
+      const text = held + piece
+      const cut = text.length - keyBegun(text)
+      const [head, whole] = [maskKeys(text.slice(0, cut)), maskKeys(text)]
+      // What begins like a key may also be the end of one that is there: then the cut would show the rest of it.
+      const splitsKey = head + maskKeys(text.slice(cut)) !== whole
+      held = splitsKey ? '' : text.slice(cut)
+      return splitsKey ? whole : head
+    },
+    end(): string {
+      const rest = maskKeys(held)
+      held = ''
+      return rest
+    },
+  }
+}
+
+/** A key is plain ASCII, so bytes are looked at as characters of one byte each, whatever they are. */
+async function* maskBytes(output: Bytes): AsyncGenerator<Uint8Array> {
+  if (!hasKeys()) return yield* output
+  const mask = createPieceMask()
+  for await (const { buffer, byteOffset, byteLength } of output) {
+    const text = mask.add(Buffer.from(buffer, byteOffset, byteLength).toString('latin1'))
+    if (text !== '') yield Buffer.from(text, 'latin1')
+  }
+  const rest = mask.end()
+  if (rest !== '') yield Buffer.from(rest, 'latin1')
+}

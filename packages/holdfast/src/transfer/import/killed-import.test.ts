@@ -1,0 +1,163 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Store } from '@holdfast/core/ports'
+import { type Event, Handle, orThrow, refOf, type SessionId, TurnNumber } from '@holdfast/protocol'
+import { describe, expect, it } from 'vitest'
+import { check } from '../../admin/doctor/check-store.ts'
+import { encodeLine, seal } from '../../store/jsonl/log/log-line.ts'
+import { openDiskStore } from '../../store/open/open-storage.ts'
+import { diskPlaceAt } from '../../store/open/store-location.ts'
+import { newSessionId } from '../../system/identity/session-id.ts'
+import { exportFormat } from '../export/jsonl.ts'
+import { importPaths } from './import-paths.ts'
+import { type ImportHouse, openImportHouse, sessionOf } from './testing/import-house.ts'
+import { longTalk } from './testing/long-talk.ts'
+import { isHarmless } from './write/harmless.ts'
+import { createPast } from './write/past.ts'
+
+/** Another process that is killed at its n-th append, or where it would let go: it gives nothing back. */
+const killedAt = ({ parts, store }: ImportHouse, nth: number): ImportHouse['parts'] => {
+  let appends = 0
+  const dying: Store = {
+    ...store,
+    async append(append) {
+      appends += 1
+      if (appends >= nth) throw new Error('killed')
+      return store.append(append)
+    },
+    release: async () => undefined,
+  }
+  return { ...parts, store: dying, node: { id: 'dead', address: '', startedAt: '' } }
+}
+
+describe.each(['sqlite', 'jsonl'] as const)('an import that is killed (%s)', (kind) => {
+  const onDisk = async (test: (house: ImportHouse) => Promise<void>) => {
+    const directory = mkdtempSync(join(tmpdir(), 'hf-killed-'))
+    const place = diskPlaceAt(kind, join(directory, kind))
+    const { store, blobs } = orThrow(await openDiskStore(place, () => undefined))
+    try {
+      using house = await openImportHouse(store, blobs)
+      await test(house)
+      await store.close()
+      const { findings } = orThrow(await check(place))
+      expect(findings.filter(({ severity }) => severity !== 'info')).toEqual([])
+    } finally {
+      await store.close()
+      rmSync(directory, { recursive: true, force: true })
+    }
+  }
+
+  it.each([1, 2])('before append %d leaves a row that is what its log says, and the next one completes it', (nth) =>
+    onDisk(async (house) => {
+      const path = house.place({ 'a.jsonl': longTalk(1500) })
+      const [killed] = await importPaths(killedAt(house, nth), [path])
+      expect(killed?.status).toBe('failed')
+      const { sessions } = await house.store.list({ limit: 10 })
+      const [begun] = sessions
+      if (!begun) throw new Error('nothing was begun')
+      expect(begun.meta.messageCount).toBe((await house.messages(begun.meta.id)).length)
+      expect(begun.meta.messageCount).toBeLessThan(3000)
+
+      const [file] = await house.import(path)
+      expect([file?.status, file?.session]).toEqual(['grown', begun.meta.id])
+      expect((await house.messages(begun.meta.id)).length).toBe(3000)
+      const row = await house.store.entry(begun.meta.id)
+      expect([row?.owner, row?.entry.meta.messageCount]).toEqual([null, 3000])
+      expect((await house.import(path))[0]?.status).toBe('same')
+    }),
+  )
+
+  it('after its last record is whole, and the next one frees it', () =>
+    onDisk(async (house) => {
+      const path = house.place({ 'a.jsonl': longTalk(3) })
+      const [killed] = await importPaths(killedAt(house, Number.POSITIVE_INFINITY), [path])
+      const session = killed ? sessionOf(killed) : null
+      if (session === null) throw new Error('nothing was imported')
+      expect((await house.store.entry(session))?.owner).toBe('dead')
+      expect((await house.import(path))[0]?.status).toBe('same')
+      expect((await house.store.entry(session))?.owner).toBeNull()
+    }))
+})
+
+describe('an import that others see', () => {
+  it('adds nothing to what a living process has open', async () => {
+    using house = await openImportHouse()
+    const path = house.place({ 'a.jsonl': longTalk(1500) })
+    await importPaths(killedAt(house, 1), [path])
+    const [begun] = (await house.store.list({ limit: 1 })).sessions
+    await house.store.registerNode({ id: 'dead', address: '', startedAt: '' })
+    const alive = { ...house.parts, isAlive: async () => true }
+    const [file] = await importPaths(alive, [path])
+    expect([file?.status, begun?.owner]).toEqual(['changed', 'dead'])
+  })
+
+  /** A log of ours in which `events` come behind a turn, and so many records of no weight around each. */
+  const ownLog = (session: SessionId, events: readonly Event[], idle: number): string => {
+    const past = createPast({ session, parent: null, base: 0 })
+    const turn = TurnNumber.parse(0)
+    const settings = { model: 'sim/model', thinkingLevel: 'off', mode: 'exec', budgets: {} } as const
+    past.add({ type: 'session.started', handle: Handle.parse('calm-tree-1'), workdir: '/work', settings }, 0)
+    past.add({ type: 'turn.started', turn, cause: 'seed' }, 0)
+    past.add({ type: 'user.said', turn, content: [{ type: 'text', text: 'hi' }] }, 0)
+    past.add({ type: 'turn.ended', turn, reason: 'done' }, 0)
+    const wait = () => {
+      for (let each = 0; each < idle; each++) past.add({ type: 'settings.changed', title: `t${each}` }, 0)
+    }
+    for (const event of events) {
+      wait()
+      past.add(event, 0)
+    }
+    wait()
+    const head = JSON.stringify({ format: exportFormat, version: 1, session, parent: null, base: 0 })
+    const lines = past.records.map(({ record: { seq, at, v, event }, body }) =>
+      encodeLine(
+        session,
+        { seq, at, v, type: event.type, by: null, commandId: null, ref: refOf(event), body },
+        { prior: 0, more: 0, endsDraft: false, blobs: [] },
+      ),
+    )
+    return seal(session, head.slice(0, -1)) + lines.join('')
+  }
+  const trusted: Event = { type: 'trust.granted', tool: 'shell', scope: 'session' }
+
+  it.each<[string, readonly Event[], number]>([
+    ['trust that stands at its end', [trusted], 2],
+    ['trust that was taken back, and given again', [trusted, { type: 'trust.revoked', tool: null }, trusted], 4],
+    ['settings that ask nobody', [{ type: 'settings.changed', approvals: 'none' }], 2],
+  ])('shows no moment at which %s is in force here', async (_, events, writes) => {
+    using house = await openImportHouse()
+    const session = newSessionId()
+    const seen: boolean[] = []
+    const look = async () => seen.push(isHarmless(await house.state(session)))
+    const store: Store = {
+      ...house.store,
+      async create(made) {
+        const created = await house.store.create(made)
+        await look()
+        return created
+      },
+      async append(append) {
+        const appended = await house.store.append(append)
+        await look()
+        return appended
+      },
+    }
+    const path = house.place({ 'own.jsonl': ownLog(session, events, 2500) })
+    const [file] = await importPaths({ ...house.parts, store }, [path])
+    expect([file?.status, file?.remarks.map(({ code }) => code)]).toEqual(['imported', ['trust_revoked']])
+    expect(seen).toEqual(Array.from({ length: writes }, () => true))
+    expect((await house.import(path))[0]?.status).toBe('same')
+  })
+
+  it('is completed to its rest when it was killed before what is trusted', async () => {
+    using house = await openImportHouse()
+    const session = newSessionId()
+    const path = house.place({ 'own.jsonl': ownLog(session, [trusted], 2500) })
+    await importPaths(killedAt(house, 1), [path])
+    expect(isHarmless(await house.state(session))).toBe(true)
+    expect((await house.import(path))[0]?.status).toBe('grown')
+    const { trust, seq } = await house.state(session)
+    expect([trust, seq]).toEqual([[], 5006])
+  })
+})

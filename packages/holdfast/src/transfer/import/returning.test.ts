@@ -1,0 +1,154 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Holdfast } from '../../holdfast.ts'
+import { openHoldfast } from '../../open.ts'
+import { seal } from '../../store/jsonl/log/log-line.ts'
+import { longTalk } from './testing/long-talk.ts'
+
+describe.each(['sqlite', 'jsonl'] as const)('a session that comes back (%s)', (kind) => {
+  let directory = ''
+  let here: Holdfast
+  beforeEach(async () => {
+    directory = mkdtempSync(join(tmpdir(), 'hf-return-'))
+    const environment = { HOLDFAST_HOME: join(directory, 'home'), DEMO_PACE: '0' }
+    here = await openHoldfast({ store: `${kind}:${join(directory, 'store')}`, environment })
+  })
+  afterEach(async () => {
+    await here.close()
+    rmSync(directory, { recursive: true, force: true })
+  })
+
+  const written = async (name: string): Promise<string> => {
+    let text = ''
+    for await (const piece of here.export(name, { format: 'jsonl' })) text += piece
+    return text
+  }
+  const take = async (text: string) => {
+    const path = join(directory, 'session.jsonl')
+    writeFileSync(path, text)
+    const [file] = await here.import(path)
+    if (!file) throw new Error('nothing was looked at')
+    return file
+  }
+  const taken = async (text: string): Promise<string> => (await take(text)).session ?? ''
+  const codes = ({ remarks }: Awaited<ReturnType<typeof take>>) => remarks.map(({ code }) => code)
+  const purge = async (name: string) => {
+    await here.delete(name)
+    await here.emptyTrash()
+  }
+
+  it('keeps an argument called __proto__, which changes nothing else', async () => {
+    const id = await taken(longTalk(1))
+    const text = await written(id)
+    const lines = text.trimEnd().split('\n')
+    const seq = lines.length
+    const args = '{"k":1,"__proto__":{"polluted":true,"__proto__":{"polluted":2}}}'
+    const events = [
+      '{"type":"turn.started","turn":1,"cause":"seed"}',
+      '{"type":"user.said","turn":1,"content":[{"type":"text","text":"do it"}]}',
+      `{"type":"call.requested","turn":1,"step":${seq + 2},"tool":"shell","args":${args},"provider":"demo"}`,
+      `{"type":"call.settled","call":${seq + 2},"outcome":{"type":"interrupted","code":"cancelled"},"durationMs":null}`,
+      '{"type":"turn.ended","turn":1,"reason":"done"}',
+    ]
+    const more = events.map((event, index) => {
+      const { type, call } = JSON.parse(event)
+      const ref = type === 'call.settled' ? { ref: call } : {}
+      const facts = JSON.stringify({ seq: seq + index, at: '2026-01-01T00:00:00.000Z', type, v: 1, ...ref })
+      return seal(id, `${facts.slice(0, -1)},"event":${event}`)
+    })
+    const whole = text + more.join('')
+    await purge(id)
+    const file = await take(whole)
+    expect([file.status, file.remarks]).toEqual(['imported', []])
+    expect(await written(id)).toBe(whole)
+    expect((await take(whole)).status).toBe('same')
+    expect(await here.exportMarkdown(id)).toContain('do it')
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+
+  it('is left in the trash, whichever file it is in, with the way out', async () => {
+    const id = await taken(longTalk(2))
+    const own = await written(id)
+    await here.delete(id)
+    for (const text of [longTalk(2), own, longTalk(3)]) {
+      const { status, fault } = await take(text)
+      expect([status, fault?.code, fault?.message]).toEqual([
+        'failed',
+        'session_trashed',
+        expect.stringContaining('`holdfast trash restore '),
+      ])
+    }
+    await here.restore(id)
+    expect((await take(own)).status).toBe('same')
+  })
+
+  it('comes without the key that another has by now, and goes on from there', async () => {
+    const id = await taken(longTalk(2))
+    const own = await written(id)
+    await here.appendMessage(id, { role: 'user', content: 'more' })
+    const longer = await written(id)
+    await purge(id)
+    const fresh = await taken(longTalk(2))
+    const file = await take(own)
+    expect([file.status, file.session, codes(file)]).toEqual(['imported', id, ['key_dropped']])
+    expect((await take(own)).status).toBe('same')
+    const grown = await take(longer)
+    expect([grown.status, grown.fault]).toEqual(['grown', undefined])
+    expect((await take(longTalk(2))).session).toBe(fresh)
+    const { sessions } = await here.list()
+    expect(sessions.map((meta) => [meta.id, meta.key]).toSorted()).toEqual(
+      [
+        [id, undefined],
+        [fresh, 'import:claude-code:long'],
+      ].toSorted(),
+    )
+    expect((await here.doctor()).findings.filter(({ severity }) => severity !== 'info')).toEqual([])
+  })
+
+  it('is found by its fork, when what the fork came from is gone', async () => {
+    const id = await taken(longTalk(2))
+    const fork = await here.fork(id)
+    await fork.seedMessages([{ role: 'user', content: 'and another thing' }])
+    const own = await written(fork.id)
+    await purge(id)
+    const file = await take(own)
+    expect([file.status, file.session, file.remarks]).toEqual(['same', fork.id, []])
+  })
+
+  it('gets another id while forks share what is left of it, once', async () => {
+    const id = await taken(longTalk(2))
+    const own = await written(id)
+    const shown = await here.exportMarkdown(id)
+    const fork = await here.fork(id)
+    await fork.seedMessages([{ role: 'user', content: 'and another thing' }])
+    await purge(id)
+    const file = await take(own)
+    expect([file.status, codes(file)]).toEqual(['imported', ['id_changed']])
+    expect(file.session).not.toBe(id)
+    expect((await here.exportMarkdown(file.session ?? '')).replaceAll(/ses_\w+/g, id)).toBe(shown)
+    const again = await take(own)
+    expect([again.status, again.session]).toEqual(['same', file.session])
+    await here.delete(file.session ?? '')
+    expect((await take(own)).fault?.code).toBe('session_trashed')
+  })
+
+  it('brings a fork back over a past that had to get another id', async () => {
+    const id = await taken(longTalk(2))
+    const kept = await here.fork(id)
+    await kept.seedMessages([{ role: 'user', content: 'stays' }])
+    const fork = await here.fork(id)
+    await fork.seedMessages([{ role: 'user', content: 'and another thing' }])
+    const own = await written(fork.id)
+    const shown = await here.exportMarkdown(fork.id)
+    await purge(fork.id)
+    await purge(id)
+    const file = await take(own)
+    expect([file.status, file.session]).toEqual(['imported', fork.id])
+    expect(codes(file)).toContain('id_changed')
+    expect(await here.exportMarkdown(fork.id)).toBe(shown)
+    expect((await here.doctor()).findings.filter(({ severity }) => severity !== 'info')).toEqual([])
+    expect((await take(own)).status).toBe('same')
+  })
+})

@@ -1,0 +1,34 @@
+import { describe, expect, it } from 'vitest'
+import { parseSessionName } from './parse-session-name.ts'
+
+const id = 'ses_01k9xyzabcdefghjkmnpqrstvw'
+
+describe('a session’s name', () => {
+  it.each([
+    ['id', id],
+    ['prefix', id.slice(0, 12)],
+    ['handle', 'calm-harbor-12'],
+  ])('is an %s by its form', (type, text) => {
+    expect(parseSessionName(text)).toMatchObject({ ok: true, value: { type } })
+  })
+
+  it.each([
+    '',
+    '..',
+    '../..',
+    '../etc/passwd',
+    'ses_',
+    `${id}0`,
+    'ses_ILOU',
+    'calm-harbor',
+    'Calm-Harbor-1',
+    '@latest',
+    'a\u0000b',
+  ])('is nothing like %j', (text) => {
+    expect(parseSessionName(text)).toMatchObject({ ok: false, fault: { code: 'bad_id' } })
+  })
+
+  it('is told back no longer than needed', () => {
+    expect(parseSessionName('x'.repeat(5000))).toMatchObject({ fault: { details: { name: 'x'.repeat(100) } } })
+  })
+})

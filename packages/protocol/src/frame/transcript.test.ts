@@ -1,0 +1,198 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { z } from 'zod'
+import { Event } from '../event/event.ts'
+import type { Recorded } from '../event/record.ts'
+import { outcomeOutput } from '../view/outcome-output.ts'
+import { Frame, type FrameOf } from './frame.ts'
+import { createTranscript } from './transcript.ts'
+
+const sessionId = 'ses_01k9xyzabcdefghjkmnpqrstvw'
+const at = '2026-01-02T03:04:05.678Z'
+const record = (seq: number, event: z.input<typeof Event>): Recorded => ({ seq, at, v: 1, event: Event.parse(event) })
+const user = (seq: number, text: string) =>
+  record(seq, { type: 'user.said', turn: 0, content: [{ type: 'text', text }] })
+const said = (seq: number, text: string) => record(seq, { type: 'text.said', turn: 0, step: 3, text, provider: 'demo' })
+const stepEnded = (seq: number, step = 3) =>
+  record(seq, { type: 'step.ended', turn: 0, step, finish: 'stop', usage: null })
+const argsHash = 'a'.repeat(64)
+
+const delta = (index: number, text: string, more: object = {}) =>
+  Frame.parse({ type: 'delta', sessionId, step: 3, part: 0, kind: 'text', index, text, ...more }) as FrameOf<'delta'>
+const draft = (index: number, text: string) =>
+  Frame.parse({
+    type: 'draft',
+    sessionId,
+    step: 3,
+    index,
+    parts: [{ step: 3, part: 0, kind: 'text', text }],
+  }) as FrameOf<'draft'>
+
+let transcript = createTranscript()
+beforeEach(() => {
+  transcript = createTranscript()
+})
+const live = () => transcript.live.map(({ text }) => text)
+
+describe('messages', () => {
+  it('are the records that say something, each the child of the one before', () => {
+    transcript.add(record(2, { type: 'turn.started', turn: 0, cause: 'prompt' }))
+    for (const one of [user(3, 'hi'), said(5, 'hello'), stepEnded(6)]) transcript.add(one)
+    expect(transcript.messages.map(({ id, parent, kind }) => [id, parent, kind])).toEqual([
+      [3, null, 'user'],
+      [5, 3, 'assistant'],
+      [6, 5, 'usage'],
+    ])
+  })
+
+  it('are put in front when an older page comes', () => {
+    transcript.add(said(5, 'new'))
+    const older = createTranscript()
+    older.add(user(3, 'old'))
+    transcript.prepend(older.messages)
+    expect(transcript.messages.map(({ id }) => id)).toEqual([3, 5])
+  })
+
+  it('leave when the line moves away from them', () => {
+    for (const one of [user(3, 'a'), said(5, 'b'), user(8, 'c')]) transcript.add(one)
+    const to = [
+      { from: 1, to: 4 },
+      { from: 8, to: null },
+    ]
+    transcript.add(
+      record(9, {
+        ...{ type: 'line.moved', to, turns: 1, messages: 2, tokens: 9, last: null, checkpoint: null, name: null },
+        ...{ keep: { name: 'branch-1', turns: 2, messages: 3 }, why: 'branch' },
+      }),
+    )
+    expect(transcript.messages.map(({ id }) => id)).toEqual([3, 8])
+  })
+})
+
+describe('folded calls', () => {
+  const request = (seq: number) =>
+    record(seq, { type: 'call.requested', turn: 0, step: 2, tool: 'look', args: {}, provider: 'demo' })
+  const fold = (seq: number, message: number | null, collapsed: boolean) =>
+    record(seq, { type: 'message.collapsed', message, collapsed })
+  const folded = (shown: ReturnType<typeof createTranscript>) => shown.messages.map(({ collapsed }) => collapsed)
+
+  it('follow the rule for all, and those that were turned over do not', () => {
+    const shown = createTranscript()
+    for (const one of [request(3), request(4), fold(5, 3, true), request(6)]) shown.add(one)
+    expect(folded(shown)).toEqual([true, false, false])
+    for (const one of [fold(7, null, true), request(8), fold(9, 8, false)]) shown.add(one)
+    expect(folded(shown)).toEqual([true, true, true, false])
+  })
+
+  it('stay folded on a page that begins with none', () => {
+    const shown = createTranscript([], true)
+    shown.add(request(3))
+    expect(folded(shown)).toEqual([true])
+  })
+})
+
+describe('a call', () => {
+  const asked = record(7, {
+    type: 'approval.asked',
+    call: 4,
+    tool: 'shell',
+    argsHash,
+    preview: { type: 'command', command: 'ls', cwd: '/' },
+  })
+  const callView = () =>
+    transcript.messages.flatMap((message) => (message.kind === 'tool_call' ? [message.call] : []))[0]
+
+  beforeEach(() => {
+    transcript.add(record(4, { type: 'call.requested', turn: 0, step: 3, tool: 'shell', args: {}, provider: 'demo' }))
+  })
+
+  it('waits, is asked for, approved, runs and is complete', () => {
+    expect(callView()).toMatchObject({ status: 'waiting', approval: null })
+    transcript.add(asked)
+    expect(callView()).toMatchObject({ status: 'waiting', approval: { id: 7 } })
+    transcript.add(record(8, { type: 'call.approved', call: 4, argsHash, by: { client: 'tui' }, scope: 'once' }))
+    expect(callView()).toMatchObject({ status: 'waiting', approval: null, approvedBy: { client: 'tui' } })
+    transcript.add(record(9, { type: 'call.started', call: 4 }))
+    expect(callView()).toMatchObject({ status: 'running' })
+    const outcome = { type: 'ok' as const, output: { text: 'a.txt' } }
+    transcript.add(record(10, { type: 'call.settled', call: 4, outcome, durationMs: 12 }))
+    expect(callView()).toMatchObject({ status: 'complete', result: { text: 'a.txt' }, durationMs: 12 })
+  })
+
+  it('that is rejected no longer asks', () => {
+    transcript.add(asked)
+    const outcome = { type: 'denied' as const, code: 'rejected' as const, message: 'no' }
+    transcript.add(record(8, { type: 'call.settled', call: 4, outcome, durationMs: null }))
+    expect(callView()).toMatchObject({ status: 'denied', approval: null, result: { text: 'rejected: no' } })
+  })
+
+  it('becomes a new object when it changes, so that a screen may compare by identity', () => {
+    const before = transcript.messages[0]
+    transcript.add(asked)
+    expect(transcript.messages[0]).not.toBe(before)
+  })
+
+  it('is found again after an older page was put in front', () => {
+    const older = createTranscript()
+    older.add(user(2, 'old'))
+    transcript.prepend(older.messages)
+    transcript.add(record(9, { type: 'call.started', call: 4 }))
+    expect(callView()).toMatchObject({ status: 'running' })
+  })
+
+  it('that is not on this page changes nothing', () => {
+    const before = [...transcript.messages]
+    transcript.add(record(9, { type: 'call.started', call: 77 }))
+    expect(transcript.messages).toEqual(before)
+  })
+})
+
+describe('what is live', () => {
+  it('grows by fragments, part by part', () => {
+    transcript.addLive(delta(0, 'Hel'))
+    transcript.addLive(delta(1, 'lo'))
+    transcript.addLive(delta(2, 'next', { part: 1 }))
+    expect(live()).toEqual(['Hello', 'next'])
+  })
+
+  it('takes a draft as the whole so far, and no fragment twice', () => {
+    transcript.addLive(delta(0, 'lost'))
+    transcript.addLive(draft(5, 'Hello'))
+    transcript.addLive(delta(5, 'lo'))
+    transcript.addLive(delta(6, ' there'))
+    expect(live()).toEqual(['Hello there'])
+  })
+
+  it('is gone when its step has ended', () => {
+    transcript.addLive(delta(0, 'Hello'))
+    transcript.add(said(5, 'Hello'))
+    transcript.add(stepEnded(6))
+    expect(live()).toEqual([])
+  })
+
+  it('keeps the output of a call beyond its step, until the call is settled', () => {
+    transcript.addLive(delta(0, 'total 3', { part: 4, kind: 'output', call: 4 }))
+    transcript.add(stepEnded(6))
+    expect(live()).toEqual(['total 3'])
+    const outcome = { type: 'ok' as const, output: { text: 'total 3' } }
+    transcript.add(record(9, { type: 'call.settled', call: 4, outcome, durationMs: 1 }))
+    expect(live()).toEqual([])
+  })
+
+  it('tells a screen that it changed', () => {
+    const before = transcript.version
+    transcript.addLive(delta(0, 'x'))
+    expect(transcript.version).toBeGreaterThan(before)
+  })
+})
+
+describe('the words of an outcome', () => {
+  it('say that what a cut-short call did is not known, but not of one that never ran', () => {
+    expect(outcomeOutput({ type: 'interrupted', code: 'crashed' }).text).toContain('what it did is not known')
+    expect(outcomeOutput({ type: 'interrupted', code: 'cancelled' }).text).not.toContain('not known')
+  })
+
+  it('keep what was printed before the cut', () => {
+    const { text } = outcomeOutput({ type: 'interrupted', code: 'aborted', output: { text: 'half' } })
+    expect(text).toMatch(/^half\ninterrupted: stopped by a person/)
+  })
+})

@@ -1,0 +1,199 @@
+import type { Outcome } from '../event/call.ts'
+import type { LostRecord, Recorded } from '../event/record.ts'
+import { contentText } from '../value/content-text.ts'
+import { ApprovalId, CallId, type Instant, MessageId, TurnNumber } from '../value/id.ts'
+import { isOnLine } from '../value/line.ts'
+import type { CallStatus, CallView, Message } from '../view/message.ts'
+import { outcomeOutput } from '../view/outcome-output.ts'
+import type { FrameOf } from './frame.ts'
+import { dropRecorded, growLive, type LivePart } from './live-parts.ts'
+
+/** The fold that draws every screen: terminal, page and `show --json`. It ignores what it does not draw. */
+export interface Transcript {
+  readonly messages: readonly Message[]
+  /** What is streaming and not yet recorded. */
+  readonly live: readonly LivePart[]
+  /** Grows with every change, so that a screen knows when to draw. */
+  readonly version: number
+  add(record: Recorded): void
+  /** A record that cannot be read stands in its place and says so; its time is that of its neighbours. */
+  addLost(record: LostRecord, near?: Instant): void
+  /** Puts an older page in front. */
+  prepend(messages: readonly Message[]): void
+  addLive(frame: FrameOf<'delta'> | FrameOf<'draft'>): void
+}
+
+/** Each record costs O(1); a changed message is a new object, so a screen may compare by identity. */
+export function createTranscript(initial: readonly Message[] = [], isCollapsed = false): Transcript {
+  let messages: Message[] = [...initial]
+  let live: readonly LivePart[] = []
+  let liveStep: number | null = null
+  let liveIndex = -1
+  let version = 0
+  /** Whether new tool calls are shown folded. */
+  let isFolding = isCollapsed
+  const places = new Map<number, number>()
+  const settle = () => {
+    places.clear()
+    for (const [place, message] of messages.entries()) places.set(message.id, place)
+  }
+  settle()
+
+  const change = (id: number, update: (call: CallView) => CallView) => {
+    const place = places.get(id)
+    const message = place === undefined ? undefined : messages[place]
+    if (place === undefined || message?.kind !== 'tool_call') return
+    messages[place] = { ...message, call: update(message.call) }
+  }
+  const mark = (id: number, marks: Partial<Pick<Message, 'pinned' | 'collapsed'>>) => {
+    const place = places.get(id)
+    const message = place === undefined ? undefined : messages[place]
+    if (place !== undefined && message) messages[place] = { ...message, ...marks }
+  }
+  const collapseAll = (collapsed: boolean) => {
+    isFolding = collapsed
+    messages = messages.map((message) => (message.kind === 'tool_call' ? { ...message, collapsed } : message))
+  }
+
+  return {
+    get messages() {
+      return messages
+    },
+    get live() {
+      return live
+    },
+    get version() {
+      return version
+    },
+
+    add(record) {
+      version++
+      const { event } = record
+      live = dropRecorded(live, event)
+      const message = messageOf(record, messages.at(-1)?.id ?? null)
+      if (message) {
+        places.set(message.id, messages.length)
+        messages.push(isFolding && message.kind === 'tool_call' ? { ...message, collapsed: true } : message)
+      }
+      if (event.type === 'approval.asked') {
+        const approval = { id: ApprovalId.parse(record.seq), preview: event.preview }
+        change(event.call, (call) => ({ ...call, approval }))
+      } else if (event.type === 'call.approved') {
+        change(event.call, (call) => ({ ...call, approval: null, approvedBy: event.by }))
+      } else if (event.type === 'call.started') {
+        change(event.call, (call) => ({ ...call, status: 'running' }))
+      } else if (event.type === 'call.settled') {
+        change(event.call, (call) => settled(call, event.outcome, event.durationMs))
+      } else if (event.type === 'message.pinned') {
+        mark(event.message, { pinned: event.pinned })
+      } else if (event.type === 'message.collapsed') {
+        if (event.message === null) collapseAll(event.collapsed)
+        else mark(event.message, { collapsed: event.collapsed })
+      } else if (event.type === 'line.moved') {
+        messages = messages.filter(({ id }) => isOnLine(event.to, id))
+        settle()
+      }
+    },
+
+    addLost({ seq }, near) {
+      version++
+      const last = messages.at(-1)
+      if (places.has(seq)) return
+      places.set(seq, messages.length)
+      messages.push(lostMessage(seq, last, near))
+    },
+
+    prepend(older) {
+      version++
+      messages = [...older, ...messages]
+      settle()
+    },
+
+    addLive(frame) {
+      version++
+      if (frame.type === 'draft') {
+        live = [...frame.parts]
+        liveStep = frame.step
+        liveIndex = frame.index
+        return
+      }
+      if (frame.step === liveStep && frame.index <= liveIndex) return // a newcomer's draft already holds it
+      liveStep = frame.step
+      liveIndex = frame.index
+      live = growLive(live, frame, frame.text)
+    },
+  }
+}
+
+const statuses: Record<Outcome['type'], CallStatus> = {
+  ok: 'complete',
+  failed: 'error',
+  denied: 'denied',
+  interrupted: 'interrupted',
+}
+
+function settled(call: CallView, outcome: Outcome, durationMs: number | null): CallView {
+  return { ...call, approval: null, status: statuses[outcome.type], result: outcomeOutput(outcome), durationMs }
+}
+
+/** The message a record makes, or null. */
+export function messageOf({ seq, at, event }: Recorded, parent: MessageId | null): Message | null {
+  const common = { id: MessageId.parse(seq), parent, at, pinned: false, collapsed: false }
+  switch (event.type) {
+    case 'user.said':
+      return { kind: 'user', ...common, turn: event.turn, text: contentText(event.content), parts: event.content }
+    case 'thinking.said':
+    case 'text.said': {
+      const { turn, step, text, interrupted } = event
+      const kind = event.type === 'text.said' ? 'assistant' : 'thinking'
+      return { kind, ...common, turn, step, text, ...(interrupted && { interrupted }) }
+    }
+    case 'call.requested': {
+      const { turn, step, tool, args } = event
+      const call = {
+        id: CallId.parse(seq),
+        tool,
+        args,
+        status: 'waiting',
+        result: null,
+        durationMs: null,
+        approvedBy: null,
+        approval: null,
+      } as const
+      return { kind: 'tool_call', ...common, turn, step, call }
+    }
+    case 'step.ended': {
+      const { turn, step, finish, usage, fault } = event
+      return { kind: 'usage', ...common, turn, step, finish, usage, ...(fault && { fault }) }
+    }
+    case 'note.added': {
+      const { turn, kind, level, text, code } = event
+      if (kind === 'system') return { kind, ...common, turn, level, text }
+      return { kind, ...common, turn, level, text, ...(code !== undefined && { code }) }
+    }
+    case 'checkpoint.written':
+      return { kind: 'notice', ...common, turn: event.turn, level: 'info', code: 'compacted', text: event.summary }
+    case 'summary.saved': {
+      const text = `The summary is in ${event.path}.`
+      return { kind: 'notice', ...common, turn: event.turn, level: 'info', code: 'summarized', text }
+    }
+    default:
+      return null
+  }
+}
+
+function lostMessage(seq: number, last: Message | undefined, near: Instant | undefined): Message {
+  const text = `Record ${seq} is damaged and cannot be shown. It may have been a message, or what came of one.`
+  return {
+    kind: 'notice',
+    id: MessageId.parse(seq),
+    parent: last?.id ?? null,
+    turn: last?.turn ?? TurnNumber.parse(0),
+    at: last?.at ?? near ?? new Date(0).toISOString(),
+    pinned: false,
+    collapsed: false,
+    level: 'error',
+    code: 'lost',
+    text,
+  }
+}

@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { eventTokens } from '../view/tokens.ts'
+import { FilePart } from './content.ts'
+import { TurnNumber } from './id.ts'
+import { isTextType, properMediaType } from './media-type.ts'
+
+it.each([
+  ['image/jpg', 'image/jpeg'],
+  ['IMAGE/PNG', 'image/png'],
+  ['text/plain; charset=utf-8', 'text/plain'],
+  ['application/x-pdf', 'application/pdf'],
+  ['constructor', 'constructor'],
+  ['', ''],
+])('%s is properly %s', (claimed, proper) => {
+  expect(properMediaType(claimed)).toBe(proper)
+})
+
+it('a file part takes the proper name', () => {
+  const part = { type: 'file', blob: '0'.repeat(64), mediaType: 'image/JPG', bytes: 1 }
+  expect(FilePart.parse(part).mediaType).toBe('image/jpeg')
+})
+
+it('text has many names', () => {
+  expect(['text/x-rust', 'application/json', 'image/svg+xml', 'application/ld+json'].every(isTextType)).toBe(true)
+  expect(['image/png', 'application/pdf', 'application/octet-stream', ''].some(isTextType)).toBe(false)
+})
+
+it('a text file weighs as much as is told of it', () => {
+  const tokens = (mediaType: string, bytes: number) =>
+    eventTokens({
+      type: 'user.said',
+      turn: TurnNumber.parse(0),
+      content: [FilePart.parse({ type: 'file', blob: '0'.repeat(64), mediaType, bytes })],
+    })
+  expect(tokens('text/plain', 4000)).toBe(1000)
+  expect(tokens('text/plain', 10_000_000)).toBe(65_536)
+  expect(tokens('image/png', 3_000_000)).toBe(1600)
+})

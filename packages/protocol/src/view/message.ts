@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { ApprovedBy, Output, Preview } from '../event/call.ts'
+import { Finish, ModelFault } from '../event/turn.ts'
+import { Content } from '../value/content.ts'
+import { ApprovalId, CallId, Instant, MessageId, StepId, TurnNumber } from '../value/id.ts'
+import { Usage } from '../value/usage.ts'
+
+export const CallStatus = z.enum(['waiting', 'running', 'complete', 'error', 'denied', 'interrupted'])
+export type CallStatus = z.infer<typeof CallStatus>
+
+export const CallView = z.object({
+  id: CallId,
+  tool: z.string(),
+  args: z.record(z.string(), z.unknown()),
+  status: CallStatus,
+  result: Output.nullable(),
+  durationMs: z.number().nullable(),
+  approvedBy: ApprovedBy.nullable(),
+  /** The question that waits for a person, if one does. */
+  approval: z.object({ id: ApprovalId, preview: Preview }).nullable(),
+})
+export type CallView = z.infer<typeof CallView>
+
+const common = {
+  id: MessageId,
+  /** The message before it on its line. */
+  parent: MessageId.nullable(),
+  turn: TurnNumber,
+  at: Instant,
+  pinned: z.boolean(),
+  collapsed: z.boolean(),
+}
+const spoken = { ...common, step: StepId, text: z.string(), interrupted: z.literal(true).optional() }
+
+/** What people or the model said, or what a tool returned: a projection of events, the same for every screen. */
+export const Message = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('user'), ...common, text: z.string(), parts: Content }),
+  z.object({ kind: z.literal('assistant'), ...spoken }),
+  z.object({ kind: z.literal('thinking'), ...spoken }),
+  z.object({ kind: z.literal('tool_call'), ...common, step: StepId, call: CallView }),
+  z.object({ kind: z.literal('system'), ...common, level: z.enum(['info', 'error']), text: z.string() }),
+  z.object({
+    kind: z.literal('notice'),
+    ...common,
+    level: z.enum(['info', 'error']),
+    text: z.string(),
+    code: z.string().optional(),
+  }),
+  z.object({
+    kind: z.literal('usage'),
+    ...common,
+    step: StepId,
+    finish: Finish,
+    usage: Usage.nullable(),
+    fault: ModelFault.optional(),
+  }),
+])
+export type Message = z.infer<typeof Message>

@@ -1,0 +1,85 @@
+import { z } from 'zod'
+import { type EventOf, messagesAfter } from '../event/event.ts'
+import type { Recorded } from '../event/record.ts'
+import { firstLine, textOf } from '../event/text-of.ts'
+import { Handle, Instant, Key, SessionId } from '../value/id.ts'
+import { limits } from '../value/limits.ts'
+import { Mode, ModelName, providerOf } from '../value/settings.ts'
+import { Status } from '../value/status.ts'
+import { Usage } from '../value/usage.ts'
+import { usageAfter } from './usage-count.ts'
+import type { SessionView } from './view.ts'
+
+/** What a list shows of a session, without reading its transcript. */
+export const Meta = z.object({
+  id: SessionId,
+  handle: Handle,
+  key: Key.optional(),
+  title: z.string(),
+  workspace: z.string(),
+  model: ModelName,
+  /** Whose model that is. */
+  provider: z.string(),
+  status: Status,
+  mode: Mode,
+  createdAt: Instant,
+  lastMessageAt: Instant,
+  messageCount: z.int().min(0),
+  turnCount: z.int().min(0),
+  branchCount: z.int().min(0),
+  usage: Usage,
+  preview: z.string(),
+  recentText: z.string(),
+  /** Listed first, and kept from prune and clearAll. */
+  pinned: z.boolean(),
+  /** When it was put into the trash, where it is. */
+  trashedAt: Instant.optional(),
+  parent: SessionId.optional(),
+  /** Nobody sits before it. */
+  background: z.literal(true).optional(),
+  /** Nothing of it is on disk: it ends with its process. */
+  persist: z.literal(false).optional(),
+  attachments: z.int().min(0),
+})
+export type Meta = z.infer<typeof Meta>
+
+/**
+ * Follows what a list shows along one record; `view` is the session's view after it. `recentText` is made of more than a
+ * Meta holds: the catalogue keeps it, and elsewhere it stays as it was given.
+ */
+export function addToMeta(
+  meta: Meta,
+  {
+    status,
+    mode,
+    model,
+    branches,
+  }: Pick<SessionView, 'status' | 'mode' | 'model'> & { readonly branches: { readonly length: number } },
+  { at, event }: Recorded,
+): Meta {
+  const isSpeech = event.type === 'user.said' || event.type === 'text.said'
+  const opening = event.type === 'user.said' && meta.preview === '' ? textOf(event) : ''
+  const { title: named, pinned, workdir } = event.type === 'settings.changed' ? event : noSettings
+  return {
+    ...meta,
+    ...{ status, mode, model, provider: providerOf(model) },
+    // Without a name it goes by its first line, of which the preview is as much as a title may hold.
+    title: (named === '' ? meta.preview : named) ?? (meta.title || firstLine(opening, limits.titleCharsMax)),
+    preview: meta.preview || firstLine(opening, limits.previewCharsMax),
+    lastMessageAt: isSpeech ? at : meta.lastMessageAt,
+    messageCount: messagesAfter(meta.messageCount, event),
+    branchCount: branches.length,
+    turnCount: turnsAfter(event) ?? meta.turnCount,
+    usage: usageAfter(meta.usage, event),
+    pinned: pinned ?? meta.pinned,
+    workspace: workdir ?? meta.workspace,
+  }
+}
+
+type NewSettings = Partial<Pick<EventOf<'settings.changed'>, 'title' | 'pinned' | 'workdir'>>
+const noSettings: NewSettings = {}
+
+function turnsAfter(event: Recorded['event']): number | null {
+  if (event.type === 'turn.started') return event.turn + 1
+  return event.type === 'line.moved' ? event.turns : null
+}

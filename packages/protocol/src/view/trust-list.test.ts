@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { Trust } from '../event/trust.ts'
+import { addTrust, findTrust } from './trust-list.ts'
+
+const [hash, other] = ['a'.repeat(64), 'b'.repeat(64)] as const
+const trust = (scope: Trust['scope'], argsHash?: string) =>
+  Trust.parse({ tool: 'shell', scope, ...(argsHash !== undefined && { argsHash }) })
+
+describe('a list of trust', () => {
+  it('holds the same one once, and knows exact ones apart', () => {
+    const all = [trust('turn'), trust('turn', hash), trust('turn', other), trust('session'), trust('turn', hash)]
+    expect(all.reduce<readonly Trust[]>(addTrust, [])).toHaveLength(4)
+  })
+
+  it('keeps of what it is given only what trust is', () => {
+    expect(addTrust([], { type: 'trust.granted', ...trust('turn') } as Trust)).toEqual([trust('turn')])
+  })
+
+  it('answers for a call by the farthest-reaching that fits it', () => {
+    const all = [trust('turn'), trust('session', hash), trust('workspace', other)]
+    expect(findTrust(all, 'shell', hash)?.scope).toBe('session')
+    expect(findTrust(all, 'shell', other)?.scope).toBe('workspace')
+    expect(findTrust(all, 'shell', 'c'.repeat(64))?.scope).toBe('turn')
+    expect(findTrust(all, 'look', hash)).toBeNull()
+  })
+})

@@ -1,0 +1,103 @@
+import { createLocalHandle, createRoster, type Roster } from '@holdfast/core'
+import type { Blobs, Images, Models, Observer, Requests, Store, Tool } from '@holdfast/core/ports'
+import {
+  CommandId,
+  type CommandInput,
+  type Frame,
+  ok,
+  type SessionHandle,
+  SessionId,
+  type StartOptions,
+} from '@holdfast/protocol'
+import { aSession } from '../fixtures/log.ts'
+import { createScriptedModel, modelsOf, type Script, type ScriptedModel } from './scripted-model.ts'
+import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
+
+export type House = {
+  readonly roster: Roster
+  readonly handle: SessionHandle
+  readonly clock: VirtualClock
+  readonly store: Store
+  readonly blobs: Blobs
+  readonly model: ScriptedModel
+  send(id: string, command: CommandInput): ReturnType<SessionHandle['submit']>
+  /** The events of the log, in order. */
+  events(): Promise<readonly string[]>
+  /** Resolves with the first frame that fits, from here on. */
+  frame(fits: (frame: Frame) => boolean): Promise<Frame>
+}
+
+export type HouseOptions = {
+  readonly store: Store
+  readonly blobs: Blobs
+  readonly script?: Script
+  /** Other models than the scripted one. */
+  readonly models?: Models
+  /** Which files the scripted model takes. */
+  readonly takes?: readonly string[]
+  /** Other than those that take every image for good. */
+  readonly images?: Images
+  /** Other than those put together on this thread. */
+  readonly requests?: Requests
+  readonly start?: Partial<StartOptions>
+  readonly tools?: readonly Tool[]
+  /** Names the sessions nobody named. */
+  readonly titleModel?: string
+  /** Writes the summaries. */
+  readonly compactionModel?: string
+  readonly clock?: VirtualClock
+  readonly observer?: Observer
+  readonly node?: string
+  /** A second house on the same store takes the session over instead of starting it. */
+  readonly takesOver?: boolean
+  /** The nodes that answer; only this one, unless told. */
+  readonly living?: readonly string[]
+}
+
+/** The real runtime in one process, on the store it is given, with a model that says what the test wrote down. */
+export async function openHouse(options: HouseOptions): Promise<House> {
+  const { store, blobs, script = [], tools = [], clock = createVirtualClock(), node = 'one' } = options
+  const model = createScriptedModel(script)
+  let born = 0
+  const roster = createRoster({
+    requests: options.requests,
+    images: options.images ?? { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
+    ...{ store, blobs, memoryBlobs: blobs, clock, models: options.models ?? modelsOf(model, options.takes) },
+    tools: {
+      all: tools,
+      find: (name) => tools.find(({ schema }) => schema.name === name) ?? null,
+      endLeftover: async () => undefined,
+    },
+    instructions: { gather: async () => 'Be kind.' },
+    artefacts: { save: async (_, title) => ok(`notes/${title}.md`) },
+    onProblem: () => undefined,
+    observer: options.observer,
+    node: { id: node, address: '', startedAt: '' },
+    isAlive: async ({ id }) => (options.living ?? [node]).includes(id),
+    newSessionId: () => sessionId(born++),
+    newHandle: (attempt) => `calm-harbor-${attempt + 1}`,
+    resolveWorkdir: async (path) => ok(path),
+    titleModel: options.titleModel,
+    compactionModel: options.compactionModel,
+  })
+  if (!options.takesOver) await roster.start({ workdir: '/work', ...options.start })
+  const handle = createLocalHandle(roster, aSession)
+  return {
+    ...{ roster, handle, clock, store, blobs, model },
+    send: (id, command) => handle.submit(command, { commandId: CommandId.parse(id) }),
+    async events() {
+      const records = await store.read(aSession, { after: 0, limit: 1000 })
+      return records.map((record) => ('lost' in record ? 'lost' : record.event.type))
+    },
+    async frame(fits) {
+      for await (const frame of handle.subscribe({ after: 0 })) if (fits(frame)) return frame
+      throw new Error('the stream ended first')
+    },
+  }
+}
+
+/** The first session of a house is `aSession`; its forks come after it. */
+const sessionId = (born: number): SessionId =>
+  born === 0 ? aSession : SessionId.parse(`${aSession.slice(0, -2)}f${born % 10}`)
+
+export const isRecord = (type: string) => (frame: Frame) => frame.type === 'record' && frame.record.event.type === type

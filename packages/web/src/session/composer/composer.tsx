@@ -1,0 +1,96 @@
+import type { Fault, SessionView } from '@holdfast/protocol'
+import { escapeLine } from '@holdfast/protocol'
+import { useState } from 'react'
+import { isBusy } from '../../text/status-text.ts'
+import { MessageBox } from '../../ui/message-box.tsx'
+import type { DraftText } from '../state/draft-text.ts'
+import type { Commands, SaidAs } from '../state/use-commands.ts'
+import { ModeSwitch } from './mode-switch.tsx'
+
+export type ComposerProps = {
+  readonly draft: DraftText
+  readonly view: SessionView
+  readonly commands: Pick<Commands, 'send' | 'stop' | 'setMode'>
+  readonly isWatching: boolean
+  readonly isStoreRefusing: boolean
+  readonly onRecall: () => void
+}
+
+/** Where people speak. What is refused stays in the box, with the reason. */
+export function Composer({ draft, view, commands, isWatching, isStoreRefusing, onRecall }: ComposerProps) {
+  const [isSending, setSending] = useState(false)
+  const [fault, setFault] = useState<Fault | null>(null)
+  const busy = isBusy(view.status)
+
+  const send = async (as: SaidAs) => {
+    const sent = draft.current()
+    if (sent.trim() === '' || isSending) return
+    setSending(true)
+    const refused = await commands.send(sent, as)
+    setSending(false)
+    setFault(refused)
+    if (refused) return
+    // What was added while it was on its way stays; only what was taken leaves.
+    const now = draft.current()
+    draft.write(now.startsWith(sent) ? now.slice(sent.length) : now)
+  }
+  const isOff = draft.text.trim() === '' || isSending
+
+  // Once the store takes writes again, only the text that waits is left to say so.
+  const isOver = fault?.code === 'storage_error' && !isStoreRefusing
+
+  return (
+    <div className="composer">
+      {fault && !isOver && (
+        <p className="fault" role="alert">
+          {escapeLine(fault.message)}
+        </p>
+      )}
+      <div className="composer-box">
+        <MessageBox
+          value={draft.text}
+          onChange={draft.write}
+          onSend={() => send('sendPrompt')}
+          onFollowUp={() => send('queueFollowUp')}
+          onRecall={onRecall}
+          placeholder={placeholderOf(isWatching, busy)}
+        />
+        <div className="composer-foot">
+          <ModeSwitch mode={view.mode} onMode={commands.setMode} />
+          <span className="composer-hint">
+            {busy ? 'Enter steers, Ctrl+Enter follows up' : 'Enter sends, Shift+Enter breaks the line'}
+          </span>
+          {busy && (
+            <button type="button" className="stop" title="Stop (Esc)" onClick={commands.stop}>
+              Stop
+            </button>
+          )}
+          {busy && (
+            <button
+              type="button"
+              disabled={isOff}
+              title="Say it when this turn has ended (Ctrl+Enter or Alt+Enter)"
+              onClick={() => send('queueFollowUp')}
+            >
+              Follow up
+            </button>
+          )}
+          <button
+            type="button"
+            className="primary"
+            disabled={isOff}
+            title={busy ? 'Say it within this turn, at the next safe point (Enter)' : 'Send (Enter)'}
+            onClick={() => send('sendPrompt')}
+          >
+            {busy ? 'Steer' : 'Send'}
+          </button>
+        </div>
+      </div>
+    </div>
+  )
+}
+
+function placeholderOf(isWatching: boolean, busy: boolean): string {
+  if (isWatching) return 'You are watching this session'
+  return busy ? 'Steer the agent while it works' : 'Write a message'
+}

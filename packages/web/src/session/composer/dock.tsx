@@ -1,0 +1,65 @@
+import { combineQueueEntriesToText, type LiveView } from '@holdfast/client'
+import { escapeLine, type SessionView } from '@holdfast/protocol'
+import { useId } from 'react'
+import { StorageBar } from '../../ui/storage-bar.tsx'
+import { ApprovalCard } from '../approval/approval-card.tsx'
+import type { Seat } from '../state/control.ts'
+import type { DraftText } from '../state/draft-text.ts'
+import type { Commands } from '../state/use-commands.ts'
+import { Composer } from './composer.tsx'
+import { holdsFile, QueueView } from './queue-view.tsx'
+import { WatchBar } from './watch-bar.tsx'
+
+type DockProps = {
+  readonly draft: DraftText
+  readonly view: SessionView
+  readonly seat: Seat
+  readonly commands: Commands
+  readonly storageError: LiveView['storageError']
+}
+
+/** Everything a person answers and says with: the question, the queue and the composer. Who watches sees it, switched off. */
+export function Dock({ draft, view, seat, commands, storageError }: DockProps) {
+  const why = useId()
+  const [approval] = view.pendingApprovals
+  const isWatching = seat.watching !== null
+
+  const recall = async () => {
+    if (view.queue.length === 0 || holdsFile(view.queue)) return
+    const entries = await commands.recall()
+    if (entries.length > 0) draft.write(combineQueueEntriesToText([...entries, draft.current()]))
+  }
+  return (
+    <div className="dock column">
+      {storageError && <StorageBar error={storageError} />}
+      {commands.fault && (
+        <p className="fault" role="alert">
+          {escapeLine(commands.fault.message)}
+        </p>
+      )}
+      {isWatching && <WatchBar id={why} seat={seat} onClaim={commands.claim} />}
+      <fieldset
+        className="dock-controls"
+        aria-label="Controls"
+        disabled={isWatching}
+        aria-describedby={isWatching ? why : undefined}
+        title={seat.watching ?? undefined}
+      >
+        {approval && (
+          <ApprovalCard
+            key={approval.id}
+            approval={approval}
+            waiting={view.pendingApprovals.length - 1}
+            onDecide={(decision, message) => commands.decide(approval.id, decision, message)}
+          />
+        )}
+        <QueueView queue={view.queue} commands={commands} onRecall={recall} />
+        <Composer
+          {...{ draft, view, commands, isWatching }}
+          isStoreRefusing={storageError !== null}
+          onRecall={recall}
+        />
+      </fieldset>
+    </div>
+  )
+}

@@ -1,0 +1,32 @@
+import { contextUsageOf } from '@holdfast/client'
+import { type Here, limits, type SessionView } from '@holdfast/protocol'
+import { contextHint, contextShort, contextSpoken } from '../../text/context-text.ts'
+import { tokensText } from '../../text/usage-text.ts'
+
+type ContextGaugeProps = {
+  readonly view: SessionView
+  /** Null when nobody runs the session who could say how much its model takes. */
+  readonly here: Here | null
+}
+
+/** How full the model's context is. Beyond the mark the past is summed up by itself. */
+export function ContextGauge({ view, here }: ContextGaugeProps) {
+  if (here === null) return <span className="gauge">{tokensText(view.tokens)} in context</span>
+  const context = contextUsageOf({ view, here })
+  const { tokens, contextTokens } = context
+  const max = contextTokens ?? limits.contextTokens
+  return (
+    <span className="gauge" title={contextHint(context)}>
+      <meter
+        aria-label="Context"
+        aria-valuetext={contextSpoken(context)}
+        min={0}
+        max={max}
+        optimum={0}
+        high={max * limits.compactAt}
+        value={Math.min(tokens, max)}
+      />
+      <span>{contextShort(context)}</span>
+    </span>
+  )
+}

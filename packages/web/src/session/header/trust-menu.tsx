@@ -1,0 +1,40 @@
+import { escapeLine, type Trust } from '@holdfast/protocol'
+import { HeaderMenu } from '../../ui/header-menu.tsx'
+import { trustByTool } from '../approval/trust-text.ts'
+
+type TrustMenuProps = {
+  readonly trust: readonly Trust[]
+  readonly watching: string | null
+  /** A tool's name, or `all`. */
+  readonly onRevoke: (tool: string) => void
+}
+
+/** What runs without asking, with the way to take it back. Silent while everything asks. */
+export function TrustMenu({ trust, watching, onRevoke }: TrustMenuProps) {
+  if (trust.length === 0) return null
+  const isOff = watching !== null
+  return (
+    <HeaderMenu label={`${trust.length} trusted`} title="Runs without asking">
+      <ul>
+        {trustByTool(trust).map(([tool, text]) => (
+          <li key={tool}>
+            <code>{escapeLine(tool)}</code>
+            <span className="menu-word">{text}</span>
+            <button
+              type="button"
+              disabled={isOff}
+              title={watching ?? undefined}
+              aria-label={`Revoke ${escapeLine(tool)}`}
+              onClick={() => onRevoke(tool)}
+            >
+              Revoke
+            </button>
+          </li>
+        ))}
+      </ul>
+      <button type="button" disabled={isOff} title={watching ?? undefined} onClick={() => onRevoke('all')}>
+        Revoke all
+      </button>
+    </HeaderMenu>
+  )
+}

@@ -1,0 +1,89 @@
+import { type CallStatus, type CallView, escapeLine, type Message } from '@holdfast/protocol'
+import { useContext } from 'react'
+import { callSummary } from '../../text/call-summary.ts'
+import { durationText } from '../../text/duration-text.ts'
+import { outputText } from '../../text/output-text.ts'
+import { Fold } from '../../ui/fold.tsx'
+import { ArgumentsView } from '../approval/arguments-view.tsx'
+import { useSession, WatchingContext } from '../state/session-context.ts'
+import { PinButton, PinMark } from './pin-button.tsx'
+import { placeOf } from './show-message.ts'
+
+type ToolCardProps = {
+  readonly message: Extract<Message, { readonly kind: 'tool_call' }>
+  /** What it has printed so far, while it runs. */
+  readonly liveOutput: string | undefined
+}
+
+const words: Record<CallStatus, string> = {
+  waiting: 'waiting',
+  running: 'running',
+  complete: 'done',
+  error: 'failed',
+  denied: 'refused',
+  interrupted: 'interrupted',
+}
+
+export function ToolCard({ message, liveOutput }: ToolCardProps) {
+  const { asks } = useSession()
+  const isWatching = useContext(WatchingContext) !== null // then it folds for this page only
+  const { call, collapsed, pinned } = message
+  const status = call.approval ? 'needs approval' : words[call.status]
+  const tool = escapeLine(call.tool)
+  const summary = callSummary(call)
+  const isLive = call.status === 'running' && liveOutput !== undefined
+  return (
+    <Fold
+      className={`tool ${call.approval ? 'asked' : call.status}`}
+      label={`${tool} ${summary}, ${status}`}
+      place={placeOf(message.id)}
+      isOpenAtFirst={!collapsed}
+      {...(!isWatching && { onFold: () => asks.toggleFold(message.id) })}
+      head={
+        <>
+          <span className={`dot ${call.approval ? 'asked' : call.status}`} aria-hidden="true" />
+          <span className="tool-name">{tool}</span>
+          <code className="tool-summary">{summary}</code>
+          <span className="tool-status">
+            {call.status === 'complete' && call.durationMs !== null ? durationText(call.durationMs) : status}
+          </span>
+          {pinned && <PinMark />}
+        </>
+      }
+    >
+      {() => (
+        <>
+          <ArgumentsView args={call.args} />
+          {isLive && <OutputView label="Output so far" text={liveOutput} />}
+          {call.result && <OutputView label="Result" text={call.result.text} />}
+          <p className="tool-foot">
+            <span>{footOf(call)}</span>
+            <PinButton message={message} />
+          </p>
+        </>
+      )}
+    </Fold>
+  )
+}
+
+type OutputViewProps = { readonly label: string; readonly text: string }
+
+function OutputView({ label, text }: OutputViewProps) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section className="output" aria-label={label} tabIndex={0}>
+      <pre>
+        <code>{outputText(text) || '(nothing)'}</code>
+      </pre>
+    </section>
+  )
+}
+
+function footOf({ status, durationMs, approvedBy, result }: CallView): string {
+  const parts = [words[status]]
+  if (durationMs !== null) parts.push(durationText(durationMs))
+  if (approvedBy)
+    parts.push('rule' in approvedBy ? `allowed by rule ${escapeLine(approvedBy.rule)}` : 'approved by a person')
+  if (result?.blob) parts.push(`shortened from ${result.blob.bytes.toLocaleString('en')} bytes`)
+  return parts.join(' · ')
+}

@@ -1,0 +1,148 @@
+import { type Message, TurnNumber } from '@holdfast/protocol'
+import { type ToggleEvent, useEffect, useId, useRef, useState } from 'react'
+import { isBusy } from '../../text/status-text.ts'
+import { onArrows } from '../../ui/on-arrows.ts'
+import { goTo } from '../../ui/route.ts'
+import { heldBy, holdOf, runningText, useLive, useSession } from '../state/session-context.ts'
+
+type Prompt = Extract<Message, { readonly kind: 'user' }>
+type TurnMenuProps = { readonly prompt: Prompt }
+
+/** What can be done with the place of a turn on the line. What it offers is drawn when it is opened. */
+export function TurnMenu({ prompt }: TurnMenuProps) {
+  const id = useId()
+  const button = useRef<HTMLButtonElement>(null)
+  const panel = useRef<HTMLElement>(null)
+  const [isOpen, setOpen] = useState(false)
+
+  const onBeforeToggle = (event: ToggleEvent) => {
+    setOpen(event.newState === 'open')
+    place(panel.current, button.current)
+  }
+  useEffect(() => {
+    if (!isOpen) return
+    const onMove = () => place(panel.current, button.current)
+    addEventListener('scroll', onMove, true)
+    addEventListener('resize', onMove)
+    return () => {
+      removeEventListener('scroll', onMove, true)
+      removeEventListener('resize', onMove)
+    }
+  }, [isOpen])
+  return (
+    <>
+      <button
+        ref={button}
+        type="button"
+        className="quiet icon-button"
+        aria-label="Branch, fork or rewind"
+        title="Branch, fork or rewind"
+        popoverTarget={id}
+      >
+        <svg className="dots" viewBox="0 0 16 16" aria-hidden="true">
+          <path d="M3.500 8h.01M8 8h.01M12.500 8h.01" />
+        </svg>
+      </button>
+      <section
+        ref={panel}
+        id={id}
+        className="turn-menu"
+        popover="auto"
+        aria-label="This turn"
+        onBeforeToggle={onBeforeToggle}
+        onKeyDown={onArrows}
+      >
+        {isOpen && <TurnChoices prompt={prompt} onDone={() => panel.current?.hidePopover()} />}
+      </section>
+    </>
+  )
+}
+
+type TurnChoicesProps = TurnMenuProps & { readonly onDone: () => void }
+
+function TurnChoices({ prompt, onDone }: TurnChoicesProps) {
+  const { asks, takeBack } = useSession()
+  const { turn } = prompt
+  const watching = useLive(heldBy)
+  const hold = useLive(holdOf)
+  const isLast = useLive(({ messages }) => messages.at(-1)?.turn === turn)
+  const isRunning = useLive(({ view }) => view !== null && isBusy(view.status))
+
+  const fork = async () => {
+    onDone()
+    const made = await asks.fork(turn)
+    if (made.ok) goTo({ at: 'session', name: made.value })
+  }
+  const rewind = async () => {
+    onDone()
+    const isFirst = prompt.parent === null || turn === 0
+    if (!(await asks.rewind(isFirst ? null : TurnNumber.parse(turn - 1)))) takeBack(prompt.text)
+  }
+  const branch = () => {
+    onDone()
+    asks.branchAt(turn)
+  }
+  return (
+    <>
+      <Choice
+        name="Branch from here"
+        text="Go back to the end of this turn. What came after it is kept as a branch."
+        hold={hold ?? (isLast ? 'Nothing comes after this turn.' : null)}
+        onChoose={branch}
+      />
+      <Choice
+        name="Fork from here"
+        text="A new session that shares all up to the end of this turn. This one stays as it is."
+        hold={watching ?? (isLast && isRunning ? runningText : null)}
+        onChoose={fork}
+      />
+      <Choice
+        name="Rewind to here"
+        text="Go back to before this prompt, and take its words into the input. It and what came after are kept as a branch."
+        hold={hold}
+        onChoose={rewind}
+      />
+    </>
+  )
+}
+
+type ChoiceProps = {
+  readonly name: string
+  readonly text: string
+  /** Why not now, or null. */
+  readonly hold: string | null
+  readonly onChoose: () => void
+}
+
+function Choice({ name, text, hold, onChoose }: ChoiceProps) {
+  const id = useId()
+  return (
+    <button
+      type="button"
+      className="choice"
+      aria-label={name}
+      aria-describedby={id}
+      disabled={hold !== null}
+      title={hold ?? undefined}
+      onClick={onChoose}
+    >
+      <strong>{name}</strong>
+      <span id={id}>{hold ?? text}</span>
+    </button>
+  )
+}
+
+const gapPx = 4
+const edgePx = 14
+
+/** Beside its button, below it or above it, wherever there is more room. */
+function place(panel: HTMLElement | null, button: HTMLElement | null): void {
+  if (!panel || !button) return
+  const { left, top, bottom } = button.getBoundingClientRect()
+  const isLow = top > innerHeight - bottom
+  panel.style.top = isLow ? 'auto' : `${bottom + gapPx}px`
+  panel.style.bottom = isLow ? `${innerHeight - top + gapPx}px` : 'auto'
+  panel.style.left = `${Math.max(edgePx, Math.min(left, innerWidth - widthPx - edgePx))}px`
+}
+
+const widthPx = 330 // as in history.css

@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLocalHandle, createRoster, type NodeParts, type Roster } from '@holdfast/core'
+import { createLocalSession, createSessionRegistry, type NodeDeps, type SessionRegistry } from '@holdfast/core'
 import type { Blobs, Provider, Store } from '@holdfast/core/ports'
-import { createRequests } from '@holdfast/core/requests'
+import { createRequestBuilder } from '@holdfast/core/requests'
 import { ok, orThrow, type SessionId, TurnNumber } from '@holdfast/protocol'
 import { aTool, modelsWith } from '@holdfast/testkit'
 import { createRequestThread } from '../packages/holdfast/src/context/requests/request-thread.ts'
@@ -50,7 +50,7 @@ export async function benchHistory({
   const blobsDir = `${path}.blobs`
   const store = orThrow(await openSqliteStore({ path }))
   const blobs = orThrow(await openFileBlobs(blobsDir))
-  const here = createRequests(store, blobs)
+  const here = createRequestBuilder(store, blobs)
   const requests = createRequestThread({ source: { path, blobsDir }, here, onProblem })
   try {
     const write = (messages: number, number: number) => writeLongSession(store, dir, messages, number)
@@ -61,7 +61,7 @@ export async function benchHistory({
     const longest = sessions.get(20_000)
     if (longest === undefined) throw new Error('the longest session was written')
     const moves = await timeMoves(house, longest, rounds * 4)
-    await house.roster.close()
+    await house.registry.close()
     return {
       stepMs,
       slowestToFastest: Math.max(...Object.values(stepMs)) / Math.min(...Object.values(stepMs)),
@@ -84,14 +84,14 @@ async function timeSteps(house: House, sessions: ReadonlyMap<number, SessionId>,
       if (round >= 0) times.get(messages)?.push((performance.now() - start) / (steps + 1))
       // Back to where it was, so that every turn begins on the same line.
       const turn = TurnNumber.parse(messages / 2 - 1)
-      orThrow(await createLocalHandle(house.roster, id).submit({ type: 'rewind', turn }))
+      orThrow(await createLocalSession(house.registry, id).submit({ type: 'rewind', turn }))
     }
   }
   return Object.fromEntries([...times].map(([messages, values]) => [messages, median(values)]))
 }
 
-async function timeMoves({ roster }: House, id: SessionId, rounds: number) {
-  const handle = createLocalHandle(roster, id)
+async function timeMoves({ registry }: House, id: SessionId, rounds: number) {
+  const handle = createLocalSession(registry, id)
   const branches: number[] = []
   const switches: number[] = []
   for (let round = 0; round < rounds; round++) {
@@ -109,28 +109,28 @@ async function timeMoves({ roster }: House, id: SessionId, rounds: number) {
 async function countRows(disk: Store, blobs: Blobs, id: SessionId) {
   const { store, count } = countStore(disk)
   const first = createHouse({ store, blobs })
-  const handle = createLocalHandle(first.roster, id)
-  orThrow(await first.roster.wake(id))
+  const handle = createLocalSession(first.registry, id)
+  orThrow(await first.registry.wake(id))
   count.written = 0
   orThrow(await handle.submit({ type: 'fork' }))
   const forkBytes = count.written
-  await first.roster.close() // leaves a snapshot, as every unload does
+  await first.registry.close() // leaves a snapshot, as every unload does
 
   count.read.length = 0
   const second = createHouse({ store, blobs })
   await second.runTurn(id, 0)
-  const runner = orThrow(await second.roster.wake(id))
+  const runner = orThrow(await second.registry.wake(id))
   const checkpoint = runner.folded().state.checkpoints.at(-1)
-  await second.roster.close()
+  await second.registry.close()
   if (checkpoint === undefined) throw new Error('the session was compacted')
   const from = Math.min(checkpoint.seq, checkpoint.keepFrom)
   return { forkBytes, resumedRows: count.read.length, rowsBefore: count.read.filter((seq) => seq < from).length }
 }
 
-type House = { readonly roster: Roster; runTurn(id: SessionId, steps: number): Promise<void> }
+type House = { readonly registry: SessionRegistry; runTurn(id: SessionId, steps: number): Promise<void> }
 
 /** The real runtime, with a model and a tool that take no time. */
-function createHouse(given: Pick<NodeParts, 'store' | 'blobs' | 'requests'>): House {
+function createHouse(given: Pick<NodeDeps, 'store' | 'blobs' | 'requests'>): House {
   let stepsLeft = 0
   const look = aTool(
     'look',
@@ -151,7 +151,7 @@ function createHouse(given: Pick<NodeParts, 'store' | 'blobs' | 'requests'>): Ho
       yield { type: 'end', end: { type: 'complete', finish: calls > 0 ? 'calls' : 'stop', usage } }
     },
   }
-  const roster = createRoster({
+  const registry = createSessionRegistry({
     ...given,
     memoryBlobs: createMemoryBlobs(),
     images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
@@ -168,10 +168,10 @@ function createHouse(given: Pick<NodeParts, 'store' | 'blobs' | 'requests'>): Ho
     resolveWorkdir,
   })
   return {
-    roster,
+    registry,
     async runTurn(id, count) {
       stepsLeft = count
-      const handle = createLocalHandle(roster, id)
+      const handle = createLocalSession(registry, id)
       const { seq } = orThrow(await handle.submit({ type: 'sendPrompt', content: [{ type: 'text', text: 'Look.' }] }))
       for await (const frame of handle.subscribe({ after: seq })) {
         if (frame.type !== 'record' || frame.record.event.type !== 'turn.ended') continue
@@ -182,7 +182,7 @@ function createHouse(given: Pick<NodeParts, 'store' | 'blobs' | 'requests'>): Ho
   }
 }
 
-const onProblem: NodeParts['onProblem'] = ({ cause }) => console.error(cause)
+const onProblem: NodeDeps['onProblem'] = ({ cause }) => console.error(cause)
 
 if (import.meta.main) {
   const dir = mkdtempSync(join(tmpdir(), 'holdfast-bench-'))

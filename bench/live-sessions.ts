@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextLoop } from 'node:timers/promises'
-import { createLocalHandle, createRoster, type Roster } from '@holdfast/core'
+import { createLocalSession, createSessionRegistry, type SessionRegistry } from '@holdfast/core'
 import type { Provider } from '@holdfast/core/ports'
 import { limits, orThrow, type SessionId } from '@holdfast/protocol'
 import { createVirtualClock, modelsOf } from '@holdfast/testkit'
-import { createArtefacts } from '../packages/holdfast/src/context/artefacts.ts'
 import { createInstructions } from '../packages/holdfast/src/context/instructions/instructions.ts'
 import { createMemory } from '../packages/holdfast/src/context/memory/memory.ts'
+import { createArtefacts } from '../packages/holdfast/src/context/summary-files.ts'
 import { openFileBlobs } from '../packages/holdfast/src/store/blobs/file-blobs.ts'
 import { createMemoryBlobs } from '../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { openSqliteStore } from '../packages/holdfast/src/store/sqlite/sqlite-store.ts'
@@ -51,7 +51,7 @@ async function measure(dir: string): Promise<LiveFigures> {
   const store = orThrow(await openSqliteStore({ path: join(dir, 'live.db') }))
   const clock = createVirtualClock()
   const memory = createMemory({ userFile: join(dir, 'MEMORY.md'), now: clock.now })
-  const roster = createRoster({
+  const registry = createSessionRegistry({
     store,
     blobs: orThrow(await openFileBlobs(join(dir, 'blobs'))),
     memoryBlobs: createMemoryBlobs(),
@@ -69,52 +69,52 @@ async function measure(dir: string): Promise<LiveFigures> {
     resolveWorkdir,
   })
   const unloadIdle = async () => {
-    const stopped = allStopped(roster)
+    const stopped = allStopped(registry)
     clock.advance(limits.idleUnloadMs)
     await stopped
     await store.removeUnspoken([]) // done after all that the unloading asked of the writer
   }
   try {
     for (let cycle = 0; cycle < warmCycles; cycle++) {
-      await startMany(roster, dir, warmSessions)
+      await startMany(registry, dir, warmSessions)
       await unloadIdle()
       await bytesInUse()
     }
     const before = await bytesInUse()
-    await startMany(roster, dir, liveSessions)
+    await startMany(registry, dir, liveSessions)
     const loaded = await bytesInUse()
-    if (roster.all().length !== liveSessions) throw new Error(`${roster.all().length} sessions are awake`)
+    if (registry.all().length !== liveSessions) throw new Error(`${registry.all().length} sessions are awake`)
     await unloadIdle()
     const unloaded = await bytesInUse()
     return { loadedBytes: (loaded - before) / liveSessions, unloadedBytes: (unloaded - before) / liveSessions }
   } finally {
-    await roster.close()
+    await registry.close()
     await store.close()
   }
 }
 
 /** Resolves once every session that is awake now was unloaded. */
-async function allStopped(roster: Roster): Promise<void> {
-  let left = roster.all().length
-  for await (const { type } of roster.news.follow()) {
+async function allStopped(registry: SessionRegistry): Promise<void> {
+  let left = registry.all().length
+  for await (const { type } of registry.news.follow()) {
     if (type === 'session.stopped') left--
     if (left === 0) return
   }
 }
 
-async function startMany(roster: Roster, workdir: string, count: number): Promise<void> {
+async function startMany(registry: SessionRegistry, workdir: string, count: number): Promise<void> {
   for (let begun = 0; begun < count; begun += atOnce) {
-    await Promise.all(Array.from({ length: Math.min(atOnce, count - begun) }, () => startOne(roster, workdir)))
+    await Promise.all(Array.from({ length: Math.min(atOnce, count - begun) }, () => startOne(registry, workdir)))
   }
 }
 
-async function startOne(roster: Roster, workdir: string): Promise<void> {
-  const { id } = orThrow(await roster.start({ workdir }))
-  for (let said = 0; said < messages; said += 2) await runTurn(roster, id, said)
+async function startOne(registry: SessionRegistry, workdir: string): Promise<void> {
+  const { id } = orThrow(await registry.start({ workdir }))
+  for (let said = 0; said < messages; said += 2) await runTurn(registry, id, said)
 }
 
-async function runTurn(roster: Roster, id: SessionId, said: number): Promise<void> {
-  const handle = createLocalHandle(roster, id)
+async function runTurn(registry: SessionRegistry, id: SessionId, said: number): Promise<void> {
+  const handle = createLocalSession(registry, id)
   const text = textOf(said)
   const { seq } = orThrow(await handle.submit({ type: 'sendPrompt', content: [{ type: 'text', text }] }))
   for await (const frame of handle.subscribe({ after: seq })) {

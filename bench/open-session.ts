@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createLocalHandle, createRoster, type NodeParts } from '@holdfast/core'
+import { createLocalSession, createSessionRegistry, type NodeDeps } from '@holdfast/core'
 import { ok, type SessionId } from '@holdfast/protocol'
 import { modelsWith } from '@holdfast/testkit'
 import { readWindow } from '../packages/core/src/runtime/log/read-window.ts'
@@ -36,7 +36,7 @@ export async function benchOpen({
   if (!opened.ok) throw new Error(opened.fault.message)
   const store = opened.value
   const node = { id: 'node_bench', address: '', startedAt: new Date().toISOString() }
-  const parts: NodeParts = {
+  const parts: NodeDeps = {
     store,
     blobs: createMemoryBlobs(),
     memoryBlobs: createMemoryBlobs(),
@@ -58,7 +58,7 @@ export async function benchOpen({
     for (const messages of lengths) {
       const id = await writeLongSession(store, dir, messages, messages)
       sessions.set(messages, id)
-      const first = createRoster(parts)
+      const first = createSessionRegistry(parts)
       await first.wake(id) // the first unload leaves a snapshot, as every one does
       await first.unload(id)
     }
@@ -67,10 +67,10 @@ export async function benchOpen({
     const stateBytes: Record<number, number> = {}
     for (let round = 0; round < rounds * 4; round++) {
       for (const [messages, id] of sessions) {
-        const roster = createRoster(parts)
+        const registry = createSessionRegistry(parts)
         const start = performance.now()
-        const runner = await roster.wake(id)
-        const page = await createLocalHandle(roster, id).page({ limit: 10 })
+        const runner = await registry.wake(id)
+        const page = await createLocalSession(registry, id).page({ limit: 10 })
         times.get(messages)?.push(performance.now() - start)
         if (!runner.ok || !page.ok) throw new Error('the session does not open')
         const { state } = runner.value.folded()
@@ -78,7 +78,7 @@ export async function benchOpen({
         await readWindow(store, id, state)
         windows.get(messages)?.push(performance.now() - reading)
         stateBytes[messages] = JSON.stringify(runner.value.folded()).length
-        await roster.unload(id)
+        await registry.unload(id)
       }
     }
     const openMs = medians(times)

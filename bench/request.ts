@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Requests } from '@holdfast/core/ports'
-import { createRequests } from '@holdfast/core/requests'
+import type { RequestBuilder } from '@holdfast/core/ports'
+import { createRequestBuilder } from '@holdfast/core/requests'
 import { orThrow } from '@holdfast/protocol'
 import { createRequestThread } from '../packages/holdfast/src/context/requests/request-thread.ts'
 import { openFileBlobs } from '../packages/holdfast/src/store/blobs/file-blobs.ts'
@@ -42,7 +42,7 @@ export async function benchRequest({
   const blobsDir = `${path}.blobs`
   const store = orThrow(await openSqliteStore({ path }))
   const blobs = orThrow(await openFileBlobs(blobsDir))
-  const here = createRequests(store, blobs)
+  const here = createRequestBuilder(store, blobs)
   const thread = createRequestThread({
     source: { path, blobsDir },
     here,
@@ -62,8 +62,8 @@ export async function benchRequest({
 }
 
 async function compare(
-  thread: Requests,
-  here: Requests,
+  thread: RequestBuilder,
+  here: RequestBuilder,
   session: BusySession,
   samples: number,
 ): Promise<readonly [BuildFigures, BuildFigures]> {
@@ -83,7 +83,7 @@ async function compare(
   return [onThread, onThis]
 }
 
-async function time(requests: Requests, { id, state }: BusySession): Promise<number> {
+async function time(requests: RequestBuilder, { id, state }: BusySession): Promise<number> {
   const { line, seq, checkpoint, pins } = state
   const place = { session: id, line, seq, checkpoint, pins }
   const told = { model: 'demo/agent', thinkingLevel: 'off', system: 'Be kind.', tools: [] } as const

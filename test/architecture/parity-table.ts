@@ -139,7 +139,7 @@ const forms: readonly Form[] = [
   [/^session\.(id|\w+(?=\(\)$))/, (name = '') => name in session, 'Session'],
   [
     /^holdfast\.(\w+)\(\)$/,
-    (name = '') => ['Holdfast', 'Keeping', 'StoredSessions'].some((type) => typeHas(type, name)),
+    (name = '') => ['Holdfast', 'SessionAdmin', 'StoredSessions'].some((type) => typeHas(type, name)),
     'Holdfast',
   ],
   [/^holdfast ([a-z]+)$/, (name = '') => isCommandName(name)],

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ModelRequest } from '@holdfast/core/ports'
-import { createRequests } from '@holdfast/core/requests'
+import { createRequestBuilder } from '@holdfast/core/requests'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { providerOn } from '../simulation/requests/desks.ts'
 import type { House } from '../simulation/requests/house.ts'
@@ -34,7 +34,7 @@ describe('the log of any story', () => {
 
   /** Each request of its session: in the process that lived it, from a copy of its log on disk, and on the thread. */
   async function isTheSame(house: House): Promise<void> {
-    const lived = createRequests(house.store, house.blobs)
+    const lived = createRequestBuilder(house.store, house.blobs)
     const { base } = (await house.store.entry(house.session)) ?? { base: 0 }
     const session = await disk.take(house)
     const steps = await askedOf(house.session, await recordsOf(house.store, house.session, base), house.blobs)

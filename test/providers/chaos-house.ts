@@ -1,7 +1,7 @@
 import { createSession, type Session } from '@holdfast/client'
-import { createLocalHandle, createRoster } from '@holdfast/core'
+import { createLocalSession, createSessionRegistry } from '@holdfast/core'
 import type { Tool } from '@holdfast/core/ports'
-import { createRequests } from '@holdfast/core/requests'
+import { createRequestBuilder } from '@holdfast/core/requests'
 import { invariant, type ModelName, ok, orThrow, type Recorded } from '@holdfast/protocol'
 import { aTool, modelsWith, validateHistory } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
@@ -38,7 +38,7 @@ export async function openChaosHouse(url: string, model: ModelName): Promise<Cha
     return { type: 'ok', output: { text: `${runs}` } }
   }
   const tools = [aTool('count', count, false)]
-  const roster = createRoster({
+  const registry = createSessionRegistry({
     ...{ store, blobs, memoryBlobs: blobs, clock },
     images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
     models: modelsWith((name) => ({ type: 'ready', provider: adapterAt(url, name, clock) })),
@@ -52,11 +52,11 @@ export async function openChaosHouse(url: string, model: ModelName): Promise<Cha
     newHandle: (attempt) => `calm-harbor-${attempt + 1}`,
     resolveWorkdir: async (path) => ok(path),
   })
-  const { id } = orThrow(await roster.start({ workdir: '/work', model, thinkingLevel: 'high' }))
+  const { id } = orThrow(await registry.start({ workdir: '/work', model, thinkingLevel: 'high' }))
   const records = () => recordsOf(store, id)
   return {
     problems,
-    session: createSession(createLocalHandle(roster, id)),
+    session: createSession(createLocalSession(registry, id)),
     ran: () => runs,
     records,
     async complaints() {
@@ -64,9 +64,11 @@ export async function openChaosHouse(url: string, model: ModelName): Promise<Cha
       const last = asked.at(-1)
       invariant(last, 'it sent something')
       const anywhere = cases.map((one) => ({ ...last, model: one.model }))
-      const sent = await Promise.all([...asked, ...anywhere].map((one) => createRequests(store, blobs).build(one)))
+      const sent = await Promise.all(
+        [...asked, ...anywhere].map((one) => createRequestBuilder(store, blobs).build(one)),
+      )
       return sent.flatMap((request) => validateHistory(serviceOf(request.model), request))
     },
-    [Symbol.asyncDispose]: () => roster.close(),
+    [Symbol.asyncDispose]: () => registry.close(),
   }
 }

@@ -1,5 +1,5 @@
-import type { Blobs, ModelRequest, RequestAsked, Requests, Store } from '@holdfast/core/ports'
-import { createRequests } from '@holdfast/core/requests'
+import type { Blobs, ModelRequest, RequestAsked, RequestBuilder, Store } from '@holdfast/core/ports'
+import { createRequestBuilder } from '@holdfast/core/requests'
 import { createRequestThread } from '../../packages/holdfast/src/context/requests/request-thread.ts'
 import type { RequestSource } from '../../packages/holdfast/src/context/requests/wire.ts'
 
@@ -11,9 +11,9 @@ export type TwoWays = AsyncDisposable & {
 
 /** The two ways in which the runtime puts a request together from a store. */
 export function openTwoWays(store: Store, blobs: Blobs, source: RequestSource): TwoWays {
-  const requests = createRequests(store, blobs)
+  const requests = createRequestBuilder(store, blobs)
   let builtHere = 0
-  const counted: Requests = {
+  const counted: RequestBuilder = {
     ...requests,
     build(asked) {
       builtHere += 1

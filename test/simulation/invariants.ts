@@ -12,7 +12,7 @@ import { session, type World } from './world.ts'
 export function checkNow({ host, ledger, seats }: World): void {
   seats.look()
   invariant(ledger.violations.length === 0, ledger.violations.join('\n'))
-  const live = host().roster.awake(session)?.folded()
+  const live = host().registry.awake(session)?.folded()
   if (live)
     invariant(isDeepStrictEqual(live, ledger.at(live.state.seq)), `at ${live.state.seq} live is not the folded log`)
 }

@@ -16,7 +16,7 @@ export type Cast = 'nameless' | 'named'
 export async function liveThrough(seed: number, cast: Cast): Promise<void> {
   const world = await createWorld(createDice(seed))
   const { dice, disk, ledger } = world
-  const starting = world.host().roster.start({ workdir: '/work' })
+  const starting = world.host().registry.start({ workdir: '/work' })
   await calmDown(world)
   await starting
 
@@ -53,7 +53,7 @@ export async function liveThrough(seed: number, cast: Cast): Promise<void> {
   await calmDown(world)
   checkWell(world, followers)
   await checkWork(world)
-  const settling = world.host().roster.settleCrashed()
+  const settling = world.host().registry.settleCrashed()
   await calmDown(world)
   await settling
   for (const follower of followers) follower.connect()

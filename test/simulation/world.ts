@@ -1,4 +1,4 @@
-import { createLocalHandle, createRoster, type Roster } from '@holdfast/core'
+import { createLocalSession, createSessionRegistry, type SessionRegistry } from '@holdfast/core'
 import type { Blobs, ModelRequest, Store } from '@holdfast/core/ports'
 import { InvariantViolation, ok, type SessionHandle, SessionId } from '@holdfast/protocol'
 import { createVirtualClock, type Dice, type VirtualClock } from '@holdfast/testkit'
@@ -13,7 +13,7 @@ import { createTurnstile, type Life, quiet, type Turnstile } from './turnstile.t
 export const session = SessionId.parse('ses_01k9xyzabcdefghjkmnpqrstvw')
 
 /** A process that runs the session, as long as it lives. */
-export type Host = { readonly life: Life; readonly roster: Roster; readonly handle: SessionHandle }
+export type Host = { readonly life: Life; readonly registry: SessionRegistry; readonly handle: SessionHandle }
 
 /** The real runtime on a disk, a clock, a model and tools that the dice command. */
 export type World = {
@@ -47,7 +47,7 @@ export async function createWorld(dice: Dice): Promise<World> {
     const node = { id: life.node, address: '', startedAt: new Date(clock.now()).toISOString() }
     await store.registerNode(node)
     const parts = { life, turnstile, ledger, dice, requests }
-    const roster = createRoster({
+    const registry = createSessionRegistry({
       store: createCrashingStore({ inner: store, ...parts, disk }),
       blobs,
       memoryBlobs: blobs,
@@ -66,7 +66,7 @@ export async function createWorld(dice: Dice): Promise<World> {
       newHandle: () => 'calm-harbor-1',
       resolveWorkdir: async (path) => ok(path),
     })
-    return { life, roster, handle: createLocalHandle(roster, session) }
+    return { life, registry, handle: createLocalSession(registry, session) }
   }
 
   let host = await beBorn()

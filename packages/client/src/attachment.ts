@@ -1,8 +1,8 @@
 import {
   createCommandId,
+  createSerialQueue,
   fault,
   HoldfastError,
-  oneByOne,
   orThrow,
   type Role,
   type SessionHandle,
@@ -59,7 +59,7 @@ export function createAttachment(
 ): Attachment {
   let place: Place = { handle: first, left: new AbortController(), role }
   /** One move at a time, each from where the one before it arrived. */
-  const inTurn = oneByOne()
+  const inTurn = createSerialQueue()
 
   /** Where it stands, once it may leave. */
   async function readyToLeave({ running = 'refuse' }: MoveOptions) {

@@ -12,10 +12,10 @@ import {
 } from '@holdfast/protocol'
 import { wait } from './backoff.ts'
 import { type FollowNewsOptions, followNews } from './follow-news.ts'
+import { createHttp, field, notUnderstood, type Pace } from './http.ts'
 import { readModels } from './read-models.ts'
 import { createRemoteRemovals } from './remote-removals.ts'
 import { createRemoteSessionHandle, type RemoteSessionHandle, readSnapshot } from './remote-session-handle.ts'
-import { createWire, field, notUnderstood, type Pace } from './wire.ts'
 
 export type ConnectOptions = {
   /** Where the server is, e.g. `http://127.0.0.1:4820`; in its own page `location.origin`. */
@@ -40,7 +40,7 @@ export interface RemoteSessions extends Sessions {
 
 /** Nothing is sent until something is asked. */
 export function connectHoldfast({ url, token, fetch, pace }: ConnectOptions): RemoteSessions {
-  const wire = createWire({
+  const wire = createHttp({
     url,
     token,
     fetch: fetch ?? ((input, init) => globalThis.fetch(input, init)), // a browser's fetch must not lose its `this`

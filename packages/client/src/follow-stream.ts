@@ -1,7 +1,7 @@
 import { type Fault, type FaultCode, fault, UnreadableFrame } from '@holdfast/protocol'
 import { backoffMs } from './backoff.ts'
 import type { Connection } from './connection.ts'
-import type { Wire } from './wire.ts'
+import type { Http } from './http.ts'
 
 /** What may be different when we ask again. Everything else is an answer. */
 const passing: readonly FaultCode[] = [
@@ -40,7 +40,7 @@ type Ending =
 
 /** The frames of a stream across any number of connections; returns the fault when it is refused for good. */
 export async function* followStream<Frame extends AnyFrame, Taken>(
-  wire: Wire,
+  wire: Http,
   { path, decode, take, signal, onConnection }: Stream<Frame, Taken>,
 ): AsyncGenerator<Taken, Fault | null> {
   let failures = 0

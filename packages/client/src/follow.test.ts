@@ -1,9 +1,9 @@
 import { type Frame, invariant } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import type { Connection, FollowOptions } from './connection.ts'
+import type { Pace } from './http.ts'
 import { createScriptedServer, fails, json, type Reply, refused, streams } from './testing/scripted-server.ts'
 import { end, meta, record, sessionId, snapshot, view, word } from './testing/story.ts'
-import type { Pace } from './wire.ts'
 
 const opened = json({ session: meta, seq: 0, view, messages: [], before: null, summary: null, here: null })
 

@@ -1,10 +1,10 @@
 import { decodeFrames, type Frame, type SessionId, type SubscribeOptions } from '@holdfast/protocol'
 import type { FollowOptions } from './connection.ts'
 import { followStream } from './follow-stream.ts'
-import type { Wire } from './wire.ts'
+import type { Http } from './http.ts'
 
 /** The frames of a session across any number of connections: each record once and in order, as if there had been one. */
-export async function* follow(wire: Wire, id: SessionId, options: FollowOptions = {}): AsyncGenerator<Frame> {
+export async function* follow(wire: Http, id: SessionId, options: FollowOptions = {}): AsyncGenerator<Frame> {
   const { signal, onConnection } = options
   let after = options.after
   const take = (frame: Frame): Frame | null => {

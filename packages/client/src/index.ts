@@ -15,8 +15,8 @@ export {
   type Session,
   type TrustOptions,
 } from './session.ts'
-export type { CycleOptions, ProviderInUse, SessionChoosing } from './session-choosing.ts'
+export type { PinOptions, SessionCatalogue } from './session-catalogue.ts'
 export type { ClientEventOptions, SessionClientEvents } from './session-client-events.ts'
 export type { Compaction, MessageSeed, SessionHistory } from './session-history.ts'
-export type { PinOptions, SessionKeeping } from './session-keeping.ts'
+export type { CycleOptions, ProviderInUse, SessionModels } from './session-models.ts'
 export { type ContextUsage, contextUsageOf, type SessionUsage, type UsageOptions } from './session-usage.ts'

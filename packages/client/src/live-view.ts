@@ -9,12 +9,12 @@ import {
   type Frame,
   type FrameOf,
   fault,
-  type Here,
   type LivePart,
   type Message,
   type MessageId,
   type Meta,
   ok,
+  type ProcessView,
   type Result,
   type Role,
   refuse,
@@ -48,7 +48,7 @@ export interface LiveView {
   /** Who is attached, in the order they came. */
   readonly presence: FrameOf<'presence'>['clients']
   /** What is not on record: whether the model could be called, and how much it takes. */
-  readonly here: Here | null
+  readonly here: ProcessView | null
   /** Why the store refuses what the session writes; null while it takes it. */
   readonly storageError: StorageError | null
   /** Whether the line goes further back than `messages`. */
@@ -80,7 +80,7 @@ export function createLiveView(
   let transcript = createTranscript()
   let before: MessageId | null = null
   let presence: FrameOf<'presence'>['clients'] = []
-  let here: Here | null = null
+  let here: ProcessView | null = null
   let storageError: StorageError | null = null
   let version = 0
   let loading: Promise<Result<null>> | null = null

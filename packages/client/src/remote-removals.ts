@@ -1,10 +1,10 @@
 import { Meta, ok, parseSessionName, Removal, type Result, type Sessions } from '@holdfast/protocol'
-import { type Ask, field, notUnderstood, type Wire } from './wire.ts'
+import { type Ask, field, type Http, notUnderstood } from './http.ts'
 
 type Removals = Pick<Sessions, 'delete' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'>
 
 /** How sessions of a server leave and come back. */
-export function createRemoteRemovals(wire: Wire): Removals {
+export function createRemoteRemovals(wire: Http): Removals {
   const removal = async (path: string, ask: Ask): Promise<Result<Removal>> => {
     const answer = await wire.json(path, ask)
     if (!answer.ok) return answer

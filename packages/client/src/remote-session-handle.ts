@@ -20,8 +20,8 @@ import {
 import { backoffMs } from './backoff.ts'
 import type { FollowOptions } from './connection.ts'
 import { follow } from './follow.ts'
+import { field, type Http, notUnderstood } from './http.ts'
 import { readModels } from './read-models.ts'
-import { field, notUnderstood, type Wire } from './wire.ts'
 
 const triesMax = 5
 
@@ -30,7 +30,7 @@ export interface RemoteSessionHandle extends SessionHandle {
   subscribe(options?: FollowOptions): AsyncIterable<Frame>
 }
 
-export function createRemoteSessionHandle(wire: Wire, id: SessionId): RemoteSessionHandle {
+export function createRemoteSessionHandle(wire: Http, id: SessionId): RemoteSessionHandle {
   const path = `/v1/sessions/${id}`
 
   return {
@@ -94,7 +94,7 @@ export function createRemoteSessionHandle(wire: Wire, id: SessionId): RemoteSess
 }
 
 /** The snapshot of the session that `name` means, which is also how a name becomes an id. */
-export async function readSnapshot(wire: Wire, name: string): Promise<Result<FrameOf<'snapshot'>>> {
+export async function readSnapshot(wire: Http, name: string): Promise<Result<FrameOf<'snapshot'>>> {
   const answer = await wire.json(`/v1/sessions/${encodeURIComponent(name)}`)
   if (!answer.ok) return answer
   const session = field(answer.value, 'session')

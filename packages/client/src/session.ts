@@ -29,10 +29,10 @@ import {
   type TrustScope,
   trustInForce,
 } from '@holdfast/protocol'
-import { createSessionChoosing, type SessionChoosing } from './session-choosing.ts'
+import { createSessionCatalogue, type SessionCatalogue } from './session-catalogue.ts'
 import { createSessionClientEvents, type SessionClientEvents } from './session-client-events.ts'
 import { createSessionHistory, type SessionHistory } from './session-history.ts'
-import { createSessionKeeping, type SessionKeeping } from './session-keeping.ts'
+import { createSessionModels, type SessionModels } from './session-models.ts'
 import { createSessionUsage, type SessionUsage } from './session-usage.ts'
 
 export type CommandOptions = SubmitOptions
@@ -62,7 +62,7 @@ export type EditorSnapshot = {
 }
 
 /** A session as a program holds it, here or across the network. A refusal is thrown as a `HoldfastError`. */
-export interface Session extends SessionHistory, SessionClientEvents, SessionKeeping, SessionChoosing, SessionUsage {
+export interface Session extends SessionHistory, SessionClientEvents, SessionCatalogue, SessionModels, SessionUsage {
   readonly id: SessionId
   /** At rest it starts a turn; in a running one it steers, and is answered `{queued: 'steering'}`. */
   sendPrompt(content: PromptContent, options?: CommandOptions): Promise<CommandResult>
@@ -130,8 +130,8 @@ export function createSession(handle: SessionHandle): Session {
   return {
     ...createSessionHistory(handle),
     ...createSessionClientEvents(handle),
-    ...createSessionKeeping(handle),
-    ...createSessionChoosing(handle),
+    ...createSessionCatalogue(handle),
+    ...createSessionModels(handle),
     ...createSessionUsage(handle),
     id: handle.id,
     sendPrompt: (content, options) => submit({ type: 'sendPrompt', content }, options),

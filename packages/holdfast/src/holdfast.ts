@@ -1,11 +1,11 @@
 import { createSession, type MessageSeed, type Session } from '@holdfast/client'
 import {
-  createLocalHandle,
+  createLocalSession,
   createLocalSessions,
   findByKey,
   findSession,
   type Notifier,
-  type Roster,
+  type SessionRegistry,
 } from '@holdfast/core'
 import {
   type Answer,
@@ -23,10 +23,10 @@ import {
   type StoredFile,
   type StoreFileOptions,
 } from '@holdfast/protocol'
-import { createUpkeep, type Upkeep } from './admin/jobs/admin.ts'
+import { type Admin, createAdmin } from './admin/jobs/admin.ts'
 import { type Conversations, type ConversationsOptions, createConversations } from './conversations/conversations.ts'
-import { createKeeping, type Keeping } from './keeping.ts'
-import type { StorePlace } from './store/open/store-location.ts'
+import { createSessionAdmin, type SessionAdmin } from './session-admin.ts'
+import type { StoreLocation } from './store/open/store-location.ts'
 import { createStoredSessions, type StoredSessions } from './stored-sessions.ts'
 import type { Home } from './system/home.ts'
 import { type ExportOptions, exportSession, openExportSource } from './transfer/export/export-session.ts'
@@ -41,7 +41,7 @@ export type LocalStartOptions = Partial<StartOptions> & {
 }
 
 /** The runtime in this process. Method names are the ones people know; refusals throw `HoldfastError`. */
-export interface Holdfast extends Keeping, StoredSessions, Upkeep, AsyncDisposable {
+export interface Holdfast extends SessionAdmin, StoredSessions, Admin, AsyncDisposable {
   /** The same sessions as values and results, for whoever stands at a door: server, CLI. */
   readonly sessions: Sessions
   startSession(options?: LocalStartOptions): Promise<Session>
@@ -88,22 +88,22 @@ export interface Holdfast extends Keeping, StoredSessions, Upkeep, AsyncDisposab
 
 /** The methods of a runtime that is already put together; `close` takes it apart. */
 export function createHoldfast(
-  roster: Roster,
-  { place, home }: { readonly place: StorePlace; readonly home: Home },
+  registry: SessionRegistry,
+  { place, home }: { readonly place: StoreLocation; readonly home: Home },
   close: () => Promise<void>,
 ): Holdfast {
-  const { store } = roster.parts
-  const sessions = createLocalSessions(roster)
-  const { upkeep, close: closeUpkeep } = createUpkeep(place, roster.parts.clock.now)
-  const sessionOf = (id: SessionId) => createSession(createLocalHandle(roster, id))
+  const { store } = registry.parts
+  const sessions = createLocalSessions(registry)
+  const { upkeep, close: closeUpkeep } = createAdmin(place, registry.parts.clock.now)
+  const sessionOf = (id: SessionId) => createSession(createLocalSession(registry, id))
   const notified = (session: Session, notifier: Notifier | undefined) => {
-    if (notifier) roster.notify(session.id, notifier)
+    if (notifier) registry.notify(session.id, notifier)
     return session
   }
   const getSession = async (name: string) => createSession(orThrow(await sessions.open(name)))
 
   const exported = async function* (name: string, options?: ExportOptions) {
-    const { blobs, isAlive } = roster.parts
+    const { blobs, isAlive } = registry.parts
     const id = orThrow(await findSession(store, name))
     yield* exportSession(await openExportSource(store, blobs, id, isAlive), options)
   }
@@ -119,8 +119,8 @@ export function createHoldfast(
   return {
     sessions,
     getSession,
-    ...createKeeping({ sessions, getSession, now: roster.parts.clock.now }),
-    ...createStoredSessions({ roster, getSession, place, home }),
+    ...createSessionAdmin({ sessions, getSession, now: registry.parts.clock.now }),
+    ...createStoredSessions({ registry, getSession, place, home }),
     ...upkeep,
     export: exported,
     exportMarkdown,
@@ -128,8 +128,8 @@ export function createHoldfast(
     import: (paths, options) =>
       importPaths(
         {
-          ...roster.parts,
-          isAwake: (id) => roster.all().some((runner) => runner.id === id),
+          ...registry.parts,
+          isAwake: (id) => registry.all().some((runner) => runner.id === id),
           storeFile: (bytes, name) => sessions.storeFile(bytes, name === undefined ? {} : { name }),
         },
         typeof paths === 'string' ? [paths] : paths,
@@ -146,14 +146,14 @@ export function createHoldfast(
       return notified(theirs ? sessionOf(theirs) : createSession(orThrow(started)), notifier)
     },
     async latest(workspace = '.') {
-      const workdir = orThrow(await roster.parts.resolveWorkdir(workspace))
+      const workdir = orThrow(await registry.parts.resolveWorkdir(workspace))
       const [newest] = await store.find({ type: 'latest', workspace: workdir }) // a list begins with what is pinned
       return newest ? sessionOf(newest) : null
     },
     listSessions: () =>
-      roster
+      registry
         .all()
-        .map(({ id, folded }) => ({ session: sessionOf(id), metadata: roster.attended(folded().row.entry.meta) })),
+        .map(({ id, folded }) => ({ session: sessionOf(id), metadata: registry.attended(folded().row.entry.meta) })),
     list: async (asked) => orThrow(await sessions.list(asked)),
     search: async (text, options) => orThrow(await sessions.search({ ...options, text })),
     storeFile: async (bytes, options) => orThrow(await sessions.storeFile(bytes, options)),
@@ -165,9 +165,9 @@ export function createHoldfast(
     appendMessage: async (name, message) => (await getSession(name)).seedMessages([ledBy(message)]),
     appendCheckpoint: async (name, messages, tokenCount) =>
       (await getSession(name)).appendCheckpoint(messages, tokenCount),
-    conversations: (options) => createConversations(roster, options),
-    stopSession: async (name) => roster.unload((await getSession(name)).id),
-    subscribe: ({ signal } = {}) => roster.news.follow(signal),
+    conversations: (options) => createConversations(registry, options),
+    stopSession: async (name) => registry.unload((await getSession(name)).id),
+    subscribe: ({ signal } = {}) => registry.news.follow(signal),
     close: closeAll,
     [Symbol.asyncDispose]: closeAll,
   }

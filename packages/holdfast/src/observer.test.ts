@@ -59,7 +59,7 @@ describe('a program that looks on', () => {
     ).rejects.toMatchObject({ code: 'internal' })
     expect(problems).toMatchObject([{ where: 'opening', cause: { message: 'boom' } }])
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { level: 50, where: 'opening', err: { message: 'boom', stack: expect.stringContaining('looking-on.test.ts') } },
+      { level: 50, where: 'opening', err: { message: 'boom', stack: expect.stringContaining('observer.test.ts') } },
     ])
   })
 })

@@ -1,6 +1,6 @@
 import { type Fault, fault, ModelName, ok, type Result, refuse } from '@holdfast/protocol'
 import { projectAsOf } from './providers/catalogue/catalogue.ts'
-import type { CatalogueFile } from './providers/catalogue/facts-by-model.ts'
+import type { ModelCatalogue } from './providers/catalogue/facts-by-model.ts'
 import { refreshCatalogue, refreshedPath } from './providers/catalogue/refresh-catalogue.ts'
 import { createRefreshedFacts } from './providers/catalogue/refreshed-facts.ts'
 import { createCredentials } from './providers/credentials/credentials.ts'
@@ -14,7 +14,7 @@ import { type ConfigOptions, type Configured, layerConfig } from './system/confi
 import { configPath, readConfig } from './system/config/read-config.ts'
 import type { Environment, Home } from './system/home.ts'
 
-export type HomeModelsParts = {
+export type HomeModelsDeps = {
   readonly environment: Environment
   readonly home: Home
   readonly options?: ConfigOptions | undefined
@@ -43,7 +43,7 @@ export async function openModels({
   options = {},
   extra,
   onNotice,
-}: HomeModelsParts): Promise<Result<HomeModels>> {
+}: HomeModelsDeps): Promise<Result<HomeModels>> {
   const misnamed = misnamedModel(extra)
   if (misnamed !== null) return refuse(misnamed)
   const path = configPath(home.configDir)
@@ -82,7 +82,7 @@ export async function openModels({
 export async function takeCatalogue(
   file: string,
   { home, pid, nowMs }: { readonly home: Home; readonly pid: number; readonly nowMs: number },
-): Promise<Result<CatalogueFile>> {
+): Promise<Result<ModelCatalogue>> {
   const path = configPath(home.configDir)
   const config = await readConfig(path)
   if (!config.ok) return config

@@ -1,14 +1,14 @@
 import { join } from 'node:path'
-import { createRoster, type Retention, type Roster, startHousekeeping } from '@holdfast/core'
+import { createSessionRegistry, type Retention, type SessionRegistry, startDailyCleanup } from '@holdfast/core'
 import type { OnProblem } from '@holdfast/core/ports'
-import { createRequests } from '@holdfast/core/requests'
+import { createRequestBuilder } from '@holdfast/core/requests'
 import { fault, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
-import { createArtefacts } from './context/artefacts.ts'
 import { createImages } from './context/images.ts'
 import { createInstructions } from './context/instructions/instructions.ts'
 import { createMemory } from './context/memory/memory.ts'
 import { createRequestThread } from './context/requests/request-thread.ts'
 import type { RequestSource } from './context/requests/wire.ts'
+import { createArtefacts } from './context/summary-files.ts'
 import { createHoldfast, type Holdfast } from './holdfast.ts'
 import { observeAll } from './observe/combine-observers.ts'
 import type { Logger } from './observe/logging/logger.ts'
@@ -19,7 +19,7 @@ import { openModels } from './open-models.ts'
 import type { BroughtModels } from './providers/find-model.ts'
 import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
 import { openStorage } from './store/open/open-storage.ts'
-import type { StorePlace } from './store/open/store-location.ts'
+import type { StoreLocation } from './store/open/store-location.ts'
 import type { ConfigOptions } from './system/config/layers.ts'
 import { resolveWorkdir } from './system/files/workdir.ts'
 import { type Environment, findHome, type Home, storeOf } from './system/home.ts'
@@ -72,12 +72,12 @@ export async function open(options: InnerOptions): Promise<Result<Holdfast>> {
     onProblem({ where: 'opening', cause })
     return refuse(fault('internal', `Holdfast cannot be opened: ${maskKeys(messageOf(cause))}`))
   })
-  if (runtime.ok) return ok(createHoldfast(runtime.value.roster, runtime.value, close))
+  if (runtime.ok) return ok(createHoldfast(runtime.value.registry, runtime.value, close))
   await close().catch((cause) => onProblem({ where: 'closing what was opened', cause }))
   return runtime
 }
 
-type Runtime = { readonly roster: Roster; readonly place: StorePlace; readonly home: Home }
+type Runtime = { readonly registry: SessionRegistry; readonly place: StoreLocation; readonly home: Home }
 
 /** What is opened is put on the stack, to be closed in the opposite order. */
 async function openRuntime(
@@ -99,7 +99,7 @@ async function openRuntime(
   const { createSessionSpans } = await tracing
   const observers = [createSessionSpans(), ...(logger ? [createSessionLogger(logger)] : [])]
   if (options.isDefaultTaken) await models.settleDefault()
-  const roster = createRoster({
+  const registry = createSessionRegistry({
     ...adapters,
     ...adaptersOf(environment, home, keyNames),
     models,
@@ -109,12 +109,12 @@ async function openRuntime(
     observer: observeAll(observers, onProblem),
     idleUnloadMs,
   })
-  opened.defer(() => roster.close())
-  const dead = await roster.settleCrashed()
+  opened.defer(() => registry.close())
+  const dead = await registry.settleCrashed()
   await Promise.all(dead.map(({ address }) => removeNodeSocket(address)))
-  const housekeeping = startHousekeeping(roster, retention)
+  const housekeeping = startDailyCleanup(registry, retention)
   opened.defer(() => housekeeping.close())
-  return ok({ roster, place, home })
+  return ok({ registry, place, home })
 }
 
 /** Where sessions are kept, and this process by its name among those who use it. */
@@ -129,7 +129,7 @@ async function openKept(
   opened.defer(() => store.close())
   opened.defer(() => storage.value.mirror?.close())
   const source = threadSource(place)
-  const requests = source && createRequestThread({ source, here: createRequests(store, blobs), onProblem })
+  const requests = source && createRequestThread({ source, here: createRequestBuilder(store, blobs), onProblem })
   opened.defer(() => requests?.close())
   const socket = await openSocket(home)
   if (!socket.ok) return socket
@@ -158,7 +158,7 @@ function adaptersOf(environment: Environment, { configDir }: Home, keyNames: rea
 }
 
 /** Where another thread can read what a request is made of; null when only this process has it. */
-function threadSource(place: StorePlace): RequestSource | null {
+function threadSource(place: StoreLocation): RequestSource | null {
   return place.kind === 'sqlite' ? { path: place.path, blobsDir: place.blobsDir } : null
 }
 

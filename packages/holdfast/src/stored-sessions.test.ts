@@ -157,9 +157,9 @@ describe('a store that refuses', () => {
       return inner.entry(session)
     }
     const store = createFaultyStore({ ...inner, entry })
-    const { roster, handle, clock } = await openHouse({ store, blobs: createMemoryBlobs() })
+    const { registry, handle, clock } = await openHouse({ store, blobs: createMemoryBlobs() })
     const { save } = createStoredSessions({
-      roster,
+      registry,
       getSession: () => Promise.reject(new Error('nothing has to be opened for it')),
       place: { kind: 'memory', url: 'memory:' },
       home: { dataDir: '' },
@@ -176,7 +176,7 @@ describe('a store that refuses', () => {
     expect(await handle.submit({ type: 'addSystemMessage', text: 'room' })).toMatchObject({ ok: true })
     clock.advance(1000) // the store is asked whether it takes writes again
     await vi.waitFor(() => save(handle))
-    await roster.close()
+    await registry.close()
   })
 })
 

@@ -1,8 +1,8 @@
 import { dirname, resolve } from 'node:path'
 import { type ClientEventOptions, createSession, type Session } from '@holdfast/client'
-import { createLocalHandle, findSession, openStoredHandle, type Roster } from '@holdfast/core'
+import { createLocalSession, findSession, openStoredHandle, type SessionRegistry } from '@holdfast/core'
 import { type ClientEvent, fault, HoldfastError, type Meta, orThrow, refuse } from '@holdfast/protocol'
-import type { StorePlace } from './store/open/store-location.ts'
+import type { StoreLocation } from './store/open/store-location.ts'
 import type { Home } from './system/home.ts'
 
 /** A session as it stood when it was read. It can be looked at and asked nothing. */
@@ -37,14 +37,14 @@ export interface StoredSessions {
 }
 
 type Parts = {
-  readonly roster: Roster
+  readonly registry: SessionRegistry
   readonly getSession: (name: string) => Promise<Session>
-  readonly place: StorePlace
+  readonly place: StoreLocation
   readonly home: Pick<Home, 'dataDir'>
 }
 
-export function createStoredSessions({ roster, getSession, place, home }: Parts): StoredSessions {
-  const { store, isAlive, resolveWorkdir } = roster.parts
+export function createStoredSessions({ registry, getSession, place, home }: Parts): StoredSessions {
+  const { store, isAlive, resolveWorkdir } = registry.parts
   const idOf = async (session: Named) =>
     typeof session === 'string' ? orThrow(await findSession(store, session)) : session.id
   const normalizeWorkspacePath = async (path: string) => {
@@ -60,11 +60,11 @@ export function createStoredSessions({ roster, getSession, place, home }: Parts)
     async save(session) {
       const id = await idOf(session)
       // One that is asleep here has nothing under way: what it was told, it was told on disk.
-      if (roster.awake(id)?.storageError()) throw new HoldfastError(fault('storage_error', refusing, { session: id }))
+      if (registry.awake(id)?.storageError()) throw new HoldfastError(fault('storage_error', refusing, { session: id }))
     },
     async load(name) {
       const stored = orThrow(await openStoredHandle(store, orThrow(await findSession(store, name)), isAlive))
-      const { models, treeUsage } = createLocalHandle(roster, stored.id) // neither wakes it
+      const { models, treeUsage } = createLocalSession(registry, stored.id) // neither wakes it
       return createSession({
         ...stored,
         models,

@@ -3,9 +3,9 @@ export {
   ClearOptions,
   DeleteOptions,
   EmptyTrashOptions,
+  NotRemovedReason,
   PruneOptions,
   Removal,
-  StayReason,
 } from './api/removal.ts'
 export { FoundMessages, SearchOptions, SearchRole } from './api/search.ts'
 export type {
@@ -18,7 +18,7 @@ export type {
 export { ListOptions, type NewsOptions, SessionList, type Sessions, StartOptions } from './api/sessions.ts'
 export { Stats, StatsOptions, Tally } from './api/stats.ts'
 export { trashMark } from './api/trash-mark.ts'
-export type { ChoosingCommand } from './command/choosing.ts'
+export type { CatalogueCommand } from './command/catalogue.ts'
 export type { AppendClientEvent } from './command/client-event.ts'
 export {
   Abort,
@@ -39,7 +39,7 @@ export {
 export { commandFault } from './command/command-fault.ts'
 export { createCommandId } from './command/command-id.ts'
 export type { HistoryCommand } from './command/history.ts'
-export type { KeepingCommand } from './command/keeping.ts'
+export type { ModelCommand } from './command/model.ts'
 export { blobEventTypes, blobsOf } from './event/blobs-of.ts'
 export { ApprovedBy, DenialCode, FileChange, Outcome, Output, Preview, ProcessMark } from './event/call.ts'
 export { ClientEvent } from './event/client.ts'
@@ -60,7 +60,16 @@ export { Fork } from './event/session.ts'
 export { clip, firstLine, textOf } from './event/text-of.ts'
 export { Trust, TrustScope } from './event/trust.ts'
 export { ErrorKind, Finish, ModelFault, Queue, TurnEnd } from './event/turn.ts'
-export { Frame, type FrameOf, Here, ModelHere, Role, StorageError, trustInForce, withModel } from './frame/frame.ts'
+export {
+  Frame,
+  type FrameOf,
+  ModelStatus,
+  ProcessView,
+  Role,
+  StorageError,
+  trustInForce,
+  withModel,
+} from './frame/frame.ts'
 export { dropRecorded, growLive, type LivePart, type LivePlace } from './frame/live-parts.ts'
 export { NewsFrame, newsSession, SessionNews, StopReason } from './frame/news.ts'
 export { decodeFrames, decodeNews, encodeFrame, encodeNews, UnreadableFrame } from './frame/sse.ts'
@@ -117,7 +126,7 @@ export {
 } from './value/model.ts'
 export { done, InvariantViolation, invariant, ok, orThrow, type Result, refuse, unreachable } from './value/result.ts'
 export { SeedMessage, SeedMessages } from './value/seed.ts'
-export { oneByOne } from './value/serial-queue.ts'
+export { createSerialQueue } from './value/serial-queue.ts'
 export {
   ApprovalRule,
   Budgets,

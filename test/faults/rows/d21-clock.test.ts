@@ -48,7 +48,7 @@ it.each(['sqlite', 'jsonl'] as const)('D21 %s: the order is that of seq, whereve
       digests.push(digestOf(frame.record))
       return isRecord('turn.ended')(frame) && frame.record.seq > before
     })
-    await house.roster.close()
+    await house.registry.close()
     await store.close()
   }
 

@@ -1,4 +1,4 @@
-import { createLocalHandle, createRoster, type Roster, type SessionState } from '@holdfast/core'
+import { createLocalSession, createSessionRegistry, type SessionRegistry, type SessionState } from '@holdfast/core'
 import type { Blobs, Store } from '@holdfast/core/ports'
 import {
   type Answer,
@@ -18,7 +18,7 @@ import { type Life, quiet } from '../turnstile.ts'
 import { createDesks, type Desks } from './desks.ts'
 import { createPuppets, type Puppets } from './puppets.ts'
 
-type Host = { readonly life: Life; readonly roster: Roster }
+type Host = { readonly life: Life; readonly registry: SessionRegistry }
 
 /** The real runtime on a store in memory, and one of its sessions that the story is about. */
 export type House = {
@@ -67,7 +67,7 @@ export async function openHouse(model: ModelName): Promise<House> {
     lives.set(life.node, life)
     const node = { id: life.node, address: '', startedAt: new Date(clock.now()).toISOString() }
     await store.registerNode(node)
-    const roster = createRoster({
+    const registry = createSessionRegistry({
       store: mortal(store, life),
       ...{ blobs, memoryBlobs: blobs, clock, node },
       images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
@@ -88,11 +88,11 @@ export async function openHouse(model: ModelName): Promise<House> {
       newHandle: (attempt) => `calm-harbor-${100 * sessions.length + attempt}`,
       resolveWorkdir: async (path) => ok(path),
     })
-    return { life, roster }
+    return { life, registry }
   }
 
   let host = await beBorn()
-  orThrow(await host.roster.start({ workdir: '/work', model, thinkingLevel: 'high' }))
+  orThrow(await host.registry.start({ workdir: '/work', model, thinkingLevel: 'high' }))
   return {
     ...{ desks, puppets, store, blobs, clock, problems, sessions },
     get session() {
@@ -103,7 +103,7 @@ export async function openHouse(model: ModelName): Promise<House> {
     },
     async submit(command) {
       let answer: Result<Answer> | null = null
-      createLocalHandle(host.roster, session)
+      createLocalSession(host.registry, session)
         .submit(command)
         .then((given) => (answer = given))
       await quiet()
@@ -112,11 +112,11 @@ export async function openHouse(model: ModelName): Promise<House> {
     async crash(how) {
       host.life.status = how === 'killed' ? 'dead' : 'paused'
       host = await beBorn()
-      await host.roster.settleCrashed()
+      await host.registry.settleCrashed()
     },
     async unload() {
-      const { life, roster } = host
-      const unloaded = roster.unload(session)
+      const { life, registry } = host
+      const unloaded = registry.unload(session)
       await quiet()
       // It waits for the tools it has stopped; they come too late, and must not matter.
       for (const one of puppets.working) {
@@ -125,10 +125,10 @@ export async function openHouse(model: ModelName): Promise<House> {
       await unloaded
     },
     async wake() {
-      orThrow(await host.roster.wake(session))
+      orThrow(await host.registry.wake(session))
       await quiet()
     },
-    live: () => host.roster.awake(session)?.folded().state ?? null,
+    live: () => host.registry.awake(session)?.folded().state ?? null,
     async folded() {
       const source = { read: store.read, entry: store.entry, loadSnapshot: async () => null }
       const { state, lost } = orThrow(await loadSession(source, session))

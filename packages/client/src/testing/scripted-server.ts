@@ -1,6 +1,6 @@
 import { encodeFrame, type Frame } from '@holdfast/protocol'
 import { connectHoldfast } from '../connect-holdfast.ts'
-import type { Pace } from '../wire.ts'
+import type { Pace } from '../http.ts'
 
 export type Asked = {
   readonly path: string

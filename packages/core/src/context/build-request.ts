@@ -17,7 +17,7 @@ import type {
   UserPart,
 } from '../ports/provider.ts'
 import { quoteAll } from './quote.ts'
-import { fatesOf, toldFile } from './told-files.ts'
+import { fatesOf, fileForModel } from './told-files.ts'
 import { stepOf, type Window, type WindowMessage } from './window.ts'
 
 export type RequestParts = {
@@ -40,7 +40,7 @@ export type RequestParts = {
 export function buildRequest(parts: RequestParts): ModelRequest {
   const { model, thinkingLevel, system, tools, window, files, takes, providerOptions } = parts
   const fates = fatesOf(window, takes)
-  const tellFile: TellFile = (part) => toldFile(part, fates.get(part), files.get(part.blob), takes)
+  const tellFile: TellFile = (part) => fileForModel(part, fates.get(part), files.get(part.blob), takes)
   const messages: RequestMessage[] = []
   const told = toldInstead(window)
   if (told !== '') addUser(messages, [{ type: 'text', text: told }])

@@ -45,7 +45,7 @@ const isTaken = (mediaType: string, takes: readonly string[]): boolean =>
   isTextType(mediaType) || takes.some((taken) => taken === mediaType || taken === mediaType.replace(/\/.*/, '/*'))
 
 /** A file as the model is told of it: its bytes, its text, or a word on why not. */
-export function toldFile(
+export function fileForModel(
   part: FilePart,
   fate: FileFate | undefined,
   bytes: Uint8Array | undefined,

@@ -14,7 +14,7 @@ export interface Blobs {
    * to. Bytes put or found wanted after a sweep began are never taken by it: what is to go is set aside first, where
    * `put`, `has` and `open` still find it, and removed by a later sweep that finds it unused again.
    */
-  sweep(areUsed: AreUsed, options: SweepOptions): Promise<Swept>
+  sweep(areUsed: AreUsed, options: SweepOptions): Promise<BlobSweep>
 }
 
 /** Those of some hashes that are referred to. */
@@ -31,7 +31,7 @@ export type SweepOptions = {
 }
 
 /** `bytes` is what the removed ones held. */
-export type Swept = { readonly removed: number; readonly bytes: number; readonly setAside: number }
+export type BlobSweep = { readonly removed: number; readonly bytes: number; readonly setAside: number }
 
 /** Which blobs the records of a store refer to. */
 export interface BlobUses {

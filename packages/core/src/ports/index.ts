@@ -1,5 +1,4 @@
-export type { Artefacts } from './artefacts.ts'
-export type { AreUsed, Blobs, BlobUses, SweepOptions, Swept } from './blobs.ts'
+export type { AreUsed, BlobSweep, Blobs, BlobUses, SweepOptions } from './blobs.ts'
 export type {
   Catalogue,
   CatalogueEntry,
@@ -32,8 +31,9 @@ export type {
   ToolSchema,
   UserPart,
 } from './provider.ts'
-export type { RequestAsked, Requests, WindowPlace } from './requests.ts'
+export type { RequestAsked, RequestBuilder, WindowPlace } from './request-builder.ts'
 export type { Search, SearchHit, SearchPage, SearchRequest } from './search.ts'
 export type { Draft, Drafts, Snapshots, Store, StoredSnapshot } from './store.ts'
+export type { SummaryFiles } from './summary-files.ts'
 export type { Prepared, Tool, ToolArgs, ToolPlace, ToolResult, ToolRun, Tools } from './tool.ts'
 export type { TrustChange, Trusts } from './trusts.ts'

@@ -1,13 +1,13 @@
 import { createVirtualClock } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { stillness } from '../testing/let-waits-pass.ts'
-import { pause } from './abortable-delay.ts'
+import { abortableDelay } from './abortable-delay.ts'
 
 describe('a pause', () => {
   it('lasts as long as it is told to', async () => {
     const clock = createVirtualClock()
     let isOver = false
-    const paused = pause(clock, 1000, new AbortController().signal).then(() => {
+    const paused = abortableDelay(clock, 1000, new AbortController().signal).then(() => {
       isOver = true
     })
     clock.advance(999)
@@ -20,11 +20,11 @@ describe('a pause', () => {
   it('is over at once when someone aborts, and leaves nothing behind', async () => {
     const clock = createVirtualClock()
     const stop = new AbortController()
-    const paused = pause(clock, 1000, stop.signal)
+    const paused = abortableDelay(clock, 1000, stop.signal)
     stop.abort()
     await paused
     expect(clock.nextMs()).toBeNull()
-    await pause(clock, 1000, stop.signal)
+    await abortableDelay(clock, 1000, stop.signal)
     expect(clock.nextMs()).toBeNull()
   })
 })

@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 
 /** Resolves when the time is over, or at once when someone aborts. Work is under way, so the program is not done meanwhile. */
-export function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+export function abortableDelay(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve()
     const end = () => {

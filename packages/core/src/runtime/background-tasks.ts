@@ -1,11 +1,11 @@
 import type { Result } from '@holdfast/protocol'
 import type { OnProblem } from '../ports/problem.ts'
 
-export type InBackground = (where: string, work: Promise<void> | Promise<Result<unknown>>) => void
+export type RunInBackground = (where: string, work: Promise<void> | Promise<Result<unknown>>) => void
 
 /** Lets work go on that nobody waits for. What it comes to grief over is told: a rejection that nobody hears ends the process. */
-export function createBackground(onProblem: OnProblem): InBackground {
-  const hear: (...args: Parameters<InBackground>) => Promise<void> = async (where, work) => {
+export function createBackgroundTasks(onProblem: OnProblem): RunInBackground {
+  const hear: (...args: Parameters<RunInBackground>) => Promise<void> = async (where, work) => {
     try {
       const came = await work
       if (came && !came.ok) onProblem({ where, cause: came.fault })

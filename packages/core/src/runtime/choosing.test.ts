@@ -3,7 +3,7 @@ import { aSession, createScriptedModel, isRecord, modelsWith, say } from '@holdf
 import { describe, expect, it } from 'vitest'
 import type { Models } from '../ports/provider.ts'
 import { openMemoryHouse } from '../testing/memory-house.ts'
-import { createLocalHandle } from './api/local-session.ts'
+import { createLocalSession } from './api/local-session.ts'
 import { createLocalSessions } from './api/local-sessions.ts'
 
 const prompt = { type: 'sendPrompt', content: 'go' } as const
@@ -66,8 +66,8 @@ describe('a prompt without credentials', () => {
 describe('refreshCredentials', () => {
   it('is heard by the clients of every session that is awake, and leaves no record', async () => {
     const house = await openMemoryHouse({ models: keyedModels() })
-    const second = await house.roster.start({ workdir: '/work' })
-    const other = second.ok ? createLocalHandle(house.roster, second.value.id) : house.handle
+    const second = await house.registry.start({ workdir: '/work' })
+    const other = second.ok ? createLocalSession(house.registry, second.value.id) : house.handle
     const watching = [await watch(house.handle), await watch(other)]
     await house.send('a', { type: 'refreshCredentials' })
     for (const [index, frames] of watching.entries()) {
@@ -87,7 +87,7 @@ describe('refreshCredentials', () => {
   it('of all sessions is heard as well, and by whoever comes back with a cursor', async () => {
     const house = await openMemoryHouse({ models: keyedModels() })
     const frames = await watch(house.handle)
-    expect(await createLocalSessions(house.roster).refreshCredentials()).toEqual({
+    expect(await createLocalSessions(house.registry).refreshCredentials()).toEqual({
       ok: true,
       value: { models: [], providers: [] },
     })
@@ -122,7 +122,7 @@ describe('refreshCredentials', () => {
     const house = await openMemoryHouse({ models })
     const refused = { ok: false, fault: { code: 'storage_error', message: 'The file of keys cannot be read.' } }
     expect(await house.send('a', { type: 'refreshCredentials' })).toMatchObject(refused)
-    expect(await createLocalSessions(house.roster).refreshCredentials()).toMatchObject(refused)
+    expect(await createLocalSessions(house.registry).refreshCredentials()).toMatchObject(refused)
   })
 })
 

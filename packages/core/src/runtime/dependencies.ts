@@ -1,5 +1,4 @@
 import type { Fault, ModelName, Result, SessionId } from '@holdfast/protocol'
-import type { Artefacts } from '../ports/artefacts.ts'
 import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Images } from '../ports/images.ts'
@@ -7,8 +6,9 @@ import type { Instructions } from '../ports/instructions.ts'
 import type { Observer } from '../ports/observer.ts'
 import type { OnProblem } from '../ports/problem.ts'
 import type { Models } from '../ports/provider.ts'
-import type { Requests } from '../ports/requests.ts'
+import type { RequestBuilder } from '../ports/request-builder.ts'
 import type { Store } from '../ports/store.ts'
+import type { SummaryFiles } from '../ports/summary-files.ts'
 import type { Tools } from '../ports/tool.ts'
 import type { SessionState } from '../session/state.ts'
 import type { RunningAnswer } from './running-answer.ts'
@@ -16,20 +16,20 @@ import type { SessionStorage } from './storage-health.ts'
 import type { Hub } from './stream/hub.ts'
 
 /** The adapters the runtime works with; the composition root brings them. */
-export type RuntimeParts = {
+export type RuntimeDeps = {
   readonly store: Store
   readonly blobs: Blobs
   /** For sessions of which nothing may be on disk. */
   readonly memoryBlobs: Blobs
   /** For sessions that are stored; put together on this thread when absent, as those of all others are. */
-  readonly requests?: Requests | undefined
+  readonly requests?: RequestBuilder | undefined
   readonly images: Images
   readonly models: Models
   /** Writes the summaries, where it can be called and takes what it is to sum up; else the session's model does. */
   readonly compactionModel?: ModelName | undefined
   readonly tools: Tools
   readonly instructions: Instructions
-  readonly artefacts: Artefacts
+  readonly artefacts: SummaryFiles
   readonly clock: Clock
   readonly newSessionId: () => SessionId
   /** The real path of a directory that exists. Refused: bad_workdir. */
@@ -41,8 +41,8 @@ export type RuntimeParts = {
 }
 
 /** What the effects of one session share. */
-export type EffectParts = RuntimeParts & {
-  readonly requests: Requests
+export type EffectDeps = RuntimeDeps & {
+  readonly requests: RequestBuilder
   readonly session: SessionId
   readonly epoch: number
   readonly hub: Hub

@@ -4,7 +4,7 @@ import { createMemoryBlobs } from 'holdfast/store'
 import { describe, expect, it } from 'vitest'
 import type { Blobs } from '../ports/blobs.ts'
 import { openMemoryHouse } from '../testing/memory-house.ts'
-import { storeFile } from './blobs/store-upload.ts'
+import { storeUpload } from './blobs/store-upload.ts'
 
 /** A disk on which files can go bad. */
 function createFragileBlobs() {
@@ -124,18 +124,18 @@ describe('a stored file', () => {
   const parts = () => ({ blobs: createMemoryBlobs(), memoryBlobs: createMemoryBlobs(), images })
 
   it('is a part for a prompt, under its true type, with what was done to it', async () => {
-    const stored = await storeFile(parts(), aPng(), { name: 'a.jpg' })
+    const stored = await storeUpload(parts(), aPng(), { name: 'a.jpg' })
     expect(stored).toMatchObject({
       value: { file: { type: 'file', mediaType: 'image/png', name: 'a.jpg', bytes: aPng().length }, changed: 'turned' },
     })
-    expect(await storeFile(parts(), Buffer.from('words'))).toMatchObject({
+    expect(await storeUpload(parts(), Buffer.from('words'))).toMatchObject({
       value: { file: { mediaType: 'text/plain' } },
     })
   })
 
   it('is kept off the disk where it is to be', async () => {
     const place = parts()
-    const stored = await storeFile(place, aPdf, { persist: false })
+    const stored = await storeUpload(place, aPdf, { persist: false })
     const blob = stored.ok ? stored.value.file.blob : null
     expect(blob && (await place.blobs.has(blob))).toBe(false)
     expect(blob && (await place.memoryBlobs.has(blob))).toBe(true)
@@ -147,7 +147,9 @@ describe('a stored file', () => {
     ['unavailable', 'wrong_media_type'],
   ] as const)('is refused where the picture is %s', async (found, code) => {
     const place = { ...parts(), images: { fit: async () => found } }
-    expect(await storeFile(place, aPng(), { name: 'a.png' })).toMatchObject({ ok: false, fault: { code } })
-    expect(await storeFile(place, aPng(), { name: 'x'.repeat(300) })).toMatchObject({ fault: { code: 'bad_request' } })
+    expect(await storeUpload(place, aPng(), { name: 'a.png' })).toMatchObject({ ok: false, fault: { code } })
+    expect(await storeUpload(place, aPng(), { name: 'x'.repeat(300) })).toMatchObject({
+      fault: { code: 'bad_request' },
+    })
   })
 })

@@ -20,7 +20,7 @@ import {
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createMemoryBlobs, createMemoryStore, openMemoryHouse } from '../testing/memory-house.ts'
-import { createLocalHandle } from './api/local-session.ts'
+import { createLocalSession } from './api/local-session.ts'
 
 const prompt = { type: 'sendPrompt', content: 'go' } as const
 const idle = isRecord('turn.ended')
@@ -115,7 +115,7 @@ describe('a disk that refuses what is written', () => {
 
   it('is told to the clients of every session, whichever was refused, and to those who come to them', async () => {
     const house = await openHouse()
-    const other = createLocalHandle(house.roster, orThrow(await house.roster.start({ workdir: '/other' })).id)
+    const other = createLocalSession(house.registry, orThrow(await house.registry.start({ workdir: '/other' })).id)
     const [one, two] = [await follow(house.handle), await follow(other)]
     house.store.breakDown()
     await house.send('a', prompt)
@@ -232,7 +232,7 @@ describe('a disk that refuses what is written', () => {
     await gate.reached
     house.store.breakDown()
     house.store.release = () => Promise.reject(new HoldfastError(diskFull)) // it has to be written too
-    await expect(house.roster.unload(aSession)).rejects.toThrow(diskFull.message)
+    await expect(house.registry.unload(aSession)).rejects.toThrow(diskFull.message)
     const frames: Frame[] = []
     for await (const frame of house.handle.subscribe()) frames.push(frame)
     expect(frames).toEqual([

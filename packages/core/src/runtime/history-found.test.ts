@@ -3,8 +3,8 @@ import { aSession, aTool, call, createGate, createVirtualClock, type House, say,
 import { beforeEach, describe, expect, it } from 'vitest'
 import { openMemoryHouse } from '../testing/memory-house.ts'
 import { type Talk, talkTo } from '../testing/talk.ts'
-import { createLocalHandle } from './api/local-session.ts'
-import { askForText } from './effects/one-off-completion.ts'
+import { createLocalSession } from './api/local-session.ts'
+import { completeText } from './effects/one-off-completion.ts'
 
 /** What the model-based simulation found; its stories are in test/simulation/stories.ts. */
 
@@ -41,7 +41,7 @@ describe('a line whose beginning is hidden', () => {
     await talk.ask('three')
     await talk.tell({ type: 'truncateHistory', keepLast: 5 })
     const { session } = await talk.tell({ type: 'fork' })
-    expect(await countsOf(createLocalHandle(house.roster, SessionId.parse(session)))).toBe(5)
+    expect(await countsOf(createLocalSession(house.registry, SessionId.parse(session)))).toBe(5)
     await talk.tell({ type: 'branchAt', turn: 1 })
     expect(await countsOf()).toBe(2)
   })
@@ -81,7 +81,7 @@ describe('a summary that is being written', () => {
     }
     const request = { model: 'sim/model', thinkingLevel: 'off', system: '', tools: [], messages: [] } as const
     expect(
-      await askForText(provider, request, { clock: createVirtualClock(), signal: stopping.signal, seed: '' }),
+      await completeText(provider, request, { clock: createVirtualClock(), signal: stopping.signal, seed: '' }),
     ).toEqual({ failed: 'It was aborted.' })
   })
 
@@ -97,9 +97,9 @@ describe('a summary that is being written', () => {
     house.clock.advance(16 * 60_000)
     gate.open()
     expect(await written).toMatchObject({ text: '# Note' })
-    expect(house.roster.awake(aSession)).not.toBeNull()
+    expect(house.registry.awake(aSession)).not.toBeNull()
     house.clock.advance(16 * 60_000)
     await new Promise(setImmediate)
-    expect(house.roster.awake(aSession)).toBeNull()
+    expect(house.registry.awake(aSession)).toBeNull()
   })
 })

@@ -3,7 +3,7 @@ import { aSession, aTool, call, type House, say } from '@holdfast/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createMemoryStore, openMemoryHouse } from '../testing/memory-house.ts'
 import { type Talk, talkTo } from '../testing/talk.ts'
-import { createLocalHandle } from './api/local-session.ts'
+import { createLocalSession } from './api/local-session.ts'
 
 /** What the model was last told, in words. */
 const told = ({ model }: House) =>
@@ -87,7 +87,7 @@ describe('a branch', () => {
 
   it('is still there after the session was unloaded', async () => {
     await talk.tell({ type: 'branchAt', turn: 0 })
-    await house.roster.unload(aSession)
+    await house.registry.unload(aSession)
     await talk.tell({ type: 'switchBranch', branch: 'branch-1' })
     await talk.ask('four')
     expect(told(house)).toEqual(['one', 'answer 0', 'two', 'answer 1', 'three', 'answer 2', 'four'])
@@ -120,7 +120,7 @@ describe('going back', () => {
 describe('a fork', () => {
   const fork = async (at?: number) => {
     const { session } = await talk.tell({ type: 'fork', ...(at !== undefined && { at }) })
-    const handle = createLocalHandle(house.roster, SessionId.parse(session))
+    const handle = createLocalSession(house.registry, SessionId.parse(session))
     return { handle, talk: talkTo(handle), id: SessionId.parse(session) }
   }
   beforeEach(async () => {
@@ -149,10 +149,10 @@ describe('a fork', () => {
     const first = await fork(0)
     await first.talk.ask('elsewhere')
     const { session } = await first.talk.tell({ type: 'fork' })
-    const second = talkTo(createLocalHandle(house.roster, SessionId.parse(session)))
+    const second = talkTo(createLocalSession(house.registry, SessionId.parse(session)))
     expect(await second.words()).toEqual(['one', 'answer 0', 'elsewhere', 'answer 2'])
     const { session: early } = await first.talk.tell({ type: 'fork', at: 0 })
-    const third = createLocalHandle(house.roster, SessionId.parse(early))
+    const third = createLocalSession(house.registry, SessionId.parse(early))
     expect(orThrow(await third.snapshot()).meta.parent).toBe(first.id) // though all it shares is of the first of all
     expect(await second.tell({ type: 'branchAt', turn: 0 })).toEqual({ branch: 'branch-1' })
     expect(await second.words()).toEqual(['one', 'answer 0'])
@@ -199,7 +199,7 @@ describe('a fork', () => {
     await expect(house.send('same', { type: 'fork' })).rejects.toThrow('killed')
     isFull = false
     const { result } = orThrow(await house.send('same', { type: 'fork' }))
-    expect(await talkTo(createLocalHandle(house.roster, SessionId.parse(result['session']))).words()).toEqual([
+    expect(await talkTo(createLocalSession(house.registry, SessionId.parse(result['session']))).words()).toEqual([
       'one',
       'answer 0',
     ])
@@ -316,7 +316,7 @@ describe('a pin', () => {
     await talk.ask('one')
     const [first] = orThrow(await house.handle.page()).messages
     expect(await talk.tell({ type: 'togglePin', message: first?.id ?? 0 })).toEqual({ pinned: true })
-    await house.roster.unload(aSession)
+    await house.registry.unload(aSession)
     expect(orThrow(await house.handle.page()).messages.map(({ pinned }) => pinned)).toEqual([true, false, false])
     expect(await talk.tell({ type: 'togglePin', message: first?.id ?? 0 })).toEqual({ pinned: false })
   })

@@ -153,7 +153,7 @@ describe('a session that waits for its model', () => {
     const house = await open([overload(30_000)])
     await prompt(house)
     await nextWait(house)
-    await house.roster.unload(aSession)
+    await house.registry.unload(aSession)
     expect(house.clock.nextMs()).toBeNull()
     expect((await house.events()).slice(-2)).toEqual(['step.ended', 'turn.ended'])
   })

@@ -1,8 +1,8 @@
 import { done, fault, type Result, refuse, type StorageError } from '@holdfast/protocol'
 import { createGate, createVirtualClock, diskFull } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { createBackground } from './background-tasks.ts'
-import { createStorageWatch } from './storage-health.ts'
+import { createBackgroundTasks } from './background-tasks.ts'
+import { createStorageHealth } from './storage-health.ts'
 
 const full: Result<undefined> = refuse(diskFull)
 const error: StorageError = { reason: 'disk_full', message: diskFull.message }
@@ -12,7 +12,7 @@ function openWatch(probe: () => Promise<Result<void>> = async () => done) {
   const clock = createVirtualClock()
   const problems: unknown[] = []
   let probes = 0
-  const watch = createStorageWatch({
+  const watch = createStorageHealth({
     store: {
       probe() {
         probes += 1
@@ -20,7 +20,7 @@ function openWatch(probe: () => Promise<Result<void>> = async () => done) {
       },
     },
     clock,
-    inBackground: createBackground((problem) => void problems.push(problem)),
+    inBackground: createBackgroundTasks((problem) => void problems.push(problem)),
   })
   return {
     clock,

@@ -1,7 +1,7 @@
 import type { Fault, Result, StorageError } from '@holdfast/protocol'
 import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
-import type { InBackground } from './background-tasks.ts'
+import type { RunInBackground } from './background-tasks.ts'
 
 /** Whether the store takes what one session writes. */
 export interface SessionStorage {
@@ -19,15 +19,15 @@ export interface SessionStorage {
  * Knows which sessions of this process the store refuses. Whether it refuses one of them or all is found out by a probe,
  * which is repeated until the store takes writes again, once for all sessions.
  */
-export interface StorageWatch {
+export interface StorageHealth {
   /** `tell` hears when the store begins to refuse this session or every one, and when it no longer does. */
   join(tell: (error: StorageError | null) => void): SessionStorage
 }
 
-export type StorageWatchParts = {
+export type StorageHealthDeps = {
   readonly store: Pick<Store, 'probe'>
   readonly clock: Clock
-  readonly inBackground: InBackground
+  readonly inBackground: RunInBackground
 }
 
 const probeEveryMs = 500
@@ -42,7 +42,7 @@ type Watched = {
   readonly show: () => void
 }
 
-export function createStorageWatch({ store, clock, inBackground }: StorageWatchParts): StorageWatch {
+export function createStorageHealth({ store, clock, inBackground }: StorageHealthDeps): StorageHealth {
   const joined = new Set<Watched>()
   const failing = new Set<Watched>()
   /** Whom the probe under way speaks for: not for whoever was refused after it began. */

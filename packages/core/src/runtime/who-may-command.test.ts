@@ -66,7 +66,7 @@ describe.each(commandTypes)('%s', (type) => {
     const house = await openMemoryHouse({ script: [[say('Hi.')]] })
     await house.send('a', { type: 'sendPrompt', content: 'go' })
     await house.frame(isRecord('turn.ended'))
-    await house.roster.close()
+    await house.registry.close()
     const before = await house.events()
     expect(codeOf(await house.send('b', eachCommand[type]))).toBe('session_stopped')
     expect(await house.events()).toEqual(before)

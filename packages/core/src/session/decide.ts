@@ -2,14 +2,14 @@ import { type Answer, type Event, fault, ok, type Recorded, type Result, refuse,
 import { respondToApproval } from './decide/approval.ts'
 import { withoutAwaited } from './decide/awaited.ts'
 import { beginCall, expireApproval, judgeCall, settleCall, tellEscape } from './decide/call.ts'
-import { choosingResult, decideChoosing } from './decide/choosing.ts'
+import { catalogueCommandResult, moveWorkdir, nameIt, pinSession, rename } from './decide/catalogue.ts'
 import { appendClientEvent } from './decide/client-event.ts'
 import { decideHistory, historyResult } from './decide/history.ts'
-import { keepingResult, moveWorkdir, nameIt, pinSession, rename } from './decide/keeping.ts'
 import { withLengths } from './decide/length.ts'
 import { enterMode } from './decide/mode.ts'
+import { decideModelCommand, modelCommandResult } from './decide/model.ts'
 import { continueTurn, sendPrompt } from './decide/prompt.ts'
-import { editEntry, removeEntry, reorder, takeBack } from './decide/queue.ts'
+import { editEntry, recallQueues, removeEntry, reorder } from './decide/queue.ts'
 import { abandonTurn, recover } from './decide/recovery.ts'
 import { tellRetry } from './decide/retry.ts'
 import { beginStep, endStep, failTurn } from './decide/step.ts'
@@ -69,11 +69,11 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Resu
     case 'queueFollowUp':
       return sendPrompt(state, command.content, 'follow_up')
     case 'recallQueues':
-      return ok(takeBack(state, ['steering', 'follow_up'], true))
+      return ok(recallQueues(state, ['steering', 'follow_up'], true))
     case 'clearQueues':
-      return ok(takeBack(state, ['steering', 'follow_up'], false))
+      return ok(recallQueues(state, ['steering', 'follow_up'], false))
     case 'dequeueSteering':
-      return ok(takeBack(state, ['steering'], true))
+      return ok(recallQueues(state, ['steering'], true))
     case 'editQueueEntry':
       return editEntry(state, command)
     case 'removeQueueEntry':
@@ -104,7 +104,7 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Resu
     case 'setThinkingLevel':
     case 'cycleThinkingLevel':
     case 'refreshCredentials':
-      return decideChoosing(state, command, facts)
+      return decideModelCommand(state, command, facts)
     case 'pinSession':
       return ok(pinSession(state, command))
     case 'rename':
@@ -127,5 +127,5 @@ export function answerOf({ seq, event }: Recorded): Answer {
   if (event.type === 'prompt.queued') return { seq, result: { queued: event.queue } }
   if (event.type === 'queue.removed' && event.recalled) return { seq, result: { entries: event.entries } }
   if (event.type !== 'settings.changed') return { seq, result: historyResult(event) }
-  return { seq, result: { ...choosingResult(event), ...keepingResult(event) } }
+  return { seq, result: { ...modelCommandResult(event), ...catalogueCommandResult(event) } }
 }

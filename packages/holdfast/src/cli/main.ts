@@ -1,7 +1,7 @@
 import { readFileSync, writeSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { findHome, storeOf } from '../system/home.ts'
-import type { Place } from './context/cli-context.ts'
+import type { CliContext } from './context/cli-context.ts'
 import { runProgram } from './program.ts'
 import { createCrash } from './terminal/crash-report.ts'
 import { createOutput } from './terminal/output.ts'
@@ -18,7 +18,7 @@ const crash = createCrash({ write: (text) => void writeSync(process.stderr.fd, t
 process.on('uncaughtException', crash.end)
 process.on('unhandledRejection', crash.end)
 
-const place: Place = {
+const place: CliContext = {
   environment,
   home: findHome(environment),
   store: storeOf(environment),

@@ -2,7 +2,7 @@ import { Writable } from 'node:stream'
 import { expect, it } from 'vitest'
 import { findHome } from '../system/home.ts'
 import { keyMark, registerKey } from '../system/secrets/known-keys.ts'
-import type { Place } from './context/cli-context.ts'
+import type { CliContext } from './context/cli-context.ts'
 import { runProgram } from './program.ts'
 import { createOutput } from './terminal/output.ts'
 
@@ -20,7 +20,7 @@ function openPlace() {
   })
   const output = createOutput({ stream, isColoured: false, isVital: false })
   const environment = { HOLDFAST_HOME: '/nonexistent' }
-  const place: Place = {
+  const place: CliContext = {
     ...{ environment, home: findHome(environment), store: undefined, version: '0', pageDir: '', pid: 1 },
     ...{ out: output, err: output, now: () => 0, cwd: () => '/' },
     input: () => {

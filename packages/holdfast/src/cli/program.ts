@@ -5,7 +5,7 @@ import { maskKeys } from '../system/secrets/known-keys.ts'
 import { type ArgsOf, type CommandName, commandNames, isCommandName } from './args/command-specs.ts'
 import { commandHelp, programHelp } from './args/help.ts'
 import { parseArgs } from './args/parse-args.ts'
-import type { Place } from './context/cli-context.ts'
+import type { CliContext } from './context/cli-context.ts'
 import { openCommandLog } from './sessions/command-log.ts'
 import { crashText } from './terminal/crash-report.ts'
 import { type Ended, type ExitCode, ended, exitCodes, misused, refused } from './terminal/exit.ts'
@@ -13,7 +13,7 @@ import { toJsonText } from './terminal/json-text.ts'
 import { OutputClosed } from './terminal/output.ts'
 import { foreseen } from './terminal/to-fault.ts'
 
-type Run<Name extends CommandName> = (args: ArgsOf<Name>, place: Place) => Promise<Ended>
+type Run<Name extends CommandName> = (args: ArgsOf<Name>, place: CliContext) => Promise<Ended>
 
 /** A command's code is loaded when it runs: `ls` must not wait for the server's. */
 const load: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
@@ -45,7 +45,7 @@ const load: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
 }
 
 /** The program, from its arguments to its exit code. Says everything there is to say on the way. */
-export async function runProgram(argv: readonly string[], place: Place): Promise<ExitCode> {
+export async function runProgram(argv: readonly string[], place: CliContext): Promise<ExitCode> {
   try {
     return await tellEnd(await dispatch(argv, place), argv, place)
   } catch (error) {
@@ -57,7 +57,7 @@ export async function runProgram(argv: readonly string[], place: Place): Promise
   }
 }
 
-async function dispatch(argv: readonly string[], place: Place): Promise<Ended> {
+async function dispatch(argv: readonly string[], place: CliContext): Promise<Ended> {
   const [first, ...rest] = argv
   const say = async (text: string) => {
     await place.out.write(text)
@@ -76,7 +76,11 @@ async function dispatch(argv: readonly string[], place: Place): Promise<Ended> {
   return misused(`Unknown flag '${first}'.${hint}`)
 }
 
-async function runCommand<Name extends CommandName>(name: Name, argv: readonly string[], place: Place): Promise<Ended> {
+async function runCommand<Name extends CommandName>(
+  name: Name,
+  argv: readonly string[],
+  place: CliContext,
+): Promise<Ended> {
   const parsed = parseArgs(name, argv)
   if (parsed.type === 'misused') return misused(parsed.message)
   if (parsed.type === 'args') return runLogged(name, parsed.args, atStore(parsed.args.flags, place))
@@ -85,7 +89,7 @@ async function runCommand<Name extends CommandName>(name: Name, argv: readonly s
 }
 
 /** Runs it with the log it is to keep, and is over when all of that is written. */
-async function runLogged<Name extends CommandName>(name: Name, args: ArgsOf<Name>, place: Place): Promise<Ended> {
+async function runLogged<Name extends CommandName>(name: Name, args: ArgsOf<Name>, place: CliContext): Promise<Ended> {
   const opened = await openCommandLog(name, place)
   if (!opened.ok) return opened.fault.code === 'bad_request' ? misused(opened.fault.message) : refused(opened.fault)
   const logger = opened.value?.logger
@@ -100,7 +104,7 @@ async function runLogged<Name extends CommandName>(name: Name, args: ArgsOf<Name
 }
 
 /** A store that was named on the command line counts for all of the command. */
-function atStore(flags: object, place: Place): Place {
+function atStore(flags: object, place: CliContext): CliContext {
   const store = 'store' in flags && typeof flags.store === 'string' ? flags.store : place.store
   return { ...place, store }
 }
@@ -109,7 +113,7 @@ const unknownCommand = (name: string): string =>
   `Unknown command '${name}'.${didYouMean(name, [...commandNames, 'help']) || ' holdfast --help lists them.'}`
 
 /** A sentence for people, always; a document for programs where they asked for one. */
-async function tellEnd(how: Ended, argv: readonly string[], { out, err }: Place): Promise<ExitCode> {
+async function tellEnd(how: Ended, argv: readonly string[], { out, err }: CliContext): Promise<ExitCode> {
   if (how.type === 'ended') return how.code
   const fault = how.type === 'refused' ? how.fault : { code: 'bad_request' as const, message: how.message }
   await err.write(`${err.paint.red(escapeHidden(maskKeys(fault.message)))}\n`)

@@ -1,6 +1,6 @@
 import type { Images } from '@holdfast/core/ports'
 import { limits } from '@holdfast/protocol'
-import { oneByOne } from '@holdfast/protocol/one-by-one'
+import { createSerialQueue } from '@holdfast/protocol/one-by-one'
 
 type Sharp = typeof import('sharp')['default']
 type Fitted = Awaited<ReturnType<Images['fit']>>
@@ -14,7 +14,7 @@ const { imageEdgeMax, imageBytesMax, imagePixelsMax } = limits
  */
 export function createImages({ load = loadSharp }: { readonly load?: () => Promise<Sharp> } = {}): Images {
   let loading: Promise<Sharp | null> | null = null
-  const inTurn = oneByOne()
+  const inTurn = createSerialQueue()
 
   return {
     fit: (bytes, mediaType) =>

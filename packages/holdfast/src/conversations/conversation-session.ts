@@ -1,5 +1,12 @@
 import { createHash } from 'node:crypto'
-import { createLocalHandle, findByKey, loadSession, type Roster, type SessionState, walkLine } from '@holdfast/core'
+import {
+  createLocalSession,
+  findByKey,
+  loadSession,
+  type SessionRegistry,
+  type SessionState,
+  walkLine,
+} from '@holdfast/core'
 import {
   type CommandInput,
   clipLine,
@@ -37,22 +44,26 @@ export interface ConversationSession {
   summary(): Promise<string>
 }
 
-export function createConversationSession(roster: Roster, name: string, workdir: string): ConversationSession {
-  const { store } = roster.parts
+export function createConversationSession(
+  registry: SessionRegistry,
+  name: string,
+  workdir: string,
+): ConversationSession {
+  const { store } = registry.parts
   const key = keyOf(name)
 
   let last: SessionId | null = null
 
   /** While it is awake here nobody else can put it into the trash or give its key away. */
   async function find(): Promise<Result<SessionId | null>> {
-    if (last !== null && roster.awake(last)) return ok(last)
+    if (last !== null && registry.awake(last)) return ok(last)
     const found = await findByKey(store, key)
     last = found.ok ? found.value : null
     return found
   }
 
   async function start(): Promise<Result<SessionId | null>> {
-    const started = await roster.start({ workdir, key })
+    const started = await registry.start({ workdir, key })
     if (started.ok) {
       last = started.value.id
       return ok(last)
@@ -62,7 +73,7 @@ export function createConversationSession(roster: Roster, name: string, workdir:
   }
 
   async function stateOf(id: SessionId): Promise<SessionState> {
-    const awake = roster.awake(id)
+    const awake = registry.awake(id)
     return (awake ? awake.folded() : orThrow(await loadSession(store, id))).state
   }
 
@@ -105,7 +116,7 @@ export function createConversationSession(roster: Roster, name: string, workdir:
       if (!id.ok || id.value === null) return id
       try {
         const command = await commandFor(id.value, operations)
-        return command === null ? known : await createLocalHandle(roster, id.value).submit(command, { commandId })
+        return command === null ? known : await createLocalSession(registry, id.value).submit(command, { commandId })
       } catch (cause) {
         if (cause instanceof HoldfastError) return refuse(cause.toFault())
         throw cause

@@ -1,4 +1,4 @@
-import type { Roster } from '@holdfast/core'
+import type { SessionRegistry } from '@holdfast/core'
 import { fault, HoldfastError, type Result, refuse } from '@holdfast/protocol'
 import { type Conversation, createConversation } from './conversation.ts'
 import { type ConversationSession, createConversationSession } from './conversation-session.ts'
@@ -38,10 +38,10 @@ export type ConversationsOptions = {
 type Held = { readonly conversation: Conversation; readonly session: ConversationSession }
 
 export function createConversations(
-  roster: Roster,
-  { workdir = '../conversation' }: ConversationsOptions = {},
+  registry: SessionRegistry,
+  { workdir = '.' }: ConversationsOptions = {},
 ): Conversations {
-  const { onProblem } = roster.parts
+  const { onProblem } = registry.parts
   const held = new Map<string, Held>()
   let isClosed = false
 
@@ -54,7 +54,7 @@ export function createConversations(
   }
 
   function hold(key: string): Held {
-    const session = createConversationSession(roster, key, workdir)
+    const session = createConversationSession(registry, key, workdir)
     return { session, conversation: createConversation(key, session, onProblem) }
   }
 
@@ -65,9 +65,9 @@ export function createConversations(
       if (!conversation.isAtRest()) continue
       held.delete(key)
       const id = await session.find()
-      const runner = id.ok && id.value !== null ? roster.awake(id.value) : null
+      const runner = id.ok && id.value !== null ? registry.awake(id.value) : null
       const isFree = runner?.hub.attached === 0 && runner.folded().state.turn.phase === 'idle'
-      if (runner && isFree && !held.has(key)) await roster.unload(runner.id)
+      if (runner && isFree && !held.has(key)) await registry.unload(runner.id)
     }
   }
 

@@ -21,10 +21,10 @@ async function openFailing() {
       return inner.find(name)
     },
   })
-  const { roster } = await openHouse({ store, blobs: createMemoryBlobs(), start: { key: 'other' } })
+  const { registry } = await openHouse({ store, blobs: createMemoryBlobs(), start: { key: 'other' } })
   const problems: Problem[] = []
-  const told = { ...roster, parts: { ...roster.parts, onProblem: (problem: Problem) => problems.push(problem) } }
-  return { store, roster, appends, problems, lookups: () => lookups, conversations: createConversations(told) }
+  const told = { ...registry, parts: { ...registry.parts, onProblem: (problem: Problem) => problems.push(problem) } }
+  return { store, registry, appends, problems, lookups: () => lookups, conversations: createConversations(told) }
 }
 
 describe('conversations on a store that refuses', () => {
@@ -118,13 +118,13 @@ describe('conversations on a store that takes what it is given', () => {
   })
 
   it('look a key up once while its session is awake', async () => {
-    const { conversations, lookups, roster } = await openFailing()
+    const { conversations, lookups, registry } = await openFailing()
     for (let n = 0; n < 10; n++) {
       conversations.addMessage('one', 'user', `${n}`)
       await conversations.save('one')
     }
     expect(lookups()).toBe(1)
-    for (const { id } of roster.all()) await roster.unload(id)
+    for (const { id } of registry.all()) await registry.unload(id)
     expect(await conversations.getHistory('one')).toHaveLength(10)
     expect(lookups()).toBe(2)
   })

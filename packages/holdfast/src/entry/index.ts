@@ -25,6 +25,7 @@ export type {
   Meta,
   ModelList,
   ModelName,
+  NotRemovedReason,
   PendingApproval,
   Removal,
   RotationEntry,
@@ -32,7 +33,6 @@ export type {
   Sessions,
   StartOptions,
   Status,
-  StayReason,
   StoredFile,
   StoreFileOptions,
   ThinkingLevel,
@@ -42,9 +42,9 @@ export { HoldfastError } from '@holdfast/protocol'
 export type { Conversations, ConversationsOptions } from '../conversations/conversations.ts'
 export type { ConversationMessage } from '../conversations/message.ts'
 export type { Holdfast, LocalStartOptions, Notification, Notifier } from '../holdfast.ts'
-export type { Keeping, PruneFurther } from '../keeping.ts'
 export type { Logger } from '../observe/logging/logger.ts'
 export { type OpenOptions, openHoldfast } from '../open.ts'
+export type { PruneFurther, SessionAdmin } from '../session-admin.ts'
 export type { LoadedSession, StoredSessions } from '../stored-sessions.ts'
 export type { ExportFormat, ExportOptions } from '../transfer/export/export-session.ts'
 export type { ImportedFile, ImportOptions } from '../transfer/import/import-paths.ts'

@@ -15,7 +15,7 @@ import { listModels } from './list-models.ts'
 import { createLocalModels } from './local/local-models.ts'
 import { type KnownServices, knownServices } from './services/known.ts'
 
-export type ModelsParts = {
+export type ModelsDeps = {
   /** Read anew at each look: a key added later is found. */
   readonly environment: Environment
   readonly extra?: BroughtModels | undefined
@@ -44,7 +44,7 @@ export interface LookingModels extends Models {
   close(): void
 }
 
-export function createModels(parts: ModelsParts): LookingModels {
+export function createModels(parts: ModelsDeps): LookingModels {
   const { environment, extra = {}, choice = {}, refreshed, lookMs = 0, clock = wallClock, onNotice } = parts
   const credentials = parts.credentials ?? createCredentials({ environment, file: '' })
   const services = parts.services ?? presetServices()

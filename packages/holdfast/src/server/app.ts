@@ -7,13 +7,13 @@ import { answerHeaders } from './http/answer-headers.ts'
 import { errorAnswer } from './http/error-answer.ts'
 import { requestIdIn } from './http/request-log.ts'
 import type { Exchange, Route } from './http/route.ts'
-import type { ServerParts } from './http/server-deps.ts'
+import type { ServerDeps } from './http/server-deps.ts'
 import { answerPageFile } from './page-files.ts'
 
 type Env = { Bindings: HttpBindings }
 
 /** Puts the route table behind its checks: Origin, then who calls, then what for. */
-export function createApp(routes: readonly Route[], parts: ServerParts): Hono<Env> {
+export function createApp(routes: readonly Route[], parts: ServerDeps): Hono<Env> {
   const app = new Hono<Env>()
   const noSuchRoute = fault('not_found', 'There is no such route; /v1/openapi.json lists them.')
 
@@ -69,7 +69,7 @@ const named = (one: Fault, { env }: Context<Env>): Fault =>
   one.code === 'internal' ? fault(one.code, one.message, { ...one.details, id: requestIdIn(env.outgoing) }) : one
 
 /** The caller, if it may go on. A viewer may look at everything and change nothing. */
-function admit(parts: ServerParts, { req, env }: Context<Env>, access: Route['access']): Result<Role | null> {
+function admit(parts: ServerDeps, { req, env }: Context<Env>, access: Route['access']): Result<Role | null> {
   if (access === 'open') return ok(null)
   const caller = authenticate(parts, {
     method: req.method,
@@ -97,7 +97,7 @@ const exchangeOf = ({ req, env }: Context<Env>, caller: Role | null): Exchange =
   caller,
 })
 
-function finish({ res }: Context<Env>, { closing }: ServerParts) {
+function finish({ res }: Context<Env>, { closing }: ServerDeps) {
   for (const [name, value] of Object.entries(answerHeaders)) if (!res.headers.has(name)) res.headers.set(name, value)
   if (!res.headers.has('cache-control')) res.headers.set('cache-control', 'no-store')
   if (closing.aborted) res.headers.set('connection', 'close')

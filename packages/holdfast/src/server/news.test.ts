@@ -39,7 +39,7 @@ describe('the news of all sessions', () => {
     expect(await take(news, 1)).toMatchObject([
       { type: 'session.changed', session: { id: test.house.handle.id, mode: 'plan', attachments: 0 } },
     ])
-    await test.house.roster.unload(test.house.handle.id)
+    await test.house.registry.unload(test.house.handle.id)
     expect(await take(news, 1)).toEqual([{ type: 'session.stopped', session: test.house.handle.id, reason: 'stopped' }])
     leave()
   })
@@ -89,11 +89,11 @@ describe('the news of all sessions', () => {
     const total = 300
     for (let count = 1; count <= total; count++) {
       const news = changed(1, `${count} ${'x'.repeat(100_000)}`) // together more than the sockets between us hold
-      test.house.roster.news.tell(news)
+      test.house.registry.news.tell(news)
       expect(await take(quick.news, 1)).toEqual([news])
     }
     quick.leave()
-    test.house.roster.news.tell(changed(2))
+    test.house.registry.news.tell(changed(2))
     const text = await slow.readUntil(`"id":"${idAt(2)}"`)
     expect(text.match(/event: session\.changed/g)?.length).toBeLessThan(total / 2)
     expect(text).toContain(`"title":"${total} xxx`) // where it stands now is never left out
@@ -103,7 +103,7 @@ describe('the news of all sessions', () => {
   it('end with a reason for one for whom too much waits', async () => {
     await using test = await openHouseServer()
     const slow = await openSlow(test)
-    for (let place = 1; place <= 30_000; place++) test.house.roster.news.tell(changed(place))
+    for (let place = 1; place <= 30_000; place++) test.house.registry.news.tell(changed(place))
     expect(await slow.readUntil('event: end')).toContain('data: {"type":"end","reason":"slow","retryMs":1000}')
     slow.close()
   })
@@ -129,7 +129,7 @@ describe('a client that follows all sessions', () => {
     const onConnection = ({ state }: { readonly state: string }) => {
       if (state !== 'live') return
       connected += 1
-      test.house.roster.news.tell(changed(connected))
+      test.house.registry.news.tell(changed(connected))
     }
     for await (const news of sessions.subscribe({ signal: stop.signal, onConnection })) {
       heard.push(newsSession(news))

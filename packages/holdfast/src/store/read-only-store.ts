@@ -36,7 +36,7 @@ export type WorkspaceTrust = { readonly workspace: string; readonly trust: Trust
  * A store that is looked at and never touched: no lock is held against others, nothing is mended on the way. For
  * commands that read and exit, and for whoever copies or checks a whole store.
  */
-export interface StoreSource
+export interface ReadOnlyStore
   extends Pick<Log, 'read' | 'readRefs'>,
     Pick<Catalogue, 'list' | 'find' | 'entry'>,
     Pick<Search, 'search'>,
@@ -67,7 +67,7 @@ export interface StoreSource
 const pageSessions = 500
 
 /** All of them, one bounded page after another. */
-export async function* everySession(source: Pick<StoreSource, 'sessions'>): AsyncGenerator<KeptSession> {
+export async function* everySession(source: Pick<ReadOnlyStore, 'sessions'>): AsyncGenerator<KeptSession> {
   for (let after = 0; ; ) {
     const page = await source.sessions(after, pageSessions)
     yield* page
@@ -81,7 +81,7 @@ const pageRecords = 500
 
 /** A session's own records, page by page. */
 export async function* everyRecord(
-  source: Pick<StoreSource, 'ownRecords'>,
+  source: Pick<ReadOnlyStore, 'ownRecords'>,
   { id, base, head }: Pick<KeptSession, 'id' | 'base' | 'head'>,
 ): AsyncGenerator<ReadRecord> {
   for (let after = base; after < head; ) {
@@ -94,7 +94,7 @@ export async function* everyRecord(
 
 /** A session's own records of these types, page by page. */
 export async function* everyRecordOf(
-  source: Pick<StoreSource, 'ownRecordsOf'>,
+  source: Pick<ReadOnlyStore, 'ownRecordsOf'>,
   { id, base }: Pick<KeptSession, 'id' | 'base'>,
   types: ReadonlySet<string>,
 ): AsyncGenerator<ReadRecord> {

@@ -3,7 +3,7 @@ import type { Seq, SessionId } from '@holdfast/protocol'
 import type { Finding } from './finding.ts'
 
 /** A session whose row, lost records or owner have to be set right, and what is right. */
-export type SessionMend = {
+export type SessionRepair = {
   readonly session: SessionId
   /** Its row as the log tells it. */
   readonly entry: CatalogueEntry
@@ -24,10 +24,10 @@ export interface Quarantine {
 }
 
 /** What can be mended of what was found. */
-export type ToMend = { readonly findings: readonly Finding[]; readonly mends: readonly SessionMend[] }
+export type ToRepair = { readonly findings: readonly Finding[]; readonly mends: readonly SessionRepair[] }
 
 /** What only a store on disk knows of its own files: how they are checked, mended and copied. */
-export interface StoreUpkeep {
+export interface StoreAdmin {
   /** A directory that whoever opens the store leaves alone. */
   readonly quarantineDir: string
   /** What is wrong with its files, also where it cannot be opened. `isHeld` while another process has it. Changes nothing. */
@@ -35,7 +35,7 @@ export interface StoreUpkeep {
   /** Where what it holds beside the logs contradicts itself. Changes nothing. */
   checkInside(): readonly Finding[]
   /** Mends what no append can, before the store is opened. Nobody else has it. */
-  mend(found: ToMend, quarantine: Quarantine): Promise<void>
+  mend(found: ToRepair, quarantine: Quarantine): Promise<void>
   /** Makes anew what is taken from the logs, once they are right. */
   mendIndexes(findings: readonly Finding[]): Promise<void>
   /** Copies it as it is at one moment to a path where nothing is, whoever writes in it; the copy is private, and nobody's. */

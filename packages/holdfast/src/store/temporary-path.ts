@@ -4,4 +4,5 @@ import { randomBytes } from 'node:crypto'
 export const draftMark = '.new-'
 
 /** Where a file stands until it is whole and takes the place of `path`. Names its process, so that what a dead one left is known. */
-export const draftPath = (path: string): string => `${path}${draftMark}${process.pid}-${randomBytes(6).toString('hex')}`
+export const temporaryPath = (path: string): string =>
+  `${path}${draftMark}${process.pid}-${randomBytes(6).toString('hex')}`

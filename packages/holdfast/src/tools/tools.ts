@@ -10,7 +10,7 @@ import type { After } from './shell/after.ts'
 import { endLeftover } from './shell/process-group.ts'
 import { createShell } from './shell/shell.ts'
 
-export type ToolParts = {
+export type ToolsDeps = {
   /** What commands inherit, less anything that looks like a credential. */
   readonly environment: Environment
   /** Variables that hold the key of a provider, whatever they are called. */
@@ -20,7 +20,7 @@ export type ToolParts = {
 }
 
 /** The tools that come with Holdfast. */
-export function createTools({ environment, keyNames, memory, after }: ToolParts): Tools {
+export function createTools({ environment, keyNames, memory, after }: ToolsDeps): Tools {
   const all: readonly Tool[] = [
     readFileTool,
     listDirectoryTool,

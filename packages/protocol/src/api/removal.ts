@@ -3,8 +3,8 @@ import { Handle, Instant, SessionId } from '../value/id.ts'
 
 const Named = z.object({ id: SessionId, handle: Handle, title: z.string() })
 
-export const StayReason = z.enum(['running', 'attached', 'pinned', 'open_elsewhere'])
-export type StayReason = z.infer<typeof StayReason>
+export const NotRemovedReason = z.enum(['running', 'attached', 'pinned', 'open_elsewhere'])
+export type NotRemovedReason = z.infer<typeof NotRemovedReason>
 
 /** What a removal took, or with `dryRun` would take, and what stayed and why. */
 export const Removal = z.object({
@@ -14,7 +14,7 @@ export const Removal = z.object({
   gone: z.array(Named),
   /** Of which workspaces they were, at most as many. */
   workspaces: z.array(z.object({ workspace: z.string(), count: z.int().min(1) })),
-  stayed: z.array(Named.extend({ reason: StayReason })),
+  stayed: z.array(Named.extend({ reason: NotRemovedReason })),
   dryRun: z.boolean(),
 })
 export type Removal = z.infer<typeof Removal>

@@ -8,16 +8,16 @@ import { Content } from '../value/content.ts'
 import { ApprovalId, ClientId, type CommandId, EntryId } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
 import { Budgets } from '../value/settings.ts'
-import { being } from './being.ts'
-import { choosingCommands } from './choosing.ts'
+import { catalogueCommands } from './catalogue.ts'
 import { AppendClientEvent } from './client-event.ts'
+import { expecting } from './expecting.ts'
 import { historyCommands } from './history.ts'
-import { keepingCommands } from './keeping.ts'
+import { modelCommands } from './model.ts'
 
 /** Text is the common case, so a command takes it bare; inside, a prompt is always a list of parts. */
 const PromptContent = z.union(
   [z.string().transform((text): Content => [{ type: 'text', text }]), Content],
-  being('what to say, as a text or a list of parts'),
+  expecting('what to say, as a text or a list of parts'),
 )
 
 export const SendPrompt = z.strictObject({ type: z.literal('sendPrompt'), content: PromptContent })
@@ -44,7 +44,7 @@ export const ReorderQueue = z.strictObject({
 
 export const Decision = z.enum(
   ['approve', 'approve_turn', 'approve_session', 'approve_always', 'reject'],
-  being('approve, approve_turn, approve_session, approve_always or reject'),
+  expecting('approve, approve_turn, approve_session, approve_always or reject'),
 )
 export type Decision = z.infer<typeof Decision>
 
@@ -99,12 +99,12 @@ export const Command = z.discriminatedUnion('type', [
   Continue,
   EnterPlan,
   EnterExec,
-  ...choosingCommands,
+  ...modelCommands,
   SetBudgets,
   ClaimDriver,
   HandOver,
   AppendClientEvent,
-  ...keepingCommands,
+  ...catalogueCommands,
   ...historyCommands,
 ])
 export type Command = z.infer<typeof Command>

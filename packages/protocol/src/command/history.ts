@@ -2,14 +2,14 @@ import { z } from 'zod'
 import { BranchName, MessageId, Seq, TurnNumber } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
 import { SeedMessages } from '../value/seed.ts'
-import { being } from './being.ts'
+import { expecting } from './expecting.ts'
 
 /** Keeps the line so far as a named branch, and stands at the end of that turn. */
 export const BranchAt = z.strictObject({ type: z.literal('branchAt'), turn: TurnNumber })
 /** Takes up a branch, by its name or its place in the list; the line that is left is kept. */
 export const SwitchBranch = z.strictObject({
   type: z.literal('switchBranch'),
-  branch: z.union([BranchName, z.int().min(0)], being("a branch's name, or its place in the list")),
+  branch: z.union([BranchName, z.int().min(0)], expecting("a branch's name, or its place in the list")),
 })
 /** Stands at the end of that turn again; what came after is kept as a branch. */
 export const Rewind = z.strictObject({ type: z.literal('rewind'), turn: TurnNumber })
@@ -28,8 +28,8 @@ export const SeedMessagesCommand = z.strictObject({
 /** For people, never sent to the model. */
 export const AddSystemMessage = z.strictObject({
   type: z.literal('addSystemMessage'),
-  text: z.string(being('what to show')).max(limits.promptBytesMax),
-  level: z.enum(['info', 'error'], being('info or error')).default('info'),
+  text: z.string(expecting('what to show')).max(limits.promptBytesMax),
+  level: z.enum(['info', 'error'], expecting('info or error')).default('info'),
 })
 
 /** Tells the model a summary in place of what is long past. */
@@ -47,13 +47,13 @@ export const Summarize = z.strictObject({ type: z.literal('summarize') })
 /** What the model is told before the messages it still sees. */
 export const SetSummary = z.strictObject({
   type: z.literal('setSummary'),
-  summary: z.string(being('the summary')).max(limits.promptBytesMax),
+  summary: z.string(expecting('the summary')).max(limits.promptBytesMax),
 })
 /** Shows the last messages only, or what lies from a record on; the whole line is kept as a branch. */
 export const TruncateHistory = z
   .strictObject({
     type: z.literal('truncateHistory'),
-    keepLast: z.int(being('how many messages to keep')).min(0).optional(),
+    keepLast: z.int(expecting('how many messages to keep')).min(0).optional(),
     from: Seq.optional(),
   })
   .refine(({ keepLast, from }) => (keepLast === undefined) !== (from === undefined), {

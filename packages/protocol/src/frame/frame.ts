@@ -20,7 +20,7 @@ export const StorageError = z.object({ reason: z.string(), message: z.string() }
 export type StorageError = z.infer<typeof StorageError>
 
 /** What is known of the session's model now: another may be chosen, or its key found. */
-export const ModelHere = z.object({
+export const ModelStatus = z.object({
   /** Whether it could be called now. */
   credentialsConfigured: z.boolean(),
   /** How many tokens it takes; null where nobody knows, and it is taken to hold `limits.contextTokens`. */
@@ -32,19 +32,19 @@ export const ModelHere = z.object({
   /** Which thinking levels it knows; all of them when absent. */
   thinkingLevels: z.array(ThinkingLevel).min(1).optional(),
 })
-export type ModelHere = z.infer<typeof ModelHere>
+export type ModelStatus = z.infer<typeof ModelStatus>
 
 /** What is not on record: only the process that runs the session knows. */
-export const Here = z.object({
+export const ProcessView = z.object({
   /** Who is attached, in the order they came. */
   clients: Clients,
   /** Why the store refuses what the session writes, until it takes something again; null while all is well. */
   storageError: StorageError.nullable(),
-  ...ModelHere.shape,
+  ...ModelStatus.shape,
   /** What the workspace trusts, over all its sessions: another may have granted it, or taken it back. */
   workspaceTrust: z.array(Trust),
 })
-export type Here = z.infer<typeof Here>
+export type ProcessView = z.infer<typeof ProcessView>
 
 /** The view at a seq: what a newcomer draws first. */
 export const SnapshotFrame = z.object({
@@ -60,7 +60,7 @@ export const SnapshotFrame = z.object({
   /** What the model is told in place of the past, if anything. */
   summary: z.string().nullable(),
   /** Null when the session was read from its store by someone who does not run it. */
-  here: Here.nullable(),
+  here: ProcessView.nullable(),
 })
 
 /** Durable, and the only frame that moves a cursor. */
@@ -104,7 +104,7 @@ export const PresenceFrame = z.object({
 export const StorageFrame = z.object({ type: z.literal('storage'), ...of, error: StorageError.nullable() })
 
 /** The session's model is another, or what is known of it is. Sent at every such change, and to whoever comes with a cursor. */
-export const ModelFrame = z.object({ type: z.literal('model'), ...of, ...ModelHere.shape })
+export const ModelFrame = z.object({ type: z.literal('model'), ...of, ...ModelStatus.shape })
 
 /** Something happened in a child session; its own frames are read from its own stream. */
 export const ChildFrame = z.object({ type: z.literal('child'), ...of, child: SessionId, call: CallId })
@@ -139,9 +139,9 @@ export type FrameOf<Type extends Frame['type']> = Extract<Frame, { readonly type
 
 /** What is not on record, with what a frame tells of the model. */
 export const withModel = (
-  { clients, storageError, workspaceTrust }: Here,
+  { clients, storageError, workspaceTrust }: ProcessView,
   { type: _, sessionId: _of, ...model }: FrameOf<'model'>,
-): Here => ({ clients, storageError, ...model, workspaceTrust })
+): ProcessView => ({ clients, storageError, ...model, workspaceTrust })
 
 /** Every standing approval that would be used now: the session's own, and what its workspace trusts. */
 export const trustInForce = ({ view, here }: Pick<FrameOf<'snapshot'>, 'view' | 'here'>): readonly Trust[] =>

@@ -14,5 +14,5 @@ export function explainIssue(error: z.ZodError): string {
 export function placeIssue(issue: Issue): { readonly field: string; readonly message: string } {
   const inner = issue.code === 'invalid_union' ? issue.errors.flat().find(({ path }) => path.length > 0) : undefined
   if (inner) return placeIssue({ ...inner, path: [...issue.path, ...inner.path] })
-  return { field: issue.path.join('..'), message: issue.message }
+  return { field: issue.path.join('.'), message: issue.message }
 }

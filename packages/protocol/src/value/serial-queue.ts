@@ -1,5 +1,5 @@
 /** Does one thing after another, each when the one before it is over, however that went. */
-export function oneByOne(): <Value>(work: () => Value | Promise<Value>) => Promise<Value> {
+export function createSerialQueue(): <Value>(work: () => Value | Promise<Value>) => Promise<Value> {
   let last: Promise<unknown> = Promise.resolve()
   return (work) => {
     const result = last.then(work)

@@ -1,5 +1,5 @@
-import { createLocalHandle, createRoster, type Roster } from '@holdfast/core'
-import type { Blobs, Images, Models, Observer, Requests, Store, Tool } from '@holdfast/core/ports'
+import { createLocalSession, createSessionRegistry, type SessionRegistry } from '@holdfast/core'
+import type { Blobs, Images, Models, Observer, RequestBuilder, Store, Tool } from '@holdfast/core/ports'
 import {
   CommandId,
   type CommandInput,
@@ -14,7 +14,7 @@ import { createScriptedModel, modelsOf, type Script, type ScriptedModel } from '
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
 export type House = {
-  readonly roster: Roster
+  readonly registry: SessionRegistry
   readonly handle: SessionHandle
   readonly clock: VirtualClock
   readonly store: Store
@@ -38,7 +38,7 @@ export type HouseOptions = {
   /** Other than those that take every image for good. */
   readonly images?: Images
   /** Other than those put together on this thread. */
-  readonly requests?: Requests
+  readonly requests?: RequestBuilder
   readonly start?: Partial<StartOptions>
   readonly tools?: readonly Tool[]
   /** Names the sessions nobody named. */
@@ -59,7 +59,7 @@ export async function openHouse(options: HouseOptions): Promise<House> {
   const { store, blobs, script = [], tools = [], clock = createVirtualClock(), node = 'one' } = options
   const model = createScriptedModel(script)
   let born = 0
-  const roster = createRoster({
+  const registry = createSessionRegistry({
     requests: options.requests,
     images: options.images ?? { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
     ...{ store, blobs, memoryBlobs: blobs, clock, models: options.models ?? modelsOf(model, options.takes) },
@@ -80,10 +80,10 @@ export async function openHouse(options: HouseOptions): Promise<House> {
     titleModel: options.titleModel,
     compactionModel: options.compactionModel,
   })
-  if (!options.takesOver) await roster.start({ workdir: '/work', ...options.start })
-  const handle = createLocalHandle(roster, aSession)
+  if (!options.takesOver) await registry.start({ workdir: '/work', ...options.start })
+  const handle = createLocalSession(registry, aSession)
   return {
-    ...{ roster, handle, clock, store, blobs, model },
+    ...{ registry, handle, clock, store, blobs, model },
     send: (id, command) => handle.submit(command, { commandId: CommandId.parse(id) }),
     async events() {
       const records = await store.read(aSession, { after: 0, limit: 1000 })

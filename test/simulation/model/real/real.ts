@@ -1,4 +1,4 @@
-import { createLocalHandle, createRoster, type Roster } from '@holdfast/core'
+import { createLocalSession, createSessionRegistry, type SessionRegistry } from '@holdfast/core'
 import {
   type Answer,
   type FrameOf,
@@ -25,7 +25,7 @@ const letters = '0123456789abcdefghjkmnpqrstvwxyz'
 const sessionAt = (number: number) =>
   SessionId.parse(`ses_01k9xyzabcdefghjkmnpqrst${letters[Math.floor(number / 32) % 32]}${letters[number % 32]}`)
 
-type Host = { readonly life: Life; readonly roster: Roster }
+type Host = { readonly life: Life; readonly registry: SessionRegistry }
 
 /** The real runtime on a store in memory: whatever it is told, it is told as a client or an adapter would. */
 export type Real = {
@@ -71,7 +71,7 @@ export async function openReal(): Promise<Real> {
     lives.set(life.node, life)
     const node = { id: life.node, address: '', startedAt: new Date(clock.now()).toISOString() }
     await store.registerNode(node)
-    const roster = createRoster({
+    const registry = createSessionRegistry({
       store: createMortalStore(store, life, doom),
       ...{ blobs, memoryBlobs: blobs, clock, node },
       images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
@@ -88,12 +88,12 @@ export async function openReal(): Promise<Real> {
       newHandle: () => `calm-harbor-${++handles}`,
       resolveWorkdir: async (path) => ok(path),
     })
-    return { life, roster }
+    return { life, registry }
   }
 
   let host = await beBorn()
 
-  const handle = (): SessionHandle => createLocalHandle(host.roster, session)
+  const handle = (): SessionHandle => createLocalSession(host.registry, session)
   const memory = (): Memory => {
     const known = memories.get(session) ?? new Map()
     memories.set(session, known)
@@ -118,7 +118,7 @@ export async function openReal(): Promise<Real> {
       hangUp()
       session = SessionId.parse(other)
     },
-    isAwake: () => host.roster.awake(session) !== null,
+    isAwake: () => host.registry.awake(session) !== null,
     now: async () => orThrow(await handle().snapshot()),
     lines: () => readLines(handle()),
     workspaceTrust: (workdir) => store.workspaceTrust(workdir),
@@ -143,11 +143,11 @@ export async function openReal(): Promise<Real> {
       host.life.status = how === 'killed' ? 'dead' : 'paused'
       hangUp()
       host = await beBorn()
-      await host.roster.settleCrashed()
+      await host.registry.settleCrashed()
     },
     async unload() {
-      const { life, roster } = host
-      const unloaded = roster.unload(session)
+      const { life, registry } = host
+      const unloaded = registry.unload(session)
       await quiet()
       // It waits for what it has stopped; they come too late, and must not matter.
       for (const one of puppets.answering) if (one.life === life) one.end({ text: 'late', uses: [] })
@@ -161,9 +161,9 @@ export async function openReal(): Promise<Real> {
   return real
 }
 
-async function begin({ puppets, submit }: Real, { roster }: Host): Promise<void> {
+async function begin({ puppets, submit }: Real, { registry }: Host): Promise<void> {
   invariant(limits.draftSaveMs <= 1000 && limits.idleUnloadMs <= 15 * 60_000, 'the moves of time are long enough')
-  await roster.start({ workdir: '/work', budgets: { maxSteps: stepsMax } })
+  await registry.start({ workdir: '/work', budgets: { maxSteps: stepsMax } })
   await submit({ id: 'begin', by: null, ticket: 0, command: { type: 'sendPrompt', content: 'Begin.' } })
   await quiet()
   puppets.answering.find(isWanted)?.end({ text: 'Ready.', uses: [] })

@@ -1,15 +1,15 @@
 import { type Frame, limits, type Recorded, type SessionId, type SubscribeOptions } from '@holdfast/protocol'
 import type { Log } from '../../ports/log.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
-import type { Who } from '../stream/attendance.ts'
-import type { Readings } from './session-reader.ts'
+import type { AttachedClient } from '../stream/attachments.ts'
+import type { SessionReader } from './session-reader.ts'
 
-type Past = Pick<Readings, 'snapshotOf'> & { readonly log: Pick<Log, 'read'> }
+type Past = Pick<SessionReader, 'snapshotOf'> & { readonly log: Pick<Log, 'read'> }
 
 /** Joins first and reads afterwards, so that between the past and the present nothing is missed and nothing comes twice. */
-export async function* followRunner(
+export async function* followSession(
   { id: sessionId, hub, folded }: SessionRunner,
-  { after, signal, ...who }: Pick<SubscribeOptions, 'after' | 'signal'> & Who,
+  { after, signal, ...who }: Pick<SubscribeOptions, 'after' | 'signal'> & AttachedClient,
   { snapshotOf, log }: Past,
 ): AsyncGenerator<Frame> {
   const { subscription, draft, storage, model, leave } = hub.join(who)

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import type { Models, Provider } from '../../ports/provider.ts'
 import type { Store } from '../../ports/store.ts'
 import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
-import { createRoster } from '../registry/session-registry.ts'
-import { createLocalHandle } from './local-session.ts'
+import { createSessionRegistry } from '../registry/session-registry.ts'
+import { createLocalSession } from './local-session.ts'
 
 const prompt = { type: 'sendPrompt', content: 'go' } as const
 const take = async (frames: AsyncIterable<Frame>, isLast: (frame: Frame) => boolean) => {
@@ -31,7 +31,7 @@ describe('a subscription', () => {
     const house = await openMemoryHouse({ store: given, script: [[say('Hi.')]] })
     await house.send('a', prompt)
     await house.frame(idle)
-    await house.roster.unload(aSession)
+    await house.registry.unload(aSession)
     const asked: string[] = []
     const hasRead = Promise.withResolvers<void>()
     const store: Store = {
@@ -55,8 +55,8 @@ describe('a subscription', () => {
         return given.loadDraft(...parameters)
       },
     }
-    const roster = createRoster({ ...house.roster.parts, store })
-    const [first] = await take(createLocalHandle(roster, aSession).subscribe(), () => true)
+    const registry = createSessionRegistry({ ...house.registry.parts, store })
+    const [first] = await take(createLocalSession(registry, aSession).subscribe(), () => true)
     const shown = await house.handle.page()
     expect(first?.type === 'snapshot' && first.messages).toEqual(shown.ok && shown.value.messages)
     expect(asked.slice(0, 3)).toEqual(['loadSnapshot', 'read', 'claim'])
@@ -69,15 +69,15 @@ describe('a subscription', () => {
     const house = await openMemoryHouse({ store: given, script: [[say('Hi.')]] })
     await house.send('a', prompt)
     await house.frame(idle)
-    const other = orThrow(await house.roster.start({ workdir: '/work' }))
-    await house.roster.unload(aSession)
+    const other = orThrow(await house.registry.start({ workdir: '/work' }))
+    await house.registry.unload(aSession)
     const hasRead = Promise.withResolvers<void>()
     const store: Store = {
       ...given,
       async claim(...parameters) {
         await hasRead.promise
         const trust = { type: 'setToolTrust', tool: 'touch', scope: 'workspace' } as const
-        orThrow(await createLocalHandle(house.roster, other.id).submit(trust))
+        orThrow(await createLocalSession(house.registry, other.id).submit(trust))
         return given.claim(...parameters)
       },
       read(...parameters) {
@@ -85,8 +85,8 @@ describe('a subscription', () => {
         return given.read(...parameters)
       },
     }
-    const roster = createRoster({ ...house.roster.parts, store })
-    const [first] = await take(createLocalHandle(roster, aSession).subscribe(), () => true)
+    const registry = createSessionRegistry({ ...house.registry.parts, store })
+    const [first] = await take(createLocalSession(registry, aSession).subscribe(), () => true)
     expect(first).toMatchObject({ here: { workspaceTrust: [{ tool: 'touch', scope: 'workspace' }] } })
   })
 
@@ -103,14 +103,14 @@ describe('a subscription', () => {
           isLate = false
           await house.send('b', prompt)
           await house.frame(idle)
-          await house.roster.unload(aSession)
+          await house.registry.unload(aSession)
         }
         return given.claim(...parameters)
       },
     }
-    const node = { ...house.roster.parts.node, id: 'two' }
-    const roster = createRoster({ ...house.roster.parts, store, node })
-    const [first] = await take(createLocalHandle(roster, aSession).subscribe(), () => true)
+    const node = { ...house.registry.parts.node, id: 'two' }
+    const registry = createSessionRegistry({ ...house.registry.parts, store, node })
+    const [first] = await take(createLocalSession(registry, aSession).subscribe(), () => true)
     const head = (await given.entry(aSession))?.head
     const shown = await house.handle.page()
     expect(first).toMatchObject({ seq: head, messages: shown.ok && shown.value.messages })
@@ -151,7 +151,7 @@ describe('a subscription', () => {
     await new Promise<void>((resolve) => void setImmediate(resolve))
     after.abort()
     expect(types(await following)).toEqual(['snapshot'])
-    expect(house.roster.awake(aSession)?.hub.size).toBe(0)
+    expect(house.registry.awake(aSession)?.hub.size).toBe(0)
   })
 
   it('that reads too slowly misses nothing, and never hears that it was cut', async () => {
@@ -164,7 +164,7 @@ describe('a subscription', () => {
     // Queued while the turn runs: together more than its buffer holds.
     const large = { type: 'sendPrompt', content: 'x'.repeat(limits.frameBufferBytesMax / 2) } as const
     for (const id of ['b', 'c', 'd']) await house.send(id, large)
-    const { seq } = house.roster.awake(aSession)?.folded().state ?? { seq: 0 }
+    const { seq } = house.registry.awake(aSession)?.folded().state ?? { seq: 0 }
     const seen: number[] = []
     for (let next = await first; !next.done; next = await frames.next()) {
       if (next.value.type === 'end') break
@@ -180,7 +180,7 @@ describe('a subscription', () => {
     await new Promise<void>((resolve) => void setImmediate(resolve))
     await house.send('a', prompt)
     await house.frame(idle)
-    await house.roster.unload(aSession)
+    await house.registry.unload(aSession)
     expect((await following).at(-1)).toMatchObject({ type: 'end', reason: 'stopped' })
   })
 })
@@ -208,9 +208,9 @@ describe('the handle', () => {
     await house.send('a', prompt)
     await house.frame(idle)
     const awake = await house.handle.snapshot()
-    await house.roster.unload(aSession)
+    await house.registry.unload(aSession)
     expect(await house.handle.snapshot()).toEqual(awake)
-    expect(house.roster.awake(aSession)).toBeNull()
+    expect(house.registry.awake(aSession)).toBeNull()
   })
 })
 
@@ -222,7 +222,7 @@ describe('a session that nobody attends', () => {
     const before = await house.handle.snapshot()
     await new Promise<void>((resolve) => void setImmediate(resolve))
     house.clock.advance(15 * 60_000)
-    expect(house.roster.awake(aSession)).toBeNull()
+    expect(house.registry.awake(aSession)).toBeNull()
     expect(await house.handle.snapshot()).toEqual(before)
     await house.send('b', prompt)
     await house.frame((frame) => idle(frame) && frame.type === 'record' && frame.record.seq > 8)
@@ -235,7 +235,7 @@ describe('a command on its way while the session is unloaded', () => {
     await house.send('a', prompt)
     await house.frame(idle)
     const sent = house.send('b', { type: 'enterPlan' })
-    const unloaded = house.roster.unload(aSession)
+    const unloaded = house.registry.unload(aSession)
     expect(await sent).toMatchObject({ ok: true })
     await unloaded
     expect(await house.events()).toContain('settings.changed')

@@ -15,46 +15,46 @@ import {
 } from '@holdfast/protocol'
 import { openBlob } from '../blobs/open-blob.ts'
 import { loadSession } from '../log/load-session.ts'
-import type { Roster } from '../registry/session-registry.ts'
+import type { SessionRegistry } from '../registry/session-registry.ts'
 import { notTaken, storageErrorOf } from '../storage-health.ts'
-import { modelHere } from '../stream/model-status.ts'
+import { modelStatus } from '../stream/model-status.ts'
 import { commandIdFor } from './command-id-for.ts'
-import { followRunner } from './follow-session.ts'
-import { readSubmitter, readWho } from './parse-caller.ts'
-import { createReadings } from './session-reader.ts'
-import { countTree } from './tree-usage.ts'
+import { followSession } from './follow-session.ts'
+import { parseAttachment, parseSubmitter } from './parse-caller.ts'
+import { createSessionReader } from './session-reader.ts'
+import { sumTreeUsage } from './tree-usage.ts'
 
 /** When to come back to a session that a disk keeps asleep. */
 const comeBackMs = 500
 
 /** The handle on a session of this process. Reading does not wake it; commanding and subscribing do. */
-export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle {
-  const { store, models, observer, clock } = roster.parts
-  const { shownOf, snapshotOf, snapshot, page, branches } = createReadings({
+export function createLocalSession(registry: SessionRegistry, id: SessionId): SessionHandle {
+  const { store, models, observer, clock } = registry.parts
+  const { shownOf, snapshotOf, snapshot, page, branches } = createSessionReader({
     id,
     log: store,
     async folded() {
-      const runner = roster.awake(id)
+      const runner = registry.awake(id)
       return runner ? ok(runner.folded()) : loadSession(store, id)
     },
-    tell: roster.attended,
+    tell: registry.attended,
     workspaceTrust: async ({ origin }) => (origin ? store.workspaceTrust(origin.workdir) : []),
     here: ({ settings }, trust) => ({
-      clients: roster.awake(id)?.hub.seats.all ?? [],
-      storageError: roster.awake(id)?.storageError() ?? null,
-      ...modelHere(models.find(settings.model)),
+      clients: registry.awake(id)?.hub.seats.all ?? [],
+      storageError: registry.awake(id)?.storageError() ?? null,
+      ...modelStatus(models.find(settings.model)),
       workspaceTrust: [...trust],
     }),
   })
 
   async function submitAwake(submission: Submission): Promise<Result<Answer>> {
-    const runner = await roster.wake(id)
+    const runner = await registry.wake(id)
     if (!runner.ok) return refuse(notTaken(runner.fault))
     const answer = await runner.value.submit(submission)
     // It was unloaded while the command was on its way, which nobody may notice: wake it and ask again.
-    const isUnloaded = !answer.ok && answer.fault.code === 'session_stopped' && roster.awake(id) !== runner.value
+    const isUnloaded = !answer.ok && answer.fault.code === 'session_stopped' && registry.awake(id) !== runner.value
     if (!isUnloaded) return answer
-    const again = await roster.wake(id)
+    const again = await registry.wake(id)
     return again.ok ? again.value.submit(submission) : again
   }
 
@@ -63,14 +63,14 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
     snapshot,
     page,
     branches,
-    blob: (hash) => openBlob(roster.parts, id, hash),
+    blob: (hash) => openBlob(registry.parts, id, hash),
     models: async () => ok(await models.list()),
-    treeUsage: () => countTree(store, id),
+    treeUsage: () => sumTreeUsage(store, id),
 
     async submit(input: CommandInput, options: SubmitOptions = {}): Promise<Result<Answer>> {
       const command = Command.safeParse(input)
       if (!command.success) return refuse(commandFault(input, command.error))
-      const submitter = readSubmitter(options)
+      const submitter = parseSubmitter(options)
       if (!submitter.ok) return submitter
       const { commandId = commandIdFor(command.data), by } = submitter.value
       const submission = { commandId, by, command: command.data }
@@ -82,12 +82,12 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
 
     async *subscribe({ after, signal, client, role }: SubscribeOptions = {}): AsyncGenerator<Frame> {
       let cursor = after
-      const who = readWho({ client, role })
+      const who = parseAttachment({ client, role })
       for (;;) {
         // Of one that sleeps, what will be shown is read while it is being claimed.
-        const loading = cursor === undefined && roster.awake(id) === null ? loadSession(store, id) : undefined
+        const loading = cursor === undefined && registry.awake(id) === null ? loadSession(store, id) : undefined
         const ahead = loading?.then((loaded) => (loaded.ok ? shownOf(loaded.value) : null)).catch(() => null)
-        const woken = await roster.wake(id, loading)
+        const woken = await registry.wake(id, loading)
         if (!woken.ok) {
           const error = storageErrorOf(woken.fault)
           if (error) yield { type: 'storage', sessionId: id, error }
@@ -95,7 +95,7 @@ export function createLocalHandle(roster: Roster, id: SessionId): SessionHandle 
           return
         }
         let isCut = false
-        for await (const frame of followRunner(
+        for await (const frame of followSession(
           woken.value,
           { after: cursor, signal, ...who },
           { log: store, snapshotOf: (joined) => snapshotOf(joined, ahead) },

@@ -10,30 +10,30 @@ import {
   trashMark,
 } from '@holdfast/protocol'
 import { busyOwners, ownedStatus } from '../../ports/owned-status.ts'
-import { storeFile } from '../blobs/store-upload.ts'
+import { storeUpload } from '../blobs/store-upload.ts'
 import { findSession } from '../log/find-session.ts'
-import type { NodeParts } from '../node-parts.ts'
-import { livingOf } from '../registry/live-owners.ts'
-import type { Roster } from '../registry/session-registry.ts'
+import type { NodeDeps } from '../node-deps.ts'
+import { findLiveOwners } from '../registry/live-owners.ts'
+import type { SessionRegistry } from '../registry/session-registry.ts'
 import { createRemovals } from '../removal/removals.ts'
-import { createLocalHandle } from './local-session.ts'
+import { createLocalSession } from './local-session.ts'
 import { searchSessions } from './search-sessions.ts'
 
 /** The sessions of this process's store. */
-export function createLocalSessions(roster: Roster): Sessions {
-  const { store, isAlive, models } = roster.parts
+export function createLocalSessions(registry: SessionRegistry): Sessions {
+  const { store, isAlive, models } = registry.parts
   return {
     async start(options) {
-      const runner = await roster.start(options)
-      return runner.ok ? ok(createLocalHandle(roster, runner.value.id)) : runner
+      const runner = await registry.start(options)
+      return runner.ok ? ok(createLocalSession(registry, runner.value.id)) : runner
     },
 
     async open(name) {
       // One that is awake is not in the trash, and commands come in by this door one by one.
       const known = SessionId.safeParse(name)
-      if (known.success && roster.awake(known.data)) return ok(createLocalHandle(roster, known.data))
+      if (known.success && registry.awake(known.data)) return ok(createLocalSession(registry, known.data))
       const id = await findSession(store, name)
-      return id.ok ? ok(createLocalHandle(roster, id.value)) : id
+      return id.ok ? ok(createLocalSession(registry, id.value)) : id
     },
 
     async list(given = {}) {
@@ -44,21 +44,21 @@ export function createLocalSessions(roster: Roster): Sessions {
         ...rest,
         ...(activeFrom !== undefined && { activeFrom: Date.parse(activeFrom) }),
         ...(activeBefore !== undefined && { activeBefore: Date.parse(activeBefore) }),
-        ...(running && { runningAt: [...(await livingNodes(roster.parts))] }),
+        ...(running && { runningAt: [...(await livingNodes(registry.parts))] }),
         limit: Math.min(limit, limits.listSessionsMax),
       })
-      const sessions = ownedStatus(rows, await livingOf(busyOwners(rows), store, isAlive))
+      const sessions = ownedStatus(rows, await findLiveOwners(busyOwners(rows), store, isAlive))
       return ok({
-        sessions: sessions.map((meta, index) => trashMark(roster.attended(meta), rows[index]?.trashedAt)),
+        sessions: sessions.map((meta, index) => trashMark(registry.attended(meta), rows[index]?.trashedAt)),
         next,
       })
     },
 
     search: (options) => searchSessions(store, options),
 
-    ...createRemovals(roster),
+    ...createRemovals(registry),
 
-    storeFile: (bytes, options) => storeFile(roster.parts, bytes, options),
+    storeFile: (bytes, options) => storeUpload(registry.parts, bytes, options),
 
     models: async () => ok(await models.list()),
 
@@ -67,12 +67,12 @@ export function createLocalSessions(roster: Roster): Sessions {
       return refreshed.ok ? ok(await models.list()) : refreshed
     },
 
-    subscribe: ({ signal } = {}) => roster.news.follow(signal),
+    subscribe: ({ signal } = {}) => registry.news.follow(signal),
   }
 }
 
 /** All nodes that answer. */
-async function livingNodes({ store, isAlive }: NodeParts): Promise<ReadonlySet<string>> {
+async function livingNodes({ store, isAlive }: NodeDeps): Promise<ReadonlySet<string>> {
   const all = new Set((await store.nodes()).map(({ id }) => id))
-  return livingOf(all, store, isAlive)
+  return findLiveOwners(all, store, isAlive)
 }

@@ -12,12 +12,12 @@ import {
   type SubscribeOptions,
 } from '@holdfast/protocol'
 
-import type { Who } from '../stream/attendance.ts'
+import type { AttachedClient } from '../stream/attachments.ts'
 
 export type Submitter = { readonly commandId?: CommandId | undefined; readonly by: ClientId | null }
 
 /** Which command it is and whose, if the caller said; plain texts become ids here, once. */
-export function readSubmitter({ commandId, as }: SubmitOptions): Result<Submitter> {
+export function parseSubmitter({ commandId, as }: SubmitOptions): Result<Submitter> {
   const command = CommandId.optional().safeParse(commandId)
   if (!command.success) return refuse(fault('bad_request', `commandId: ${explainIssue(command.error)}.`))
   const client = ClientId.optional().safeParse(as)
@@ -26,7 +26,7 @@ export function readSubmitter({ commandId, as }: SubmitOptions): Result<Submitte
 }
 
 /** Who subscribes, if they said. A subscription has no other way to refuse than to throw. */
-export function readWho({ client, role }: Pick<SubscribeOptions, 'client' | 'role'>): Who {
+export function parseAttachment({ client, role }: Pick<SubscribeOptions, 'client' | 'role'>): AttachedClient {
   const named = ClientId.optional().safeParse(client)
   if (!named.success) throw new HoldfastError(fault('bad_request', `client: ${explainIssue(named.error)}.`))
   const asked = Role.optional().safeParse(role)

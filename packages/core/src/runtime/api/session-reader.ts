@@ -1,7 +1,6 @@
 import {
   type FrameOf,
   fault,
-  type Here,
   type Line,
   type ListedBranch,
   limits,
@@ -10,6 +9,7 @@ import {
   type Meta,
   ok,
   type PageRequest,
+  type ProcessView,
   partsAt,
   type Result,
   refuse,
@@ -24,7 +24,7 @@ import type { Folded } from '../log/load-session.ts'
 import { type LinePage, type LineReader, readPage } from '../log/read-page.ts'
 
 /** The half of a handle that only reads; it wakes nobody. */
-export interface Readings extends Pick<SessionHandle, 'snapshot' | 'page' | 'branches'> {
+export interface SessionReader extends Pick<SessionHandle, 'snapshot' | 'page' | 'branches'> {
   /** What of a snapshot is on record: the same whenever it is read. */
   shownOf(folded: Folded): Promise<Shown>
   /** The snapshot of a moment that is already known. What was read ahead is taken if it is of that moment. */
@@ -37,7 +37,7 @@ export type Shown = {
   readonly summary: string | null
 }
 
-export type ReadingsParts = {
+export type SessionReaderDeps = {
   readonly id: SessionId
   readonly log: LineReader
   /** Where the session stands. */
@@ -47,10 +47,10 @@ export type ReadingsParts = {
   /** What every session of its workspace trusts; asked where someone runs the session. */
   readonly workspaceTrust: (state: SessionState) => Promise<readonly Trust[]>
   /** What is not on record, where someone runs the session. */
-  readonly here: (state: SessionState, workspaceTrust: readonly Trust[]) => Here | null
+  readonly here: (state: SessionState, workspaceTrust: readonly Trust[]) => ProcessView | null
 }
 
-export function createReadings({ id, log, folded, tell, workspaceTrust, here }: ReadingsParts): Readings {
+export function createSessionReader({ id, log, folded, tell, workspaceTrust, here }: SessionReaderDeps): SessionReader {
   async function pageOf({ state }: Folded, line: Line, request: PageRequest): Promise<LinePage> {
     const page = await readPage(log, id, line, state.seq, request)
     return { ...page, messages: page.messages.map(createMarker(state)) }

@@ -3,14 +3,14 @@ import { finish, say } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { openMemoryHouse } from '../../testing/memory-house.ts'
 import { talkTo } from '../../testing/talk.ts'
-import { createLocalHandle } from './local-session.ts'
+import { createLocalSession } from './local-session.ts'
 import { createLocalSessions } from './local-sessions.ts'
 
 /** A house whose n-th answer costs as much as the n-th price says. */
 async function openTree(costs: readonly (number | null)[]) {
   const usages = costs.map((cost): Usage => ({ ...noUsage, input: 100, output: 10, cost }))
   const house = await openMemoryHouse({ script: usages.map((usage) => [say('Hi.'), finish('stop', usage)]) })
-  const sessions = createLocalSessions(house.roster)
+  const sessions = createLocalSessions(house.registry)
   const startFor = async (parent: SessionId) => {
     const handle = orThrow(await sessions.start({ workdir: '/work', parent }))
     await talkTo(handle).ask('go')
@@ -22,11 +22,11 @@ async function openTree(costs: readonly (number | null)[]) {
 
 describe('what a tree of sessions used', () => {
   it('is what the session used and all that were started for it, and for those, forks left out', async () => {
-    const { handle, startFor, roster } = await openTree([1, 2, 4, 8, 16])
+    const { handle, startFor, registry } = await openTree([1, 2, 4, 8, 16])
     const child = await startFor(handle.id)
     await startFor(child.id)
     const { session } = await talkTo(handle).tell({ type: 'fork' })
-    await talkTo(createLocalHandle(roster, session as SessionId)).ask('go') // an id, as a fork is answered
+    await talkTo(createLocalSession(registry, session as SessionId)).ask('go') // an id, as a fork is answered
     expect(await handle.treeUsage()).toEqual(
       ok({ usage: { ...noUsage, input: 300, output: 30, cost: 7 }, sessions: 3 }),
     )

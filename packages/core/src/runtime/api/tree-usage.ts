@@ -17,7 +17,7 @@ type Rows = Pick<Catalogue, 'entry' | 'list'>
  * What a session used, with all that were started for it, and for those: by their rows alone, those in the trash too, for
  * what they used is spent. A fork is nobody's errand and counts for itself.
  */
-export async function countTree(rows: Rows, root: SessionId): Promise<Result<TreeUsage>> {
+export async function sumTreeUsage(rows: Rows, root: SessionId): Promise<Result<TreeUsage>> {
   const row = await rows.entry(root)
   if (!row) return refuse(fault('session_not_found', `There is no session ${root}.`, { session: root }))
   const counted = new Set([root])

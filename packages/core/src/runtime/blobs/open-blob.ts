@@ -1,8 +1,8 @@
 import { type BlobHash, fault, HoldfastError, ok, type Result, refuse, type SessionId } from '@holdfast/protocol'
-import type { RuntimeParts } from '../dependencies.ts'
+import type { RuntimeDeps } from '../dependencies.ts'
 import { checkedBlob } from './checked-blob.ts'
 
-type Parts = Pick<RuntimeParts, 'store' | 'blobs' | 'memoryBlobs'>
+type Parts = Pick<RuntimeDeps, 'store' | 'blobs' | 'memoryBlobs'>
 
 /**
  * Bytes that a record of the session names: whoever may read one session must not read what others hold. What is damaged

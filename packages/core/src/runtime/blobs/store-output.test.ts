@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { createMemoryBlobs } from '../../../../holdfast/src/store/blobs/memory-blobs.ts'
 import type { Blobs } from '../../ports/blobs.ts'
 import { readBlob } from './read-blob.ts'
-import { keepOutput } from './store-output.ts'
+import { storeOutput } from './store-output.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 async function readAll(given: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
@@ -14,14 +14,14 @@ const inline = limits.toolOutputInlineBytesMax
 
 describe('output', () => {
   it('that is short is kept inline, as it is', async () => {
-    expect(await keepOutput(createMemoryBlobs(), [bytes('one '), bytes('two')])).toEqual({ text: 'one two' })
-    expect(await keepOutput(createMemoryBlobs(), [bytes('x'.repeat(inline))])).toEqual({ text: 'x'.repeat(inline) })
+    expect(await storeOutput(createMemoryBlobs(), [bytes('one '), bytes('two')])).toEqual({ text: 'one two' })
+    expect(await storeOutput(createMemoryBlobs(), [bytes('x'.repeat(inline))])).toEqual({ text: 'x'.repeat(inline) })
   })
 
   it('that is long shows head and tail, says what is left out, and is kept whole', async () => {
     const blobs = createMemoryBlobs()
     const whole = `HEAD${'x'.repeat(3 * inline)}TAIL`
-    const { text, blob } = await keepOutput(blobs, [bytes(whole)])
+    const { text, blob } = await storeOutput(blobs, [bytes(whole)])
     expect(text).toMatch(/^HEADx+\n\[… \d+ bytes left out; the whole output is kept as [0-9a-f]{64} …\]\nx+TAIL$/)
     expect(text).toContain(`${whole.length - inline} bytes left out`)
     expect(blob?.bytes).toBe(whole.length)
@@ -34,19 +34,19 @@ describe('output', () => {
       whole.slice(index * 700, index * 700 + 700),
     )
     const [once, often] = await Promise.all([
-      keepOutput(createMemoryBlobs(), [whole]),
-      keepOutput(createMemoryBlobs(), chunks),
+      storeOutput(createMemoryBlobs(), [whole]),
+      storeOutput(createMemoryBlobs(), chunks),
     ])
     expect(often).toEqual(once)
   })
 
   it('is valid text even where a character was cut, or it is no text at all', async () => {
-    const { text } = await keepOutput(createMemoryBlobs(), [
+    const { text } = await storeOutput(createMemoryBlobs(), [
       bytes(`x${'😀'.repeat(inline)}`),
       new Uint8Array([0xff, 0xfe]),
     ])
     expect(text.isWellFormed()).toBe(true)
-    expect((await keepOutput(createMemoryBlobs(), [new Uint8Array([0xc3])])).text).toBe('\ufffd')
+    expect((await storeOutput(createMemoryBlobs(), [new Uint8Array([0xc3])])).text).toBe('\ufffd')
   })
 
   it('waits for room, and is then kept whole, as far as its beginning is still held', async () => {
@@ -64,14 +64,14 @@ describe('output', () => {
         return refuse(diskFull)
       },
     })
-    const again: NonNullable<Parameters<typeof keepOutput>[2]> = async (write) => {
+    const again: NonNullable<Parameters<typeof storeOutput>[2]> = async (write) => {
       const written = await write()
       return written.ok ? written : again(write)
     }
     const chunks = (count: number) => Array.from({ length: count }, (_, index) => bytes(`${index} `.repeat(inline / 4)))
     const short = chunks(40)
-    expect(await keepOutput(refusing(2), short, again)).toEqual(await keepOutput(inner, short))
-    const { text, blob } = await keepOutput(
+    expect(await storeOutput(refusing(2), short, again)).toEqual(await storeOutput(inner, short))
+    const { text, blob } = await storeOutput(
       { ...inner, put: (given) => readAll(given).then(() => refuse(diskFull)) },
       [...chunks(400), bytes('THE END')],
       again,
@@ -81,7 +81,7 @@ describe('output', () => {
   })
 
   it('that is larger than a blob may be is refused', async () => {
-    await expect(keepOutput(createMemoryBlobs({ bytesMax: 20_000 }), [new Uint8Array(30_000)])).rejects.toMatchObject({
+    await expect(storeOutput(createMemoryBlobs({ bytesMax: 20_000 }), [new Uint8Array(30_000)])).rejects.toMatchObject({
       code: 'too_large',
     })
   })

@@ -9,7 +9,7 @@ const endBytes = limits.toolOutputInlineBytesMax / 2
 const heldBytesMax = 1024 * 1024
 
 /** Short output is kept inline. Long output streams into a blob and is never held whole: head and tail are shown. */
-export async function keepOutput(
+export async function storeOutput(
   blobs: Blobs,
   output: Bytes,
   insist: SessionStorage['insist'] = (write) => write(),

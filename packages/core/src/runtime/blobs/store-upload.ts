@@ -10,17 +10,17 @@ import {
 } from '@holdfast/protocol'
 import { admitFile, unfitImage } from '../../context/admit-file.ts'
 import type { FittedImage, UnfitImage } from '../../ports/images.ts'
-import type { RuntimeParts } from '../dependencies.ts'
+import type { RuntimeDeps } from '../dependencies.ts'
 
 const pieceBytes = 256 * 1024
 
-type Parts = Pick<RuntimeParts, 'blobs' | 'memoryBlobs' | 'images'>
+type Parts = Pick<RuntimeDeps, 'blobs' | 'memoryBlobs' | 'images'>
 
 /**
  * Checks a file by its bytes, makes an image small enough for every provider, and stores what may be sent: the file
  * part of the answer can stand in a prompt as it is.
  */
-export async function storeFile(
+export async function storeUpload(
   { blobs, memoryBlobs, images }: Parts,
   bytes: Uint8Array,
   given: StoreFileOptions = {},

@@ -1,15 +1,15 @@
 import type { SessionId } from '@holdfast/protocol'
-import type { RuntimeParts } from '../dependencies.ts'
-import { askForText, type WrittenText } from './one-off-completion.ts'
+import type { RuntimeDeps } from '../dependencies.ts'
+import { completeText, type WrittenText } from './one-off-completion.ts'
 
-type Asked = Parameters<typeof askForText>
+type Asked = Parameters<typeof completeText>
 
 /** Asks a model for a text where whoever looks on sees it. */
-export function askObserved(
-  { observer }: Pick<RuntimeParts, 'observer'>,
+export function completeObserved(
+  { observer }: Pick<RuntimeDeps, 'observer'>,
   session: SessionId,
   ...[provider, request, options]: Asked
 ): Promise<WrittenText> {
-  const ask = () => askForText(provider, request, options)
+  const ask = () => completeText(provider, request, options)
   return observer?.asking?.(session, request.model, ask) ?? ask()
 }

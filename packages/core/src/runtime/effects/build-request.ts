@@ -1,16 +1,16 @@
 import { HoldfastError, invariant, type ModelFault } from '@holdfast/protocol'
 import type { ModelRequest, ToolSchema } from '../../ports/provider.ts'
 import type { Effect } from '../../session/plan.ts'
-import type { EffectParts } from '../dependencies.ts'
+import type { EffectDeps } from '../dependencies.ts'
 import { WindowDamaged } from '../log/read-window.ts'
-import type { ToldTexts } from './context-blobs.ts'
+import type { ContextBlobs } from './context-blobs.ts'
 import { logDamaged } from './window-damage.ts'
 
 /** The request, from records and blobs alone; or why there is none. */
-export async function requestOf(
-  parts: EffectParts,
+export async function requestForStep(
+  parts: EffectDeps,
   { model, thinkingLevel }: Extract<Effect, { type: 'call-model' }>,
-  told: ToldTexts,
+  told: ContextBlobs,
   takes: readonly string[] | undefined,
 ): Promise<{ readonly request: ModelRequest } | { readonly fault: ModelFault }> {
   const { session, requests } = parts

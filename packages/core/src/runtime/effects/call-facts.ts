@@ -1,11 +1,11 @@
 import type { CallFacts } from '../../policy/verdict.ts'
 import type { Tool, ToolArgs } from '../../ports/tool.ts'
-import type { EffectParts } from '../dependencies.ts'
+import type { EffectDeps } from '../dependencies.ts'
 import { hashArgs } from './hash-args.ts'
 
 /** What the policy is told of a call. */
 export async function factsOf(
-  { store }: EffectParts,
+  { store }: EffectDeps,
   workdir: string,
   { schema, isDestructive, isReadOnly }: Tool,
   args: ToolArgs,

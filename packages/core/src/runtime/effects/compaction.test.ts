@@ -34,7 +34,7 @@ beforeEach(async () => {
         ? [...(summary.length > 0 ? summary : [say(`summary ${++summaries}`)])]
         : [say(`answer ${index}`), finish('stop', usage(counted))],
   })
-  house.roster.parts.models.find = smallContext(house.roster.parts.models.find)
+  house.registry.parts.models.find = smallContext(house.registry.parts.models.find)
   talk = talkTo(house.handle)
 })
 const asked = () => house.model.requests.filter((request) => !isSummary(request))
@@ -53,7 +53,7 @@ async function openLongTurn(): Promise<House> {
         : [say('done'), finish('stop', usage(200))]
     },
   })
-  long.roster.parts.models.find = smallContext(long.roster.parts.models.find)
+  long.registry.parts.models.find = smallContext(long.registry.parts.models.find)
   return long
 }
 
@@ -263,7 +263,7 @@ describe('resuming', () => {
     for (let turn = 0; turn < 20; turn++) await talk.ask(`prompt ${turn}`)
     await talk.tell({ type: 'compact' })
     const { seq } = orThrow(await house.handle.snapshot())
-    await house.roster.unload(house.handle.id)
+    await house.registry.unload(house.handle.id)
     const read: number[] = []
     const { store } = house
     const inner = store.read

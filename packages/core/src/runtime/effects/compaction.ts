@@ -3,7 +3,7 @@ import { chooseCut } from '../../context/cut.ts'
 import { compactionRequest } from '../../context/summary-request.ts'
 import type { NewCheckpoint } from '../../session/input.ts'
 import type { SessionState } from '../../session/state.ts'
-import type { EffectParts } from '../dependencies.ts'
+import type { EffectDeps } from '../dependencies.ts'
 import { readWindow } from '../log/read-window.ts'
 import { writeSummary } from './write-summary.ts'
 
@@ -11,7 +11,7 @@ import { writeSummary } from './write-summary.ts'
 const failedGrowth = 1.1
 
 /** How many tokens the session's model takes. */
-export function contextTokensOf({ models, state }: Pick<EffectParts, 'models' | 'state'>): number {
+export function contextTokensOf({ models, state }: Pick<EffectDeps, 'models' | 'state'>): number {
   const model = models.find(state().settings.model)
   return (model.type === 'ready' ? model.contextTokens : undefined) ?? limits.contextTokens
 }
@@ -28,7 +28,7 @@ export function isOverfull({ tokens, compaction }: SessionState, contextTokens: 
  * in the middle leaves the session as it was. Null when there is nothing to cut.
  */
 export async function writeCheckpoint(
-  parts: EffectParts,
+  parts: EffectDeps,
   signal: AbortSignal,
 ): Promise<NewCheckpoint | { readonly failed: string } | null> {
   const { store, session } = parts

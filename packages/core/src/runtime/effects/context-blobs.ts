@@ -4,14 +4,14 @@ import { readBlob } from '../blobs/read-blob.ts'
 import type { SessionStorage } from '../storage-health.ts'
 
 /** What the model of one session is told apart from messages: in blobs, and the newest also at hand. */
-export interface ToldTexts {
+export interface ContextBlobs {
   /** The same text is stored once in the life of a session, not once a step. */
   keep(which: 'system' | 'tools', text: string): Promise<BlobHash>
   /** The text of a blob. Its name is the hash of its bytes, so what is at hand is what the disk would say. */
   read(hash: BlobHash): Promise<string>
 }
 
-export function createToldTexts(blobs: Blobs, insist: SessionStorage['insist'] = (write) => write()): ToldTexts {
+export function createContextBlobs(blobs: Blobs, insist: SessionStorage['insist'] = (write) => write()): ContextBlobs {
   const newest = new Map<'system' | 'tools', { readonly text: string; readonly hash: BlobHash }>()
   return {
     async keep(which, text) {

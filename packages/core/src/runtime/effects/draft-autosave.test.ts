@@ -2,7 +2,7 @@ import { limits, StepId } from '@holdfast/protocol'
 import { createVirtualClock } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Draft } from '../../ports/store.ts'
-import { createDraftKeeper } from './draft-autosave.ts'
+import { createDraftAutosave } from './draft-autosave.ts'
 
 const draftOf = (text: string): Draft => ({ step: StepId.parse(4), parts: [{ type: 'text', text }] })
 
@@ -10,7 +10,7 @@ function openKeeper(save: (draft: Draft) => Promise<unknown> = async () => undef
   const clock = createVirtualClock()
   const saved: Draft[] = []
   let text = ''
-  const keeper = createDraftKeeper(
+  const keeper = createDraftAutosave(
     clock,
     () => draftOf(text),
     (draft) => {

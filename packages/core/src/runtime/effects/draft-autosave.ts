@@ -3,16 +3,16 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Draft } from '../../ports/store.ts'
 
 /** Saves a growing answer at most once a second, so that a crash costs at most a second of it. */
-export interface DraftKeeper {
+export interface DraftAutosave {
   touch(): void
   stop(): void
 }
 
-export function createDraftKeeper(
+export function createDraftAutosave(
   clock: Clock,
   draft: () => Draft | null,
   save: (draft: Draft) => Promise<unknown>,
-): DraftKeeper {
+): DraftAutosave {
   let cancel: (() => void) | null = null
   let isStopped = false
   return {

@@ -13,7 +13,7 @@ const aborted: WrittenText = { failed: 'It was aborted.' }
  * Asks a model for a text, apart from any turn; again where it could not take the call. What goes wrong is a sentence:
  * nobody's turn depends on it. Told to stop, it is over at once, whatever the provider still says and however long it takes.
  */
-export async function askForText(
+export async function completeText(
   provider: Provider,
   request: ModelRequest,
   options: Omit<RetryOptions, 'announce'>,

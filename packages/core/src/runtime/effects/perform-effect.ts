@@ -1,18 +1,18 @@
 import { type ModelFault, unreachable } from '@holdfast/protocol'
 import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
-import type { EffectParts } from '../dependencies.ts'
+import type { EffectDeps } from '../dependencies.ts'
 import type { EffectRun, Perform } from '../performer.ts'
 import { awaitApproval } from './await-approval.ts'
 import { callModel } from './call-model.ts'
-import { createToldTexts } from './context-blobs.ts'
+import { createContextBlobs } from './context-blobs.ts'
 import { prepareCall } from './prepare-call.ts'
 import { prepareStep } from './prepare-step.ts'
 import { runTool } from './run-tool.ts'
 
 /** How each effect is done. One that breaks reports a failure, so that the session is never left waiting for it. */
-export function createPerform(parts: EffectParts): Perform {
-  const told = createToldTexts(parts.blobs, parts.storage.insist)
+export function createPerform(parts: EffectDeps): Perform {
+  const told = createContextBlobs(parts.blobs, parts.storage.insist)
 
   const perform = (effect: Effect, run: EffectRun): Promise<Report | null> => {
     switch (effect.type) {
@@ -44,7 +44,7 @@ export function createPerform(parts: EffectParts): Perform {
   }
 }
 
-function brokenReport(parts: EffectParts, effect: Effect, cause: unknown): Report {
+function brokenReport(parts: EffectDeps, effect: Effect, cause: unknown): Report {
   const detail = cause instanceof Error ? cause.message : String(cause)
   const fault: ModelFault = {
     kind: 'raw_dump',

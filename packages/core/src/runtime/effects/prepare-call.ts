@@ -2,13 +2,13 @@ import { type CallId, type EventOf, invariant } from '@holdfast/protocol'
 import { toShow } from '../../policy/preview.ts'
 import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
-import type { EffectParts } from '../dependencies.ts'
+import type { EffectDeps } from '../dependencies.ts'
 import { factsOf } from './call-facts.ts'
 import { isOffered } from './offered.ts'
 
 /** Finds out what a call would do. It looks and changes nothing, so it may run again after a crash. */
 export async function prepareCall(
-  parts: EffectParts,
+  parts: EffectDeps,
   { call, tool: name }: Extract<Effect, { type: 'prepare-call' }>,
 ): Promise<Report> {
   const { origin } = parts.state()
@@ -29,7 +29,7 @@ export async function prepareCall(
   }
 }
 
-export async function readCall({ store, session }: EffectParts, call: CallId): Promise<EventOf<'call.requested'>> {
+export async function readCall({ store, session }: EffectDeps, call: CallId): Promise<EventOf<'call.requested'>> {
   const [record] = await store.read(session, { after: call - 1, upTo: call, limit: 1 })
   if (!record || 'lost' in record || record.event.type !== 'call.requested')
     throw new Error(`call ${call} cannot be read`)

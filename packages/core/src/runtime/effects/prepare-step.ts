@@ -2,27 +2,27 @@ import { invariant, limits } from '@holdfast/protocol'
 import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
 import { modelNow } from '../../session/state.ts'
-import type { EffectParts } from '../dependencies.ts'
+import type { EffectDeps } from '../dependencies.ts'
 import { isOverfull, writeCheckpoint } from './compaction.ts'
-import type { ToldTexts } from './context-blobs.ts'
+import type { ContextBlobs } from './context-blobs.ts'
 import { isOffered } from './offered.ts'
-import { unreadyFault } from './unready-fault.ts'
+import { modelUnavailable } from './unready-fault.ts'
 
 /**
  * Gathers what the model is told apart from messages and stores it, so that the request is built from the log and blobs
  * alone. Where the past has grown too long for the model, it is summarised on the way.
  */
 export async function prepareStep(
-  parts: EffectParts,
+  parts: EffectDeps,
   { turn }: Extract<Effect, { type: 'prepare-step' }>,
-  told: ToldTexts,
+  told: ContextBlobs,
   signal: AbortSignal,
 ): Promise<Report> {
   const { state, models, tools, instructions } = parts
   const { origin, settings } = state()
   invariant(origin, 'a step needs a started session')
   const model = models.find(modelNow(state()))
-  if (model.type !== 'ready') return { type: 'step.refused', turn, fault: unreadyFault(model) }
+  if (model.type !== 'ready') return { type: 'step.refused', turn, fault: modelUnavailable(model) }
 
   const { workdir, instructions: added } = origin
   const offered = tools.all.filter((tool) => isOffered(origin, tool))

@@ -1,7 +1,7 @@
 import { fault, HoldfastError } from '@holdfast/protocol'
 import { aSession, isRecord, say } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import type { RequestAsked, Requests } from '../../ports/requests.ts'
+import type { RequestAsked, RequestBuilder } from '../../ports/request-builder.ts'
 import { openMemoryHouse } from '../../testing/memory-house.ts'
 import { WindowDamaged } from '../log/read-window.ts'
 
@@ -12,7 +12,7 @@ const idle = isRecord('turn.ended')
 function refusing(cause: Error) {
   const asked: RequestAsked[] = []
   let expected = 0
-  const requests: Requests = {
+  const requests: RequestBuilder = {
     async build(one) {
       asked.push(one)
       throw cause

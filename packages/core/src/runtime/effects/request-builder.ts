@@ -1,14 +1,14 @@
 import { buildRequest } from '../../context/build-request.ts'
 import type { Blobs } from '../../ports/blobs.ts'
 import type { Log } from '../../ports/log.ts'
-import type { Requests } from '../../ports/requests.ts'
+import type { RequestBuilder } from '../../ports/request-builder.ts'
 import { readFiles } from '../blobs/read-blob.ts'
 import { readWindow } from '../log/read-window.ts'
 
 export { WindowDamaged } from '../log/read-window.ts'
 
 /** Requests put together on this thread. Whoever does it on another one runs this there. */
-export function createRequests(log: Pick<Log, 'read' | 'readRefs'>, blobs: Pick<Blobs, 'open'>): Requests {
+export function createRequestBuilder(log: Pick<Log, 'read' | 'readRefs'>, blobs: Pick<Blobs, 'open'>): RequestBuilder {
   return {
     async build(asked) {
       const window = await readWindow(log, asked.session, asked)

@@ -2,8 +2,8 @@ import { invariant, type Outcome, type ProcessMark } from '@holdfast/protocol'
 import type { ToolResult } from '../../ports/tool.ts'
 import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
-import { keepOutput } from '../blobs/store-output.ts'
-import type { EffectParts } from '../dependencies.ts'
+import { storeOutput } from '../blobs/store-output.ts'
+import type { EffectDeps } from '../dependencies.ts'
 import type { EffectRun } from '../performer.ts'
 import { factsOf } from './call-facts.ts'
 import { hashArgs } from './hash-args.ts'
@@ -16,7 +16,7 @@ class NotWanted extends Error {
 
 /** Runs an approved call, exactly as it was approved, once its start is on stable storage. */
 export async function runTool(
-  parts: EffectParts,
+  parts: EffectDeps,
   { call, tool: name, argsHash }: Extract<Effect, { type: 'run-tool' }>,
   { signal, tell }: EffectRun,
 ): Promise<Report | null> {
@@ -52,7 +52,7 @@ export async function runTool(
           // Late words of an aborted call are dropped: its outcome is on record, and nobody would take them off a screen.
           if (!signal.aborted) parts.hub.show({ step, part: call, kind: 'output', call, tool: name }, text)
         },
-        keep: (output) => keepOutput(parts.blobs, output, parts.storage.insist),
+        keep: (output) => storeOutput(parts.blobs, output, parts.storage.insist),
       },
     )
     if (!signal.aborted) return finished(result)

@@ -1,8 +1,8 @@
 import { invariant, type StepId } from '@holdfast/protocol'
 import type { ModelEnd, ModelRequest, Provider, SaidPart } from '../../ports/provider.ts'
-import type { EffectParts } from '../dependencies.ts'
+import type { EffectDeps } from '../dependencies.ts'
 import { createRunningAnswer } from '../running-answer.ts'
-import { createDraftKeeper } from './draft-autosave.ts'
+import { createDraftAutosave } from './draft-autosave.ts'
 import type { Tried } from './with-retries.ts'
 
 export type Heard = Tried & { readonly parts: readonly SaidPart[] }
@@ -10,13 +10,13 @@ export type Heard = Tried & { readonly parts: readonly SaidPart[] }
 type Question = { readonly step: StepId; readonly provider: Provider; readonly request: ModelRequest }
 
 /** Asks a model once, and shows the answer as it comes. */
-export async function hearAnswer(
-  parts: EffectParts,
+export async function streamAnswer(
+  parts: EffectDeps,
   { step, provider, request }: Question,
   signal: AbortSignal,
 ): Promise<Heard> {
   const answer = createRunningAnswer(step)
-  const keeper = createDraftKeeper(
+  const keeper = createDraftAutosave(
     parts.clock,
     () => answer.draft(),
     async (draft) => parts.storage.hear(await parts.store.saveDraft(parts.session, parts.epoch, draft)),

@@ -1,5 +1,5 @@
 import { type Fault, fault, type Seq, type SessionId } from '@holdfast/protocol'
-import type { EffectParts } from '../dependencies.ts'
+import type { EffectDeps } from '../dependencies.ts'
 import { readWindow, WindowDamaged } from '../log/read-window.ts'
 
 export const logDamaged = (session: SessionId, lost: readonly Seq[]): Fault =>
@@ -13,7 +13,7 @@ export const logDamaged = (session: SessionId, lost: readonly Seq[]): Fault =>
  * Looks once, before the first prompt after a wake, whether all that the model must see can be read. Opening does not:
  * it costs a snapshot and a short tail, whatever the length of the history.
  */
-export function createDamageCheck(): (parts: EffectParts) => Promise<Fault | null> {
+export function createWindowDamageCheck(): (parts: EffectDeps) => Promise<Fault | null> {
   let isWhole = false
   return async ({ store, session, state }) => {
     if (isWhole) return null

@@ -1,7 +1,7 @@
 import type { ModelFault } from '@holdfast/protocol'
 import type { Clock } from '../../ports/clock.ts'
 import type { ModelEnd } from '../../ports/provider.ts'
-import { pause } from '../abortable-delay.ts'
+import { abortableDelay } from '../abortable-delay.ts'
 import { retryWaitMs } from './retry-wait.ts'
 
 /** How a call of a model ended, and whether it did before anything of an answer came. */
@@ -37,7 +37,7 @@ export async function withRetries<Came extends Tried>(
     const waitMs = end.type === 'failed' && isSilent ? retryWaitMs(end, tries, seed) : null
     if (end.type !== 'failed' || waitMs === null || signal.aborted) return came
     await announce?.({ tries, fault: end.fault, happened: end.happened, waitMs })
-    await pause(clock, waitMs, signal)
+    await abortableDelay(clock, waitMs, signal)
     if (signal.aborted) return came
   }
 }

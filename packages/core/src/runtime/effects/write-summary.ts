@@ -1,8 +1,8 @@
 import { limits, type ModelName, textTokens, type Usage } from '@holdfast/protocol'
 import type { ModelReadiness, ModelRequest, Provider } from '../../ports/provider.ts'
 import { modelNow } from '../../session/state.ts'
-import type { EffectParts } from '../dependencies.ts'
-import { askObserved } from './ask-observed.ts'
+import type { EffectDeps } from '../dependencies.ts'
+import { completeObserved } from './ask-observed.ts'
 
 type Unready = Exclude<ModelReadiness, { readonly type: 'ready' }>
 type Asked = { readonly model: ModelName; readonly provider: Provider; readonly request: ModelRequest }
@@ -15,7 +15,7 @@ type Summary = { readonly text: string; readonly usage: Usage | null; readonly m
  * asked as well when the other cannot take the call: a session does without its past for no helper that stands still.
  */
 export async function writeSummary(
-  parts: EffectParts,
+  parts: EffectDeps,
   requestFor: RequestFor,
   signal: AbortSignal,
 ): Promise<Summary | { readonly failed: string } | Unready> {
@@ -30,7 +30,7 @@ export async function writeSummary(
   return own.type === 'ready' ? ask(parts, { model, provider: own.provider, request: requestFor(model) }, signal) : own
 }
 
-function namedFor({ models, compactionModel: model }: EffectParts, requestFor: RequestFor): Asked | null {
+function namedFor({ models, compactionModel: model }: EffectDeps, requestFor: RequestFor): Asked | null {
   if (model === undefined) return null
   const found = models.find(model)
   const request = requestFor(model)
@@ -39,10 +39,10 @@ function namedFor({ models, compactionModel: model }: EffectParts, requestFor: R
     : null
 }
 
-async function ask(parts: EffectParts, { model, provider, request }: Asked, signal: AbortSignal) {
+async function ask(parts: EffectDeps, { model, provider, request }: Asked, signal: AbortSignal) {
   const { session, clock, state } = parts
   const seed = `${session}:${state().seq}`
-  const written = await askObserved(parts, session, provider, request, { clock, signal, seed })
+  const written = await completeObserved(parts, session, provider, request, { clock, signal, seed })
   return 'failed' in written ? written : { ...written, model }
 }
 

@@ -5,10 +5,10 @@ import { findSession } from './find-session.ts'
 
 describe('finding a session', () => {
   it('by its whole id takes one question, whatever comes of it', async () => {
-    const { store, roster, send, frame } = await openMemoryHouse({ script: [[say('Hi.')]] })
+    const { store, registry, send, frame } = await openMemoryHouse({ script: [[say('Hi.')]] })
     await send('a', { type: 'sendPrompt', content: 'go' })
     await frame(isRecord('turn.ended'))
-    await roster.unload(aSession)
+    await registry.unload(aSession)
     const asked: string[] = []
     const finder = {
       find: (name: Parameters<typeof store.find>[0]) => {

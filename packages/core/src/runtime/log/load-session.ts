@@ -16,7 +16,7 @@ import type { Snapshots } from '../../ports/store.ts'
 import { addToEntry, type EntryFold, newEntry } from '../../session/catalogue-entry.ts'
 import { evolve, foldNumber } from '../../session/evolve.ts'
 import { emptySession, type SessionState } from '../../session/state.ts'
-import { givesUp } from './gives-up.ts'
+import { acceptsLoss } from './accepts-loss.ts'
 
 /** A session's folds: what it decides by, and its row in the catalogue. */
 export type Folded = { readonly state: SessionState; readonly row: EntryFold }
@@ -73,7 +73,7 @@ export async function loadSession(source: SessionSource, id: SessionId): Promise
       after = record.seq
       if ('lost' in record) lost.push(record.seq)
       folded = lost.length === 0 && !('lost' in record) ? fold(folded, id, record) : foldDamaged(folded, id, record)
-      lost = lost.filter((seq) => !givesUp(record, seq))
+      lost = lost.filter((seq) => !acceptsLoss(record, seq))
     }
   }
   if (folded === null) {

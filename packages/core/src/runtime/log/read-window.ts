@@ -1,8 +1,8 @@
 import { clipLine, isOnLine, limits, type Recorded, type Seq, type SessionId } from '@holdfast/protocol'
 import { toWindow, type Window, windowEvents } from '../../context/window.ts'
 import type { Log, ReadRecord } from '../../ports/log.ts'
-import type { WindowPlace } from '../../ports/requests.ts'
-import { givesUp } from './gives-up.ts'
+import type { WindowPlace } from '../../ports/request-builder.ts'
+import { acceptsLoss } from './accepts-loss.ts'
 import { type Spans, walkLine } from './walk-line.ts'
 
 /**
@@ -65,7 +65,7 @@ async function readOne(log: Pick<Log, 'read'>, id: SessionId, seq: number): Prom
 async function readable(log: Pick<Log, 'read'>, id: SessionId, records: readonly ReadRecord[]): Promise<Recorded[]> {
   const lost = records.filter((record) => 'lost' in record)
   const repairs = lost.length === 0 ? [] : await readRepairs(log, id)
-  const damaged = lost.find(({ seq }) => !repairs.some((repair) => givesUp(repair, seq)))
+  const damaged = lost.find(({ seq }) => !repairs.some((repair) => acceptsLoss(repair, seq)))
   if (damaged) throw new WindowDamaged(damaged.seq)
   return records.filter((record): record is Recorded => !('lost' in record))
 }

@@ -42,7 +42,7 @@ describe('a session nobody named', () => {
       const { talk, titled, asked, house } = await open({ script: naming(answer) })
       await talk.ask('tell me of the harbour')
       await talk.ask('and the sea?')
-      await house.roster.close()
+      await house.registry.close()
       expect(asked()).toHaveLength(1)
       expect(await titled()).toBe('tell me of the harbour')
     }
@@ -74,7 +74,7 @@ describe('a session nobody named', () => {
     await talk.tell({ type: 'rename', title: 'Mine' })
     gate.open()
     await talk.ask('and?')
-    await house.roster.close()
+    await house.registry.close()
     expect(await titled()).toBe('Mine')
 
     const other = await open({ script: naming([say('The harbour')]) })
@@ -94,7 +94,7 @@ describe('no model is asked for a title', () => {
       const { talk, asked, house } = await open({ ...options, script: naming([say('The harbour')]) })
       await talk.ask('tell me')
       await talk.ask('and?')
-      await house.roster.close()
+      await house.registry.close()
       expect(asked()).toEqual([])
     }
   })
@@ -102,7 +102,7 @@ describe('no model is asked for a title', () => {
   it('when its process ends: what is being asked is given up', async () => {
     const { house, talk, titled } = await open({ script: naming([waitAt(createGate()), say('The harbour')]) })
     await talk.ask('tell me of the harbour')
-    await house.roster.close()
+    await house.registry.close()
     expect(await titled()).toBe('tell me of the harbour')
   })
 })

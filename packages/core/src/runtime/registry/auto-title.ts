@@ -1,18 +1,18 @@
 import type { ModelName, SessionId } from '@holdfast/protocol'
 import { cleanTitle, titleRequest } from '../../context/title-request.ts'
-import { askObserved } from '../effects/ask-observed.ts'
+import { completeObserved } from '../effects/ask-observed.ts'
 import { readWindow } from '../log/read-window.ts'
-import type { NodeParts } from '../node-parts.ts'
+import type { NodeDeps } from '../node-deps.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
 
 /** Has a model name sessions that nobody named. Once each, when the first turn is over; a failure changes nothing. */
-export interface Titling {
+export interface AutoTitle {
   look(runner: SessionRunner): void
   /** Ends what is being asked, and waits until it has ended. */
   close(): Promise<void>
 }
 
-export function createTitling(parts: NodeParts, model: ModelName | undefined): Titling {
+export function createAutoTitle(parts: NodeDeps, model: ModelName | undefined): AutoTitle {
   if (model === undefined) return { look: () => undefined, close: async () => undefined }
   /** The sessions whose first turn was seen running here: a session that comes from disk is named, or will stay as it is. */
   const beginning = new Set<SessionId>()
@@ -24,7 +24,7 @@ export function createTitling(parts: NodeParts, model: ModelName | undefined): T
     if (readiness.type !== 'ready') return
     const window = await readWindow(parts.store, runner.id, runner.folded().state)
     const options = { clock: parts.clock, signal: closing.signal, seed: `${runner.id}:title` }
-    const written = await askObserved(parts, runner.id, readiness.provider, titleRequest(asked, window), options)
+    const written = await completeObserved(parts, runner.id, readiness.provider, titleRequest(asked, window), options)
     if ('failed' in written) return
     const title = cleanTitle(written.text)
     if (title !== '') await runner.tell({ type: 'title.written', title, model: asked, usage: written.usage })

@@ -1,6 +1,6 @@
 import { fault, ok, type Result, refuse, type SessionId } from '@holdfast/protocol'
 import type { Lease } from '../../ports/lease.ts'
-import type { NodeParts } from '../node-parts.ts'
+import type { NodeDeps } from '../node-deps.ts'
 
 export type Claimed = {
   readonly lease: Lease
@@ -9,7 +9,7 @@ export type Claimed = {
 }
 
 /** The right to append to a session: free, or taken from an owner that no longer answers. */
-export async function claimSession({ store, node, isAlive }: NodeParts, id: SessionId): Promise<Result<Claimed>> {
+export async function claimSession({ store, node, isAlive }: NodeDeps, id: SessionId): Promise<Result<Claimed>> {
   const claim = async (takenFrom: string | null): Promise<Result<Claimed>> => {
     const lease = await store.claim(id, node.id, takenFrom)
     return lease.ok ? ok({ lease: lease.value, takenFrom }) : lease

@@ -1,10 +1,10 @@
 import { aSession, createVirtualClock } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { createRestarts } from './crash-loop-guard.ts'
+import { createCrashLoopGuard } from './crash-loop-guard.ts'
 
 describe('a session that breaks', () => {
   it('is brought up again three times within a minute, and then left with its first cause', () => {
-    const restarts = createRestarts(createVirtualClock())
+    const restarts = createCrashLoopGuard(createVirtualClock())
     expect(['first', 'second', 'third'].map((cause) => restarts.note(aSession, cause))).toEqual([true, true, true])
     expect(restarts.refusal(aSession)).toBeNull()
     expect(restarts.note(aSession, 'fourth')).toBe(false)
@@ -16,7 +16,7 @@ describe('a session that breaks', () => {
 
   it('is forgiven when it has been quiet for a minute', async () => {
     const clock = createVirtualClock()
-    const restarts = createRestarts(clock)
+    const restarts = createCrashLoopGuard(clock)
     for (const cause of ['a', 'b', 'c', 'd']) restarts.note(aSession, cause)
     await clock.advance(60_000)
     expect(restarts.refusal(aSession)).toBeNull()

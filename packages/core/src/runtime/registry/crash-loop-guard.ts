@@ -7,14 +7,14 @@ const withinMs = 60_000
 type Broken = { readonly atMs: number[]; readonly cause: string }
 
 /** Counts how often a session broke through a bug of ours, so that one that breaks again and again is left alone. */
-export interface Restarts {
+export interface CrashLoopGuard {
   /** Notes that it broke; says whether it may be brought up again. */
   note(id: SessionId, cause: string): boolean
   /** Why the session is not brought up any more, with what went wrong first; null when it may be. */
   refusal(id: SessionId): Fault | null
 }
 
-export function createRestarts(clock: Clock): Restarts {
+export function createCrashLoopGuard(clock: Clock): CrashLoopGuard {
   const broken = new Map<SessionId, Broken>()
   const recent = (id: SessionId): Broken | null => {
     const one = broken.get(id)

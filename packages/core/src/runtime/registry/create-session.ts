@@ -1,7 +1,7 @@
 import { type Event, Handle, invariant, ok, type Result, type Seq, type SessionId } from '@holdfast/protocol'
 import { blobsIn, encodeRecords } from '../log/encode-records.ts'
 import { type Folded, fold } from '../log/load-session.ts'
-import type { NodeParts } from '../node-parts.ts'
+import type { NodeDeps } from '../node-deps.ts'
 
 const handleTriesMax = 20
 
@@ -16,7 +16,7 @@ export type NewLog = {
 
 /** Writes a session's first records, owned by this node, under a handle that nobody has. */
 export async function createSession(
-  parts: NodeParts,
+  parts: NodeDeps,
   { session, parent, base, events }: NewLog,
 ): Promise<Result<SessionId>> {
   for (let attempt = 0; ; attempt++) {

@@ -16,7 +16,7 @@ import { cutOff } from '../../session/line.ts'
 import type { SessionState } from '../../session/state.ts'
 import { findLastEnd } from '../log/find-turn-end.ts'
 import type { Folded } from '../log/load-session.ts'
-import type { NodeParts } from '../node-parts.ts'
+import type { NodeDeps } from '../node-deps.ts'
 import { createSession } from './create-session.ts'
 
 /**
@@ -24,7 +24,7 @@ import { createSession } from './create-session.ts'
  * It inherits settings, pins and compactions; never trust, queues or questions. Made once, however often it is asked for.
  */
 export async function forkSession(
-  parts: NodeParts,
+  parts: NodeDeps,
   id: SessionId,
   { state, row }: Folded,
   { fork: session, base, line }: EventOf<'session.forked'>,
@@ -78,7 +78,7 @@ function startedEvent(
 }
 
 /** Whose records the fork reads, oldest first: a fork of a fork reads from both. */
-async function lineageOf({ store }: NodeParts, id: SessionId, base: Seq): Promise<Fork['lineage']> {
+async function lineageOf({ store }: NodeDeps, id: SessionId, base: Seq): Promise<Fork['lineage']> {
   const known = await store.entry(id)
   const [first] = known ? await store.read(id, { after: known.base, upTo: known.base + 1, limit: 1 }) : []
   const above = first && !('lost' in first) ? forkOf(first) : []

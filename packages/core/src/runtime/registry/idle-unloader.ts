@@ -3,13 +3,13 @@ import type { Clock } from '../../ports/clock.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
 
 /** Takes sessions out of memory that nobody attends and that owe nothing; the next touch brings them back. */
-export interface Unloader {
+export interface IdleUnloader {
   /** Something happened to the session: its time begins anew, or it has none because it is in use. */
   look(runner: SessionRunner): void
   forget(id: SessionId): void
 }
 
-export function createUnloader(clock: Clock, idleMs: number, unload: (id: SessionId) => void): Unloader {
+export function createIdleUnloader(clock: Clock, idleMs: number, unload: (id: SessionId) => void): IdleUnloader {
   const cancels = new Map<SessionId, () => void>()
   const forget = (id: SessionId) => {
     cancels.get(id)?.()

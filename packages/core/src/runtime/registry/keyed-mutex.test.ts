@@ -1,10 +1,10 @@
 import { createGate } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { createTurnstiles } from './keyed-mutex.ts'
+import { createKeyedMutex } from './keyed-mutex.ts'
 
 describe('turnstiles', () => {
   it('let work on one thing go on one after the other, and on others meanwhile', async () => {
-    const turnstiles = createTurnstiles<string>()
+    const turnstiles = createKeyedMutex<string>()
     const gate = createGate()
     const done: string[] = []
     const first = turnstiles.take('a', async () => {
@@ -20,7 +20,7 @@ describe('turnstiles', () => {
   })
 
   it('are free again when the work is over, well or not', async () => {
-    const turnstiles = createTurnstiles<string>()
+    const turnstiles = createKeyedMutex<string>()
     expect(turnstiles.free('a')).toBeNull()
     const failing = turnstiles.take('a', () => Promise.reject(new Error('no')))
     const free = turnstiles.free('a')

@@ -1,11 +1,11 @@
 /** Lets work on each of many things go on one after the other. */
-export interface Turnstiles<Key> {
+export interface KeyedMutex<Key> {
   take<Value>(key: Key, work: () => Promise<Value>): Promise<Value>
   /** Resolves once nothing is under way for this one; at once where nothing is. */
   free(key: Key): Promise<void> | null
 }
 
-export function createTurnstiles<Key>(): Turnstiles<Key> {
+export function createKeyedMutex<Key>(): KeyedMutex<Key> {
   const last = new Map<Key, Promise<void>>()
   return {
     take(key, work) {

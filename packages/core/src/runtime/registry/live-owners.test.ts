@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { livingOf } from './live-owners.ts'
+import { findLiveOwners } from './live-owners.ts'
 
 describe('the living among owners', () => {
   it('are those that answer, and nobody else is asked', async () => {
@@ -9,12 +9,14 @@ describe('the living among owners', () => {
       asked.push(id)
       return id === 'living'
     }
-    expect(await livingOf(new Set(['living', 'dead', 'unregistered']), { nodes }, isAlive)).toEqual(new Set(['living']))
+    expect(await findLiveOwners(new Set(['living', 'dead', 'unregistered']), { nodes }, isAlive)).toEqual(
+      new Set(['living']),
+    )
     expect(asked).toEqual(['living', 'dead'])
   })
 
   it('are not even looked up where there is no owner', async () => {
     const nodes = () => Promise.reject(new Error('looked up'))
-    expect(await livingOf(new Set(), { nodes }, async () => true)).toEqual(new Set())
+    expect(await findLiveOwners(new Set(), { nodes }, async () => true)).toEqual(new Set())
   })
 })

@@ -1,7 +1,7 @@
 import type { Leases, NodeRow } from '../../ports/lease.ts'
 
 /** Those of `owners` that still answer. With nobody to ask, the nodes are not even looked up. */
-export async function livingOf(
+export async function findLiveOwners(
   owners: ReadonlySet<string>,
   { nodes }: Pick<Leases, 'nodes'>,
   isAlive: (node: NodeRow) => Promise<boolean>,

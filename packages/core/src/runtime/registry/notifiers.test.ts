@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { Problem } from '../../ports/problem.ts'
 import { emptySession } from '../../session/state.ts'
 import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
-import { createNotifying, type Notification } from './notifiers.ts'
+import { createNotifiers, type Notification } from './notifiers.ts'
 
 describe('a notifier', () => {
   it('is called for each question and each rest, once', async () => {
@@ -13,7 +13,7 @@ describe('a notifier', () => {
       script: [[call('touch', {})], [say('Done.')]],
     })
     const heard: Notification[] = []
-    house.roster.notify(aSession, (notification) => void heard.push(notification))
+    house.registry.notify(aSession, (notification) => void heard.push(notification))
     await house.send('a', { type: 'sendPrompt', content: 'go' })
     await house.frame(isRecord('approval.asked'))
     await house.send('b', { type: 'setToolTrust', tool: 'other', scope: 'session' })
@@ -34,7 +34,7 @@ describe('a notifier', () => {
     await house.send('a', { type: 'sendPrompt', content: 'go' })
     await house.frame(isRecord('approval.asked'))
     const heard: string[] = []
-    house.roster.notify(aSession, ({ type }) => void heard.push(type))
+    house.registry.notify(aSession, ({ type }) => void heard.push(type))
     await house.send('b', { type: 'abort' })
     expect(heard).toEqual(['approval.asked', 'turn.ended'])
   })
@@ -48,19 +48,19 @@ describe('a notifier', () => {
       script: [[waitAt(gate)]],
     })
     const ended = Promise.withResolvers<string>()
-    house.roster.notify(aSession, (told) => told.type === 'turn.ended' && ended.resolve(told.reason))
+    house.registry.notify(aSession, (told) => told.type === 'turn.ended' && ended.resolve(told.reason))
     await house.send('a', { type: 'sendPrompt', content: 'go' })
     await gate.reached
     breaks = true
     await house.send('b', { type: 'enterPlan' })
     breaks = false
-    await house.roster.wake(aSession)
+    await house.registry.wake(aSession)
     expect(await ended.promise).toBe('interrupted')
   })
 
   it('that throws harms nobody, and is told of', () => {
     const problems: Problem[] = []
-    const notifying = createNotifying((problem) => void problems.push(problem))
+    const notifying = createNotifiers((problem) => void problems.push(problem))
     const broken = () => {
       throw new Error('the bell is broken')
     }

@@ -13,7 +13,7 @@ export type Notification =
 export type Notifier = (notification: Notification) => void
 
 /** Calls notifiers. Each question and each rest is told once, as it comes to be. */
-export interface Notifying {
+export interface Notifiers {
   /** `state` is where the session stands, if it is awake: a question that waits already is told at once. */
   set(id: SessionId, notifier: Notifier, state: SessionState | null): void
   look(id: SessionId, state: SessionState): void
@@ -21,7 +21,7 @@ export interface Notifying {
 
 type Watched = { readonly notifier: Notifier; askedUpTo: number; wasRunning: boolean }
 
-export function createNotifying(onProblem: OnProblem): Notifying {
+export function createNotifiers(onProblem: OnProblem): Notifiers {
   const watched = new Map<SessionId, Watched>()
   function look(id: SessionId, state: SessionState): void {
     const one = watched.get(id)

@@ -13,29 +13,29 @@ import { describe, expect, it } from 'vitest'
 import type { Problem } from '../../ports/problem.ts'
 import type { Store } from '../../ports/store.ts'
 import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
-import { createLocalHandle } from '../api/local-session.ts'
+import { createLocalSession } from '../api/local-session.ts'
 import { loadSession } from '../log/load-session.ts'
-import { createRoster, type Roster } from './session-registry.ts'
+import { createSessionRegistry, type SessionRegistry } from './session-registry.ts'
 
 const prompt = { type: 'sendPrompt', content: 'go' } as const
 const idle = isRecord('turn.ended')
 
-describe('the roster', () => {
+describe('the registry', () => {
   it('keeps a session whose turn runs', async () => {
     const gate = createGate()
     const house = await openMemoryHouse({ script: [[waitAt(gate)]] })
     await house.send('a', prompt)
     await gate.reached
     house.clock.advance(60 * 60_000)
-    expect(house.roster.awake(aSession)).not.toBeNull()
+    expect(house.registry.awake(aSession)).not.toBeNull()
   })
 
   it('wakes a session once, however many ask for it at the same time', async () => {
     const house = await openMemoryHouse({ script: [[say('Hi.')]] })
     await house.send('a', prompt)
     await house.frame(idle)
-    await house.roster.unload(aSession)
-    const woken = await Promise.all([1, 2, 3].map(() => house.roster.wake(aSession)))
+    await house.registry.unload(aSession)
+    const woken = await Promise.all([1, 2, 3].map(() => house.registry.wake(aSession)))
     expect(new Set(woken.map((one) => one.ok && one.value)).size).toBe(1)
   })
 
@@ -46,8 +46,8 @@ describe('the roster', () => {
     const early = await loadSession(one.store, aSession)
     await one.send('b', prompt)
     await one.frame(idle)
-    await one.roster.unload(aSession)
-    const two = createRoster({ ...one.roster.parts, node: { ...one.roster.parts.node, id: 'two' } })
+    await one.registry.unload(aSession)
+    const two = createSessionRegistry({ ...one.registry.parts, node: { ...one.registry.parts.node, id: 'two' } })
     const woken = await two.wake(aSession, Promise.resolve(early))
     const head = (await one.store.entry(aSession))?.head
     expect(early.ok && early.value.state.seq).toBeLessThan(head ?? 0)
@@ -58,24 +58,24 @@ describe('the roster', () => {
     const house = await openMemoryHouse({ script: [[say('Hi.')]] })
     await house.send('a', prompt)
     await house.frame(idle)
-    await house.roster.unload(aSession)
-    expect((await house.roster.wake(aSession, Promise.reject(new Error('torn')))).ok).toBe(true)
+    await house.registry.unload(aSession)
+    expect((await house.registry.wake(aSession, Promise.reject(new Error('torn')))).ok).toBe(true)
   })
 
   it('leaves nothing of a session nobody has spoken in', async () => {
     const house = await openMemoryHouse()
-    await house.roster.unload(aSession)
-    expect(await house.roster.wake(aSession)).toMatchObject({ fault: { code: 'session_not_found' } })
+    await house.registry.unload(aSession)
+    expect(await house.registry.wake(aSession)).toMatchObject({ fault: { code: 'session_not_found' } })
   })
 
   it('settles what a dead node left open, and leaves a question waiting', async () => {
     const gate = createGate()
     const dead = await openMemoryHouse({ script: [[waitAt(gate)]] })
-    await dead.store.registerNode(dead.roster.parts.node)
+    await dead.store.registerNode(dead.registry.parts.node)
     await dead.send('a', prompt)
     await gate.reached
     const next = await openMemoryHouse({ store: dead.store, takesOver: true, node: 'two' })
-    await next.roster.settleCrashed()
+    await next.registry.settleCrashed()
     expect((await next.events()).slice(-2)).toEqual(['step.ended', 'turn.ended'])
     expect(await next.store.nodes()).toEqual([])
   })
@@ -87,15 +87,15 @@ describe('the roster', () => {
     await gate.reached
     expect(await lost.store.nodes()).toEqual([])
     const next = await openMemoryHouse({ store: lost.store, takesOver: true, node: 'two' })
-    await next.roster.settleCrashed()
+    await next.registry.settleCrashed()
     expect((await next.events()).at(-1)).toBe('turn.ended')
   })
 
   it('refuses a session that another living process owns', async () => {
     const one = await openMemoryHouse()
-    await one.store.registerNode(one.roster.parts.node)
+    await one.store.registerNode(one.registry.parts.node)
     const two = await openMemoryHouse({ store: one.store, takesOver: true, node: 'two', living: ['one', 'two'] })
-    expect(await two.roster.wake(aSession)).toMatchObject({
+    expect(await two.registry.wake(aSession)).toMatchObject({
       fault: { code: 'session_locked', details: { node: 'one' } },
     })
   })
@@ -104,8 +104,8 @@ describe('the roster', () => {
     const house = await openMemoryHouse({ script: [[say('Hi.')]] })
     await house.send('a', prompt)
     await house.frame(idle)
-    await house.roster.close()
-    expect(await house.roster.wake(aSession)).toMatchObject({ fault: { code: 'session_stopped' } })
+    await house.registry.close()
+    expect(await house.registry.wake(aSession)).toMatchObject({ fault: { code: 'session_stopped' } })
     expect((await house.store.entry(aSession))?.owner).toBeNull()
   })
 })
@@ -128,17 +128,17 @@ describe('a session that breaks through a bug of ours', () => {
       breaks = now
     }
     const ids = [aSession, other]
-    const { parts } = (await openMemoryHouse({ store: createMemoryStore() })).roster
+    const { parts } = (await openMemoryHouse({ store: createMemoryStore() })).registry
     const newSessionId = () => ids.shift() ?? other
     const newHandle = () => `calm-harbor-${ids.length}`
-    const roster = createRoster({ ...parts, store, newSessionId, newHandle })
+    const registry = createSessionRegistry({ ...parts, store, newSessionId, newHandle })
     const hear = async () => {
-      for await (const news of roster.news.follow()) told.push(news)
+      for await (const news of registry.news.follow()) told.push(news)
     }
     void hear()
-    for (const _ of [1, 2]) await roster.start({ workdir: '/work' })
-    const handles = [createLocalHandle(roster, aSession), createLocalHandle(roster, other)] as const
-    return { handles, roster, told, setBreaks }
+    for (const _ of [1, 2]) await registry.start({ workdir: '/work' })
+    const handles = [createLocalSession(registry, aSession), createLocalSession(registry, other)] as const
+    return { handles, registry, told, setBreaks }
   }
 
   it('is brought up again from its log, and nobody else notices', async () => {
@@ -151,7 +151,7 @@ describe('a session that breaks through a bug of ours', () => {
   })
 
   it('is left alone when it does nothing else, with the first cause, and the others go on', async () => {
-    const { handles, roster, told, setBreaks } = await openTwo()
+    const { handles, registry, told, setBreaks } = await openTwo()
     setBreaks(true)
     for (const _ of [1, 2, 3, 4]) await handles[0].submit(plan)
     expect(await handles[0].submit(plan)).toMatchObject({
@@ -161,7 +161,7 @@ describe('a session that breaks through a bug of ours', () => {
       },
     })
     expect(await handles[1].submit(plan)).toMatchObject({ ok: true })
-    await roster.close()
+    await registry.close()
     const ends = told.flatMap((news) => (news.type === 'session.stopped' ? [`${news.session} ${news.reason}`] : []))
     expect(ends).toContain(`${aSession} restart_exhausted`)
     expect(ends).not.toContain(`${other} crashed`)
@@ -175,43 +175,48 @@ describe('a session whose process died', () => {
     await dead.send('a', prompt)
     await gate.reached
     const next = await openMemoryHouse({ store: dead.store, takesOver: true, node: 'two' })
-    const news = next.roster.news.follow()[Symbol.asyncIterator]()
+    const news = next.registry.news.follow()[Symbol.asyncIterator]()
     const first = news.next()
-    await next.roster.wake(aSession)
+    await next.registry.wake(aSession)
     expect((await first).value).toMatchObject({ type: 'session.stopped', session: aSession, reason: 'crashed' })
   })
 })
 
-describe('a roster whose disk fails', () => {
+describe('a registry whose disk fails', () => {
   const full = new HoldfastError(diskFull)
   const soon = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
-  /** A roster of its own on a session that has spoken and was let go, on a store that a test may break. */
+  /** A registry of its own on a session that has spoken and was let go, on a store that a test may break. */
   async function openBroken(broken: (inner: Store) => Partial<Store>): Promise<Broken> {
     const inner = createMemoryStore()
     const house = await openMemoryHouse({ store: inner, script: [[say('Hi.')]] })
     await house.send('a', prompt)
     await house.frame(idle)
-    await house.roster.unload(aSession)
+    await house.registry.unload(aSession)
     const problems: Problem[] = []
     const clock = createVirtualClock()
     const store = { ...inner, ...broken(inner) }
     const onProblem = (problem: Problem) => void problems.push(problem)
-    return { roster: createRoster({ ...house.roster.parts, store, clock, onProblem }), inner, clock, problems }
+    return {
+      registry: createSessionRegistry({ ...house.registry.parts, store, clock, onProblem }),
+      inner,
+      clock,
+      problems,
+    }
   }
   type Broken = {
-    readonly roster: Roster
+    readonly registry: SessionRegistry
     readonly inner: Store
     readonly clock: VirtualClock
     readonly problems: Problem[]
   }
 
   it('unloads an idle session all the same, and tells what could not be done', async () => {
-    const { roster, clock, problems } = await openBroken(() => ({ release: () => Promise.reject(full) }))
-    await roster.wake(aSession)
+    const { registry, clock, problems } = await openBroken(() => ({ release: () => Promise.reject(full) }))
+    await registry.wake(aSession)
     clock.advance(15 * 60_000)
     await soon()
-    expect(roster.awake(aSession)).toBeNull()
+    expect(registry.awake(aSession)).toBeNull()
     expect(problems).toEqual([{ where: `unloading ${aSession}`, cause: full }])
   })
 
@@ -225,23 +230,29 @@ describe('a roster whose disk fails', () => {
     await gate.reached
     const next = { id: 'two', address: '', startedAt: '' }
     const onProblem = (problem: Problem) => void problems.push(problem)
-    const roster = createRoster({ ...house.roster.parts, store, node: next, isAlive: async () => false, onProblem })
-    await roster.wake(aSession)
-    await roster.unload(aSession)
+    const registry = createSessionRegistry({
+      ...house.registry.parts,
+      store,
+      node: next,
+      isAlive: async () => false,
+      onProblem,
+    })
+    await registry.wake(aSession)
+    await registry.unload(aSession)
     expect((await inner.entry(aSession))?.owner).toBeNull()
     expect(problems).toEqual([{ where: `snapshot of ${aSession}`, cause: full }])
   })
 
   it('tells that it could not take up a session whose log had moved', async () => {
     let lies = false
-    const { roster, problems } = await openBroken((inner) => ({
+    const { registry, problems } = await openBroken((inner) => ({
       async append(append) {
         const appended = await inner.append(append)
         return lies ? refuse(diskFull) : appended
       },
       claim: (...args) => (lies ? Promise.reject(full) : inner.claim(...args)),
     }))
-    const woken = await roster.wake(aSession)
+    const woken = await registry.wake(aSession)
     lies = true
     const command = { type: 'enterPlan' } as const
     if (woken.ok) await woken.value.submit({ commandId: CommandId.parse('b'), by: null, command })
@@ -250,20 +261,20 @@ describe('a roster whose disk fails', () => {
   })
 
   it('starts though one session breaks while it is settled', async () => {
-    const { roster, problems } = await openBroken(() => ({
+    const { registry, problems } = await openBroken(() => ({
       busy: async () => [{ session: aSession, owner: null }],
       loadSnapshot: () => Promise.reject(full),
     }))
-    expect(await roster.settleCrashed()).toEqual([])
+    expect(await registry.settleCrashed()).toEqual([])
     expect(problems).toEqual([{ where: `settling ${aSession}`, cause: full }])
   })
 
   it('lets go of all it holds when it closes, and leaves no node behind', async () => {
-    const { roster, inner, problems } = await openBroken(() => ({ release: () => Promise.reject(full) }))
-    await inner.registerNode(roster.parts.node)
-    await roster.wake(aSession)
-    await roster.close()
-    expect([roster.all(), await inner.nodes()]).toEqual([[], []])
+    const { registry, inner, problems } = await openBroken(() => ({ release: () => Promise.reject(full) }))
+    await inner.registerNode(registry.parts.node)
+    await registry.wake(aSession)
+    await registry.close()
+    expect([registry.all(), await inner.nodes()]).toEqual([[], []])
     expect(problems).toEqual([{ where: `unloading ${aSession}`, cause: full }])
   })
 })

@@ -9,28 +9,28 @@ import {
   type StartOptions,
 } from '@holdfast/protocol'
 import type { Lease, NodeRow } from '../../ports/lease.ts'
-import { createBackground } from '../background-tasks.ts'
+import { createBackgroundTasks } from '../background-tasks.ts'
 import { logDamaged } from '../effects/window-damage.ts'
 import { type LoadedSession, loadSession } from '../log/load-session.ts'
-import type { NodeParts } from '../node-parts.ts'
+import type { NodeDeps } from '../node-deps.ts'
 import { openRunner, type SessionRunner } from '../runner/session-runner.ts'
-import { createStorageWatch } from '../storage-health.ts'
-import { createTitling } from './auto-title.ts'
+import { createStorageHealth } from '../storage-health.ts'
+import { createAutoTitle } from './auto-title.ts'
 import { claimSession } from './claim-session.ts'
-import { createRestarts } from './crash-loop-guard.ts'
+import { createCrashLoopGuard } from './crash-loop-guard.ts'
 import { forkSession } from './fork-session.ts'
-import { createUnloader } from './idle-unloader.ts'
-import { createTurnstiles } from './keyed-mutex.ts'
-import { createNotifying, type Notifier } from './notifiers.ts'
-import { createNews, type News } from './session-feed.ts'
+import { createIdleUnloader } from './idle-unloader.ts'
+import { createKeyedMutex } from './keyed-mutex.ts'
+import { createNotifiers, type Notifier } from './notifiers.ts'
+import { createSessionNewsFeed, type SessionNewsFeed } from './session-news.ts'
 import { settleCrashed } from './settle-crashed.ts'
 import { startSession } from './start-session.ts'
 
 /** The sessions that are awake in this process, and the right to wake others. */
-export interface Roster {
-  readonly parts: NodeParts
+export interface SessionRegistry {
+  readonly parts: NodeDeps
   /** What becomes of the sessions of this process. */
-  readonly news: News
+  readonly news: SessionNewsFeed
   start(options: StartOptions): Promise<Result<SessionRunner>>
   /** Calls `notifier`, as long as this process lives, when the session asks something or comes to rest. */
   notify(id: SessionId, notifier: Notifier): void
@@ -55,7 +55,7 @@ export interface Roster {
 
 type Held = { readonly runner: SessionRunner; readonly lease: Lease }
 
-export function createRoster(parts: NodeParts): Roster {
+export function createSessionRegistry(parts: NodeDeps): SessionRegistry {
   const { store, node, clock, idleUnloadMs = limits.idleUnloadMs } = parts
   const held = new Map<SessionId, Held>()
   parts.models.onChanged(() => {
@@ -63,14 +63,16 @@ export function createRoster(parts: NodeParts): Roster {
   })
   const waking = new Map<SessionId, Promise<Result<SessionRunner>>>()
   const leaving = new Map<SessionId, Promise<void>>()
-  const takeTurns = createTurnstiles<SessionId>()
-  const inBackground = createBackground(parts.onProblem)
-  const storageWatch = createStorageWatch({ store, clock, inBackground })
-  const unloader = createUnloader(clock, idleUnloadMs, (id) => inBackground(`unloading ${id}`, unload(id, 'stopped')))
-  const news = createNews()
-  const notifying = createNotifying(parts.onProblem)
-  const titling = createTitling(parts, parts.titleModel)
-  const restarts = createRestarts(clock)
+  const takeTurns = createKeyedMutex<SessionId>()
+  const inBackground = createBackgroundTasks(parts.onProblem)
+  const storageWatch = createStorageHealth({ store, clock, inBackground })
+  const unloader = createIdleUnloader(clock, idleUnloadMs, (id) =>
+    inBackground(`unloading ${id}`, unload(id, 'stopped')),
+  )
+  const news = createSessionNewsFeed()
+  const notifying = createNotifiers(parts.onProblem)
+  const titling = createAutoTitle(parts, parts.titleModel)
+  const restarts = createCrashLoopGuard(clock)
   let isClosing = false
 
   async function open(id: SessionId, loading = loadSession(store, id)): Promise<Result<SessionRunner>> {
@@ -175,7 +177,7 @@ export function createRoster(parts: NodeParts): Roster {
     return pending
   }
 
-  const roster: Roster = {
+  const registry: SessionRegistry = {
     parts,
     news,
     wake,
@@ -194,7 +196,7 @@ export function createRoster(parts: NodeParts): Roster {
         await leaving.get(id)?.catch(() => undefined) // who let it go hears of it
         return work()
       }),
-    settleCrashed: () => settleCrashed(parts, roster),
+    settleCrashed: () => settleCrashed(parts, registry),
 
     async close() {
       isClosing = true
@@ -209,5 +211,5 @@ export function createRoster(parts: NodeParts): Roster {
       await store.removeNode(node.id)
     },
   }
-  return roster
+  return registry
 }

@@ -1,12 +1,12 @@
 import type { NodeRow } from '../../ports/lease.ts'
 import { isAtWork } from '../../session/state.ts'
-import type { NodeParts } from '../node-parts.ts'
-import type { Roster } from './session-registry.ts'
+import type { NodeDeps } from '../node-deps.ts'
+import type { SessionRegistry } from './session-registry.ts'
 
 /** Settles what dead nodes left open, removes what nobody spoke in, and returns the dead. */
 export async function settleCrashed(
-  { store, node, isAlive, onProblem }: NodeParts,
-  { wake, unload }: Pick<Roster, 'wake' | 'unload'>,
+  { store, node, isAlive, onProblem }: NodeDeps,
+  { wake, unload }: Pick<SessionRegistry, 'wake' | 'unload'>,
 ): Promise<readonly NodeRow[]> {
   const busy = await store.busy() // before the nodes: whoever owns one of these has registered, if it lives
   const others = (await store.nodes()).filter(({ id }) => id !== node.id)

@@ -14,11 +14,11 @@ import {
 import { withLengths } from '../../session/decide/length.ts'
 import { seed } from '../../session/decide/seed.ts'
 import { emptySession } from '../../session/state.ts'
-import type { NodeParts } from '../node-parts.ts'
+import type { NodeDeps } from '../node-deps.ts'
 import { createSession } from './create-session.ts'
 
 /** Writes a session's first records, owned by this node. Refused: bad_request, bad_id, bad_workdir, key_taken, and session_not_found for its parent. */
-export async function startSession(parts: NodeParts, given: StartOptions): Promise<Result<SessionId>> {
+export async function startSession(parts: NodeDeps, given: StartOptions): Promise<Result<SessionId>> {
   if (given.key !== undefined && !Key.safeParse(given.key).success) return refuse(badKey)
   const options = StartOptions.safeParse(given)
   if (!options.success) return refuse(fault('bad_request', `Cannot start a session: ${explainIssue(options.error)}.`))

@@ -2,11 +2,11 @@ import { orThrow, type Removal } from '@holdfast/protocol'
 import { aSession, say } from '@holdfast/testkit'
 import { createMemoryBlobs } from 'holdfast/store'
 import { describe, expect, it } from 'vitest'
-import type { Swept } from '../../ports/blobs.ts'
+import type { BlobSweep } from '../../ports/blobs.ts'
 import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
 import { talkTo } from '../../testing/talk.ts'
 import { createLocalSessions } from '../api/local-sessions.ts'
-import { startHousekeeping } from './daily-cleanup.ts'
+import { startDailyCleanup } from './daily-cleanup.ts'
 
 const dayMs = 24 * 3_600_000
 
@@ -18,33 +18,33 @@ async function openTrashed() {
     script: () => [say('Hi.')],
     blobs: {
       ...blobs,
-      async sweep(isUsed, options): Promise<Swept> {
+      async sweep(isUsed, options): Promise<BlobSweep> {
         sweeps.push(options.now)
         return blobs.sweep(isUsed, options)
       },
     },
   })
   await talkTo(house.handle).ask('Hello')
-  const sessions = createLocalSessions(house.roster)
+  const sessions = createLocalSessions(house.registry)
   orThrow(await sessions.delete(aSession))
   return { ...house, sessions, sweeps, startedMs: house.clock.now() }
 }
 
 describe('keeping house', () => {
   it('removes at the start what lay in the trash for 30 days, and nothing that lay there for less', async () => {
-    const { roster, store, clock } = await openTrashed()
+    const { registry, store, clock } = await openTrashed()
     clock.advance(30 * dayMs)
-    await startHousekeeping(roster).close()
+    await startDailyCleanup(registry).close()
     expect(await store.entry(aSession)).not.toBeNull()
     clock.advance(1)
-    const housekeeping = startHousekeeping(roster)
+    const housekeeping = startDailyCleanup(registry)
     await untilGone(store)
     await housekeeping.close()
   })
 
   it('comes back every day', async () => {
-    const { roster, store, clock } = await openTrashed()
-    const housekeeping = startHousekeeping(roster)
+    const { registry, store, clock } = await openTrashed()
+    const housekeeping = startDailyCleanup(registry)
     for (let day = 0; day < 31; day++) clock.advance(dayMs)
     await untilGone(store)
     await housekeeping.close()
@@ -52,8 +52,8 @@ describe('keeping house', () => {
   })
 
   it('sweeps blobs after a while and then daily, so that a short process never does', async () => {
-    const { roster, clock, sweeps, startedMs } = await openTrashed()
-    const housekeeping = startHousekeeping(roster)
+    const { registry, clock, sweeps, startedMs } = await openTrashed()
+    const housekeeping = startDailyCleanup(registry)
     clock.advance(9 * 60_000)
     expect(sweeps).toEqual([])
     clock.advance(60_000)
@@ -68,12 +68,12 @@ describe('keeping house', () => {
     const house = await openMemoryHouse({ script: () => [say('Hi.')] })
     await talkTo(house.handle).ask('Hello')
     house.clock.advance(91 * dayMs)
-    const sessions = createLocalSessions(house.roster)
-    await startHousekeeping(house.roster).close()
+    const sessions = createLocalSessions(house.registry)
+    await startDailyCleanup(house.registry).close()
     expect(orThrow(await sessions.list()).sessions).toHaveLength(1)
 
     const told = Promise.withResolvers<Removal>()
-    const housekeeping = startHousekeeping(house.roster, { days: 90, onPruned: told.resolve })
+    const housekeeping = startDailyCleanup(house.registry, { days: 90, onPruned: told.resolve })
     expect(await told.promise).toMatchObject({ count: 1, gone: [{ id: aSession }] })
     await housekeeping.close()
     expect(orThrow(await sessions.list({ trashed: true })).sessions).toHaveLength(1)
@@ -93,7 +93,7 @@ describe('keeping house', () => {
       return { removed: 0, bytes: 0, setAside: 0 }
     }
     const house = await openMemoryHouse({ store: { ...store, blobsInUse }, blobs: { ...blobs, sweep } })
-    const housekeeping = startHousekeeping(house.roster)
+    const housekeeping = startDailyCleanup(house.registry)
     house.clock.advance(10 * 60_000)
     await swept.promise
     await housekeeping.close()
@@ -111,7 +111,7 @@ describe('keeping house', () => {
       return { ...(await store.list(request)), next: pages < 5 ? '0.1.1' : null }
     }
     const house = await openMemoryHouse({ store: { ...store, list } })
-    const housekeeping = startHousekeeping(house.roster, { days: 1 })
+    const housekeeping = startDailyCleanup(house.registry, { days: 1 })
     await listed.promise
     const closing = housekeeping.close()
     closed.resolve()
@@ -128,7 +128,7 @@ describe('keeping house', () => {
         begun.resolve()
       })
     const house = await openMemoryHouse({ blobs: { ...blobs, sweep } })
-    const housekeeping = startHousekeeping(house.roster)
+    const housekeeping = startDailyCleanup(house.registry)
     house.clock.advance(10 * 60_000)
     await begun.promise
     await housekeeping.close()
@@ -144,10 +144,10 @@ describe('keeping house', () => {
     const problem = Promise.withResolvers<unknown>()
     const house = await openMemoryHouse({ store: { ...store, list }, script: () => [say('Hi.')] })
     await talkTo(house.handle).ask('Hello')
-    const { roster } = house
-    const parts = { ...roster.parts, onProblem: problem.resolve }
-    orThrow(await createLocalSessions(roster).delete(aSession))
-    const housekeeping = startHousekeeping({ ...roster, parts })
+    const { registry } = house
+    const parts = { ...registry.parts, onProblem: problem.resolve }
+    orThrow(await createLocalSessions(registry).delete(aSession))
+    const housekeeping = startDailyCleanup({ ...registry, parts })
     expect(await problem.promise).toMatchObject({ where: 'keeping house' })
     isBroken = false
     for (let day = 0; day < 31; day++) house.clock.advance(dayMs)

@@ -1,7 +1,7 @@
 import { dayMs, limits, type Removal } from '@holdfast/protocol'
-import type { Roster } from '../registry/session-registry.ts'
-import { sweepBlobs } from './collect-blobs.ts'
+import type { SessionRegistry } from '../registry/session-registry.ts'
 import { emptyTrash } from './empty-trash.ts'
+import { sweepBlobs } from './sweep-blobs.ts'
 import { trashMany } from './trash-many.ts'
 
 /** A process that ends soon after its start has no time to look at every blob there is. */
@@ -15,14 +15,14 @@ export type Retention = {
 }
 
 /** What is done behind everyone's back: what lay in the trash for long enough goes, and bytes that nobody refers to. */
-export interface Housekeeping {
+export interface DailyCleanup {
   /** Ends it, and waits for the step that is under way: the rest is done another day. */
   close(): Promise<void>
 }
 
 /** Begins at once, without holding anyone up, and comes back every day. */
-export function startHousekeeping(roster: Roster, retention: Retention | null = null): Housekeeping {
-  const { clock, onProblem } = roster.parts
+export function startDailyCleanup(registry: SessionRegistry, retention: Retention | null = null): DailyCleanup {
+  const { clock, onProblem } = registry.parts
   const closing = new AbortController()
   let underWay: Promise<void> = Promise.resolve()
   let cancelDay = () => {}
@@ -35,9 +35,9 @@ export function startHousekeeping(roster: Roster, retention: Retention | null = 
   }
 
   const tidy = async () => {
-    if (retention) await retain(roster, retention, closing.signal)
+    if (retention) await retain(registry, retention, closing.signal)
     if (closing.signal.aborted) return
-    const emptied = await emptyTrash(roster, {
+    const emptied = await emptyTrash(registry, {
       beforeMs: clock.now() - limits.trashKeptMs,
       dryRun: false,
       sparesDamaged: true, // only a person may remove what could be mended
@@ -46,7 +46,7 @@ export function startHousekeeping(roster: Roster, retention: Retention | null = 
     if (!emptied.ok) onProblem({ where: 'emptying the trash', cause: emptied.fault })
   }
   const sweep = async () => {
-    await sweepBlobs(roster.parts, closing.signal)
+    await sweepBlobs(registry.parts, closing.signal)
   }
   const everyDay = () => {
     cancelDay = clock.after(dayMs, () => {
@@ -69,9 +69,9 @@ export function startHousekeeping(roster: Roster, retention: Retention | null = 
   }
 }
 
-async function retain(roster: Roster, { days, onPruned }: Retention, signal: AbortSignal): Promise<void> {
-  const { clock, onProblem } = roster.parts
-  const pruned = await trashMany(roster, { activeBefore: clock.now() - days * dayMs, dryRun: false, signal })
+async function retain(registry: SessionRegistry, { days, onPruned }: Retention, signal: AbortSignal): Promise<void> {
+  const { clock, onProblem } = registry.parts
+  const pruned = await trashMany(registry, { activeBefore: clock.now() - days * dayMs, dryRun: false, signal })
   if (!pruned.ok) onProblem({ where: 'retention', cause: pruned.fault })
   else if (pruned.value.count > 0) onPruned?.(pruned.value)
 }

@@ -11,7 +11,7 @@ const prompt = { type: 'sendPrompt', content: 'go' } as const
 async function openSpoken() {
   const house = await openMemoryHouse({ script: answering })
   await talkTo(house.handle).ask('Hello')
-  return { ...house, sessions: createLocalSessions(house.roster) }
+  return { ...house, sessions: createLocalSessions(house.registry) }
 }
 
 async function openRunning() {
@@ -19,7 +19,7 @@ async function openRunning() {
   const house = await openMemoryHouse({ script: [[waitAt(gate)]] })
   await house.send('a', prompt)
   await gate.reached
-  return { ...house, sessions: createLocalSessions(house.roster) }
+  return { ...house, sessions: createLocalSessions(house.registry) }
 }
 
 async function openAsking() {
@@ -29,7 +29,7 @@ async function openAsking() {
   })
   await house.send('a', prompt)
   await house.frame(isRecord('approval.asked'))
-  return { ...house, sessions: createLocalSessions(house.roster) }
+  return { ...house, sessions: createLocalSessions(house.registry) }
 }
 
 const codeOf = (result: { readonly ok: boolean; readonly fault?: { readonly code: string } }) =>
@@ -37,7 +37,7 @@ const codeOf = (result: { readonly ok: boolean; readonly fault?: { readonly code
 
 describe('deleting a session', () => {
   it('puts it into the trash, though it is awake and pinned', async () => {
-    const { sessions, handle, roster } = await openSpoken()
+    const { sessions, handle, registry } = await openSpoken()
     await handle.submit({ type: 'pinSession' })
     const removal = orThrow(await sessions.delete(aSession))
     expect(removal).toEqual({
@@ -47,7 +47,7 @@ describe('deleting a session', () => {
       stayed: [],
       dryRun: false,
     })
-    expect(roster.awake(aSession)).toBeNull()
+    expect(registry.awake(aSession)).toBeNull()
     expect(orThrow(await sessions.list()).sessions).toEqual([])
     const [trashed] = orThrow(await sessions.list({ trashed: true })).sessions
     expect([trashed?.id, trashed?.trashedAt]).toEqual([aSession, '2026-01-01T00:00:00.000Z'])
@@ -99,9 +99,9 @@ describe('deleting a session', () => {
   })
 
   it('is refused while a question is open, awake or not', async () => {
-    const { sessions, roster } = await openAsking()
+    const { sessions, registry } = await openAsking()
     expect(codeOf(await sessions.delete(aSession))).toBe('turn_running')
-    await roster.unload(aSession)
+    await registry.unload(aSession)
     expect(codeOf(await sessions.delete(aSession))).toBe('turn_running')
     expect(orThrow(await sessions.delete(aSession, { force: true })).count).toBe(1)
   })
@@ -126,27 +126,27 @@ describe('deleting a session', () => {
   it('leaves what another living process has open, even if forced, and takes it from a dead one', async () => {
     const store = createMemoryStore()
     const one = await openMemoryHouse({ store, script: answering })
-    await store.registerNode(one.roster.parts.node)
+    await store.registerNode(one.registry.parts.node)
     await talkTo(one.handle).ask('Hello')
     const beside = await openMemoryHouse({ store, takesOver: true, node: 'two', living: ['one', 'two'] })
-    const locked = await createLocalSessions(beside.roster).delete(aSession, { force: true })
+    const locked = await createLocalSessions(beside.registry).delete(aSession, { force: true })
     expect(locked).toMatchObject({ fault: { code: 'session_locked', details: { node: 'one' } } })
 
     const after = await openMemoryHouse({ store, takesOver: true, node: 'three' })
-    expect(orThrow(await createLocalSessions(after.roster).delete(aSession)).count).toBe(1)
+    expect(orThrow(await createLocalSessions(after.registry).delete(aSession)).count).toBe(1)
   })
 
   it('changes nothing when it is only tried', async () => {
-    const { sessions, store, roster, events } = await openSpoken()
+    const { sessions, store, registry, events } = await openSpoken()
     const before = [await store.entry(aSession), await events()]
     expect(orThrow(await sessions.delete(aSession, { dryRun: true }))).toMatchObject({ count: 1, dryRun: true })
     expect([await store.entry(aSession), await events()]).toEqual(before)
-    expect(roster.awake(aSession)).not.toBeNull()
+    expect(registry.awake(aSession)).not.toBeNull()
   })
 
   it('leaves nothing of one in which nobody has spoken, in the trash neither', async () => {
     const house = await openMemoryHouse()
-    const sessions = createLocalSessions(house.roster)
+    const sessions = createLocalSessions(house.registry)
     expect(orThrow(await sessions.delete(aSession)).count).toBe(1)
     expect(await house.store.entry(aSession)).toBeNull()
     expect(orThrow(await sessions.list({ trashed: true })).sessions).toEqual([])
@@ -161,7 +161,7 @@ describe('deleting a session', () => {
     }
     const house = await openMemoryHouse({ store: { ...store, trash }, script: answering })
     await talkTo(house.handle).ask('Hello')
-    const deleting = createLocalSessions(house.roster).delete(aSession)
+    const deleting = createLocalSessions(house.registry).delete(aSession)
     await gate.reached
     const late = house.handle.submit(prompt)
     gate.open()

@@ -4,41 +4,41 @@ import {
   fault,
   invariant,
   type Meta,
+  type NotRemovedReason,
   ok,
   type Removal,
   type Result,
   refuse,
-  type StayReason,
 } from '@holdfast/protocol'
 import { findSession } from '../log/find-session.ts'
-import type { NodeParts } from '../node-parts.ts'
-import type { Roster } from '../registry/session-registry.ts'
-import { createIsElsewhere } from './kept-reason.ts'
-import { createAccount } from './removal-summary.ts'
+import type { NodeDeps } from '../node-deps.ts'
+import type { SessionRegistry } from '../registry/session-registry.ts'
+import { createIsElsewhere } from './not-removed.ts'
+import { createRemovalSummary } from './removal-summary.ts'
 import { trashSession } from './trash-session.ts'
 
 /** Puts the session a person named into the trash, pinned or not. One that must stay is a refusal: it was the only one meant. */
 export async function deleteSession(
-  roster: Roster,
+  registry: SessionRegistry,
   name: string,
   { force = false, dryRun = false }: DeleteOptions,
 ): Promise<Result<Removal>> {
-  const { store } = roster.parts
+  const { store } = registry.parts
   const id = await findSession(store, name)
   if (!id.ok) return id
   const row = await store.entry(id.value)
   if (row === null) return refuse(fault('session_not_found', `There is no session ${name}.`, { name }))
   const { meta } = row.entry
-  const isElsewhere = createIsElsewhere(roster.parts)
-  const trashed = await trashSession(roster, id.value, { isElsewhere, force, dryRun })
+  const isElsewhere = createIsElsewhere(registry.parts)
+  const trashed = await trashSession(registry, id.value, { isElsewhere, force, dryRun })
   if (!trashed.ok) return trashed
-  if (trashed.value.type === 'stayed') return refuse(await whyNot(roster.parts, meta, trashed.value.reason))
-  const account = createAccount(dryRun)
+  if (trashed.value.type === 'stayed') return refuse(await whyNot(registry.parts, meta, trashed.value.reason))
+  const account = createRemovalSummary(dryRun)
   if (trashed.value.type === 'gone') account.went(meta)
   return ok(account.removal)
 }
 
-async function whyNot({ store }: NodeParts, { id, handle }: Meta, reason: StayReason): Promise<Fault> {
+async function whyNot({ store }: NodeDeps, { id, handle }: Meta, reason: NotRemovedReason): Promise<Fault> {
   invariant(reason !== 'pinned', 'a session that is named is deleted though it is pinned')
   switch (reason) {
     case 'running': {

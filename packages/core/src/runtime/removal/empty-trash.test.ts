@@ -5,7 +5,7 @@ import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.t
 import { spokenIn } from '../../testing/spoken-sessions.ts'
 import { talkTo } from '../../testing/talk.ts'
 import { createLocalSessions } from '../api/local-sessions.ts'
-import { sweepBlobs } from './collect-blobs.ts'
+import { sweepBlobs } from './sweep-blobs.ts'
 
 const dayMs = 24 * 3_600_000
 
@@ -13,7 +13,7 @@ async function openHouse(store = createMemoryStore()) {
   // Blobs go by the time of the disk they would lie on, so the house begins today.
   const clock = createVirtualClock(Date.now())
   const house = await openMemoryHouse({ store, clock, script: () => [say('Hi.')] })
-  return { ...house, sessions: createLocalSessions(house.roster) }
+  return { ...house, sessions: createLocalSessions(house.registry) }
 }
 
 describe('emptying the trash', () => {
@@ -63,11 +63,11 @@ describe('emptying the trash', () => {
   })
 
   it('waits for whoever has the session to themselves', async () => {
-    const { sessions, handle, roster, store } = await openHouse()
+    const { sessions, handle, registry, store } = await openHouse()
     await talkTo(handle).ask('Hello')
     orThrow(await sessions.delete(aSession))
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const holding = roster.alone(aSession, async () => {
+    const holding = registry.alone(aSession, async () => {
       begun.resolve()
       await gate.promise
       return store.restore(aSession)
@@ -111,7 +111,7 @@ describe('emptying the trash', () => {
   })
 
   it('lets the files go that only it referred to, a day after at the earliest, and no other', async () => {
-    const { sessions, handle, blobs, roster, clock } = await openHouse()
+    const { sessions, handle, blobs, registry, clock } = await openHouse()
     const put = async (edge: number) => orThrow(await sessions.storeFile(aPng(edge, edge), { name: 'a.png' })).file
     const [own, shared] = [await put(3), await put(5)]
     await talkTo(handle).tell({ type: 'sendPrompt', content: [own, shared] })
@@ -121,7 +121,7 @@ describe('emptying the trash', () => {
     const sweepTwice = async () => {
       for (let time = 0; time < 2; time++) {
         clock.advance(2 * dayMs)
-        await sweepBlobs(roster.parts)
+        await sweepBlobs(registry.parts)
       }
     }
     await sweepTwice()

@@ -1,7 +1,7 @@
 import { limits, type Meta, ok, type Removal, type Result, type SessionId } from '@holdfast/protocol'
 import type { Log } from '../../ports/log.ts'
-import type { Roster } from '../registry/session-registry.ts'
-import { createAccount } from './removal-summary.ts'
+import type { SessionRegistry } from '../registry/session-registry.ts'
+import { createRemovalSummary } from './removal-summary.ts'
 
 const pageSize = 100
 
@@ -16,10 +16,10 @@ export type EmptyOptions = {
 }
 
 /** Removes what is in the trash for good, one session after the other: a long one may take its time. */
-export async function emptyTrash(roster: Roster, options: EmptyOptions): Promise<Result<Removal>> {
-  const { store } = roster.parts
+export async function emptyTrash(registry: SessionRegistry, options: EmptyOptions): Promise<Result<Removal>> {
+  const { store } = registry.parts
   const { beforeMs: trashedBefore, dryRun, sparesDamaged = false, signal } = options
-  const account = createAccount(dryRun)
+  const account = createRemovalSummary(dryRun)
   let cursor: string | undefined
   do {
     const page = await store.list({ trashed: true, trashedBefore, cursor, limit: pageSize })
@@ -27,7 +27,7 @@ export async function emptyTrash(roster: Roster, options: EmptyOptions): Promise
       if (signal?.aborted) return ok(account.removal)
       if (trashedAt === null) continue
       if (sparesDamaged && !(await isWhole(store, meta.id, signal))) continue
-      const removed = dryRun ? ok<Removed>('gone') : await removeFrom(roster, meta, trashedAt)
+      const removed = dryRun ? ok<Removed>('gone') : await removeFrom(registry, meta, trashedAt)
       if (!removed.ok) return removed
       if (removed.value === 'gone') account.went(meta)
       if (removed.value === 'locked') account.stayed(meta, 'open_elsewhere')
@@ -40,11 +40,11 @@ export async function emptyTrash(roster: Roster, options: EmptyOptions): Promise
 /** It went; someone has it open; or it is not in the trash any more as it was listed: restored, or removed by another. */
 type Removed = 'gone' | 'locked' | 'passed'
 
-function removeFrom(roster: Roster, { id }: Meta, trashedAt: number): Promise<Result<Removed>> {
-  return roster.alone(id, async () => {
-    const purged = await roster.parts.store.purge(id, { trashedAt })
+function removeFrom(registry: SessionRegistry, { id }: Meta, trashedAt: number): Promise<Result<Removed>> {
+  return registry.alone(id, async () => {
+    const purged = await registry.parts.store.purge(id, { trashedAt })
     if (purged.ok) {
-      roster.news.tell({ type: 'session.removed', session: id })
+      registry.news.tell({ type: 'session.removed', session: id })
       return ok('gone')
     }
     const { code } = purged.fault

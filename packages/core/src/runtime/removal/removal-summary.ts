@@ -1,15 +1,15 @@
-import { limits, type Meta, type Removal, type StayReason } from '@holdfast/protocol'
+import { limits, type Meta, type NotRemovedReason, type Removal } from '@holdfast/protocol'
 
 type Named = Pick<Meta, 'id' | 'handle' | 'title'>
 
 /** Keeps count of what a removal takes and what stays: all are counted, not all that went are named. */
-export interface Account {
+export interface RemovalSummary {
   went(session: Named & Pick<Meta, 'workspace'>): void
-  stayed(session: Named, reason: StayReason): void
+  stayed(session: Named, reason: NotRemovedReason): void
   readonly removal: Removal
 }
 
-export function createAccount(dryRun: boolean): Account {
+export function createRemovalSummary(dryRun: boolean): RemovalSummary {
   const gone: Removal['gone'] = []
   const stayed: Removal['stayed'] = []
   const workspaces = new Map<string, number>()

@@ -12,7 +12,7 @@ const dayMs = 24 * 3_600_000
 async function openOld() {
   const house = await openMemoryHouse({ script: () => [say('Hi.')] })
   await talkTo(house.handle).ask('Hello')
-  const sessions = createLocalSessions(house.roster)
+  const sessions = createLocalSessions(house.registry)
   const daysAgo = (days: number) => new Date(house.clock.now() - days * dayMs).toISOString()
   return { ...house, sessions, daysAgo }
 }
@@ -55,7 +55,7 @@ describe('pruning', () => {
       living: ['one', 'two'],
       script: (_, index) => (index === 4 ? [waitAt(gate)] : [say('Hi.')]),
     })
-    const sessions = createLocalSessions(house.roster)
+    const sessions = createLocalSessions(house.registry)
     await talkTo(house.handle).ask('Hello')
     const pinned = await spokenIn(sessions)
     await pinned.submit({ type: 'pinSession' })
@@ -63,7 +63,7 @@ describe('pruning', () => {
     const frames = attended.subscribe()[Symbol.asyncIterator]()
     await frames.next()
     const elsewhere = await spokenIn(sessions)
-    await house.roster.unload(elsewhere.id)
+    await house.registry.unload(elsewhere.id)
     await store.registerNode({ id: 'two', address: '', startedAt: '' })
     orThrow(await store.claim(elsewhere.id, 'two', null))
     const running = orThrow(await sessions.start({ workdir: '/work' }))
@@ -87,10 +87,10 @@ describe('pruning', () => {
   it('takes what a dead process left behind', async () => {
     const store = createMemoryStore()
     const dead = await openMemoryHouse({ store, script: () => [say('Hi.')] })
-    await store.registerNode(dead.roster.parts.node)
+    await store.registerNode(dead.registry.parts.node)
     await talkTo(dead.handle).ask('Hello')
     const next = await openMemoryHouse({ store, takesOver: true, node: 'two' })
-    expect(orThrow(await createLocalSessions(next.roster).clearAll()).count).toBe(1)
+    expect(orThrow(await createLocalSessions(next.registry).clearAll()).count).toBe(1)
     expect((await store.entry(aSession))?.owner).toBeNull()
   })
 
@@ -105,17 +105,17 @@ describe('pruning', () => {
     await talkTo(house.handle).ask('Hello')
     house.clock.advance(31 * dayMs)
     const before = new Date(house.clock.now() - 30 * dayMs).toISOString()
-    const removal = orThrow(await createLocalSessions(house.roster).prune({ before }))
+    const removal = orThrow(await createLocalSessions(house.registry).prune({ before }))
     expect(removal).toMatchObject({ count: 0, stayed: [] })
   })
 
   it('says what it would take and changes nothing when it is only tried', async () => {
-    const { sessions, store, events, roster, clock, daysAgo } = await openOld()
+    const { sessions, store, events, registry, clock, daysAgo } = await openOld()
     const pinned = await spokenIn(sessions)
     await pinned.submit({ type: 'pinSession' })
     const seen = async () => [await store.list({ limit: 10 }), await store.entry(aSession), await events()]
     clock.advance(31 * dayMs)
-    await Promise.all([aSession, pinned.id].map(roster.unload)) // they had nothing to do for days
+    await Promise.all([aSession, pinned.id].map(registry.unload)) // they had nothing to do for days
     const before = await seen()
     const tried = orThrow(await sessions.prune({ before: daysAgo(30), dryRun: true }))
     expect([tried.count, tried.dryRun, reasonsOf(tried)]).toEqual([1, true, ['calm-harbor-2 pinned']])
@@ -167,8 +167,8 @@ describe('the list', () => {
   it('keeps to model, age, pinned and running', async () => {
     const gate = createGate()
     const house = await openMemoryHouse({ script: (_, index) => (index === 2 ? [waitAt(gate)] : [say('Hi.')]) })
-    await house.store.registerNode(house.roster.parts.node)
-    const sessions = createLocalSessions(house.roster)
+    await house.store.registerNode(house.registry.parts.node)
+    const sessions = createLocalSessions(house.registry)
     await talkTo(house.handle).ask('Hello')
     house.clock.advance(dayMs)
     const since = new Date(house.clock.now()).toISOString()

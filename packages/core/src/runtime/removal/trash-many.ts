@@ -1,8 +1,8 @@
 import { fault, ok, type Removal, type Result, refuse } from '@holdfast/protocol'
 import type { ListRequest } from '../../ports/catalogue.ts'
-import type { Roster } from '../registry/session-registry.ts'
-import { createIsElsewhere } from './kept-reason.ts'
-import { createAccount } from './removal-summary.ts'
+import type { SessionRegistry } from '../registry/session-registry.ts'
+import { createIsElsewhere } from './not-removed.ts'
+import { createRemovalSummary } from './removal-summary.ts'
 import { trashSession } from './trash-session.ts'
 
 /** So many are looked at, and put away, at once. */
@@ -15,11 +15,11 @@ export type Many = Pick<ListRequest, 'workspace' | 'activeBefore'> & {
 }
 
 /** Puts all sessions that fit into the trash, page by page, but for those that run, are attended, pinned or open elsewhere. */
-export async function trashMany(roster: Roster, many: Many): Promise<Result<Removal>> {
+export async function trashMany(registry: SessionRegistry, many: Many): Promise<Result<Removal>> {
   const { workspace, activeBefore, dryRun, signal } = many
-  const { store } = roster.parts
-  const account = createAccount(dryRun)
-  const isElsewhere = createIsElsewhere(roster.parts)
+  const { store } = registry.parts
+  const account = createRemovalSummary(dryRun)
+  const isElsewhere = createIsElsewhere(registry.parts)
   const options = {
     ...{ isElsewhere, dryRun, sparesPinned: true },
     isMeant: ({ activeAt }: { readonly activeAt: number }) => activeBefore === undefined || activeAt < activeBefore,
@@ -27,7 +27,7 @@ export async function trashMany(roster: Roster, many: Many): Promise<Result<Remo
   let cursor: string | undefined
   do {
     const page = await store.list({ workspace, activeBefore, cursor, limit: pageSize })
-    const all = page.sessions.map(async ({ meta }) => [meta, await trashSession(roster, meta.id, options)] as const)
+    const all = page.sessions.map(async ({ meta }) => [meta, await trashSession(registry, meta.id, options)] as const)
     for (const [meta, trashed] of await Promise.all(all)) {
       // What went before stays gone; it is said how many these were.
       if (!trashed.ok) return refuse(stoppedAfter(trashed.fault, account.removal.count))

@@ -1,8 +1,8 @@
-import { createCommandId, done, ok, type Result, type SessionId, type StayReason } from '@holdfast/protocol'
+import { createCommandId, done, type NotRemovedReason, ok, type Result, type SessionId } from '@holdfast/protocol'
 import type { CatalogueEntry } from '../../ports/catalogue.ts'
 import { claimSession } from '../registry/claim-session.ts'
-import type { Roster } from '../registry/session-registry.ts'
-import { type IsElsewhere, stayReason } from './kept-reason.ts'
+import type { SessionRegistry } from '../registry/session-registry.ts'
+import { type IsElsewhere, notRemovedReason } from './not-removed.ts'
 
 export type TrashOptions = {
   readonly isElsewhere: IsElsewhere
@@ -18,51 +18,57 @@ export type TrashOptions = {
 /** It went, or would; it stayed, and why; or it was none that is meant, any more. */
 export type Trashed =
   | { readonly type: 'gone' }
-  | { readonly type: 'stayed'; readonly reason: StayReason }
+  | { readonly type: 'stayed'; readonly reason: NotRemovedReason }
   | { readonly type: 'passed' }
 
 /** Puts one session into the trash. One in which nobody has spoken is removed for good: there is nothing to restore. */
-export function trashSession(roster: Roster, id: SessionId, options: TrashOptions): Promise<Result<Trashed>> {
-  return roster.alone(id, async () => {
-    const row = await roster.parts.store.entry(id)
+export function trashSession(
+  registry: SessionRegistry,
+  id: SessionId,
+  options: TrashOptions,
+): Promise<Result<Trashed>> {
+  return registry.alone(id, async () => {
+    const row = await registry.parts.store.entry(id)
     if (row === null || row.trashedAt !== null) return ok({ type: 'passed' })
-    const runner = roster.awake(id)
+    const runner = registry.awake(id)
     const entry = runner?.folded().row.entry ?? row.entry
     if (options.isMeant && !options.isMeant(entry)) return ok({ type: 'passed' })
     const isSpared = options.sparesPinned && entry.meta.pinned
-    const reason = isSpared ? 'pinned' : await stayReason({ ...entry, owner: row.owner }, runner, options.isElsewhere)
+    const reason = isSpared
+      ? 'pinned'
+      : await notRemovedReason({ ...entry, owner: row.owner }, runner, options.isElsewhere)
     const stays = reason !== null && (!options.force || reason === 'open_elsewhere')
     if (stays) return ok({ type: 'stayed', reason })
     if (options.dryRun) return ok({ type: 'gone' })
-    return putAway(roster, id)
+    return putAway(registry, id)
   })
 }
 
-async function putAway(roster: Roster, id: SessionId): Promise<Result<Trashed>> {
-  const { store, clock } = roster.parts
-  const freed = await free(roster, id)
+async function putAway(registry: SessionRegistry, id: SessionId): Promise<Result<Trashed>> {
+  const { store, clock } = registry.parts
+  const freed = await free(registry, id)
   if (!freed.ok) return openElsewhere(freed)
   const row = await store.entry(id)
   const went = row?.entry.spoken ? await store.trash(id, clock.now()) : await store.purge(id)
   // One that nobody has spoken in may be gone with its last owner.
   if (!went.ok && went.fault.code !== 'session_not_found') return openElsewhere(went)
-  roster.news.tell({ type: 'session.removed', session: id })
+  registry.news.tell({ type: 'session.removed', session: id })
   return ok({ type: 'gone' })
 }
 
 /** Ends what runs here, and takes the session from an owner that died: nobody may own what goes into the trash. */
-async function free(roster: Roster, id: SessionId): Promise<Result<void>> {
-  const { store, node } = roster.parts
-  const runner = roster.awake(id)
+async function free(registry: SessionRegistry, id: SessionId): Promise<Result<void>> {
+  const { store, node } = registry.parts
+  const runner = registry.awake(id)
   if (runner) {
     const isRunning = runner.folded().state.turn.phase !== 'idle'
     // However that is answered, all that runs is stopped; what could not be recorded is settled when it wakes again.
     if (isRunning) await runner.submit({ commandId: createCommandId(), by: null, command: { type: 'abort' } })
-    await roster.unload(id)
+    await registry.unload(id)
   }
   const owner = (await store.entry(id))?.owner ?? null
   if (owner === null) return done
-  const claimed = await claimSession(roster.parts, id)
+  const claimed = await claimSession(registry.parts, id)
   if (!claimed.ok) return claimed
   await store.release(id, node.id, claimed.value.lease.epoch)
   return done

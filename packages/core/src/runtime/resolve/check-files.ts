@@ -1,16 +1,16 @@
 import { type Content, type Fault, fault, isTextType, limits } from '@holdfast/protocol'
 import { admitFile, fileTooLarge, type Sendable, unfitImage } from '../../context/admit-file.ts'
 import { readFile } from '../blobs/read-blob.ts'
-import type { EffectParts } from '../dependencies.ts'
+import type { EffectDeps } from '../dependencies.ts'
 
 type FilePart = Extract<Content[number], { type: 'file' }>
-type Parts = Pick<EffectParts, 'blobs' | 'images' | 'state'>
+type Parts = Pick<EffectDeps, 'blobs' | 'images' | 'state'>
 
 /**
  * Why the files of a prompt cannot be sent to a model, looked at byte for byte: a blob may be a tool's output, and what
  * a provider refuses once it would refuse in every later request.
  */
-export async function refuseFiles(parts: Parts, content: Content): Promise<Fault | null> {
+export async function checkFiles(parts: Parts, content: Content): Promise<Fault | null> {
   let bytes = 0
   for (const part of content) {
     if (part.type !== 'file') continue

@@ -18,16 +18,16 @@ import { isWindowEvent, messageTokens } from '../../context/window.ts'
 import { turnRunning } from '../../session/decide/turn-running.ts'
 import type { Facts } from '../../session/input.ts'
 import type { Pin } from '../../session/state.ts'
-import type { EffectParts } from '../dependencies.ts'
+import type { EffectDeps } from '../dependencies.ts'
 import { contextTokensOf, writeCheckpoint } from '../effects/compaction.ts'
 import { findLastEnd, findTurnEnd } from '../log/find-turn-end.ts'
 import { readWindow } from '../log/read-window.ts'
 import { type WalkOptions, walkLine } from '../log/walk-line.ts'
-import { writeArtefact } from './write-summary-file.ts'
+import { writeSummaryFile } from './write-summary-file.ts'
 
 /** What a command that changes the past needs to know of it, and the summaries it asks for, before it is decided. */
 export async function resolveHistory(
-  parts: EffectParts,
+  parts: EffectDeps,
   command: HistoryCommand,
   commandId: Submission['commandId'],
 ): Promise<Result<Facts>> {
@@ -53,7 +53,7 @@ export async function resolveHistory(
     case 'summarize': {
       const settled = await settledBefore(parts, commandId)
       if (settled) return settled
-      const saved = await writeArtefact(parts, parts.aside())
+      const saved = await writeSummaryFile(parts, parts.aside())
       return saved.ok ? ok(saved.value ? { saved: saved.value } : {}) : saved
     }
     case 'setHistory':
@@ -68,7 +68,7 @@ export async function resolveHistory(
   }
 }
 
-async function windowTokens({ store, session, state }: EffectParts): Promise<number> {
+async function windowTokens({ store, session, state }: EffectDeps): Promise<number> {
   const { summary, prompt, pinned, messages } = await readWindow(store, session, state())
   const told = [...pinned, ...(prompt ? [prompt] : []), ...messages]
   return told.reduce((sum, message) => sum + messageTokens(message), summary ? textTokens(summary) : 0)
@@ -76,7 +76,7 @@ async function windowTokens({ store, session, state }: EffectParts): Promise<num
 
 /** A summary costs a model call: not for a command that was answered already, nor for one that will be refused. */
 async function settledBefore(
-  { store, session, state }: EffectParts,
+  { store, session, state }: EffectDeps,
   commandId: Submission['commandId'],
 ): Promise<Result<Facts> | null> {
   if ((await store.findCommand(session, commandId)) !== null) return ok({})
@@ -84,14 +84,14 @@ async function settledBefore(
   return state().turn.phase === 'idle' ? null : refuse(turnRunning)
 }
 
-async function compactFacts(parts: EffectParts): Promise<Result<Facts>> {
+async function compactFacts(parts: EffectDeps): Promise<Result<Facts>> {
   const written = await writeCheckpoint(parts, parts.aside())
   if (written === null) return ok({})
   if (!('failed' in written)) return ok({ checkpoint: written })
   return refuse(fault('summary_failed', `The past could not be summarised: ${written.failed}`))
 }
 
-async function turnFacts({ store, session, state }: EffectParts, turn: number | undefined): Promise<Facts> {
+async function turnFacts({ store, session, state }: EffectDeps, turn: number | undefined): Promise<Facts> {
   const { line, seq } = state()
   const end =
     turn === undefined
@@ -100,7 +100,7 @@ async function turnFacts({ store, session, state }: EffectParts, turn: number | 
   return end ? { end } : {}
 }
 
-async function messageFacts({ store, session, state }: EffectParts, message: MessageId): Promise<Facts> {
+async function messageFacts({ store, session, state }: EffectDeps, message: MessageId): Promise<Facts> {
   if (!isOnLine(state().line, message)) return {}
   const [record] = await store.read(session, { after: message - 1, upTo: message, limit: 1 })
   if (!record || 'lost' in record || !isMessageEvent(record.event)) return {}
@@ -111,7 +111,7 @@ async function messageFacts({ store, session, state }: EffectParts, message: Mes
 }
 
 /** Whether a person who looks at the line sees a call folded; with none in sight, whether the next would be. */
-async function isAnyFolded(parts: EffectParts): Promise<boolean> {
+async function isAnyFolded(parts: EffectDeps): Promise<boolean> {
   const { line, collapse } = parts.state()
   const except = collapse.except.filter((call) => isOnLine(line, call))
   if (!collapse.all || except.length === 0) return collapse.all || except.length > 0
@@ -123,7 +123,7 @@ async function isAnyFolded(parts: EffectParts): Promise<boolean> {
 }
 
 /** The newest answer on the line: a session that moved there has not heard it. */
-export async function findAnswer(parts: EffectParts): Promise<Pin | null> {
+export async function findAnswer(parts: EffectDeps): Promise<Pin | null> {
   for await (const said of walkNow(parts, { types: ['text.said'], newestFirst: true, pageSize: 1 })) {
     if (!('lost' in said)) return { message: MessageId.parse(said.seq), tokens: eventTokens(said.event) }
   }
@@ -132,7 +132,7 @@ export async function findAnswer(parts: EffectParts): Promise<Pin | null> {
 
 /** The place of the last messages of the line, read from its end, with what their calls came to. */
 async function tailFacts(
-  parts: EffectParts,
+  parts: EffectDeps,
   { keepLast, from = 0 }: Extract<HistoryCommand, { type: 'truncateHistory' }>,
 ): Promise<Facts> {
   let messages = 0
@@ -147,7 +147,7 @@ async function tailFacts(
 }
 
 /** What a program set as the summary, where that is what holds: it set it for whatever the history is. */
-async function summaryFacts({ store, session, state }: EffectParts): Promise<Facts> {
+async function summaryFacts({ store, session, state }: EffectDeps): Promise<Facts> {
   const { checkpoint } = state()
   if (checkpoint === null) return {}
   const [written] = await store.read(session, { after: checkpoint - 1, upTo: checkpoint, limit: 1 })
@@ -157,5 +157,5 @@ async function summaryFacts({ store, session, state }: EffectParts): Promise<Fac
 }
 
 /** The line as it stands now. */
-const walkNow = ({ store, session, state }: EffectParts, options: WalkOptions) =>
+const walkNow = ({ store, session, state }: EffectDeps, options: WalkOptions) =>
   walkLine(store, session, clipLine(state().line, 0, state().seq), options)

@@ -1,7 +1,7 @@
 import {
-  type ChoosingCommand,
   type Fault,
   fault,
+  type ModelCommand,
   type ModelName,
   ok,
   type Result,
@@ -10,12 +10,12 @@ import {
   unreachable,
 } from '@holdfast/protocol'
 import type { Facts } from '../../session/input.ts'
-import type { EffectParts } from '../dependencies.ts'
+import type { EffectDeps } from '../dependencies.ts'
 
-type Parts = Pick<EffectParts, 'models' | 'state'>
+type Parts = Pick<EffectDeps, 'models' | 'state'>
 
 /** What has to be known of models before one is chosen: which there are, what they know, whether they can be called. */
-export async function resolveChoosing(parts: Parts, command: ChoosingCommand): Promise<Result<Facts>> {
+export async function resolveModelCommand(parts: Parts, command: ModelCommand): Promise<Result<Facts>> {
   switch (command.type) {
     case 'setModel': {
       const refusal = refuseModel(parts, command.model)

@@ -13,16 +13,16 @@ import {
 } from '@holdfast/protocol'
 import type { Facts } from '../../session/input.ts'
 import { askedCalls } from '../../session/state.ts'
-import type { EffectParts } from '../dependencies.ts'
-import { refuseFiles } from './check-files.ts'
+import type { EffectDeps } from '../dependencies.ts'
+import { checkFiles } from './check-files.ts'
 import { findAnswer, resolveHistory } from './resolve-history.ts'
-import { refuseModel, resolveChoosing } from './resolve-model.ts'
+import { refuseModel, resolveModelCommand } from './resolve-model.ts'
 
 /**
  * Finds out, outside the mailbox, what a command needs to be decided: the past it names, whether its files are stored,
  * whether its model can be called. What it refuses here never reaches the session.
  */
-export async function resolve(parts: EffectParts, { command, commandId }: Submission): Promise<Result<Facts>> {
+export async function resolve(parts: EffectDeps, { command, commandId }: Submission): Promise<Result<Facts>> {
   switch (command.type) {
     case 'sendPrompt':
     case 'queueSteering':
@@ -45,7 +45,7 @@ export async function resolve(parts: EffectParts, { command, commandId }: Submis
     case 'setThinkingLevel':
     case 'cycleThinkingLevel':
     case 'refreshCredentials':
-      return resolveChoosing(parts, command)
+      return resolveModelCommand(parts, command)
     case 'enterExec':
       return ok(command.keepPlan && parts.state().lastAnswer === null ? { lastAnswer: await findAnswer(parts) } : {})
     case 'moveWorkdir': {
@@ -73,13 +73,13 @@ export async function resolve(parts: EffectParts, { command, commandId }: Submis
   }
 }
 
-async function refuseContent(parts: EffectParts, content: Content): Promise<Fault | null> {
+async function refuseContent(parts: EffectDeps, content: Content): Promise<Fault | null> {
   const bytes = content.reduce((sum, part) => sum + (part.type === 'text' ? Buffer.byteLength(part.text) : 0), 0)
   if (bytes > limits.promptBytesMax || content.length > limits.promptPartsMax) {
     const message = `A prompt may hold ${limits.promptBytesMax} bytes of text in ${limits.promptPartsMax} parts. Put the rest in a file.`
     return fault('too_large', message, { bytes, bytesMax: limits.promptBytesMax })
   }
-  return refuseFiles(parts, content)
+  return checkFiles(parts, content)
 }
 
 /** The commands of which it depends on where the session stands, when they are decided, what they need to know. */
@@ -90,7 +90,7 @@ export const factsGoStale: ReadonlySet<CommandType> = new Set([
 ])
 
 /** How an approval that no longer waits was answered, so that a late answer is told whose it was. */
-async function pastApproval({ store, session, state }: EffectParts, approval: ApprovalId): Promise<Facts> {
+async function pastApproval({ store, session, state }: EffectDeps, approval: ApprovalId): Promise<Facts> {
   if (approval > state().seq || askedCalls(state()).some((call) => call.approval === approval)) return {}
   const [asked] = await store.read(session, { after: approval - 1, upTo: approval, limit: 1 })
   if (!asked || 'lost' in asked || asked.event.type !== 'approval.asked') return {}

@@ -1,14 +1,14 @@
 import { type EventOf, fault, firstLine, invariant, ok, type Result, refuse } from '@holdfast/protocol'
 import { artefactRequest } from '../../context/summary-request.ts'
 import { modelNow } from '../../session/state.ts'
-import type { EffectParts } from '../dependencies.ts'
+import type { EffectDeps } from '../dependencies.ts'
 import { writeSummary } from '../effects/write-summary.ts'
 import { readWindow } from '../log/read-window.ts'
 
 type Saved = Pick<EventOf<'summary.saved'>, 'path' | 'text' | 'usage' | 'model'>
 
 /** Has the model write a note about the session, and puts it into the workdir. Null when nothing has been said. */
-export async function writeArtefact(parts: EffectParts, signal: AbortSignal): Promise<Result<Saved | null>> {
+export async function writeSummaryFile(parts: EffectDeps, signal: AbortSignal): Promise<Result<Saved | null>> {
   const { store, session, state, artefacts } = parts
   const { origin } = state()
   invariant(origin, 'a session that can be summarised was started')

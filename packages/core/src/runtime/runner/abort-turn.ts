@@ -1,6 +1,6 @@
 import { type Answer, ok, type Recorded, type Result, type Submission } from '@holdfast/protocol'
 import { answerOf } from '../../session/decide.ts'
-import type { InBackground } from '../background-tasks.ts'
+import type { RunInBackground } from '../background-tasks.ts'
 import type { Mailbox } from './mailbox.ts'
 
 /** How long a disk may take to say whether an abort was sent before: it must not hold one up. */
@@ -14,7 +14,7 @@ export interface AbortTurn {
   forget(): void
 }
 
-export type AbortParts = {
+export type AbortDeps = {
   readonly mailbox: Mailbox
   /** Stops what the turn runs, before anything is written. */
   readonly interrupt: () => void
@@ -23,10 +23,10 @@ export type AbortParts = {
   readonly record: (submission: Submission) => Promise<Result<Answer>>
   readonly pause: (delayMs: number) => Promise<void>
   readonly isClosed: () => boolean
-  readonly inBackground: InBackground
+  readonly inBackground: RunInBackground
 }
 
-export function createAbortTurn(parts: AbortParts): AbortTurn {
+export function createAbortTurn(parts: AbortDeps): AbortTurn {
   const { mailbox, interrupt, findCommand, pause, isClosed, inBackground } = parts
   let owed: Submission | null = null
 

@@ -19,8 +19,8 @@ import { describe, expect, it } from 'vitest'
 import type { Problem } from '../../ports/problem.ts'
 import type { Store } from '../../ports/store.ts'
 import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
-import { createLocalHandle } from '../api/local-session.ts'
-import { createRoster } from '../registry/session-registry.ts'
+import { createLocalSession } from '../api/local-session.ts'
+import { createSessionRegistry } from '../registry/session-registry.ts'
 
 const prompt = { type: 'sendPrompt', content: 'go' } as const
 const approve = { type: 'respondToApproval', decision: 'approve' } as const
@@ -80,14 +80,14 @@ describe('a session that is stopped', () => {
     const gate = createGate()
     const problems: Problem[] = []
     const house = await openMemoryHouse({ store, script: [[waitAt(gate)]] })
-    await house.roster.unload(aSession)
+    await house.registry.unload(aSession)
     const onProblem = (problem: Problem) => void problems.push(problem)
-    const roster = createRoster({ ...house.roster.parts, newSessionId: () => aSession, onProblem })
-    await roster.start({ workdir: '/work' })
-    await createLocalHandle(roster, aSession).submit(prompt)
+    const registry = createSessionRegistry({ ...house.registry.parts, newSessionId: () => aSession, onProblem })
+    await registry.start({ workdir: '/work' })
+    await createLocalSession(registry, aSession).submit(prompt)
     await gate.reached
     store.breakDown()
-    await roster.unload(aSession)
+    await registry.unload(aSession)
     expect(problems).toEqual([{ where: `stopping ${aSession}`, cause: diskFull }])
   })
 })
@@ -107,11 +107,11 @@ describe('an abort that is owed', () => {
       },
     }
     const house = await openMemoryHouse({ store, script: [[waitAt(gate)]] })
-    await house.roster.unload(aSession)
+    await house.registry.unload(aSession)
     const onProblem = (problem: Problem) => void problems.push(problem)
-    const roster = createRoster({ ...house.roster.parts, newSessionId: () => aSession, onProblem })
-    await roster.start({ workdir: '/work' })
-    const handle = createLocalHandle(roster, aSession)
+    const registry = createSessionRegistry({ ...house.registry.parts, newSessionId: () => aSession, onProblem })
+    await registry.start({ workdir: '/work' })
+    const handle = createLocalSession(registry, aSession)
     await handle.submit(prompt)
     await gate.reached
     answers = 'full'
@@ -200,7 +200,7 @@ describe('an abort', () => {
     await gate.reached
     await house.send('stop', { type: 'abort' })
     gate.open()
-    await house.roster.unload(aSession)
+    await house.registry.unload(aSession)
     expect(JSON.stringify(await frames)).not.toContain('too late')
   })
 
@@ -223,7 +223,7 @@ describe('an abort', () => {
     await gate.reached
     await house.send('stop', { type: 'abort' })
     gate.open()
-    await house.roster.unload(aSession)
+    await house.registry.unload(aSession)
     expect(house.model.requests).toEqual([])
   })
 
@@ -365,14 +365,14 @@ describe('a session with a record that cannot be read', () => {
     const house = await openMemoryHouse({ store: inner, script: [[say('Hi.')]] })
     await house.send('a', prompt)
     await house.frame(idle)
-    await house.roster.unload(aSession)
+    await house.registry.unload(aSession)
     const store = {
       ...inner,
       read: async (...args: Parameters<typeof inner.read>) =>
         (await inner.read(...args)).map((record) => (record.seq === 3 ? { seq: 3, lost: true as const } : record)),
     }
-    const roster = createRoster({ ...house.roster.parts, store })
-    const refused = await createLocalHandle(roster, aSession).submit(prompt)
+    const registry = createSessionRegistry({ ...house.registry.parts, store })
+    const refused = await createLocalSession(registry, aSession).submit(prompt)
     expect(refused).toMatchObject({ ok: false, fault: { code: 'log_damaged', details: { lost: [3] } } })
     expect((await inner.entry(aSession))?.entry.meta.turnCount).toBe(1)
   })
@@ -413,7 +413,7 @@ describe('a question with a deadline', () => {
     })
     await first.send('a', prompt)
     await first.frame(isRecord('approval.asked'))
-    await first.roster.unload(aSession)
+    await first.registry.unload(aSession)
     clock.advance(2000)
     const next = await openMemoryHouse({ store, clock, tools, script: [[say('Never mind.')]], takesOver: true })
     expect(await next.send('b', approve)).toMatchObject({ ok: false })

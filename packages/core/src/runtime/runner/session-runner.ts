@@ -14,24 +14,24 @@ import { answerOf, decide } from '../../session/decide.ts'
 import type { Input, Report } from '../../session/input.ts'
 import { plan } from '../../session/plan.ts'
 import { askedCalls } from '../../session/state.ts'
-import { createBackground } from '../background-tasks.ts'
-import type { EffectParts } from '../dependencies.ts'
+import { createBackgroundTasks } from '../background-tasks.ts'
+import type { EffectDeps } from '../dependencies.ts'
 import { createPerform } from '../effects/perform-effect.ts'
-import { createRequests } from '../effects/request-builder.ts'
-import { createDamageCheck } from '../effects/window-damage.ts'
+import { createRequestBuilder } from '../effects/request-builder.ts'
+import { createWindowDamageCheck } from '../effects/window-damage.ts'
 import { blobsIn, encodeRecords, trustChangesOf } from '../log/encode-records.ts'
 import { type Folded, fold } from '../log/load-session.ts'
 import { createPerformer } from '../performer.ts'
 import { factsGoStale, resolve } from '../resolve/resolve.ts'
 import { notTaken } from '../storage-health.ts'
+import { driverFault } from '../stream/driver-fault.ts'
 import { createHub, type Hub } from '../stream/hub.ts'
-import { seatRefusal } from '../stream/seat-refusal.ts'
 import { createAbortTurn } from './abort-turn.ts'
 import { endLeftovers } from './end-leftovers.ts'
 import { createMailbox } from './mailbox.ts'
 import type { RunnerOptions } from './runner-options.ts'
-import { createAsides } from './side-work.ts'
-import { createSnapshotKeeper } from './snapshot-autosave.ts'
+import { createSideWork } from './side-work.ts'
+import { createSnapshotAutosave } from './snapshot-autosave.ts'
 
 /** A session that is awake: one mailbox, its folds, its subscribers, its effects. */
 export interface SessionRunner {
@@ -69,7 +69,7 @@ export async function openRunner({
   const { store, clock, observer } = parts
   let current: Folded = { state: loaded.state, row: loaded.row }
   let closed: Fault | null = null
-  const asides = createAsides(touched)
+  const sideWork = createSideWork(touched)
 
   const hub = createHub(id, touched, () => parts.models.find(current.state.settings.model))
   const storage = storageWatch.join((error) => {
@@ -77,33 +77,33 @@ export async function openRunner({
     observer?.storage?.(id, error)
   })
   const mailbox = createMailbox()
-  const checkDamage = createDamageCheck()
+  const checkDamage = createWindowDamageCheck()
   const isKept = loaded.state.origin?.persist !== false
   const blobs = isKept ? parts.blobs : parts.memoryBlobs
-  const effects: EffectParts = {
+  const effects: EffectDeps = {
     ...parts,
     blobs,
-    requests: (isKept ? parts.requests : null) ?? createRequests(store, blobs),
+    requests: (isKept ? parts.requests : null) ?? createRequestBuilder(store, blobs),
     session: id,
     epoch,
     hub,
     storage,
     state: () => current.state,
     findDamage: () => checkDamage(effects),
-    aside: asides.signal,
+    aside: sideWork.signal,
     answer: null,
   }
   const performer = createPerformer(createPerform(effects), report, (cause) =>
     parts.onProblem({ where: `session ${id}`, cause }),
   )
 
-  const inBackground = createBackground(parts.onProblem)
-  const snapshots = createSnapshotKeeper(id, store, loaded.snapshotSeq, inBackground)
+  const inBackground = createBackgroundTasks(parts.onProblem)
+  const snapshots = createSnapshotAutosave(id, store, loaded.snapshotSeq, inBackground)
   const pause = (delayMs: number) => new Promise<void>((wake) => void clock.after(delayMs, wake))
   const aborting = createAbortTurn({
     ...{ mailbox, pause, inBackground, record: recordAbort, isClosed: () => closed !== null },
     interrupt() {
-      asides.end()
+      sideWork.end()
       performer.interrupt()
     },
     findCommand: (commandId) => store.findCommand(id, commandId),
@@ -184,7 +184,7 @@ export async function openRunner({
   function abandon(reason: Fault): void {
     closed = reason
     storage.leave()
-    asides.end()
+    sideWork.end()
     performer.reconcile([])
     leave('failed', comeBackMs)
     abandoned(reason)
@@ -209,7 +209,7 @@ export async function openRunner({
 
   async function submit(submission: Submission): Promise<Result<Answer>> {
     const isLong = submission.command.type === 'compact' || submission.command.type === 'summarize'
-    return isLong ? asides.during(() => submitOne(submission)) : submitOne(submission)
+    return isLong ? sideWork.during(() => submitOne(submission)) : submitOne(submission)
   }
 
   async function submitOne(submission: Submission): Promise<Result<Answer>> {
@@ -226,7 +226,7 @@ export async function openRunner({
     const { seq } = current.state
     const { command, by } = submission
     if (command.type === 'respondToApproval') await settleExpired()
-    const unseated = seatRefusal(hub.seats, by, command)
+    const unseated = driverFault(hub.seats, by, command)
     if (unseated) return retryOf({ type: 'command', facts: {}, ...submission }, refuse(unseated))
     if (command.type === 'claimDriver' || command.type === 'handOver') return ok({ seq, result: {} })
     const facts = await resolve(effects, submission)
@@ -262,7 +262,7 @@ export async function openRunner({
   }
 
   async function stop(reason: 'stopped' | 'closing'): Promise<void> {
-    asides.end()
+    sideWork.end()
     performer.interrupt()
     const settled = await mailbox.put(settleStopped)
     // The next wake settles what could not be settled now; but someone should know that it was not.
@@ -289,7 +289,7 @@ export async function openRunner({
     hub,
     folded: () => current,
     storageError: () => storage.error,
-    isWriting: asides.isBusy,
+    isWriting: sideWork.isBusy,
     submit,
     tell: report,
     stop,

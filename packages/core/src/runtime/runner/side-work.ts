@@ -1,5 +1,5 @@
 /** What is done for commands outside the mailbox and takes its time, such as a summary that a model writes. */
-export interface Asides {
+export interface SideWork {
   /** Ends what is under way now, when someone aborts. */
   signal(): AbortSignal
   end(): void
@@ -9,7 +9,7 @@ export interface Asides {
   during<Value>(work: () => Promise<Value>): Promise<Value>
 }
 
-export function createAsides(done: () => void): Asides {
+export function createSideWork(done: () => void): SideWork {
   let current = new AbortController()
   let busy = 0
   return {

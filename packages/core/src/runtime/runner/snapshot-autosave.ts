@@ -1,22 +1,22 @@
 import { limits, type Seq, type SessionId } from '@holdfast/protocol'
 import type { Snapshots } from '../../ports/store.ts'
-import type { InBackground } from '../background-tasks.ts'
+import type { RunInBackground } from '../background-tasks.ts'
 import { type Folded, toSnapshot } from '../log/load-session.ts'
 
 /** Stores the folds now and then, so that the next wake is quick. Losing one costs time, never data. */
-export interface SnapshotKeeper {
+export interface SnapshotAutosave {
   /** Saves in the background once enough has happened since the last one. */
   look(folded: Folded): void
   /** Saves what the last one lacks. Throws when the store does. */
   finish(folded: Folded): Promise<void>
 }
 
-export function createSnapshotKeeper(
+export function createSnapshotAutosave(
   id: SessionId,
   { saveSnapshot }: Pick<Snapshots, 'saveSnapshot'>,
   storedSeq: Seq,
-  inBackground: InBackground,
-): SnapshotKeeper {
+  inBackground: RunInBackground,
+): SnapshotAutosave {
   let savedSeq = storedSeq
   const save = (folded: Folded) => {
     savedSeq = folded.state.seq

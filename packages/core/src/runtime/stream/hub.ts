@@ -1,10 +1,10 @@
 import type { CallId, Frame, FrameOf, LivePlace, SessionId, StorageError } from '@holdfast/protocol'
 import type { EncodedRecord } from '../../ports/log.ts'
 import type { ModelReadiness } from '../../ports/provider.ts'
-import { createAttendance, type Who } from './attendance.ts'
-import { createSeats, type Seats } from './driver-seat.ts'
+import { type AttachedClient, createAttachments } from './attachments.ts'
+import { createDriverControl, type DriverControl } from './driver-control.ts'
 import { createLiveAnswer } from './live-answer.ts'
-import { modelHere } from './model-status.ts'
+import { modelStatus } from './model-status.ts'
 import { createSubscription, type Subscription } from './subscription.ts'
 
 type EndFrame = (reason: FrameOf<'end'>['reason'], retryMs: number | null) => FrameOf<'end'>
@@ -15,7 +15,7 @@ export interface Hub {
   readonly size: number
   /** How many are attached: a client once, however many subscriptions it holds. */
   readonly attached: number
-  readonly seats: Seats
+  readonly seats: DriverControl
   /** Only what is on stable storage: nobody may see what a crash could unsay. */
   publish(records: readonly EncodedRecord[]): void
   /** Live, and never stored. */
@@ -25,7 +25,7 @@ export interface Hub {
   /** What is known of the session's model may be otherwise now. A record that sets another tells it by itself. */
   tellModel(): void
   /** Joins now: from here on the subscription misses nothing. */
-  join(who?: Who): Joined
+  join(who?: AttachedClient): Joined
   /** What running calls have printed, as far as it is still held. */
   printed(): ReadonlyMap<CallId, string>
   end(...why: Parameters<EndFrame>): void
@@ -53,13 +53,13 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
     for (const subscription of subscriptions) if (!subscription.push(frame, bytes)) subscriptions.delete(subscription)
   }
   const endFrame: EndFrame = (reason, retryMs) => ({ type: 'end', sessionId, reason, retryMs })
-  const modelFrame = (): FrameOf<'model'> => ({ type: 'model', sessionId, ...modelHere(model()) })
+  const modelFrame = (): FrameOf<'model'> => ({ type: 'model', sessionId, ...modelStatus(model()) })
   const tellModel = () => send(modelFrame(), frameOverheadBytes)
-  const seats = createSeats(() => {
+  const seats = createDriverControl(() => {
     const frame: Frame = { type: 'presence', sessionId, clients: [...seats.all] }
     send(frame, frameOverheadBytes * (frame.clients.length + 1))
   })
-  const attendance = createAttendance(seats, changed)
+  const attendance = createAttachments(seats, changed)
 
   return {
     seats,

@@ -1,8 +1,8 @@
-import type { ModelHere } from '@holdfast/protocol'
+import type { ModelStatus } from '@holdfast/protocol'
 import type { ModelReadiness } from '../../ports/provider.ts'
 
 /** What clients are told of a session's model: never its key. */
-export function modelHere(model: ModelReadiness): ModelHere {
+export function modelStatus(model: ModelReadiness): ModelStatus {
   if (model.type !== 'ready') return { credentialsConfigured: false, contextTokens: null }
   const { contextTokens, endpoint, takes, thinkingLevels } = model
   return {

@@ -3,7 +3,7 @@ import type { Facts } from '../input.ts'
 import type { SessionState } from '../state.ts'
 import { appendCheckpoint, compact, setSummary, undoCompaction } from './checkpoint.ts'
 import { fork } from './fork.ts'
-import { setHistory, standAt, switchBranch, truncateHistory } from './line.ts'
+import { returnToTurnEnd, setHistory, switchBranch, truncateHistory } from './line.ts'
 import { addSystemMessage, toggleAllToolCollapses, togglePin, toggleToolCollapse } from './message.ts'
 import { seed } from './seed.ts'
 import { summarize } from './summary.ts'
@@ -13,9 +13,9 @@ import { turnRunning } from './turn-running.ts'
 export function decideHistory(state: SessionState, command: HistoryCommand, facts: Facts): Result<readonly Event[]> {
   switch (command.type) {
     case 'branchAt':
-      return standAt(state, 'branch', facts)
+      return returnToTurnEnd(state, 'branch', facts)
     case 'rewind':
-      return standAt(state, 'rewind', facts)
+      return returnToTurnEnd(state, 'rewind', facts)
     case 'switchBranch':
       return switchBranch(state, command.branch)
     case 'truncateHistory':

@@ -43,7 +43,7 @@ function move(state: SessionState, { line, length, checkpoint, name, why }: Move
 }
 
 /** Stands at the end of a turn: for another try (`branch`), or because what came after was wrong (`rewind`). */
-export function standAt(state: SessionState, why: 'branch' | 'rewind', facts: Facts): Result<readonly Event[]> {
+export function returnToTurnEnd(state: SessionState, why: 'branch' | 'rewind', facts: Facts): Result<readonly Event[]> {
   if (state.turn.phase !== 'idle') return refuse(turnRunning)
   const { end } = facts
   if (!end) return refuse(fault('turn_not_found', 'There is no such turn on this line that has ended.'))

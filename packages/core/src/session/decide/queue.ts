@@ -25,7 +25,7 @@ export function enqueue(state: SessionState, queue: Queue, content: Content): Re
 }
 
 /** Takes what waits off the queue. With nothing there nothing happens. */
-export function takeBack(state: SessionState, which: readonly Queue[], recalled: boolean): readonly Event[] {
+export function recallQueues(state: SessionState, which: readonly Queue[], recalled: boolean): readonly Event[] {
   const entries = state.queue.filter(({ queue }) => which.includes(queue))
   return entries.length === 0 ? [] : [{ type: 'queue.removed', entries, recalled }]
 }

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { orThrow } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openHoldfast } from '../../open.ts'
-import type { DiskPlace } from '../../store/open/store-location.ts'
+import type { DiskLocation } from '../../store/open/store-location.ts'
 import { contentOf, fillStore, placeIn } from '../../store/open/testing/a-store.ts'
 import { check } from '../doctor/check-store.ts'
 import { backup } from './backup-store.ts'
@@ -22,8 +22,8 @@ const modesIn = (directory: string) =>
     .filter((mode) => mode !== 0)
 
 describe.each(['sqlite', 'jsonl'] as const)('a backup of a %s store', (kind) => {
-  let from: DiskPlace
-  let copy: DiskPlace
+  let from: DiskLocation
+  let copy: DiskLocation
   beforeEach(() => {
     from = placeIn(base, kind)
     copy = placeIn(base, kind, 'copy')

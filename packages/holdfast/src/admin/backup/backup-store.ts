@@ -2,12 +2,12 @@ import { existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { dirname, resolve, sep } from 'node:path'
 import { fault, HoldfastError, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
-import { upkeepOf } from '../../store/open/admin-of.ts'
+import { adminOf } from '../../store/open/admin-of.ts'
 import { refusalInside } from '../../store/open/inside-store.ts'
-import { openSource } from '../../store/open/open-read-only.ts'
-import { type DiskPlace, diskPlaceAt } from '../../store/open/store-location.ts'
+import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
+import { type DiskLocation, diskLocationAt } from '../../store/open/store-location.ts'
 import { faultOf } from '../../store/storage-fault.ts'
-import { draftPath } from '../../store/temporary-path.ts'
+import { temporaryPath } from '../../store/temporary-path.ts'
 import { syncDirectory } from '../../system/files/sync-directory.ts'
 import { copyBlobs } from './copy-blobs.ts'
 
@@ -29,9 +29,9 @@ export type Backup = {
  * Copies a store as it is at one moment, while others write in it, and reads the copy back. It has its name only once
  * it is whole. Refused: bad_request where something is in the way, not_found without a store, storage_error.
  */
-export async function backup(from: DiskPlace, to: string): Promise<Result<Backup>> {
+export async function backup(from: DiskLocation, to: string): Promise<Result<Backup>> {
   const path = resolve(to)
-  const copy = diskPlaceAt(from.kind, path)
+  const copy = diskLocationAt(from.kind, path)
   const inTheWay = [path, copy.blobsDir].find((one) => existsSync(one))
   if (inTheWay !== undefined)
     return refuse(fault('bad_request', `${inTheWay} exists; a backup replaces nothing.`, { path: inTheWay }))
@@ -40,7 +40,7 @@ export async function backup(from: DiskPlace, to: string): Promise<Result<Backup
   const inside = await refusalInside(from, path)
   if (inside !== null) return refuse(inside)
   if (!existsSync(from.path)) return refuse(fault('not_found', `There is no store ${from.url}.`, { store: from.url }))
-  const draft = diskPlaceAt(from.kind, draftPath(path))
+  const draft = diskLocationAt(from.kind, temporaryPath(path))
   try {
     const copied = await copyInto(from, draft)
     await keep(draft, copy)
@@ -53,9 +53,9 @@ export async function backup(from: DiskPlace, to: string): Promise<Result<Backup
   }
 }
 
-async function copyInto(from: DiskPlace, draft: DiskPlace): Promise<Omit<Backup, 'url'>> {
-  await upkeepOf(from).copyTo(draft.path)
-  const source = orThrow(await openSource(draft))
+async function copyInto(from: DiskLocation, draft: DiskLocation): Promise<Omit<Backup, 'url'>> {
+  await adminOf(from).copyTo(draft.path)
+  const source = orThrow(await openReadOnlyStore(draft))
   if (source === null) throw new Error('a copy that was just made is not there')
   try {
     // After the records: each blob was there before a record named it.
@@ -66,7 +66,7 @@ async function copyInto(from: DiskPlace, draft: DiskPlace): Promise<Omit<Backup,
 }
 
 /** The files first: once the store has its name, all it refers to is there. */
-async function keep(draft: DiskPlace, copy: DiskPlace): Promise<void> {
+async function keep(draft: DiskLocation, copy: DiskLocation): Promise<void> {
   const isInside = draft.blobsDir.startsWith(`${draft.path}${sep}`)
   if (!isInside) await rename(draft.blobsDir, copy.blobsDir)
   await rename(draft.path, copy.path)

@@ -2,12 +2,16 @@ import { existsSync } from 'node:fs'
 import { blobsOf } from '@holdfast/core'
 import { type BlobHash, orThrow } from '@holdfast/protocol'
 import { openFileBlobs } from '../../store/blobs/file-blobs.ts'
-import type { DiskPlace } from '../../store/open/store-location.ts'
-import { everyRecord, everySession, type StoreSource } from '../../store/read-only-store.ts'
+import type { DiskLocation } from '../../store/open/store-location.ts'
+import { everyRecord, everySession, type ReadOnlyStore } from '../../store/read-only-store.ts'
 import type { Backup } from './backup-store.ts'
 
 /** Reads every record of the copy, and copies each blob that one of them names. */
-export async function copyBlobs(copy: StoreSource, from: DiskPlace, to: DiskPlace): Promise<Omit<Backup, 'url'>> {
+export async function copyBlobs(
+  copy: ReadOnlyStore,
+  from: DiskLocation,
+  to: DiskLocation,
+): Promise<Omit<Backup, 'url'>> {
   const source = existsSync(from.blobsDir) ? orThrow(await openFileBlobs(from.blobsDir)) : null
   const target = orThrow(await openFileBlobs(to.blobsDir))
   const count = { sessions: 0, records: 0, lost: 0, blobs: 0, blobBytes: 0 }

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { orThrow } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { DiskPlace } from '../../store/open/store-location.ts'
+import type { DiskLocation } from '../../store/open/store-location.ts'
 import { contentOf, type FilledStore, fillStore, placeIn } from '../../store/open/testing/a-store.ts'
 import { check } from './check-store.ts'
 import { logOf } from './testing/planted-damages.ts'
 
 let base = ''
-let place: DiskPlace
+let place: DiskLocation
 let sessions: FilledStore
 beforeEach(async () => {
   base = mkdtempSync(join(tmpdir(), 'hf-loss-'))

@@ -3,13 +3,13 @@ import { blobsOf, loadSession } from '@holdfast/core'
 import type { CatalogueEntry } from '@holdfast/core/ports'
 import { type BlobHash, HoldfastError, InvariantViolation, type Seq, type SessionId } from '@holdfast/protocol'
 import { error, type Finding, info, warning } from '../../store/finding.ts'
-import { everySession, type KeptSession, type StoreSource } from '../../store/read-only-store.ts'
-import type { SessionMend } from '../../store/store-admin.ts'
+import { everySession, type KeptSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
+import type { SessionRepair } from '../../store/store-admin.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 
 export type CheckedSessions = {
   readonly findings: readonly Finding[]
-  readonly mends: readonly SessionMend[]
+  readonly mends: readonly SessionRepair[]
   /** The blobs that records refer to, each with one session that does. */
   readonly blobs: ReadonlyMap<BlobHash, SessionId>
   readonly sessions: number
@@ -26,9 +26,12 @@ export type SessionsInUse = {
 const namedMax = 20
 
 /** Reads every record of every session, and holds rows, heads and lineage against what the logs say. */
-export async function checkSessions(source: StoreSource, { isHeld, isGone }: SessionsInUse): Promise<CheckedSessions> {
+export async function checkSessions(
+  source: ReadOnlyStore,
+  { isHeld, isGone }: SessionsInUse,
+): Promise<CheckedSessions> {
   const findings: Finding[] = []
-  const mends: SessionMend[] = []
+  const mends: SessionRepair[] = []
   const blobs = new Map<BlobHash, SessionId>()
   const known = new Map<SessionId, Known>()
   const count = { sessions: 0, records: 0 }
@@ -84,7 +87,7 @@ type ReadSession = {
 /** Null for a session that whoever has the store removed since its row was read. */
 async function readIfThere(
   session: KeptSession,
-  source: StoreSource,
+  source: ReadOnlyStore,
   blobs: Map<BlobHash, SessionId>,
   isHeld: boolean,
 ): Promise<ReadSession | null> {
@@ -105,13 +108,13 @@ const isOfNoFile = (cause: unknown): boolean =>
 /** One pass over a session's own records: each by its checksum, and all of them folded anew. */
 async function readSession(
   session: KeptSession,
-  source: StoreSource,
+  source: ReadOnlyStore,
   blobs: Map<BlobHash, SessionId>,
 ): Promise<ReadSession> {
   const { id, base, head } = session
   const lost: Seq[] = []
   const givenUp = new Set<Seq>()
-  const read: StoreSource['read'] = async (_, { after, limit, upTo = head }) => {
+  const read: ReadOnlyStore['read'] = async (_, { after, limit, upTo = head }) => {
     // Not beyond the head that its row was read with: others may have written since.
     const page = await source.ownRecords(id, after, Math.min(limit, upTo - after))
     for (const record of page) {
@@ -177,7 +180,7 @@ function rowFinding({ id, entry }: KeptSession, canMend: boolean): Finding {
 /** Whoever writes saves folds of what was written since its head was read: those are not ahead. */
 async function snapshotFinding(
   { id, head }: KeptSession,
-  source: StoreSource,
+  source: ReadOnlyStore,
   isHeld: boolean,
 ): Promise<Finding | null> {
   const snapshot = await source.snapshotOf(id)

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { openHoldfast } from '../../open.ts'
 import { findingCodes } from '../../store/finding.ts'
 import { openDiskStore } from '../../store/open/open-storage.ts'
-import type { DiskPlace } from '../../store/open/store-location.ts'
+import type { DiskLocation } from '../../store/open/store-location.ts'
 import { contentOf, type FilledStore, fillStore, hashesOf, placeIn } from '../../store/open/testing/a-store.ts'
 import { check, type StoreReport } from './check-store.ts'
 import {
@@ -22,11 +22,11 @@ import {
 } from './testing/planted-damages.ts'
 
 let base = ''
-let filled: Readonly<Record<DiskPlace['kind'], FilledStore>>
+let filled: Readonly<Record<DiskLocation['kind'], FilledStore>>
 const kinds = ['sqlite', 'jsonl'] as const
 beforeAll(async () => {
   base = mkdtempSync(join(tmpdir(), 'hf-doctor-'))
-  const fill = (kind: DiskPlace['kind']) => fillStore(placeIn(join(base, 'whole'), kind), join(base, kind))
+  const fill = (kind: DiskLocation['kind']) => fillStore(placeIn(join(base, 'whole'), kind), join(base, kind))
   filled = { sqlite: await fill('sqlite'), jsonl: await fill('jsonl') }
 })
 afterAll(() => rmSync(base, { recursive: true, force: true }))
@@ -40,7 +40,7 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
 describe.each(kinds)('the doctor of a %s store', (kind) => {
   const planted = (): Planted => ({ place: placeIn(directory, kind), sessions: filled[kind] })
-  const wrongIn = async (place: DiskPlace) =>
+  const wrongIn = async (place: DiskLocation) =>
     orThrow(await check(place)).findings.filter(({ severity }) => severity !== 'info')
 
   it('finds nothing wrong with a whole one, and says how much it read', async () => {

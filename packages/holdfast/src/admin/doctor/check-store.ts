@@ -2,13 +2,13 @@ import { existsSync } from 'node:fs'
 import type { NodeRow } from '@holdfast/core/ports'
 import { type Fault, fault, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
 import { error, type Finding, isSameFinding, isWrong, severities, warning } from '../../store/finding.ts'
-import { upkeepOf } from '../../store/open/admin-of.ts'
-import { openSource } from '../../store/open/open-read-only.ts'
-import type { DiskPlace } from '../../store/open/store-location.ts'
+import { adminOf } from '../../store/open/admin-of.ts'
+import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
+import type { DiskLocation } from '../../store/open/store-location.ts'
 import { useOf } from '../../store/open/store-use.ts'
-import type { StoreSource } from '../../store/read-only-store.ts'
+import type { ReadOnlyStore } from '../../store/read-only-store.ts'
 import { faultOf } from '../../store/storage-fault.ts'
-import { livingNodes } from '../../system/node/live-nodes.ts'
+import { findLiveNodes } from '../../system/node/live-nodes.ts'
 import { checkBlobFiles } from './check-blob-files.ts'
 import { checkBlobs } from './check-blobs.ts'
 import { type CheckedSessions, checkSessions } from './check-sessions.ts'
@@ -41,7 +41,7 @@ export type CheckOptions = {
  * Looks through a whole store. Without `repair` no byte of it is changed. With it, what can be mended is, and the store
  * is looked through once more: what is still found was not mended. Refused: not_found, session_locked, storage_error.
  */
-export async function check(place: DiskPlace, options: CheckOptions = {}): Promise<Result<StoreReport>> {
+export async function check(place: DiskLocation, options: CheckOptions = {}): Promise<Result<StoreReport>> {
   const { repair = false, now = Date.now } = options
   if (!existsSync(place.path))
     return refuse(fault('not_found', `There is no store ${place.url}.`, { store: place.url }))
@@ -57,7 +57,7 @@ export async function check(place: DiskPlace, options: CheckOptions = {}): Promi
 }
 
 /** What is mended may show what it hid: a row can be right only once its head is. */
-async function mendAll(place: DiskPlace, found: Looked, now: () => number): Promise<Mended> {
+async function mendAll(place: DiskLocation, found: Looked, now: () => number): Promise<Mended> {
   let looked = found
   const told: string[] = []
   for (let pass = 0; pass < passesMax && looked.findings.some(({ canMend }) => canMend); pass++) {
@@ -74,14 +74,14 @@ export type Looked = Omit<CheckedSessions, 'blobs'> & {
   readonly deadNodes: readonly NodeRow[]
 }
 
-async function lookThrough(place: DiskPlace): Promise<Looked> {
-  const opened = await openSource(place)
+async function lookThrough(place: DiskLocation): Promise<Looked> {
+  const opened = await openReadOnlyStore(place)
   const source = opened.ok ? opened.value : null
   try {
     // Where nobody can say who has it, it may be anyone's: mending its pages is refused while someone has it open.
     const isUnknown = source !== null && (await namesNobody(source))
     const isHeld = isUnknown || (await useOf(place, source ?? unnamed)) !== null
-    const files = [...(await upkeepOf(place).checkFiles(isHeld)), ...(await checkBlobFiles(place.blobsDir))]
+    const files = [...(await adminOf(place).checkFiles(isHeld)), ...(await checkBlobFiles(place.blobsDir))]
     // While someone has the store, what is half-made is theirs.
     const outside = files.filter(({ code }) => !isHeld || code !== 'unfinished_file')
     if (source !== null) return await lookInside(place, source, isHeld, outside)
@@ -96,7 +96,7 @@ async function lookThrough(place: DiskPlace): Promise<Looked> {
 const unnamed = { nodes: async () => [] }
 
 /** Whether those who have the store cannot be told, as the page that names them is damaged. */
-async function namesNobody(source: StoreSource): Promise<boolean> {
+async function namesNobody(source: ReadOnlyStore): Promise<boolean> {
   try {
     await source.nodes()
     return false
@@ -109,13 +109,13 @@ async function namesNobody(source: StoreSource): Promise<boolean> {
 const nothing: Looked = { findings: [], mends: [], sessions: 0, records: 0, blobs: 0, deadNodes: [] }
 
 async function lookInside(
-  place: DiskPlace,
-  source: StoreSource,
+  place: DiskLocation,
+  source: ReadOnlyStore,
   isHeld: boolean,
   outside: readonly Finding[],
 ): Promise<Looked> {
   try {
-    const tables = upkeepOf(place).checkInside()
+    const tables = adminOf(place).checkInside()
     const isNamed = !(await namesNobody(source))
     const deadNodes = isNamed ? await deadNodesOf(source) : []
     const dead = deadNodes.map(({ id, startedAt }) =>
@@ -141,25 +141,25 @@ async function lookInside(
 const isSaidOfRow = (finding: Finding, others: readonly Finding[]): boolean =>
   finding.code === 'row' && others.some((other) => isSameFinding(finding, other))
 
-async function deadNodesOf(source: StoreSource): Promise<readonly NodeRow[]> {
+async function deadNodesOf(source: ReadOnlyStore): Promise<readonly NodeRow[]> {
   const all = await source.nodes()
-  const living = new Set((await livingNodes({ nodes: async () => all })).map(({ id }) => id))
+  const living = new Set((await findLiveNodes({ nodes: async () => all })).map(({ id }) => id))
   // One that ended meanwhile said so.
   const left = new Set((await source.nodes()).map(({ id }) => id))
   return all.filter(({ id }) => !living.has(id) && left.has(id))
 }
 
 /** An owner may have come while sessions were read: one that was not there before is asked for again. */
-function createIsGone(source: StoreSource): (owner: string) => Promise<boolean> {
+function createIsGone(source: ReadOnlyStore): (owner: string) => Promise<boolean> {
   const living = new Set<string>()
   return async (owner) => {
-    if (!living.has(owner)) for (const { id } of await livingNodes(source)) living.add(id)
+    if (!living.has(owner)) for (const { id } of await findLiveNodes(source)) living.add(id)
     return !living.has(owner)
   }
 }
 
-async function usedBy(place: DiskPlace): Promise<Fault | null> {
-  const opened = await openSource(place)
+async function usedBy(place: DiskLocation): Promise<Fault | null> {
+  const opened = await openReadOnlyStore(place)
   const source = opened.ok ? opened.value : null
   try {
     const isUnknown = source !== null && (await namesNobody(source))
@@ -169,7 +169,7 @@ async function usedBy(place: DiskPlace): Promise<Fault | null> {
   }
 }
 
-function reportOf(place: DiskPlace, before: Looked, mended: Mended | null): StoreReport {
+function reportOf(place: DiskLocation, before: Looked, mended: Mended | null): StoreReport {
   const after = mended?.looked ?? null
   const isLeft = (finding: Finding) => after?.findings.some((one) => isSameFinding(one, finding)) ?? true
   const old = before.findings.map((finding) => ({ ...finding, mended: isWrong(finding) && !isLeft(finding) }))

@@ -1,6 +1,6 @@
 import type { EncodedRecord, NodeRow, Store } from '@holdfast/core/ports'
 import { eventVersion, orThrow, type Recorded } from '@holdfast/protocol'
-import type { SessionMend } from '../../store/store-admin.ts'
+import type { SessionRepair } from '../../store/store-admin.ts'
 import { removeNodeSocket } from '../../system/node/node-socket.ts'
 
 /** Who owns a session while it is mended. It has no socket, so whoever comes later may take over. */
@@ -10,8 +10,8 @@ const doctorOwner = 'node_doctor'
  * Sets a session's row to what its log says, records which of its records are given up, and frees it from an owner that
  * is gone. All of it through the store's own door.
  */
-export async function mendSession(
-  { session, entry, lost, owner }: SessionMend,
+export async function repairSession(
+  { session, entry, lost, owner }: SessionRepair,
   store: Store,
   nowMs: number,
 ): Promise<void> {
@@ -26,14 +26,14 @@ export async function mendSession(
   if (row.trashedAt !== null) orThrow(await store.trash(session, row.trashedAt))
 }
 
-function repaired(seq: number, lost: SessionMend['lost'], nowMs: number): EncodedRecord {
+function repaired(seq: number, lost: SessionRepair['lost'], nowMs: number): EncodedRecord {
   const event: Recorded['event'] = { type: 'log.repaired', lost: [...lost] }
   const record = { seq, at: new Date(nowMs).toISOString(), v: eventVersion['log.repaired'], event }
   return { record, body: JSON.stringify(event) }
 }
 
 /** Forgets a process that is gone, and the socket it left behind. */
-export async function mendNode({ id, address }: NodeRow, store: Store): Promise<void> {
+export async function repairNode({ id, address }: NodeRow, store: Store): Promise<void> {
   await store.removeNode(id)
   await removeNodeSocket(address)
 }

@@ -1,12 +1,12 @@
 import { chmod, lstat } from 'node:fs/promises'
 import type { OnProblem } from '@holdfast/core/ports'
 import { orThrow } from '@holdfast/protocol'
-import { upkeepOf } from '../../store/open/admin-of.ts'
+import { adminOf } from '../../store/open/admin-of.ts'
 import { openDiskStore } from '../../store/open/open-storage.ts'
-import type { DiskPlace } from '../../store/open/store-location.ts'
+import type { DiskLocation } from '../../store/open/store-location.ts'
 import type { Looked } from './check-store.ts'
 import { createQuarantine } from './quarantine.ts'
-import { mendNode, mendSession } from './repair-sessions.ts'
+import { repairNode, repairSession } from './repair-sessions.ts'
 
 type Problem = Parameters<OnProblem>[0]
 
@@ -14,9 +14,9 @@ type Problem = Parameters<OnProblem>[0]
  * Mends what was found, what is damaged put aside first. Whoever calls has made sure that nobody has the store. Returns
  * what the store had to say meanwhile.
  */
-export async function mend(place: DiskPlace, looked: Looked, nowMs: number): Promise<readonly string[]> {
+export async function mend(place: DiskLocation, looked: Looked, nowMs: number): Promise<readonly string[]> {
   const told: string[] = []
-  const upkeep = upkeepOf(place)
+  const upkeep = adminOf(place)
   const quarantine = createQuarantine(upkeep.quarantineDir)
   const findings = looked.findings.filter(({ canMend }) => canMend)
   for (const { code, place: path } of findings) {
@@ -26,8 +26,8 @@ export async function mend(place: DiskPlace, looked: Looked, nowMs: number): Pro
   await upkeep.mend({ findings, mends: looked.mends }, quarantine)
   const { store } = orThrow(await openDiskStore(place, (problem) => told.push(wordsOf(problem))))
   try {
-    for (const one of looked.mends) await mendSession(one, store, nowMs)
-    for (const node of looked.deadNodes) await mendNode(node, store)
+    for (const one of looked.mends) await repairSession(one, store, nowMs)
+    for (const node of looked.deadNodes) await repairNode(node, store)
   } finally {
     await store.close()
   }

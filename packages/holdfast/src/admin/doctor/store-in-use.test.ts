@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { orThrow } from '@holdfast/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openHoldfast } from '../../open.ts'
-import { openSource } from '../../store/open/open-read-only.ts'
+import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import { openDiskStore } from '../../store/open/open-storage.ts'
 import { fillStore, placeIn } from '../../store/open/testing/a-store.ts'
 import { checkSessions } from './check-sessions.ts'
@@ -53,7 +53,7 @@ it.each(kinds)(
   async (kind) => {
     const place = placeIn(base, kind)
     const { talk } = await fillStore(place, join(base, 'aside'))
-    const source = orThrow(await openSource(place))
+    const source = orThrow(await openReadOnlyStore(place))
     if (source === null) throw new Error('the store was just filled')
     const seen = await source.sessions(0, 100)
     const head = seen.find(({ id }) => id === talk)?.head ?? 0
@@ -74,7 +74,7 @@ it.each(kinds)(
 it.each(kinds)('a session that is removed from a %s store while it is looked through is not damaged', async (kind) => {
   const place = placeIn(base, kind)
   const { trashed } = await fillStore(place, join(base, 'aside'))
-  const source = orThrow(await openSource(place))
+  const source = orThrow(await openReadOnlyStore(place))
   if (source === null) throw new Error('the store was just filled')
   const seen = await source.sessions(0, 100)
 

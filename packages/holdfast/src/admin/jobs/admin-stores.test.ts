@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { orThrow } from '@holdfast/protocol'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type DiskPlace, parseDiskUrl } from '../../store/open/store-location.ts'
+import { type DiskLocation, parseDiskUrl } from '../../store/open/store-location.ts'
 import { fillStore } from '../../store/open/testing/a-store.ts'
 import { findHome } from '../../system/home.ts'
 import { backupStore, checkStore, migrateStore } from './admin-stores.ts'
 
 let base = ''
-let place: DiskPlace
+let place: DiskLocation
 const environment = () => ({ HOLDFAST_HOME: join(base, 'home') })
 beforeAll(async () => {
   base = mkdtempSync(join(tmpdir(), 'hf-stores-'))

@@ -5,7 +5,7 @@ import { type Environment, findHome } from '../../system/home.ts'
 import type { Backup } from '../backup/backup-store.ts'
 import type { StoreReport } from '../doctor/check-store.ts'
 import { type Migration, type MigrationProgress, migrate } from '../migrate/migrate-store.ts'
-import { runApart } from './run-job.ts'
+import { runJobThread } from './run-job.ts'
 
 type Placed = {
   /** Where the user's own store lies, whose blobs are beside it; the process's own by default. */
@@ -41,12 +41,12 @@ export type CheckStoreOptions = Placed & {
 /** Looks through a store that nobody need have open, on a thread of its own; with `repair` mends what can be mended. */
 export async function checkStore(url: string, options: CheckStoreOptions = {}): Promise<StoreReport> {
   const { repair = false, environment } = options
-  return orThrow(await runApart<'check'>({ type: 'check', place: placeOf(url, environment), repair }))
+  return orThrow(await runJobThread<'check'>({ type: 'check', place: placeOf(url, environment), repair }))
 }
 
 /** Copies a store as it is now, whoever writes in it, on a thread of its own. */
 export async function backupStore(url: string, to: string, { environment }: Placed = {}): Promise<Backup> {
-  return orThrow(await runApart<'backup'>({ type: 'backup', place: placeOf(url, environment), to }))
+  return orThrow(await runJobThread<'backup'>({ type: 'backup', place: placeOf(url, environment), to }))
 }
 
 /** A program that listens for no problems still sees them. */

@@ -8,14 +8,14 @@ import {
   type Stats,
   type StatsOptions,
 } from '@holdfast/protocol'
-import type { DiskPlace, StorePlace } from '../../store/open/store-location.ts'
+import type { DiskLocation, StoreLocation } from '../../store/open/store-location.ts'
 import type { Backup } from '../backup/backup-store.ts'
 import type { StoreReport } from '../doctor/check-store.ts'
 import { lastDays } from '../stats/count-store.ts'
-import { runApart } from './run-job.ts'
+import { runJobThread } from './run-job.ts'
 
 /** What keeps a store in order while sessions go on in it; each on a thread of its own. */
-export interface Upkeep {
+export interface Admin {
   /** How much was said, used and kept, by day, model and workspace. */
   stats(options?: StatsOptions): Promise<Stats>
   /** Copies the store as it is now to a path where nothing is, and reads the copy back. */
@@ -28,9 +28,9 @@ const daysDefault = 30
 const daysMax = 3660
 
 /** `close` ends what only reads, and waits for what writes. */
-export type OpenUpkeep = { readonly upkeep: Upkeep; readonly close: () => Promise<void> }
+export type OpenAdmin = { readonly upkeep: Admin; readonly close: () => Promise<void> }
 
-export function createUpkeep(place: StorePlace, now: () => number): OpenUpkeep {
+export function createAdmin(place: StoreLocation, now: () => number): OpenAdmin {
   const closing = new AbortController()
   const running = new Set<Promise<unknown>>()
   const onDisk = () => orThrow(diskOf(place))
@@ -43,7 +43,7 @@ export function createUpkeep(place: StorePlace, now: () => number): OpenUpkeep {
   let counting: Promise<Stats> | null = null
   const count = (): Promise<Stats> => {
     counting ??= follow(
-      runApart<'stats'>({ type: 'stats', place: onDisk(), days: daysMax, nowMs: now() }, closing.signal),
+      runJobThread<'stats'>({ type: 'stats', place: onDisk(), days: daysMax, nowMs: now() }, closing.signal),
     ).finally(() => {
       counting = null
     })
@@ -53,8 +53,8 @@ export function createUpkeep(place: StorePlace, now: () => number): OpenUpkeep {
   return {
     upkeep: {
       stats: async ({ days = daysDefault } = {}) => lastDays(await count(), { days, nowMs: now() }),
-      backup: async (to) => follow(runApart<'backup'>({ type: 'backup', place: onDisk(), to })),
-      doctor: async () => follow(runApart<'check'>({ type: 'check', place: onDisk() }, closing.signal)),
+      backup: async (to) => follow(runJobThread<'backup'>({ type: 'backup', place: onDisk(), to })),
+      doctor: async () => follow(runJobThread<'check'>({ type: 'check', place: onDisk() }, closing.signal)),
     },
     async close() {
       closing.abort()
@@ -63,7 +63,7 @@ export function createUpkeep(place: StorePlace, now: () => number): OpenUpkeep {
   }
 }
 
-function diskOf(place: StorePlace): Result<DiskPlace> {
+function diskOf(place: StoreLocation): Result<DiskLocation> {
   if (place.kind !== 'memory') return ok(place)
   return refuse(fault('bad_request', 'A store in memory: has nothing on disk to look after.', { store: place.url }))
 }

@@ -1,5 +1,5 @@
 import type { Result, Stats } from '@holdfast/protocol'
-import type { DiskPlace } from '../../store/open/store-location.ts'
+import type { DiskLocation } from '../../store/open/store-location.ts'
 import type { Backup } from '../backup/backup-store.ts'
 import { backup } from '../backup/backup-store.ts'
 import { check, type StoreReport } from '../doctor/check-store.ts'
@@ -7,9 +7,9 @@ import { countStore } from '../stats/count-store.ts'
 
 /** Work on a whole store, which takes long and reads a disk all the while. */
 export type Job =
-  | { readonly type: 'stats'; readonly place: DiskPlace; readonly days: number; readonly nowMs: number }
-  | { readonly type: 'backup'; readonly place: DiskPlace; readonly to: string }
-  | { readonly type: 'check'; readonly place: DiskPlace; readonly repair?: boolean }
+  | { readonly type: 'stats'; readonly place: DiskLocation; readonly days: number; readonly nowMs: number }
+  | { readonly type: 'backup'; readonly place: DiskLocation; readonly to: string }
+  | { readonly type: 'check'; readonly place: DiskLocation; readonly repair?: boolean }
 
 export type JobAnswers = { readonly stats: Stats; readonly backup: Backup; readonly check: StoreReport }
 

@@ -3,7 +3,7 @@ import { fault, type Result, refuse } from '@holdfast/protocol'
 import type { Job, JobAnswers } from './job.ts'
 
 /** Runs a job on a thread of its own, so that no answer that is streaming waits for it. Aborted, it ends where it stands. */
-export function runApart<Type extends Job['type']>(
+export function runJobThread<Type extends Job['type']>(
   job: Extract<Job, { readonly type: Type }>,
   signal?: AbortSignal,
 ): Promise<Result<JobAnswers[Type]>> {

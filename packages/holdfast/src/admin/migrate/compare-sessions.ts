@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
-import { everyRecord, type KeptSession, type StoreSource } from '../../store/read-only-store.ts'
+import { everyRecord, type KeptSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
 import { isSameRecord } from './copy-session.ts'
 
 /** How far the target's records are the source's, one by one; null as soon as one differs or cannot be read. */
 export async function commonHead(
   session: KeptSession,
-  source: Pick<StoreSource, 'ownRecords'>,
+  source: Pick<ReadOnlyStore, 'ownRecords'>,
   there: KeptSession,
-  target: Pick<StoreSource, 'ownRecords'>,
+  target: Pick<ReadOnlyStore, 'ownRecords'>,
 ): Promise<number | null> {
   if (there.base !== session.base || there.parent !== session.parent || there.head > session.head) return null
   const copied = everyRecord(target, there)

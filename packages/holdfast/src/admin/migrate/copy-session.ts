@@ -1,14 +1,14 @@
 import { blobsOf } from '@holdfast/core'
 import type { Blobs, CatalogueEntry, Draft, EncodedRecord, ReadRecord, Store } from '@holdfast/core/ports'
 import { Handle, orThrow, type Recorded } from '@holdfast/protocol'
-import { bareMeta } from '../../store/placeholder-meta.ts'
-import { everyRecord, type KeptSession, type StoreSource } from '../../store/read-only-store.ts'
+import { placeholderMeta } from '../../store/placeholder-meta.ts'
+import { everyRecord, type KeptSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
 
 /** Who owns a session of the target while it is being copied. It has no socket, so whoever comes later may take over. */
 export const migrationOwner = 'node_migration'
 
-export type CopyParts = {
-  readonly source: StoreSource
+export type CopyDeps = {
+  readonly source: ReadOnlyStore
   readonly sourceBlobs: Pick<Blobs, 'open'>
   readonly target: Store
   readonly targetBlobs: Blobs
@@ -23,7 +23,7 @@ const batchChars = 4 * 1024 * 1024
  * Brings a session of the target from where it stands to what the source has of it, records as they are. `from` is the
  * target's head, or null where it is not there yet. The records have been looked through before: none is lost.
  */
-export async function copySession(session: KeptSession, from: number | null, parts: CopyParts): Promise<void> {
+export async function copySession(session: KeptSession, from: number | null, parts: CopyDeps): Promise<void> {
   const { source, target } = parts
   const { id, base, head } = session
   const entry = session.entry ?? sharedEntry(session)
@@ -77,7 +77,7 @@ function encode(record: ReadRecord): EncodedRecord {
 type Hash = ReturnType<typeof blobsOf>[number]
 
 /** The copy is hashed on its way: bytes that are damaged in the source get another name, and are not counted. */
-async function copyBlob(hash: Hash, { sourceBlobs, targetBlobs, onBlob }: CopyParts): Promise<void> {
+async function copyBlob(hash: Hash, { sourceBlobs, targetBlobs, onBlob }: CopyDeps): Promise<void> {
   if (await targetBlobs.has(hash)) return
   const bytes = await sourceBlobs.open(hash)
   if (bytes === null) return // lost in the source too: the comparison tells
@@ -88,7 +88,7 @@ async function copyBlob(hash: Hash, { sourceBlobs, targetBlobs, onBlob }: CopyPa
 /** What is left of a purged session is found by nobody, and is purged here as soon as its forks are there. */
 function sharedEntry({ id, order }: KeptSession): CatalogueEntry {
   const at = '1970-01-01T00:00:00.000Z'
-  const meta = bareMeta({ id, handle: Handle.parse(`shared-past-${order % 1_000_000}`), title: '' }, at)
+  const meta = placeholderMeta({ id, handle: Handle.parse(`shared-past-${order % 1_000_000}`), title: '' }, at)
   return { meta, spoken: false, busy: false, activeAt: 0 }
 }
 

@@ -19,9 +19,9 @@ import { Key, orThrow, StepId } from '@holdfast/protocol'
 import { entryOf, newSession, sessionId } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openHoldfast } from '../../open.ts'
-import { openSource } from '../../store/open/open-read-only.ts'
+import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import { openDiskStore } from '../../store/open/open-storage.ts'
-import type { DiskPlace } from '../../store/open/store-location.ts'
+import type { DiskLocation } from '../../store/open/store-location.ts'
 import {
   contentOf,
   type FilledStore,
@@ -32,7 +32,7 @@ import {
 } from '../../store/open/testing/a-store.ts'
 import { addNotes, overwritePage } from '../doctor/testing/planted-damages.ts'
 import { migrationOwner } from './copy-session.ts'
-import { type MigrateParts, migrate } from './migrate-store.ts'
+import { type MigrateDeps, migrate } from './migrate-store.ts'
 
 let base = ''
 beforeEach(() => {
@@ -46,7 +46,7 @@ function blobFilesIn(directory: string): readonly { readonly path: string; reado
   return found.map((name) => ({ path: join(directory, name), hash: name.replace('/', '') }))
 }
 
-const run = (from: DiskPlace, to: DiskPlace, more: Partial<MigrateParts> = {}) =>
+const run = (from: DiskLocation, to: DiskLocation, more: Partial<MigrateDeps> = {}) =>
   migrate({ from, to, onProblem: ({ cause }) => expect.fail(String(cause)), ...more })
 
 describe.each([
@@ -55,8 +55,8 @@ describe.each([
   ['sqlite', 'sqlite'],
   ['jsonl', 'jsonl'],
 ] as const)('a migration from %s to %s', (one, other) => {
-  let from: DiskPlace
-  let to: DiskPlace
+  let from: DiskLocation
+  let to: DiskLocation
   let filled: FilledStore
   beforeEach(async () => {
     mkdirSync(join(base, 'source'))
@@ -130,7 +130,7 @@ describe.each([
     await store.close()
 
     expect(orThrow(await run(from, to))).toMatchObject({ copied: 1, refused: [] })
-    const target = orThrow(await openSource(to))
+    const target = orThrow(await openReadOnlyStore(to))
     if (target === null) throw new Error('the target is there')
     expect(await target.find({ type: 'key', key })).toEqual([id])
     expect((await target.entry(id))?.entry.meta).toMatchObject({ key, pinned: true })

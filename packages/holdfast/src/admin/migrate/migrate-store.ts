@@ -2,13 +2,13 @@ import type { OnProblem } from '@holdfast/core/ports'
 import { type Fault, fault, HoldfastError, ok, orThrow, type Result, refuse, type SessionId } from '@holdfast/protocol'
 import { createBlobReader } from '../../store/blobs/blob-reader.ts'
 import { refusalInside } from '../../store/open/inside-store.ts'
-import { openSource } from '../../store/open/open-read-only.ts'
+import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import { type DiskStore, openDiskStore } from '../../store/open/open-storage.ts'
-import type { DiskPlace } from '../../store/open/store-location.ts'
+import type { DiskLocation } from '../../store/open/store-location.ts'
 import { workIn } from '../../store/open/store-use.ts'
-import { everyRecord, everySession, type KeptSession, type StoreSource } from '../../store/read-only-store.ts'
+import { everyRecord, everySession, type KeptSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
 import { commonHead, differenceOf } from './compare-sessions.ts'
-import { type CopyParts, copySession } from './copy-session.ts'
+import { type CopyDeps, copySession } from './copy-session.ts'
 import { removeDeadDrafts } from './remove-dead-drafts.ts'
 import { verifyBlobs } from './verify-blobs.ts'
 import { writeTrusts } from './write-trusts.ts'
@@ -37,9 +37,9 @@ export type Migration = {
   readonly refused: readonly RefusedSession[]
 }
 
-export type MigrateParts = {
-  readonly from: DiskPlace
-  readonly to: DiskPlace
+export type MigrateDeps = {
+  readonly from: DiskLocation
+  readonly to: DiskLocation
   readonly onProblem: OnProblem
   readonly onProgress?: ((progress: MigrationProgress) => void) | undefined
   readonly signal?: AbortSignal | undefined
@@ -50,12 +50,12 @@ export type MigrateParts = {
  * an earlier run has copied is taken as it is where it is the same. Refused: session_locked while someone works in the
  * source, bad_request for a target that holds other sessions, what opening either refuses.
  */
-export async function migrate(parts: MigrateParts): Promise<Result<Migration>> {
+export async function migrate(parts: MigrateDeps): Promise<Result<Migration>> {
   const { from, to } = parts
   if (from.path === to.path) return refuse(fault('bad_request', `${to.url} is the store itself.`, { store: to.url }))
   const inside = await refusalInside(from, to.path)
   if (inside !== null) return refuse(inside)
-  const opened = await openSource(from)
+  const opened = await openReadOnlyStore(from)
   if (!opened.ok) return opened
   const source = opened.value
   if (source === null) return refuse(fault('not_found', `There is no store ${from.url}.`, { store: from.url }))
@@ -74,8 +74,8 @@ export async function migrate(parts: MigrateParts): Promise<Result<Migration>> {
 }
 
 /** Why the target is not ours to fill: it holds sessions that the source does not have. */
-async function foreignIn(to: DiskPlace, source: StoreSource): Promise<Fault | null> {
-  const there = orThrow(await openSource(to))
+async function foreignIn(to: DiskLocation, source: ReadOnlyStore): Promise<Fault | null> {
+  const there = orThrow(await openReadOnlyStore(to))
   if (there === null) return null
   try {
     for await (const { id } of everySession(there)) {
@@ -91,7 +91,7 @@ async function foreignIn(to: DiskPlace, source: StoreSource): Promise<Fault | nu
 
 type Count = { copied: number; kept: number; blobs: number; blobBytes: number }
 
-async function copyAll(source: StoreSource, parts: MigrateParts): Promise<Migration> {
+async function copyAll(source: ReadOnlyStore, parts: MigrateDeps): Promise<Migration> {
   const { from, to, onProblem, onProgress, signal } = parts
   const refused = new Map<SessionId, string>()
   const count: Count = { copied: 0, kept: 0, blobs: 0, blobBytes: 0 }
@@ -102,10 +102,10 @@ async function copyAll(source: StoreSource, parts: MigrateParts): Promise<Migrat
     count.blobBytes += bytes
   }
   await removeDeadDrafts(to)
-  const before = orThrow(await openSource(to))
+  const before = orThrow(await openReadOnlyStore(to))
   const opened = orThrow(await openDiskStore(to, onProblem))
   try {
-    const copy: CopyParts = {
+    const copy: CopyDeps = {
       ...{ source, sourceBlobs, target: opened.store, targetBlobs: opened.blobs },
       onRecords: (more) => {
         records += more
@@ -134,7 +134,7 @@ async function copyAll(source: StoreSource, parts: MigrateParts): Promise<Migrat
 }
 
 /** A session whose parent was born after it, by what the store says, comes once its parent has come; few do. */
-async function* parentsFirst(source: StoreSource): AsyncGenerator<KeptSession> {
+async function* parentsFirst(source: ReadOnlyStore): AsyncGenerator<KeptSession> {
   let waiting = new Map<SessionId, KeptSession>()
   for await (const session of everySession(source)) {
     const parent = session.parent === null ? null : await source.kept(session.parent)
@@ -153,7 +153,7 @@ async function* parentsFirst(source: StoreSource): AsyncGenerator<KeptSession> {
 /** Looked through before anything is written: what cannot be read cannot be copied. */
 async function refusalOf(
   session: KeptSession,
-  source: StoreSource,
+  source: ReadOnlyStore,
   refused: ReadonlyMap<SessionId, string>,
 ): Promise<string | null> {
   const { parent, isPurged, entry } = session
@@ -168,8 +168,8 @@ type Kept = { readonly refused: Map<SessionId, string>; readonly count: Count }
 
 async function bring(
   session: KeptSession,
-  before: StoreSource | null,
-  copy: CopyParts,
+  before: ReadOnlyStore | null,
+  copy: CopyDeps,
   { refused, count }: Kept,
 ): Promise<void> {
   const there = (await before?.kept(session.id)) ?? null
@@ -189,7 +189,7 @@ async function bring(
 
 /** Once forks are there, what was removed but for them is removed here too; then the trash is as it was. */
 async function settle(
-  source: StoreSource,
+  source: ReadOnlyStore,
   refused: ReadonlyMap<SessionId, string>,
   { store }: DiskStore,
 ): Promise<void> {
@@ -204,13 +204,13 @@ async function settle(
 
 /** Reads both sides again, as they are on the disk now; returns how many records are the same. */
 async function verify(
-  source: StoreSource,
-  to: DiskPlace,
+  source: ReadOnlyStore,
+  to: DiskLocation,
   refused: Map<SessionId, string>,
-  onProgress: MigrateParts['onProgress'],
+  onProgress: MigrateDeps['onProgress'],
   signal: AbortSignal | undefined,
 ): Promise<number> {
-  const target = orThrow(await openSource(to))
+  const target = orThrow(await openReadOnlyStore(to))
   if (target === null) return 0
   let [sessions, records] = [0, 0]
   try {

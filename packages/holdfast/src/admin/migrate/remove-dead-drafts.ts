@@ -1,6 +1,6 @@
 import { readdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { DiskPlace } from '../../store/open/store-location.ts'
+import type { DiskLocation } from '../../store/open/store-location.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 
 /** A store that was being made, by the process whose number it names, and what SQLite keeps beside it. */
@@ -10,7 +10,7 @@ const ofDraft = /^\.new-(\d+)-[0-9a-z]+(-wal|-shm|-journal)?$/
  * Removes what processes that died left of a store file they were making: it is empty, and never got its name. A store
  * of plain files does so itself when it is opened.
  */
-export async function removeDeadDrafts({ kind, path }: DiskPlace): Promise<void> {
+export async function removeDeadDrafts({ kind, path }: DiskLocation): Promise<void> {
   if (kind !== 'sqlite') return
   const name = basename(path)
   for (const other of await namesIn(dirname(path))) {

@@ -2,14 +2,14 @@ import { blobsOf } from '@holdfast/core'
 import { type BlobHash, orThrow, type SessionId } from '@holdfast/protocol'
 import { type BlobReader, createBlobReader } from '../../store/blobs/blob-reader.ts'
 import { openFileBlobs } from '../../store/blobs/file-blobs.ts'
-import type { DiskPlace } from '../../store/open/store-location.ts'
-import { everyRecord, everySession, type StoreSource } from '../../store/read-only-store.ts'
+import type { DiskLocation } from '../../store/open/store-location.ts'
+import { everyRecord, everySession, type ReadOnlyStore } from '../../store/read-only-store.ts'
 
-export type VerifyBlobsParts = {
-  readonly source: StoreSource
+export type VerifyBlobsDeps = {
+  readonly source: ReadOnlyStore
   readonly sourceBlobs: BlobReader
   readonly refused: ReadonlyMap<SessionId, string>
-  readonly to: DiskPlace
+  readonly to: DiskLocation
   /** Called for each that had to be copied again. */
   readonly onBlob: (bytes: number) => void
   readonly signal: AbortSignal | undefined
@@ -19,7 +19,7 @@ export type VerifyBlobsParts = {
  * Hashes each blob that copied records name, as it lies in the target; one that is damaged there, or not there, is copied
  * again. Returns those that are still not whole: the source has lost them.
  */
-export async function verifyBlobs(parts: VerifyBlobsParts): Promise<readonly BlobHash[]> {
+export async function verifyBlobs(parts: VerifyBlobsDeps): Promise<readonly BlobHash[]> {
   const { source, sourceBlobs, refused, to, onBlob, signal } = parts
   const there = createBlobReader(to.blobsDir)
   const looked = new Set<BlobHash>()

@@ -2,13 +2,13 @@ import { addTrust, orThrow, type Trust } from '@holdfast/protocol'
 import { readJsonIfThere, replaceFile } from '../../store/jsonl/files/atomic-side-file.ts'
 import { lockDirectory } from '../../store/jsonl/files/directory-lock.ts'
 import { createPlaces } from '../../store/jsonl/files/layout.ts'
-import type { DiskPlace } from '../../store/open/store-location.ts'
+import type { DiskLocation } from '../../store/open/store-location.ts'
 import type { WorkspaceTrust } from '../../store/read-only-store.ts'
 import { openForWriting } from '../../store/sqlite/file/database-file.ts'
 import { wallClock } from '../../system/wall-clock.ts'
 
 /** Adds what workspaces trust to a store that nobody has open. A workspace may trust what none of its sessions said. */
-export async function writeTrusts(place: DiskPlace, trusts: readonly WorkspaceTrust[]): Promise<void> {
+export async function writeTrusts(place: DiskLocation, trusts: readonly WorkspaceTrust[]): Promise<void> {
   if (trusts.length === 0) return
   if (place.kind === 'sqlite') intoTable(place.path, trusts)
   else await intoFile(place.path, trusts)

@@ -1,5 +1,5 @@
 import { callEvents, type Event, isMessageEvent, messageEvents, usageOf } from '@holdfast/protocol'
-import { everyRecordOf, type KeptSession, type StoreSource } from '../../store/read-only-store.ts'
+import { everyRecordOf, type KeptSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
 import { addSum, callSum, emptySum, type Sum } from './tally.ts'
 
 export type Sums = {
@@ -21,7 +21,7 @@ const readTypes: ReadonlySet<string> = new Set(['step.started', ...callEvents])
 const countedMessages: ReadonlySet<string> = new Set(messageEvents.filter((type) => !readTypes.has(type)))
 
 /** Adds what was said and used in a session. What is no call of a model is of the one the session has. */
-export async function countSession(source: StoreSource, session: KeptSession, sums: Sums): Promise<void> {
+export async function countSession(source: ReadOnlyStore, session: KeptSession, sums: Sums): Promise<void> {
   const meta = session.entry?.meta
   if (meta === undefined) return
   const add = (sum: Sum, day: string, model: string) => {

@@ -5,7 +5,7 @@ import { type Event, orThrow, type Stats } from '@holdfast/protocol'
 import { entryOf, newSession, recordAt, sessionId } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDiskStore } from '../../store/open/open-storage.ts'
-import type { DiskPlace } from '../../store/open/store-location.ts'
+import type { DiskLocation } from '../../store/open/store-location.ts'
 import { placeIn } from '../../store/open/testing/a-store.ts'
 import { countStore } from './count-store.ts'
 
@@ -32,7 +32,7 @@ const summed = {
 const cut = { type: 'step.ended', turn: 0, step: 1, finish: 'error', usage: null }
 
 /** A session of these events, each on its day. */
-async function fill(place: DiskPlace): Promise<void> {
+async function fill(place: DiskLocation): Promise<void> {
   const { store } = orThrow(await openDiskStore(place, () => undefined))
   const days: readonly (readonly [string, object])[] = [
     ['2026-01-01', step('demo/one')],

@@ -1,7 +1,7 @@
 import { dayMs, fault, HoldfastError, ok, type Result, refuse, type Stats, type Tally } from '@holdfast/protocol'
-import { openSource } from '../../store/open/open-read-only.ts'
-import type { DiskPlace } from '../../store/open/store-location.ts'
-import { everySession, type StoreSource } from '../../store/read-only-store.ts'
+import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
+import type { DiskLocation } from '../../store/open/store-location.ts'
+import { everySession, type ReadOnlyStore } from '../../store/read-only-store.ts'
 import { countSession, createSums } from './count-session.ts'
 import { sizesOf } from './store-sizes.ts'
 import { type Sum, tallyOf } from './tally.ts'
@@ -9,8 +9,8 @@ import { type Sum, tallyOf } from './tally.ts'
 export type CountOptions = { readonly days: number; readonly nowMs: number }
 
 /** Counts a store through, one bounded page after another. Reads only; a session that is gone counts no more. */
-export async function countStore(place: DiskPlace, options: CountOptions): Promise<Result<Stats>> {
-  const opened = await openSource(place)
+export async function countStore(place: DiskLocation, options: CountOptions): Promise<Result<Stats>> {
+  const opened = await openReadOnlyStore(place)
   if (!opened.ok) return opened
   const source = opened.value
   if (source === null) return refuse(fault('not_found', `There is no store ${place.url}.`, { store: place.url }))
@@ -30,7 +30,7 @@ export function lastDays(stats: Stats, { days, nowMs }: CountOptions): Stats {
   return { ...stats, days: stats.days.filter(({ day }) => day >= first) }
 }
 
-async function count(source: StoreSource, place: DiskPlace): Promise<Stats> {
+async function count(source: ReadOnlyStore, place: DiskLocation): Promise<Stats> {
   const sums = createSums()
   const sessions = { listed: 0, pinned: 0, trashed: 0, unspoken: 0 }
   const inWorkspace = new Map<string, number>()

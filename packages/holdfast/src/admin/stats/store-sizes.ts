@@ -3,14 +3,14 @@ import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Stats } from '@holdfast/protocol'
 import { createPlaces, findLogs } from '../../store/jsonl/files/layout.ts'
-import type { DiskPlace } from '../../store/open/store-location.ts'
+import type { DiskLocation } from '../../store/open/store-location.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 
 type Sizes = Omit<Stats['store'], 'records'>
 type Size = { readonly count: number; readonly bytes: number }
 
 /** What a store takes on the disk. */
-export async function sizesOf(place: DiskPlace): Promise<Sizes> {
+export async function sizesOf(place: DiskLocation): Promise<Sizes> {
   const { count: blobs, bytes: blobBytes } = await sizeIn(place.blobsDir)
   if (place.kind === 'sqlite') {
     const { bytes: recordBytes } = await sizeOf([place.path, `${place.path}-wal`])

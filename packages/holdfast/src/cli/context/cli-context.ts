@@ -5,7 +5,7 @@ import type { Output } from '../terminal/output.ts'
 import type { Input } from '../terminal/prompt-user.ts'
 
 /** What a command is given of the world. Read from the process once, in main.ts. */
-export type Place = {
+export type CliContext = {
   readonly environment: Environment
   readonly home: Home
   /** The store that was asked for, by flag or environment; the home's own when nobody asked. */

@@ -1,5 +1,5 @@
 import type { Removal } from '@holdfast/protocol'
-import type { Place } from '../context/cli-context.ts'
+import type { CliContext } from '../context/cli-context.ts'
 import { toJsonText } from '../terminal/json-text.ts'
 import { counted, goneText, stayedText } from './removal-text.ts'
 
@@ -14,7 +14,7 @@ export async function tellRemoval(
   removal: Removal,
   { did, would }: RemovalWords,
   isJson: boolean,
-  { out, err }: Place,
+  { out, err }: CliContext,
 ): Promise<void> {
   if (isJson) return out.write(`${toJsonText(removal)}\n`)
   await out.write(goneText(removal))

@@ -1,9 +1,9 @@
-import type { Place } from '../context/cli-context.ts'
+import type { CliContext } from '../context/cli-context.ts'
 
 const progressMs = 200
 
 /** One line on the terminal that says how far a long command is; elsewhere nothing. */
-export function createProgressLine({ err, now }: Pick<Place, 'err' | 'now'>) {
+export function createProgressLine({ err, now }: Pick<CliContext, 'err' | 'now'>) {
   let told = now()
   let writing = Promise.resolve()
   return {

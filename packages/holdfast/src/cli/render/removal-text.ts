@@ -1,7 +1,7 @@
-import type { Removal, StayReason } from '@holdfast/protocol'
+import type { NotRemovedReason, Removal } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 
-export const stayTexts: { readonly [Reason in StayReason]: string } = {
+export const stayTexts: { readonly [Reason in NotRemovedReason]: string } = {
   running: 'it runs, or one of its questions is open',
   attached: 'someone is attached to it',
   pinned: 'it is pinned',

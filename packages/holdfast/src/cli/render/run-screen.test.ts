@@ -55,7 +55,7 @@ describe('a running turn', () => {
   })
 
   it('says nothing twice, whichever way it came', async () => {
-    expect((await shown(draft('Hello you'), delta(1, 'text', '..'), said(7, 'Hello you.'))).out).toBe('Hello you.\n')
+    expect((await shown(draft('Hello you'), delta(1, 'text', '.'), said(7, 'Hello you.'))).out).toBe('Hello you.\n')
     expect((await shown(delta(1, 'text', 'Hel'), draft('Hello you'), said(7, 'Hello you.'))).out).toBe('Hello you.\n')
     expect((await shown(said(7, 'Hello you.'))).out).toBe('Hello you.\n')
     expect((await shown(delta(1, 'text', 'Hello'), said(7, 'Hello you.'))).out).toBe('Hello you.\n')

@@ -1,11 +1,11 @@
 import { fault } from '@holdfast/protocol/fault'
 import type { KeptCredential, Keys, KeyVerdict } from '../../keys.ts'
 import type { ArgsOf } from '../args/command-specs.ts'
-import type { Place } from '../context/cli-context.ts'
+import type { CliContext } from '../context/cli-context.ts'
 import { refreshServer } from '../sessions/refresh-server.ts'
 import { type Ended, ended, exitCodes, misused, refused } from '../terminal/exit.ts'
 import { toJsonText } from '../terminal/json-text.ts'
-import { type AskParts, askHidden, askLine } from '../terminal/prompt-user.ts'
+import { type AskDeps, askHidden, askLine } from '../terminal/prompt-user.ts'
 
 type Flags = ArgsOf<'auth'>['flags']
 type Said<Value> = { readonly type: 'said'; readonly value: Value } | Ended
@@ -15,7 +15,7 @@ const left = ended(exitCodes.interrupted)
 const unchanged = 'Nothing was changed.'
 
 /** Asks for a key, has its provider say that it knows it, and keeps it. Nothing is kept of a key that is rejected. */
-export async function login(keys: Keys, name: string | undefined, flags: Flags, place: Place): Promise<Ended> {
+export async function login(keys: Keys, name: string | undefined, flags: Flags, place: CliContext): Promise<Ended> {
   const ask = { input: place.input(), err: place.err, signal: place.untilInterrupted() }
   const provider = await chooseProvider(keys, name, flags, ask)
   if (provider.type !== 'said') return provider
@@ -42,7 +42,7 @@ async function chooseProvider(
   { providers }: Keys,
   name: string | undefined,
   flags: Flags,
-  ask: AskParts,
+  ask: AskDeps,
 ): Promise<Said<string>> {
   if (name !== undefined) return said(name)
   if (!ask.input.isTTY || flags['key-stdin'])
@@ -62,7 +62,7 @@ function readAddress(given: string | undefined): Said<string | null> {
   return said(given)
 }
 
-async function readKey(keys: Keys, title: string, flags: Flags, ask: AskParts): Promise<Said<string>> {
+async function readKey(keys: Keys, title: string, flags: Flags, ask: AskDeps): Promise<Said<string>> {
   if (!flags['key-stdin'] && !ask.input.isTTY)
     return misused('There is no terminal to ask on. Give the key on standard input, with --key-stdin.')
   const typed = flags['key-stdin']
@@ -74,7 +74,7 @@ async function readKey(keys: Keys, title: string, flags: Flags, ask: AskParts): 
   return wrong === null ? said(key) : misused(`${wrong} ${unchanged}`)
 }
 
-async function checkIt(keys: Keys, provider: string, credential: KeptCredential, { err, signal }: AskParts) {
+async function checkIt(keys: Keys, provider: string, credential: KeptCredential, { err, signal }: AskDeps) {
   await err.write('Asking the provider…\n')
   try {
     return await keys.check(provider, credential, { signal })
@@ -85,7 +85,7 @@ async function checkIt(keys: Keys, provider: string, credential: KeptCredential,
 }
 
 /** Why the key is not kept; null when it is. What could not be found out is the person's to decide. */
-async function refusalOf(verdict: KeyVerdict, provider: string, flags: Flags, ask: AskParts): Promise<Ended | null> {
+async function refusalOf(verdict: KeyVerdict, provider: string, flags: Flags, ask: AskDeps): Promise<Ended | null> {
   if (verdict.type === 'accepted') return null
   if (verdict.type === 'rejected')
     return refused(fault('no_credentials', `${verdict.message} ${unchanged}`, { provider, reason: 'rejected' }))
@@ -104,7 +104,7 @@ async function tell(
   title: string,
   verdict: KeyVerdict | null,
   flags: Flags,
-  place: Place,
+  place: CliContext,
 ): Promise<void> {
   const { err, out } = place
   const accepted = verdict?.type === 'accepted' ? verdict : null

@@ -10,7 +10,7 @@ import {
   type SessionHandle,
 } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
-import type { Place } from '../context/cli-context.ts'
+import type { CliContext } from '../context/cli-context.ts'
 import { previewText } from '../render/run-screen.ts'
 import { createTurnAccount, type TurnEnded } from '../render/turn-summary.ts'
 import { createWatcher, type Watcher } from '../sessions/watcher.ts'
@@ -22,7 +22,7 @@ export type RunTurnOptions = {
   /** Whether the session was started for this turn: then its first records are shown too. */
   readonly isNew: boolean
   readonly isJson: boolean
-  readonly place: Pick<Place, 'out' | 'err'>
+  readonly place: Pick<CliContext, 'out' | 'err'>
   readonly interruption: AbortSignal
 }
 

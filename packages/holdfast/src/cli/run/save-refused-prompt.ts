@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { fault } from '@holdfast/protocol/fault'
 import { openAtomicFile } from '../../system/files/atomic-file.ts'
-import type { Place } from '../context/cli-context.ts'
+import type { CliContext } from '../context/cli-context.ts'
 import type { Ended } from '../terminal/exit.ts'
 
 /** A refusal names its file, so no later one takes its place; but nobody comes back for what so many others followed. */
@@ -12,10 +12,10 @@ const keptMax = 100
  * What was piped in is in no shell's history: where it was refused, as for want of a key, it is kept in a file and the
  * refusal says where. Of a session that stopped nobody knows that it was refused.
  */
-export async function keepPrompt(
+export async function saveRefusedPrompt(
   ended: Ended,
   prompt: string,
-  { home, pid }: Pick<Place, 'home' | 'pid'>,
+  { home, pid }: Pick<CliContext, 'home' | 'pid'>,
 ): Promise<Ended> {
   if (ended.type !== 'refused' || ended.fault.code === 'session_stopped') return ended
   const { code, message, details } = ended.fault

@@ -3,10 +3,10 @@ import { errorFields } from '../../observe/logging/error-fields.ts'
 import { logSettingOf } from '../../observe/logging/log-level.ts'
 import type { OpenLogger } from '../../observe/logging/open-logger.ts'
 import type { CommandName } from '../args/command-specs.ts'
-import type { Place } from '../context/cli-context.ts'
+import type { CliContext } from '../context/cli-context.ts'
 
 /** The log of a command, as `HOLDFAST_LOG` and `HOLDFAST_LOG_FILE` want it; null when it keeps none. */
-export async function openCommandLog(name: CommandName, place: Place): Promise<Result<OpenLogger | null>> {
+export async function openCommandLog(name: CommandName, place: CliContext): Promise<Result<OpenLogger | null>> {
   const { environment, err, onCrash } = place
   const level = logSettingOf(environment, name === 'serve' ? 'warn' : 'off')
   if (!level.ok) return level

@@ -3,9 +3,9 @@ import type { Meta, SessionList } from '@holdfast/protocol'
 import { limits } from '@holdfast/protocol/limits'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { trashMark } from '@holdfast/protocol/trash-mark'
-import { openSource } from '../../store/open/open-read-only.ts'
-import type { StoreSource } from '../../store/read-only-store.ts'
-import type { Place } from '../context/cli-context.ts'
+import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
+import type { ReadOnlyStore } from '../../store/read-only-store.ts'
+import type { CliContext } from '../context/cli-context.ts'
 import { readOwnedStatus } from './read-owned-status.ts'
 import { diskStoreOf, missingStore } from './resolve-store.ts'
 
@@ -15,12 +15,12 @@ export type Wanted = Omit<ListRequest, 'runningAt'> & {
 }
 
 /** A list of the store, read on this thread: of `limit` sessions, which may be more than a page. */
-export async function readStoredList(place: Place, wanted: Wanted): Promise<Result<SessionList>> {
+export async function readStoredList(place: CliContext, wanted: Wanted): Promise<Result<SessionList>> {
   const store = diskStoreOf(place)
   if (!store.ok) return store
   const missing = missingStore(place)
   if (missing !== null) return refuse(missing)
-  const source = await openSource(store.value)
+  const source = await openReadOnlyStore(store.value)
   if (!source.ok) return source
   if (source.value === null) return ok({ sessions: [], next: null })
   try {
@@ -31,7 +31,7 @@ export async function readStoredList(place: Place, wanted: Wanted): Promise<Resu
 }
 
 /** One page of the store after another, until there are as many as asked for. */
-async function readList(source: StoreSource, { limit, running, ...wanted }: Wanted): Promise<SessionList> {
+async function readList(source: ReadOnlyStore, { limit, running, ...wanted }: Wanted): Promise<SessionList> {
   const sessions: Meta[] = []
   const runningAt = running ? await livingIds(source) : undefined
   let { cursor } = wanted
@@ -45,7 +45,7 @@ async function readList(source: StoreSource, { limit, running, ...wanted }: Want
   }
 }
 
-async function livingIds(source: StoreSource): Promise<readonly string[]> {
-  const { livingNodes } = await import('../../system/node/live-nodes.ts')
-  return (await livingNodes(source)).map(({ id }) => id)
+async function livingIds(source: ReadOnlyStore): Promise<readonly string[]> {
+  const { findLiveNodes } = await import('../../system/node/live-nodes.ts')
+  return (await findLiveNodes(source)).map(({ id }) => id)
 }

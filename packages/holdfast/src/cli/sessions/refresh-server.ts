@@ -1,10 +1,10 @@
 import { connectHoldfast } from '@holdfast/client'
-import type { Place } from '../context/cli-context.ts'
+import type { CliContext } from '../context/cli-context.ts'
 import { findServer } from './connect.ts'
 import { readToken } from './server-file.ts'
 
 /** Has the running server read keys and facts anew, if one runs; answers with what people should be told of that. */
-export async function refreshServer(place: Place): Promise<string | null> {
+export async function refreshServer(place: CliContext): Promise<string | null> {
   const server = await findServer(place)
   if (!server) return null
   const refreshed = await connectHoldfast({ url: server.url, token: readToken(server) }).refreshCredentials()

@@ -13,7 +13,7 @@ import {
   type Sessions,
 } from '@holdfast/protocol'
 import { nearest } from '@holdfast/protocol/nearest'
-import type { Place } from '../context/cli-context.ts'
+import type { CliContext } from '../context/cli-context.ts'
 import { storedHandles } from './stored-handles.ts'
 import { workspaceOf } from './workspace.ts'
 
@@ -24,7 +24,7 @@ export const latest = '@latest'
  * Whether a name has the form of one. Asked before anything is looked up: a name of no form gets nowhere, and is told
  * which one was likely meant.
  */
-export function checkName(place: Pick<Place, 'home' | 'store'>, name: string): Result<null> {
+export function checkName(place: Pick<CliContext, 'home' | 'store'>, name: string): Result<null> {
   const form = name === latest ? ok(null) : parseSessionName(name)
   if (form.ok) return ok(null)
   const { code, details } = form.fault
@@ -44,7 +44,7 @@ export const noneYet = (workspace: string): Fault =>
   fault('session_not_found', `There is no session in ${workspace} yet.`, { workspace })
 
 /** Opens the session a person named, here or on the server. */
-export async function openNamed(sessions: Sessions, place: Place, name: string): Promise<Result<SessionHandle>> {
+export async function openNamed(sessions: Sessions, place: CliContext, name: string): Promise<Result<SessionHandle>> {
   if (name !== latest) return suggested(await sessions.open(name), name, () => handlesOf(sessions))
   const workspace = workspaceOf(place)
   if (!workspace.ok) return workspace

@@ -1,10 +1,10 @@
 import { limits } from '@holdfast/protocol/limits'
 import { openSqliteReader } from '../../store/sqlite/read/inline-reader.ts'
-import type { Place } from '../context/cli-context.ts'
+import type { CliContext } from '../context/cli-context.ts'
 import { diskStoreOf } from './resolve-store.ts'
 
 /** The newest handles of the store file, to guess which one was meant; none where there is no such file to read at once. */
-export function storedHandles(place: Pick<Place, 'home' | 'store'>): readonly string[] {
+export function storedHandles(place: Pick<CliContext, 'home' | 'store'>): readonly string[] {
   const store = diskStoreOf(place)
   if (!store.ok || store.value.kind !== 'sqlite') return []
   const reader = openSqliteReader(store.value.path)

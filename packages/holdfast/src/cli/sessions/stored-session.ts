@@ -12,12 +12,12 @@ import {
   type SessionId,
   type TranscriptPage,
 } from '@holdfast/protocol'
-import { openSource } from '../../store/open/open-read-only.ts'
-import type { StoreSource } from '../../store/read-only-store.ts'
+import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
+import type { ReadOnlyStore } from '../../store/read-only-store.ts'
 import { isNodeAlive } from '../../system/node/node-socket.ts'
 import { pagesOf } from '../../transfer/export/export-session.ts'
 import type { ExportedLog } from '../../transfer/export/jsonl.ts'
-import type { Place } from '../context/cli-context.ts'
+import type { CliContext } from '../context/cli-context.ts'
 import { diskStoreOf, missingStore } from './resolve-store.ts'
 import { checkName, latest, noneYet, noSession, suggested } from './session-name.ts'
 import { workspaceOf } from './workspace.ts'
@@ -41,7 +41,7 @@ export interface StoredSession extends Pick<StoredHandle, 'lost' | 'id'> {
 
 /** With `branch`, its messages are those of a line that was left and kept. */
 export async function openStoredSession(
-  place: Place,
+  place: CliContext,
   name: string,
   { branch }: Pick<PageRequest, 'branch'> = {},
 ): Promise<Result<StoredSession>> {
@@ -51,7 +51,7 @@ export async function openStoredSession(
   if (!store.ok) return store
   const missing = missingStore(place)
   if (missing !== null) return refuse(missing)
-  const source = await openSource(store.value)
+  const source = await openReadOnlyStore(store.value)
   if (!source.ok) return source
   if (source.value === null) return noSession(name)
   const opened = await openIn(source.value, place, name, branch)
@@ -60,8 +60,8 @@ export async function openStoredSession(
 }
 
 async function openIn(
-  source: StoreSource,
-  place: Place,
+  source: ReadOnlyStore,
+  place: CliContext,
   name: string,
   branch: PageRequest['branch'],
 ): Promise<Result<Omit<StoredSession, 'blobsDir'>>> {
@@ -96,7 +96,7 @@ async function openIn(
 }
 
 /** The session of a store that a person named. */
-export async function storedId(source: StoreSource, place: Place, name: string): Promise<Result<SessionId>> {
+export async function storedId(source: ReadOnlyStore, place: CliContext, name: string): Promise<Result<SessionId>> {
   if (name === latest) {
     const workspace = workspaceOf(place)
     if (!workspace.ok) return workspace

@@ -1,6 +1,6 @@
 import type { Answer, CommandInput, SessionHandle, SessionView } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
-import type { Place } from '../context/cli-context.ts'
+import type { CliContext } from '../context/cli-context.ts'
 import { previewText } from '../render/run-screen.ts'
 import { type Ended, ended, exitCodes, refused } from '../terminal/exit.ts'
 import { checkNamed, reachSessions } from './connect.ts'
@@ -10,7 +10,7 @@ import { untilRest } from './wait-until-idle.ts'
 type Say = (answer: Answer) => Promise<void>
 
 /** Gives a session one command. Without a server the work it starts is done here, so here we stay until it is done. */
-export async function giveCommand(name: string, command: CommandInput, say: Say, place: Place): Promise<Ended> {
+export async function giveCommand(name: string, command: CommandInput, say: Say, place: CliContext): Promise<Ended> {
   const mayExist = checkNamed(place, name)
   if (!mayExist.ok) return refused(mayExist.fault)
 
@@ -31,7 +31,7 @@ export async function giveCommand(name: string, command: CommandInput, say: Say,
   }
 }
 
-type Here = { readonly place: Place; readonly interruption: AbortSignal }
+type Here = { readonly place: CliContext; readonly interruption: AbortSignal }
 
 async function giveHere(
   handle: SessionHandle,

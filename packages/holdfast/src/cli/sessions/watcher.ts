@@ -1,5 +1,5 @@
 import type { Frame, SessionId, Status, Usage } from '@holdfast/protocol'
-import type { Place } from '../context/cli-context.ts'
+import type { CliContext } from '../context/cli-context.ts'
 import { createRunScreen } from '../render/run-screen.ts'
 import type { TurnEnded } from '../render/turn-summary.ts'
 import { toJsonText } from '../terminal/json-text.ts'
@@ -23,7 +23,7 @@ export interface Watcher {
   end(result: RunResult): Promise<void>
 }
 
-export function createWatcher(isJson: boolean, place: Pick<Place, 'out' | 'err'>): Watcher {
+export function createWatcher(isJson: boolean, place: Pick<CliContext, 'out' | 'err'>): Watcher {
   const { show, ...rest } = createPlainWatcher(isJson, place)
   let isRefusing = false
   return {
@@ -37,7 +37,7 @@ export function createWatcher(isJson: boolean, place: Pick<Place, 'out' | 'err'>
   }
 }
 
-function createPlainWatcher(isJson: boolean, { out, err }: Pick<Place, 'out' | 'err'>): Watcher {
+function createPlainWatcher(isJson: boolean, { out, err }: Pick<CliContext, 'out' | 'err'>): Watcher {
   if (isJson) {
     const line = (value: unknown) => out.write(`${toJsonText(value)}\n`)
     return {

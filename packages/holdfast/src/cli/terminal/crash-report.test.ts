@@ -19,7 +19,7 @@ describe('a crash', () => {
     const [text, code] = crashed(error)
     expect(code).toBe(1)
     expect(text).toContain('please report it')
-    expect(text).toContain('crash.test.ts')
+    expect(text).toContain('crash-report.test.ts')
     expect(text).not.toMatch(/sk-crash|other|\u001b/)
   })
 

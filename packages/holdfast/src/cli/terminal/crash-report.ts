@@ -11,13 +11,13 @@ export interface Crash {
   readonly end: (cause: unknown) => void
 }
 
-export type CrashParts = {
+export type CrashDeps = {
   /** Writes to standard error at once: there is no later. */
   readonly write: (text: string) => void
   readonly exit: (code: number) => void
 }
 
-export function createCrash({ write, exit }: CrashParts): Crash {
+export function createCrash({ write, exit }: CrashDeps): Crash {
   const hearers = new Set<(cause: unknown) => void>()
   return {
     onCrash: (hear) => void hearers.add(hear),

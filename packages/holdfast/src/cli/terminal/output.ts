@@ -12,14 +12,14 @@ export class OutputClosed extends Error {
   override readonly name = 'OutputClosed'
 }
 
-export type OutputParts = {
+export type OutputDeps = {
   readonly stream: Writable & { readonly isTTY?: boolean }
   readonly isColoured: boolean
   /** Whether there is no point in going on once nobody reads; otherwise what is written is lost, and that is all. */
   readonly isVital: boolean
 }
 
-export function createOutput({ stream, isColoured, isVital }: OutputParts): Output {
+export function createOutput({ stream, isColoured, isVital }: OutputDeps): Output {
   stream.on('error', () => undefined) // told to whoever writes, below; unheard it would end the process
   return {
     isTerminal: stream.isTTY === true,

@@ -8,7 +8,7 @@ export type Input = Readable & {
   setRawMode?(isRaw: boolean): unknown
 }
 
-export type AskParts = {
+export type AskDeps = {
   readonly input: Input
   readonly err: Output
   /** Ends the question as Ctrl-C does. */
@@ -18,7 +18,7 @@ export type AskParts = {
 const typedCharsMax = 64 * 1024
 
 /** What the person typed, or null where they would rather not: Ctrl-C, or nothing more to come. */
-export async function askLine(question: string, { input, err, signal }: AskParts): Promise<string | null> {
+export async function askLine(question: string, { input, err, signal }: AskDeps): Promise<string | null> {
   await err.write(question)
   return readTyped(input, signal, createLine())
 }
@@ -27,7 +27,7 @@ export async function askLine(question: string, { input, err, signal }: AskParts
  * The same with nothing of it shown, not even how long it is. The terminal is told before the question is put, so that no
  * key pressed early is seen, and told back however this ends.
  */
-export async function askHidden(question: string, { input, err, signal }: AskParts): Promise<string | null> {
+export async function askHidden(question: string, { input, err, signal }: AskDeps): Promise<string | null> {
   input.setRawMode?.(true)
   try {
     await err.write(question)

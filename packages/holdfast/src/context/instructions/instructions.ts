@@ -1,7 +1,7 @@
 import type { Instructions } from '@holdfast/core/ports'
 import { limits } from '@holdfast/protocol'
 import { openFile } from '../../system/files/open-file.ts'
-import { readWindow } from '../../system/files/read-range.ts'
+import { readRange } from '../../system/files/read-range.ts'
 import { maskKeys } from '../../system/secrets/known-keys.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { baseText } from './base-text.ts'
@@ -10,13 +10,13 @@ import { memoryText, type ReadableMemory } from './memory-text.ts'
 const workdirFile = 'AGENTS.md'
 const workdirFileBytesMax = limits.workdirInstructionsBytesMax
 
-export type InstructionsParts = {
+export type InstructionsDeps = {
   readonly now: () => number
   readonly memory: ReadableMemory
 }
 
 /** The system text: the same for the same day, mode, workdir, AGENTS.md and memory. */
-export function createInstructions({ now, memory }: InstructionsParts): Instructions {
+export function createInstructions({ now, memory }: InstructionsDeps): Instructions {
   return {
     async gather({ workdir, mode, added }) {
       const day = new Date(now()).toISOString().slice(0, 'yyyy-mm-dd'.length)
@@ -38,7 +38,7 @@ async function readWorkdirFile(workdir: string): Promise<string> {
     const opened = await openFile(workdir, workdirFile)
     if (!opened.ok) return ''
     await using handle = opened.value.handle
-    const { bytes, end } = await readWindow(handle, {
+    const { bytes, end } = await readRange(handle, {
       offset: 1,
       lines: Number.MAX_SAFE_INTEGER,
       bytesMax: workdirFileBytesMax,

@@ -28,7 +28,7 @@ describe('writing to memory', () => {
     expect(await memory.append(note('user', 'two'))).toMatchObject({ value: { change: 'modified' } })
     expect(await readFile(userFile, 'utf8')).toBe(`${stamp} one\n${stamp} two\n`)
     expect(await modeOf(userFile)).toBe(0o600)
-    expect(await modeOf(join(userFile, '../..'))).toBe(0o700)
+    expect(await modeOf(join(userFile, '..'))).toBe(0o700)
   })
 
   it('makes the file of the workspace as any other file there', async () => {
@@ -100,7 +100,7 @@ describe('writing to memory', () => {
         await symlink('../notes', join(workdir, '.holdfast', 'MEMORY.md'))
       },
     ],
-    ['the folder out of the workspace', (workdir: string) => symlink('../..', join(workdir, '.holdfast'))],
+    ['the folder out of the workspace', (workdir: string) => symlink('..', join(workdir, '.holdfast'))],
   ])('follows no link of the workspace: %s', async (_, link) => {
     const { memory, note, workdir, beside } = await openMemory()
     for (const file of [join(beside, 'secret'), join(beside, 'MEMORY.md'), join(workdir, 'notes')])
@@ -114,7 +114,7 @@ describe('writing to memory', () => {
 
   it('follows the link of a user who keeps it elsewhere', async () => {
     const { memory, note, beside, userFile } = await openMemory()
-    await mkdir(join(userFile, '../..'), { recursive: true })
+    await mkdir(join(userFile, '..'), { recursive: true })
     await writeFile(join(beside, 'kept'), 'as it was\n')
     await symlink(join(beside, 'kept'), userFile)
     await memory.append(note('user', 'one'))

@@ -8,15 +8,15 @@ import { type RememberedText, readMemory, readMemoryEnd } from './read-memory.ts
 
 const bytesMax = limits.memoryBytesMax
 
-export type MemoryParts = {
+export type MemoryDeps = {
   readonly userFile: string
   readonly now: () => number
 }
 
-export type Note = { readonly workdir: string; readonly scope: MemoryScope; readonly text: string }
+export type MemoryNote = { readonly workdir: string; readonly scope: MemoryScope; readonly text: string }
 
 /** What is kept from session to session: a file of the user and one of the workspace, read anew each time. */
-export function createMemory({ userFile, now }: MemoryParts) {
+export function createMemory({ userFile, now }: MemoryDeps) {
   return {
     async read(workdir: string): Promise<Readonly<Record<MemoryScope, RememberedText | null>>> {
       const [user, workspace] = await Promise.all([
@@ -27,7 +27,7 @@ export function createMemory({ userFile, now }: MemoryParts) {
     },
 
     /** What the file would then hold. The minute is not known yet: someone may have to be asked first. */
-    async foresee({ workdir, scope, text }: Note): Promise<Result<Foreseen>> {
+    async foresee({ workdir, scope, text }: MemoryNote): Promise<Result<Foreseen>> {
       const found = await findPlace({ scope, workdir, userFile })
       if (!found.ok) return found
       const stats = await statFile(found.value)
@@ -40,7 +40,7 @@ export function createMemory({ userFile, now }: MemoryParts) {
       return ok({ path: shown, before, after: withLine(before ?? '', memoryLine(text, 'time of writing')) })
     },
 
-    async append({ workdir, scope, text }: Note): Promise<Result<Appended>> {
+    async append({ workdir, scope, text }: MemoryNote): Promise<Result<Appended>> {
       const found = await findPlace({ scope, workdir, userFile })
       if (!found.ok) return found
       const { shown, absolute, missing } = found.value

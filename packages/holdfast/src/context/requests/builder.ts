@@ -1,5 +1,5 @@
 import type { Blobs, Log, ModelRequest, RequestAsked } from '@holdfast/core/ports'
-import { createRequests, WindowDamaged } from '@holdfast/core/requests'
+import { createRequestBuilder, WindowDamaged } from '@holdfast/core/requests'
 import { fault, HoldfastError, orThrow } from '@holdfast/protocol'
 import { openFileBlobs } from '../../store/blobs/file-blobs.ts'
 import { openSqliteReader, type SqliteReader } from '../../store/sqlite/read/inline-reader.ts'
@@ -23,7 +23,7 @@ export function createBuilder({ path, blobsDir }: RequestSource) {
     read: async (session, range) => orThrow(open().read(session, range)),
     readRefs: async (session, calls) => orThrow(open().readRefs(session, calls)),
   }
-  const requests = createRequests(log, {
+  const requests = createRequestBuilder(log, {
     async open(hash) {
       blobs ??= orThrow(await openFileBlobs(blobsDir))
       return blobs.open(hash)

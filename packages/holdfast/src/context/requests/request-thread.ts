@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { ModelRequest, OnProblem, RequestAsked, Requests } from '@holdfast/core/ports'
+import type { ModelRequest, OnProblem, RequestAsked, RequestBuilder } from '@holdfast/core/ports'
 import { WindowDamaged } from '@holdfast/core/requests'
 import { fault, HoldfastError } from '@holdfast/protocol'
 import type { Built, FromThread, RequestSource, ToThread } from './wire.ts'
@@ -7,13 +7,13 @@ import type { Built, FromThread, RequestSource, ToThread } from './wire.ts'
 export type RequestThreadOptions = {
   readonly source: RequestSource
   /** Puts them together until the thread is up for the first time, so that nobody waits for its start. */
-  readonly here: Requests
+  readonly here: RequestBuilder
   readonly onProblem: OnProblem
   /** The worker to run; ours by default. */
   readonly script?: URL | undefined
 }
 
-export interface RequestThread extends Requests {
+export interface RequestThread extends RequestBuilder {
   /** Waits for what is under way, then ends the thread. */
   close(): Promise<void>
 }

@@ -2,8 +2,8 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { Blobs, ModelRequest, RequestAsked, Requests, Store } from '@holdfast/core/ports'
-import { createRequests, WindowDamaged } from '@holdfast/core/requests'
+import type { Blobs, ModelRequest, RequestAsked, RequestBuilder, Store } from '@holdfast/core/ports'
+import { createRequestBuilder, WindowDamaged } from '@holdfast/core/requests'
 import { type Content, Handle, orThrow, type Recorded, type SessionId } from '@holdfast/protocol'
 import { aPdf, aPng, createDice, type Given, recordsOf, started } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -16,7 +16,7 @@ import { createRequestThread, type RequestThread } from './request-thread.ts'
 let home = ''
 let store: Store
 let blobs: Blobs
-let here: Requests
+let here: RequestBuilder
 let thread: RequestThread
 /** How many requests were put together on this thread though the other one was asked. */
 let builtHere = 0
@@ -26,7 +26,7 @@ beforeEach(async () => {
   const path = join(home, 'store.db')
   store = orThrow(await openSqliteStore({ path }))
   blobs = orThrow(await openFileBlobs(join(home, 'blobs')))
-  here = createRequests(store, blobs)
+  here = createRequestBuilder(store, blobs)
   builtHere = 0
   thread = createRequestThread({
     source: { path, blobsDir: join(home, 'blobs') },
@@ -93,7 +93,7 @@ const inFull = (request: ModelRequest): string =>
 
 describe('a request from the thread', () => {
   it('is the same, byte for byte, at each record of the golden logs', async () => {
-    const logs = globSync(resolve(import.meta.dirname, '../../../../test/golden/*.jsonl')).toSorted()
+    const logs = globSync(resolve(import.meta.dirname, '../../../../../test/golden/*.jsonl')).toSorted()
     const known = logs.map((path): Kept => {
       const id = JSON.parse(readFileSync(path.replace(/[.]jsonl$/, '.fold.json'), 'utf8')).session
       const lines = readFileSync(path, 'utf8').trim().split('\n')

@@ -29,7 +29,7 @@ export type ModelCallEnd = {
   readonly attributes?: Attributes | undefined
 }
 
-export type ModelCallParts = {
+export type ModelCallDeps = {
   readonly tracer: Tracer
   readonly meters: Meters
   readonly session: SessionId
@@ -39,7 +39,7 @@ export type ModelCallParts = {
   readonly now: () => number
 }
 
-export function startModelCall({ tracer, meters, session, model, parent, now }: ModelCallParts): ModelCall {
+export function startModelCall({ tracer, meters, session, model, parent, now }: ModelCallDeps): ModelCall {
   const { model: name, attributes } = modelAttributes(model)
   const measured: Attributes = { [names.operation]: 'chat', ...attributes }
   const span = tracer.startSpan(

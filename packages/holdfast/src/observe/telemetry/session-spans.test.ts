@@ -214,7 +214,7 @@ describe('the spans of a turn', () => {
     const house = await openTraced({ script: [[call('touch', {})], [say('Done.')]], tools: [touch] })
     await house.send('a', prompt)
     await house.frame(isRecord('approval.asked'))
-    await house.roster.unload(aSession)
+    await house.registry.unload(aSession)
     expect(named(sdk.spans(), 'invoke_agent holdfast').attributes[names.errorType]).toBe('interrupted')
     await house.send('b', { type: 'respondToApproval', decision: 'approve' })
     await house.frame(idle)
@@ -308,7 +308,7 @@ describe('telemetry without an SDK', () => {
       const house = await openTraced({ observer: watched, script })
       await house.send('a', prompt)
       await house.frame(idle)
-      await house.roster.close()
+      await house.registry.close()
       return told
     }
     const short = await toldOf(2)

@@ -6,7 +6,7 @@ import { endSpan, type ModelCall, startModelCall } from './model-call.ts'
 
 const agent = 'holdfast'
 
-export type SpanParts = {
+export type SpanDeps = {
   readonly tracer: Tracer
   readonly meters: Meters
   /** Milliseconds of a clock that only goes on. */
@@ -15,7 +15,7 @@ export type SpanParts = {
 
 /** A turn that runs here, and what of it is under way. */
 export type OpenTurn = {
-  readonly parts: SpanParts
+  readonly parts: SpanDeps
   readonly session: SessionId
   readonly span: Span
   /** Where what the turn does is seen as part of it. */
@@ -28,7 +28,7 @@ export type OpenTurn = {
 type Beginning = { readonly session: SessionId; readonly turn: number | undefined; readonly parent: Context }
 
 /** Null when nobody would hear of it. */
-export function startTurn(parts: SpanParts, { session, turn, parent }: Beginning): OpenTurn | null {
+export function startTurn(parts: SpanDeps, { session, turn, parent }: Beginning): OpenTurn | null {
   const attributes = { [names.operation]: 'invoke_agent', [names.agent]: agent, [names.conversation]: session }
   const options = { kind: SpanKind.INTERNAL, attributes: { ...attributes, [ownNames.turn]: turn } }
   const span = parts.tracer.startSpan(`invoke_agent ${agent}`, options, parent)

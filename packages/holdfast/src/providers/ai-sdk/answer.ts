@@ -18,7 +18,7 @@ export type AnswerOptions = {
   readonly modelId: string | null
 }
 
-export type Answer = {
+export type AnswerReader = {
   /** What a fragment of the stream adds. What we have no use for is kept with the part that is whole next. */
   take(fragment: StreamPart): readonly ModelPart[]
   /** Words the service began and never ended, once it said that it is done. Half-written calls are not among them. */
@@ -32,7 +32,7 @@ export type Answer = {
 const partChars = 64
 
 /** Puts the fragments of one streamed answer together: numbers its parts and says each when it is whole. */
-export function createAnswer({ toolName, modelId }: AnswerOptions): Answer {
+export function createAnswer({ toolName, modelId }: AnswerOptions): AnswerReader {
   const parts = createOpenParts()
   const { keep, noted } = createNotes(modelId)
   /** The blocks that nobody has heard of: what is said in them is not said to anyone. */

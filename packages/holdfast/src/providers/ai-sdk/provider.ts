@@ -5,7 +5,7 @@ import type { Headers } from '../failure/details.ts'
 import { cutShort, failureOf, stopped, wentSilent } from '../failure/failure.ts'
 import type { Service } from '../failure/who-failed.ts'
 import type { Api } from '../services/api.ts'
-import { type Answer, createAnswer } from './answer.ts'
+import { type AnswerReader, createAnswer } from './answer.ts'
 import type { Dialect } from './dialect/dialect.ts'
 import { dialectOf, guessDialect } from './dialect/dialect-of.ts'
 import { estimateOf } from './estimate.ts'
@@ -136,11 +136,11 @@ function unheard(
   return failureOf(waited.error, partsOfFailure(call, headers))
 }
 
-const partsOf = (fragment: StreamPart, answer: Answer): readonly ModelPart[] =>
+const partsOf = (fragment: StreamPart, answer: AnswerReader): readonly ModelPart[] =>
   fragment.type === 'finish' && isWhole(fragment) ? answer.takeRest() : answer.take(fragment)
 
 /** The end, if the fragment is one. */
-function endIn(fragment: StreamPart, answer: Answer, call: Call, headers: Headers | undefined): ModelEnd | null {
+function endIn(fragment: StreamPart, answer: AnswerReader, call: Call, headers: Headers | undefined): ModelEnd | null {
   if (fragment.type === 'error') {
     // The library goes on after what it has no word for, and says at the end whether it lost anything by it.
     return unknownPartOf(fragment.error) === null ? failureOf(fragment.error, partsOfFailure(call, headers)) : null

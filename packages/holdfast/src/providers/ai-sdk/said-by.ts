@@ -6,14 +6,14 @@ type Meta = NonNullable<SaidPart['meta']>
 const ownName = 'holdfast'
 
 /** What we note with a part, for ourselves. */
-export type Note = {
+export type ProviderNote = {
   /** The model that said it, where what a service gives with it is of use to that model only. */
   readonly model?: string
   /** What came with the answer and is not sent back. */
   readonly kept?: readonly unknown[]
 }
 
-export const withNote = (meta: Meta | undefined, note: Note): Meta | undefined =>
+export const withNote = (meta: Meta | undefined, note: ProviderNote): Meta | undefined =>
   Object.keys(note).length === 0 ? meta : { ...meta, [ownName]: note }
 
 /** What the service gave, as it gave it, and whether the model that said it is this one. What nobody noted is taken for its own. */

@@ -3,17 +3,17 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { clip, escapeLine, type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import type { z } from 'zod'
 import { systemErrorCode, systemErrorWords } from '../../system/system-error.ts'
-import { CatalogueFile } from './facts-by-model.ts'
+import { ModelCatalogue } from './facts-by-model.ts'
 import { PublicList, readPublicList } from './models-dev.ts'
 
 /** The public list has a few megabytes. */
 const fileBytesMax = 64 * 1024 * 1024
 
 /** The facts that a refresh left, if one ever did. */
-export async function readRefreshed(path: string): Promise<Result<CatalogueFile | null>> {
+export async function readRefreshed(path: string): Promise<Result<ModelCatalogue | null>> {
   const said = await readJson(path)
   if (!said.ok) return said.fault.details?.['reason'] === 'missing' ? ok(null) : said
-  const file = CatalogueFile.safeParse(said.value)
+  const file = ModelCatalogue.safeParse(said.value)
   return file.success ? ok(file.data) : refuse(wrong(path, file.error))
 }
 
@@ -26,11 +26,11 @@ export type GivenCatalogue = {
 }
 
 /** A file that a person gives: in our own form, or in that of models.dev. All of it is right, or nothing is taken. */
-export async function readGivenCatalogue({ path, services, today }: GivenCatalogue): Promise<Result<CatalogueFile>> {
+export async function readGivenCatalogue({ path, services, today }: GivenCatalogue): Promise<Result<ModelCatalogue>> {
   const said = await readJson(path)
   if (!said.ok) return said
   if (isOurs(said.value)) {
-    const file = CatalogueFile.safeParse(said.value)
+    const file = ModelCatalogue.safeParse(said.value)
     return file.success ? filled(path, file.data) : refuse(wrong(path, file.error))
   }
   const list = PublicList.safeParse(said.value)
@@ -42,7 +42,7 @@ export async function readGivenCatalogue({ path, services, today }: GivenCatalog
 /** A service may be called anything in the public list, but it has no day. */
 const isOurs = (said: unknown): boolean => typeof said === 'object' && said !== null && 'asOf' in said
 
-function filled(path: string, file: CatalogueFile): Result<CatalogueFile> {
+function filled(path: string, file: ModelCatalogue): Result<ModelCatalogue> {
   if (Object.keys(file.models).length > 0) return ok(file)
   return refuse(fault('bad_request', `${path} names no model of a provider that Holdfast knows.`, { path }))
 }

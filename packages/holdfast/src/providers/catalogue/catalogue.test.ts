@@ -2,12 +2,12 @@ import { ModelFacts, ModelName, providerOf } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { presets } from '../services/presets.ts'
 import { factsOf, projectFacts } from './catalogue.ts'
-import { CatalogueFile, type FactsByModel } from './facts-by-model.ts'
+import { type FactsByModel, ModelCatalogue } from './facts-by-model.ts'
 import project from './models.json' with { type: 'json' }
 
 describe('the project’s own list', () => {
   it('is as its schema says, and whole for each model', () => {
-    expect(CatalogueFile.safeParse(project).error).toBeUndefined()
+    expect(ModelCatalogue.safeParse(project).error).toBeUndefined()
     for (const [model, facts] of Object.entries(projectFacts)) {
       expect(ModelName.safeParse(model).success, model).toBe(true)
       expect(ModelFacts.safeParse(factsOf(model, [projectFacts])).success, model).toBe(true)

@@ -9,14 +9,14 @@ export interface KnownFacts {
   names(): readonly ModelName[]
 }
 
-export type KnownFactsParts = {
+export type KnownFactsDeps = {
   /** Who says something now; a later one has the last word. */
   readonly layers: () => readonly FactsByModel[]
   /** The provider whose models these are, behind another API. */
   readonly sameAs: (provider: string) => string | undefined
 }
 
-export const createKnownFacts = ({ layers, sameAs }: KnownFactsParts): KnownFacts => ({
+export const createKnownFacts = ({ layers, sameAs }: KnownFactsDeps): KnownFacts => ({
   /** Behind another API the same model is the same, unless someone says otherwise of it there. */
   of(model) {
     const all = layers()

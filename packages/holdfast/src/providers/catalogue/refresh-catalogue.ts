@@ -3,7 +3,7 @@ import { ok, type Result } from '@holdfast/protocol'
 import { openAtomicFile } from '../../system/files/atomic-file.ts'
 import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import { type GivenCatalogue, readGivenCatalogue } from './catalogue-file.ts'
-import type { CatalogueFile } from './facts-by-model.ts'
+import type { ModelCatalogue } from './facts-by-model.ts'
 
 export const refreshedPath = (dataDir: string): string => join(dataDir, 'models.json')
 
@@ -17,7 +17,7 @@ export type CatalogueRefresh = GivenCatalogue & {
  * Takes the facts of a file in place of those of the last one. It is understood whole before anything is replaced. For
  * commands, which may write while nothing waits for them.
  */
-export async function refreshCatalogue({ kept, pid, ...given }: CatalogueRefresh): Promise<Result<CatalogueFile>> {
+export async function refreshCatalogue({ kept, pid, ...given }: CatalogueRefresh): Promise<Result<ModelCatalogue>> {
   const read = await readGivenCatalogue(given)
   if (!read.ok) return read
   ensurePrivateDirectory(dirname(kept))

@@ -1,5 +1,5 @@
 import type { KeySource } from '@holdfast/protocol'
-import { oneByOne } from '@holdfast/protocol/one-by-one'
+import { createSerialQueue } from '@holdfast/protocol/one-by-one'
 import { ok, type Result } from '@holdfast/protocol/result'
 import type { Environment } from '../../system/environment.ts'
 import { registerKey } from '../../system/secrets/known-keys.ts'
@@ -27,16 +27,16 @@ export interface Credentials {
   trouble(): string | null
 }
 
-export type CredentialsParts = {
+export type CredentialsDeps = {
   readonly environment: Environment
   /** The path of the credentials file, which need not be there. */
   readonly file: string
 }
 
-export function createCredentials({ environment, file }: CredentialsParts): Credentials {
+export function createCredentials({ environment, file }: CredentialsDeps): Credentials {
   let kept: ReadonlyMap<string, KeptCredential> = new Map()
   let trouble: string | null = null
-  const inTurn = oneByOne() // an older reading must not come last
+  const inTurn = createSerialQueue() // an older reading must not come last
 
   async function read(): Promise<Result<readonly string[]>> {
     const found = await readCredentials(file)

@@ -86,9 +86,7 @@ function errorIn(value: unknown): Fields | null {
 /** Servers written with FastAPI list what is wrong with a request, and where: Mistral's as its message. */
 function violationIn(outer: Fields): Fields | null {
   const [first] = recordsIn(record(outer['message'])?.['detail'] ?? outer['detail'])
-  const path = Array.isArray(first?.['loc'])
-    ? first['loc'].filter((step) => step !== 'body').join('../ai-sdk/failure')
-    : ''
+  const path = Array.isArray(first?.['loc']) ? first['loc'].filter((step) => step !== 'body').join('.') : ''
   return first === undefined ? null : { ...outer, message: first['msg'], param: path }
 }
 

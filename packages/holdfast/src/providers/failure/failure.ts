@@ -10,7 +10,7 @@ import type { Service } from './who-failed.ts'
 
 export type Failed = Extract<ModelEnd, { readonly type: 'failed' }>
 
-export type FailureParts = {
+export type FailureDeps = {
   readonly service: Service
   readonly now: number
   /** Of the answer whose stream failed, if there was one. */
@@ -20,7 +20,7 @@ export type FailureParts = {
 const detailCharsMax = 4_000
 
 /** What went wrong, by type, status and code, never by words: one sentence for people, the raw text for the log. */
-export function failureOf(error: unknown, { service, now, headers }: FailureParts): Failed {
+export function failureOf(error: unknown, { service, now, headers }: FailureDeps): Failed {
   const details = detailsOf(error, headers)
   const failureCase = caseOf(error, details)
   const waitMs = retryAfterMs(details, now)
@@ -34,7 +34,7 @@ export function failureOf(error: unknown, { service, now, headers }: FailurePart
 }
 
 /** The stream ended before the service said that it is done: what was said stays, and a turn can be taken up again. */
-export function cutShort({ service, headers = {} }: FailureParts): Failed {
+export function cutShort({ service, headers = {} }: FailureDeps): Failed {
   const details = detailsOf(null, headers)
   const failureCase = endedEarly(headers)
   const type = headers['content-type'] ?? 'of no type'

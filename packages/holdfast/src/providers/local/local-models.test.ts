@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { ModelList } from '@holdfast/protocol'
 import { createVirtualClock } from '@holdfast/testkit'
 import { describe, expect, it, vi } from 'vitest'
-import { createModels, type ModelsParts } from '../models.ts'
+import { createModels, type ModelsDeps } from '../models.ts'
 import { knownServices } from '../services/known.ts'
 import { type LocalServer, replyJson, startLocalServer } from '../testing/local-server.ts'
 import { lookMsMax } from './local-models.ts'
@@ -36,7 +36,7 @@ const nobody = { lmstudio: { baseUrl: 'http://10.255.255.1' } }
 /** What is found does not depend on how busy the machine is that runs the tests. */
 const patientMs = 10_000
 type Given = Parameters<typeof knownServices>[0]
-const open = (environment: { [name: string]: string }, given: Given = {}, more: Partial<ModelsParts> = {}) => {
+const open = (environment: { [name: string]: string }, given: Given = {}, more: Partial<ModelsDeps> = {}) => {
   const services = knownServices({ ...nobody, ...given })
   if (!services.ok) throw new Error(services.fault.message)
   return createModels({ environment, services: services.value, lookMs: patientMs, ...more })

@@ -29,7 +29,7 @@ export interface LocalModels {
   close(): void
 }
 
-export type LocalModelsParts = {
+export type LocalModelsDeps = {
   /** Where the services are now. */
   readonly reach: () => readonly Reach[]
   /** How long a look takes at most; 0 when nobody is to be asked. */
@@ -41,7 +41,7 @@ export type LocalModelsParts = {
 
 type Answered = ReadonlyMap<string, FactsByModel>
 
-export function createLocalModels({ reach, lookMs, clock, onChanged }: LocalModelsParts): LocalModels {
+export function createLocalModels({ reach, lookMs, clock, onChanged }: LocalModelsDeps): LocalModels {
   const closing = new AbortController()
   let answered: Answered = new Map()
   let facts: FactsByModel = {}

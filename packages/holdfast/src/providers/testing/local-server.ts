@@ -2,7 +2,7 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 
-export type Asked = {
+export type ReceivedRequest = {
   readonly method: string
   readonly path: string
   readonly headers: IncomingHttpHeaders
@@ -12,12 +12,14 @@ export type Asked = {
 export type LocalServer = AsyncDisposable & {
   readonly url: string
   readonly port: number
-  readonly asked: readonly Asked[]
+  readonly asked: readonly ReceivedRequest[]
 }
 
 /** A server on this machine that answers as it is told; one that is told nothing never answers. */
-export async function startLocalServer(answer: (asked: Asked, reply: ServerResponse) => void): Promise<LocalServer> {
-  const asked: Asked[] = []
+export async function startLocalServer(
+  answer: (asked: ReceivedRequest, reply: ServerResponse) => void,
+): Promise<LocalServer> {
+  const asked: ReceivedRequest[] = []
   const server = createServer(async (request, reply) => {
     const body = await text(request)
     const { method = '', url: path = '', headers } = request

@@ -3,27 +3,27 @@ import type { LoginCookie } from './login-cookie.ts'
 import { type AccessToken, findToken, type Role } from './token.ts'
 import type { Tries } from './tries.ts'
 
-export type Credentials = {
+export type PresentedCredentials = {
   readonly method: string
   readonly remote: string
   readonly header: (name: string) => string | undefined
 }
 
-export type AuthenticateParts = {
+export type AuthenticateDeps = {
   readonly tokens: readonly AccessToken[]
   readonly cookie: LoginCookie
   readonly tries: Tries
 }
 
 /** Who calls, by bearer token or by the page's cookie. A token in a URL is never looked at. */
-export function authenticate(parts: AuthenticateParts, credentials: Credentials): Result<Role> {
+export function authenticate(parts: AuthenticateDeps, credentials: PresentedCredentials): Result<Role> {
   const authorization = credentials.header('authorization')
   return authorization === undefined
     ? byCookie(parts.cookie, credentials)
     : byToken(parts, authorization, credentials.remote)
 }
 
-function byToken({ tokens, tries }: AuthenticateParts, authorization: string, remote: string): Result<Role> {
+function byToken({ tokens, tries }: AuthenticateDeps, authorization: string, remote: string): Result<Role> {
   const sent = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
   const token = findToken(tokens, sent)
   return token ? ok(token.role) : badTry(tries, remote, 'This token is not known here.')
@@ -37,7 +37,7 @@ export function badTry(tries: Tries, remote: string, message: string): Result<ne
 }
 
 /** A stale cookie is what every open page has after a restart, so it is no guess and is not counted. */
-function byCookie(cookie: LoginCookie, { method, header }: Credentials): Result<Role> {
+function byCookie(cookie: LoginCookie, { method, header }: PresentedCredentials): Result<Role> {
   if (!cookie.isGood(header('cookie'))) {
     return refuse(fault('unauthorized', 'Send a token as `Authorization: Bearer …`, or open the login link.'))
   }

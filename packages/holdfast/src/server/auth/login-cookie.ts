@@ -11,14 +11,14 @@ export interface LoginCookie {
   isGood(header: string | undefined): boolean
 }
 
-export type LoginCookieParts = {
+export type LoginCookieDeps = {
   readonly now: () => number
   /** Kept by the caller, it lets the page stay logged in across a restart; otherwise the cookie dies with the process. */
   readonly key: Uint8Array | undefined
   readonly port: number
 }
 
-export function createLoginCookie({ now, key = randomBytes(32), port }: LoginCookieParts): LoginCookie {
+export function createLoginCookie({ now, key = randomBytes(32), port }: LoginCookieDeps): LoginCookie {
   const name = `holdfast_${port}` // cookies ignore the port, so two servers of one machine need two names
   const seal = (until: string) => createHmac('sha256', key).update(until).digest('base64url')
 

@@ -15,14 +15,14 @@ export interface OwnAddress {
   checkOrigin(origin: string | undefined): Fault | null
 }
 
-export type OwnAddressParts = {
+export type OwnAddressDeps = {
   readonly host: string
   readonly port: number
   /** Where a proxy makes us known, e.g. `https://holdfast.example.com`. */
   readonly publicOrigins: readonly string[]
 }
 
-export function createOwnAddress({ host, port, publicOrigins }: OwnAddressParts): OwnAddress {
+export function createOwnAddress({ host, port, publicOrigins }: OwnAddressDeps): OwnAddress {
   const names = ['0.0.0.0', '::'].includes(host) ? loopbackNames : [...loopbackNames, urlHost(host).toLowerCase()]
   const origins = new Set([...names.map((name) => new URL(`http://${name}:${port}`).origin), ...publicOrigins])
   const hosts = new Set([...names.map((name) => `${name}:${port}`), ...[...origins].map((one) => new URL(one).host)])

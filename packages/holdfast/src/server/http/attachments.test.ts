@@ -30,7 +30,7 @@ async function follow(test: Test, attachment: string, { query = '', token = test
 }
 
 const answered = async (response: Response) => [response.status, response.ok ? 'ok' : await codeOf(response)]
-const seatsOf = (test: Test) => test.house.roster.awake(test.house.handle.id)?.hub.seats.all ?? []
+const seatsOf = (test: Test) => test.house.registry.awake(test.house.handle.id)?.hub.seats.all ?? []
 
 /** Resolves once the seats are as said: they change when the server gets to it, and tell everyone. */
 async function untilSeated(test: Test, seats: readonly (readonly [string, string])[]) {
@@ -188,7 +188,7 @@ describe('an attachment', () => {
     await test.house.send('a', { type: 'sendPrompt', content: 'go' }) // one in which nobody spoke would be gone
     await test.house.frame(isRecord('turn.ended'))
     await open(test, { attachment: 'tab-1' })
-    await test.house.roster.unload(test.house.handle.id)
+    await test.house.registry.unload(test.house.handle.id)
     await untilSeated(test, []) // which wakes the session again
     await open(test, { attachment: 'tab-2' })
     await test.server.close()
@@ -202,11 +202,11 @@ const headersOf = (test: Test) => ({ authorization: `Bearer ${test.tokens.driver
 /** Resolves when the server has noticed that a stream broke: one subscription less, and the seats told anew. */
 async function untilOneSubscriptionLess(test: Test, before: number) {
   const { promise, resolve } = Promise.withResolvers<void>()
-  const hub = test.house.roster.awake(test.house.handle.id)?.hub
+  const hub = test.house.registry.awake(test.house.handle.id)?.hub
   const stop = new AbortController()
   const look = () => hub && hub.size < before && resolve()
   const follow = async () => {
-    for await (const _ of test.house.roster.news.follow(stop.signal)) look()
+    for await (const _ of test.house.registry.news.follow(stop.signal)) look()
   }
   follow()
   look()

@@ -32,14 +32,14 @@ type Attachment = {
   stopWaiting: () => void
 }
 
-export type AttachmentsParts = {
+export type AttachmentsDeps = {
   readonly after: Clock['after']
   /** Aborts when the server is about to close: then it keeps no seats. */
   readonly closing: AbortSignal
   readonly onProblem: OnProblem
 }
 
-export function createAttachments({ after, closing, onProblem }: AttachmentsParts): Attachments {
+export function createAttachments({ after, closing, onProblem }: AttachmentsDeps): Attachments {
   const all = new Map<string, Attachment>()
   const nothing = () => undefined
 

@@ -1,5 +1,5 @@
 import type { UnderlyingSource } from 'node:stream/web'
-import type { ServerParts } from './server-deps.ts'
+import type { ServerDeps } from './server-deps.ts'
 
 const comment = new TextEncoder().encode(': holdfast\n\n')
 
@@ -9,7 +9,7 @@ export const comeBackMs = 1000
 /** Why a stream may end from here, and its last word then. */
 type Ending<One> = { readonly when: AbortSignal; readonly last: One }
 
-export type EventStreamParts<One> = Pick<ServerParts, 'heartbeatMs' | 'onProblem'> & {
+export type EventStreamDeps<One> = Pick<ServerDeps, 'heartbeatMs' | 'onProblem'> & {
   /** What is followed, for whoever reads of a problem with it. */
   readonly name: string
   /** Follows until the signal aborts, which it does when the stream is over, whoever ended it. */
@@ -24,7 +24,7 @@ export type EventStreamParts<One> = Pick<ServerParts, 'heartbeatMs' | 'onProblem
  * Frames as a body that is pulled: the next frame is asked for only when the socket took the last one, so what a slow
  * client cannot take waits, and is bounded, where it comes from and nowhere else.
  */
-export function openEventStream<One extends { readonly type: string }>(parts: EventStreamParts<One>) {
+export function openEventStream<One extends { readonly type: string }>(parts: EventStreamDeps<One>) {
   const { name, follow, encode, endings, failed, heartbeatMs, onProblem } = parts
   const gone = new AbortController()
   const frames = follow(gone.signal)[Symbol.asyncIterator]()

@@ -2,7 +2,7 @@ import { explainIssue, fault, ok, parseSessionName, placeIssue, type Result, ref
 import { z } from 'zod'
 import type { Role } from '../auth/token.ts'
 import { readJson } from './request-body.ts'
-import type { ServerParts } from './server-deps.ts'
+import type { ServerDeps } from './server-deps.ts'
 
 /** A request as it arrives at a route: past every check, not yet understood. */
 export type Exchange = {
@@ -36,7 +36,7 @@ type RouteSpec<Query, Body> = {
   /** What is written in the API's description when it is more than `body` says. */
   readonly bodyDescribed?: z.ZodType
   readonly answers: Answers
-  readonly handle: (call: Call<Query, Body>, parts: ServerParts) => Promise<Result<Response>>
+  readonly handle: (call: Call<Query, Body>, parts: ServerDeps) => Promise<Result<Response>>
 }
 
 /** One row of the route table. */
@@ -44,7 +44,7 @@ export type Route = Pick<RouteSpec<unknown, unknown>, 'method' | 'path' | 'acces
   readonly querySchema: z.ZodType
   readonly bodySchema: z.ZodType | null
   readonly takesBytes: boolean
-  readonly answer: (exchange: Exchange, parts: ServerParts) => Promise<Result<Response>>
+  readonly answer: (exchange: Exchange, parts: ServerDeps) => Promise<Result<Response>>
 }
 
 /** Parses once, at the door; `handle` sees only what passed. */

@@ -9,7 +9,7 @@ import type { Attachments } from './attachments.ts'
 import type { Archive } from './transfer-api.ts'
 
 /** What routes are made of. */
-export type ServerParts = {
+export type ServerDeps = {
   readonly sessions: Sessions
   readonly archive: Archive
   readonly attachments: Attachments

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { limits, type Result } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { keepBody } from './spool-body.ts'
+import { spoolBody } from './spool-body.ts'
 
 let base = ''
 beforeEach(async () => {
@@ -29,7 +29,7 @@ const brief = () =>
 
 async function keep(request: Request, path = join(base, 'kept')): Promise<Result<null>> {
   await using file = await open(path, 'w')
-  return await keepBody(request, file)
+  return await spoolBody(request, file)
 }
 
 describe('the body of a request', () => {

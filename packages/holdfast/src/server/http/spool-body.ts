@@ -5,13 +5,13 @@ import { storageReason, systemErrorCode } from '../../system/system-error.ts'
 const tooLarge = refuse(
   fault(
     'too_large',
-    `A file that is sent may hold ${limits.importBytesMax} bytes at most; import a larger one with \`holdfast import\`..`,
+    `A file that is sent may hold ${limits.importBytesMax} bytes at most; import a larger one with \`holdfast import\`.`,
     { limit: 'importBytesMax', bytesMax: limits.importBytesMax },
   ),
 )
 
 /** Streams the body of a request to a file: it is never whole in memory. */
-export async function keepBody(request: Request, file: Pick<FileHandle, 'writeFile'>): Promise<Result<null>> {
+export async function spoolBody(request: Request, file: Pick<FileHandle, 'writeFile'>): Promise<Result<null>> {
   if (Number(request.headers.get('content-length') ?? 0) > limits.importBytesMax) return tooLarge
   let bytes = 0
   for await (const chunk of chunksOf(request)) {

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import { ok, Stats } from '@holdfast/protocol'
 import { z } from 'zod'
 import { defineRoute, wholeNumber } from '../http/route.ts'
-import { keepBody, onDisk } from '../http/spool-body.ts'
+import { onDisk, spoolBody } from '../http/spool-body.ts'
 
 const flag = z
   .enum(['true', 'false'])
@@ -85,7 +85,7 @@ export const importFile = defineRoute({
       const path = join(directory, fileName(name))
       const opened = await onDisk(() => open(path, 'wx', 0o600))
       if (!opened.ok) return opened
-      const kept = await keepBody(request, opened.value).finally(() => opened.value.close())
+      const kept = await spoolBody(request, opened.value).finally(() => opened.value.close())
       if (!kept.ok) return kept
       const files = await archive.importFile(path, { from })
       return files.ok ? ok(Response.json({ files: files.value })) : files

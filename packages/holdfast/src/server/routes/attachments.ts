@@ -3,7 +3,7 @@ import { Answer, ClientId, type CommandInput, limits, ok, type Result, Role } fr
 import { z } from 'zod'
 import { readRole } from '../http/read-role.ts'
 import { type Call, defineRoute, parse, type Route } from '../http/route.ts'
-import type { ServerParts } from '../http/server-deps.ts'
+import type { ServerDeps } from '../http/server-deps.ts'
 
 const path = '/v1/sessions/:id/attachments'
 
@@ -69,7 +69,7 @@ const handOverSeat = defineRoute({
 /** A command in the name of the attachment in the path. */
 async function submitAs(
   { session, path }: Call<unknown, unknown>,
-  { sessions }: ServerParts,
+  { sessions }: ServerDeps,
   command: CommandInput,
 ): Promise<Result<Response>> {
   const as = readAttachment(path)

@@ -1,4 +1,4 @@
-import { Here, Message, MessageId, Meta, ok, Seq, SessionView } from '@holdfast/protocol'
+import { Message, MessageId, Meta, ok, ProcessView, Seq, SessionView } from '@holdfast/protocol'
 import { z } from 'zod'
 import { defineRoute } from '../http/route.ts'
 
@@ -9,7 +9,7 @@ const SessionAnswer = z.object({
   messages: z.array(Message),
   before: MessageId.nullable(),
   summary: z.string().nullable(),
-  here: Here.nullable(),
+  here: ProcessView.nullable(),
 })
 
 export const getSession = defineRoute({

@@ -3,12 +3,12 @@ import {
   BlobHash,
   type Frame,
   fault,
-  type Here,
   type Message,
   type MessageId,
   type ModelList,
   messageOf,
   ok,
+  type ProcessView,
   type Recorded,
   type Removal,
   refuse,
@@ -81,7 +81,7 @@ export function createFakeSessions() {
     }
     return line
   }
-  const here: Here = {
+  const here: ProcessView = {
     clients: [],
     storageError: null,
     credentialsConfigured: true,

@@ -11,7 +11,7 @@ export async function openHouseServer(overrides: Partial<ServerOptions> = {}, mo
   const script = () => [say('Hi.')]
   const stores = { store: createMemoryStore(), blobs: createMemoryBlobs() }
   const house = await openHouse({ ...stores, script, ...(models && { models }) })
-  const sessions = createLocalSessions(house.roster)
+  const sessions = createLocalSessions(house.registry)
   const test = await openTestServer({ sessions, after: house.clock.after, ...overrides })
   return {
     ...test,
@@ -19,7 +19,7 @@ export async function openHouseServer(overrides: Partial<ServerOptions> = {}, mo
     path: `/v1/sessions/${house.handle.id}`,
     async [Symbol.asyncDispose]() {
       await test.server.close()
-      await house.roster.close()
+      await house.registry.close()
     },
   }
 }

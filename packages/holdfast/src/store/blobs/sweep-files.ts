@@ -1,6 +1,6 @@
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { AreUsed, SweepOptions, Swept } from '@holdfast/core/ports'
+import type { AreUsed, BlobSweep, SweepOptions } from '@holdfast/core/ports'
 import type { BlobHash } from '@holdfast/protocol'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { type BlobPlaces, bringBack, draftMark, ifThere, isThere } from './blob-places.ts'
@@ -15,7 +15,7 @@ const hashName = /^[0-9a-f]{64}$/
  * Goes through the files once. What earlier sweeps set aside comes first, so that nothing is set aside and removed by the
  * same one. A crash leaves each file in one place or the other, and both are looked in.
  */
-export async function sweepFiles(places: BlobPlaces, areUsed: AreUsed, options: SweepOptions): Promise<Swept> {
+export async function sweepFiles(places: BlobPlaces, areUsed: AreUsed, options: SweepOptions): Promise<BlobSweep> {
   const { now, graceMs, dryRun = false, signal } = options
   const olderThan = now - graceMs
   let [removed, bytes, setAside] = [0, 0, 0]

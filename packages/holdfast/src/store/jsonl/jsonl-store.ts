@@ -25,7 +25,7 @@ import { createStoreMethods } from './store-methods.ts'
 import { createAppender } from './write/append.ts'
 import { createCreator } from './write/create-session.ts'
 import { createRemover } from './write/remove-session.ts'
-import { createSessionTurns } from './write/session-queue.ts'
+import { createSessionQueue } from './write/session-queue.ts'
 import { createTrasher } from './write/trash-session.ts'
 
 export type JsonlStoreOptions = {
@@ -66,7 +66,7 @@ async function openLocked(options: JsonlStoreOptions, lock: DirectoryLock): Prom
   const rows = new Map<SessionId, SessionRow>()
   const changedBefore = new Set<SessionRow>()
   let changed = (row: SessionRow): void => void changedBefore.add(row)
-  const turns = createSessionTurns((session, group) => appendGroup(session, group))
+  const turns = createSessionQueue((session, group) => appendGroup(session, group))
   const logs = createOpenLogs({ places, openMax, isIdle: turns.isIdle, changed: (row) => changed(row), onProblem })
 
   const known = await readCatalogue(places.catalogue)

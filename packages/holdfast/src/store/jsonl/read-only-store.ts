@@ -5,7 +5,7 @@ import type { Seq, SessionId, Trust } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { findSessions, listSessions } from '../memory/memory-catalogue.ts'
-import { everyRecord, type KeptSession, type StoreSource, type WorkspaceTrust } from '../read-only-store.ts'
+import { everyRecord, type KeptSession, type ReadOnlyStore, type WorkspaceTrust } from '../read-only-store.ts'
 import { faultOf, storageFault } from '../storage-fault.ts'
 import { readCatalogue } from './catalogue/catalogue-file.ts'
 import { countDays } from './catalogue/count-days.ts'
@@ -30,18 +30,18 @@ const logsHeldMax = 64
  * Opens a directory of plain files to look at: no lock, no byte changed, whoever has it open. Null when there is none.
  * What a crash left half-written is not read. Refused: not_a_store, store_too_new, storage_error.
  */
-export async function openJsonlSource(directory: string, entryOf: EntryOfLog): Promise<Result<StoreSource | null>> {
+export async function openReadOnlyJsonl(directory: string, entryOf: EntryOfLog): Promise<Result<ReadOnlyStore | null>> {
   const places = createPlaces(resolve(directory))
   if (!existsSync(places.directory)) return ok(null)
   try {
     const refusal = await refusalOfFiles(places)
-    return refusal === null ? ok(await openSource(places, entryOf)) : refuse(refusal)
+    return refusal === null ? ok(await openReadOnlyStore(places, entryOf)) : refuse(refusal)
   } catch (error) {
     return refuse(error instanceof HoldfastError ? error.toFault() : faultOf(error, places.directory))
   }
 }
 
-async function openSource(places: ReturnType<typeof createPlaces>, entryOf: EntryOfLog): Promise<StoreSource> {
+async function openReadOnlyStore(places: ReturnType<typeof createPlaces>, entryOf: EntryOfLog): Promise<ReadOnlyStore> {
   const rows = new Map<SessionId, SessionRow>()
   const known = await readCatalogue(places.catalogue)
   const logs = createHeldLogs(places)
@@ -57,13 +57,13 @@ async function openSource(places: ReturnType<typeof createPlaces>, entryOf: Entr
     const row = rows.get(session)
     return row === undefined || row.isShared ? null : row
   }
-  const entry: StoreSource['entry'] = async (session) => {
+  const entry: ReadOnlyStore['entry'] = async (session) => {
     const row = rowOf(session)
     if (row === null) return null
     const { head, base, owner, trashedAt } = row
     return { entry: structuredClone(row.entry), head, base, owner, trashedAt }
   }
-  const loadSnapshot: StoreSource['loadSnapshot'] = async (session, fold) => {
+  const loadSnapshot: ReadOnlyStore['loadSnapshot'] = async (session, fold) => {
     const snapshot = await snapshots.load(session)
     const row = rowOf(session)
     return snapshot?.fold === fold && row !== null && snapshot.seq <= row.head ? snapshot : null
@@ -89,7 +89,7 @@ async function openSource(places: ReturnType<typeof createPlaces>, entryOf: Entr
     const log = await logs.of(row)
     return log.read(log.index.pick({ from: after + 1, upTo: row.head, limit, newestFirst: false, types }))
   }
-  const ownRecords: StoreSource['ownRecords'] = (session, after, limit) => readOwn(session, null, after, limit)
+  const ownRecords: ReadOnlyStore['ownRecords'] = (session, after, limit) => readOwn(session, null, after, limit)
   const visible = (): readonly SessionRow[] => [...rows.values()].filter(({ isShared }) => !isShared)
   const inOrder = [...rows.values()].toSorted((left, right) => left.order - right.order)
 

@@ -23,14 +23,14 @@ import type { OpenLogs } from './log/open-logs.ts'
 import type { SessionRow } from './log/session-row.ts'
 import type { createCreator } from './write/create-session.ts'
 import type { createRemover } from './write/remove-session.ts'
-import type { SessionTurns } from './write/session-queue.ts'
+import type { SessionQueue } from './write/session-queue.ts'
 import type { createTrasher } from './write/trash-session.ts'
 
-export type StoreMethodsParts = {
+export type JsonlMethodsDeps = {
   readonly directory: string
   readonly rows: ReadonlyMap<SessionId, SessionRow>
   readonly names: SessionNames
-  readonly turns: SessionTurns
+  readonly turns: SessionQueue
   readonly logs: OpenLogs
   readonly reader: ReturnType<typeof createLogReader>
   readonly creator: ReturnType<typeof createCreator>
@@ -46,7 +46,7 @@ export type StoreMethodsParts = {
 }
 
 /** The port over the parts: who is asked for what, and what the disk refuses told as a fault. */
-export function createStoreMethods(parts: StoreMethodsParts): PlacedStore {
+export function createStoreMethods(parts: JsonlMethodsDeps): PlacedStore {
   const { directory, rows, turns, logs, reader, creator, remover, catalogue } = parts
   const { drafts, snapshots, trusts, trasher, blobUses, nodes } = parts
   const search = createLogSearch(rows, logs)

@@ -22,7 +22,7 @@ import { createRemover } from '../jsonl/write/remove-session.ts'
 import type { FollowedSession, FollowPage, StoredPage, StoredRecord } from '../sqlite/rows/messages.ts'
 import type { FollowedLog } from '../sqlite/sqlite-store.ts'
 
-export type MirrorFilesParts = {
+export type MirrorFilesDeps = {
   readonly places: Places
   readonly log: FollowedLog
   readonly blobs: Blobs
@@ -42,7 +42,7 @@ const pageRecords = 1000
 const pageSessions = 1000
 
 /** Opens the files in a locked directory, and compares them with the store: what was missed is made good. */
-export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: MirrorFilesParts): Promise<MirrorFiles> {
+export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: MirrorFilesDeps): Promise<MirrorFiles> {
   const rows = new Map<SessionId, SessionRow>()
   const isIdle = () => true // one hand writes here, one session after another
   const logs = createOpenLogs({ places, openMax, isIdle, changed: () => undefined, onProblem })

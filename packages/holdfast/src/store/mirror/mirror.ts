@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import type { AreUsed, Blobs, OnProblem, SweepOptions } from '@holdfast/core/ports'
 import { type Fault, HoldfastError } from '@holdfast/protocol/fault'
-import { oneByOne } from '@holdfast/protocol/one-by-one'
+import { createSerialQueue } from '@holdfast/protocol/one-by-one'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { lockDirectory } from '../jsonl/files/directory-lock.ts'
 import { createPlaces, refusalOfDirectory } from '../jsonl/files/layout.ts'
@@ -40,7 +40,7 @@ export async function openMirror({ log, blobs, directory, now, onProblem }: Mirr
   let timer: NodeJS.Timeout | null = null
   let isClosed = false
   let told: string | null = null
-  const inTurn = oneByOne()
+  const inTurn = createSerialQueue()
 
   /** Takes the directory, if nobody has it, and makes good what was missed. */
   async function begin(): Promise<MirrorFiles | Fault> {

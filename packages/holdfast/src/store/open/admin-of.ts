@@ -1,8 +1,8 @@
-import { createJsonlUpkeep } from '../jsonl/admin/jsonl-admin.ts'
-import { createSqliteUpkeep } from '../sqlite/admin/sqlite-admin.ts'
-import type { StoreUpkeep } from '../store-admin.ts'
-import type { DiskPlace } from './store-location.ts'
+import { createJsonlAdmin } from '../jsonl/admin/jsonl-admin.ts'
+import { createSqliteAdmin } from '../sqlite/admin/sqlite-admin.ts'
+import type { StoreAdmin } from '../store-admin.ts'
+import type { DiskLocation } from './store-location.ts'
 
 /** What a store knows of its own files. */
-export const upkeepOf = ({ kind, path }: DiskPlace): StoreUpkeep =>
-  kind === 'sqlite' ? createSqliteUpkeep(path) : createJsonlUpkeep(path)
+export const adminOf = ({ kind, path }: DiskLocation): StoreAdmin =>
+  kind === 'sqlite' ? createSqliteAdmin(path) : createJsonlAdmin(path)

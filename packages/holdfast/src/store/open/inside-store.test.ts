@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { backup } from '../../admin/backup/backup-store.ts'
 import { migrate } from '../../admin/migrate/migrate-store.ts'
 import { refusalInside } from './inside-store.ts'
-import { type DiskPlace, parseDiskUrl } from './store-location.ts'
+import { type DiskLocation, parseDiskUrl } from './store-location.ts'
 import { contentOf, fillStore, hashesOf } from './testing/a-store.ts'
 
 let base = ''
@@ -15,7 +15,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(base, { recursive: true, force: true }))
 
-const placeAt = (url: string): DiskPlace =>
+const placeAt = (url: string): DiskLocation =>
   orThrow(parseDiskUrl(url, { storePath: join(base, 'home.db'), blobsDir: join(base, 'home-blobs') }))
 const jsonl = (path: string) => placeAt(`jsonl:${path}`)
 const sqlite = (path: string) => placeAt(`sqlite:${path}`)

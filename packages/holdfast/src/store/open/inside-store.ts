@@ -2,10 +2,10 @@ import { realpath } from 'node:fs/promises'
 import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { systemErrorCode } from '../../system/system-error.ts'
-import type { DiskPlace } from './store-location.ts'
+import type { DiskLocation } from './store-location.ts'
 
 /** Why no copy of a store may be made at `path`: that is the store or lies in it, links followed. Null where it is not. */
-export async function refusalInside(store: DiskPlace, path: string): Promise<Fault | null> {
+export async function refusalInside(store: DiskLocation, path: string): Promise<Fault | null> {
   const real = await realPathOf(path)
   for (const own of [store.path, store.blobsDir]) {
     if (!isWithin(await realPathOf(own), real)) continue
@@ -17,7 +17,7 @@ export async function refusalInside(store: DiskPlace, path: string): Promise<Fau
 
 function isWithin(directory: string, path: string): boolean {
   const way = relative(directory, path)
-  return way !== '../..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
 }
 
 /** The real path of what may not be there yet: of as much of it as is. */

@@ -11,11 +11,11 @@ import { createMirroredBlobs } from '../mirror/mirrored-blobs.ts'
 import { createSplitStore } from '../split/split-store.ts'
 import { openSqliteStore } from '../sqlite/sqlite-store.ts'
 import { entryOfLog } from './entry-of-log.ts'
-import { type DiskPlace, parseStoreUrl, type StoreHome, type StorePlace } from './store-location.ts'
+import { type DiskLocation, parseStoreUrl, type StoreHome, type StoreLocation } from './store-location.ts'
 
 /** An open store with its blobs. */
 export type Storage = {
-  readonly place: StorePlace
+  readonly place: StoreLocation
   readonly store: Store
   readonly blobs: Blobs
   readonly mirror: Mirror | null
@@ -61,7 +61,7 @@ export type DiskStore = {
 }
 
 /** A store on disk alone, with nothing beside it in memory. */
-export async function openDiskStore(place: DiskPlace, onProblem: OnProblem): Promise<Result<DiskStore>> {
+export async function openDiskStore(place: DiskLocation, onProblem: OnProblem): Promise<Result<DiskStore>> {
   const { path } = place
   if (place.kind === 'jsonl') {
     const store = await openJsonlStore({ directory: path, now: wallClock.now, entryOf: entryOfLog, onProblem })
@@ -71,7 +71,7 @@ export async function openDiskStore(place: DiskPlace, onProblem: OnProblem): Pro
   return store.ok ? withBlobs({ store: store.value, followed: store.value.followed }, place) : store
 }
 
-async function withBlobs(opened: Omit<DiskStore, 'blobs'>, { blobsDir }: DiskPlace): Promise<Result<DiskStore>> {
+async function withBlobs(opened: Omit<DiskStore, 'blobs'>, { blobsDir }: DiskLocation): Promise<Result<DiskStore>> {
   const blobs = await openFileBlobs(blobsDir)
   if (blobs.ok) return ok({ ...opened, blobs: blobs.value })
   await opened.store.close()

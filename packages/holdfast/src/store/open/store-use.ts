@@ -1,15 +1,15 @@
 import { type Fault, fault } from '@holdfast/protocol/fault'
-import { livingNodes } from '../../system/node/live-nodes.ts'
+import { findLiveNodes } from '../../system/node/live-nodes.ts'
 import { holderOf } from '../jsonl/files/directory-lock.ts'
-import { everySession, type StoreSource } from '../read-only-store.ts'
-import type { DiskPlace } from './store-location.ts'
+import { everySession, type ReadOnlyStore } from '../read-only-store.ts'
+import type { DiskLocation } from './store-location.ts'
 
 const namedMax = 10
 
 /** Why a store may not be changed from here: another process has it. Null when none does. */
-export async function useOf(place: DiskPlace, source: Pick<StoreSource, 'nodes'>): Promise<Fault | null> {
+export async function useOf(place: DiskLocation, source: Pick<ReadOnlyStore, 'nodes'>): Promise<Fault | null> {
   if (place.kind === 'jsonl') return holderOf(place.path)
-  const [node] = await livingNodes(source)
+  const [node] = await findLiveNodes(source)
   if (node === undefined) return null
   const message = `The store at ${place.path} is open in another process, since ${node.startedAt}. End that one first.`
   return fault('session_locked', message, {
@@ -21,9 +21,9 @@ export async function useOf(place: DiskPlace, source: Pick<StoreSource, 'nodes'>
 }
 
 /** Why a store may not be copied for good: someone works in its sessions, and they would go on without the copy. */
-export async function workIn(place: DiskPlace, source: StoreSource): Promise<Fault | null> {
+export async function workIn(place: DiskLocation, source: ReadOnlyStore): Promise<Fault | null> {
   if (place.kind === 'jsonl') return holderOf(place.path)
-  const living = new Set((await livingNodes(source)).map(({ id }) => id))
+  const living = new Set((await findLiveNodes(source)).map(({ id }) => id))
   const open: string[] = []
   if (living.size > 0) {
     for await (const { id, owner } of everySession(source)) {

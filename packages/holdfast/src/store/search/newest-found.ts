@@ -1,10 +1,10 @@
 import { type Candidate, onePerMessage } from './ranked-page.ts'
-import { comparePlaces, type Place } from './search-cursor.ts'
+import { comparePlaces, type SearchPosition } from './search-cursor.ts'
 
 /** The newest messages of a scan that meets them in any order: never more than twice as many as are ranked are held. */
 export interface NewestFound<Found extends Candidate> {
   /** Whether so many newer ones are known already that this one would not be ranked. */
-  isTooOld(place: Place): boolean
+  isTooOld(place: SearchPosition): boolean
   add(found: Found): void
   /** Newest first, one for each message. */
   all(): readonly Found[]
@@ -12,7 +12,7 @@ export interface NewestFound<Found extends Candidate> {
 
 export function createNewestFound<Found extends Candidate>(max: number): NewestFound<Found> {
   let held: Found[] = []
-  let oldest: Place | null = null
+  let oldest: SearchPosition | null = null
 
   /** One that is dropped stays dropped: what comes later only pushes it further back. */
   function dropOld(): void {

@@ -1,12 +1,12 @@
 import type { SearchHit } from '@holdfast/core/ports'
-import { comparePlaces, encodeSearchCursor, type Place, type SearchCursor } from './search-cursor.ts'
+import { comparePlaces, encodeSearchCursor, type SearchCursor, type SearchPosition } from './search-cursor.ts'
 
 /** The newest messages that match are ranked; beyond so many nobody looks. */
 export const rankedMax = 1000
 
 /** A message that matches, before it is known whether it is shown: what it is judged by. */
 export type Candidate = Pick<SearchHit, 'session' | 'message'> & {
-  readonly place: Place
+  readonly place: SearchPosition
   readonly score: number
   /** Asked of the few that are shown only. */
   readonly snippet: () => string
@@ -51,7 +51,7 @@ export function rankedPage<Found extends Candidate>(
   return { hits, next: ranked.length > lookedAt ? (hits.at(-1)?.behind ?? null) : null }
 }
 
-type Rank = { readonly score: number; readonly place: Place }
+type Rank = { readonly score: number; readonly place: SearchPosition }
 
 /** Positive where `left` comes after `right`. */
 const compare = (left: Rank, right: Rank): number => right.score - left.score || comparePlaces(right.place, left.place)

@@ -7,7 +7,7 @@ import { createNewestFound } from './newest-found.ts'
 import { parseQuery, type Query } from './query.ts'
 import { type BareHit, type Candidate, type RankedPage, rankedMax, rankedPage } from './ranked-page.ts'
 import { scoreOf } from './score.ts'
-import { comparePlaces, decodeSearchCursor, type Place } from './search-cursor.ts'
+import { comparePlaces, decodeSearchCursor, type SearchPosition } from './search-cursor.ts'
 import { messageSeq, roleOf, searchedText } from './searched-event.ts'
 import { snippetOf } from './snippet.ts'
 
@@ -95,7 +95,7 @@ async function* recordsOf(store: ScannedStore, { holder, upTo }: Stretch): Async
 }
 
 /** A record that may match, with its text. */
-type Looked = BareHit & { readonly place: Place; readonly text: string }
+type Looked = BareHit & { readonly place: SearchPosition; readonly text: string }
 
 /** What is judged at once is shown as it is: its text, which may be long, is let go. */
 type Found = Candidate & BareHit

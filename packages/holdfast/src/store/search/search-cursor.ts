@@ -2,13 +2,13 @@ import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 
 /** Where a record stands among all of a store, newest last: numbers, compared one after the other. */
-export type Place = readonly number[]
+export type SearchPosition = readonly number[]
 
 /** Where a page ended. `top` was the newest message when the search began: what came since does not move the pages. */
-export type SearchCursor = { readonly top: Place; readonly score: number; readonly place: Place }
+export type SearchCursor = { readonly top: SearchPosition; readonly score: number; readonly place: SearchPosition }
 
 /** Positive where `left` is newer. */
-export function comparePlaces(left: Place, right: Place): number {
+export function comparePlaces(left: SearchPosition, right: SearchPosition): number {
   for (const [index, number] of left.entries()) {
     const difference = number - (right[index] ?? 0)
     if (difference !== 0) return difference
@@ -31,7 +31,8 @@ export function decodeSearchCursor(cursor: string | undefined, numbers: number):
   return isOurs ? ok(read) : refuse(badSearchCursor(cursor))
 }
 
-const placeOf = (text: string): Place => text.split('-').map((number) => (number === '' ? Number.NaN : Number(number)))
+const placeOf = (text: string): SearchPosition =>
+  text.split('-').map((number) => (number === '' ? Number.NaN : Number(number)))
 
 export const badSearchCursor = (cursor: string): Fault =>
   fault('bad_request', 'The cursor is not one that a search gave out.', { cursor })

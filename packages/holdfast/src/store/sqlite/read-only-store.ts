@@ -3,18 +3,18 @@ import type { CatalogueEntry, Draft, StoredSnapshot } from '@holdfast/core/ports
 import type { BlobHash, Meta, SessionId } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { ok, orThrow, type Result } from '@holdfast/protocol/result'
-import type { KeptSession, StoreSource, TypeCount, WorkspaceTrust } from '../read-only-store.ts'
+import type { KeptSession, ReadOnlyStore, TypeCount, WorkspaceTrust } from '../read-only-store.ts'
 import { snapshotChecksum } from '../snapshot-checksum.ts'
 import { faultOf } from '../storage-fault.ts'
 import { noteBeside } from './damage/note-beside.ts'
-import { createSalvageReader } from './damage/salvage-reader.ts'
-import { acrossDamage, isDamage, lastSessionOf, unlessDamaged } from './damage/skip-damaged-pages.ts'
+import { createDamagedReader } from './damage/salvage-reader.ts'
+import { isDamage, lastSessionOf, skipDamagedPages, unlessDamaged } from './damage/skip-damaged-pages.ts'
 import { whileBusy } from './file/busy-retry.ts'
 import { openForReading } from './file/database-file.ts'
 import { openSqliteReader } from './read/inline-reader.ts'
 import { draftOf, recordOf } from './rows/decode.ts'
 import { checked } from './rows/record-reader.ts'
-import { takeWordsIn } from './write/catch-up-index.ts'
+import { catchUpIndex } from './write/catch-up-index.ts'
 
 type Row = Record<string, unknown>
 
@@ -28,7 +28,7 @@ const recordRows = 'select seq, at, type, v, client, command_id, ref, crc, body 
  * Opens a store file to look at, on this thread and without a worker. Null when there is none: nothing is made.
  * Refused: not_a_store, store_too_new, storage_error.
  */
-export function openSqliteSource(path: string): Result<StoreSource | null> {
+export function openReadOnlySqlite(path: string): Result<ReadOnlyStore | null> {
   const tidy = noteBeside(path)
   const opened = openSqliteReader(path)
   if (!opened.ok || opened.value === null) {
@@ -53,7 +53,7 @@ export function openSqliteSource(path: string): Result<StoreSource | null> {
     find: async (name) => orThrow(reader.find(name)),
     entry: async (session) => orThrow(reader.entry(session)),
     async search(request) {
-      takeWordsIn(path)
+      catchUpIndex(path)
       return reader.search(request)
     },
     nodes: async () => orThrow(reader.nodes()),
@@ -100,7 +100,7 @@ function prepareWhole(database: DatabaseSync) {
   const trusts = database.prepare('select workspace, tool, args_hash from trust order by workspace, tool, args_hash')
   const snapshotRow = database.prepare('select seq, fold, crc, body from snapshot where sid = ?')
   const draftRow = database.prepare('select step, parts from draft where sid = ?')
-  const salvage = createSalvageReader(database, recordRows)
+  const salvage = createDamagedReader(database, recordRows)
 
   const sidOf = (session: SessionId): number | null =>
     unlessDamaged(
@@ -119,7 +119,7 @@ function prepareWhole(database: DatabaseSync) {
 
   function readableSessions(after: number, limit: number): readonly Row[] {
     const found: Row[] = []
-    acrossDamage(after + 1, lastSessionOf(database), (from, upTo) => {
+    skipDamagedPages(after + 1, lastSessionOf(database), (from, upTo) => {
       if (found.length < limit) found.push(...sessionsBetween.all(from, upTo))
     })
     return found.slice(0, limit)

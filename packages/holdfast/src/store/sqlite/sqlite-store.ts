@@ -182,5 +182,5 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Resu
 
 /** The worker beside this file, which is TypeScript in the repo and JavaScript once built. */
 function scriptOf(name: 'writer-worker' | 'reader-worker'): URL {
-  return new URL(import.meta.url.endsWith('.ts') ? `./${name}.ts` : `./${name}.js`, import.meta.url)
+  return new URL(import.meta.url.endsWith('.ts') ? `./worker/${name}.ts` : `./worker/${name}.js`, import.meta.url)
 }

@@ -18,7 +18,7 @@ export function configFault(from: string, error: z.ZodError): Fault {
   const [issue] = error.issues
   if (issue === undefined) return fault('bad_config', `${from} cannot be read as a configuration.`, { path: from })
   const { path, message } = explain(meantBy(issue))
-  const key = path.map((part) => clip(escapeLine(String(part)), wordCharsMax)).join('../../config')
+  const key = path.map((part) => clip(escapeLine(String(part)), wordCharsMax)).join('.')
   return fault('bad_config', `${from}: ${key === '' ? '' : `${key}: `}${message}`, { path: from, key })
 }
 

@@ -20,7 +20,7 @@ export type WindowRequest = {
 }
 
 /** Reads some lines of a file of any size, holding no more than it returns. */
-export async function readWindow(handle: FileHandle, request: WindowRequest): Promise<Window> {
+export async function readRange(handle: FileHandle, request: WindowRequest): Promise<Window> {
   const { offset, bytesMax, signal } = request
   const stop = offset + request.lines
   const kept: Buffer[] = []

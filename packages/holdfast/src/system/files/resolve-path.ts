@@ -11,7 +11,7 @@ export type WorkspacePath = {
   /** The workdir itself, its own links resolved. */
   readonly root: string
   readonly absolute: string
-  /** From the root, for people and for the log; the root itself is `../../platform`. */
+  /** From the root, for people and for the log; the root itself is `.`. */
   readonly shown: string
   /** The names at the end that do not exist yet. */
   readonly missing: readonly string[]
@@ -19,7 +19,7 @@ export type WorkspacePath = {
 
 export function isInside(root: string, path: string): boolean {
   const way = relative(root, path) // by components, so /work-evil is not inside /work
-  return way === '' || !(way === '../..' || way.startsWith('../../') || isAbsolute(way))
+  return way === '' || !(way === '..' || way.startsWith('../') || isAbsolute(way))
 }
 
 export const outsideWorkdir = (path: string): Fault =>
@@ -37,7 +37,7 @@ export async function resolvePath(workdir: string, path: string): Promise<Result
   const { reached, missing } = walked.value
   const absolute = join(reached, ...missing)
   if (!isInside(root.value, absolute)) return refuse(outsideWorkdir(path))
-  return ok({ root: root.value, absolute, shown: relative(root.value, absolute) || '../../platform', missing })
+  return ok({ root: root.value, absolute, shown: relative(root.value, absolute) || '.', missing })
 }
 
 type Walked = { readonly reached: string; readonly missing: readonly string[] }
@@ -47,8 +47,8 @@ async function walk(root: string, path: string): Promise<Result<Walked>> {
   let current = isAbsolute(path) ? '/' : root
   let links = 0
   for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
-    if (name === '' || name === '../../platform') continue
-    if (name === '../..') {
+    if (name === '' || name === '.') continue
+    if (name === '..') {
       current = dirname(current)
       continue
     }
@@ -76,8 +76,8 @@ async function walk(root: string, path: string): Promise<Result<Walked>> {
 }
 
 function absent(path: string, reached: string, names: readonly string[]): Result<Walked> {
-  const missing = names.filter((name) => name !== '' && name !== '../../platform')
+  const missing = names.filter((name) => name !== '' && name !== '.')
   // The way back out of a directory that does not exist leads nowhere; read lexically it could lead anywhere.
-  if (missing.includes('../..')) return refuse(fault('not_found', `${escapeLine(path)} goes through what is not there`))
+  if (missing.includes('..')) return refuse(fault('not_found', `${escapeLine(path)} goes through what is not there`))
   return ok({ reached, missing })
 }

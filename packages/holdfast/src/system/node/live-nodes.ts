@@ -2,7 +2,7 @@ import type { Leases, NodeRow } from '@holdfast/core/ports'
 import { isNodeAlive } from './node-socket.ts'
 
 /** The nodes of a store that answer now; of `among` alone where it is given. */
-export async function livingNodes(
+export async function findLiveNodes(
   { nodes }: Pick<Leases, 'nodes'>,
   among?: ReadonlySet<string>,
 ): Promise<readonly NodeRow[]> {

@@ -1,7 +1,7 @@
 import { escapeLine, limits, ok } from '@holdfast/protocol'
 import { z } from 'zod'
 import { openFile } from '../../system/files/open-file.ts'
-import { readWindow, type Window } from '../../system/files/read-range.ts'
+import { readRange, type Window } from '../../system/files/read-range.ts'
 import { countArgument, filePathArgument } from '../define/arguments.ts'
 import { abortedResult, begun } from '../define/begin.ts'
 import { defineTool, failedWith, foreseen, outputOf } from '../define/define-tool.ts'
@@ -33,7 +33,7 @@ export const readFileTool = defineTool({
     if (!opened.ok) return failedWith(opened.fault)
     await using handle = opened.value.handle
     const { offset = 1, limit = Number.MAX_SAFE_INTEGER } = args
-    const read = await readWindow(handle, {
+    const read = await readRange(handle, {
       offset,
       lines: limit,
       bytesMax: limits.readFileBytesMax,

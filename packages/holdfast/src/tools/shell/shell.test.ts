@@ -8,11 +8,11 @@ import { wallClock } from '../../system/wall-clock.ts'
 import type { After } from './after.ts'
 import { tellEscaped } from './process-group.ts'
 import { livingMembers } from './process-table.ts'
-import { createShell, type ShellParts } from './shell.ts'
+import { createShell, type ShellDeps } from './shell.ts'
 
 const environment = { PATH: process.env['PATH'] }
 
-async function shell(command: string, parts: Partial<ShellParts> = {}, run: Partial<ToolRun> = {}) {
+async function shell(command: string, parts: Partial<ShellDeps> = {}, run: Partial<ToolRun> = {}) {
   const { workdir } = await openWorkdir()
   const made = createToolRun(run)
   const args = { command, timeout: 300 }
@@ -156,7 +156,7 @@ describe('shell', () => {
   describe.runIf(process.platform === 'linux')('tells of what left the group and still runs', () => {
     const leave = "setsid sh -c 'echo $$ > pid; echo ready; exec sleep 1000'"
 
-    async function runEscape(command: string, parts: Partial<ShellParts> = {}, run: Partial<ToolRun> = {}) {
+    async function runEscape(command: string, parts: Partial<ShellDeps> = {}, run: Partial<ToolRun> = {}) {
       const { result, workdir } = await shell(command, parts, run)
       const pid = Number(await readFile(join(workdir, 'pid'), 'utf8'))
       process.kill(pid, 'SIGKILL') // throws unless it lives

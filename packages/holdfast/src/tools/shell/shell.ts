@@ -30,7 +30,7 @@ const input = z.strictObject({
     .describe(`Seconds after which the command is ended. Default ${timeoutDefault}, at most ${timeoutMax}.`),
 })
 
-export type ShellParts = {
+export type ShellDeps = {
   readonly environment: Environment
   readonly keyNames?: readonly string[] | undefined
   readonly after?: After | undefined
@@ -43,7 +43,7 @@ export function createShell({
   keyNames,
   after = wallClock.after,
   outputBytesMax = limits.toolOutputBytesMax,
-}: ShellParts): Tool {
+}: ShellDeps): Tool {
   return defineTool({
     name: 'shell',
     description:

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { openImportHouse, sessionOf } from './testing/import-house.ts'
 import { outline } from './testing/outline.ts'
 
-const golden = (name: string): URL => new URL(`../../../../test/golden/import/${name}`, import.meta.url)
+const golden = (name: string): URL => new URL(`../../../../../test/golden/import/${name}`, import.meta.url)
 
 /** Sources that the programs' own stores wrote, of invented conversations, and the names they are placed under. */
 const sources: Readonly<Record<string, Readonly<Record<string, string>>>> = {

@@ -9,7 +9,7 @@ import { picoclaw, picoclawLegacy } from './formats/picoclaw.ts'
 import type { DocumentFormat, FormatName, LineFormat } from './parse/format.ts'
 import { isObject, type Loose } from './parse/loose.ts'
 import { decode, parsed } from './parse/read-lines.ts'
-import { salvageJson } from './parse/repair-json.ts'
+import { repairJson } from './parse/repair-json.ts'
 
 /** In this order: a line that two of them would take is the first one's. */
 const lineFormats: readonly LineFormat[] = [ggcode, claudeCode, codex, pi, picoclaw]
@@ -61,7 +61,7 @@ async function detectDocument(
   const read = bytes.subarray(0, bytesRead)
   const text = silentText(read)
   const whole = parsed(text)
-  const value = whole ?? salvageJson(text)
+  const value = whole ?? repairJson(text)
   if (!isObject(value)) return { type: 'none', why: whole === undefined ? 'damaged' : 'not_a_session' }
   const format = documentFormats.filter(isWanted).find(({ owns }) => owns(value))
   if (!format) return { type: 'none', why: whole === undefined ? 'damaged' : 'not_a_session' }

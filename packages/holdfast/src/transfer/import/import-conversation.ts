@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { isAbsolute } from 'node:path'
 import { findByKey } from '@holdfast/core'
 import { clip, type EventOf, Handle, Key, limits, ok, type Result, type SessionId } from '@holdfast/protocol'
-import type { Conversation, ImportedMessage, Remark } from './parse/conversation.ts'
+import type { ImportedConversation, ImportedMessage, Remark } from './parse/conversation.ts'
 import type { FormatName } from './parse/format.ts'
 import { modelName } from './write/models.ts'
 import { storeParts } from './write/stored-parts.ts'
 import { writeConversation } from './write/write-conversation.ts'
-import { type ImportParts, type Written, writePast } from './write/write-past.ts'
+import { type ImportDeps, type Written, writePast } from './write/write-past.ts'
 
 /** What became of a source. */
 export type Fate = {
@@ -18,9 +18,9 @@ export type Fate = {
 
 /** Makes a session of a conversation, once: the same source is found again by its key. */
 export async function importConversation(
-  parts: ImportParts,
+  parts: ImportDeps,
   format: FormatName,
-  conversation: Conversation,
+  conversation: ImportedConversation,
   remark: Remark,
 ): Promise<Result<Fate>> {
   if (!conversation.messages.some(({ role }) => role === 'user'))
@@ -43,10 +43,10 @@ export async function importConversation(
   return ok({ status: written.value.status, session, messages: past.folded.row.entry.meta.messageCount })
 }
 
-const everyMessage = ({ messages, branches }: Conversation): Iterable<ImportedMessage> =>
+const everyMessage = ({ messages, branches }: ImportedConversation): Iterable<ImportedMessage> =>
   new Set([...branches.flatMap((branch) => branch.messages), ...messages])
 
-const firstTime = ({ messages }: Conversation): number | undefined =>
+const firstTime = ({ messages }: ImportedConversation): number | undefined =>
   messages.find(({ at }) => at !== null)?.at ?? undefined
 
 /** A program's own id, or its digest where it could be no key. */
@@ -57,18 +57,18 @@ function keyOf(format: FormatName, id: string): Key {
 }
 
 async function startedEvent(
-  { resolveWorkdir, models, newHandle }: ImportParts,
+  { resolveWorkdir, models, newHandle }: ImportDeps,
   key: Key,
-  { about }: Conversation,
+  { about }: ImportedConversation,
   remark: Remark,
 ): Promise<EventOf<'session.started'>> {
   const model = modelName(about.model)
   const defaultModel = models.defaultModel()
   if (about.model !== undefined && model === null) remark(null, 'model_unknown', `Its model is now ${defaultModel}.`)
-  const asked = about.workdir ?? '../../import'
+  const asked = about.workdir ?? '.'
   const real = await resolveWorkdir(asked)
   if (about.workdir !== undefined && !real.ok) remark(null, 'workdir_missing', 'The folder it worked in is not here.')
-  const here = real.ok ? real : await resolveWorkdir('../../import')
+  const here = real.ok ? real : await resolveWorkdir('.')
   const workdir = !real.ok && isPath(asked) ? asked : here.ok ? here.value : '/'
   const title = clip(about.title?.trim() ?? '', limits.titleCharsMax).toWellFormed()
   const settings = { model: model ?? defaultModel, thinkingLevel: 'off', mode: 'exec', budgets: {} } as const

@@ -5,10 +5,10 @@ import { bringToRest, readOwnLog } from './formats/holdfast.ts'
 import type { Fate } from './import-conversation.ts'
 import type { Remark } from './parse/conversation.ts'
 import { createPast, type Past } from './write/past.ts'
-import { checkTrash, type ImportParts, isRemains, type Written, writePast } from './write/write-past.ts'
+import { checkTrash, type ImportDeps, isRemains, type Written, writePast } from './write/write-past.ts'
 
 /** The last session of the file is the one that was written out; those before it are the past it shares. */
-export async function importOwn(parts: ImportParts, file: FileHandle, remark: Remark): Promise<Result<Fate>> {
+export async function importOwn(parts: ImportDeps, file: FileHandle, remark: Remark): Promise<Result<Fate>> {
   const pasts = await readOwnLog(file, parts.blobs, remark)
   if (!pasts.ok) return pasts
   const last = pasts.value.at(-1)
@@ -32,7 +32,7 @@ export async function importOwn(parts: ImportParts, file: FileHandle, remark: Re
 }
 
 async function takeOne(
-  parts: ImportParts,
+  parts: ImportDeps,
   past: Past,
   given: number,
   renamed: Map<SessionId, SessionId>,
@@ -48,7 +48,7 @@ async function takeOne(
 
 /** The id cannot be had again while forks share what is left of the session: it comes back under another. */
 async function takeCopy(
-  parts: ImportParts,
+  parts: ImportDeps,
   past: Past,
   given: number,
   renamed: Map<SessionId, SessionId>,

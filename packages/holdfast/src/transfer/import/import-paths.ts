@@ -9,7 +9,7 @@ import type { FormatName } from './parse/format.ts'
 import { readConversation } from './read-conversation.ts'
 import { type Found, walk } from './walk.ts'
 import { createPool } from './write/pool.ts'
-import type { ImportParts } from './write/write-past.ts'
+import type { ImportDeps } from './write/write-past.ts'
 
 export type ImportOptions = {
   /** The program the files are of; known by what is in them when absent. */
@@ -42,7 +42,7 @@ const aloneBytes = 16 * 1024 * 1024
 
 /** Imports files and folders; each file by itself, so that one that is damaged harms no other. */
 export async function importPaths(
-  parts: ImportParts,
+  parts: ImportDeps,
   paths: readonly string[],
   options: ImportOptions = {},
 ): Promise<readonly ImportedFile[]> {
@@ -91,7 +91,7 @@ const skipped = (about: ImportedFile, why: string): ImportedFile => ({
   fault: fault('bad_request', `${about.file} ${why}`),
 })
 
-async function importFile(parts: ImportParts, path: string, from: FormatName | null): Promise<ImportedFile> {
+async function importFile(parts: ImportDeps, path: string, from: FormatName | null): Promise<ImportedFile> {
   const remarks: ImportRemark[] = []
   const remark: Remark = (line, code, what) => {
     if (remarks.length < remarksMax) remarks.push({ line, code, what })
@@ -131,7 +131,7 @@ const reasons = {
 type Told = { readonly format: FormatName; readonly fate: Result<Fate> } | { readonly skipped: string }
 
 async function importOpened(
-  parts: ImportParts,
+  parts: ImportDeps,
   path: string,
   file: FileHandle,
   size: number,

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 import { check } from '../../admin/doctor/check-store.ts'
 import { encodeLine, seal } from '../../store/jsonl/log/log-line.ts'
 import { openDiskStore } from '../../store/open/open-storage.ts'
-import { diskPlaceAt } from '../../store/open/store-location.ts'
+import { diskLocationAt } from '../../store/open/store-location.ts'
 import { newSessionId } from '../../system/identity/session-id.ts'
 import { exportFormat } from '../export/jsonl.ts'
 import { importPaths } from './import-paths.ts'
@@ -34,7 +34,7 @@ const killedAt = ({ parts, store }: ImportHouse, nth: number): ImportHouse['part
 describe.each(['sqlite', 'jsonl'] as const)('an import that is killed (%s)', (kind) => {
   const onDisk = async (test: (house: ImportHouse) => Promise<void>) => {
     const directory = mkdtempSync(join(tmpdir(), 'hf-killed-'))
-    const place = diskPlaceAt(kind, join(directory, kind))
+    const place = diskLocationAt(kind, join(directory, kind))
     const { store, blobs } = orThrow(await openDiskStore(place, () => undefined))
     try {
       using house = await openImportHouse(store, blobs)

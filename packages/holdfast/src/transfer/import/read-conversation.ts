@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises'
 import { readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Detected } from './detect.ts'
-import type { Conversation, Remark } from './parse/conversation.ts'
+import type { ImportedConversation, Remark } from './parse/conversation.ts'
 import type { Beside } from './parse/format.ts'
 import { decode, parseLine, readLines } from './parse/read-lines.ts'
 
@@ -15,7 +15,7 @@ export async function readConversation(
   file: FileHandle,
   detected: Extract<Detected, { type: 'lines' | 'document' }>,
   remark: Remark,
-): Promise<Conversation> {
+): Promise<ImportedConversation> {
   if (detected.type === 'document') {
     const { bytes, isSalvaged } = detected.notes
     decode(bytes, null, remark)
@@ -48,7 +48,7 @@ const besideOf =
   }
 
 /** A file that does not say which session it is, is known by its name and its first message. */
-function named(conversation: Conversation, path: string): Conversation {
+function named(conversation: ImportedConversation, path: string): ImportedConversation {
   if (conversation.about.id !== undefined) return conversation
   const first = conversation.messages.find(({ role }) => role === 'user')
   const digest = createHash('sha256')

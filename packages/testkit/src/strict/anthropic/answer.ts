@@ -21,7 +21,7 @@ export type WireUsage = {
 /** What the server does with one request. */
 export type AnthropicAnswer = StrictAnswer<AnswerBlock, WireUsage>
 
-export type WireEvent = { readonly type: string; readonly [key: string]: unknown }
+export type AnthropicEvent = { readonly type: string; readonly [key: string]: unknown }
 type Message = MessageOf<AnthropicAnswer>
 
 const errorTypes: Readonly<Record<number, string>> = {
@@ -36,7 +36,7 @@ const errorTypes: Readonly<Record<number, string>> = {
 export const errorTypeOf = (status: number): string => errorTypes[status] ?? 'api_error'
 
 /** A message as Anthropic streams it, event by event. `number` makes its ids. */
-export function eventsOf({ content, stopReason, usage = {} }: Message, number: number): readonly WireEvent[] {
+export function eventsOf({ content, stopReason, usage = {} }: Message, number: number): readonly AnthropicEvent[] {
   const used: WireUsage = {
     input_tokens: 25,
     output_tokens: 15,
@@ -65,7 +65,7 @@ export function eventsOf({ content, stopReason, usage = {} }: Message, number: n
   ]
 }
 
-function blockEvents(block: AnswerBlock, index: number, id: string): readonly WireEvent[] {
+function blockEvents(block: AnswerBlock, index: number, id: string): readonly AnthropicEvent[] {
   const start = (content_block: object) => ({ type: 'content_block_start', index, content_block })
   const delta = (delta: object) => ({ type: 'content_block_delta', index, delta })
   const stop = { type: 'content_block_stop', index }

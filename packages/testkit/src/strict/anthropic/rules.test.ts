@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { complaintAbout, type GivenAnswer } from './rules.ts'
-import { type WireBlock, WireRequest } from './wire.ts'
+import { AnthropicRequest, type WireBlock } from './wire.ts'
 
 type Turn = readonly ['user' | 'assistant', ...WireBlock[]]
 
@@ -17,7 +17,7 @@ const given: readonly GivenAnswer[] = [
   },
 ]
 const request = (turns: readonly Turn[], more: object = {}) =>
-  WireRequest.parse({
+  AnthropicRequest.parse({
     model: 'claude',
     max_tokens: 100,
     stream: true,

@@ -1,4 +1,4 @@
-import { isThinking, type ThinkingBlock, type WireBlock, type WireMessage, type WireRequest } from './wire.ts'
+import { type AnthropicMessage, type AnthropicRequest, isThinking, type ThinkingBlock, type WireBlock } from './wire.ts'
 
 /** An answer the service gave: its thinking may come back only as it was. */
 export type GivenAnswer = {
@@ -11,7 +11,7 @@ const namePattern = /^[a-zA-Z0-9_-]{1,64}$/
 const imageBytesMax = 5 * 1024 * 1024
 
 /** The first complaint Anthropic's API has about a history, in its own words, or null. */
-export function complaintAbout(request: WireRequest, given: readonly GivenAnswer[]): string | null {
+export function complaintAbout(request: AnthropicRequest, given: readonly GivenAnswer[]): string | null {
   const { messages } = request
   const complaints = [
     start(messages),
@@ -29,13 +29,13 @@ export function complaintAbout(request: WireRequest, given: readonly GivenAnswer
   return complaints.find((complaint) => complaint !== null) ?? null
 }
 
-function start(messages: readonly WireMessage[]): string | null {
+function start(messages: readonly AnthropicMessage[]): string | null {
   const first = messages[0]
   if (first === undefined) return 'messages: at least one message is required'
   return first.role === 'user' ? null : 'messages: first message must use the "user" role'
 }
 
-function emptiness({ role, content }: WireMessage, isLast: boolean): string | null {
+function emptiness({ role, content }: AnthropicMessage, isLast: boolean): string | null {
   if (content.length === 0 && !(isLast && role === 'assistant')) {
     return 'messages: all messages must have non-empty content except for the optional final assistant message'
   }
@@ -48,7 +48,11 @@ function emptiness({ role, content }: WireMessage, isLast: boolean): string | nu
   return null
 }
 
-function repeatedIds(messages: readonly WireMessage[], { content }: WireMessage, index: number): string | null {
+function repeatedIds(
+  messages: readonly AnthropicMessage[],
+  { content }: AnthropicMessage,
+  index: number,
+): string | null {
   const seen = new Set(usesOf(messages.slice(0, index)))
   for (const [at, block] of content.entries()) {
     if (block.type !== 'tool_use') continue
@@ -61,11 +65,11 @@ function repeatedIds(messages: readonly WireMessage[], { content }: WireMessage,
   return null
 }
 
-const usesOf = (messages: readonly WireMessage[]): readonly string[] =>
+const usesOf = (messages: readonly AnthropicMessage[]): readonly string[] =>
   messages.flatMap(({ content }) => content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : [])))
 
 /** Results must stand at the head of the next message: after any other block they do not count. */
-function orphanUses(message: WireMessage, next: WireMessage | undefined, index: number): string | null {
+function orphanUses(message: AnthropicMessage, next: AnthropicMessage | undefined, index: number): string | null {
   const head = next?.content ?? []
   const end = head.findIndex(({ type }) => type !== 'tool_result')
   const answered = (end === -1 ? head : head.slice(0, end)).flatMap((block) =>
@@ -76,7 +80,11 @@ function orphanUses(message: WireMessage, next: WireMessage | undefined, index: 
   return `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${orphans.join(', ')}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`
 }
 
-function strayResults({ content }: WireMessage, before: WireMessage | undefined, index: number): string | null {
+function strayResults(
+  { content }: AnthropicMessage,
+  before: AnthropicMessage | undefined,
+  index: number,
+): string | null {
   const uses = before === undefined ? [] : usesOf([before])
   const seen = new Set<string>()
   for (const [at, block] of content.entries()) {
@@ -96,13 +104,13 @@ function strayResults({ content }: WireMessage, before: WireMessage | undefined,
   return null
 }
 
-function lastBlock({ role, content }: WireMessage, index: number): string | null {
+function lastBlock({ role, content }: AnthropicMessage, index: number): string | null {
   const last = content.at(-1)
   if (role !== 'assistant' || last === undefined || !isThinking(last)) return null
   return `messages.${index}: The final block in an assistant message cannot be \`thinking\`.`
 }
 
-function largeImage({ content }: WireMessage, index: number): string | null {
+function largeImage({ content }: AnthropicMessage, index: number): string | null {
   for (const [at, block] of content.entries()) {
     if (block.type !== 'image' || typeof block.source['data'] !== 'string') continue
     const { length } = block.source['data']
@@ -114,7 +122,7 @@ function largeImage({ content }: WireMessage, index: number): string | null {
 }
 
 /** Signatures are checked everywhere; in the latest answer, thinking must also be there, whole and as it was. */
-function changedThinking({ messages, thinking }: WireRequest, given: readonly GivenAnswer[]): string | null {
+function changedThinking({ messages, thinking }: AnthropicRequest, given: readonly GivenAnswer[]): string | null {
   const sent = given.flatMap((answer) => answer.thinking)
   const latest = messages.findLastIndex(({ role }) => role === 'assistant')
 
@@ -132,7 +140,7 @@ function changedThinking({ messages, thinking }: WireRequest, given: readonly Gi
 }
 
 /** With a budget, the rounds that run must have begun with thinking, whoever asked for them. */
-function unthoughtRound(messages: readonly WireMessage[], latest: number): string | null {
+function unthoughtRound(messages: readonly AnthropicMessage[], latest: number): string | null {
   if (usesOf(messages.slice(latest, latest + 1)).length === 0) return null
   let first = latest
   while (isResults(messages[first - 1]) && usesOf(messages.slice(first - 2, first - 1)).length > 0) first -= 2
@@ -140,14 +148,14 @@ function unthoughtRound(messages: readonly WireMessage[], latest: number): strin
   return begin === undefined || isThinking(begin) ? null : expectedThinking(first, begin)
 }
 
-const isResults = (message: WireMessage | undefined): boolean =>
+const isResults = (message: AnthropicMessage | undefined): boolean =>
   message?.role === 'user' && message.content.every(({ type }) => type === 'tool_result')
 
 /** Without one, only thinking that there was may not be left out. */
 function leftOut(
-  messages: readonly WireMessage[],
+  messages: readonly AnthropicMessage[],
   latest: number,
-  thinking: WireRequest['thinking'],
+  thinking: AnthropicRequest['thinking'],
   given: readonly GivenAnswer[],
 ): string | null {
   const content = messages[latest]?.content ?? []

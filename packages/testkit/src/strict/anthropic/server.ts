@@ -8,11 +8,11 @@ import {
   startStrictServer,
 } from '../base/server.ts'
 import { hasHalfCharacter } from '../base/unicode.ts'
-import { type AnthropicAnswer, errorTypeOf, eventsOf, givenBy, type WireEvent } from './answer.ts'
+import { type AnthropicAnswer, type AnthropicEvent, errorTypeOf, eventsOf, givenBy } from './answer.ts'
 import { heardIn } from './heard.ts'
 import { createPromptCache, marksComplaint } from './prompt-cache.ts'
 import { complaintAbout, type GivenAnswer } from './rules.ts'
-import { WireRequest } from './wire.ts'
+import { AnthropicRequest } from './wire.ts'
 
 export type AnthropicServer = StrictServer<AnthropicAnswer>
 
@@ -40,7 +40,7 @@ const anthropic: Omit<StrictService<AnthropicAnswer, GivenAnswer>, 'events'> = {
       hasHalfCharacter(body) ? 'The request body is not valid JSON: no low surrogate in string' : null,
       () => marksComplaint(body),
       () => {
-        const request = WireRequest.safeParse(body)
+        const request = AnthropicRequest.safeParse(body)
         return request.success ? complaintAbout(request.data, given) : shapeComplaint(request.error)
       },
     ),
@@ -50,4 +50,4 @@ const anthropic: Omit<StrictService<AnthropicAnswer, GivenAnswer>, 'events'> = {
   heardIn,
 }
 
-const toSse = (event: WireEvent) => ({ event: event.type, data: JSON.stringify(event) })
+const toSse = (event: AnthropicEvent) => ({ event: event.type, data: JSON.stringify(event) })

@@ -16,21 +16,21 @@ const Attached = z.object({ type: z.enum(['image', 'document']), source: z.loose
 export const WireBlock = z.discriminatedUnion('type', [Thinking, RedactedThinking, Text, ToolUse, ToolResult, Attached])
 export type WireBlock = z.infer<typeof WireBlock>
 
-export const WireMessage = z.object({ role: z.enum(['user', 'assistant']), content: z.array(WireBlock) })
-export type WireMessage = z.infer<typeof WireMessage>
+export const AnthropicMessage = z.object({ role: z.enum(['user', 'assistant']), content: z.array(WireBlock) })
+export type AnthropicMessage = z.infer<typeof AnthropicMessage>
 
-export const WireRequest = z.object({
+export const AnthropicRequest = z.object({
   model: z.string().min(1),
   max_tokens: z.int().min(1),
   stream: z.literal(true),
-  messages: z.array(WireMessage),
+  messages: z.array(AnthropicMessage),
   system: z.unknown().optional(),
   tools: z
     .array(z.looseObject({ name: z.string(), input_schema: z.looseObject({ type: z.literal('object') }) }))
     .optional(),
   thinking: z.looseObject({ type: z.string() }).optional(),
 })
-export type WireRequest = z.infer<typeof WireRequest>
+export type AnthropicRequest = z.infer<typeof AnthropicRequest>
 
 export type ThinkingBlock = Extract<WireBlock, { type: 'thinking' | 'redacted_thinking' }>
 export const isThinking = (block: WireBlock): block is ThinkingBlock =>

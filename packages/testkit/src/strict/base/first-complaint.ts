@@ -22,5 +22,5 @@ export function complaintIn<Item>(items: readonly Item[], about: (item: Item, in
 
 /** What a schema has against a body, in one line. No service words it so; it means that our client is broken. */
 export function shapeComplaint({ issues: [issue] }: z.ZodError): string {
-  return `${issue?.path.join('..') ?? ''}: ${issue?.message ?? 'not a request'}`
+  return `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not a request'}`
 }

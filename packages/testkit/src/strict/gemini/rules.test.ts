@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { complaintAbout, type GivenSignature } from './rules.ts'
-import { type WireContent, type WirePart, WireRequest } from './wire.ts'
+import { GeminiRequest, type WireContent, type WirePart } from './wire.ts'
 
 const user = (...parts: readonly WirePart[]): WireContent => ({ role: 'user', parts: [...parts] })
 const model = (...parts: readonly WirePart[]): WireContent => ({ role: 'model', parts: [...parts] })
@@ -18,7 +18,7 @@ const given: readonly GivenSignature[] = [
   { signature: 'sig', part: { functionCall: { name: 'shell', args: {} } } },
   { signature: 'said', part: { text: 'hi' } },
 ]
-const request = (contents: readonly WireContent[], more: object = {}) => WireRequest.parse({ contents, ...more })
+const request = (contents: readonly WireContent[], more: object = {}) => GeminiRequest.parse({ contents, ...more })
 const about = (contents: readonly WireContent[], of = 'gemini-2.5-pro') => complaintAbout(request(contents), of, given)
 
 const unequal =

@@ -1,5 +1,5 @@
 import { complaintIn, firstComplaint } from '../base/first-complaint.ts'
-import type { WireContent, WirePart, WireRequest } from './wire.ts'
+import type { GeminiRequest, WireContent, WirePart } from './wire.ts'
 
 /** A signature the service gave, and the part it stood on. */
 export type GivenSignature = { readonly signature: string; readonly part: WirePart }
@@ -13,7 +13,7 @@ type Turn = 'user' | 'response' | 'model' | 'call'
 
 /** The first complaint Gemini's API has about a history, in its own words, or null. */
 export const complaintAbout = (
-  { contents, tools = [] }: WireRequest,
+  { contents, tools = [] }: GeminiRequest,
   model: string,
   given: readonly GivenSignature[],
 ): string | null =>

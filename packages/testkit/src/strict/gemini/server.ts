@@ -10,7 +10,7 @@ import { hasHalfCharacter } from '../base/unicode.ts'
 import { chunksOf, type GeminiAnswer, givenBy } from './answer.ts'
 import { heardIn } from './heard.ts'
 import { complaintAbout, type GivenSignature } from './rules.ts'
-import { WireRequest } from './wire.ts'
+import { GeminiRequest } from './wire.ts'
 
 export type GeminiServer = StrictServer<GeminiAnswer>
 
@@ -31,7 +31,7 @@ const gemini: StrictService<GeminiAnswer, readonly GivenSignature[]> = {
     return firstComplaint(
       hasHalfCharacter(body) ? 'Invalid JSON payload received. Unexpected end of string.' : null,
       () => {
-        const request = WireRequest.safeParse(body)
+        const request = GeminiRequest.safeParse(body)
         return request.success ? complaintAbout(request.data, model, given.flat()) : shapeComplaint(request.error)
       },
     )

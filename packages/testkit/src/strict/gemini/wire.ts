@@ -21,11 +21,11 @@ export type WirePart = z.infer<typeof WirePart>
 export const WireContent = z.object({ role: z.string(), parts: z.array(WirePart) })
 export type WireContent = z.infer<typeof WireContent>
 
-export const WireRequest = z.object({
+export const GeminiRequest = z.object({
   contents: z.array(WireContent),
   systemInstruction: z.object({ parts: z.array(WirePart) }).optional(),
   tools: z
     .array(z.looseObject({ functionDeclarations: z.array(z.looseObject({ name: z.string() })).optional() }))
     .optional(),
 })
-export type WireRequest = z.infer<typeof WireRequest>
+export type GeminiRequest = z.infer<typeof GeminiRequest>

@@ -1,13 +1,13 @@
 import { complaintIn, firstComplaint } from '../base/first-complaint.ts'
-import type { WireMessage, WireRequest } from './wire.ts'
+import type { ChatMessage, ChatRequest } from './wire.ts'
 
 /** What services that speak like OpenAI are particular about, each told by the name of its models. */
-export const kindredComplaint = ({ model, messages }: WireRequest): string | null => {
+export const kindredComplaint = ({ model, messages }: ChatRequest): string | null => {
   if (/^(mistral|codestral|magistral|devstral)/.test(model)) return mistralComplaint(messages)
   return /^deepseek/.test(model) ? complaintIn(messages, missingReasoning) : null
 }
 
-const mistralComplaint = (messages: readonly WireMessage[]): string | null =>
+const mistralComplaint = (messages: readonly ChatMessage[]): string | null =>
   firstComplaint(
     () =>
       complaintIn(messages, (message) =>
@@ -21,13 +21,13 @@ const mistralComplaint = (messages: readonly WireMessage[]): string | null =>
       ),
   )
 
-function idsIn(message: WireMessage): readonly string[] {
+function idsIn(message: ChatMessage): readonly string[] {
   if (message.role === 'tool') return [message.tool_call_id]
   return message.role === 'assistant' ? (message.tool_calls ?? []).map(({ id }) => id) : []
 }
 
 /** It thinks unless it is told not to, and wants to have back what it thought before it called. */
-function missingReasoning(message: WireMessage, index: number): string | null {
+function missingReasoning(message: ChatMessage, index: number): string | null {
   if (message.role !== 'assistant' || (message.tool_calls ?? []).length === 0) return null
   if (message.reasoning_content !== undefined) return null
   return `Missing \`reasoning_content\` field in the assistant message at message index ${index}.`

@@ -1,39 +1,39 @@
 import { describe, expect, it } from 'vitest'
 import { complaintAbout } from './rules.ts'
-import { type WireMessage, WireRequest } from './wire.ts'
+import { type ChatMessage, ChatRequest } from './wire.ts'
 
-const user = (content: string): WireMessage => ({ role: 'user', content })
-const says = (content: string | null): WireMessage => ({ role: 'assistant', content })
-const asks = (...ids: readonly string[]): WireMessage => ({
+const user = (content: string): ChatMessage => ({ role: 'user', content })
+const says = (content: string | null): ChatMessage => ({ role: 'assistant', content })
+const asks = (...ids: readonly string[]): ChatMessage => ({
   role: 'assistant',
   content: null,
   tool_calls: ids.map((id) => ({ id, type: 'function', function: { name: 'shell', arguments: '{}' } })),
 })
-const asksFor = (name: string, json: string): WireMessage => ({
+const asksFor = (name: string, json: string): ChatMessage => ({
   role: 'assistant',
   tool_calls: [{ id: 'a', type: 'function', function: { name, arguments: json } }],
 })
-const result = (id: string, content = 'ok'): WireMessage => ({ role: 'tool', tool_call_id: id, content })
+const result = (id: string, content = 'ok'): ChatMessage => ({ role: 'tool', tool_call_id: id, content })
 const go = user('go')
 
-const request = (messages: readonly WireMessage[], more: object = {}) =>
-  WireRequest.parse({ model: 'gpt', stream: true, messages, ...more })
+const request = (messages: readonly ChatMessage[], more: object = {}) =>
+  ChatRequest.parse({ model: 'gpt', stream: true, messages, ...more })
 
 describe('the strict Chat Completions server', () => {
   it('has no complaint about whole rounds, in whatever order the results come, and a tool that says nothing', () => {
-    const system: WireMessage = { role: 'system', content: 'Be brief.' }
+    const system: ChatMessage = { role: 'system', content: 'Be brief.' }
     const rounds = [system, go, asks('a', 'b'), result('b'), result('a', ''), user('and'), user('so?'), says('Done.')]
     expect(complaintAbout(request(rounds))).toBeNull()
   })
 
   it('holds models of Mistral’s and DeepSeek’s to what those are particular about', () => {
-    const asked = (model: string, ...messages: readonly WireMessage[]) => complaintAbout(request(messages, { model }))
+    const asked = (model: string, ...messages: readonly ChatMessage[]) => complaintAbout(request(messages, { model }))
     const round = (id: string) => [go, asks(id), result(id)]
     expect(asked('mistral-large', ...round('c1'))).toMatch(/^Tool call id was c1/)
     expect(asked('mistral-large', ...round('c00000001'))).toBeNull()
     expect(asked('mistral-large', ...round('c00000001'), go)).toBe("Unexpected role 'user' after role 'tool'")
     expect(asked('deepseek-v4', ...round('c1'))).toMatch(/^Missing `reasoning_content`.* index 1/)
-    const thought = { ...asks('c1'), reasoning_content: '' } as WireMessage // `asks` makes an answer
+    const thought = { ...asks('c1'), reasoning_content: '' } as ChatMessage // `asks` makes an answer
     expect(asked('deepseek-v4', go, thought, result('c1'))).toBeNull()
   })
 
@@ -43,7 +43,7 @@ describe('the strict Chat Completions server', () => {
     expect(asked('gpt-5')).toBeNull()
   })
 
-  it.each<readonly [string, readonly WireMessage[], string]>([
+  it.each<readonly [string, readonly ChatMessage[], string]>([
     [
       'no message',
       [],

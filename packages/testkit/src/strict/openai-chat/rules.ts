@@ -1,14 +1,14 @@
 import { complaintIn, firstComplaint } from '../base/first-complaint.ts'
 import { argumentsComplaint, emptyArray, emptyText, nameComplaint, tooLong } from '../base/openai-limits.ts'
 import { kindredComplaint } from './kindred.ts'
-import type { WireMessage, WireRequest, WireToolCall } from './wire.ts'
+import type { ChatMessage, ChatRequest, WireToolCall } from './wire.ts'
 
 const callIdCharsMax = 40
 /** The families that came before reasoning, by name. */
 const isWithoutThought = (model: string): boolean => /^(chat)?gpt-[34]/.test(model)
 
 /** The first complaint OpenAI's Chat Completions API has about a history, in its own words, or null. */
-export const complaintAbout = (request: WireRequest): string | null => {
+export const complaintAbout = (request: ChatRequest): string | null => {
   const { model, messages, reasoning_effort: effort, tools = [] } = request
   return firstComplaint(
     effort !== undefined && isWithoutThought(model) ? 'Unrecognized request argument supplied: reasoning_effort' : null,
@@ -23,10 +23,10 @@ export const complaintAbout = (request: WireRequest): string | null => {
   )
 }
 
-const callsOf = (message: WireMessage): readonly WireToolCall[] =>
+const callsOf = (message: ChatMessage): readonly WireToolCall[] =>
   message.role === 'assistant' ? (message.tool_calls ?? []) : []
 
-function emptiness(message: WireMessage, index: number): string | null {
+function emptiness(message: ChatMessage, index: number): string | null {
   const at = `messages[${index}].content`
   if (message.role === 'tool') return null // a tool may have nothing to say
   if (message.role === 'assistant') {
@@ -55,7 +55,7 @@ const callAt = (message: number) => (call: WireToolCall, index: number) => {
 }
 
 /** No id may be answered twice, and no id may name two calls. */
-function repeatedIds(messages: readonly WireMessage[]): string | null {
+function repeatedIds(messages: readonly ChatMessage[]): string | null {
   const called = new Map<string, number>()
   const answered = new Map<string, number>()
   const repeat = (seen: Map<string, number>, id: string, index: number) => {
@@ -71,7 +71,7 @@ function repeatedIds(messages: readonly WireMessage[]): string | null {
   )
 }
 
-function strayResults(messages: readonly WireMessage[]): string | null {
+function strayResults(messages: readonly ChatMessage[]): string | null {
   let open: readonly string[] = []
   return complaintIn(messages, (message) => {
     if (message.role !== 'tool') {
@@ -87,7 +87,7 @@ function strayResults(messages: readonly WireMessage[]): string | null {
 }
 
 /** Results must follow at once: one that stands behind another message does not count. */
-const orphanCalls = (messages: readonly WireMessage[]): string | null =>
+const orphanCalls = (messages: readonly ChatMessage[]): string | null =>
   complaintIn(messages, (message, index) => {
     const after = messages.slice(index + 1)
     const end = after.findIndex(({ role }) => role !== 'tool')

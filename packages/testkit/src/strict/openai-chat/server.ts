@@ -11,7 +11,7 @@ import {
 import { hasHalfCharacter } from '../base/unicode.ts'
 import { type ChatAnswer, chunksOf } from './answer.ts'
 import { complaintAbout } from './rules.ts'
-import { WireRequest } from './wire.ts'
+import { ChatRequest } from './wire.ts'
 
 export type OpenAiChatServer = StrictServer<ChatAnswer>
 
@@ -28,7 +28,7 @@ const chat: StrictService<ChatAnswer, null> = {
       method === 'POST' && path === '/v1/chat/completions' ? null : `Invalid URL (${method} ${path})`,
       hasHalfCharacter(body) ? unreadableBody : null,
       () => {
-        const request = WireRequest.safeParse(body)
+        const request = ChatRequest.safeParse(body)
         return request.success ? complaintAbout(request.data) : shapeComplaint(request.error)
       },
     ),

@@ -14,7 +14,7 @@ export const WireToolCall = z.object({
 })
 export type WireToolCall = z.infer<typeof WireToolCall>
 
-export const WireMessage = z.discriminatedUnion('role', [
+export const ChatMessage = z.discriminatedUnion('role', [
   z.object({ role: z.enum(['system', 'developer']), content: z.union([z.string(), z.array(Text)]) }),
   z.object({ role: z.literal('user'), content: z.union([z.string(), z.array(z.union([Text, Attached]))]) }),
   z.object({
@@ -26,13 +26,13 @@ export const WireMessage = z.discriminatedUnion('role', [
   }),
   z.object({ role: z.literal('tool'), tool_call_id: z.string(), content: z.union([z.string(), z.array(Text)]) }),
 ])
-export type WireMessage = z.infer<typeof WireMessage>
+export type ChatMessage = z.infer<typeof ChatMessage>
 
-export const WireRequest = z.object({
+export const ChatRequest = z.object({
   model: z.string().min(1),
   stream: z.literal(true),
-  messages: z.array(WireMessage),
+  messages: z.array(ChatMessage),
   reasoning_effort: z.string().nullish(),
   tools: z.array(z.object({ type: z.literal('function'), function: z.looseObject({ name: z.string() }) })).optional(),
 })
-export type WireRequest = z.infer<typeof WireRequest>
+export type ChatRequest = z.infer<typeof ChatRequest>

@@ -12,7 +12,7 @@ export type ResponsesBlock =
 
 export type ResponsesUsage = { readonly input_tokens: number; readonly output_tokens: number }
 export type ResponsesAnswer = StrictAnswer<ResponsesBlock, ResponsesUsage>
-export type WireEvent = { readonly type: string; readonly [key: string]: unknown }
+export type ResponsesEvent = { readonly type: string; readonly [key: string]: unknown }
 
 const prefixes = { reasoning: 'rs', message: 'msg', function_call: 'fc', raw_function_call: 'fc' } as const
 const idOf = ({ type }: ResponsesBlock, number: number, index: number) => `${prefixes[type]}_${number}_${index}`
@@ -21,12 +21,12 @@ const idOf = ({ type }: ResponsesBlock, number: number, index: number) => `${pre
 export function eventsOf(
   { content, stopReason, usage = {} }: MessageOf<ResponsesAnswer>,
   number: number,
-): readonly WireEvent[] {
+): readonly ResponsesEvent[] {
   const used = { input_tokens: 25, output_tokens: 15, ...usage }
   const response = { id: `resp_${number}`, object: 'response', created_at: 1_700_000_000, model: 'gpt' }
   const total_tokens = used.input_tokens + used.output_tokens
   const incomplete_details = stopReason === undefined ? null : { reason: stopReason }
-  const events: readonly WireEvent[] = [
+  const events: readonly ResponsesEvent[] = [
     { type: 'response.created', response: { ...response, status: 'in_progress' } },
     ...content.flatMap((block, index) =>
       itemEvents(block, idOf(block, number, index), index, `call_${number}_${index}`),
@@ -39,7 +39,12 @@ export function eventsOf(
   return events.map((event, sequence_number) => ({ ...event, sequence_number }))
 }
 
-function itemEvents(block: ResponsesBlock, id: string, output_index: number, call_id: string): readonly WireEvent[] {
+function itemEvents(
+  block: ResponsesBlock,
+  id: string,
+  output_index: number,
+  call_id: string,
+): readonly ResponsesEvent[] {
   const at = { item_id: id, output_index }
   const added = (item: object) => ({ type: 'response.output_item.added', output_index, item: { id, ...item } })
   const done = (item: object) => ({ type: 'response.output_item.done', output_index, item: { id, ...item } })

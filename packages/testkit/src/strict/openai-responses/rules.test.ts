@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { complaintAbout, type GivenItem } from './rules.ts'
-import { type WireItem, WireRequest } from './wire.ts'
+import { ResponsesRequest, type WireItem } from './wire.ts'
 
 const go: WireItem = { role: 'user', content: [{ type: 'input_text', text: 'go' }] }
 const says = (content: string, id?: string): WireItem => ({ role: 'assistant', content, ...(id && { id }) })
@@ -25,7 +25,7 @@ const given: readonly GivenItem[] = [
 ]
 
 const request = (input: readonly WireItem[], more: object = {}) =>
-  WireRequest.parse({ model: 'gpt-5', stream: true, store: false, input, ...more })
+  ResponsesRequest.parse({ model: 'gpt-5', stream: true, store: false, input, ...more })
 
 describe('the strict Responses server', () => {
   it.each<readonly [string, readonly WireItem[]]>([

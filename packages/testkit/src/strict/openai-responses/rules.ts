@@ -1,6 +1,6 @@
 import { complaintIn, firstComplaint } from '../base/first-complaint.ts'
 import { argumentsComplaint, emptyArray, emptyText, nameComplaint, tooLong } from '../base/openai-limits.ts'
-import { isMessage, isReasoning, type WireCall, type WireItem, type WireRequest } from './wire.ts'
+import { isMessage, isReasoning, type ResponsesRequest, type WireCall, type WireItem } from './wire.ts'
 
 /** An item the service gave, and the reasoning it came out of. */
 export type GivenItem = {
@@ -16,7 +16,7 @@ const callIdCharsMax = 64
 const thinks = (model: string): boolean => !/^(chat)?gpt-[34]/.test(model)
 
 /** The first complaint OpenAI's Responses API has about a history, in its own words, or null. */
-export const complaintAbout = (request: WireRequest, given: readonly GivenItem[]): string | null => {
+export const complaintAbout = (request: ResponsesRequest, given: readonly GivenItem[]): string | null => {
   const { input, tools = [] } = request
   return firstComplaint(
     input.length === 0 ? emptyArray('input') : null,
@@ -34,7 +34,7 @@ export const complaintAbout = (request: WireRequest, given: readonly GivenItem[]
 }
 
 /** What a request without state cannot lean on. */
-function stateComplaint({ input, previous_response_id: previous }: WireRequest): string | null {
+function stateComplaint({ input, previous_response_id: previous }: ResponsesRequest): string | null {
   if (previous !== undefined) return `Previous response with id '${previous}' not found.`
   return complaintIn(input, (item) =>
     item.type === 'item_reference' || (isReasoning(item) && item.id !== undefined && !item.encrypted_content)
@@ -43,7 +43,7 @@ function stateComplaint({ input, previous_response_id: previous }: WireRequest):
   )
 }
 
-function modelComplaint({ model, input, include = [] }: WireRequest): string | null {
+function modelComplaint({ model, input, include = [] }: ResponsesRequest): string | null {
   if (thinks(model)) return null
   if (include.includes('reasoning.encrypted_content')) return 'Encrypted content is not supported with this model.'
   if (!input.some(isReasoning)) return null

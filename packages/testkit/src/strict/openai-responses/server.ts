@@ -9,10 +9,10 @@ import {
   startStrictServer,
 } from '../base/server.ts'
 import { hasHalfCharacter } from '../base/unicode.ts'
-import { eventsOf, givenBy, type ResponsesAnswer, type WireEvent } from './answer.ts'
+import { eventsOf, givenBy, type ResponsesAnswer, type ResponsesEvent } from './answer.ts'
 import { heardIn } from './heard.ts'
 import { complaintAbout, type GivenItem } from './rules.ts'
-import { WireRequest } from './wire.ts'
+import { ResponsesRequest } from './wire.ts'
 
 export type OpenAiResponsesServer = StrictServer<ResponsesAnswer>
 
@@ -29,7 +29,7 @@ const responses: StrictService<ResponsesAnswer, readonly GivenItem[]> = {
       method === 'POST' && path === '/v1/responses' ? null : `Invalid URL (${method} ${path})`,
       hasHalfCharacter(body) ? unreadableBody : null,
       () => {
-        const request = WireRequest.safeParse(body)
+        const request = ResponsesRequest.safeParse(body)
         return request.success ? complaintAbout(request.data, given.flat()) : shapeComplaint(request.error)
       },
     ),
@@ -40,4 +40,4 @@ const responses: StrictService<ResponsesAnswer, readonly GivenItem[]> = {
   heardIn,
 }
 
-const toSse = (event: WireEvent) => ({ event: event.type, data: JSON.stringify(event) })
+const toSse = (event: ResponsesEvent) => ({ event: event.type, data: JSON.stringify(event) })

@@ -36,14 +36,14 @@ const ItemReference = z.object({ type: z.literal('item_reference'), id: z.string
 
 export const WireItem = z.union([Reasoning, FunctionCall, FunctionCallOutput, ItemReference, Message])
 export type WireItem = z.infer<typeof WireItem>
-export type WireMessage = z.infer<typeof Message>
+export type ResponsesMessage = z.infer<typeof Message>
 export type WireCall = z.infer<typeof FunctionCall>
 export type WireReasoning = z.infer<typeof Reasoning>
 
-export const isMessage = (item: WireItem): item is WireMessage => 'role' in item
+export const isMessage = (item: WireItem): item is ResponsesMessage => 'role' in item
 export const isReasoning = (item: WireItem): item is WireReasoning => item.type === 'reasoning'
 
-export const WireRequest = z.object({
+export const ResponsesRequest = z.object({
   model: z.string().min(1),
   stream: z.literal(true),
   input: z.array(WireItem),
@@ -52,4 +52,4 @@ export const WireRequest = z.object({
   previous_response_id: z.string().optional(),
   tools: z.array(z.looseObject({ type: z.literal('function'), name: z.string() })).optional(),
 })
-export type WireRequest = z.infer<typeof WireRequest>
+export type ResponsesRequest = z.infer<typeof ResponsesRequest>

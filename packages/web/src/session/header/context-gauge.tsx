@@ -1,12 +1,12 @@
 import { contextUsageOf } from '@holdfast/client'
-import { type Here, limits, type SessionView } from '@holdfast/protocol'
+import { limits, type ProcessView, type SessionView } from '@holdfast/protocol'
 import { contextHint, contextShort, contextSpoken } from '../../text/context-text.ts'
 import { tokensText } from '../../text/usage-text.ts'
 
 type ContextGaugeProps = {
   readonly view: SessionView
   /** Null when nobody runs the session who could say how much its model takes. */
-  readonly here: Here | null
+  readonly here: ProcessView | null
 }
 
 /** How full the model's context is. Beyond the mark the past is summed up by itself. */

@@ -1,5 +1,5 @@
 import type { Connection } from '@holdfast/client'
-import { escapeLine, type Here, type Meta, type SessionView, trustInForce } from '@holdfast/protocol'
+import { escapeLine, type Meta, type ProcessView, type SessionView, trustInForce } from '@holdfast/protocol'
 import type { Kin } from '../../list/kin.ts'
 import { baseName } from '../../text/base-name.ts'
 import { modelText } from '../../text/model-text.ts'
@@ -22,7 +22,7 @@ type SessionHeaderProps = {
   readonly seat: Seat
   readonly commands: Pick<Commands, 'revokeTrust' | 'handOver'>
   readonly kin: Kin
-  readonly here: Here | null
+  readonly here: ProcessView | null
   readonly onOpenList: () => void
 }
 

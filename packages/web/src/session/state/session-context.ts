@@ -6,7 +6,7 @@ import { seatOf } from './control.ts'
 import type { Asks } from './use-commands.ts'
 
 /** The session on screen, for what stands deep in its transcript. The same object for as long as it is open. */
-export type OpenParts = {
+export type OpenSession = {
   readonly handle: SessionHandle
   readonly live: LiveView
   readonly asks: Asks
@@ -14,12 +14,12 @@ export type OpenParts = {
   readonly takeBack: (text: string) => void
 }
 
-export const SessionContext = createContext<OpenParts | null>(null)
+export const SessionContext = createContext<OpenSession | null>(null)
 
 /** Why this page may not command, or null. A context of its own: every message asks, and it hardly ever changes. */
 export const WatchingContext = createContext<string | null>(null)
 
-export function useSession(): OpenParts {
+export function useSession(): OpenSession {
   const parts = useContext(SessionContext)
   invariant(parts, 'this is drawn inside a session only')
   return parts

@@ -17,12 +17,12 @@ import { Event, eventVersion, orThrow } from '@holdfast/protocol'
 import { openHoldfast } from '../../../open.ts'
 import type { FindingCode } from '../../../store/finding.ts'
 import { openDiskStore } from '../../../store/open/open-storage.ts'
-import type { DiskPlace } from '../../../store/open/store-location.ts'
+import type { DiskLocation } from '../../../store/open/store-location.ts'
 import type { FilledStore } from '../../../store/open/testing/a-store.ts'
 import { openSqliteStore } from '../../../store/sqlite/sqlite-store.ts'
 import { check } from '../check-store.ts'
 
-export type Planted = { readonly place: DiskPlace; readonly sessions: FilledStore }
+export type Planted = { readonly place: DiskLocation; readonly sessions: FilledStore }
 /** The log of a session. */
 export const logOf = ({ place }: Planted, session: string) => join(place.path, `${session}.jsonl`)
 export const change = ({ place }: Planted, sql: string) => {
@@ -160,7 +160,7 @@ async function giveUp(one: Planted): Promise<void> {
   orThrow(await check(one.place, { repair: true }))
 }
 
-export const damages: Readonly<Record<DiskPlace['kind'], readonly Row[]>> = {
+export const damages: Readonly<Record<DiskLocation['kind'], readonly Row[]>> = {
   sqlite: [
     [
       'a flipped record (D7)',

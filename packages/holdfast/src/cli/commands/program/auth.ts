@@ -2,7 +2,7 @@ import { fault } from '@holdfast/protocol/fault'
 import { didYouMean } from '@holdfast/protocol/nearest'
 import type { KeyStatus, Keys, KeyVerdict } from '../../../keys.ts'
 import type { ArgsOf } from '../../args/command-specs.ts'
-import type { Place } from '../../context/cli-context.ts'
+import type { CliContext } from '../../context/cli-context.ts'
 import { login } from '../../run/auth-login.ts'
 import { refreshServer } from '../../sessions/refresh-server.ts'
 import { type Ended, ended, exitCodes, misused, refused } from '../../terminal/exit.ts'
@@ -14,7 +14,7 @@ type Args = ArgsOf<'auth'>
 const ways = ['login', 'logout', 'status']
 
 /** The keys of providers. No key is ever taken from, or shown in, an argument: others on the machine could read it there. */
-export async function auth({ words, flags }: Args, place: Place): Promise<Ended> {
+export async function auth({ words, flags }: Args, place: CliContext): Promise<Ended> {
   const [way = 'status', name] = words
   const wrong = misuse(way, name, flags)
   if (wrong !== null) return misused(wrong)
@@ -38,7 +38,7 @@ function misuse(way: string, name: string | undefined, flags: Args['flags']): st
   return way !== 'status' && flags.check ? '--check goes with auth status.' : null
 }
 
-async function logout(keys: Keys, name: string, flags: Args['flags'], place: Place): Promise<Ended> {
+async function logout(keys: Keys, name: string, flags: Args['flags'], place: CliContext): Promise<Ended> {
   const provider = keys.find(name)
   if (!provider.ok) return refused(provider.fault)
   const { name: known, title } = provider.value
@@ -64,7 +64,7 @@ async function logout(keys: Keys, name: string, flags: Args['flags'], place: Pla
 
 type Checked = KeyStatus & { readonly check?: KeyVerdict }
 
-async function status(keys: Keys, flags: Args['flags'], place: Place): Promise<Ended> {
+async function status(keys: Keys, flags: Args['flags'], place: CliContext): Promise<Ended> {
   const all = keys.status()
   const checked: readonly Checked[] | null = flags.check ? await checkAll(keys, all, place) : all
   if (checked === null) return ended(exitCodes.interrupted)
@@ -74,7 +74,7 @@ async function status(keys: Keys, flags: Args['flags'], place: Place): Promise<E
 }
 
 /** All at once; only those that have a key. */
-async function checkAll(keys: Keys, all: readonly KeyStatus[], place: Place): Promise<readonly Checked[] | null> {
+async function checkAll(keys: Keys, all: readonly KeyStatus[], place: CliContext): Promise<readonly Checked[] | null> {
   const signal = place.untilInterrupted()
   const check = async (one: KeyStatus): Promise<Checked> =>
     one.from === null ? one : { ...one, check: await keys.check(one.provider, null, { signal }) }
@@ -86,7 +86,7 @@ async function checkAll(keys: Keys, all: readonly KeyStatus[], place: Place): Pr
   }
 }
 
-function statusTable(all: readonly Checked[], { out }: Place): string {
+function statusTable(all: readonly Checked[], { out }: CliContext): string {
   const isChecked = all.some(({ check }) => check !== undefined)
   const head = ['PROVIDER', 'KEY', 'FROM', 'CALLED AT', ...(isChecked ? ['CHECK'] : [])]
   const rows = all.map((one) => [

@@ -3,7 +3,7 @@ import type { ListedModel, ModelList } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
 import type { ArgsOf } from '../../args/command-specs.ts'
-import type { Place } from '../../context/cli-context.ts'
+import type { CliContext } from '../../context/cli-context.ts'
 import { refreshServer } from '../../sessions/refresh-server.ts'
 import { currentDirectory } from '../../sessions/workspace.ts'
 import { type Ended, ended, misused, refused } from '../../terminal/exit.ts'
@@ -13,7 +13,7 @@ import { textTable } from '../../terminal/text-table.ts'
 type Args = ArgsOf<'models'>
 
 /** What can be called now, and why the rest cannot; or a newer list of what is known of models. Needs no store. */
-export async function models({ words, flags }: Args, place: Place): Promise<Ended> {
+export async function models({ words, flags }: Args, place: CliContext): Promise<Ended> {
   const [way, file] = words
   if (way === undefined) return list(flags, place)
   if (way !== 'refresh') return misused(`models does not know '${way}'.${didYouMean(way, ['refresh'])}`)
@@ -21,7 +21,7 @@ export async function models({ words, flags }: Args, place: Place): Promise<Ende
   return flags.all ? misused('--all goes with the list of models.') : refresh(file, flags, place)
 }
 
-async function list({ all, json }: Args['flags'], place: Place): Promise<Ended> {
+async function list({ all, json }: Args['flags'], place: CliContext): Promise<Ended> {
   const { openModels } = await import('../../../open-models.ts') // brings every provider, which --help does not need
   const { environment, home, out, err } = place
   const notices: string[] = []
@@ -41,7 +41,7 @@ const usableOf = ({ models, providers }: ModelList): ModelList => ({
   providers: providers.filter(({ unusable }) => unusable === null),
 })
 
-async function tell({ models, providers }: ModelList, asOf: string, { out, err }: Place): Promise<void> {
+async function tell({ models, providers }: ModelList, asOf: string, { out, err }: CliContext): Promise<void> {
   const table = (rows: readonly ListedModel[]) =>
     textTable(['MODEL', 'CONTEXT', 'ANSWER', 'IN', 'OUT', 'CACHED', 'THINKING'], rows.map(cells), out.paint)
   await out.write(table(models.filter(({ unusable }) => unusable === null)))
@@ -77,7 +77,7 @@ const unknown = 'unknown'
 const unknownPrices = [unknown, unknown, unknown]
 const counted = (tokens: number | null): string => (tokens === null ? unknown : tokens.toLocaleString('en'))
 
-async function refresh(file: string, { json }: Args['flags'], place: Place): Promise<Ended> {
+async function refresh(file: string, { json }: Args['flags'], place: CliContext): Promise<Ended> {
   const here = currentDirectory(place)
   if (!here.ok) return refused(here.fault)
   const { takeCatalogue } = await import('../../../open-models.ts')

@@ -7,9 +7,9 @@ import { parseStoreUrl } from '../../../store/open/store-location.ts'
 import { registerKey } from '../../../system/secrets/known-keys.ts'
 import type { ArgsOf } from '../../args/command-specs.ts'
 import { wholeNumber } from '../../args/whole-number.ts'
-import type { Place } from '../../context/cli-context.ts'
+import type { CliContext } from '../../context/cli-context.ts'
 import { counted } from '../../render/removal-text.ts'
-import { findServer, lookingOn, tellProblem } from '../../sessions/connect.ts'
+import { findServer, runtimeObservers, tellProblem } from '../../sessions/connect.ts'
 import { keepCookieKey, removeServerFile, writeServerFile } from '../../sessions/server-file.ts'
 import { type Ended, ended, misused, refused } from '../../terminal/exit.ts'
 
@@ -18,7 +18,7 @@ const tokenCharsMin = 22 // of base64url: 128 bits and a little
 const closeMsMax = 2000
 
 /** The server, until someone ends it. */
-export async function serve({ flags }: ArgsOf<'serve'>, place: Place): Promise<Ended> {
+export async function serve({ flags }: ArgsOf<'serve'>, place: CliContext): Promise<Ended> {
   const port = flags.port === undefined ? portDefault : wholeNumber(flags.port, 0, 65_535)
   if (port === null) return misused(`--port is a whole number from 0 to 65535, not '${flags.port}'.`)
   const host = flags.host ?? '127.0.0.1'
@@ -46,7 +46,7 @@ export async function serve({ flags }: ArgsOf<'serve'>, place: Place): Promise<E
     environment,
     retention,
     titleModel,
-    ...lookingOn(place),
+    ...runtimeObservers(place),
   })
   if (!holdfast.ok) return refused(holdfast.fault)
   const { createSecret, hashToken, openServer } = await import('../../../server/index.ts')
@@ -84,21 +84,25 @@ export async function serve({ flags }: ArgsOf<'serve'>, place: Place): Promise<E
 }
 
 const tellPruned =
-  ({ err }: Place) =>
+  ({ err }: CliContext) =>
   ({ count }: Removal): void =>
     void err.write(`Retention moved ${counted(count)} to the trash.\n`)
 
 type Closing = { close(): Promise<void> }
 
 /** Streams end first, so that their clients hear of it. What would not stop is left: nothing acknowledged depends on it. */
-async function closeInTime(server: Closing, holdfast: Closing, { err }: Place): Promise<void> {
+async function closeInTime(server: Closing, holdfast: Closing, { err }: CliContext): Promise<void> {
   const closed = server.close().then(() => holdfast.close())
   const late = aborted(AbortSignal.timeout(closeMsMax)).then(() => 'late' as const)
   if ((await Promise.race([closed, late])) === 'late')
     await err.write('Something would not stop in time and was left; nothing acknowledged is lost.\n')
 }
 
-async function tellAddress({ out, err, version, pageDir }: Place, url: string, link: string | null): Promise<void> {
+async function tellAddress(
+  { out, err, version, pageDir }: CliContext,
+  url: string,
+  link: string | null,
+): Promise<void> {
   await err.write(`Holdfast ${version} runs at ${url}. Ctrl-C stops it.\n`)
   if (link === null) return out.write(`${url}\n`)
   if (!existsSync(pageDir))

@@ -1,12 +1,12 @@
 import type { ArgsOf } from '../../args/command-specs.ts'
-import type { Place } from '../../context/cli-context.ts'
+import type { CliContext } from '../../context/cli-context.ts'
 import { branchTable } from '../../render/branch-table.ts'
 import { openStoredSession } from '../../sessions/stored-session.ts'
 import { type Ended, ended, refused } from '../../terminal/exit.ts'
 import { toJsonText } from '../../terminal/json-text.ts'
 
 /** Reads the store file, and wakes nobody. */
-export async function branches({ words, flags }: ArgsOf<'branches'>, place: Place): Promise<Ended> {
+export async function branches({ words, flags }: ArgsOf<'branches'>, place: CliContext): Promise<Ended> {
   const [name = ''] = words
   const session = await openStoredSession(place, name)
   if (!session.ok) return refused(session.fault)

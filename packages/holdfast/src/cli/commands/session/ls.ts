@@ -3,7 +3,7 @@ import { ageForm, parseAge } from '@holdfast/protocol/age'
 import { decodeListCursor } from '../../../store/list-cursor.ts'
 import type { ArgsOf } from '../../args/command-specs.ts'
 import { wholeNumber } from '../../args/whole-number.ts'
-import type { Place } from '../../context/cli-context.ts'
+import type { CliContext } from '../../context/cli-context.ts'
 import { sessionTable } from '../../render/session-table.ts'
 import { readStoredList } from '../../sessions/read-list.ts'
 import { workspaceOf } from '../../sessions/workspace.ts'
@@ -14,7 +14,7 @@ const limitDefault = 50
 const limitMax = 1_000_000
 
 /** Reads the catalogue of the store, on this thread, and nothing else: it has to be quick. */
-export async function ls({ flags }: ArgsOf<'ls'>, place: Place): Promise<Ended> {
+export async function ls({ flags }: ArgsOf<'ls'>, place: CliContext): Promise<Ended> {
   if (flags.all && flags.workspace !== undefined) return misused('--all and --workspace exclude each other.')
   const limit = flags.limit === undefined ? limitDefault : wholeNumber(flags.limit, 1, limitMax)
   if (limit === null) return misused(`--limit is a whole number from 1 to ${limitMax}, not '${flags.limit}'.`)
@@ -45,7 +45,7 @@ type Told = { readonly isJson: boolean; readonly where: string | null; readonly 
 async function tellList(
   list: SessionList,
   { isJson, where, isFiltered }: Told,
-  { out, err, now }: Place,
+  { out, err, now }: CliContext,
 ): Promise<void> {
   if (isJson) return out.write(`${toJsonText(list)}\n`)
   if (list.sessions.length > 0) await out.write(sessionTable(list.sessions, now(), out.paint))

@@ -1,12 +1,12 @@
 import { ageForm, parseAge } from '@holdfast/protocol/age'
 import type { ArgsOf } from '../../args/command-specs.ts'
-import type { Place } from '../../context/cli-context.ts'
+import type { CliContext } from '../../context/cli-context.ts'
 import { nothingRemoved, tellRemoval, trashWords } from '../../render/print-removal.ts'
 import { hasSessions, reachSessions } from '../../sessions/connect.ts'
 import { workspaceOf } from '../../sessions/workspace.ts'
 import { type Ended, ended, misused, refused } from '../../terminal/exit.ts'
 
-export async function prune({ flags }: ArgsOf<'prune'>, place: Place): Promise<Ended> {
+export async function prune({ flags }: ArgsOf<'prune'>, place: CliContext): Promise<Ended> {
   if (flags.all && flags.workspace !== undefined) return misused('--all and --workspace exclude each other.')
   const age = flags['older-than']
   if (age === undefined) return misused('prune needs --older-than <age>, for example 30d.')

@@ -1,7 +1,7 @@
 import type { Fault, Removal } from '@holdfast/protocol'
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import type { ArgsOf } from '../../args/command-specs.ts'
-import type { Place } from '../../context/cli-context.ts'
+import type { CliContext } from '../../context/cli-context.ts'
 import { nothingRemoved, tellRemoval, trashWords } from '../../render/print-removal.ts'
 import { reachText } from '../../render/removal-text.ts'
 import { checkNamed, hasSessions, type ReachedSessions, reachSessions } from '../../sessions/connect.ts'
@@ -12,7 +12,7 @@ import { toJsonText } from '../../terminal/json-text.ts'
 
 type Flags = ArgsOf<'rm'>['flags']
 
-export async function rm({ words, flags }: ArgsOf<'rm'>, place: Place): Promise<Ended> {
+export async function rm({ words, flags }: ArgsOf<'rm'>, place: CliContext): Promise<Ended> {
   const misuse = misuseOf(words, flags)
   if (misuse !== null) return misused(misuse)
   return flags.all ? clear(flags, place) : removeNamed(words, flags, place)
@@ -25,7 +25,7 @@ function misuseOf(words: readonly string[], { all, workspace, force }: Flags): s
   return workspace !== undefined && !all ? '--workspace goes with --all.' : null
 }
 
-async function clear(flags: Flags, place: Place): Promise<Ended> {
+async function clear(flags: Flags, place: CliContext): Promise<Ended> {
   const workspace = flags.workspace === undefined ? null : workspaceOf(place, flags.workspace)
   if (workspace !== null && !workspace.ok) return refused(workspace.fault)
   const options = { dryRun: flags['dry-run'], ...(workspace && { workspace: workspace.value }) }
@@ -49,7 +49,7 @@ async function clear(flags: Flags, place: Place): Promise<Ended> {
 type Failed = { readonly name: string; readonly error: Fault }
 
 /** One that cannot be removed does not keep the others. */
-async function removeNamed(names: readonly string[], flags: Flags, place: Place): Promise<Ended> {
+async function removeNamed(names: readonly string[], flags: Flags, place: CliContext): Promise<Ended> {
   for (const name of names) {
     const mayExist = checkNamed(place, name)
     if (!mayExist.ok) return refused(mayExist.fault)
@@ -69,7 +69,7 @@ async function removeEach(
   { sessions }: ReachedSessions,
   names: readonly string[],
   flags: Flags,
-  place: Place,
+  place: CliContext,
 ): Promise<Removed> {
   const failed: Failed[] = []
   const gone: Removal['gone'] = []
@@ -90,7 +90,7 @@ async function removeEach(
   return { removal, failed }
 }
 
-async function tellNamed({ removal, failed }: Removed, flags: Flags, place: Place): Promise<Ended> {
+async function tellNamed({ removal, failed }: Removed, flags: Flags, place: CliContext): Promise<Ended> {
   const [first] = failed
   if (first && failed.length === 1 && removal.count === 0) return refused(first.error)
   if (flags.json && first) await place.out.write(`${toJsonText({ ...removal, failed })}\n`)

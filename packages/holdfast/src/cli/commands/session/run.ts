@@ -1,9 +1,9 @@
 import { resolve } from 'node:path'
 import { fault, limits, ok, type Result, refuse, type SessionHandle } from '@holdfast/protocol'
 import type { ArgsOf } from '../../args/command-specs.ts'
-import type { Place } from '../../context/cli-context.ts'
+import type { CliContext } from '../../context/cli-context.ts'
 import { runTurn } from '../../run/run-turn.ts'
-import { keepPrompt } from '../../run/save-refused-prompt.ts'
+import { saveRefusedPrompt } from '../../run/save-refused-prompt.ts'
 import { checkNamed, type ReachedSessions, reachSessions } from '../../sessions/connect.ts'
 import { openNamed } from '../../sessions/session-name.ts'
 import { currentDirectory } from '../../sessions/workspace.ts'
@@ -12,7 +12,7 @@ import { type Ended, misused, refused } from '../../terminal/exit.ts'
 type Flags = ArgsOf<'run'>['flags']
 
 /** One prompt, one turn: its answer on standard output as it is spoken. */
-export async function run({ words, flags }: ArgsOf<'run'>, place: Place): Promise<Ended> {
+export async function run({ words, flags }: ArgsOf<'run'>, place: CliContext): Promise<Ended> {
   const misuse = misuseOf(flags)
   if (misuse !== null) return misused(misuse)
   const [given] = words
@@ -28,10 +28,10 @@ export async function run({ words, flags }: ArgsOf<'run'>, place: Place): Promis
   if (prompt.value.trim() === '') return refused(fault('empty_prompt', 'The prompt is empty. Write something.'))
 
   const ended = await runPrompt(prompt.value, flags, place)
-  return isPiped ? keepPrompt(ended, prompt.value, place) : ended
+  return isPiped ? saveRefusedPrompt(ended, prompt.value, place) : ended
 }
 
-async function runPrompt(prompt: string, flags: Flags, place: Place): Promise<Ended> {
+async function runPrompt(prompt: string, flags: Flags, place: CliContext): Promise<Ended> {
   const interruption = place.untilInterrupted()
   const isDefaultTaken = flags.session === undefined && flags.model === undefined
   const reached = await reachSessions(place, { isDefaultTaken })
@@ -55,7 +55,7 @@ function misuseOf({ yes, no, session, model, workdir }: Flags): string | null {
   return null
 }
 
-async function readInput({ input }: Place): Promise<Result<string>> {
+async function readInput({ input }: CliContext): Promise<Result<string>> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of input() as AsyncIterable<Uint8Array>) {
@@ -67,7 +67,11 @@ async function readInput({ input }: Place): Promise<Result<string>> {
   return ok(Buffer.concat(chunks).toString('utf8'))
 }
 
-async function openOrStart({ sessions }: ReachedSessions, flags: Flags, place: Place): Promise<Result<SessionHandle>> {
+async function openOrStart(
+  { sessions }: ReachedSessions,
+  flags: Flags,
+  place: CliContext,
+): Promise<Result<SessionHandle>> {
   if (flags.session !== undefined) {
     const handle = await openNamed(sessions, place, flags.session)
     if (!handle.ok || !flags.plan) return handle
@@ -77,7 +81,7 @@ async function openOrStart({ sessions }: ReachedSessions, flags: Flags, place: P
   const here = currentDirectory(place)
   if (!here.ok) return here
   return sessions.start({
-    workdir: resolve(here.value, flags.workdir ?? '..'), // a server stands somewhere else
+    workdir: resolve(here.value, flags.workdir ?? '.'), // a server stands somewhere else
     ...(flags.model !== undefined && { model: flags.model }),
     ...(flags.plan && { mode: 'plan' as const }),
   })

@@ -5,12 +5,12 @@ import type { Fault } from '@holdfast/protocol/fault'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { limits } from '@holdfast/protocol/limits'
 import { ok, type Result } from '@holdfast/protocol/result'
-import { openSource } from '../../../store/open/open-read-only.ts'
-import type { StoreSource } from '../../../store/read-only-store.ts'
+import { openReadOnlyStore } from '../../../store/open/open-read-only.ts'
+import type { ReadOnlyStore } from '../../../store/read-only-store.ts'
 import { searchCursorForm } from '../../../store/search/search-cursor.ts'
 import type { ArgsOf } from '../../args/command-specs.ts'
 import { wholeNumber } from '../../args/whole-number.ts'
-import type { Place } from '../../context/cli-context.ts'
+import type { CliContext } from '../../context/cli-context.ts'
 import { ageOf } from '../../render/session-table.ts'
 import { diskStoreOf, missingStore } from '../../sessions/resolve-store.ts'
 import { workspaceOf } from '../../sessions/workspace.ts'
@@ -22,7 +22,7 @@ const roles: readonly SearchRole[] = ['user', 'assistant', 'tool', 'system']
 const textCharsMax = 1000
 
 /** Finds messages in the store, on this thread, and nothing else: it has to be quick. */
-export async function search({ words, flags }: ArgsOf<'search'>, place: Place): Promise<Ended> {
+export async function search({ words, flags }: ArgsOf<'search'>, place: CliContext): Promise<Ended> {
   const text = words.join(' ')
   if (text.length > textCharsMax) return misused(`A search has at most ${textCharsMax} characters.`)
   const filters = filtersOf(flags, place.now())
@@ -35,7 +35,7 @@ export async function search({ words, flags }: ArgsOf<'search'>, place: Place): 
   if (!store.ok) return refused(store.fault)
   const missing = missingStore(place)
   if (missing !== null) return refused(missing)
-  const source = await openSource(store.value)
+  const source = await openReadOnlyStore(store.value)
   if (!source.ok) return refused(source.fault)
   try {
     const where = workspace === null ? {} : { workspace: workspace.value }
@@ -84,10 +84,10 @@ function momentOf(text: string | undefined, nowMs: number): string | undefined |
 }
 
 async function searchIn(
-  source: StoreSource | null,
+  source: ReadOnlyStore | null,
   request: SearchRequest,
   name: string | undefined,
-  place: Place,
+  place: CliContext,
 ): Promise<Result<SearchPage>> {
   if (source === null) return ok({ hits: [], next: null })
   if (name === undefined) return source.search(request)
@@ -98,7 +98,7 @@ async function searchIn(
 
 type Told = { readonly isJson: boolean; readonly where: string | null }
 
-async function tell({ hits, next }: SearchPage, { isJson, where }: Told, { out, err, now }: Place): Promise<void> {
+async function tell({ hits, next }: SearchPage, { isJson, where }: Told, { out, err, now }: CliContext): Promise<void> {
   if (isJson) {
     const found = hits.map(({ session, title, message, role, at, snippet }) => ({
       ...{ sessionId: session, title, messageId: message, kind: role, at, snippet },

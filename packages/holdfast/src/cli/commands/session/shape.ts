@@ -2,14 +2,14 @@ import type { Answer, CommandInput } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { ArgsOf } from '../../args/command-specs.ts'
 import { wholeNumber } from '../../args/whole-number.ts'
-import type { Place } from '../../context/cli-context.ts'
+import type { CliContext } from '../../context/cli-context.ts'
 import { giveCommand } from '../../sessions/submit-command.ts'
 import { type Ended, misused } from '../../terminal/exit.ts'
 import { toJsonText } from '../../terminal/json-text.ts'
 
 const numberMax = 999_999_999
 
-export async function branch({ words, flags }: ArgsOf<'branch'>, place: Place): Promise<Ended> {
+export async function branch({ words, flags }: ArgsOf<'branch'>, place: CliContext): Promise<Ended> {
   const [name = '', text = ''] = words
   const turn = turnOf(text)
   if (turn === null) return misused(notTurn('<turn>', text))
@@ -17,7 +17,7 @@ export async function branch({ words, flags }: ArgsOf<'branch'>, place: Place): 
   return shape(name, { type: 'branchAt', turn }, { result: 'branch', said, isJson: flags.json }, place)
 }
 
-export async function rewind({ words, flags }: ArgsOf<'rewind'>, place: Place): Promise<Ended> {
+export async function rewind({ words, flags }: ArgsOf<'rewind'>, place: CliContext): Promise<Ended> {
   const [name = '', text = ''] = words
   const turn = turnOf(text)
   if (turn === null) return misused(notTurn('<turn>', text))
@@ -25,7 +25,7 @@ export async function rewind({ words, flags }: ArgsOf<'rewind'>, place: Place): 
   return shape(name, { type: 'rewind', turn }, { result: 'branch', said, isJson: flags.json }, place)
 }
 
-export async function switchBranch({ words, flags }: ArgsOf<'switch'>, place: Place): Promise<Ended> {
+export async function switchBranch({ words, flags }: ArgsOf<'switch'>, place: CliContext): Promise<Ended> {
   const [name = '', asked = ''] = words
   const branch = turnOf(asked) ?? asked
   const said = (taken: string) => `The session stands on ${taken}; the line it left is kept.`
@@ -33,7 +33,7 @@ export async function switchBranch({ words, flags }: ArgsOf<'switch'>, place: Pl
   return shape(name, { type: 'switchBranch', branch }, { result: 'branch', said, stays, isJson: flags.json }, place)
 }
 
-export async function fork({ words, flags }: ArgsOf<'fork'>, place: Place): Promise<Ended> {
+export async function fork({ words, flags }: ArgsOf<'fork'>, place: CliContext): Promise<Ended> {
   const [name = ''] = words
   const at = flags.at === undefined ? undefined : turnOf(flags.at)
   if (at === null) return misused(notTurn('--at', flags.at ?? ''))
@@ -59,7 +59,7 @@ async function shape(
   name: string,
   command: CommandInput,
   { result, said, stays = '', isJson }: Told,
-  place: Place,
+  place: CliContext,
 ): Promise<Ended> {
   const say = async (answer: Answer) => {
     if (isJson) return place.out.write(`${toJsonText(answer)}\n`)

@@ -1,14 +1,14 @@
 import { transcriptJson } from '../../../transfer/export/json.ts'
 import type { ArgsOf } from '../../args/command-specs.ts'
 import { wholeNumber } from '../../args/whole-number.ts'
-import type { Place } from '../../context/cli-context.ts'
+import type { CliContext } from '../../context/cli-context.ts'
 import { headText, messageText } from '../../render/transcript-text.ts'
 import { openStoredSession, type StoredSession } from '../../sessions/stored-session.ts'
 import { type Ended, ended, misused, refused } from '../../terminal/exit.ts'
 
 const limitMax = 1_000_000
 
-export async function show({ words, flags }: ArgsOf<'show'>, place: Place): Promise<Ended> {
+export async function show({ words, flags }: ArgsOf<'show'>, place: CliContext): Promise<Ended> {
   const [name = ''] = words
   const limit = flags.limit === undefined ? null : wholeNumber(flags.limit, 1, limitMax)
   if (flags.limit !== undefined && limit === null)
@@ -23,7 +23,12 @@ export async function show({ words, flags }: ArgsOf<'show'>, place: Place): Prom
   }
 }
 
-async function tell(session: StoredSession, limit: number | null, isJson: boolean, { out, err }: Place): Promise<void> {
+async function tell(
+  session: StoredSession,
+  limit: number | null,
+  isJson: boolean,
+  { out, err }: CliContext,
+): Promise<void> {
   const newest = limit === null ? null : await session.newest(limit)
   const pages = newest === null ? session.pages() : [newest.messages]
   const before = newest?.before ?? null

@@ -4,7 +4,7 @@ import { didYouMean } from '@holdfast/protocol/nearest'
 import { decodeListCursor } from '../../../store/list-cursor.ts'
 import type { ArgsOf } from '../../args/command-specs.ts'
 import { wholeNumber } from '../../args/whole-number.ts'
-import type { Place } from '../../context/cli-context.ts'
+import type { CliContext } from '../../context/cli-context.ts'
 import { emptyWords, nothingRemoved, tellRemoval } from '../../render/print-removal.ts'
 import { sessionTable } from '../../render/session-table.ts'
 import { checkNamed, hasSessions, reachSessions } from '../../sessions/connect.ts'
@@ -19,7 +19,7 @@ const limitDefault = 50
 const limitMax = 1_000_000
 const ways = ['list', 'restore', 'empty']
 
-export async function trash({ words, flags }: Args, place: Place): Promise<Ended> {
+export async function trash({ words, flags }: Args, place: CliContext): Promise<Ended> {
   const [way = 'list', name] = words
   if (!ways.includes(way))
     return misused(`trash does not know '${way}'.${didYouMean(way, ways) || ' It lists, restores and empties.'}`)
@@ -32,7 +32,7 @@ export async function trash({ words, flags }: Args, place: Place): Promise<Ended
   return way === 'empty' ? empty(flags, place) : list(flags, place)
 }
 
-async function list(flags: Args['flags'], place: Place): Promise<Ended> {
+async function list(flags: Args['flags'], place: CliContext): Promise<Ended> {
   const limit = flags.limit === undefined ? limitDefault : wholeNumber(flags.limit, 1, limitMax)
   if (limit === null) return misused(`--limit is a whole number from 1 to ${limitMax}, not '${flags.limit}'.`)
   if (!decodeListCursor(flags.cursor).ok)
@@ -47,7 +47,7 @@ async function list(flags: Args['flags'], place: Place): Promise<Ended> {
   return ended()
 }
 
-async function restore(name: string | undefined, flags: Args['flags'], place: Place): Promise<Ended> {
+async function restore(name: string | undefined, flags: Args['flags'], place: CliContext): Promise<Ended> {
   if (name === undefined) return misused('trash restore needs <session>; holdfast trash lists them.')
   if (name === latest) return misused(`${latest} names no session of the trash; holdfast trash lists them.`)
   const mayExist = checkNamed(place, name)
@@ -69,7 +69,7 @@ async function restore(name: string | undefined, flags: Args['flags'], place: Pl
   }
 }
 
-async function empty(flags: Args['flags'], place: Place): Promise<Ended> {
+async function empty(flags: Args['flags'], place: CliContext): Promise<Ended> {
   const age = flags['older-than']
   const ageMs = age === undefined ? 0 : parseAge(age)
   if (ageMs === null) return misused(`--older-than is ${ageForm}, not '${age}'.`)

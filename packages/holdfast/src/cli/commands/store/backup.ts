@@ -1,13 +1,13 @@
 import { resolve } from 'node:path'
 import type { ArgsOf } from '../../args/command-specs.ts'
-import type { Place } from '../../context/cli-context.ts'
+import type { CliContext } from '../../context/cli-context.ts'
 import { diskStoreOf } from '../../sessions/resolve-store.ts'
 import { currentDirectory } from '../../sessions/workspace.ts'
 import { type Ended, ended, exitCodes, refused } from '../../terminal/exit.ts'
 import { toJsonText } from '../../terminal/json-text.ts'
 
 /** Copies the store as it is now, whoever writes in it. */
-export async function backup({ words, flags }: ArgsOf<'backup'>, place: Place): Promise<Ended> {
+export async function backup({ words, flags }: ArgsOf<'backup'>, place: CliContext): Promise<Ended> {
   const [to = ''] = words
   const here = currentDirectory(place)
   if (!here.ok) return refused(here.fault)

@@ -1,13 +1,13 @@
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { StoreReport } from '../../../admin/doctor/check-store.ts'
 import type { ArgsOf } from '../../args/command-specs.ts'
-import type { Place } from '../../context/cli-context.ts'
+import type { CliContext } from '../../context/cli-context.ts'
 import { diskStoreOf } from '../../sessions/resolve-store.ts'
 import { type Ended, ended, exitCodes, refused } from '../../terminal/exit.ts'
 import { toJsonText } from '../../terminal/json-text.ts'
 
 /** Looks through a whole store, and with --repair mends what can be mended. */
-export async function doctor({ flags }: ArgsOf<'doctor'>, place: Place): Promise<Ended> {
+export async function doctor({ flags }: ArgsOf<'doctor'>, place: CliContext): Promise<Ended> {
   const store = diskStoreOf(place)
   if (!store.ok) return refused(store.fault)
   const { check } = await import('../../../admin/doctor/check-store.ts')
@@ -18,7 +18,7 @@ export async function doctor({ flags }: ArgsOf<'doctor'>, place: Place): Promise
   return ended(checked.value.isSound ? exitCodes.ok : exitCodes.failed)
 }
 
-async function tell(report: StoreReport, isRepair: boolean, { out, err }: Place): Promise<void> {
+async function tell(report: StoreReport, isRepair: boolean, { out, err }: CliContext): Promise<void> {
   for (const finding of report.findings) {
     const { severity, code, place, what } = finding
     await out.write(`${severity}  ${code}  ${escapeLine(place)}  ${escapeLine(what)}${outlook(finding, isRepair)}\n`)

@@ -8,13 +8,13 @@ import {
   exportSession as pieces,
 } from '../../../transfer/export/export-session.ts'
 import type { ArgsOf } from '../../args/command-specs.ts'
-import type { Place } from '../../context/cli-context.ts'
+import type { CliContext } from '../../context/cli-context.ts'
 import { openStoredSession, type StoredSession } from '../../sessions/stored-session.ts'
 import { currentDirectory } from '../../sessions/workspace.ts'
 import { type Ended, ended, misused, refused } from '../../terminal/exit.ts'
 import { openPrivateFile } from '../../terminal/private-file.ts'
 
-export async function exportSession({ words, flags }: ArgsOf<'export'>, place: Place): Promise<Ended> {
+export async function exportSession({ words, flags }: ArgsOf<'export'>, place: CliContext): Promise<Ended> {
   const [name = ''] = words
   const asked = flags.format ?? (flags.json ? 'json' : 'md')
   const format = exportFormats.find((one) => one === asked)
@@ -39,7 +39,7 @@ async function toFile(
   options: ExportOptions,
   path: string,
   replaces: boolean,
-  place: Place,
+  place: CliContext,
 ): Promise<Ended> {
   const here = currentDirectory(place)
   if (!here.ok) return refused(here.fault)
@@ -60,7 +60,7 @@ async function toFile(
 async function write(
   session: StoredSession,
   options: ExportOptions,
-  place: Place,
+  place: CliContext,
   to: (text: string) => Promise<void>,
 ): Promise<void> {
   const blobs = await blobsFor(options.format, session)

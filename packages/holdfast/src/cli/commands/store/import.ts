@@ -3,9 +3,9 @@ import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { ImportedFile } from '../../../transfer/import/import-paths.ts'
 import { formatNames } from '../../../transfer/import/parse/format.ts'
 import type { ArgsOf } from '../../args/command-specs.ts'
-import type { Place } from '../../context/cli-context.ts'
+import type { CliContext } from '../../context/cli-context.ts'
 import { createProgressLine } from '../../render/progress-line.ts'
-import { lookingOn } from '../../sessions/connect.ts'
+import { runtimeObservers } from '../../sessions/connect.ts'
 import { diskStoreOf } from '../../sessions/resolve-store.ts'
 import { currentDirectory } from '../../sessions/workspace.ts'
 import { type Ended, ended, exitCodes, misused, refused } from '../../terminal/exit.ts'
@@ -16,7 +16,7 @@ const skippedNamedMax = 20
 const barChars = 20
 
 /** Writes into the store of this machine from its own process; a server that runs beside it sees the sessions at once. */
-export async function importSessions({ words, flags }: ArgsOf<'import'>, place: Place): Promise<Ended> {
+export async function importSessions({ words, flags }: ArgsOf<'import'>, place: CliContext): Promise<Ended> {
   const { from = 'auto', json: isJson, quiet: isQuiet } = flags
   const format = formatNames.find((one) => one === from)
   if (format === undefined && from !== 'auto')
@@ -28,7 +28,7 @@ export async function importSessions({ words, flags }: ArgsOf<'import'>, place: 
   const store = diskStoreOf(place)
   if (!store.ok) return refused(store.fault)
   const { open } = await import('../../../open.ts') // brings every part, which --help does not need
-  const opened = await open({ store: store.value.url, environment: place.environment, ...lookingOn(place) })
+  const opened = await open({ store: store.value.url, environment: place.environment, ...runtimeObservers(place) })
   if (!opened.ok) return refused(opened.fault)
   const signal = place.untilInterrupted()
   const progress = createProgress(place)
@@ -60,7 +60,7 @@ const isSkipped = ({ status }: ImportedFile): boolean => status === 'skipped'
 const isSession = ({ status }: ImportedFile): boolean => status !== 'skipped' && status !== 'failed'
 
 /** How far it is: files of how many, and how fast. */
-function createProgress(place: Place) {
+function createProgress(place: CliContext) {
   const line = createProgressLine(place)
   const began = place.now()
   let [total, files, bytes] = [0, 0, 0]
@@ -94,7 +94,7 @@ export function progressText({
   return `${bar} ${files} of ${total} files, ${(bytes / 1e6).toFixed(1)} MB, ${perSecond.toFixed(1)} MB/s`
 }
 
-async function tellSkipped(files: readonly ImportedFile[], { err }: Place): Promise<void> {
+async function tellSkipped(files: readonly ImportedFile[], { err }: CliContext): Promise<void> {
   for (const { fault } of files.slice(0, skippedNamedMax))
     if (fault) await err.write(`Skipped: ${escapeLine(fault.message)}\n`)
   const more = files.length - skippedNamedMax
@@ -103,7 +103,7 @@ async function tellSkipped(files: readonly ImportedFile[], { err }: Place): Prom
 
 async function tellFile(
   file: ImportedFile,
-  { out, err }: Place,
+  { out, err }: CliContext,
   isJson: boolean,
   isQuiet: boolean,
   isNamed: boolean,

@@ -1,7 +1,7 @@
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { parseDiskUrl } from '../../../store/open/store-location.ts'
 import type { ArgsOf } from '../../args/command-specs.ts'
-import type { Place } from '../../context/cli-context.ts'
+import type { CliContext } from '../../context/cli-context.ts'
 import { createProgressLine } from '../../render/progress-line.ts'
 import { tellProblem } from '../../sessions/connect.ts'
 import { diskStoreOf } from '../../sessions/resolve-store.ts'
@@ -9,7 +9,7 @@ import { type Ended, ended, exitCodes, misused, refused } from '../../terminal/e
 import { toJsonText } from '../../terminal/json-text.ts'
 
 /** Copies a store into another and compares the two; the first stays as it is. */
-export async function migrate({ flags }: ArgsOf<'migrate'>, place: Place): Promise<Ended> {
+export async function migrate({ flags }: ArgsOf<'migrate'>, place: CliContext): Promise<Ended> {
   if (flags.to === undefined) return misused('migrate needs --to <url>: sqlite:PATH or jsonl:DIR.')
   const from = flags.from === undefined ? diskStoreOf(place) : parseDiskUrl(flags.from, place.home)
   if (!from.ok) return refused(from.fault)

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { fault, type Meta, ok, type Result, refuse, type Sessions } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { ArgsOf } from '../../args/command-specs.ts'
-import type { Place } from '../../context/cli-context.ts'
+import type { CliContext } from '../../context/cli-context.ts'
 import { counted } from '../../render/removal-text.ts'
 import { hasSessions, type ReachedSessions, reachSessions } from '../../sessions/connect.ts'
 import { movedPath } from '../../sessions/moved-path.ts'
@@ -20,7 +20,7 @@ type Move = {
 }
 
 /** Lets sessions follow their folder. The page of a list is left before the next is read: a session may be large. */
-export async function mvWorkspace({ words, flags }: ArgsOf<'mv-workspace'>, place: Place): Promise<Ended> {
+export async function mvWorkspace({ words, flags }: ArgsOf<'mv-workspace'>, place: CliContext): Promise<Ended> {
   const here = currentDirectory(place)
   if (!here.ok) return refused(here.fault)
   const [from = '', to = ''] = words.map((word) => resolve(here.value, word))
@@ -107,7 +107,7 @@ async function submit(sessions: Sessions, id: string, workdir: string): Promise<
 
 type Told = { readonly to: string; readonly dryRun: boolean; readonly isJson: boolean }
 
-async function tell({ moved, stayed }: Move, { to, dryRun, isJson }: Told, { out, err }: Place): Promise<void> {
+async function tell({ moved, stayed }: Move, { to, dryRun, isJson }: Told, { out, err }: CliContext): Promise<void> {
   if (isJson) return out.write(`${toJsonText({ count: moved.length, moved, stayed, dryRun })}\n`)
   await out.write(moved.map(({ handle }) => `${handle}\n`).join(''))
   await err.write(

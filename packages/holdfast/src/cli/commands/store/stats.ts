@@ -2,7 +2,7 @@ import type { Stats, Tally } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { ArgsOf } from '../../args/command-specs.ts'
 import { wholeNumber } from '../../args/whole-number.ts'
-import type { Place } from '../../context/cli-context.ts'
+import type { CliContext } from '../../context/cli-context.ts'
 import { diskStoreOf } from '../../sessions/resolve-store.ts'
 import { type Ended, ended, misused, refused } from '../../terminal/exit.ts'
 import { toJsonText } from '../../terminal/json-text.ts'
@@ -11,7 +11,7 @@ import { textTable } from '../../terminal/text-table.ts'
 const daysDefault = 30
 const daysMax = 3660
 
-export async function stats({ flags }: ArgsOf<'stats'>, place: Place): Promise<Ended> {
+export async function stats({ flags }: ArgsOf<'stats'>, place: CliContext): Promise<Ended> {
   const days = flags.days === undefined ? daysDefault : wholeNumber(flags.days, 1, daysMax)
   if (days === null) return misused(`--days is a whole number from 1 to ${daysMax}, not '${flags.days}'.`)
   const store = diskStoreOf(place)
@@ -24,7 +24,7 @@ export async function stats({ flags }: ArgsOf<'stats'>, place: Place): Promise<E
   return ended()
 }
 
-async function tell({ sessions, total, days, models, workspaces, store }: Stats, { out }: Place): Promise<void> {
+async function tell({ sessions, total, days, models, workspaces, store }: Stats, { out }: CliContext): Promise<void> {
   const { listed, pinned, trashed } = sessions
   await out.write(`${listed} sessions, ${pinned} pinned, ${trashed} in the trash.\n`)
   const table = (name: string, rows: readonly (readonly [string, Tally])[]) =>

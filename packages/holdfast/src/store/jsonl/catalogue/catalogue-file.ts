@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import type { SessionId } from '@holdfast/protocol'
-import { oneByOne } from '@holdfast/protocol/one-by-one'
+import { createSerialQueue } from '@holdfast/protocol/one-by-one'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { replaceFile } from '../files/atomic-side-file.ts'
 import { seal, sealOf } from '../log/log-line.ts'
@@ -61,7 +61,7 @@ export async function openCatalogueFile(
   let lines = found.lines
   let mustRewrite = !found.isWhole
   let timer: NodeJS.Timeout | null = null
-  const inTurn = oneByOne()
+  const inTurn = createSerialQueue()
 
   async function write(synced: boolean): Promise<void> {
     const taken = [...noted.values()]

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib'
 import type { Catalogue, CatalogueEntry, Log, OnProblem, Snapshots } from '@holdfast/core/ports'
 import { Handle, type SessionId } from '@holdfast/protocol'
-import { bareMeta } from '../../placeholder-meta.ts'
+import { placeholderMeta } from '../../placeholder-meta.ts'
 import type { FoundLog, Places } from '../files/layout.ts'
 import { type LoadedLog, loadLog } from '../log/load-log.ts'
 import { type OpenLogs, tellTorn } from '../log/open-logs.ts'
@@ -13,7 +13,7 @@ export type EntryOfLog = (
   session: SessionId,
 ) => Promise<CatalogueEntry | null>
 
-export type RebuildParts = {
+export type RebuildDeps = {
   readonly places: Places
   readonly rows: Map<SessionId, SessionRow>
   readonly logs: Pick<OpenLogs, 'take'>
@@ -43,7 +43,7 @@ export function takeKnownRows(
 
 /** Makes the rows of these sessions anew from their logs. A file that is no log is left alone. */
 export async function rebuildRows(
-  { places, rows, logs, onProblem, leavesTail = false }: RebuildParts,
+  { places, rows, logs, onProblem, leavesTail = false }: RebuildDeps,
   unknown: readonly Unknown[],
 ): Promise<readonly SessionRow[]> {
   const made: SessionRow[] = []
@@ -103,6 +103,6 @@ const damagedAt = '1970-01-01T00:00:00.000Z'
 function damagedEntry(id: SessionId, lastAt: string | null): CatalogueEntry {
   const at = lastAt ?? damagedAt
   const handle = Handle.parse(`lost-session-${crc32(id) % handleNumbers}`)
-  const meta = bareMeta({ id, handle, title: 'Damaged session' }, at)
+  const meta = placeholderMeta({ id, handle, title: 'Damaged session' }, at)
   return { meta, spoken: true, busy: false, activeAt: Date.parse(at) }
 }

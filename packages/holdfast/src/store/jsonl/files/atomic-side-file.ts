@@ -2,7 +2,7 @@ import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { syncDirectory } from '../../../system/files/sync-directory.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
-import { draftPath } from '../../temporary-path.ts'
+import { temporaryPath } from '../../temporary-path.ts'
 
 /** Puts a whole file in the place of another: written under another name, synced, renamed, its name synced too. */
 export async function replaceFile(path: string, text: string): Promise<void> {
@@ -18,7 +18,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 
 /** Writes and syncs a file that is to be renamed to `path`; returns where it is until then. */
 export async function writeDraft(path: string, text: string): Promise<string> {
-  const draft = draftPath(path)
+  const draft = temporaryPath(path)
   try {
     await using file = await open(draft, 'wx', 0o600)
     await file.chmod(0o600) // whatever the umask

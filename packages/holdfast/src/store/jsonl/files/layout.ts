@@ -53,7 +53,7 @@ export async function refusalOfFiles(places: Places): Promise<Fault | null> {
     const { version = 0 } = marker
     return version > directoryVersion ? tooNew(directory, version) : null
   }
-  const names = (await readdir(directory)).filter((name) => !name.startsWith('..') && !firstName.test(name))
+  const names = (await readdir(directory)).filter((name) => !name.startsWith('.') && !firstName.test(name))
   // Any file of ours but the logs may be deleted: logs alone are a store too.
   return names.length === 0 || names.some((name) => logName.test(name)) ? null : notAStore(directory)
 }

@@ -1,5 +1,5 @@
 import type { NodeRow } from '@holdfast/core/ports'
-import { oneByOne } from '@holdfast/protocol/one-by-one'
+import { createSerialQueue } from '@holdfast/protocol/one-by-one'
 import { readJsonIfThere, replaceFile } from './atomic-side-file.ts'
 
 /** The nodes that registered and have not left. One process has the directory at a time, so they are few. */
@@ -14,7 +14,7 @@ export const readNodes = async (path: string): Promise<readonly NodeRow[]> =>
 
 export async function openNodeFile(path: string): Promise<NodeFile> {
   const nodes = new Map((await readNodes(path)).map((node) => [node.id, node]))
-  const inTurn = oneByOne()
+  const inTurn = createSerialQueue()
   const all = () => [...nodes.values()].toSorted((left, right) => (left.id < right.id ? -1 : 1))
   const write = () => inTurn(() => replaceFile(path, `${JSON.stringify(all(), null, 2)}\n`))
   return {

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import type { AreUsed, BlobUses } from '@holdfast/core/ports'
 import type { BlobHash, Seq, SessionId } from '@holdfast/protocol'
-import { oneByOne } from '@holdfast/protocol/one-by-one'
+import { createSerialQueue } from '@holdfast/protocol/one-by-one'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { openIfThere } from '../../blobs/file-blobs.ts'
 import type { Places } from '../files/layout.ts'
@@ -34,7 +34,7 @@ export function createBlobUses(
 ): BlobUses {
   const known = new Map<SessionId, Known>()
   /** Two that read on in the same log would skip what the other has not come to. */
-  const inTurn = oneByOne()
+  const inTurn = createSerialQueue()
 
   async function blobsInUse(signal?: AbortSignal): Promise<AreUsed> {
     const used = new Set<string>()

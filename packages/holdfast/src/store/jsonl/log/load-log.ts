@@ -3,10 +3,10 @@ import { basename, dirname } from 'node:path'
 import type { Seq, SessionId } from '@holdfast/protocol'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { systemErrorCode } from '../../../system/system-error.ts'
-import { createLogIndex, type LogIndex, type Place } from './log-index.ts'
+import { createLogIndex, type LogIndex, type LogPosition } from './log-index.ts'
 import { type LineFacts, type LogHeader, logVersion, parseFacts, parseHeader } from './log-line.ts'
 import { scanLines } from './scan-lines.ts'
-import { keepTornTail } from './torn-tail.ts'
+import { moveTornTail } from './torn-tail.ts'
 
 /** What the catalogue knows of a file: so many bytes of it were acknowledged, up to this head. */
 export type KnownLog = {
@@ -79,7 +79,7 @@ export async function loadLog({ path, session, known, isShared, leavesTail }: Lo
     ...{ header, index, end, lacksBreak, draftEndedAt, lastAt },
     parent: header === null ? (known?.parent ?? null) : header.parent,
     base: header?.base ?? known?.base ?? 0,
-    torn: size <= end ? null : leavesTail ? { path, bytes: size - end } : await keepTornTail(path, end),
+    torn: size <= end ? null : leavesTail ? { path, bytes: size - end } : await moveTornTail(path, end),
   }
 }
 
@@ -94,7 +94,7 @@ async function openLog(path: string, mayBeGone: boolean): Promise<FileHandle | n
 
 type ReadLine = {
   readonly facts: LineFacts
-  readonly place: Place
+  readonly place: LogPosition
   /** Where the next line begins. */
   readonly after: number
   readonly isEnded: boolean

@@ -2,7 +2,7 @@ import type { Seq } from '@holdfast/protocol'
 import type { LineFacts } from './log-line.ts'
 
 /** Where a record's line lies in its file, without its break. */
-export type Place = { readonly offset: number; readonly bytes: number }
+export type LogPosition = { readonly offset: number; readonly bytes: number }
 
 export type PickRange = {
   /** Both ends included. */
@@ -17,11 +17,11 @@ export type PickRange = {
 export interface LogIndex {
   head(): Seq
   /** Takes a line at the end; seqs that were passed over are lost. */
-  add(facts: Pick<LineFacts, 'seq' | 'type' | 'ref' | 'commandId'>, place: Place): void
+  add(facts: Pick<LineFacts, 'seq' | 'type' | 'ref' | 'commandId'>, place: LogPosition): void
   /** Moves the head to `seq`; what has no line by then is lost. */
   loseUpTo(seq: Seq): void
   /** Null for a record that is lost. */
-  placeOf(seq: Seq): Place | null
+  placeOf(seq: Seq): LogPosition | null
   pick(range: PickRange): readonly Seq[]
   /** The seqs up to `upTo` that speak of these calls, in order. */
   refsTo(calls: readonly Seq[], upTo: Seq): readonly Seq[]

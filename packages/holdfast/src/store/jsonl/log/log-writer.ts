@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { storageFault } from '../../storage-fault.ts'
-import { keepTornTail } from './torn-tail.ts'
+import { moveTornTail } from './torn-tail.ts'
 
 /** Appends to one session's file. What it was given is durable once `write` resolves, and not there once it rejects. */
 export interface LogWriter {
@@ -31,7 +31,7 @@ export function createLogWriter(path: string, from: { readonly end: number; read
       if (!isOurs || size < end || (size > end && !hasFailed)) throw replaced()
       if (hasFailed) {
         // What a refused write left behind goes aside, and what the kernel may call clean by mistake is synced anew.
-        if (size > end) await keepTornTail(path, end)
+        if (size > end) await moveTornTail(path, end)
         await opened.sync()
       }
       inode = ino

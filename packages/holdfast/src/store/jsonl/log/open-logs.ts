@@ -28,7 +28,7 @@ export interface OpenLogs {
   close(): Promise<void>
 }
 
-export type OpenLogsParts = {
+export type OpenLogsDeps = {
   readonly places: Places
   readonly openMax: number
   /** Whether nobody changes this session now. */
@@ -39,7 +39,7 @@ export type OpenLogsParts = {
 
 type Held = { readonly log: Promise<OpenLog>; isReady: boolean }
 
-export function createOpenLogs({ places, openMax, isIdle, changed, onProblem }: OpenLogsParts): OpenLogs {
+export function createOpenLogs({ places, openMax, isIdle, changed, onProblem }: OpenLogsDeps): OpenLogs {
   // The last one used stands last. One that is being read through stays: there must never be two of a session.
   const logs = new Map<SessionId, Held>()
 

@@ -2,16 +2,16 @@ import { link, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { syncDirectory } from '../../../system/files/sync-directory.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
-import { draftPath } from '../../temporary-path.ts'
+import { temporaryPath } from '../../temporary-path.ts'
 
 export type TornTail = { readonly path: string; readonly bytes: number }
 
 const chunkBytes = 1024 * 1024
 
 /** Moves what follows `end` into a file beside it, `….torn-1`, and only then cuts it off: no byte is ever dropped. */
-export async function keepTornTail(path: string, end: number): Promise<TornTail> {
+export async function moveTornTail(path: string, end: number): Promise<TornTail> {
   await using file = await open(path, 'r+')
-  const draft = draftPath(path)
+  const draft = temporaryPath(path)
   let bytes = 0
   try {
     await using torn = await open(draft, 'wx', 0o600)

@@ -11,7 +11,7 @@ import { encodeLine, type LineRecord } from '../log/log-line.ts'
 import type { OpenLog, OpenLogs } from '../log/open-logs.ts'
 import type { SessionRow } from '../log/session-row.ts'
 
-export type AppenderParts = {
+export type AppenderDeps = {
   readonly directory: string
   readonly rows: ReadonlyMap<SessionId, SessionRow>
   readonly logs: OpenLogs
@@ -25,7 +25,7 @@ type Line = { readonly record: LineRecord; readonly text: string }
 type Taken = { head: Seq; readonly commands: Map<string, Seq>; readonly appends: Append[] }
 
 /** Appends a group to a session's log with one write and one sync, and refuses what does not fit, each on its own. */
-export function createAppender({ directory, rows, logs, catalogue, drafts, trusts }: AppenderParts) {
+export function createAppender({ directory, rows, logs, catalogue, drafts, trusts }: AppenderDeps) {
   async function appendGroup(session: SessionId, group: readonly Append[]): Promise<readonly Result<void>[]> {
     const row = rows.get(session)
     if (row === undefined || row.isShared) return group.map(() => refuse(faults.sessionNotFound(session)))

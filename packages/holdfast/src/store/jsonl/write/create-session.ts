@@ -17,7 +17,7 @@ import type { OpenLogs } from '../log/open-logs.ts'
 import type { SessionRow } from '../log/session-row.ts'
 import { encodeWrite, note } from './append.ts'
 
-export type CreatorParts = {
+export type CreatorDeps = {
   readonly places: Places
   readonly rows: Map<SessionId, SessionRow>
   readonly forks: Forks
@@ -30,7 +30,7 @@ export type CreatorParts = {
 }
 
 /** Makes sessions: a file has a session's name only once it is whole and synced. */
-export function createCreator(parts: CreatorParts) {
+export function createCreator(parts: CreatorDeps) {
   const { places, rows, forks, names, logs, catalogue, trash, syncNames, nextOrder } = parts
   const underWay = new Set<Promise<unknown>>()
 

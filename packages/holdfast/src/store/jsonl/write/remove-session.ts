@@ -10,7 +10,7 @@ import type { Places } from '../files/layout.ts'
 import type { OpenLogs } from '../log/open-logs.ts'
 import type { SessionRow } from '../log/session-row.ts'
 
-export type RemoverParts = {
+export type RemoverDeps = {
   readonly places: Places
   readonly rows: Map<SessionId, SessionRow>
   readonly forks: Forks
@@ -22,7 +22,7 @@ export type RemoverParts = {
 }
 
 /** Removes sessions for good, but for what their forks share. Its caller sees to it that nobody changes them meanwhile. */
-export function createRemover({ places, rows, forks, names, logs, catalogue, trash, syncNames }: RemoverParts) {
+export function createRemover({ places, rows, forks, names, logs, catalogue, trash, syncNames }: RemoverDeps) {
   const leaving = new Set<SessionRow>()
 
   /** Keeps of a session what its forks read; without forks nothing, and then perhaps nothing of its own parent either. */

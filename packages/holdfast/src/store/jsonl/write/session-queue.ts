@@ -2,7 +2,7 @@ import type { Append } from '@holdfast/core/ports'
 import type { Result, SessionId } from '@holdfast/protocol'
 
 /** Whoever changes a session waits for its turn; appends that came meanwhile take theirs together. */
-export interface SessionTurns {
+export interface SessionQueue {
   append(append: Append): Promise<Result<void>>
   alone<Value>(session: SessionId, work: () => Promise<Value>): Promise<Value>
   isIdle(session: SessionId): boolean
@@ -17,9 +17,9 @@ type Waiting =
 type WaitingAppend = Extract<Waiting, { readonly type: 'append' }>
 
 /** `appendGroup` answers in the order it was asked, once all it took is durable. */
-export function createSessionTurns(
+export function createSessionQueue(
   appendGroup: (session: SessionId, group: readonly Append[]) => Promise<readonly Result<void>[]>,
-): SessionTurns {
+): SessionQueue {
   const queues = new Map<SessionId, Waiting[]>()
   const running = new Map<SessionId, Promise<void>>()
 

@@ -5,12 +5,12 @@ import type { Session } from '@holdfast/client'
 import { orThrow, type SessionId } from '@holdfast/protocol'
 import { openHoldfast } from '../../../open.ts'
 import { everyRecord, everySession } from '../../read-only-store.ts'
-import { openSource } from '../open-read-only.ts'
+import { openReadOnlyStore } from '../open-read-only.ts'
 import { openDiskStore } from '../open-storage.ts'
-import { type DiskPlace, parseDiskUrl } from '../store-location.ts'
+import { type DiskLocation, parseDiskUrl } from '../store-location.ts'
 
 /** A home below a directory, as the store of a test has it. */
-export function placeIn(directory: string, kind: DiskPlace['kind'], name = kind as string): DiskPlace {
+export function placeIn(directory: string, kind: DiskLocation['kind'], name = kind as string): DiskLocation {
   const home = { storePath: join(directory, 'none.db'), blobsDir: join(directory, 'none.blobs') }
   return orThrow(parseDiskUrl(`${kind}:${join(directory, name)}`, home))
 }
@@ -31,7 +31,7 @@ export const trashedAt = Date.now() - 60_000
  * Fills a store through the runtime itself: a talk with a file and a tool, its fork, a fork whose parent is purged, a
  * session in the trash, a trust.
  */
-export async function fillStore(place: DiskPlace, directory: string): Promise<FilledStore> {
+export async function fillStore(place: DiskLocation, directory: string): Promise<FilledStore> {
   const workdir = join(directory, 'work')
   mkdirSync(workdir, { recursive: true })
   const environment = { HOLDFAST_HOME: join(directory, 'home'), DEMO_PACE: '0' }
@@ -71,8 +71,8 @@ export async function fillStore(place: DiskPlace, directory: string): Promise<Fi
 }
 
 /** All that a store holds, to be compared: rows and records in every field. */
-export async function contentOf(place: DiskPlace) {
-  const source = orThrow(await openSource(place))
+export async function contentOf(place: DiskLocation) {
+  const source = orThrow(await openReadOnlyStore(place))
   if (source === null) return null
   const sessions = []
   for await (const session of everySession(source)) {

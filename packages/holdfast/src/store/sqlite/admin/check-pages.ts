@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { error, type Finding, warning } from '../../finding.ts'
-import { salvageSessions } from '../damage/salvage-sessions.ts'
+import { readDamagedSessions } from '../damage/salvage-sessions.ts'
 import { isTableWhole, unlessDamaged } from '../damage/skip-damaged-pages.ts'
 import { isOfIndex, isOfWords } from './page-state.ts'
-import { oldestRescued } from './rebuild-database.ts'
+import { oldestRebuilt } from './rebuild-database.ts'
 
 const saidMax = 10
 
@@ -61,8 +61,8 @@ const wayOut = (canMend: boolean): string =>
  * indexes of its table: one of both must be there.
  */
 const canRescue = (database: DatabaseSync): boolean =>
-  (isTableWhole(database, 'session') || salvageSessions(database) !== null) &&
-  Number(database.prepare('pragma user_version').get()?.['user_version']) >= oldestRescued
+  (isTableWhole(database, 'session') || readDamagedSessions(database) !== null) &&
+  Number(database.prepare('pragma user_version').get()?.['user_version']) >= oldestRebuilt
 
 const isWhole = (database: DatabaseSync, table: string): boolean =>
   unlessDamaged(

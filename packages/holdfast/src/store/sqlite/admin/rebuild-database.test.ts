@@ -9,7 +9,7 @@ import { writeVersion1 } from '../file/version-1.fixture.ts'
 import { writeVersion2 } from '../file/version-2.fixture.ts'
 import { schemaVersion } from '../rows/schema.ts'
 import { checkDatabase } from './check-database.ts'
-import { rescueDatabase } from './rebuild-database.ts'
+import { rebuildDatabase } from './rebuild-database.ts'
 
 let path = ''
 beforeEach(() => {
@@ -42,7 +42,7 @@ it('makes a damaged store of version 2 one of this version, which knows what was
   overwriteTable('draft')
   expect(checkDatabase(path)).toContainEqual(expect.objectContaining({ code: 'damaged_file', canMend: true }))
 
-  await rescueDatabase(path)
+  await rebuildDatabase(path)
 
   expect(readStoreHeader(path)?.version).toBe(schemaVersion)
   expect(ask('select pos, sid, seq, crc, body from record')).toEqual(records)
@@ -54,7 +54,7 @@ it.each(['session', 'started_for'])('knows what was started for what though a pa
   prepareStoreFile(path)
   const started = ask('select sid, parent from started_for')
   overwriteTable(table)
-  await rescueDatabase(path)
+  await rebuildDatabase(path)
   expect([started.length, ask('select sid, parent from started_for')]).toEqual([1, started])
 })
 

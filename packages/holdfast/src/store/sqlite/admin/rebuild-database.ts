@@ -5,21 +5,27 @@ import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { syncDirectory } from '../../../system/files/sync-directory.ts'
 import { storageFault } from '../../storage-fault.ts'
-import { draftPath } from '../../temporary-path.ts'
-import { restoreSessions, salvageSessions } from '../damage/salvage-sessions.ts'
-import { acrossDamage, isTableWhole, lastRecordOf, lastSessionOf, unlessDamaged } from '../damage/skip-damaged-pages.ts'
+import { temporaryPath } from '../../temporary-path.ts'
+import { readDamagedSessions, restoreSessions } from '../damage/salvage-sessions.ts'
+import {
+  isTableWhole,
+  lastRecordOf,
+  lastSessionOf,
+  skipDamagedPages,
+  unlessDamaged,
+} from '../damage/skip-damaged-pages.ts'
 import { openForWriting, prepareStoreFile } from '../file/database-file.ts'
 import { findStartedFor, searchCursorName } from '../rows/schema.ts'
 
 /** The earliest version whose rows are rows of this one. */
-export const oldestRescued = 2
+export const oldestRebuilt = 2
 
 /**
  * Puts a new file in the place of a damaged one, with every row that can still be read: what SQLite cannot walk through
  * it can neither drop nor index anew. Whoever calls has kept the damaged file aside, and has the store alone.
  */
-export async function rescueDatabase(path: string): Promise<void> {
-  const draft = draftPath(path)
+export async function rebuildDatabase(path: string): Promise<void> {
+  const draft = temporaryPath(path)
   const refusal = prepareStoreFile(draft)
   if (refusal !== null) throw new HoldfastError(refusal)
   try {
@@ -50,7 +56,7 @@ function copyRows(from: string, to: string): string | null {
     copy.exec('begin immediate')
     copyNumbered(damaged, copy, { table: 'session', key: 'sid', last: sessions })
     copyNumbered(damaged, copy, { table: 'record', key: 'pos', last: records })
-    if (!isTableWhole(damaged, 'session')) restoreSessions(salvageSessions(damaged) ?? [], copy)
+    if (!isTableWhole(damaged, 'session')) restoreSessions(readDamagedSessions(damaged) ?? [], copy)
     for (const table of ['draft', 'snapshot']) copyNumbered(damaged, copy, { table, key: 'sid', last: sessions })
     // Not in every store of version 2, and told by the rows of sessions too; what either has is kept.
     if (hasTable(damaged, 'started_for'))
@@ -78,7 +84,7 @@ type Numbered = { readonly table: string; readonly key: string; readonly last: n
 function copyNumbered(damaged: DatabaseSync, copy: DatabaseSync, { table, key, last }: Numbered): void {
   const rows = damaged.prepare(`select * from ${table} not indexed where ${key} between ? and ?`)
   const put = createPut(copy, table)
-  acrossDamage(1, last, (from, upTo) => {
+  skipDamagedPages(1, last, (from, upTo) => {
     for (const row of rows.all(from, upTo)) put(row)
   })
 }

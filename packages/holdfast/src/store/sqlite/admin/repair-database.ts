@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { SessionMend, ToMend } from '../../store-admin.ts'
+import type { SessionRepair, ToRepair } from '../../store-admin.ts'
 import { openForReading, openForWriting } from '../file/database-file.ts'
 import { missingUses } from './check-database.ts'
 
 /** Mends what only SQLite itself can: in one transaction, by a process that has the file alone. */
-export function mendDatabase(path: string, { findings, mends }: ToMend): void {
+export function repairDatabase(path: string, { findings, mends }: ToRepair): void {
   const database = openForWriting(path)
   try {
     database.exec('begin immediate')
@@ -32,7 +32,7 @@ const dropSnapshot = (database: DatabaseSync, session: string): void =>
   void database.prepare('delete from snapshot where sid = (select sid from session where id = ?)').run(session)
 
 /** Before the store is opened: a row that is no JSON any more is none that it could append to. */
-const setRow = (database: DatabaseSync, { session, entry }: SessionMend): void =>
+const setRow = (database: DatabaseSync, { session, entry }: SessionRepair): void =>
   void database.prepare('update session set meta = ? where id = ?').run(JSON.stringify(entry.meta), session)
 
 /** What a session is found by lies in columns that an append does not write. */

@@ -2,17 +2,17 @@ import { existsSync } from 'node:fs'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { orThrow } from '@holdfast/protocol/result'
 import type { Finding, FindingCode } from '../../finding.ts'
-import type { Quarantine, StoreUpkeep, ToMend } from '../../store-admin.ts'
+import type { Quarantine, StoreAdmin, ToRepair } from '../../store-admin.ts'
 import { openSqliteStore } from '../sqlite-store.ts'
 import { checkBeside } from './check-beside.ts'
 import { checkDatabase } from './check-database.ts'
 import { copyDatabase, integrityOf } from './copy-database.ts'
 import { pageStateOf, reindex } from './page-state.ts'
-import { rescueDatabase } from './rebuild-database.ts'
-import { mendDatabase, rawRows } from './repair-database.ts'
+import { rebuildDatabase } from './rebuild-database.ts'
+import { rawRows, repairDatabase } from './repair-database.ts'
 
 /** A store file, and what lies beside it. */
-export function createSqliteUpkeep(path: string): StoreUpkeep {
+export function createSqliteAdmin(path: string): StoreAdmin {
   return {
     quarantineDir: `${path}.quarantine`,
     checkFiles: () => checkBeside(path),
@@ -20,7 +20,7 @@ export function createSqliteUpkeep(path: string): StoreUpkeep {
     async mend(found, quarantine) {
       if (found.findings.some(({ code }) => ofPages.has(code))) await mendPages(path, quarantine)
       await keepRows(path, found, quarantine)
-      mendDatabase(path, found)
+      repairDatabase(path, found)
     },
     async mendIndexes(findings) {
       if (findings.some(({ code }) => ofPages.has(code))) await rebuildSearch(path)
@@ -43,7 +43,7 @@ async function mendPages(path: string, quarantine: Quarantine): Promise<void> {
   if (state === 'whole') return
   await keepFile(path, quarantine)
   if (state === 'stale_index') reindex(path)
-  if (pageStateOf(path) === 'damaged') await rescueDatabase(path)
+  if (pageStateOf(path) === 'damaged') await rebuildDatabase(path)
 }
 
 async function keepFile(path: string, quarantine: Quarantine): Promise<void> {
@@ -52,7 +52,7 @@ async function keepFile(path: string, quarantine: Quarantine): Promise<void> {
 
 const changesRow: ReadonlySet<FindingCode> = new Set(['row', 'head'])
 
-async function keepRows(path: string, { findings }: ToMend, quarantine: Quarantine): Promise<void> {
+async function keepRows(path: string, { findings }: ToRepair, quarantine: Quarantine): Promise<void> {
   const changed = findings.filter(({ code }: Finding) => changesRow.has(code))
   const sessions = [...new Set(changed.map(({ place }) => place))]
   if (sessions.length > 0) await quarantine.note('rows.jsonl', rawRows(path, sessions))

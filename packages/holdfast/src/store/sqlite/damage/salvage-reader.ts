@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { acrossDamage, lastRecordOf, lastSessionOf, unlessDamaged } from './skip-damaged-pages.ts'
+import { lastRecordOf, lastSessionOf, skipDamagedPages, unlessDamaged } from './skip-damaged-pages.ts'
 
 type Row = Record<string, unknown>
 
 /** Reads what an index does not lead to any more: by row numbers, past pages that are damaged. */
-export interface SalvageReader {
+export interface DamagedReader {
   /** The number of a session, whatever became of the index of ids. */
   sidOf(session: string): number | null
   /** A record, whatever became of the index of seqs; null where none is, or none that can be read. */
@@ -12,7 +12,7 @@ export interface SalvageReader {
 }
 
 /** Looks through the tables when first asked, once: only where something is damaged does anyone ask. */
-export function createSalvageReader(database: DatabaseSync, recordRows: string): SalvageReader {
+export function createDamagedReader(database: DatabaseSync, recordRows: string): DamagedReader {
   let sids: ReadonlyMap<string, number> | null = null
   let places: ReadonlyMap<number, ReadonlyMap<number, number>> | null = null
   const byPos = database.prepare(`${recordRows} where pos = ?`)
@@ -37,7 +37,7 @@ export function createSalvageReader(database: DatabaseSync, recordRows: string):
 function sidsIn(database: DatabaseSync): ReadonlyMap<string, number> {
   const found = new Map<string, number>()
   const rows = database.prepare('select sid, id from session not indexed where sid between ? and ?')
-  acrossDamage(1, lastSessionOf(database), (from, upTo) => {
+  skipDamagedPages(1, lastSessionOf(database), (from, upTo) => {
     for (const row of rows.all(from, upTo)) found.set(String(row['id']), Number(row['sid']))
   })
   return found
@@ -47,7 +47,7 @@ function sidsIn(database: DatabaseSync): ReadonlyMap<string, number> {
 function placesIn(database: DatabaseSync): ReadonlyMap<number, ReadonlyMap<number, number>> {
   const found = new Map<number, Map<number, number>>()
   const rows = database.prepare('select pos, sid, seq from record not indexed where pos between ? and ?')
-  acrossDamage(1, lastRecordOf(database), (from, upTo) => {
+  skipDamagedPages(1, lastRecordOf(database), (from, upTo) => {
     for (const row of rows.all(from, upTo)) {
       const sid = Number(row['sid'])
       const seqs = found.get(sid) ?? new Map<number, number>()

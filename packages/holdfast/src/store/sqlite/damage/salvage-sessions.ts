@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import { unlessDamaged } from './skip-damaged-pages.ts'
 
 /** What the indexes of the sessions say of a row: enough to find its log, which tells the rest. */
-export type SalvagedSession = {
+export type RecoveredSession = {
   readonly sid: number
   readonly id: string
   readonly handle: string
@@ -26,7 +26,7 @@ const questions = {
 } as const
 
 /** Every session there is, by the indexes of their table; null where one of those is damaged too. */
-export function salvageSessions(database: DatabaseSync): readonly SalvagedSession[] | null {
+export function readDamagedSessions(database: DatabaseSync): readonly RecoveredSession[] | null {
   return unlessDamaged(
     () => {
       const ask = (what: keyof typeof questions): ReadonlyMap<number, unknown> =>
@@ -59,7 +59,7 @@ export function salvageSessions(database: DatabaseSync): readonly SalvagedSessio
  * Gives each session whose row was on a damaged page one again. It says where the log stands and how it is found; what a
  * list shows is of a session that was never spoken in, until the log is read: the next look finds it and mends it.
  */
-export function restoreSessions(sessions: readonly SalvagedSession[], copy: DatabaseSync): void {
+export function restoreSessions(sessions: readonly RecoveredSession[], copy: DatabaseSync): void {
   const isThere = copy.prepare('select 1 from session where sid = ?')
   const last = copy.prepare('select max(seq) as head from record where sid = ?')
   const put = copy.prepare(`
@@ -70,9 +70,9 @@ export function restoreSessions(sessions: readonly SalvagedSession[], copy: Data
     if (isThere.get(sid) !== undefined) continue
     const head = Number(last.get(sid)?.['head'] ?? base)
     // Of a purged one nothing is shown; of any other it is not said that nobody spoke, or it would be removed.
-    const [spoken, meta] = purgedAt === null ? [1, bareMeta(id, handle)] : [0, '']
+    const [spoken, meta] = purgedAt === null ? [1, placeholderMeta(id, handle)] : [0, '']
     put.run(sid, id, handle, key, parent, base, head, spoken, meta, trashedAt, purgedAt)
   }
 }
 
-const bareMeta = (id: string, handle: string): string => JSON.stringify({ id, handle })
+const placeholderMeta = (id: string, handle: string): string => JSON.stringify({ id, handle })

@@ -33,7 +33,7 @@ export const isTableWhole = (database: DatabaseSync, table: string): boolean =>
 const rowsAtOnce = 1000
 
 /** Does a work on every stretch of row numbers that can be read, and leaves out those on damaged pages. */
-export function acrossDamage(first: number, last: number, work: (from: number, upTo: number) => void): void {
+export function skipDamagedPages(first: number, last: number, work: (from: number, upTo: number) => void): void {
   for (let from = first; from <= last; from += rowsAtOnce) halving(from, Math.min(last, from + rowsAtOnce - 1), work)
 }
 

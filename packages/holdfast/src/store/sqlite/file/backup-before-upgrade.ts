@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { tighten } from '../../../system/files/private-directory.ts'
 import { syncDirectorySync } from '../../../system/files/sync-directory.ts'
-import { draftMark, draftPath } from '../../temporary-path.ts'
+import { draftMark, temporaryPath } from '../../temporary-path.ts'
 
 /**
  * Leaves a whole copy of a store at `to`, as it stands when this begins: built under another name, synced, renamed. What
@@ -14,7 +14,7 @@ export function backUpStore(from: string, to: string, copied: () => void): void 
   // Whoever calls is alone at it: these are of processes that died.
   for (const name of readdirSync(dirname(to)))
     if (name.startsWith(drafts)) rmSync(join(dirname(to), name), { force: true })
-  const draft = draftPath(to)
+  const draft = temporaryPath(to)
   try {
     const source = new DatabaseSync(from, { readOnly: true })
     try {

@@ -7,7 +7,7 @@ import { syncDirectorySync } from '../../../system/files/sync-directory.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { networkFileSystemOf } from '../../network-file-system.ts'
 import { faultOf, storageFault } from '../../storage-fault.ts'
-import { draftPath } from '../../temporary-path.ts'
+import { temporaryPath } from '../../temporary-path.ts'
 import { applicationId, schemaVersion, tables } from '../rows/schema.ts'
 import { whileBusy } from './busy-retry.ts'
 import { readStoreHeader } from './file-header.ts'
@@ -82,7 +82,7 @@ export function openForReading(path: string): DatabaseSync {
  * an empty file at `path` is never ours.
  */
 function createStoreFile(path: string, directory: string): void {
-  const draft = draftPath(path)
+  const draft = temporaryPath(path)
   try {
     const database = new DatabaseSync(draft)
     database.exec(`

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { SessionId } from '@holdfast/protocol'
 import { mustCreate, newSession, recordAt, said, sessionId } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openSqliteSource } from '../read-only-store.ts'
+import { openReadOnlySqlite } from '../read-only-store.ts'
 import { schemaVersion } from '../rows/schema.ts'
 import { openSqliteStore } from '../sqlite-store.ts'
 import { prepareStoreFile } from './database-file.ts'
@@ -204,7 +204,7 @@ describe('a store of version 1', () => {
 
   it('is read as it is by whoever only looks, which changes nothing; only words need the new one', async () => {
     const before = readFileSync(path, 'hex')
-    const source = openSqliteSource(path)
+    const source = openReadOnlySqlite(path)
     if (!source.ok || source.value === null) throw new Error('it opens')
     expect((await source.value.list({ limit: 5 })).sessions.map(({ meta }) => meta.handle)).toEqual([
       'calm-harbor-2',
@@ -238,7 +238,7 @@ describe('a store of version 2', () => {
   })
 
   it('is read as it is by whoever only looks; what it does not know yet is told as that', async () => {
-    const source = openSqliteSource(path)
+    const source = openReadOnlySqlite(path)
     if (!source.ok || source.value === null) throw new Error('it opens')
     expect((await source.value.list({ limit: 5 })).sessions).toHaveLength(3)
     expect(await source.value.read(SessionId.parse(started), { after: 0, limit: 5 })).toMatchObject([

@@ -15,7 +15,7 @@ import {
   sessionId,
 } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
-import { openSqliteSource } from '../read-only-store.ts'
+import { openReadOnlySqlite } from '../read-only-store.ts'
 import { encodeAppend, encodeNew } from '../rows/encode.ts'
 import { openSqliteStore, type SqliteStore } from '../sqlite-store.ts'
 import { createWriter } from '../write/writer.ts'
@@ -56,7 +56,7 @@ const words = (count: number) =>
 describe('the word index of a SQLite store', () => {
   it('follows the log by itself, for whoever only looks at the file', async () => {
     await mustCreate(await open(), words(500))
-    const source = openSqliteSource(path)
+    const source = openReadOnlySqlite(path)
     if (!source.ok || source.value === null) throw new Error('it opens')
     const { value } = source
     await vi.waitFor(async () => expect(await messagesOf(value, '499')).toEqual([500]), {
@@ -103,7 +103,7 @@ describe('the word index of a SQLite store', () => {
       writer.close()
     }
     killed()
-    const source = openSqliteSource(path)
+    const source = openReadOnlySqlite(path)
     if (!source.ok || source.value === null) throw new Error('it opens')
     expect(await messagesOf(source.value, 'word')).toEqual([1, 2, 3])
     await source.value.close()

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { createLookout } from './spin-wait.ts'
+import { createSpinWait } from './spin-wait.ts'
 
 /** A thread with a clock of its own: it works, or its core is given to someone else. */
 function createThread(isAlone = false) {
   let wallMs = 1000
   let cpuMs = 0
-  const lookout = createLookout({ isAlone, cpuMs: () => cpuMs })
+  const lookout = createSpinWait({ isAlone, cpuMs: () => cpuMs })
   return {
     works: (ms: number) => {
       wallMs += ms

@@ -6,14 +6,14 @@ const restMs = { least: 20, most: 1000 }
 /** So many moments in a row undisturbed, and the machine is taken to be ours again. */
 const calmMoments = 200
 
-export type LookoutParts = {
+export type SpinWaitDeps = {
   /** Whether there is but one core: then nobody may look, as whoever should answer needs it. */
   readonly isAlone?: boolean
   readonly cpuMs?: () => number
 }
 
 /** Tells whether this thread may spend a moment looking. On a crowded machine it may ever more rarely. */
-export function createLookout({ isAlone = availableParallelism() < 2, cpuMs = threadCpuMs }: LookoutParts = {}) {
+export function createSpinWait({ isAlone = availableParallelism() < 2, cpuMs = threadCpuMs }: SpinWaitDeps = {}) {
   let start = { wallMs: 0, cpuMs: 0 }
   let lastMs = 0
   let calm = 0

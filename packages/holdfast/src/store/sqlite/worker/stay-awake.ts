@@ -1,4 +1,4 @@
-import { createLookout } from './spin-wait.ts'
+import { createSpinWait } from './spin-wait.ts'
 
 /**
  * A core that has gone to sleep takes longer to wake than a commit takes to sync: on a virtual machine 20 to 40 µs for
@@ -10,7 +10,7 @@ const moment = { workerMs: 0.1, loopMs: 0.3 }
 
 /** In a worker: looks for the next signal a moment longer; the caller goes on to sleep if none came. */
 export function createLinger(): (signal: Int32Array, seen: number) => void {
-  const lookout = createLookout()
+  const lookout = createSpinWait()
   return (signal, seen) => {
     const start = performance.now()
     if (!lookout.begin(start)) return
@@ -20,7 +20,7 @@ export function createLinger(): (signal: Int32Array, seen: number) => void {
 
 /** In the event loop: keeps it turning until the answer is here or the moment is over. */
 export function createVigil(isWaiting: () => boolean): () => void {
-  const lookout = createLookout()
+  const lookout = createSpinWait()
   let untilMs = 0
   let isAwake = false
   const look = () => {

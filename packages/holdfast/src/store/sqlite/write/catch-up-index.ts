@@ -9,7 +9,7 @@ const forMs = 1000
  * Lets the word index follow where whoever wrote last ended before it had. A file that cannot be written, or is of an
  * earlier version, is searched as far as its index goes. Synchronous: for a command that looks and exits.
  */
-export function takeWordsIn(path: string): void {
+export function catchUpIndex(path: string): void {
   if (!isBehind(path)) return
   const writer = createWriter({ path })
   writer.run([{ op: 'followSearch', forMs }])

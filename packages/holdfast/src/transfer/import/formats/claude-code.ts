@@ -1,5 +1,12 @@
 import { limits } from '@holdfast/protocol'
-import type { Answer, AnswerPart, ImportedMessage, ImportedPart, Origin, Remark } from '../parse/conversation.ts'
+import type {
+  AnswerPart,
+  ImportedAnswer,
+  ImportedMessage,
+  ImportedPart,
+  Origin,
+  Remark,
+} from '../parse/conversation.ts'
 import type { LineFormat, LineParser } from '../parse/format.ts'
 import { bytesOf, type Loose, listOf, objectOf, resultOf, textOf, timeOf, usageOf, wordsOf } from '../parse/loose.ts'
 import { linesOf, type Node } from '../parse/tree.ts'
@@ -113,8 +120,8 @@ function withResults(line: readonly Piece[], all: readonly Piece[]): readonly Pi
 
 /** Joins the parts of each answer; the same parts give the same object, on whatever line. */
 function createJoin(): (line: readonly Piece[]) => readonly ImportedMessage[] {
-  const known = new Map<string, Answer>()
-  const joined = (name: string, answers: readonly Answer[]): Answer => {
+  const known = new Map<string, ImportedAnswer>()
+  const joined = (name: string, answers: readonly ImportedAnswer[]): ImportedAnswer => {
     const [first] = answers
     const before = known.get(name)
     if (before || !first) return before ?? { role: 'assistant', line: 0, at: null, parts: [] }
@@ -129,7 +136,7 @@ function createJoin(): (line: readonly Piece[]) => readonly ImportedMessage[] {
     const messages: ImportedMessage[] = []
     let waiting: {
       readonly answer: string | null
-      readonly parts: Answer[]
+      readonly parts: ImportedAnswer[]
       readonly results: ImportedMessage[]
     } | null = null
     const endAnswer = () => {
@@ -155,7 +162,7 @@ function createJoin(): (line: readonly Piece[]) => readonly ImportedMessage[] {
   }
 }
 
-function answerOf(message: Loose, origin: Origin, remark: Remark): Answer {
+function answerOf(message: Loose, origin: Origin, remark: Remark): ImportedAnswer {
   const content = message['content']
   if (typeof content === 'string') return { role: 'assistant', ...origin, parts: [{ type: 'text', text: content }] }
   const parts = listOf(content)

@@ -2,7 +2,7 @@ import { ClientEvent } from '@holdfast/protocol'
 import type {
   AnswerPart,
   Checkpoint,
-  ImportedFile,
+  FileAttachment,
   ImportedMessage,
   ImportedPart,
   Origin,
@@ -176,7 +176,7 @@ function readMessage(message: Loose, origin: Origin, remark: Remark) {
     } else if (block['type'] === 'tool_result') {
       const outcome = block['is_error'] === true ? 'failed' : 'ok'
       const callId = String(block['tool_id'] ?? '')
-      const files = listOf(block['images']).flatMap((one): ImportedFile[] => {
+      const files = listOf(block['images']).flatMap((one): FileAttachment[] => {
         const bytes = bytesOf(objectOf(one)['base64'])
         return bytes ? [{ type: 'file', bytes }] : []
       })

@@ -1,4 +1,4 @@
-import type { AnswerPart, Conversation, ImportedMessage, Origin, Remark } from '../parse/conversation.ts'
+import type { AnswerPart, ImportedConversation, ImportedMessage, Origin, Remark } from '../parse/conversation.ts'
 import type { DocumentFormat } from '../parse/format.ts'
 import { countOf, isObject, type Loose, listOf, objectOf, textOf, timeOf, wordsOf } from '../parse/loose.ts'
 
@@ -13,7 +13,7 @@ export const minga: DocumentFormat = {
   parse,
 }
 
-function parse(value: Loose, remark: Remark): Conversation {
+function parse(value: Loose, remark: Remark): ImportedConversation {
   const ids = listOf(value['message_ids'])
   const entries = listOf(value['messages'])
   if (ids.length > 0 && new Set(ids).size !== ids.length)

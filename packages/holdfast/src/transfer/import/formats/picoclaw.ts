@@ -1,4 +1,11 @@
-import type { AnswerPart, Conversation, ImportedMessage, ImportedPart, Origin, Remark } from '../parse/conversation.ts'
+import type {
+  AnswerPart,
+  ImportedConversation,
+  ImportedMessage,
+  ImportedPart,
+  Origin,
+  Remark,
+} from '../parse/conversation.ts'
 import type { DocumentFormat, LineFormat, LineParser } from '../parse/format.ts'
 import {
   argumentsOf,
@@ -71,7 +78,7 @@ function conversation(
   messages: readonly ImportedMessage[],
   model: string | undefined,
   { isCut, firstKept }: { readonly isCut: boolean; readonly firstKept: ImportedMessage | null },
-): Conversation {
+): ImportedConversation {
   const summary = wordsOf(meta['summary']) ?? ''
   const at = timeOf(meta['updated_at'])
   const checkpoint: ImportedMessage = { role: 'checkpoint', line: 0, at: null, summary, keepFrom: firstKept }

@@ -3,14 +3,14 @@ import type { ClientEvent, Usage } from '@holdfast/protocol'
 /** Where a message stood in its file, and when it was said; null where the file does not tell. */
 export type Origin = { readonly line: number; readonly at: number | null }
 
-export type ImportedFile = { readonly type: 'file'; readonly bytes: Uint8Array; readonly name?: string | undefined }
-export type ImportedPart = { readonly type: 'text'; readonly text: string } | ImportedFile
+export type FileAttachment = { readonly type: 'file'; readonly bytes: Uint8Array; readonly name?: string | undefined }
+export type ImportedPart = { readonly type: 'text'; readonly text: string } | FileAttachment
 
 export type AnswerPart =
   | { readonly type: 'thinking' | 'text'; readonly text: string }
   | { readonly type: 'call'; readonly id: string; readonly tool: string; readonly args: unknown }
 
-export type Answer = Origin & {
+export type ImportedAnswer = Origin & {
   readonly role: 'assistant'
   readonly parts: readonly AnswerPart[]
   readonly usage?: Usage | undefined
@@ -24,7 +24,7 @@ export type CallResult = Origin & {
   readonly outcome: 'ok' | 'failed' | 'interrupted'
   readonly durationMs?: number | undefined
   /** Pictures it brought; they stand behind it, as a message. */
-  readonly files?: readonly ImportedFile[] | undefined
+  readonly files?: readonly FileAttachment[] | undefined
 }
 
 /** From here on the model was told the summary and what follows `keepFrom`; nothing before this place when that is null. */
@@ -37,7 +37,7 @@ export type Checkpoint = Origin & {
 /** A message of another program, in words every format can be said in. */
 export type ImportedMessage =
   | (Origin & { readonly role: 'user'; readonly parts: readonly ImportedPart[] })
-  | Answer
+  | ImportedAnswer
   | CallResult
   | Checkpoint
   /** For people; a model is not told. */
@@ -66,7 +66,7 @@ export type ImportedBranch = {
 }
 
 /** What a parser made of a file. */
-export type Conversation = {
+export type ImportedConversation = {
   readonly about: About
   readonly messages: readonly ImportedMessage[]
   readonly branches: readonly ImportedBranch[]

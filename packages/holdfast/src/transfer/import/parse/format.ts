@@ -1,4 +1,4 @@
-import type { Conversation, Remark } from './conversation.ts'
+import type { ImportedConversation, Remark } from './conversation.ts'
 import type { Loose } from './loose.ts'
 
 export const formatNames = ['holdfast', 'minga', 'ggcode', 'picoclaw', 'claude-code', 'codex', 'pi'] as const
@@ -8,7 +8,7 @@ export type FormatName = (typeof formatNames)[number]
 export interface LineParser {
   /** `place` counts the lines that are not blank, damaged ones included, from 0. */
   add(value: Loose, line: number, place: number): void
-  end(): Conversation
+  end(): ImportedConversation
 }
 
 /** A program whose sessions are one JSON object a line. */
@@ -23,7 +23,7 @@ export type LineFormat = {
 export type DocumentFormat = {
   readonly name: FormatName
   readonly owns: (value: Loose) => boolean
-  readonly parse: (value: Loose, remark: Remark) => Conversation
+  readonly parse: (value: Loose, remark: Remark) => ImportedConversation
 }
 
 /** Reads the file beside this one whose name ends in `to` instead of `from`; null when there is none. */

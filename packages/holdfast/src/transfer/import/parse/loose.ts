@@ -1,5 +1,5 @@
 import type { Usage } from '@holdfast/protocol'
-import type { ImportedFile } from './conversation.ts'
+import type { FileAttachment } from './conversation.ts'
 
 // What comes out of a stranger's JSON is looked at field by field: one that is not what we hope for is not there.
 
@@ -64,11 +64,11 @@ export function bytesOf(value: unknown): Uint8Array | null {
 export function resultOf(
   content: unknown,
   left: (what: string) => void,
-): { readonly text: string; readonly files: readonly ImportedFile[] } {
+): { readonly text: string; readonly files: readonly FileAttachment[] } {
   if (typeof content === 'string') return { text: content, files: [] }
   if (!Array.isArray(content))
     return { text: content === undefined || content === null ? '' : JSON.stringify(content), files: [] }
-  const files: ImportedFile[] = []
+  const files: FileAttachment[] = []
   const texts = content.map((part) => {
     if (typeof part === 'string') return part
     const { type, text, data, source } = objectOf(part)

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parseLine, readLines } from './read-lines.ts'
-import { salvageJson } from './repair-json.ts'
+import { repairJson } from './repair-json.ts'
 
 async function read(bytes: string | Uint8Array) {
   const directory = mkdtempSync(join(tmpdir(), 'hf-lines-'))
@@ -66,9 +66,9 @@ describe('a document that was cut', () => {
   it('keeps the messages that stood whole, wherever it is cut', () => {
     const text = JSON.stringify(whole)
     for (let at = 0; at < text.length; at++) {
-      const saved = salvageJson(text.slice(0, at)) as typeof whole | null
+      const saved = repairJson(text.slice(0, at)) as typeof whole | null
       if (saved) expect(whole.messages.slice(0, saved.messages.length)).toEqual(saved.messages)
     }
-    expect(salvageJson(text.slice(0, -3))).toEqual({ id: 'x', messages: whole.messages.slice(0, 2) })
+    expect(repairJson(text.slice(0, -3))).toEqual({ id: 'x', messages: whole.messages.slice(0, 2) })
   })
 })

@@ -2,7 +2,7 @@
  * The beginning of a JSON document that was cut, closed where its last whole value ends; null when there is none.
  * Strings are followed, so that a bracket inside one closes nothing.
  */
-export function salvageJson(text: string): unknown {
+export function repairJson(text: string): unknown {
   const open: string[] = []
   let best: { readonly end: number; readonly closing: string } | null = null
   let isInString = false

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLocalSessions, emptySession, evolve, type SessionState } from '@holdfast/core'
 import type { Blobs, ModelRequest, Store } from '@holdfast/core/ports'
-import { createRequests } from '@holdfast/core/requests'
+import { createRequestBuilder } from '@holdfast/core/requests'
 import { createTranscript, type Message, ok, type Recorded, type SessionId } from '@holdfast/protocol'
 import { openHouse } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../../store/blobs/memory-blobs.ts'
@@ -12,14 +12,14 @@ import { newHandle } from '../../../system/identity/handle.ts'
 import { newSessionId } from '../../../system/identity/session-id.ts'
 import { type ImportedFile, importPaths } from '../import-paths.ts'
 import type { FormatName } from '../parse/format.ts'
-import type { ImportParts } from '../write/write-past.ts'
+import type { ImportDeps } from '../write/write-past.ts'
 
 /** A runtime in memory, and a folder of its own to import from. */
 export interface ImportHouse extends Disposable {
   readonly store: Store
   readonly blobs: Blobs
   readonly directory: string
-  readonly parts: ImportParts
+  readonly parts: ImportDeps
   /** Writes files into the folder; returns the path of the first. */
   place(files: Readonly<Record<string, string | Uint8Array>>): string
   import(path: string, from?: FormatName): Promise<readonly ImportedFile[]>
@@ -36,13 +36,13 @@ export async function openImportHouse(
   store: Store = createMemoryStore(),
   blobs: Blobs = createMemoryBlobs(),
 ): Promise<ImportHouse> {
-  const { roster } = await openHouse({ store, blobs, takesOver: true })
-  const sessions = createLocalSessions(roster)
+  const { registry } = await openHouse({ store, blobs, takesOver: true })
+  const sessions = createLocalSessions(registry)
   const directory = mkdtempSync(join(tmpdir(), 'hf-import-'))
-  const parts: ImportParts = {
-    ...roster.parts,
+  const parts: ImportDeps = {
+    ...registry.parts,
     ...{ newSessionId, newHandle },
-    resolveWorkdir: async (path) => ok(path === '../../../import/testing' ? '/here' : path),
+    resolveWorkdir: async (path) => ok(path === '.' ? '/here' : path),
     isAwake: () => false,
     storeFile: (bytes) => sessions.storeFile(bytes),
   }
@@ -81,7 +81,7 @@ export async function openImportHouse(
     async request(session) {
       const { line, seq, checkpoint, pins } = await state(session)
       const asked = { model: 'sim/model', thinkingLevel: 'off', system: 'Be kind.', tools: [] } as const
-      return createRequests(store, blobs).build({ session, line, seq, checkpoint, pins, ...asked })
+      return createRequestBuilder(store, blobs).build({ session, line, seq, checkpoint, pins, ...asked })
     },
     [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }),
   }

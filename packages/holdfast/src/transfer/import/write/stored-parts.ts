@@ -1,7 +1,7 @@
-import { keepOutput } from '@holdfast/core'
+import { storeOutput } from '@holdfast/core'
 import type { Blobs } from '@holdfast/core/ports'
 import { type Content, limits, type Output, type Result, type StoredFile } from '@holdfast/protocol'
-import type { CallResult, ImportedFile, ImportedMessage, ImportedPart, Remark } from '../parse/conversation.ts'
+import type { CallResult, FileAttachment, ImportedMessage, ImportedPart, Remark } from '../parse/conversation.ts'
 import { createPool } from './pool.ts'
 
 /** What the long and the opaque of a conversation became, once it was stored. */
@@ -33,7 +33,7 @@ export async function storeParts(
         const bytes = Buffer.from(message.text)
         const fits = bytes.length <= limits.blobBytesMax
         if (!fits) remark(message.line, 'file_dropped', 'A result too long to be kept whole was cut.')
-        outputs.set(message, await keepOutput(blobs, [fits ? bytes : bytes.subarray(0, limits.blobBytesMax)]))
+        outputs.set(message, await storeOutput(blobs, [fits ? bytes : bytes.subarray(0, limits.blobBytesMax)]))
       })
     }
     for (const part of filesOf(message)) {
@@ -57,7 +57,7 @@ export async function storeParts(
   }
 }
 
-function filesOf(message: ImportedMessage): readonly ImportedFile[] {
+function filesOf(message: ImportedMessage): readonly FileAttachment[] {
   if (message.role === 'result') return message.files ?? []
   return message.role === 'user' ? message.parts.filter((part) => part.type === 'file') : []
 }

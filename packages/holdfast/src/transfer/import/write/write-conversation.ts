@@ -10,7 +10,7 @@ import {
   type Seq,
   type SessionId,
 } from '@holdfast/protocol'
-import type { Conversation, ImportedMessage, Remark } from '../parse/conversation.ts'
+import type { ImportedConversation, ImportedMessage, Remark } from '../parse/conversation.ts'
 import { createPast, type Past } from './past.ts'
 import type { Stored } from './stored-parts.ts'
 import { writeLine } from './write-line.ts'
@@ -18,7 +18,7 @@ import { writeLine } from './write-line.ts'
 /** Where a turn has ended, on whatever line: what the next line may go on from. */
 type Mark = { readonly line: Line; readonly length: LineLength; readonly checkpoint: Seq | null }
 
-export type WriteParts = {
+export type WriteDeps = {
   readonly session: SessionId
   readonly started: EventOf<'session.started'>
   readonly createdAt: number
@@ -27,7 +27,7 @@ export type WriteParts = {
 }
 
 /** The records of a conversation: the lines that were left first, the line it stands on last. */
-export function writeConversation(conversation: Conversation, parts: WriteParts): Past {
+export function writeConversation(conversation: ImportedConversation, parts: WriteDeps): Past {
   const { session, started, createdAt, stored, remark } = parts
   const past = createPast({ session, parent: null, base: 0 })
   past.add(started, createdAt)
@@ -106,7 +106,7 @@ function nameFor({ branches, branchesNamed }: SessionState, called: string | nul
 
 /** A message without a time was said when the one before it was; the last one when the file says the session was used last. */
 function createTimes(
-  { about, messages, branches }: Conversation,
+  { about, messages, branches }: ImportedConversation,
   createdAt: number,
 ): (message: ImportedMessage) => number {
   const times = new Map<ImportedMessage, number>()

@@ -1,5 +1,12 @@
 import { type CallId, clip, type Outcome, type StepId, TurnNumber, textTokens, type Usage } from '@holdfast/protocol'
-import type { Answer, AnswerPart, CallResult, Checkpoint, ImportedMessage, Remark } from '../parse/conversation.ts'
+import type {
+  AnswerPart,
+  CallResult,
+  Checkpoint,
+  ImportedAnswer,
+  ImportedMessage,
+  Remark,
+} from '../parse/conversation.ts'
 import { isObject } from '../parse/loose.ts'
 import { pairCalls } from './pair-calls.ts'
 import type { Past } from './past.ts'
@@ -110,7 +117,7 @@ function besides(remark: Remark, whole: readonly ImportedMessage[], from: number
   }
 }
 
-function usableParts({ parts, line }: Answer, remark: Remark): readonly AnswerPart[] {
+function usableParts({ parts, line }: ImportedAnswer, remark: Remark): readonly AnswerPart[] {
   const kept = parts.filter((part) => part.type === 'call' || part.text.trim() !== '')
   if (kept.length < parts.length) remark(line, 'empty_text', 'An empty part of an answer was left out.')
   return kept
@@ -119,7 +126,7 @@ function usableParts({ parts, line }: Answer, remark: Remark): readonly AnswerPa
 function writeAnswer(
   writing: Writing,
   turn: TurnNumber,
-  message: Answer,
+  message: ImportedAnswer,
   parts: readonly AnswerPart[],
   results: ReadonlyMap<AnswerPart, CallResult>,
 ): StepId {

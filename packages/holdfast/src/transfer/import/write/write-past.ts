@@ -1,4 +1,4 @@
-import { blobsOf, claimSession, findSession, type NodeParts } from '@holdfast/core'
+import { blobsOf, claimSession, findSession, type NodeDeps } from '@holdfast/core'
 import type { CatalogueEntry, CatalogueRow, EncodedRecord } from '@holdfast/core/ports'
 import {
   type Fault,
@@ -12,7 +12,7 @@ import {
 } from '@holdfast/protocol'
 import type { Past } from './past.ts'
 
-export type ImportParts = NodeParts & {
+export type ImportDeps = NodeDeps & {
   /** Whether the session runs in this process: then its log is its runner's alone. */
   readonly isAwake: (session: SessionId) => boolean
   readonly storeFile: (bytes: Uint8Array, name: string | undefined) => Promise<Result<StoredFile>>
@@ -42,7 +42,7 @@ const untouched = (status: Written['status']): Result<Written> =>
  * nothing is touched. A process that dies at a pause leaves a beginning, which the next one completes.
  * Refused: session_trashed, key_taken, and as the store refuses.
  */
-export async function writePast(parts: ImportParts, past: Past, options: WriteOptions = {}): Promise<Result<Written>> {
+export async function writePast(parts: ImportDeps, past: Past, options: WriteOptions = {}): Promise<Result<Written>> {
   const { store } = parts
   const known = await store.entry(past.session)
   if (known === null) return create(parts, past, options)
@@ -58,21 +58,21 @@ export async function writePast(parts: ImportParts, past: Past, options: WriteOp
 }
 
 /** What is in the trash is not imported beside itself. Ok where it is not in it, or not here at all. */
-export async function checkTrash({ store }: ImportParts, session: SessionId): Promise<Result<void>> {
+export async function checkTrash({ store }: ImportDeps, session: SessionId): Promise<Result<void>> {
   const row = await store.entry(session)
   const found = row === null || row.trashedAt === null ? ok(session) : await findSession(store, session)
   return found.ok ? ok(undefined) : found
 }
 
 /** Who died after the last record has not let go of it. */
-async function freeFromDead(parts: ImportParts, session: SessionId): Promise<void> {
+async function freeFromDead(parts: ImportDeps, session: SessionId): Promise<void> {
   const claimed = await claimSession(parts, session)
   if (claimed.ok) await parts.store.release(session, parts.node.id, claimed.value.lease.epoch)
 }
 
 type Names = { readonly handle: Handle; readonly key: Key | undefined }
 
-async function create(parts: ImportParts, past: Past, { keyMayGo = false }: WriteOptions): Promise<Result<Written>> {
+async function create(parts: ImportDeps, past: Past, { keyMayGo = false }: WriteOptions): Promise<Result<Written>> {
   const { store, node } = parts
   const { session, parent, base } = past
   const [first] = past.pauses
@@ -106,7 +106,7 @@ async function create(parts: ImportParts, past: Past, { keyMayGo = false }: Writ
 }
 
 async function add(
-  parts: ImportParts,
+  parts: ImportDeps,
   past: Past,
   { head, entry }: CatalogueRow,
   options: WriteOptions,
@@ -126,7 +126,7 @@ async function add(
 
 /** Writes the rest, pause by pause, each with the row that its records fold to; then whoever opens it first has it. */
 async function appendAndRelease(
-  { store, node }: ImportParts,
+  { store, node }: ImportDeps,
   { session, base, records, pauses }: Past,
   names: Names,
   { head, epoch }: { readonly head: number; readonly epoch: number },
@@ -181,7 +181,7 @@ export const isRemains = ({ code, details }: Fault, session: SessionId): boolean
   code === 'internal' && details?.['session'] === session
 
 /** The first record may name what only this place knows, as its handle; the rest must be the same. */
-async function isSame({ store }: ImportParts, { session, base, records }: Past, upTo: number): Promise<boolean> {
+async function isSame({ store }: ImportDeps, { session, base, records }: Past, upTo: number): Promise<boolean> {
   for (let after = base + 1; after < upTo; ) {
     const page = await store.read(session, { after, upTo, limit: limits.pageRecordsMax })
     if (page.length === 0) return false

@@ -21,7 +21,7 @@ const daysMax = ageMsMax / dayMs
 export type PruneFurther = Pick<PruneOptions, 'workspace' | 'dryRun'>
 
 /** Which sessions are kept, how they are called, and how they leave: into the trash, and after 30 days for good. */
-export interface Keeping {
+export interface SessionAdmin {
   /** Puts a session into the trash. One that runs or is attended only with `force`: it is stopped first. */
   delete(name: string, options?: DeleteOptions): Promise<Removal>
   /** Everything into the trash but what runs, is attended, pinned or open in another process; says what stayed. */
@@ -46,7 +46,7 @@ type Parts = {
   readonly now: () => number
 }
 
-export function createKeeping({ sessions, getSession, now }: Parts): Keeping {
+export function createSessionAdmin({ sessions, getSession, now }: Parts): SessionAdmin {
   const pruneBefore = async (before: Date | string, options: PruneFurther = {}) =>
     orThrow(await sessions.prune({ ...options, before: instantOf(before) }))
   return {
@@ -63,7 +63,7 @@ export function createKeeping({ sessions, getSession, now }: Parts): Keeping {
 }
 
 /** Many programs are not type-checked, and a number that is none must not mean every session. */
-function momentOf(age: Parameters<Keeping['prune']>[0], nowMs: number): Date | string {
+function momentOf(age: Parameters<SessionAdmin['prune']>[0], nowMs: number): Date | string {
   if (typeof age === 'number' && age >= 0 && age <= daysMax) return new Date(nowMs - age * dayMs)
   if (typeof age === 'object' && age !== null) return age.before
   const message = `Give the days in which nobody spoke, a number from 0 to ${daysMax}, or { before }, a moment.`

@@ -1,11 +1,11 @@
 import { type ClientId, type Command, type Fault, fault } from '@holdfast/protocol'
-import type { Seats } from './driver-seat.ts'
+import type { DriverControl } from './driver-control.ts'
 
 /**
  * Whether the one who commands may: null when so. The seat commands are carried out here, because who sits where is not on
  * record. A command without a name is the embedding program's own word.
  */
-export function seatRefusal(seats: Seats, by: ClientId | null, command: Command): Fault | null {
+export function driverFault(seats: DriverControl, by: ClientId | null, command: Command): Fault | null {
   switch (command.type) {
     case 'claimDriver':
       return by === null ? nameless : seats.claim(by)

@@ -19,21 +19,21 @@ export type Ask = {
 }
 
 /** Requests to one server. Trouble on the way is the fault `unreachable`, what the server refuses is its own fault. */
-export interface Wire {
+export interface Http {
   readonly pace: Pace
   /** The answer's body as JSON. Posts when there is a body to post. */
   json(path: string, ask?: Ask): Promise<Result<unknown>>
   stream(path: string, ask?: Ask): Promise<Result<ReadableStream<Uint8Array>>>
 }
 
-export type WireParts = {
+export type HttpDeps = {
   readonly url: string
   readonly token: string | undefined
   readonly fetch: typeof fetch
   readonly pace: Pace
 }
 
-export function createWire({ url, token, fetch, pace }: WireParts): Wire {
+export function createHttp({ url, token, fetch, pace }: HttpDeps): Http {
   const base = new URL(url).origin
   const send = async (path: string, { method, body, bytes, headers, signal }: Ask): Promise<Result<Response>> => {
     try {

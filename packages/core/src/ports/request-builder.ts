@@ -26,7 +26,7 @@ export type RequestAsked = WindowPlace & {
  * Puts together what a model is sent, from the log and its blobs: the same bytes wherever it is done, here or on another
  * thread. Every record that was acknowledged before the question is seen.
  */
-export interface Requests {
+export interface RequestBuilder {
   /** Throws `WindowDamaged` for a record that cannot be read, and a `HoldfastError` where it is known what is wrong. */
   build(asked: RequestAsked): Promise<ModelRequest>
   /** A session woke: a request may be asked for soon. */

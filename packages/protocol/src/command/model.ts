@@ -15,11 +15,5 @@ export const CycleThinkingLevel = z.strictObject({ type: z.literal('cycleThinkin
 export const RefreshCredentials = z.strictObject({ type: z.literal('refreshCredentials') })
 
 /** Which model is called, how hard it thinks, and whether it can be called. */
-export const choosingCommands = [
-  SetModel,
-  CycleModel,
-  SetThinkingLevel,
-  CycleThinkingLevel,
-  RefreshCredentials,
-] as const
-export type ChoosingCommand = z.infer<(typeof choosingCommands)[number]>
+export const modelCommands = [SetModel, CycleModel, SetThinkingLevel, CycleThinkingLevel, RefreshCredentials] as const
+export type ModelCommand = z.infer<(typeof modelCommands)[number]>

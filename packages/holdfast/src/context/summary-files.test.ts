@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createArtefacts } from './artefacts.ts'
+import { createArtefacts } from './summary-files.ts'
 
 const { save } = createArtefacts({ now: () => Date.parse('2026-01-02T23:59:59Z') })
 

@@ -1,9 +1,9 @@
 import type { Settings } from '@holdfast/protocol'
 import type { NodeRow } from '../ports/lease.ts'
-import type { RuntimeParts } from './dependencies.ts'
+import type { RuntimeDeps } from './dependencies.ts'
 
 /** What a node brings beside its adapters: its name, and what only the world can tell. */
-export type NodeParts = RuntimeParts & {
+export type NodeDeps = RuntimeDeps & {
   readonly node: NodeRow
   /** Whether a registered node still answers. */
   readonly isAlive: (node: NodeRow) => Promise<boolean>

@@ -6,7 +6,7 @@ export type PinOptions = SubmitOptions & {
 }
 
 /** How a session is kept: its name, its place in the list and on the disk. */
-export interface SessionKeeping {
+export interface SessionCatalogue {
   /** Listed first and kept from prune and clearAll, or no longer; answers whether it is pinned now. */
   pinSession(options?: PinOptions): Promise<boolean>
   /** Names the session; an empty title gives it the first line of its first prompt again. */
@@ -15,7 +15,7 @@ export interface SessionKeeping {
   moveWorkdir(workdir: string, options?: SubmitOptions): Promise<void>
 }
 
-export function createSessionKeeping(handle: SessionHandle): SessionKeeping {
+export function createSessionCatalogue(handle: SessionHandle): SessionCatalogue {
   const submit = async (command: CommandInput, options?: SubmitOptions) =>
     orThrow(await handle.submit(command, options)).result
   return {

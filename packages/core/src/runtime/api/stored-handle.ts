@@ -3,8 +3,8 @@ import type { Leases, NodeRow } from '../../ports/lease.ts'
 import { busyOwners, ownedStatus } from '../../ports/owned-status.ts'
 import { loadSession, type SessionSource } from '../log/load-session.ts'
 import type { LineReader } from '../log/read-page.ts'
-import { livingOf } from '../registry/live-owners.ts'
-import { createReadings } from './session-reader.ts'
+import { findLiveOwners } from '../registry/live-owners.ts'
+import { createSessionReader } from './session-reader.ts'
 
 /** A session as it stood when it was opened, read from its store by someone who does not run it. */
 export interface StoredHandle extends Pick<SessionHandle, 'id' | 'snapshot' | 'page' | 'branches'> {
@@ -25,10 +25,10 @@ export async function openStoredHandle(
   if (!loaded.ok) return loaded
   const { meta, busy } = loaded.value.row.entry
   const rows = [{ meta, busy, owner }]
-  const [honest = meta] = ownedStatus(rows, await livingOf(busyOwners(rows), source, isAlive))
+  const [honest = meta] = ownedStatus(rows, await findLiveOwners(busyOwners(rows), source, isAlive))
   const { status } = honest
   const folded = async () => loaded
-  const { snapshot, page, branches } = createReadings({
+  const { snapshot, page, branches } = createSessionReader({
     ...{ id, log: source, folded },
     tell: (told) => ({ ...told, status }),
     workspaceTrust: async () => [],

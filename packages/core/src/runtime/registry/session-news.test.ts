@@ -1,6 +1,6 @@
 import { SessionId, type SessionNews } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { createNews } from './session-feed.ts'
+import { createSessionNewsFeed } from './session-news.ts'
 
 const stopped = (place: number): SessionNews => ({
   type: 'session.stopped',
@@ -10,7 +10,7 @@ const stopped = (place: number): SessionNews => ({
 
 describe('the news of all sessions', () => {
   it('reach everyone who follows, in order', async () => {
-    const news = createNews()
+    const news = createSessionNewsFeed()
     const [first, second] = [news.follow(), news.follow()].map((followed) => followed[Symbol.asyncIterator]())
     const heard = [first?.next(), second?.next()]
     news.tell(stopped(1))
@@ -22,14 +22,14 @@ describe('the news of all sessions', () => {
 
   it('end when the follower leaves', async () => {
     const leaving = new AbortController()
-    const followed = createNews().follow(leaving.signal)[Symbol.asyncIterator]()
+    const followed = createSessionNewsFeed().follow(leaving.signal)[Symbol.asyncIterator]()
     const next = followed.next()
     leaving.abort()
     expect(await next).toEqual({ done: true, value: undefined })
   })
 
   it('keep of a session that changes faster than anyone reads only the newest', async () => {
-    const news = createNews()
+    const news = createSessionNewsFeed()
     const followed = news.follow()[Symbol.asyncIterator]()
     const first = followed.next()
     for (let index = 0; index < 1000; index++) news.tell(stopped(7))

@@ -1,12 +1,12 @@
 import { ClientId } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { createSeats } from './driver-seat.ts'
+import { createDriverControl } from './driver-control.ts'
 
 const [ada, bob, cyd] = ['ada', 'bob', 'cyd'].map((name) => ClientId.parse(name)) as [ClientId, ClientId, ClientId]
 
 function seated(...sitting: readonly (readonly [ClientId, ('driver' | 'viewer')?])[]) {
   let changes = 0
-  const seats = createSeats(() => {
+  const seats = createDriverControl(() => {
     changes += 1
   })
   for (const [client, role] of sitting) seats.sit(client, role)

@@ -1,7 +1,7 @@
 import { aSession, createGate, isRecord, say, waitAt } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { openMemoryHouse } from '../../testing/memory-house.ts'
-import { openStoredHandle } from './stored-session.ts'
+import { openStoredHandle } from './stored-handle.ts'
 
 const prompt = { type: 'sendPrompt', content: 'go' } as const
 
@@ -10,7 +10,7 @@ describe('a stored session', () => {
     const house = await openMemoryHouse({ script: [[say('Hi.')]] })
     await house.send('a', prompt)
     await house.frame(isRecord('turn.ended'))
-    await house.roster.unload(aSession)
+    await house.registry.unload(aSession)
     const stored = await openStoredHandle(house.store, aSession, async () => false)
     if (!stored.ok) throw new Error(stored.fault.message)
     const live = await house.handle.snapshot()
@@ -24,7 +24,7 @@ describe('a stored session', () => {
   it('that a dead process left at work is interrupted', async () => {
     const gate = createGate()
     const house = await openMemoryHouse({ script: [[waitAt(gate)]] })
-    await house.store.registerNode(house.roster.parts.node)
+    await house.store.registerNode(house.registry.parts.node)
     await house.send('a', prompt)
     await gate.reached
     const status = async (isAlive: boolean) => {
@@ -36,8 +36,8 @@ describe('a stored session', () => {
   })
 
   it('that does not exist is refused', async () => {
-    const { store, roster } = await openMemoryHouse()
-    await roster.unload(aSession)
+    const { store, registry } = await openMemoryHouse()
+    await registry.unload(aSession)
     expect(await openStoredHandle(store, aSession, async () => true)).toMatchObject({
       fault: { code: 'session_not_found' },
     })

@@ -1,6 +1,6 @@
 import { mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Artefacts } from '@holdfast/core/ports'
+import type { SummaryFiles } from '@holdfast/core/ports'
 import { fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { openDirectory } from '../system/files/open-directory.ts'
 import { resolvePath } from '../system/files/resolve-path.ts'
@@ -10,7 +10,7 @@ const folder = '.holdfast/context'
 const triesMax = 100
 
 /** Notes about a session, in a folder of its workdir; a link there leads nowhere outside. */
-export const createArtefacts = ({ now }: { readonly now: () => number }): Artefacts => ({
+export const createArtefacts = ({ now }: { readonly now: () => number }): SummaryFiles => ({
   async save(workdir, title, text) {
     try {
       return await saveIn(workdir, `${dateOf(now())}-${slugOf(title)}`, text)

@@ -1,13 +1,13 @@
 import { limits, newsSession, type SessionNews } from '@holdfast/protocol'
 
 /** Tells whoever follows all sessions what becomes of them. */
-export interface News {
+export interface SessionNewsFeed {
   tell(news: SessionNews): void
   follow(signal?: AbortSignal): AsyncIterable<SessionNews>
 }
 
 /** Of a session that changes faster than someone reads, only the newest is kept: news say where a session stands. */
-export function createNews(): News {
+export function createSessionNewsFeed(): SessionNewsFeed {
   const followers = new Set<{ readonly waiting: Map<string, SessionNews>; wake: (() => void) | null }>()
   return {
     tell(news) {

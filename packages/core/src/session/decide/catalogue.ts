@@ -1,9 +1,17 @@
-import { type Answer, type Event, type EventOf, type KeepingCommand, ok, type Result, refuse } from '@holdfast/protocol'
+import {
+  type Answer,
+  type CatalogueCommand,
+  type Event,
+  type EventOf,
+  ok,
+  type Result,
+  refuse,
+} from '@holdfast/protocol'
 import type { Facts, Report } from '../input.ts'
 import type { SessionState } from '../state.ts'
 import { turnRunning } from './turn-running.ts'
 
-type CommandOf<Type extends KeepingCommand['type']> = Extract<KeepingCommand, { type: Type }>
+type CommandOf<Type extends CatalogueCommand['type']> = Extract<CatalogueCommand, { type: Type }>
 
 export function pinSession({ isPinned }: SessionState, command: CommandOf<'pinSession'>): readonly Event[] {
   const pinned = command.pinned ?? !isPinned
@@ -33,7 +41,7 @@ export function moveWorkdir(
 }
 
 /** What such a command is answered, from the record it wrote. */
-export function keepingResult({ pinned, title, workdir }: EventOf<'settings.changed'>): Answer['result'] {
+export function catalogueCommandResult({ pinned, title, workdir }: EventOf<'settings.changed'>): Answer['result'] {
   return {
     ...(pinned !== undefined && { pinned }),
     ...(title !== undefined && { title }),

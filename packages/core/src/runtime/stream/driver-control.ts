@@ -3,7 +3,7 @@ import { type ClientId, type Fault, type FrameOf, fault, type Role } from '@hold
 type Seated = FrameOf<'presence'>['clients']
 
 /** Who is attached to a session and who of them drives: at most one. A client may hold several subscriptions. */
-export interface Seats {
+export interface DriverControl {
   readonly all: Seated
   /** Seats a client: the first to come drives, unless it asks to view. One that asks to view gives up the seat. */
   sit(client: ClientId, asked: Role | undefined): void
@@ -15,7 +15,7 @@ export interface Seats {
   handOver(from: ClientId, to: ClientId): Fault | null
 }
 
-export function createSeats(changed: () => void): Seats {
+export function createDriverControl(changed: () => void): DriverControl {
   const held = new Map<ClientId, { role: Role; holds: number }>()
   const driver = (): ClientId | null => [...held].find(([, seat]) => seat.role === 'driver')?.[0] ?? null
 

@@ -31,7 +31,7 @@ export type ProviderInUse = {
 }
 
 /** Which model the session talks to, how hard that thinks, and whether it can be called. */
-export interface SessionChoosing {
+export interface SessionModels {
   /** Holds from the next step on; what was said stays. */
   setModel(model: string, options?: SubmitOptions): Promise<Answer['result']>
   /** The next model of the configured rotation. Refused: no_rotation. */
@@ -50,7 +50,7 @@ export interface SessionChoosing {
   credentialsConfigured(): Promise<boolean | null>
 }
 
-export function createSessionChoosing(handle: SessionHandle): SessionChoosing {
+export function createSessionModels(handle: SessionHandle): SessionModels {
   const submit = async (command: CommandInput, options?: SubmitOptions) =>
     orThrow(await handle.submit(command, options)).result
   const snapshot = async () => orThrow(await handle.snapshot())

@@ -1,12 +1,12 @@
 import { limits } from '@holdfast/protocol'
-import type { AreUsed, Swept } from '../../ports/blobs.ts'
-import type { NodeParts } from '../node-parts.ts'
+import type { AreUsed, BlobSweep } from '../../ports/blobs.ts'
+import type { NodeDeps } from '../node-deps.ts'
 
 /** Removes the bytes that no record of any session refers to any more, on disk and in memory, until `signal` ends it. */
 export async function sweepBlobs(
-  { blobs, memoryBlobs, store, clock }: NodeParts,
+  { blobs, memoryBlobs, store, clock }: NodeDeps,
   signal?: AbortSignal | undefined,
-): Promise<Swept> {
+): Promise<BlobSweep> {
   const options = { now: clock.now(), graceMs: limits.blobGraceMs, signal }
   // Asked for when the first bytes are old enough: where there are none, no store need be read through.
   let asked: Promise<AreUsed> | null = null

@@ -1,9 +1,9 @@
 import {
   type Answer,
-  type ChoosingCommand,
   type Event,
   type EventOf,
   fault,
+  type ModelCommand,
   ok,
   type Result,
   type RotationEntry,
@@ -16,9 +16,9 @@ import type { Facts } from '../input.ts'
 import type { SessionState } from '../state.ts'
 
 /** Which model is called and how hard it thinks: from the next step on; what was said stays. */
-export function decideChoosing(
+export function decideModelCommand(
   { settings }: SessionState,
-  command: ChoosingCommand,
+  command: ModelCommand,
   { rotation = [], thinkingLevels = ThinkingLevel.options }: Facts,
 ): Result<readonly Event[]> {
   switch (command.type) {
@@ -76,7 +76,7 @@ const nowhereToGo = (total: number) =>
   )
 
 /** What such a command is answered, from the record it wrote. */
-export function choosingResult({ model, thinkingLevel, cycled }: EventOf<'settings.changed'>): Answer['result'] {
+export function modelCommandResult({ model, thinkingLevel, cycled }: EventOf<'settings.changed'>): Answer['result'] {
   return {
     ...(cycled !== undefined && { model, ...cycled }),
     ...(thinkingLevel !== undefined && { thinkingLevel }),

@@ -1,17 +1,17 @@
 import type { ClientId, Role } from '@holdfast/protocol'
-import type { Seats } from './driver-seat.ts'
+import type { DriverControl } from './driver-control.ts'
 
 /** Who joins; one without a name takes no seat. */
-export type Who = { readonly client: ClientId | null; readonly role?: Role | undefined }
+export type AttachedClient = { readonly client: ClientId | null; readonly role?: Role | undefined }
 
 /** Counts who is attached: a client once, however many subscriptions it holds, and each that has no name. */
-export interface Attendance {
+export interface Attachments {
   readonly count: number
   /** Takes a seat; what is returned gives it back, and does so once. */
-  come(who: Who): () => void
+  come(who: AttachedClient): () => void
 }
 
-export function createAttendance(seats: Seats, changed: () => void): Attendance {
+export function createAttachments(seats: DriverControl, changed: () => void): Attachments {
   let nameless = 0
   return {
     get count() {

@@ -1,5 +1,5 @@
 import { LLMock } from '@copilotkit/aimock'
-import { startStrictFront } from '@holdfast/testkit'
+import { startStrictProxy } from '@holdfast/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type ChaosHouse, openChaosHouse } from './chaos-house.ts'
 import { cut, retries, said } from './heard.ts'
@@ -32,7 +32,7 @@ describe.each(cases)('$service, as aimock has it', ({ model }) => {
     mock.on({ predicate: () => true }, next)
     await mock.start()
     opened.defer(() => mock.stop())
-    const front = opened.use(await startStrictFront(() => mock.url))
+    const front = opened.use(await startStrictProxy(() => mock.url))
     const house = opened.use(await openChaosHouse(front.url, model))
     return { mock, front, ...house }
   }

@@ -1,5 +1,5 @@
 import { type Budgets, orThrow } from '@holdfast/protocol'
-import { type AnthropicServer, aTool, openHouse, startAnthropicServer } from '@holdfast/testkit'
+import { type AnthropicServer, aTool, openTestRuntime, startAnthropicServer } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createModels } from '../../packages/holdfast/src/providers/models.ts'
 import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
@@ -19,7 +19,7 @@ async function open(name: string, budgets: Budgets) {
   const look = { type: 'message' as const, content: [{ type: 'tool_use' as const, name: 'look', input: {} }], usage }
   server.answer(look, look, { type: 'message', content: [{ type: 'text', text: 'Seen.' }], usage })
   const models = createModels({ environment: { ANTHROPIC_API_KEY: 'key-1', ANTHROPIC_BASE_URL: server.url } })
-  const house = await openHouse({
+  const house = await openTestRuntime({
     ...{ store: createMemoryStore(), blobs: createMemoryBlobs(), models },
     tools: [aTool('look', async () => ({ type: 'ok', output: { text: 'a.txt' } }), false)],
     start: { model: name, budgets },

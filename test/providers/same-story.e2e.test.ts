@@ -1,5 +1,5 @@
 import { invariant, type Recorded } from '@holdfast/protocol'
-import { type HistoryProvider, type PassedRequest, validateHistory } from '@holdfast/testkit'
+import { type HistoryProvider, type ProxiedRequest, validateHistory } from '@holdfast/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cacheLost, isSameBefore, wireHistory } from '../simulation/requests/wire-history.ts'
 import { type Rebuilt, rebuilt } from './rebuilt.ts'
@@ -121,7 +121,7 @@ const opaqueNames: Readonly<Record<HistoryProvider, RegExp | null>> = {
 const isWhole = (text: string): boolean => /message_stop|response\.completed|finishReason/.test(text)
 
 /** What an answer held that only its service can read. What a death cut off was nobody's yet. */
-function opaqueIn({ service, answer }: PassedRequest): readonly { service: HistoryProvider; text: string }[] {
+function opaqueIn({ service, answer }: ProxiedRequest): readonly { service: HistoryProvider; text: string }[] {
   const pattern = opaqueNames[service]
   if (pattern === null || !isWhole(answer.text)) return []
   return [...new Set([...answer.text.matchAll(pattern)].map(([, text = '']) => text))].map((text) => ({

@@ -6,9 +6,9 @@ import {
   type Gate,
   type HistoryProvider,
   historyProviders,
-  type PassedRequest,
-  type StrictFront,
-  startStrictFront,
+  type ProxiedRequest,
+  type StrictProxy,
+  startStrictProxy,
   strictServices,
 } from '@holdfast/testkit'
 import { environmentAt } from './services.ts'
@@ -19,7 +19,7 @@ export type Pace = 'whole' | 'slow'
 /** Four services at one address, that say what a story wrote down, each request judged by its service's own rules. */
 export type Stage = AsyncDisposable & {
   readonly environment: { readonly [name: string]: string }
-  readonly requests: readonly PassedRequest[]
+  readonly requests: readonly ProxiedRequest[]
   says(service: HistoryProvider, said: readonly AnyBlock[], pace?: Pace): void
   /** What is slow need not be so any longer. */
   hurry(): void
@@ -41,7 +41,7 @@ export async function openAimockStage(): Promise<Stage> {
   mock.on({ predicate: () => script[0]?.pace === 'slow' }, next, { latency: slowChunkMs })
   mock.on({ predicate: () => true }, next)
   await mock.start()
-  const front = await startStrictFront(() => mock.url)
+  const front = await startStrictProxy(() => mock.url)
   return {
     ...stageAt(front),
     says: (_, said, pace = 'whole') => void script.push({ said, pace }),
@@ -73,7 +73,7 @@ export async function openStrictStage(): Promise<Stage> {
   for (const service of historyProviders) servers.set(service, await strictServices[service].start())
   const of = (service: HistoryProvider) => servers.get(service) as AnyStrictServer // each was started
   let gates: readonly Gate[] = []
-  const front = await startStrictFront((service) => of(service).url)
+  const front = await startStrictProxy((service) => of(service).url)
   return {
     ...stageAt(front),
     says(service, said, pace = 'whole') {
@@ -94,4 +94,4 @@ export async function openStrictStage(): Promise<Stage> {
   }
 }
 
-const stageAt = ({ url, requests }: StrictFront) => ({ environment: environmentAt(url), requests })
+const stageAt = ({ url, requests }: StrictProxy) => ({ environment: environmentAt(url), requests })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createSession, type Session } from '@holdfast/client'
 import { invariant, orThrow, providerOf, type SessionId } from '@holdfast/protocol'
-import type { AnyBlock, HistoryProvider, PassedRequest } from '@holdfast/testkit'
+import type { AnyBlock, HistoryProvider, ProxiedRequest } from '@holdfast/testkit'
 import { openHoldfast } from 'holdfast'
 import { startServerProcess } from '../e2e/server-process.ts'
 import type { Case } from './services.ts'
@@ -21,7 +21,7 @@ const longTale = 'and so on, and on, '.repeat(30)
 /** What one session went through, and what it sent meanwhile. */
 export type Lived = {
   readonly session: SessionId
-  readonly requests: readonly PassedRequest[]
+  readonly requests: readonly ProxiedRequest[]
   /** How its turns ended, in order. */
   readonly ends: readonly string[]
 }
@@ -33,7 +33,7 @@ export type AllLived = AsyncDisposable & {
 type Story = {
   readonly stage: Stage
   readonly about: Case
-  readonly requests: PassedRequest[]
+  readonly requests: ProxiedRequest[]
   readonly ends: string[]
   session: Session
 }

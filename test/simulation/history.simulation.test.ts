@@ -7,10 +7,10 @@ import {
   createDice,
   createVirtualClock,
   type Dice,
-  type House,
-  type HouseOptions,
-  openHouse,
+  openTestRuntime,
   startAnthropicServer,
+  type TestRuntime,
+  type TestRuntimeOptions,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createModels } from '../../packages/holdfast/src/providers/models.ts'
@@ -23,8 +23,8 @@ import { runs, seedsOf } from './runs.ts'
 async function liveThrough(seed: number): Promise<AnthropicServer['requests']> {
   const dice = createDice(seed)
   await using server = await startAnthropicServer()
-  const open = (more: Partial<HouseOptions>) =>
-    openHouse({
+  const open = (more: Partial<TestRuntimeOptions>) =>
+    openTestRuntime({
       store: createMemoryStore(),
       blobs: createMemoryBlobs(),
       ...more,
@@ -56,7 +56,7 @@ async function liveThrough(seed: number): Promise<AnthropicServer['requests']> {
 type Story = { readonly dice: Dice; cursor: number; nodes: number }
 
 /** Follows the session until it rests, and disturbs it on the way. */
-async function followToRest(house: House, story: Story): Promise<'rest' | 'crash'> {
+async function followToRest(house: TestRuntime, story: Story): Promise<'rest' | 'crash'> {
   const { dice } = story
   const snapshot = await house.handle.snapshot()
   if (snapshot.ok && snapshot.value.view.activity === 'idle') return 'rest'
@@ -80,7 +80,7 @@ async function followToRest(house: House, story: Story): Promise<'rest' | 'crash
 
 const isRest = (frame: Frame) => frame.type === 'record' && frame.record.event.type === 'turn.ended'
 
-async function answerWaiting(house: House, dice: Dice): Promise<void> {
+async function answerWaiting(house: TestRuntime, dice: Dice): Promise<void> {
   const decision = dice.pick(['approve', 'approve', 'reject'] as const) ?? 'reject'
   for (;;) {
     const answered = await house.handle.submit({ type: 'respondToApproval', decision })

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createFaultyStore, openHouse } from '@holdfast/testkit'
+import { createFaultyStore, openTestRuntime } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Holdfast } from './holdfast.ts'
 import { openHoldfast } from './open.ts'
@@ -157,7 +157,7 @@ describe('a store that refuses', () => {
       return inner.entry(session)
     }
     const store = createFaultyStore({ ...inner, entry })
-    const { registry, handle, clock } = await openHouse({ store, blobs: createMemoryBlobs() })
+    const { registry, handle, clock } = await openTestRuntime({ store, blobs: createMemoryBlobs() })
     const { save } = createStoredSessions({
       registry,
       getSession: () => Promise.reject(new Error('nothing has to be opened for it')),

@@ -1,9 +1,8 @@
 export { aGif, aJpeg, anAlphaWebp, aPdf, aPng, aWebp, aWebpWithoutLoss } from './fixtures/file.ts'
 export {
   aCheckpoint,
-  after,
   aHash,
-  aMove,
+  aLineMove,
   anInstant,
   approvedBy,
   aSession,
@@ -16,20 +15,20 @@ export {
   said,
   settled,
   started,
+  stateAfter,
   stepEnded,
   thinking,
   turnEnded,
 } from './fixtures/log.ts'
 export { aMessage, aToolCall } from './fixtures/message.ts'
 export { aMeta } from './fixtures/meta.ts'
-export { aFrame, aRecord, type Given } from './fixtures/record.ts'
+export { aFrame, aRecord, type EventInput } from './fixtures/record.ts'
 export { aRequest, userSays } from './fixtures/request.ts'
 export { aTool } from './fixtures/tool.ts'
 export { aView } from './fixtures/view.ts'
 export { createDice, type Dice } from './runtime/dice.ts'
 export { createFaultyStore, diskFull, type FaultyStore } from './runtime/faulty-store.ts'
 export { createGate, type Gate } from './runtime/gate.ts'
-export { type House, type HouseOptions, isRecord, openHouse } from './runtime/open-house.ts'
 export {
   call,
   createScriptedModel,
@@ -38,41 +37,42 @@ export {
   finishUncounted,
   modelsOf,
   modelsWith,
-  mumble,
   overload,
   type Script,
   type ScriptedAnswer,
   type ScriptedModel,
   type ScriptStep,
   say,
+  sayPartial,
   scriptedUsage,
   think,
   waitAt,
 } from './runtime/scripted-model.ts'
+export { isRecord, openTestRuntime, type TestRuntime, type TestRuntimeOptions } from './runtime/test-runtime.ts'
 export { createVirtualClock, type VirtualClock } from './runtime/virtual-clock.ts'
 export type { AnswerBlock, AnthropicAnswer, WireUsage } from './strict/anthropic/answer.ts'
-export { type AnthropicServer, createAnthropicDesk, startAnthropicServer } from './strict/anthropic/server.ts'
+export { type AnthropicServer, createAnthropicApi, startAnthropicServer } from './strict/anthropic/server.ts'
 export { type AnyBlock, type AnyStrictAnswer, type AnyStrictServer, strictServices } from './strict/any-server.ts'
-export type { Detour, StrictAnswer } from './strict/base/answer.ts'
+export type { StreamDisruption, StrictAnswer } from './strict/base/answer.ts'
 export {
   type ApiRequest,
   type ReceivedRequest,
   type SseEvent,
-  type StrictDesk,
+  type StrictApi,
   type StrictServer,
   sseEvents,
   sseText,
 } from './strict/base/server.ts'
-export { type PassedRequest, type StrictFront, startStrictFront } from './strict/front.ts'
 export type { GeminiAnswer, GeminiBlock } from './strict/gemini/answer.ts'
-export { createGeminiDesk, type GeminiServer, startGeminiServer } from './strict/gemini/server.ts'
+export { createGeminiApi, type GeminiServer, startGeminiServer } from './strict/gemini/server.ts'
 export type { ChatAnswer, ChatBlock } from './strict/openai-chat/answer.ts'
-export { createOpenAiChatDesk, type OpenAiChatServer, startOpenAiChatServer } from './strict/openai-chat/server.ts'
+export { createOpenAiChatApi, type OpenAiChatServer, startOpenAiChatServer } from './strict/openai-chat/server.ts'
 export type { ResponsesAnswer, ResponsesBlock } from './strict/openai-responses/answer.ts'
 export {
-  createOpenAiResponsesDesk,
+  createOpenAiResponsesApi,
   type OpenAiResponsesServer,
   startOpenAiResponsesServer,
 } from './strict/openai-responses/server.ts'
+export { type ProxiedRequest, type StrictProxy, startStrictProxy } from './strict/proxy.ts'
 export { type HistoryProvider, historyModels, historyProviders } from './validate-history/providers.ts'
 export { validateHistory } from './validate-history/validate-history.ts'

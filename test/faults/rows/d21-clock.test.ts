@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import type { Store } from '@holdfast/core/ports'
-import { createVirtualClock, isRecord, openHouse, say } from '@holdfast/testkit'
+import { createVirtualClock, isRecord, openTestRuntime, say } from '@holdfast/testkit'
 import { createMemoryBlobs } from 'holdfast/store'
 import { expect, it } from 'vitest'
 import { judge } from '../pass-criterion.ts'
@@ -34,7 +34,7 @@ it.each(['sqlite', 'jsonl'] as const)('D21 %s: the order is that of seq, whereve
   for (const [life, moment] of moments.entries()) {
     const store = await open()
     const clock = createVirtualClock(Date.parse(moment))
-    const house = await openHouse({
+    const house = await openTestRuntime({
       ...{ store, blobs, clock, node: `node-${life}`, living: [`node-${life}`], takesOver: life > 0 },
       script: [[say(`answer ${life}`)]],
     })

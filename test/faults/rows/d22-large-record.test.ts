@@ -1,5 +1,5 @@
 import { limits } from '@holdfast/protocol'
-import { openHouse } from '@holdfast/testkit'
+import { openTestRuntime } from '@holdfast/testkit'
 import { createMemoryBlobs, createMemoryStore, openFileBlobs } from 'holdfast/store'
 import { expect, it } from 'vitest'
 import { fill } from '../fill.ts'
@@ -9,7 +9,7 @@ import { useScratch } from '../scratch.ts'
 const scratch = useScratch({ inMemory: true })
 
 it('D22 a prompt above the limit is refused with the limit named, and nothing is recorded', async () => {
-  const house = await openHouse({ store: createMemoryStore(), blobs: createMemoryBlobs() })
+  const house = await openTestRuntime({ store: createMemoryStore(), blobs: createMemoryBlobs() })
   const before = await house.events()
   const answer = await house.send('cmd-long', { type: 'sendPrompt', content: 'a'.repeat(limits.promptBytesMax + 1) })
   expect(answer).toMatchObject({

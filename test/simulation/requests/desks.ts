@@ -7,16 +7,16 @@ import {
   type AnswerBlock,
   type ApiRequest,
   type ChatBlock,
-  createAnthropicDesk,
-  createGeminiDesk,
-  createOpenAiChatDesk,
-  createOpenAiResponsesDesk,
+  createAnthropicApi,
+  createGeminiApi,
+  createOpenAiChatApi,
+  createOpenAiResponsesApi,
   type GeminiBlock,
   type HistoryProvider,
   type ResponsesBlock,
   type SseEvent,
   type StrictAnswer,
-  type StrictDesk,
+  type StrictApi,
 } from '@holdfast/testkit'
 import { createAiSdkProvider } from '../../../packages/holdfast/src/providers/ai-sdk/provider.ts'
 
@@ -30,7 +30,7 @@ export type Said =
   | { readonly type: 'scrawl'; readonly tool: string; readonly json: string }
 
 /** One of the four services: its rules, its memory of what it said, and how it says it. */
-export type Desk = Pick<StrictDesk<unknown>, 'complaintAbout' | 'errorBody' | 'streamError'> & {
+export type Desk = Pick<StrictApi<unknown>, 'complaintAbout' | 'errorBody' | 'streamError'> & {
   readonly service: HistoryProvider
   give(said: readonly Said[], request: ApiRequest): readonly SseEvent[]
 }
@@ -39,7 +39,7 @@ type Opaque = (index: number) => string
 
 function deskOf<Block>(
   service: HistoryProvider,
-  strict: StrictDesk<StrictAnswer<Block, unknown>>,
+  strict: StrictApi<StrictAnswer<Block, unknown>>,
   blocksOf: (said: readonly Said[], opaque: Opaque) => readonly Block[],
 ): Desk {
   let given = 0
@@ -150,10 +150,10 @@ const geminiName = (tool: string): string => {
 }
 
 export const createDesks = (): Readonly<Record<HistoryProvider, Desk>> => ({
-  anthropic: deskOf('anthropic', createAnthropicDesk(), each(anthropicBlock)),
-  'openai-chat': deskOf('openai-chat', createOpenAiChatDesk(), each(chatBlock)),
-  'openai-responses': deskOf('openai-responses', createOpenAiResponsesDesk(), each(responsesBlock)),
-  gemini: deskOf('gemini', createGeminiDesk(), geminiBlocks),
+  anthropic: deskOf('anthropic', createAnthropicApi(), each(anthropicBlock)),
+  'openai-chat': deskOf('openai-chat', createOpenAiChatApi(), each(chatBlock)),
+  'openai-responses': deskOf('openai-responses', createOpenAiResponsesApi(), each(responsesBlock)),
+  gemini: deskOf('gemini', createGeminiApi(), geminiBlocks),
 })
 export type Desks = ReturnType<typeof createDesks>
 

@@ -1,5 +1,5 @@
 import { type Frame, type FrameOf, invariant, type Message, messageOf, type Recorded } from '@holdfast/protocol'
-import { aMeta, aRecord, aView, type Given } from '@holdfast/testkit/fixtures'
+import { aMeta, aRecord, aView, type EventInput } from '@holdfast/testkit/fixtures'
 
 export const meta = aMeta()
 export const view = aView()
@@ -8,7 +8,7 @@ export const sessionId = meta.id
 export const said = (seq: number, text = `message ${seq}`): Recorded =>
   aRecord(seq, { type: 'user.said', turn: 0, content: [{ type: 'text', text }] })
 
-export const recorded = (seq: number, event: Given): FrameOf<'record'> => ({
+export const recorded = (seq: number, event: EventInput): FrameOf<'record'> => ({
   type: 'record',
   sessionId,
   record: aRecord(seq, event),

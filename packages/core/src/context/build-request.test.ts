@@ -1,13 +1,13 @@
 import { BlobHash, type Recorded } from '@holdfast/protocol'
-import { aHash, aPng, type Given, historyProviders, recordsOf, said, validateHistory } from '@holdfast/testkit'
+import { aHash, aPng, type EventInput, historyProviders, recordsOf, said, validateHistory } from '@holdfast/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ModelRequest } from '../ports/provider.ts'
 import { buildRequest } from './build-request.ts'
 import { toWindow } from './window.ts'
 
-const text = (step: number, words: string, more: object = {}): Given =>
-  ({ type: 'text.said', turn: 0, step, text: words, provider: 'sim', ...more }) as Given
-const thought = (step: number, more: object = {}): Given =>
+const text = (step: number, words: string, more: object = {}): EventInput =>
+  ({ type: 'text.said', turn: 0, step, text: words, provider: 'sim', ...more }) as EventInput
+const thought = (step: number, more: object = {}): EventInput =>
   ({
     type: 'thinking.said',
     turn: 0,
@@ -16,8 +16,8 @@ const thought = (step: number, more: object = {}): Given =>
     provider: 'sim',
     meta: { sim: { signature: 's' } },
     ...more,
-  }) as Given
-const call = (step: number, tool = 'look', args: Record<string, unknown> = {}): Given => ({
+  }) as EventInput
+const call = (step: number, tool = 'look', args: Record<string, unknown> = {}): EventInput => ({
   type: 'call.requested',
   turn: 0,
   step,
@@ -25,7 +25,7 @@ const call = (step: number, tool = 'look', args: Record<string, unknown> = {}): 
   args,
   provider: 'sim',
 })
-const outcome = (of: number, words = `result of ${of}`): Given => ({
+const outcome = (of: number, words = `result of ${of}`): EventInput => ({
   type: 'call.settled',
   call: of,
   outcome: { type: 'ok', output: { text: words } },
@@ -34,7 +34,7 @@ const outcome = (of: number, words = `result of ${of}`): Given => ({
 
 let built: ModelRequest | null = null
 /** Seqs count from 1. */
-const request = (given: readonly Given[], model = 'sim/model', summary: string | null = null): ModelRequest => {
+const request = (given: readonly EventInput[], model = 'sim/model', summary: string | null = null): ModelRequest => {
   const records: readonly Recorded[] = recordsOf(given)
   built = buildRequest({
     model,
@@ -168,7 +168,7 @@ describe('a request', () => {
 
   it('gives nothing opaque back with a part that had to be spelled otherwise', () => {
     const meta = { sim: { signature: 's' } }
-    const signed = (tool: string, args = {}): Given => ({ ...call(2, tool, args), meta }) as Given
+    const signed = (tool: string, args = {}): EventInput => ({ ...call(2, tool, args), meta }) as EventInput
     const { messages } = request([
       said('a'),
       text(2, 'b\ud800', { meta }),

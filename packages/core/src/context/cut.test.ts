@@ -1,10 +1,10 @@
-import { type Given, recordsOf, said } from '@holdfast/testkit'
+import { type EventInput, recordsOf, said } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { chooseCut } from './cut.ts'
 import { toWindow } from './window.ts'
 
-const text = (step: number): Given => ({ type: 'text.said', turn: 0, step, text: 'words', provider: 'sim' })
-const call = (step: number): Given => ({
+const text = (step: number): EventInput => ({ type: 'text.said', turn: 0, step, text: 'words', provider: 'sim' })
+const call = (step: number): EventInput => ({
   type: 'call.requested',
   turn: 0,
   step,
@@ -12,8 +12,8 @@ const call = (step: number): Given => ({
   args: {},
   provider: 'sim',
 })
-const started: Given = { type: 'step.started', turn: 0, model: 'sim/m', thinkingLevel: 'off', attempt: 1 }
-const windowOf = (...given: readonly Given[]) => {
+const started: EventInput = { type: 'step.started', turn: 0, model: 'sim/m', thinkingLevel: 'off', attempt: 1 }
+const windowOf = (...given: readonly EventInput[]) => {
   const records = recordsOf(given)
   return toWindow({ summary: null, from: 0, records, settled: records })
 }

@@ -1,5 +1,5 @@
 import { type Budgets, orThrow, type Usage } from '@holdfast/protocol'
-import { call, finish, finishUncounted, type House, overload, say, scriptedUsage } from '@holdfast/testkit'
+import { call, finish, finishUncounted, overload, say, scriptedUsage, type TestRuntime } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { letWaitsPass } from '../testing/let-waits-pass.ts'
 import { createLookingTool } from '../testing/looking-tool.ts'
@@ -21,10 +21,10 @@ async function open(budgets: Budgets, usage: Partial<Usage> = {}, isOverloaded =
   return { house, runs, calls: () => calls }
 }
 
-const go = (house: House) => letWaitsPass(house, () => house.send('go', { type: 'sendPrompt', content: 'go' }))
-const on = (house: House, id = 'on') => letWaitsPass(house, () => house.send(id, { type: 'continue' }))
-const raise = (house: House, budgets: Budgets) => house.send('raise', { type: 'setBudgets', budgets })
-const now = async ({ handle }: House) => {
+const go = (house: TestRuntime) => letWaitsPass(house, () => house.send('go', { type: 'sendPrompt', content: 'go' }))
+const on = (house: TestRuntime, id = 'on') => letWaitsPass(house, () => house.send(id, { type: 'continue' }))
+const raise = (house: TestRuntime, budgets: Budgets) => house.send('raise', { type: 'setBudgets', budgets })
+const now = async ({ handle }: TestRuntime) => {
   const { view, meta } = orThrow(await handle.snapshot())
   return { last: view.lastTurn?.reason, cost: meta.usage.cost }
 }

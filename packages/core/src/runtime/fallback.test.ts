@@ -7,16 +7,16 @@ import {
   createScriptedModel,
   fail,
   finish,
-  type House,
-  type HouseOptions,
   isRecord,
   modelsWith,
-  mumble,
   overload,
   type ScriptedAnswer,
   type ScriptedModel,
   say,
+  sayPartial,
   scriptedUsage,
+  type TestRuntime,
+  type TestRuntimeOptions,
   think,
   waitAt,
 } from '@holdfast/testkit'
@@ -32,7 +32,7 @@ type Cast = Readonly<Record<ModelName, readonly ScriptedAnswer[]>>
 /** A house whose models each have their own script, and stand in for each other in the order they are named. */
 async function open(
   cast: Cast,
-  options: Partial<HouseOptions> = {},
+  options: Partial<TestRuntimeOptions> = {},
   contextTokens: Readonly<Record<string, number>> = {},
 ) {
   const names = Object.keys(cast)
@@ -56,17 +56,17 @@ async function open(
   return { house, asked, requestsOf: (model: ModelName) => actors.get(model)?.requests ?? [] }
 }
 
-const prompt = (house: House, text = 'go') =>
+const prompt = (house: TestRuntime, text = 'go') =>
   letWaitsPass(house, () => house.handle.submit({ type: 'sendPrompt', content: text }))
-const viewOf = async ({ handle }: House) => orThrow(await handle.snapshot()).view
-const messagesOf = async ({ handle }: House): Promise<readonly Message[]> =>
+const viewOf = async ({ handle }: TestRuntime) => orThrow(await handle.snapshot()).view
+const messagesOf = async ({ handle }: TestRuntime): Promise<readonly Message[]> =>
   orThrow(await handle.page({ limit: 500 })).messages
-const notices = async (house: House) =>
+const notices = async (house: TestRuntime) =>
   (await messagesOf(house)).flatMap((message) =>
     message.kind === 'notice' ? [`${message.code}: ${message.text}`] : [],
   )
 async function eventsOf<Type extends 'step.started' | 'step.ended' | 'text.said' | 'call.requested'>(
-  { store }: House,
+  { store }: TestRuntime,
   type: Type,
 ): Promise<readonly EventOf<Type>[]> {
   const records = await store.read(aSession, { after: 0, limit: 1000 })
@@ -151,7 +151,7 @@ describe('a model that is overloaded', () => {
   })
 
   it.each<[string, ScriptedAnswer]>([
-    ['has begun to answer', [mumble('He'), fail({ retryable: true })]],
+    ['has begun to answer', [sayPartial('He'), fail({ retryable: true })]],
     ['refuses the key', [fail({ fault: { kind: 'rejected_key', message: 'No.' } })]],
   ])('is not replaced where it %s', async (_, answer) => {
     const { house, asked } = await open({ 'sim/model': [answer], 'other/model': [[say('Never.')]] })

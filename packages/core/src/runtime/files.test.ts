@@ -1,5 +1,5 @@
 import type { BlobHash, Content, Frame } from '@holdfast/protocol'
-import { aPdf, aPng, type House, isRecord, say } from '@holdfast/testkit'
+import { aPdf, aPng, isRecord, say, type TestRuntime } from '@holdfast/testkit'
 import { createMemoryBlobs } from 'holdfast/store'
 import { describe, expect, it } from 'vitest'
 import type { Blobs } from '../ports/blobs.ts'
@@ -14,13 +14,17 @@ function createFragileBlobs() {
   return { blobs, bad }
 }
 
-const put = async ({ blobs }: Pick<House, 'blobs'>, bytes: Uint8Array, mediaType: string): Promise<Content[number]> => {
+const put = async (
+  { blobs }: Pick<TestRuntime, 'blobs'>,
+  bytes: Uint8Array,
+  mediaType: string,
+): Promise<Content[number]> => {
   const stored = await blobs.put([bytes])
   if (!stored.ok) throw new Error(stored.fault.message)
   return { type: 'file', blob: stored.value.hash, mediaType, name: 'a.png', bytes: bytes.length }
 }
 const prompt = (...content: Content) => ({ type: 'sendPrompt' as const, content })
-const lastTold = ({ model }: House) =>
+const lastTold = ({ model }: TestRuntime) =>
   model.requests.at(-1)?.messages.flatMap(({ content }): readonly unknown[] => content)
 const restedAfter = (seq: number) => (frame: Frame) =>
   isRecord('turn.ended')(frame) && frame.type === 'record' && frame.record.seq > seq

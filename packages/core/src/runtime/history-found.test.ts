@@ -1,5 +1,5 @@
 import { orThrow, SessionId } from '@holdfast/protocol'
-import { aSession, aTool, call, createGate, createVirtualClock, type House, say, waitAt } from '@holdfast/testkit'
+import { aSession, aTool, call, createGate, createVirtualClock, say, type TestRuntime, waitAt } from '@holdfast/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { openMemoryHouse } from '../testing/memory-house.ts'
 import { type Talk, talkTo } from '../testing/talk.ts'
@@ -8,7 +8,7 @@ import { completeText } from './effects/one-off-completion.ts'
 
 /** What the model-based simulation found; its stories are in test/simulation/stories.ts. */
 
-let house: House
+let house: TestRuntime
 let talk: Talk
 beforeEach(async () => {
   house = await openMemoryHouse({ script: (_, index) => [say(`answer ${index}`)] })

@@ -1,17 +1,17 @@
 import { limits, MessageId, orThrow, type SeedMessages, SessionId } from '@holdfast/protocol'
-import { aSession, aTool, call, type House, say } from '@holdfast/testkit'
+import { aSession, aTool, call, say, type TestRuntime } from '@holdfast/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createMemoryStore, openMemoryHouse } from '../testing/memory-house.ts'
 import { type Talk, talkTo } from '../testing/talk.ts'
 import { createLocalSession } from './api/local-session.ts'
 
 /** What the model was last told, in words. */
-const told = ({ model }: House) =>
+const told = ({ model }: TestRuntime) =>
   model.requests
     .at(-1)
     ?.messages.flatMap(({ content }) => content.map((part) => ('text' in part ? part.text : part.type))) ?? []
 
-let house: House
+let house: TestRuntime
 let talk: Talk
 beforeEach(async () => {
   house = await openMemoryHouse({ script: (_, index) => [say(`answer ${index}`)] })

@@ -1,5 +1,5 @@
 import { type Message, orThrow } from '@holdfast/protocol'
-import { createGate, fail, type House, modelsWith, type ScriptedAnswer, say, waitAt } from '@holdfast/testkit'
+import { createGate, fail, modelsWith, type ScriptedAnswer, say, type TestRuntime, waitAt } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { letWaitsPass } from '../testing/let-waits-pass.ts'
 import { openMemoryHouse } from '../testing/memory-house.ts'
@@ -8,9 +8,9 @@ const sentence = 'The service refused the request: messages.3 has no content.'
 /** As an adapter reports a 400. */
 const refused: ScriptedAnswer = [fail({ fault: { kind: 'passthrough', message: sentence, detail: '400' } })]
 
-const go = (house: House) => letWaitsPass(house, () => house.handle.submit({ type: 'sendPrompt', content: 'go' }))
-const viewOf = async ({ handle }: House) => orThrow(await handle.snapshot()).view
-const messagesOf = async ({ handle }: House): Promise<readonly Message[]> =>
+const go = (house: TestRuntime) => letWaitsPass(house, () => house.handle.submit({ type: 'sendPrompt', content: 'go' }))
+const viewOf = async ({ handle }: TestRuntime) => orThrow(await handle.snapshot()).view
+const messagesOf = async ({ handle }: TestRuntime): Promise<readonly Message[]> =>
   orThrow(await handle.page({ limit: 500 })).messages
 
 describe('a request that the service refuses', () => {

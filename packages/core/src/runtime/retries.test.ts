@@ -5,12 +5,12 @@ import {
   call,
   fail,
   finish,
-  type House,
   isRecord,
-  mumble,
   overload,
   type ScriptedAnswer,
   say,
+  sayPartial,
+  type TestRuntime,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { letWaitsPass, nextWait, stillness } from '../testing/let-waits-pass.ts'
@@ -18,14 +18,14 @@ import { createLookingTool } from '../testing/looking-tool.ts'
 import { openMemoryHouse } from '../testing/memory-house.ts'
 
 const open = (...script: readonly ScriptedAnswer[]) => openMemoryHouse({ script })
-const prompt = (house: House) => house.send('go', { type: 'sendPrompt', content: 'go' })
-const messagesOf = async ({ handle }: House): Promise<readonly Message[]> =>
+const prompt = (house: TestRuntime) => house.send('go', { type: 'sendPrompt', content: 'go' })
+const messagesOf = async ({ handle }: TestRuntime): Promise<readonly Message[]> =>
   orThrow(await handle.page({ limit: 500 })).messages
-const notices = async (house: House) =>
+const notices = async (house: TestRuntime) =>
   (await messagesOf(house)).flatMap((message) =>
     message.kind === 'notice' ? [`${message.code}: ${message.text}`] : [],
   )
-const lastTurn = async ({ handle }: House) => orThrow(await handle.snapshot()).view.lastTurn
+const lastTurn = async ({ handle }: TestRuntime) => orThrow(await handle.snapshot()).view.lastTurn
 
 describe('a model that cannot take a call', () => {
   it('is asked again three times with the same words, each after a longer wait, and its answer is like any other', async () => {
@@ -99,8 +99,8 @@ describe('a call that is not tried again', () => {
   const cut = { retryable: true } as const
 
   it.each<[string, ScriptedAnswer]>([
-    ['a fragment', [mumble('He'), fail(cut)]],
-    ['a thought', [mumble('Hm', 'thinking'), fail(cut)]],
+    ['a fragment', [sayPartial('He'), fail(cut)]],
+    ['a thought', [sayPartial('Hm', 'thinking'), fail(cut)]],
     ['a part', [say('Here.'), fail(cut)]],
     ['a call', [call('look', {}), fail(cut)]],
   ])('is one of whose answer %s has come', async (_, answer) => {

@@ -1,15 +1,15 @@
 import { addToMeta, addToView, limits, Meta, noUsage, type Recorded } from '@holdfast/protocol'
 import {
-  after,
-  aMove,
+  aLineMove,
   anInstant,
   aSession,
-  type Given,
+  type EventInput,
   recordsOf,
   requested,
   said,
   settled,
   started,
+  stateAfter,
   stepEnded,
   thinking,
   turnEnded,
@@ -18,7 +18,7 @@ import { describe, expect, it } from 'vitest'
 import { type Folded, fold } from '../runtime/log/load-session.ts'
 import { viewOf } from './view.ts'
 
-const rowAfter = (...given: readonly Given[]) => {
+const rowAfter = (...given: readonly EventInput[]) => {
   const folded = recordsOf([started, ...given]).reduce<Folded | null>(
     (sum, record: Recorded) => fold(sum, aSession, record),
     null,
@@ -27,9 +27,9 @@ const rowAfter = (...given: readonly Given[]) => {
   Meta.parse(folded.row.entry.meta)
   return folded.row.entry
 }
-const usageOf = (cost: number | null): Given =>
-  ({ ...stepEnded, usage: { input: 10, output: 2, cacheRead: 0, cacheWrite: 0, cost } }) as Given
-const answered = (text: string): Given => ({ type: 'text.said', turn: 0, step: 4, text, provider: 'sim' })
+const usageOf = (cost: number | null): EventInput =>
+  ({ ...stepEnded, usage: { input: 10, output: 2, cacheRead: 0, cacheWrite: 0, cost } }) as EventInput
+const answered = (text: string): EventInput => ({ type: 'text.said', turn: 0, step: 4, text, provider: 'sim' })
 
 describe('a session in the catalogue', () => {
   it('is unlisted until someone speaks', () => {
@@ -39,7 +39,7 @@ describe('a session in the catalogue', () => {
 
   it('shows nothing recent of a line it has left', () => {
     expect(rowAfter(...thinking, answered('Hello.')).meta.recentText).toContain('Hello.')
-    expect(rowAfter(...thinking, answered('Hello.'), turnEnded('done'), aMove()).meta.recentText).toBe('')
+    expect(rowAfter(...thinking, answered('Hello.'), turnEnded('done'), aLineMove()).meta.recentText).toBe('')
   })
 
   it('is called by the first line of its first prompt, until it is named', () => {
@@ -92,7 +92,7 @@ describe('a session in the catalogue', () => {
   })
 
   it('has cost what nobody knows once an answer was not counted; one that was cut short may have cost nothing', () => {
-    const failed: Given = { type: 'step.ended', turn: 0, step: 4, finish: 'failed', usage: null }
+    const failed: EventInput = { type: 'step.ended', turn: 0, step: 4, finish: 'failed', usage: null }
     expect(rowAfter(...thinking, stepEnded).meta.usage).toEqual({ ...noUsage, cost: null })
     expect(rowAfter(...thinking, failed).meta.usage).toEqual(noUsage)
   })
@@ -105,10 +105,10 @@ describe('a session in the catalogue', () => {
   })
 
   it('is what a client makes of it that only follows records, but for the recent text', () => {
-    const named: Given = { type: 'settings.changed', title: 'Mine', model: 'sim/other' }
+    const named: EventInput = { type: 'settings.changed', title: 'Mine', model: 'sim/other' }
     const given = [...requested, settled(5), answered('Done.'), usageOf(0.5), turnEnded('done'), named]
     let { meta } = rowAfter()
-    let view = viewOf(after())
+    let view = viewOf(stateAfter())
     for (const [index, record] of recordsOf(given, 2).entries()) {
       view = addToView(view, record)
       meta = addToMeta(meta, view, record)

@@ -1,6 +1,5 @@
 import { BlobHash, CallId, type CommandInput, StepId, TurnNumber } from '@holdfast/protocol'
 import {
-  after,
   aHash,
   approvedBy,
   askedFor,
@@ -9,6 +8,7 @@ import {
   queued,
   requested,
   settled,
+  stateAfter,
   stepEnded,
   thinking,
   turnEnded,
@@ -60,9 +60,9 @@ describe('a report', () => {
     ['model.replied', phases.thinking, 'text.said step.ended turn.ended'],
     ['model.failed', phases.thinking, 'step.ended turn.ended'],
     ['model.retrying', phases.thinking, 'note.added'],
-    ['call.prepared', after(...requested), 'approval.asked'],
+    ['call.prepared', stateAfter(...requested), 'approval.asked'],
     ['approval.expired', phases.asked, 'call.settled'],
-    ['tool.starting', after(...requested, approvedBy(5)), 'call.started'],
+    ['tool.starting', stateAfter(...requested, approvedBy(5)), 'call.started'],
     ['tool.finished', phases.started, 'call.settled'],
     ['process.escaped', phases.idle, 'note.added'],
     ['title.written', phases.idle, 'settings.changed'],
@@ -77,11 +77,11 @@ describe('a report', () => {
     ['step.prepared', phases.thinking],
     ['step.refused', phases.thinking],
     ['model.replied', phases.preparing],
-    ['model.replied', after(...thinking, turnEnded('aborted'))],
+    ['model.replied', stateAfter(...thinking, turnEnded('aborted'))],
     ['model.failed', phases.idle],
     ['model.retrying', phases.idle],
     ['model.retrying', phases.preparing],
-    ['model.retrying', after(...requested)],
+    ['model.retrying', stateAfter(...requested)],
     ['call.prepared', phases.asked],
     ['call.prepared', phases.idle],
     ['approval.expired', phases.started],
@@ -89,9 +89,9 @@ describe('a report', () => {
     ['tool.starting', phases.asked],
     ['tool.starting', phases.started],
     ['tool.finished', phases.asked],
-    ['tool.finished', after(...requested, approvedBy(5), { type: 'call.started', call: 5 }, settled(5))],
-    ['title.written', after({ type: 'settings.changed', title: 'Mine' })],
-    ['title.written', after({ type: 'settings.changed', title: '' })],
+    ['tool.finished', stateAfter(...requested, approvedBy(5), { type: 'call.started', call: 5 }, settled(5))],
+    ['title.written', stateAfter({ type: 'settings.changed', title: 'Mine' })],
+    ['title.written', stateAfter({ type: 'settings.changed', title: '' })],
     ['process.stopped', phases.idle],
     ['process.restarted', phases.idle],
   ])('%s that comes too late, or twice, changes nothing', (type, state) => {
@@ -105,12 +105,12 @@ describe('a report', () => {
   })
 
   it('of a step prepared in another mode is out of date', () => {
-    const planning = after(...thinking.slice(0, 2), { type: 'settings.changed', mode: 'plan' })
+    const planning = stateAfter(...thinking.slice(0, 2), { type: 'settings.changed', mode: 'plan' })
     expect(decided(planning, reports['step.prepared'])).toBe('')
   })
 
   it('of a start is refused if plan mode came after the approval', () => {
-    const planning = after(...requested, approvedBy(5), { type: 'settings.changed', mode: 'plan' })
+    const planning = stateAfter(...requested, approvedBy(5), { type: 'settings.changed', mode: 'plan' })
     expect(events(planning, reports['tool.starting'])).toMatchObject([
       { type: 'call.settled', call: 5, outcome: { type: 'denied', code: 'plan_mode' } },
       { type: 'note.added', kind: 'notice', code: 'plan_mode' },
@@ -131,9 +131,9 @@ describe('a report', () => {
   })
 
   it('goes on with the turn if someone steered it meanwhile', () => {
-    const steered = after(...thinking, queued('steering'))
+    const steered = stateAfter(...thinking, queued('steering'))
     expect(decided(steered, reports['model.replied'])).toBe('text.said step.ended')
-    const next = after(...thinking, queued('steering'), { ...stepEnded, finish: 'stop' } as typeof stepEnded)
+    const next = stateAfter(...thinking, queued('steering'), { ...stepEnded, finish: 'stop' } as typeof stepEnded)
     expect(decided(next, reports['step.prepared'])).toBe('user.said context.changed step.started')
   })
 
@@ -154,7 +154,7 @@ describe('a report', () => {
 })
 
 describe('an approval', () => {
-  const second = after(...thinking, callOf('a'), callOf('b'), stepEnded, askedFor(6), askedFor(5))
+  const second = stateAfter(...thinking, callOf('a'), callOf('b'), stepEnded, askedFor(6), askedFor(5))
 
   it('without a name is the oldest question, not the first call', () => {
     expect(events(second, asked(approve))).toMatchObject([{ type: 'call.approved', call: 6 }])
@@ -187,7 +187,7 @@ describe('plan mode', () => {
   const prepared = { type: 'call.prepared' as const, call: CallId.parse(5), found, atMs: 0 }
 
   it('refuses what changes something in plan mode, and takes back open questions', () => {
-    const planning = after({ type: 'settings.changed', mode: 'plan' }, ...requested)
+    const planning = stateAfter({ type: 'settings.changed', mode: 'plan' }, ...requested)
     const late = { ...prepared, call: CallId.parse(6) }
     expect(events(planning, late)).toMatchObject([
       { outcome: { type: 'denied', code: 'plan_mode' } },
@@ -201,14 +201,14 @@ describe('plan mode', () => {
 
   it('asks again once plan mode is left', () => {
     const modes = ['plan', 'exec'] as const
-    const back = after(...requested, ...modes.map((mode) => ({ type: 'settings.changed' as const, mode })))
+    const back = stateAfter(...requested, ...modes.map((mode) => ({ type: 'settings.changed' as const, mode })))
     expect(events(back, prepared)).toMatchObject([{ type: 'approval.asked', call: 5 }])
   })
 })
 
 describe('a restart', () => {
   it('leaves an unanswered question waiting, and settles what ran beside it', () => {
-    const state = after(...thinking, callOf('a'), callOf('b'), stepEnded, askedFor(5), approvedBy(6), {
+    const state = stateAfter(...thinking, callOf('a'), callOf('b'), stepEnded, askedFor(5), approvedBy(6), {
       type: 'call.started',
       call: 6,
     })
@@ -231,7 +231,7 @@ describe('a prompt', () => {
   })
 
   it('is refused when the queue is full', () => {
-    const full = after(...thinking, ...Array.from({ length: 64 }, () => queued('steering')))
+    const full = stateAfter(...thinking, ...Array.from({ length: 64 }, () => queued('steering')))
     expect(decided(full, asked(prompt))).toBe('queue_full')
   })
 

@@ -1,19 +1,19 @@
 import { Event, type EventType, noUsage, TurnNumber } from '@holdfast/protocol'
 import {
   aCheckpoint,
-  after,
   aHash,
-  aMove,
+  aLineMove,
   approvedBy,
   aSession,
   askedFor,
   callOf,
-  type Given,
+  type EventInput,
   queued,
   recordsOf,
   requested,
   settled,
   started,
+  stateAfter,
   stepEnded,
   thinking,
   turnEnded,
@@ -25,14 +25,14 @@ import { emptySession } from './state.ts'
 
 const text = [{ type: 'text' as const, text: 'hi' }]
 const usage = { input: 1, output: 2, cacheRead: 3, cacheWrite: 4, cost: 0.5 }
-const granted = (tool: string, scope: 'turn' | 'session' | 'workspace'): Given => ({
+const granted = (tool: string, scope: 'turn' | 'session' | 'workspace'): EventInput => ({
   type: 'trust.granted',
   tool,
   scope,
 })
 
 describe('each event', () => {
-  const changing: readonly (readonly [EventType, readonly Given[], object])[] = [
+  const changing: readonly (readonly [EventType, readonly EventInput[], object])[] = [
     ['session.started', [], { seq: 1, origin: { workdir: '/work', key: null }, turn: { phase: 'idle', last: null } }],
     [
       'settings.changed',
@@ -83,7 +83,7 @@ describe('each event', () => {
     ],
     [
       'step.ended',
-      [...thinking, { ...stepEnded, usage } as Given],
+      [...thinking, { ...stepEnded, usage } as EventInput],
       { used: usage, turn: { phase: 'preparing', isAnswered: true, steps: 1 } },
     ],
     [
@@ -116,7 +116,7 @@ describe('each event', () => {
     ],
     [
       'line.moved',
-      [aMove({ to: [{ from: 1, to: 1 }], turns: 3, why: 'rewind' })],
+      [aLineMove({ to: [{ from: 1, to: 1 }], turns: 3, why: 'rewind' })],
       { line: [{ from: 1, to: 1 }], turns: 3 },
     ],
     ['checkpoint.written', [aCheckpoint()], { checkpoint: 2 }],
@@ -131,7 +131,7 @@ describe('each event', () => {
     ],
     [
       'line.moved',
-      [...thinking, turnEnded('aborted'), aMove({ keep: { name: 'branch-3', turns: 1, messages: 1 } })],
+      [...thinking, turnEnded('aborted'), aLineMove({ keep: { name: 'branch-3', turns: 1, messages: 1 } })],
       {
         branch: null,
         branchesNamed: 3,
@@ -143,7 +143,7 @@ describe('each event', () => {
     ],
     [
       'line.moved',
-      [aMove(), aMove({ name: 'branch-1', keep: { name: 'b', turns: 0, messages: 0 } })],
+      [aLineMove(), aLineMove({ name: 'branch-1', keep: { name: 'b', turns: 0, messages: 0 } })],
       { branch: 'branch-1', branches: [{ name: 'b' }] },
     ],
     ['checkpoint.written', [aCheckpoint({ keepFrom: 7 })], { checkpoints: [{ seq: 2, keepFrom: 7 }], tokens: 10 }],
@@ -192,10 +192,10 @@ describe('each event', () => {
     ],
   ]
   it.each(changing)('%s changes exactly what it says', (_, given, expected) => {
-    expect(after(...given)).toMatchObject(expected)
+    expect(stateAfter(...given)).toMatchObject(expected)
   })
 
-  const counting: readonly (readonly [EventType, Given, number, number])[] = [
+  const counting: readonly (readonly [EventType, EventInput, number, number])[] = [
     ['thinking.said', { type: 'thinking.said', turn: 0, step: 4, text: 'hm', provider: 'sim' }, 1, 5],
     ['note.added', { type: 'note.added', turn: 0, kind: 'system', level: 'info', text: 'noted' }, 1, 0],
     ['summary.saved', { type: 'summary.saved', turn: 0, path: 'a.md', text: '# A', usage: noUsage }, 1, 0],
@@ -208,8 +208,8 @@ describe('each event', () => {
   it.each(counting)(
     '%s moves nothing but the seq and the counts: state holds no message bodies',
     (_, given, messages, tokens) => {
-      const before = after(...thinking)
-      expect(after(...thinking, given)).toEqual({
+      const before = stateAfter(...thinking)
+      expect(stateAfter(...thinking, given)).toEqual({
         ...before,
         seq: before.seq + 1,
         messages: before.messages + messages,
@@ -241,7 +241,7 @@ describe('the fold', () => {
       checkpoints: [{ seq: 20, keepFrom: 12, tokensBefore: 90, tokensAfter: 40, summaryTokens: 5 }],
       pins: [{ message: 5, tokens: 3 }],
     }
-    const [first] = recordsOf([{ ...started, fork } as Given], 41)
+    const [first] = recordsOf([{ ...started, fork } as EventInput], 41)
     expect(first && evolve(emptySession(40), first)).toMatchObject({
       ...{ seq: 41, turns: 4, messages: 9, tokens: 80, line: fork.line, checkpoint: 20, pins: fork.pins },
       turn: { phase: 'idle', last: { number: 3, reason: 'aborted' } },
@@ -250,24 +250,26 @@ describe('the fold', () => {
 
   it('closes the round with the last call to settle, in whatever order', () => {
     const two = [...thinking, callOf('a'), callOf('b'), stepEnded]
-    expect(after(...two, settled(6)).turn).toMatchObject({ phase: 'acting', calls: [{ id: 5 }] })
-    expect(after(...two, settled(6), settled(5)).turn).toMatchObject({ phase: 'preparing' })
+    expect(stateAfter(...two, settled(6)).turn).toMatchObject({ phase: 'acting', calls: [{ id: 5 }] })
+    expect(stateAfter(...two, settled(6), settled(5)).turn).toMatchObject({ phase: 'preparing' })
   })
 
   it('never believes in a call that started unapproved', () => {
-    expect(() => after(...requested, { type: 'call.started', call: 5 })).toThrow('unapproved')
+    expect(() => stateAfter(...requested, { type: 'call.started', call: 5 })).toThrow('unapproved')
   })
 
   it('does not grow with the conversation', () => {
     const round = [...thinking.slice(2), stepEnded].map((event) => event)
-    const short = JSON.stringify(after(...thinking, stepEnded)).length
-    const long = JSON.stringify(after(...thinking, stepEnded, ...Array.from({ length: 50 }, () => round).flat())).length
+    const short = JSON.stringify(stateAfter(...thinking, stepEnded)).length
+    const long = JSON.stringify(
+      stateAfter(...thinking, stepEnded, ...Array.from({ length: 50 }, () => round).flat()),
+    ).length
     expect(long - short).toBeLessThan(20)
   })
 
   it('does not grow by moving to and fro with nothing said', () => {
     const moved = (times: number) => {
-      let state = after(...thinking, stepEnded, turnEnded('done'))
+      let state = stateAfter(...thinking, stepEnded, turnEnded('done'))
       for (let time = 0; time < times; time++) {
         const command =
           time === 0 ? asked({ type: 'branchAt', turn: 0 }, { end }) : asked({ type: 'switchBranch', branch: 0 })
@@ -280,7 +282,7 @@ describe('the fold', () => {
   })
 
   it('is plain data: a snapshot of it is its JSON', () => {
-    const state = after(...requested, askedFor(5))
+    const state = stateAfter(...requested, askedFor(5))
     expect(JSON.parse(JSON.stringify(state))).toEqual(state)
   })
 })

@@ -1,11 +1,11 @@
 import { type CommandInput, type CommandType, commandTypes, type FaultCode } from '@holdfast/protocol'
-import { after, aHash, type Given, queued, thinking, turnEnded } from '@holdfast/testkit'
+import { aHash, type EventInput, queued, stateAfter, thinking, turnEnded } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { asked, decided, phases } from '../testing/deciding.ts'
 import { eachCommand } from '../testing/each-command.ts'
 import type { SessionState } from './state.ts'
 
-const fallenBack: Given = {
+const fallenBack: EventInput = {
   ...{ type: 'step.ended', turn: 0, step: 4, finish: 'failed', usage: null },
   fallback: 'other/model',
 }
@@ -14,13 +14,13 @@ const fallenBack: Given = {
 const states = {
   unborn: phases.unborn,
   idle: phases.idle,
-  plan: after({ type: 'settings.changed', mode: 'plan' }),
+  plan: stateAfter({ type: 'settings.changed', mode: 'plan' }),
   error: phases.failed,
   thinking: phases.thinking,
   running: phases.started,
   waiting: phases.asked,
   /** Its model could not answer, and another is about to. */
-  fallback: after(...thinking, fallenBack),
+  fallback: stateAfter(...thinking, fallenBack),
 } as const satisfies Readonly<Record<string, SessionState>>
 type Phase = keyof typeof states
 
@@ -108,11 +108,11 @@ describe('each command in each phase', () => {
 })
 
 describe('each command to a queue, with two that steer (5, 6) and one that follows (7)', () => {
-  const waiting: readonly Given[] = [queued('steering', 'a'), queued('steering', 'b'), queued('follow_up', 'c')]
+  const waiting: readonly EventInput[] = [queued('steering', 'a'), queued('steering', 'b'), queued('follow_up', 'c')]
   const held = {
-    thinking: after(...thinking, ...waiting),
-    aborted: after(...thinking, ...waiting, turnEnded('aborted')),
-    error: after(...thinking, ...waiting, turnEnded('failed')),
+    thinking: stateAfter(...thinking, ...waiting),
+    aborted: stateAfter(...thinking, ...waiting, turnEnded('aborted')),
+    error: stateAfter(...thinking, ...waiting, turnEnded('failed')),
   }
 
   it.each<[string, CommandInput, string]>([

@@ -1,12 +1,12 @@
 import {
-  after,
   anInstant,
   approvedBy,
   askedFor,
   callOf,
-  type Given,
+  type EventInput,
   requested,
   settled,
+  stateAfter,
   stepEnded,
   thinking,
   turnEnded,
@@ -14,7 +14,7 @@ import {
 import { describe, expect, it } from 'vitest'
 import { plan } from './plan.ts'
 
-const owed = (...given: readonly Given[]) => plan(after(...given)).map(({ key }) => key)
+const owed = (...given: readonly EventInput[]) => plan(stateAfter(...given)).map(({ key }) => key)
 
 describe('plan', () => {
   it('owes nothing at rest', () => {
@@ -33,10 +33,10 @@ describe('plan', () => {
   })
 
   it('owes another preparation, and then another call, when a model could not answer', () => {
-    const failed = { ...stepEnded, finish: 'failed', fallback: 'other/model' } as Given
+    const failed = { ...stepEnded, finish: 'failed', fallback: 'other/model' } as EventInput
     expect(owed(...thinking, failed)).toEqual(['prepare-step:0:0:exec'])
-    const again = { ...thinking[2], model: 'other/model', attempt: 2 } as Given
-    expect(plan(after(...thinking, failed, again))).toEqual([
+    const again = { ...thinking[2], model: 'other/model', attempt: 2 } as EventInput
+    expect(plan(stateAfter(...thinking, failed, again))).toEqual([
       { type: 'call-model', key: 'call-model:6', step: 6, model: 'other/model', thinkingLevel: 'off' },
     ])
   })
@@ -49,7 +49,7 @@ describe('plan', () => {
 
   it('owes the end of a question that has one, and no more once it is answered', () => {
     const timed = askedFor(5, { expiresAt: anInstant })
-    expect(plan(after(...requested, timed))).toEqual([
+    expect(plan(stateAfter(...requested, timed))).toEqual([
       { type: 'await-approval', key: 'await-approval:5', call: 5, until: anInstant },
     ])
     expect(owed(...requested, timed, approvedBy(5))).toEqual(['run-tool:5'])

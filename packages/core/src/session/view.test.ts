@@ -1,16 +1,16 @@
 import { addToView } from '@holdfast/protocol'
 import {
-  after,
   aHash,
   approvedBy,
   askedFor,
   callOf,
-  type Given,
+  type EventInput,
   queued,
   recordsOf,
   requested,
   settled,
   started,
+  stateAfter,
   stepEnded,
   thinking,
   turnEnded,
@@ -20,9 +20,9 @@ import { evolve } from './evolve.ts'
 import { emptySession } from './state.ts'
 import { viewOf } from './view.ts'
 
-const view = (...given: readonly Given[]) => viewOf(after(...given))
+const view = (...given: readonly EventInput[]) => viewOf(stateAfter(...given))
 /** A turn whose first model could not answer. */
-const fallen = (turn: number, fallback: string): readonly Given[] => [
+const fallen = (turn: number, fallback: string): readonly EventInput[] => [
   { type: 'turn.started', turn, cause: 'prompt' },
   { type: 'step.started', turn, model: 'other/model', thinkingLevel: 'off', attempt: 1 },
   { type: 'step.ended', turn, step: 99, finish: 'failed', usage: null, fallback },

@@ -9,7 +9,16 @@ import {
   invariant,
   StepId,
 } from '@holdfast/protocol'
-import { after, aHash, approvedBy, askedFor, requested, scriptedUsage, thinking, turnEnded } from '@holdfast/testkit'
+import {
+  aHash,
+  approvedBy,
+  askedFor,
+  requested,
+  scriptedUsage,
+  stateAfter,
+  thinking,
+  turnEnded,
+} from '@holdfast/testkit'
 import type { SaidPart } from '../ports/provider.ts'
 import { decide } from '../session/decide.ts'
 import { evolve } from '../session/evolve.ts'
@@ -72,11 +81,11 @@ export function modelReplied(state: SessionState, ...parts: readonly SaidPart[])
 /** A session in each of its phases. */
 export const phases = {
   unborn: emptySession(),
-  idle: after(),
-  done: after(...thinking, turnEnded('done')),
-  failed: after(...thinking, turnEnded('failed')),
-  preparing: after(...thinking.slice(0, 2)),
-  thinking: after(...thinking),
-  asked: after(...requested, askedFor(5)),
-  started: after(...requested, approvedBy(5), { type: 'call.started', call: 5 }),
+  idle: stateAfter(),
+  done: stateAfter(...thinking, turnEnded('done')),
+  failed: stateAfter(...thinking, turnEnded('failed')),
+  preparing: stateAfter(...thinking.slice(0, 2)),
+  thinking: stateAfter(...thinking),
+  asked: stateAfter(...requested, askedFor(5)),
+  started: stateAfter(...requested, approvedBy(5), { type: 'call.started', call: 5 }),
 }

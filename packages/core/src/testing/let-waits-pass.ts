@@ -1,12 +1,12 @@
 import { orThrow } from '@holdfast/protocol'
-import type { House } from '@holdfast/testkit'
+import type { TestRuntime } from '@holdfast/testkit'
 
 /** Resolves when nothing in this process can go on any more but by the clock. */
 export const stillness = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 /** Does something that sets a turn going, and lets every wait of the turn pass as it comes; says how long each was. */
 export async function letWaitsPass(
-  { handle, clock }: House,
+  { handle, clock }: TestRuntime,
   begin: () => Promise<unknown>,
 ): Promise<readonly number[]> {
   const { seq: after } = orThrow(await handle.snapshot())
@@ -30,7 +30,7 @@ export async function letWaitsPass(
 }
 
 /** Resolves when someone waits for the clock, and says how long. */
-export async function nextWait({ clock }: House): Promise<number> {
+export async function nextWait({ clock }: TestRuntime): Promise<number> {
   for (;;) {
     await stillness()
     const nextMs = clock.nextMs()

@@ -1,6 +1,6 @@
 import type { Append, Problem } from '@holdfast/core/ports'
 import { limits } from '@holdfast/protocol'
-import { createFaultyStore, openHouse } from '@holdfast/testkit'
+import { createFaultyStore, openTestRuntime } from '@holdfast/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import { createMemoryBlobs } from '../store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../store/memory/memory-store.ts'
@@ -21,7 +21,7 @@ async function openFailing() {
       return inner.find(name)
     },
   })
-  const { registry } = await openHouse({ store, blobs: createMemoryBlobs(), start: { key: 'other' } })
+  const { registry } = await openTestRuntime({ store, blobs: createMemoryBlobs(), start: { key: 'other' } })
   const problems: Problem[] = []
   const told = { ...registry, parts: { ...registry.parts, onProblem: (problem: Problem) => problems.push(problem) } }
   return { store, registry, appends, problems, lookups: () => lookups, conversations: createConversations(told) }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { describeProvider } from '../contracts/provider.ts'
 import { aRequest } from '../fixtures/request.ts'
 import { createGate } from './gate.ts'
-import { call, createScriptedModel, fail, mumble, say, scriptedUsage, think, waitAt } from './scripted-model.ts'
+import { call, createScriptedModel, fail, say, sayPartial, scriptedUsage, think, waitAt } from './scripted-model.ts'
 
 const plain = aRequest({ system: 'plain' })
 const long = aRequest({ system: 'long' })
@@ -50,7 +50,7 @@ describe('scripted model', () => {
   it('leaves a gate that never opens when it is aborted, and keeps what it mumbled unsaid', async () => {
     const gate = createGate()
     const abort = new AbortController()
-    const parts = run(createScriptedModel([[mumble('Half a'), waitAt(gate)]]), abort.signal)
+    const parts = run(createScriptedModel([[sayPartial('Half a'), waitAt(gate)]]), abort.signal)
     await gate.reached
     abort.abort()
     expect(await parts).toEqual([

@@ -30,7 +30,7 @@ export const think = (text: string, meta?: Meta): ScriptStep => ({
   said: { type: 'thinking', text, ...(meta && { meta }) },
 })
 export const say = (text: string): ScriptStep => ({ type: 'said', said: { type: 'text', text } })
-export const mumble = (text: string, kind: 'text' | 'thinking' = 'text'): ScriptStep => ({
+export const sayPartial = (text: string, kind: 'text' | 'thinking' = 'text'): ScriptStep => ({
   type: 'mumbled',
   kind,
   text,

@@ -1,7 +1,7 @@
 import type { AssistantPart, RequestMessage } from '@holdfast/core/ports'
 import { limits } from '@holdfast/protocol'
 import { isCall } from './parts.ts'
-import type { Particulars } from './providers.ts'
+import type { ProviderRules } from './providers.ts'
 
 /** Where services draw the line for names and ids. */
 export const namePattern = /^[a-zA-Z0-9_-]{1,64}$/
@@ -9,7 +9,7 @@ export const namePattern = /^[a-zA-Z0-9_-]{1,64}$/
 const resultBytesMax = 2 * limits.toolOutputInlineBytesMax
 
 /** I7, I10, I19 and I20: each part is whole, says something, is valid Unicode of a length, and is named as services allow. */
-export function contentOf(message: RequestMessage, index: number, particulars: Particulars): readonly string[] {
+export function contentOf(message: RequestMessage, index: number, particulars: ProviderRules): readonly string[] {
   const at = (part: number) => `messages.${index}.content.${part}`
   const empty = message.content.length === 0 ? [`I10: messages.${index}: the message is empty`] : []
   switch (message.role) {
@@ -29,7 +29,7 @@ export function contentOf(message: RequestMessage, index: number, particulars: P
   }
 }
 
-function assistantPart(part: AssistantPart, at: string, particulars: Particulars): readonly string[] {
+function assistantPart(part: AssistantPart, at: string, particulars: ProviderRules): readonly string[] {
   if (isCall(part)) return [...namesOf(part.id, part.tool, at, particulars), ...argsOf(part.args, at)]
   // Thinking may be empty: a redacted block has only its signature.
   return part.type === 'text' ? textOf(part.text, at) : unicodeOf(part.text, at)
@@ -60,7 +60,7 @@ function stringsIn(value: unknown): readonly string[] {
   return Object.entries(value).flatMap(([key, inner]) => [key, ...stringsIn(inner)])
 }
 
-function namesOf(id: string, tool: string, at: string, { callIdCharsMax }: Particulars): readonly string[] {
+function namesOf(id: string, tool: string, at: string, { callIdCharsMax }: ProviderRules): readonly string[] {
   const isId = namePattern.test(id) && id.length <= callIdCharsMax
   return [
     ...(isId ? [] : [`I20: ${at}: call id ${JSON.stringify(id)} is refused`]),

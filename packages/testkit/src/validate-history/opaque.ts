@@ -1,9 +1,9 @@
 import type { AssistantPart, ModelRequest } from '@holdfast/core/ports'
 import { providerOf } from '@holdfast/protocol'
-import { metaNames, type Particulars } from './providers.ts'
+import { metaNames, type ProviderRules } from './providers.ts'
 
 /** I8 and I9: what a service gave to be given back is whole and bound to what it belongs to, and no other's is sent. */
-export const opaqueOf = (request: ModelRequest, particulars: Particulars): readonly string[] =>
+export const opaqueOf = (request: ModelRequest, particulars: ProviderRules): readonly string[] =>
   request.messages.flatMap((message, index) => {
     if (message.role !== 'assistant') return []
     const at = (part: number) => `messages.${index}.content.${part}`
@@ -18,12 +18,12 @@ export const opaqueOf = (request: ModelRequest, particulars: Particulars): reado
     ]
   })
 
-const foreign = ({ meta = {} }: AssistantPart, { metaName }: Particulars, at: string): readonly string[] =>
+const foreign = ({ meta = {} }: AssistantPart, { metaName }: ProviderRules, at: string): readonly string[] =>
   metaNames
     .filter((name) => name !== metaName && name in meta)
     .map((name) => `I9: ${at}: data of ${name} would be sent to another service`)
 
-function broken(part: AssistantPart, { metaName }: Particulars, at: string, isOwn: boolean): readonly string[] {
+function broken(part: AssistantPart, { metaName }: ProviderRules, at: string, isOwn: boolean): readonly string[] {
   const own = metaName === null ? undefined : part.meta?.[metaName]
   const has = (name: string) => typeof fieldOf(own, name) === 'string' && fieldOf(own, name) !== ''
   if (own === undefined) {
@@ -44,7 +44,7 @@ function broken(part: AssistantPart, { metaName }: Particulars, at: string, isOw
 }
 
 /** Thinking with nothing after it in its answer. */
-function loose(parts: readonly AssistantPart[], { thinkingBinds }: Particulars, at: string): readonly string[] {
+function loose(parts: readonly AssistantPart[], { thinkingBinds }: ProviderRules, at: string): readonly string[] {
   return thinkingBinds && parts.at(-1)?.type === 'thinking'
     ? [`I8: ${at}: the thinking is sent without what came out of it`]
     : []

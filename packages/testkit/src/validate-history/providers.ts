@@ -12,7 +12,7 @@ export const historyModels = {
   gemini: 'google/gemini',
 } as const satisfies Record<HistoryProvider, ModelName>
 
-export type Particulars = {
+export type ProviderRules = {
   /** The name its opaque data stands under; null where it has none. */
   readonly metaName: 'anthropic' | 'openai' | 'google' | null
   readonly callIdCharsMax: number
@@ -22,7 +22,7 @@ export type Particulars = {
   readonly takesTurns: boolean
 }
 
-export const particulars: Readonly<Record<HistoryProvider, Particulars>> = {
+export const providerRules: Readonly<Record<HistoryProvider, ProviderRules>> = {
   anthropic: { metaName: 'anthropic', callIdCharsMax: 64, thinkingBinds: true, takesTurns: false },
   'openai-chat': { metaName: null, callIdCharsMax: 40, thinkingBinds: false, takesTurns: false },
   'openai-responses': { metaName: 'openai', callIdCharsMax: 64, thinkingBinds: true, takesTurns: false },

@@ -1,8 +1,8 @@
 import type { RequestMessage } from '@holdfast/core/ports'
-import type { Particulars } from './providers.ts'
+import type { ProviderRules } from './providers.ts'
 
 /** I11: a person begins, and where a service minds it, roles take turns and the model does not have the last word. */
-export function turnsOf(messages: readonly RequestMessage[], { takesTurns }: Particulars): readonly string[] {
+export function turnsOf(messages: readonly RequestMessage[], { takesTurns }: ProviderRules): readonly string[] {
   const [first] = messages
   if (first === undefined) return ['I11: there is no message']
   const begins = first.role === 'user' ? [] : [`I11: the first message is of role ${first.role}, not user`]

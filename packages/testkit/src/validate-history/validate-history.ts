@@ -2,7 +2,7 @@ import type { ModelRequest } from '@holdfast/core/ports'
 import { contentOf, namePattern } from './content.ts'
 import { opaqueOf } from './opaque.ts'
 import { duplicates } from './parts.ts'
-import { type HistoryProvider, particulars } from './providers.ts'
+import { type HistoryProvider, providerRules } from './providers.ts'
 import { roundsOf } from './rounds.ts'
 import { turnsOf } from './turns.ts'
 
@@ -13,7 +13,7 @@ import { turnsOf } from './turns.ts'
  */
 export function validateHistory(provider: HistoryProvider, request: ModelRequest): readonly string[] {
   const { messages, tools } = request
-  const held = particulars[provider]
+  const held = providerRules[provider]
   return [
     ...turnsOf(messages, held),
     ...messages.flatMap((message, index) => contentOf(message, index, held)),

@@ -1,5 +1,5 @@
 import { type Frame, limits, orThrow } from '@holdfast/protocol'
-import { aSession, createGate, isRecord, modelsWith, mumble, say, waitAt } from '@holdfast/testkit'
+import { aSession, createGate, isRecord, modelsWith, say, sayPartial, waitAt } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Models, Provider } from '../../ports/provider.ts'
 import type { Store } from '../../ports/store.ts'
@@ -135,7 +135,7 @@ describe('a subscription', () => {
 
   it('that comes late gets the running message so far', async () => {
     const gate = createGate()
-    const house = await openMemoryHouse({ script: [[mumble('Hello th'), waitAt(gate)]] })
+    const house = await openMemoryHouse({ script: [[sayPartial('Hello th'), waitAt(gate)]] })
     await house.send('a', prompt)
     await gate.reached
     const frames = await take(house.handle.subscribe(), ({ type }) => type === 'draft')

@@ -1,5 +1,5 @@
 import { orThrow } from '@holdfast/protocol'
-import { aTool, call, createGate, fail, finish, type House, say, waitAt } from '@holdfast/testkit'
+import { aTool, call, createGate, fail, finish, say, type TestRuntime, waitAt } from '@holdfast/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ModelRequest, Models } from '../../ports/provider.ts'
 import { openMemoryHouse } from '../../testing/memory-house.ts'
@@ -18,7 +18,7 @@ const smallContext =
     return found.type === 'ready' ? { ...found, contextTokens: 1000 } : found
   }
 
-let house: House
+let house: TestRuntime
 let talk: Talk
 let summaries = 0
 /** How many tokens the service says the next step had. */
@@ -41,7 +41,7 @@ const asked = () => house.model.requests.filter((request) => !isSummary(request)
 const summed = () => house.model.requests.filter(isSummary)
 
 /** A house whose model looks eleven times before it is done, and says how full it gets. */
-async function openLongTurn(): Promise<House> {
+async function openLongTurn(): Promise<TestRuntime> {
   let steps = 0
   const long = await openMemoryHouse({
     tools: [aTool('look', async () => ({ type: 'ok', output: { text: 'seen' } }), false)],

@@ -4,12 +4,12 @@ import {
   createScriptedModel,
   fail,
   finish,
-  type House,
   modelsWith,
   overload,
   type ScriptedAnswer,
   say,
   scriptedUsage,
+  type TestRuntime,
 } from '@holdfast/testkit'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ModelReadiness } from '../../ports/provider.ts'
@@ -25,7 +25,7 @@ let counted = 100
 let ownSummary: ScriptedAnswer = [say('my own summary')]
 let own: ReturnType<typeof createScriptedModel>
 let scribe: ReturnType<typeof createScriptedModel>
-let house: House
+let house: TestRuntime
 let talk: Talk
 /** What the model that writes summaries says, and what is known of it. */
 async function open(

@@ -2,7 +2,7 @@ import {
   approvedBy,
   aSession,
   askedFor,
-  type Given,
+  type EventInput,
   recordsOf,
   requested,
   settled,
@@ -16,7 +16,7 @@ import type { StoredSnapshot } from '../../ports/store.ts'
 import { foldNumber } from '../../session/evolve.ts'
 import { type Folded, fold, loadSession, type SessionSource, toSnapshot } from './load-session.ts'
 
-const round: readonly Given[] = [
+const round: readonly EventInput[] = [
   ...requested,
   askedFor(5),
   approvedBy(5),
@@ -24,15 +24,15 @@ const round: readonly Given[] = [
   settled(5),
   turnEnded('done'),
 ]
-const log: readonly Given[] = [started, ...round]
+const log: readonly EventInput[] = [started, ...round]
 
-const folded = (given: readonly Given[]): Folded => {
+const folded = (given: readonly EventInput[]): Folded => {
   const whole = recordsOf(given).reduce<Folded | null>((sum, record) => fold(sum, aSession, record), null)
   if (!whole) throw new Error('a log begins')
   return whole
 }
 function sourceOf(
-  given: readonly Given[],
+  given: readonly EventInput[],
   { lost = [], snapshot = null }: { readonly lost?: readonly number[]; readonly snapshot?: StoredSnapshot | null } = {},
 ) {
   const records = recordsOf(given).map(
@@ -82,7 +82,7 @@ describe('loading a session', () => {
   })
 
   it.each(round.map((_, index) => index + 2))('with record %i given up goes on without it', async (seq) => {
-    const given: readonly Given[] = [...log, { type: 'log.repaired', lost: [seq] }]
+    const given: readonly EventInput[] = [...log, { type: 'log.repaired', lost: [seq] }]
     const loaded = await loadSession(sourceOf(given, { lost: [seq] }).source, aSession)
     expect(loaded).toMatchObject({ ok: true, value: { lost: [], state: { seq: given.length } } })
     const other = await loadSession(sourceOf(given, { lost: [seq, 3, 4] }).source, aSession)

@@ -1,11 +1,11 @@
 import { type Line, MessageId, type PageRequest } from '@holdfast/protocol'
-import { aSession, askedFor, callOf, type Given, recordsOf, said, settled, stepEnded } from '@holdfast/testkit'
+import { aSession, askedFor, callOf, type EventInput, recordsOf, said, settled, stepEnded } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Log, ReadRecord } from '../../ports/log.ts'
 import { readPage } from './read-page.ts'
 
 /** A log of these records, numbered from 1, some of them damaged. */
-function logOf(given: readonly Given[], lost: readonly number[] = []): Pick<Log, 'read' | 'readRefs'> {
+function logOf(given: readonly EventInput[], lost: readonly number[] = []): Pick<Log, 'read' | 'readRefs'> {
   const records = recordsOf(given).map(
     (record): ReadRecord => (lost.includes(record.seq) ? { seq: record.seq, lost: true } : record),
   )
@@ -23,7 +23,7 @@ function logOf(given: readonly Given[], lost: readonly number[] = []): Pick<Log,
 }
 const words = (count: number) => Array.from({ length: count }, (_, index) => said(`word ${index + 1}`))
 const whole: Line = [{ from: 1, to: null }]
-const page = async (given: readonly Given[], request: PageRequest, line = whole, lost: readonly number[] = []) => {
+const page = async (given: readonly EventInput[], request: PageRequest, line = whole, lost: readonly number[] = []) => {
   const found = await readPage(logOf(given, lost), aSession, line, given.length, request)
   return {
     ids: found.messages.map(({ id }) => id),

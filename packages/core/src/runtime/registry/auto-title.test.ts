@@ -1,11 +1,20 @@
 import { orThrow } from '@holdfast/protocol'
-import { createGate, fail, type HouseOptions, isRecord, overload, say, scriptedUsage, waitAt } from '@holdfast/testkit'
+import {
+  createGate,
+  fail,
+  isRecord,
+  overload,
+  say,
+  scriptedUsage,
+  type TestRuntimeOptions,
+  waitAt,
+} from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { stillness } from '../../testing/let-waits-pass.ts'
 import { openMemoryHouse } from '../../testing/memory-house.ts'
 import { talkTo } from '../../testing/talk.ts'
 
-type Script = NonNullable<HouseOptions['script']>
+type Script = NonNullable<TestRuntimeOptions['script']>
 
 /** Answers turns at once, and a title as told. */
 const naming =
@@ -13,7 +22,7 @@ const naming =
   (request, index) =>
     request.purpose === 'summary' ? title : [say(`answer ${index}`)]
 
-async function open(options: Partial<HouseOptions>) {
+async function open(options: Partial<TestRuntimeOptions>) {
   const house = await openMemoryHouse({ titleModel: 'sim/model', ...options })
   const titled = async () => orThrow(await house.handle.snapshot()).meta.title
   const asked = () => house.model.requests.filter(({ purpose }) => purpose === 'summary')
@@ -90,7 +99,7 @@ describe('a session nobody named', () => {
 
 describe('no model is asked for a title', () => {
   it('of a session that a person named, or where no such model is set', async () => {
-    for (const options of [{ start: { title: 'Mine' } }, { titleModel: undefined }] as Partial<HouseOptions>[]) {
+    for (const options of [{ start: { title: 'Mine' } }, { titleModel: undefined }] as Partial<TestRuntimeOptions>[]) {
       const { talk, asked, house } = await open({ ...options, script: naming([say('The harbour')]) })
       await talk.ask('tell me')
       await talk.ask('and?')

@@ -1,4 +1,4 @@
-import { aTool, call, createGate, type House, isRecord, say } from '@holdfast/testkit'
+import { aTool, call, createGate, isRecord, say, type TestRuntime } from '@holdfast/testkit'
 import { expect, it } from 'vitest'
 import { openMemoryHouse } from '../../testing/memory-house.ts'
 
@@ -38,7 +38,7 @@ it('a late answer to a question is told what answered it: its timeout, or whoeve
       tools: [aTool('touch', async () => done)],
       start: { approvalTimeoutMs },
     })
-  const late = async (house: House, approval: number) => {
+  const late = async (house: TestRuntime, approval: number) => {
     await house.frame(isRecord('call.settled'))
     return house.handle.submit({ type: 'respondToApproval', decision: 'approve', approval })
   }

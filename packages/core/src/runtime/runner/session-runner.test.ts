@@ -11,8 +11,8 @@ import {
   isRecord,
   modelsOf,
   modelsWith,
-  mumble,
   say,
+  sayPartial,
   waitAt,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
@@ -161,7 +161,7 @@ describe('two who answer the same question at once', () => {
 describe('an abort', () => {
   it('keeps what was said and drops what comes late', async () => {
     const gate = createGate()
-    const house = await openMemoryHouse({ script: [[mumble('I was about'), waitAt(gate), say(' to say')]] })
+    const house = await openMemoryHouse({ script: [[sayPartial('I was about'), waitAt(gate), say(' to say')]] })
     await house.send('a', prompt)
     await gate.reached
     await house.send('stop', { type: 'abort' })
@@ -174,7 +174,7 @@ describe('an abort', () => {
 
   it('under an id that another command has just taken leaves no turn that nobody works on', async () => {
     const gate = createGate()
-    const house = await openMemoryHouse({ script: [[mumble('I was about'), waitAt(gate)]] })
+    const house = await openMemoryHouse({ script: [[sayPartial('I was about'), waitAt(gate)]] })
     await house.send('a', prompt)
     await gate.reached
     const both = [house.send('b', { type: 'enterPlan' }), house.send('b', { type: 'abort' })]
@@ -347,7 +347,7 @@ describe('another owner', () => {
 
   it('finds the draft of an answer that a crash cut short', async () => {
     const gate = createGate()
-    const old = await openMemoryHouse({ script: [[mumble('Half an ans'), waitAt(gate)]] })
+    const old = await openMemoryHouse({ script: [[sayPartial('Half an ans'), waitAt(gate)]] })
     await old.send('a', prompt)
     await gate.reached
     old.clock.advance(1000)

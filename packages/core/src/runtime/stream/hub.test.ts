@@ -1,9 +1,9 @@
 import { CallId, ClientId, type Frame, StepId } from '@holdfast/protocol'
-import { aSession, type Given, recordsOf, settled, stepEnded, turnEnded } from '@holdfast/testkit'
+import { aSession, type EventInput, recordsOf, settled, stepEnded, turnEnded } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createHub } from './hub.ts'
 
-const encoded = (seq: number, given: Given) =>
+const encoded = (seq: number, given: EventInput) =>
   recordsOf([given], seq).map((record) => ({ record, body: JSON.stringify(record.event) }))
 const step = StepId.parse(4)
 const text = { step, part: 0, kind: 'text' as const }

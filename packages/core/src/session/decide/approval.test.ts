@@ -1,12 +1,12 @@
 import { CallId } from '@holdfast/protocol'
 import {
-  after,
   anInstant,
   approvedBy,
   askedFor,
   callOf,
   factsFor,
   requested,
+  stateAfter,
   stepEnded,
   thinking,
 } from '@holdfast/testkit'
@@ -26,13 +26,13 @@ const expired = (call: number): Report => ({ type: 'approval.expired', call: Cal
 
 describe('a question', () => {
   it('waits for ever unless the session says how long', () => {
-    const state = after({ type: 'settings.changed', title: 'no time limit' }, ...requested)
+    const state = stateAfter({ type: 'settings.changed', title: 'no time limit' }, ...requested)
     expect(events(state, prepared)[0]).not.toHaveProperty('expiresAt')
     expect(plan(livedThrough(state, prepared))).toEqual([])
   })
 
   it('says when its time is over, counted from its preparation, and is waited for', () => {
-    const state = after({ type: 'settings.changed', approvalTimeoutMs: 322 }, ...requested)
+    const state = stateAfter({ type: 'settings.changed', approvalTimeoutMs: 322 }, ...requested)
     const until = '2026-01-02T03:04:06.000Z'
     expect(events(state, prepared)).toMatchObject([{ type: 'approval.asked', call: 6, expiresAt: until }])
     expect(plan(livedThrough(state, prepared))).toMatchObject([{ type: 'await-approval', call: 6, until }])
@@ -41,7 +41,7 @@ describe('a question', () => {
 
 describe('a timeout', () => {
   const timed = [askedFor(5, { expiresAt: anInstant }), askedFor(6, { expiresAt: anInstant })]
-  const two = after(...thinking, callOf('shell'), callOf('shell'), stepEnded, ...timed)
+  const two = stateAfter(...thinking, callOf('shell'), callOf('shell'), stepEnded, ...timed)
 
   it('is a no, on record, and leaves the other questions alone', () => {
     expect(events(two, expired(6))).toEqual([
@@ -60,7 +60,7 @@ describe('a timeout', () => {
   })
 
   it('that comes after the answer changes nothing, and an answer after it finds nothing', () => {
-    expect(decided(after(...requested, askedFor(5), approvedBy(5)), expired(5))).toBe('')
+    expect(decided(stateAfter(...requested, askedFor(5), approvedBy(5)), expired(5))).toBe('')
     const late = asked({ type: 'respondToApproval', decision: 'approve' })
     expect(decided(livedThrough(phases.asked, expired(5)), late)).toBe('no_pending_approval')
   })

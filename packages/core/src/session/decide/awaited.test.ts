@@ -1,8 +1,8 @@
-import { after } from '@holdfast/testkit'
+import { stateAfter } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { asked, events } from '../../testing/deciding.ts'
 
-const state = after({
+const state = stateAfter({
   type: 'call.requested',
   turn: 0,
   step: 2,

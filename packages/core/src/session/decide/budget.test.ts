@@ -1,15 +1,15 @@
 import type { Settings } from '@holdfast/protocol'
-import { after, type Given, recordsOf, settled, stepEnded, thinking, turnEnded } from '@holdfast/testkit'
+import { type EventInput, recordsOf, settled, stateAfter, stepEnded, thinking, turnEnded } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { asked, decided, events, livedThrough, stepPrepared } from '../../testing/deciding.ts'
 import { evolve } from '../evolve.ts'
 import { limitReached } from './budget.ts'
 
 const usage = { input: 10, output: 5, cacheRead: 3, cacheWrite: 2, cost: 0.25 }
-const call: Given = { type: 'call.requested', turn: 0, step: 4, tool: 'look', args: {}, provider: 'sim' }
+const call: EventInput = { type: 'call.requested', turn: 0, step: 4, tool: 'look', args: {}, provider: 'sim' }
 /** A round is closed: one step made, 20 tokens used, at a quarter. */
 const spent = (budgets: Settings['budgets'], used: typeof usage | { cost: null } = usage) =>
-  after(...[...thinking, call, { ...stepEnded, usage: { ...usage, ...used } } as Given, settled(5)], {
+  stateAfter(...[...thinking, call, { ...stepEnded, usage: { ...usage, ...used } } as EventInput, settled(5)], {
     type: 'settings.changed',
     budgets,
   })
@@ -35,14 +35,14 @@ describe('a budget', () => {
   it('of cost counts a call of unknown price as nothing, and goes on counting the others', () => {
     const unpriced = spent({ maxCost: 0.25 }, { cost: null })
     expect(limitReached(unpriced, 1)).toBeNull()
-    const [record] = recordsOf([{ ...stepEnded, usage } as Given], unpriced.seq + 1)
+    const [record] = recordsOf([{ ...stepEnded, usage } as EventInput], unpriced.seq + 1)
     expect(record && limitReached(evolve(unpriced, record), 1)).toMatchObject({ code: 'cost_limit' })
   })
 
   it('counts the estimate of a call whose provider did not say what it used', () => {
     const estimated = (budgets: Settings['budgets'], cost: number | null) => {
-      const ended = { ...stepEnded, usage: null, estimate: { ...usage, cost } } as Given
-      return after(...thinking, call, ended, settled(5), { type: 'settings.changed', budgets })
+      const ended = { ...stepEnded, usage: null, estimate: { ...usage, cost } } as EventInput
+      return stateAfter(...thinking, call, ended, settled(5), { type: 'settings.changed', budgets })
     }
     expect(limitReached(estimated({ maxTokens: 20 }, null), 1)).toMatchObject({ code: 'token_limit' })
     expect(limitReached(estimated({ maxCost: 0.25 }, 0.25), 1)).toMatchObject({ code: 'cost_limit' })
@@ -61,7 +61,10 @@ describe('a budget', () => {
 
 describe('a session whose budget is used up', () => {
   const rested = (budgets: Settings['budgets']) =>
-    after(...thinking, { ...stepEnded, usage } as Given, turnEnded('limit'), { type: 'settings.changed', budgets })
+    stateAfter(...thinking, { ...stepEnded, usage } as EventInput, turnEnded('limit'), {
+      type: 'settings.changed',
+      budgets,
+    })
 
   it.each([{ maxTokens: 20 }, { maxCost: 0.25 }])(
     'of %j begins no turn, and takes one up once it is raised',
@@ -75,7 +78,7 @@ describe('a session whose budget is used up', () => {
   )
 
   it('still takes prompts that wait for its running turn', () => {
-    const running = after(...thinking, { type: 'settings.changed', budgets: { maxTokens: 1 } })
+    const running = stateAfter(...thinking, { type: 'settings.changed', budgets: { maxTokens: 1 } })
     expect(decided(running, asked({ type: 'sendPrompt', content: 'go' }))).toBe('prompt.queued')
   })
 })

@@ -1,27 +1,27 @@
 import { Command, eventVersion } from '@holdfast/protocol'
-import { after } from '@holdfast/testkit'
+import { stateAfter } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { asked, events } from '../../testing/deciding.ts'
 import { answerOf } from '../decide.ts'
 import type { SessionState } from '../state.ts'
 import { viewOf } from '../view.ts'
 
-const pinned = after({ type: 'settings.changed', pinned: true })
+const pinned = stateAfter({ type: 'settings.changed', pinned: true })
 const pin = (state: SessionState, to?: boolean) =>
   events(state, asked({ type: 'pinSession', ...(to !== undefined && { pinned: to }) }))
 
 describe('pinning a session', () => {
   it('turns it round, or sets it, and says nothing where it is so already', () => {
-    expect(pin(after())).toEqual([{ type: 'settings.changed', pinned: true }])
+    expect(pin(stateAfter())).toEqual([{ type: 'settings.changed', pinned: true }])
     expect(pin(pinned)).toEqual([{ type: 'settings.changed', pinned: false }])
-    expect(pin(after(), false)).toEqual([])
+    expect(pin(stateAfter(), false)).toEqual([])
     expect(pin(pinned, true)).toEqual([])
     expect(pin(pinned, false)).toEqual([{ type: 'settings.changed', pinned: false }])
   })
 
   it('is no setting that a fork would inherit', () => {
     expect(pinned.isPinned).toBe(true)
-    expect(pinned.settings).toEqual(after().settings)
+    expect(pinned.settings).toEqual(stateAfter().settings)
   })
 })
 
@@ -29,12 +29,12 @@ describe('renaming a session', () => {
   const rename = (state: SessionState, title: string) => events(state, asked({ type: 'rename', title }))
 
   it('sets its title, without the spaces around it', () => {
-    expect(rename(after(), '  Harbour works ')).toEqual([{ type: 'settings.changed', title: 'Harbour works' }])
+    expect(rename(stateAfter(), '  Harbour works ')).toEqual([{ type: 'settings.changed', title: 'Harbour works' }])
   })
 
   it('changes nothing where it is called so already', () => {
-    expect(rename(after({ type: 'settings.changed', title: 'Harbour' }), 'Harbour')).toEqual([])
-    expect(rename(after(), '')).toEqual([])
+    expect(rename(stateAfter({ type: 'settings.changed', title: 'Harbour' }), 'Harbour')).toEqual([])
+    expect(rename(stateAfter(), '')).toEqual([])
   })
 
   it.each(['two\nlines', 'a tab\t in it', '\u001b[31mred', 'a\u2028b', 'x'.repeat(201)])(
@@ -46,18 +46,18 @@ describe('renaming a session', () => {
 })
 
 describe('moving a session to another folder', () => {
-  const trusted = after(
+  const trusted = stateAfter(
     { type: 'trust.granted', tool: 'shell', scope: 'workspace' },
     { type: 'trust.granted', tool: 'write_file', scope: 'session' },
   )
-  const moved = after(
+  const moved = stateAfter(
     { type: 'trust.granted', tool: 'shell', scope: 'workspace' },
     { type: 'trust.granted', tool: 'write_file', scope: 'session' },
     { type: 'settings.changed', workdir: '/new' },
   )
 
   it('takes the real path that was found for it', () => {
-    const made = events(after(), asked({ type: 'moveWorkdir', workdir: '/link' }, { workdir: '/new' }))
+    const made = events(stateAfter(), asked({ type: 'moveWorkdir', workdir: '/link' }, { workdir: '/new' }))
     expect(made).toEqual([{ type: 'settings.changed', workdir: '/new' }])
     expect(events(moved, asked({ type: 'moveWorkdir', workdir: '/link' }, { workdir: '/new' }))).toEqual([])
   })

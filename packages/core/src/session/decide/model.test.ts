@@ -1,5 +1,5 @@
 import type { CommandInput, RotationEntry, ThinkingLevel } from '@holdfast/protocol'
-import { after } from '@holdfast/testkit'
+import { stateAfter } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { asked, decided, events } from '../../testing/deciding.ts'
 import { answerOf } from '../decide.ts'
@@ -8,7 +8,7 @@ import type { Facts } from '../input.ts'
 import type { SessionState } from '../state.ts'
 
 const standing = (model: string, thinkingLevel: ThinkingLevel = 'off') =>
-  after({ type: 'settings.changed', model, thinkingLevel })
+  stateAfter({ type: 'settings.changed', model, thinkingLevel })
 
 /** What a command is answered; the fault where it is refused, nothing where nothing changes. */
 function answered(state: SessionState, command: CommandInput, facts: Facts): unknown {

@@ -1,12 +1,12 @@
 import { type CommandInput, limits } from '@holdfast/protocol'
 import {
-  after,
   aHash,
   callOf,
-  type Given,
+  type EventInput,
   queued,
   requested,
   settled,
+  stateAfter,
   stepEnded,
   thinking,
   turnEnded,
@@ -41,7 +41,7 @@ describe('a prompt in a turn', () => {
 
   it('is refused when both queues together are full', () => {
     const half = Array.from({ length: limits.promptsQueuedMax / 2 }, () => [queued('steering'), queued('follow_up')])
-    const full = after(...thinking, ...half.flat())
+    const full = stateAfter(...thinking, ...half.flat())
     expect(decided(full, asked(steer('more')))).toBe('queue_full')
     expect(decided(full, asked(follow('more')))).toBe('queue_full')
     expect(decided(livedThrough(full, asked({ type: 'dequeueSteering' })), asked(steer('more')))).toBe('prompt.queued')
@@ -52,7 +52,7 @@ describe('steering', () => {
   const two = [queued('steering', 'a'), queued('follow_up', 'f'), queued('steering', 'b')]
 
   it('enters between rounds, all of it, in order, a message each', () => {
-    const closed = after(...requested, ...two, settled(5))
+    const closed = stateAfter(...requested, ...two, settled(5))
     expect(events(closed, stepPrepared(closed))).toMatchObject([
       { type: 'user.said', content: text('a'), entry: 7 },
       { type: 'user.said', content: text('b'), entry: 9 },
@@ -62,19 +62,19 @@ describe('steering', () => {
   })
 
   it('does not enter while a call of the round is open', () => {
-    const open = after(...thinking, callOf('shell'), callOf('shell'), stepEnded, ...two, settled(5))
+    const open = stateAfter(...thinking, callOf('shell'), callOf('shell'), stepEnded, ...two, settled(5))
     expect(decided(open, stepPrepared(open))).toBe('')
   })
 
   it('carries on a turn whose model answered without calls', () => {
-    const steered = after(...thinking, ...two)
+    const steered = stateAfter(...thinking, ...two)
     expect(decided(steered, modelReplied(steered))).toBe('text.said step.ended')
     const next = livedThrough(steered, modelReplied(steered))
     expect(decided(next, stepPrepared(next))).toBe('user.said user.said context.changed step.started')
   })
 
   it('that is taken back after such an answer lets the turn end: nobody speaks to the model', () => {
-    const steered = after(...thinking, queued('steering'))
+    const steered = stateAfter(...thinking, queued('steering'))
     const alone = livedThrough(steered, modelReplied(steered), asked({ type: 'dequeueSteering' }))
     expect(decided(alone, stepPrepared(alone))).toBe('turn.ended')
     const followed = livedThrough(alone, asked(follow('next')))
@@ -82,7 +82,7 @@ describe('steering', () => {
   })
 
   it.each(['aborted', 'failed', 'interrupted', 'limit'] as const)('waits after a turn that was %s', (reason) => {
-    const cut = after(...thinking, ...two, turnEnded(reason))
+    const cut = stateAfter(...thinking, ...two, turnEnded(reason))
     expect(waiting(cut)).toEqual([5, 6, 7])
     const next = livedThrough(cut, asked({ type: 'sendPrompt', content: 'now this' }))
     expect(events(next, stepPrepared(next)).map((event) => ('entry' in event ? event.entry : event.type))).toEqual([
@@ -96,7 +96,7 @@ describe('a follow-up', () => {
   const three = [queued('follow_up', 'a'), queued('follow_up', 'b'), queued('follow_up', 'c')]
 
   it('becomes the next turn, one each, in order', () => {
-    let state = after(...thinking, ...three)
+    let state = stateAfter(...thinking, ...three)
     const said: unknown[] = []
     while (state.turn.phase !== 'idle') {
       if (state.turn.phase === 'preparing') state = livedThrough(state, stepPrepared(state))
@@ -113,7 +113,7 @@ describe('a follow-up', () => {
   })
 
   it.each(['aborted', 'failed', 'interrupted', 'limit'] as const)('waits after a turn that was %s', (reason) => {
-    const cut = after(...thinking, ...three, turnEnded(reason))
+    const cut = stateAfter(...thinking, ...three, turnEnded(reason))
     expect(waiting(cut)).toEqual([5, 6, 7])
     const again = livedThrough(cut, asked({ type: 'continue' }))
     const thinks = livedThrough(again, stepPrepared(again))
@@ -122,19 +122,19 @@ describe('a follow-up', () => {
   })
 
   it('waits when its turn fails, is aborted or cut by a crash', () => {
-    const state = after(...thinking, ...three)
+    const state = stateAfter(...thinking, ...three)
     expect(decided(state, asked({ type: 'abort' }))).toBe('step.ended turn.ended')
     expect(decided(state, { type: 'process.restarted', draft: null })).toBe('step.ended turn.ended')
   })
 
   it('at rest is a prompt, and does not overtake those that wait', () => {
-    const cut = after(...thinking, ...three, turnEnded('aborted'))
+    const cut = stateAfter(...thinking, ...three, turnEnded('aborted'))
     expect(events(cut, asked(follow('now')))).toMatchObject([{ type: 'turn.started' }, { content: text('now') }])
   })
 })
 
 describe('an entry', () => {
-  const held = after(...thinking, queued('steering', 'a'), queued('follow_up', 'f'), queued('steering', 'b'))
+  const held = stateAfter(...thinking, queued('steering', 'a'), queued('follow_up', 'f'), queued('steering', 'b'))
 
   it('is said as it was last edited', () => {
     const edited = livedThrough(
@@ -164,8 +164,8 @@ describe('an entry', () => {
 })
 
 describe('what is taken back', () => {
-  const given: readonly Given[] = [queued('steering', 'a'), queued('follow_up', 'f')]
-  const held = after(...thinking, ...given)
+  const given: readonly EventInput[] = [queued('steering', 'a'), queued('follow_up', 'f')]
+  const held = stateAfter(...thinking, ...given)
   const entry = (id: number, queue: string, words: string) => ({ id, queue, content: text(words) })
 
   it('is the answer, from the record alone, so that a retry gets it again', () => {

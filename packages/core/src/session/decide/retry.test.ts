@@ -1,5 +1,5 @@
 import { StepId } from '@holdfast/protocol'
-import { after, type Given, thinking } from '@holdfast/testkit'
+import { type EventInput, stateAfter, thinking } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { asked, decided, events, livedThrough, modelReplied, phases, stepPrepared } from '../../testing/deciding.ts'
 import type { Report } from '../input.ts'
@@ -13,7 +13,7 @@ const overloaded = (state: SessionState, fallback: string | null): Report => ({
   fallback,
 })
 /** Seq 5: the session's model could not, and another is to answer. */
-const fallen: readonly Given[] = [
+const fallen: readonly EventInput[] = [
   ...thinking,
   { type: 'step.ended', turn: 0, step: 4, finish: 'failed', usage: null, fault, fallback: 'other/model' },
 ]
@@ -48,7 +48,7 @@ describe('a model that could not take a call', () => {
   })
 
   it('leaves the next step to the other, as a further attempt that the limit of steps does not count', () => {
-    const state = after(...fallen)
+    const state = stateAfter(...fallen)
     expect(state.turn).toMatchObject({ phase: 'preparing', isAnswered: false, attempt: 2, steps: 0 })
     expect(events(state, stepPrepared(state)).at(-1)).toMatchObject({
       type: 'step.started',
@@ -59,8 +59,8 @@ describe('a model that could not take a call', () => {
 
   it('is left for the rest of the turn, whose later steps are first attempts of the other', () => {
     const steered = livedThrough(
-      after(...fallen),
-      stepPrepared(after(...fallen)),
+      stateAfter(...fallen),
+      stepPrepared(stateAfter(...fallen)),
       asked({ type: 'queueSteering', content: 'on' }),
     )
     const next = livedThrough(steered, modelReplied(steered))
@@ -68,25 +68,25 @@ describe('a model that could not take a call', () => {
   })
 
   it('is remembered, with all that were tried after it', () => {
-    const second = livedThrough(after(...fallen), stepPrepared(after(...fallen)))
+    const second = livedThrough(stateAfter(...fallen), stepPrepared(stateAfter(...fallen)))
     expect(livedThrough(second, overloaded(second, 'third/model')).turn).toMatchObject({
       fallback: { model: 'third/model', tried: ['sim/model', 'other/model'] },
     })
   })
 
   it('is what the session has, and asks, when the turn is over', () => {
-    const aborted = livedThrough(after(...fallen), asked({ type: 'abort' }), asked({ type: 'continue' }))
+    const aborted = livedThrough(stateAfter(...fallen), asked({ type: 'abort' }), asked({ type: 'continue' }))
     expect(events(aborted, stepPrepared(aborted)).at(-1)).toMatchObject({ model: 'sim/model', attempt: 1 })
     expect(aborted.settings.model).toBe('sim/model')
   })
 })
 
 describe('a model that a person chooses meanwhile', () => {
-  const chosen: Given = { type: 'settings.changed', model: 'chosen/model' }
+  const chosen: EventInput = { type: 'settings.changed', model: 'chosen/model' }
 
   it('answers instead of the fallback, and even where there is none', () => {
     for (const fallback of ['other/model', null]) {
-      const state = after(...thinking, chosen)
+      const state = stateAfter(...thinking, chosen)
       const next = livedThrough(state, overloaded(state, fallback))
       expect(next.turn).toMatchObject({ phase: 'preparing', fallback: null })
       expect(events(next, stepPrepared(next)).at(-1)).toMatchObject({ model: 'chosen/model' })
@@ -94,18 +94,18 @@ describe('a model that a person chooses meanwhile', () => {
   })
 
   it('is asked instead of whoever stands in', () => {
-    const state = after(...fallen, chosen)
+    const state = stateAfter(...fallen, chosen)
     expect(events(state, stepPrepared(state)).at(-1)).toMatchObject({ model: 'chosen/model' })
   })
 })
 
 describe('the view of a turn in which another model answers', () => {
   it('names it, beside the model of the session', () => {
-    expect(viewOf(after(...fallen))).toMatchObject({
+    expect(viewOf(stateAfter(...fallen))).toMatchObject({
       model: 'sim/model',
       fallback: 'other/model',
       activity: 'thinking',
     })
-    expect(viewOf(after(...fallen, { type: 'turn.ended', turn: 0, reason: 'failed' })).fallback).toBeNull()
+    expect(viewOf(stateAfter(...fallen, { type: 'turn.ended', turn: 0, reason: 'failed' })).fallback).toBeNull()
   })
 })

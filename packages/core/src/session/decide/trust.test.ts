@@ -1,12 +1,12 @@
 import { BlobHash, CallId, type CommandInput, type Trust } from '@holdfast/protocol'
 import {
-  after,
   aHash,
   approvedBy,
   askedFor,
   callOf,
+  type EventInput,
   factsFor,
-  type Given,
+  stateAfter,
   stepEnded,
   thinking,
 } from '@holdfast/testkit'
@@ -23,7 +23,7 @@ const answer = (decision: 'approve_turn' | 'approve_session' | 'approve_always',
 })
 /** Three calls of a tool wait; the last has other arguments. */
 const threeOf = (tool: string): SessionState =>
-  after(
+  stateAfter(
     ...thinking,
     ...[callOf(tool), callOf(tool), callOf(tool), stepEnded],
     ...[askedFor(5, { tool }), askedFor(6, { tool }), askedFor(7, { tool, argsHash: other })],
@@ -63,7 +63,7 @@ describe('an answer that reaches further', () => {
   })
 
   it('leaves the questions of other tools alone', () => {
-    const mixed = after(
+    const mixed = stateAfter(
       ...thinking,
       callOf('touch'),
       callOf('shell'),
@@ -77,7 +77,7 @@ describe('an answer that reaches further', () => {
 
 describe('trust', () => {
   const later = (trust: Trust): SessionState =>
-    after(...thinking, { type: 'trust.granted', ...trust }, callOf('touch'), stepEnded)
+    stateAfter(...thinking, { type: 'trust.granted', ...trust }, callOf('touch'), stepEnded)
 
   it('answers for a call that comes later, and is named as what allowed it', () => {
     expect(events(later({ tool: 'touch', scope: 'session' }), prepared(6, 'touch'))).toMatchObject([
@@ -108,12 +108,12 @@ describe('trust', () => {
   })
 
   it('is gone once it is revoked, by tool or all of it', () => {
-    const granted: readonly Given[] = [
+    const granted: readonly EventInput[] = [
       { type: 'trust.granted', tool: 'touch', scope: 'session' },
       { type: 'trust.granted', tool: 'touch', scope: 'turn', argsHash: aHash },
       { type: 'trust.granted', tool: 'shell', scope: 'session' },
     ]
-    const state = after(...thinking, ...granted, callOf('touch'), stepEnded)
+    const state = stateAfter(...thinking, ...granted, callOf('touch'), stepEnded)
     const revoked = livedThrough(state, asked({ type: 'revokeToolTrust', tool: 'touch' }))
     expect(revoked.trust).toEqual([{ tool: 'shell', scope: 'session' }])
     expect(decided(revoked, prepared(8, 'touch'))).toBe('approval.asked')
@@ -121,7 +121,7 @@ describe('trust', () => {
   })
 
   it('that is revoked takes nothing back that was approved before', () => {
-    const state = after(...thinking, callOf('touch'), stepEnded, approvedBy(5))
+    const state = stateAfter(...thinking, callOf('touch'), stepEnded, approvedBy(5))
     const revoked = livedThrough(state, asked({ type: 'revokeToolTrust', tool: 'all' }))
     const starting: Report = { type: 'tool.starting', call: CallId.parse(5), facts: factsFor('touch'), process: null }
     expect(decided(revoked, starting)).toBe('call.started')

@@ -1,5 +1,5 @@
 import type { Frame } from '@holdfast/protocol'
-import { aFrame, aRecord, type Given } from '@holdfast/testkit'
+import { aFrame, aRecord, type EventInput } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createPaint, type Output } from '../terminal/output.ts'
 import { createRunScreen } from './run-screen.ts'
@@ -21,7 +21,7 @@ const delta = (part: number, kind: Kind, text: string, step = 5) =>
   aFrame({ type: 'delta', step, part, kind, index: 0, text })
 const draft = (text: string) =>
   aFrame({ type: 'draft', step: 5, index: 3, parts: [{ step: 5, part: 1, kind: 'text', text }] })
-const recorded = (seq: number, event: Given) => aFrame({ type: 'record', record: aRecord(seq, event) })
+const recorded = (seq: number, event: EventInput) => aFrame({ type: 'record', record: aRecord(seq, event) })
 const said = (seq: number, text: string, type: 'text.said' | 'thinking.said' = 'text.said', step = 5) =>
   recorded(seq, { type, turn: 0, step, text, provider: 'demo' })
 

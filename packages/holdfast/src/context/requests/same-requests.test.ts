@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import type { Blobs, ModelRequest, RequestAsked, RequestBuilder, Store } from '@holdfast/core/ports'
 import { createRequestBuilder, WindowDamaged } from '@holdfast/core/requests'
 import { type Content, Handle, orThrow, type Recorded, type SessionId } from '@holdfast/protocol'
-import { aPdf, aPng, createDice, type Given, recordsOf, started } from '@holdfast/testkit'
+import { aPdf, aPng, createDice, type EventInput, recordsOf, started } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Folded, fold } from '../../../../core/src/runtime/log/load-session.ts'
 import { openFileBlobs } from '../../store/blobs/file-blobs.ts'
@@ -181,7 +181,7 @@ async function randomLog(seed: number): Promise<readonly Recorded[]> {
       return { type: 'file' as const, blob: hash, mediaType, name: `a.${mediaType.slice(-3)}`, bytes: bytes.length }
     }),
   )
-  const events: Given[] = [started]
+  const events: EventInput[] = [started]
   const usage = { input: 1, output: 1, cacheRead: 0, cacheWrite: 0, cost: 0 }
   for (let turn = 0; turn < 12; turn++) {
     const content: Content = [

@@ -4,10 +4,10 @@ import {
   createFaultyStore,
   fail,
   finish,
-  type HouseOptions,
   isRecord,
-  openHouse,
+  openTestRuntime,
   say,
+  type TestRuntimeOptions,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createMemoryBlobs } from '../../store/blobs/memory-blobs.ts'
@@ -20,10 +20,10 @@ const prompt = { type: 'sendPrompt', content: 'the secret question' } as const
 const done = { type: 'ok' as const, output: { text: 'the secret output' } }
 const touch = aTool('touch', async (_, __, { begin }) => begin().then(() => done), false)
 
-async function loggedTurn(options: Partial<HouseOptions>, level: LogLevel = 'trace') {
+async function loggedTurn(options: Partial<TestRuntimeOptions>, level: LogLevel = 'trace') {
   const { logger, lines } = createKeptLogger(level)
   const observer = createSessionLogger(logger)
-  const house = await openHouse({ store: createMemoryStore(), blobs: createMemoryBlobs(), observer, ...options })
+  const house = await openTestRuntime({ store: createMemoryStore(), blobs: createMemoryBlobs(), observer, ...options })
   await house.send('a', prompt)
   await house.frame(isRecord('turn.ended'))
   return { house, lines, line: (message: string) => lines.find((one) => one.message === message) }
@@ -82,7 +82,7 @@ describe('the log of sessions', () => {
       [say('Now.'), finish('stop')],
     ]
     const observer = createSessionLogger(logger)
-    const house = await openHouse({ store: createMemoryStore(), blobs: createMemoryBlobs(), observer, script })
+    const house = await openTestRuntime({ store: createMemoryStore(), blobs: createMemoryBlobs(), observer, script })
     await house.send('a', prompt)
     await house.frame(isRecord('note.added'))
     const ended = house.frame(isRecord('turn.ended'))
@@ -107,7 +107,7 @@ describe('the log of sessions', () => {
     const { logger, lines } = createKeptLogger()
     const store = createFaultyStore(createMemoryStore())
     const observer = createSessionLogger(logger)
-    const house = await openHouse({ store, blobs: createMemoryBlobs(), observer, script: [[say('Hi.')]] })
+    const house = await openTestRuntime({ store, blobs: createMemoryBlobs(), observer, script: [[say('Hi.')]] })
     store.breakDown()
     await house.send('a', prompt)
     store.heal()

@@ -5,14 +5,14 @@ import {
   aTool,
   call,
   createGate,
+  type EventInput,
   fail,
-  type Given,
-  type HouseOptions,
   isRecord,
   modelsWith,
-  mumble,
-  openHouse,
+  openTestRuntime,
   say,
+  sayPartial,
+  type TestRuntimeOptions,
   waitAt,
 } from '@holdfast/testkit'
 import {
@@ -36,8 +36,13 @@ const prompt = { type: 'sendPrompt', content: 'the secret question' } as const
 const idle = isRecord('turn.ended')
 const done = { type: 'ok' as const, output: { text: 'the secret output' } }
 
-const openTraced = (options: Partial<HouseOptions> = {}) =>
-  openHouse({ store: createMemoryStore(), blobs: createMemoryBlobs(), observer: createSessionSpans(), ...options })
+const openTraced = (options: Partial<TestRuntimeOptions> = {}) =>
+  openTestRuntime({
+    store: createMemoryStore(),
+    blobs: createMemoryBlobs(),
+    observer: createSessionSpans(),
+    ...options,
+  })
 
 const named = (spans: readonly ReadableSpan[], name: string): ReadableSpan => {
   const found = spans.find((span) => span.name === name)
@@ -57,7 +62,7 @@ describe('the spans of a turn', () => {
   /** What a program's own instrumentation would do for whatever is called meanwhile. */
   const callOut = (name: string) => trace.getTracer('program').startSpan(name).end()
 
-  const oneRound = async (options: Partial<HouseOptions> = {}) => {
+  const oneRound = async (options: Partial<TestRuntimeOptions> = {}) => {
     const touch = aTool(
       'touch',
       async (_, __, { begin }) =>
@@ -197,7 +202,7 @@ describe('the spans of a turn', () => {
 
   it('end with an abort', async () => {
     const gate = createGate()
-    const house = await openTraced({ script: [[mumble('Well'), waitAt(gate)]] })
+    const house = await openTraced({ script: [[sayPartial('Well'), waitAt(gate)]] })
     await house.send('a', prompt)
     await gate.reached
     await house.send('b', { type: 'abort' })
@@ -224,7 +229,7 @@ describe('the spans of a turn', () => {
   })
 
   it('measure tokens, time and the first word, in the buckets that are recommended', async () => {
-    const house = await openTraced({ script: [[mumble('W'), say('Well.')]] })
+    const house = await openTraced({ script: [[sayPartial('W'), say('Well.')]] })
     await house.send('a', prompt)
     await house.frame(idle)
     const about = { [names.operation]: 'chat', [names.provider]: 'sim', [names.requestModel]: 'model' }
@@ -244,12 +249,12 @@ describe('the spans of a turn', () => {
     expect(named(sdk.spans(), 'chat model').attributes[names.timeToFirstChunk]).toBeGreaterThanOrEqual(0)
   })
 
-  const tell = (observer: SessionSpans, from: number, ...events: readonly Given[]) =>
+  const tell = (observer: SessionSpans, from: number, ...events: readonly EventInput[]) =>
     observer.recorded(
       aSession,
       events.map((event, index) => ({ record: aRecord(from + index, event), body: '' })),
     )
-  const begun: readonly Given[] = [
+  const begun: readonly EventInput[] = [
     { type: 'turn.started', turn: 0, cause: 'prompt' },
     { type: 'step.started', turn: 0, model: 'sim/one', thinkingLevel: 'off', attempt: 1 },
   ]
@@ -304,7 +309,7 @@ describe('telemetry without an SDK', () => {
           return target[name]
         },
       })
-      const script = [[...Array.from({ length: deltas }, () => mumble('x')), say('Done.')]]
+      const script = [[...Array.from({ length: deltas }, () => sayPartial('x')), say('Done.')]]
       const house = await openTraced({ observer: watched, script })
       await house.send('a', prompt)
       await house.frame(idle)
@@ -330,7 +335,9 @@ describe('telemetry without an SDK', () => {
     }
     trace.setGlobalTracerProvider({ getTracer: () => counting })
     try {
-      const house = await openTraced({ script: [[...Array.from({ length: 100 }, () => mumble('x')), say('Done.')]] })
+      const house = await openTraced({
+        script: [[...Array.from({ length: 100 }, () => sayPartial('x')), say('Done.')]],
+      })
       await house.send('a', prompt)
       await house.frame(idle)
       expect(started).toEqual(['invoke_agent holdfast', 'invoke_agent holdfast'])

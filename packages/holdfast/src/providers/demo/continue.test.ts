@@ -1,14 +1,20 @@
 import { buildRequest } from '@holdfast/core'
 import { continueWord, type Outcome } from '@holdfast/protocol'
-import { type Given, historyProviders, recordsOf, said, validateHistory } from '@holdfast/testkit'
+import { type EventInput, historyProviders, recordsOf, said, validateHistory } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { answerTo } from './answer.ts'
 
 type Window = Parameters<typeof buildRequest>[0]['window']
 
-const answered = (step: number, text: string): Given => ({ type: 'text.said', turn: 0, step, text, provider: 'demo' })
-const cut = (step: number, text: string): Given => ({ ...answered(step, text), interrupted: true }) as Given
-const calling = (step: number, tool: string): Given => ({
+const answered = (step: number, text: string): EventInput => ({
+  type: 'text.said',
+  turn: 0,
+  step,
+  text,
+  provider: 'demo',
+})
+const cut = (step: number, text: string): EventInput => ({ ...answered(step, text), interrupted: true }) as EventInput
+const calling = (step: number, tool: string): EventInput => ({
   type: 'call.requested',
   turn: 0,
   step,
@@ -19,7 +25,7 @@ const calling = (step: number, tool: string): Given => ({
 const ran: Outcome = { type: 'ok', output: { text: 'forty-two' } }
 
 /** The demo's answer to a log, by the very request the runtime would send. Calls come to `outcome`. */
-function after(given: readonly Given[], outcome: Outcome | null = ran) {
+function after(given: readonly EventInput[], outcome: Outcome | null = ran) {
   const messages = recordsOf(given).map(({ seq, event }) => ({ seq, event, outcome })) as Window['messages']
   const request = buildRequest({
     model: 'demo/agent',

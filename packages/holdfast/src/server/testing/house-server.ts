@@ -1,6 +1,6 @@
 import { createLocalSessions } from '@holdfast/core'
 import type { Models } from '@holdfast/core/ports'
-import { openHouse, say } from '@holdfast/testkit'
+import { openTestRuntime, say } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../store/memory/memory-store.ts'
 import type { ServerOptions } from '../open-server.ts'
@@ -10,7 +10,7 @@ import { openTestServer } from './test-server.ts'
 export async function openHouseServer(overrides: Partial<ServerOptions> = {}, models?: Models) {
   const script = () => [say('Hi.')]
   const stores = { store: createMemoryStore(), blobs: createMemoryBlobs() }
-  const house = await openHouse({ ...stores, script, ...(models && { models }) })
+  const house = await openTestRuntime({ ...stores, script, ...(models && { models }) })
   const sessions = createLocalSessions(house.registry)
   const test = await openTestServer({ sessions, after: house.clock.after, ...overrides })
   return {

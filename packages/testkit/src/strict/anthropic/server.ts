@@ -1,13 +1,13 @@
 import { firstComplaint, shapeComplaint } from '../base/first-complaint.ts'
 import {
   type ApiRequest,
-  createStrictDesk,
-  type StrictDesk,
+  createStrictApi,
+  type StrictApi,
+  type StrictApiDefinition,
   type StrictServer,
-  type StrictService,
   startStrictServer,
 } from '../base/server.ts'
-import { hasHalfCharacter } from '../base/unicode.ts'
+import { hasUnpairedSurrogate } from '../base/unpaired-surrogate.ts'
 import { type AnthropicAnswer, type AnthropicEvent, errorTypeOf, eventsOf, givenBy } from './answer.ts'
 import { heardIn } from './heard.ts'
 import { createPromptCache, marksComplaint } from './prompt-cache.ts'
@@ -21,9 +21,9 @@ export const startAnthropicServer = (...answers: readonly AnthropicAnswer[]): Pr
   startStrictServer(createAnthropicService(), answers)
 
 /** The same without a socket. */
-export const createAnthropicDesk = (): StrictDesk<AnthropicAnswer> => createStrictDesk(createAnthropicService())
+export const createAnthropicApi = (): StrictApi<AnthropicAnswer> => createStrictApi(createAnthropicService())
 
-function createAnthropicService(): StrictService<AnthropicAnswer, GivenAnswer> {
+function createAnthropicService(): StrictApiDefinition<AnthropicAnswer, GivenAnswer> {
   const cache = createPromptCache()
   return {
     ...anthropic,
@@ -33,11 +33,11 @@ function createAnthropicService(): StrictService<AnthropicAnswer, GivenAnswer> {
   }
 }
 
-const anthropic: Omit<StrictService<AnthropicAnswer, GivenAnswer>, 'events'> = {
+const anthropic: Omit<StrictApiDefinition<AnthropicAnswer, GivenAnswer>, 'events'> = {
   complaintAbout: ({ method, path, body }: ApiRequest, given) =>
     firstComplaint(
       method === 'POST' && path === '/v1/messages' ? null : `there is no ${method} ${path}`,
-      hasHalfCharacter(body) ? 'The request body is not valid JSON: no low surrogate in string' : null,
+      hasUnpairedSurrogate(body) ? 'The request body is not valid JSON: no low surrogate in string' : null,
       () => marksComplaint(body),
       () => {
         const request = AnthropicRequest.safeParse(body)

@@ -8,7 +8,7 @@ export type StrictAnswer<Block, Usage> =
       readonly stopReason?: string
       readonly usage?: Partial<Usage>
       /** Where the stream leaves its course, counted in events, and how. */
-      readonly after?: { readonly events: number; readonly detour: Detour }
+      readonly after?: { readonly events: number; readonly detour: StreamDisruption }
       /** Comes in pieces of so many bytes, through the middle of events and characters, each after a while. */
       readonly dribble?: Dribble
     }
@@ -29,7 +29,7 @@ export type MessageOf<Answer> = Extract<Answer, { readonly type: 'message' }>
 
 export type Dribble = { readonly bytes: number; readonly everyMs: number }
 
-export type Detour =
+export type StreamDisruption =
   | { readonly type: 'cut' }
   /** Writes this as it stands, and goes on. */
   | { readonly type: 'noise'; readonly text: string }

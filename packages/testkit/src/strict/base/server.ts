@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Dribble, MessageOf, StreamError, StrictAnswer } from './answer.ts'
-import { serveHere } from './serve-here.ts'
+import { serveLocally } from './local-server.ts'
 
 export type ReceivedRequest = {
   readonly path: string
@@ -31,7 +31,7 @@ export type SseEvent = { readonly event?: string; readonly data: string }
 export type ApiRequest = { readonly method: string; readonly path: string; readonly body: unknown }
 
 /** What services differ in. `Given` is what a service remembers of an answer, to hold later requests to it. */
-export type StrictService<Answer, Given> = {
+export type StrictApiDefinition<Answer, Given> = {
   /** What the service would refuse the request for, in its own words, or null. */
   complaintAbout(request: ApiRequest, given: readonly Given[]): string | null
   errorBody(status: number, message: string): object
@@ -46,7 +46,7 @@ export type StrictService<Answer, Given> = {
 type AnyAnswer = StrictAnswer<unknown, unknown>
 
 /** A service without its socket: it holds requests to its rules, and remembers what it said. */
-export type StrictDesk<Answer> = {
+export type StrictApi<Answer> = {
   /** What the service would refuse the request for, in its own words, or null. */
   complaintAbout(request: ApiRequest): string | null
   errorBody(status: number, message: string): object
@@ -57,9 +57,9 @@ export type StrictDesk<Answer> = {
   streamError(error: StreamError): SseEvent
 }
 
-export function createStrictDesk<Answer extends AnyAnswer, Given>(
-  service: StrictService<Answer, Given>,
-): StrictDesk<Answer> {
+export function createStrictApi<Answer extends AnyAnswer, Given>(
+  service: StrictApiDefinition<Answer, Given>,
+): StrictApi<Answer> {
   const given: Given[] = []
   return {
     complaintAbout: (request) => service.complaintAbout(request, given),
@@ -90,11 +90,11 @@ export const sseText = ({ event, data }: SseEvent): string =>
  * a history the API would refuse is answered 400 with the API's own words, and uses up no answer of the script.
  */
 export async function startStrictServer<Answer extends AnyAnswer, Given>(
-  service: StrictService<Answer, Given>,
+  service: StrictApiDefinition<Answer, Given>,
   answers: readonly Answer[],
 ): Promise<StrictServer<Answer>> {
   const script = [...answers]
-  const desk = createStrictDesk(service)
+  const desk = createStrictApi(service)
   const requests: ReceivedRequest[] = []
   const waiting: { readonly count: number; readonly resolve: (request: ReceivedRequest) => void }[] = []
 
@@ -131,7 +131,7 @@ export async function startStrictServer<Answer extends AnyAnswer, Given>(
     }
   }
 
-  const { url, close } = await serveHere(handle)
+  const { url, close } = await serveLocally(handle)
   return {
     url,
     requests,

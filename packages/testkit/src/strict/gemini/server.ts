@@ -1,12 +1,12 @@
 import { firstComplaint, shapeComplaint } from '../base/first-complaint.ts'
 import {
-  createStrictDesk,
-  type StrictDesk,
+  createStrictApi,
+  type StrictApi,
+  type StrictApiDefinition,
   type StrictServer,
-  type StrictService,
   startStrictServer,
 } from '../base/server.ts'
-import { hasHalfCharacter } from '../base/unicode.ts'
+import { hasUnpairedSurrogate } from '../base/unpaired-surrogate.ts'
 import { chunksOf, type GeminiAnswer, givenBy } from './answer.ts'
 import { heardIn } from './heard.ts'
 import { complaintAbout, type GivenSignature } from './rules.ts'
@@ -19,17 +19,17 @@ export const startGeminiServer = (...answers: readonly GeminiAnswer[]): Promise<
   startStrictServer(gemini, answers)
 
 /** The same without a socket. */
-export const createGeminiDesk = (): StrictDesk<GeminiAnswer> => createStrictDesk(gemini)
+export const createGeminiApi = (): StrictApi<GeminiAnswer> => createStrictApi(gemini)
 
 const pathPattern = /^\/v1beta\/models\/([^/:]+):streamGenerateContent\?alt=sse$/
 const modelIn = (path: string): string | null => pathPattern.exec(path)?.[1] ?? null
 
-const gemini: StrictService<GeminiAnswer, readonly GivenSignature[]> = {
+const gemini: StrictApiDefinition<GeminiAnswer, readonly GivenSignature[]> = {
   complaintAbout: ({ method, path, body }, given) => {
     const model = modelIn(path)
     if (method !== 'POST' || model === null) return `there is no ${method} ${path}`
     return firstComplaint(
-      hasHalfCharacter(body) ? 'Invalid JSON payload received. Unexpected end of string.' : null,
+      hasUnpairedSurrogate(body) ? 'Invalid JSON payload received. Unexpected end of string.' : null,
       () => {
         const request = GeminiRequest.safeParse(body)
         return request.success ? complaintAbout(request.data, model, given.flat()) : shapeComplaint(request.error)

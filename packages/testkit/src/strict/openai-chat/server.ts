@@ -2,13 +2,13 @@ import { firstComplaint, shapeComplaint } from '../base/first-complaint.ts'
 import { openAiError } from '../base/openai-error.ts'
 import { unreadableBody } from '../base/openai-limits.ts'
 import {
-  createStrictDesk,
-  type StrictDesk,
+  createStrictApi,
+  type StrictApi,
+  type StrictApiDefinition,
   type StrictServer,
-  type StrictService,
   startStrictServer,
 } from '../base/server.ts'
-import { hasHalfCharacter } from '../base/unicode.ts'
+import { hasUnpairedSurrogate } from '../base/unpaired-surrogate.ts'
 import { type ChatAnswer, chunksOf } from './answer.ts'
 import { complaintAbout } from './rules.ts'
 import { ChatRequest } from './wire.ts'
@@ -20,13 +20,13 @@ export const startOpenAiChatServer = (...answers: readonly ChatAnswer[]): Promis
   startStrictServer(chat, answers)
 
 /** The same without a socket. */
-export const createOpenAiChatDesk = (): StrictDesk<ChatAnswer> => createStrictDesk(chat)
+export const createOpenAiChatApi = (): StrictApi<ChatAnswer> => createStrictApi(chat)
 
-const chat: StrictService<ChatAnswer, null> = {
+const chat: StrictApiDefinition<ChatAnswer, null> = {
   complaintAbout: ({ method, path, body }) =>
     firstComplaint(
       method === 'POST' && path === '/v1/chat/completions' ? null : `Invalid URL (${method} ${path})`,
-      hasHalfCharacter(body) ? unreadableBody : null,
+      hasUnpairedSurrogate(body) ? unreadableBody : null,
       () => {
         const request = ChatRequest.safeParse(body)
         return request.success ? complaintAbout(request.data) : shapeComplaint(request.error)

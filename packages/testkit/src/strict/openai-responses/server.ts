@@ -2,13 +2,13 @@ import { firstComplaint, shapeComplaint } from '../base/first-complaint.ts'
 import { openAiError } from '../base/openai-error.ts'
 import { unreadableBody } from '../base/openai-limits.ts'
 import {
-  createStrictDesk,
-  type StrictDesk,
+  createStrictApi,
+  type StrictApi,
+  type StrictApiDefinition,
   type StrictServer,
-  type StrictService,
   startStrictServer,
 } from '../base/server.ts'
-import { hasHalfCharacter } from '../base/unicode.ts'
+import { hasUnpairedSurrogate } from '../base/unpaired-surrogate.ts'
 import { eventsOf, givenBy, type ResponsesAnswer, type ResponsesEvent } from './answer.ts'
 import { heardIn } from './heard.ts'
 import { complaintAbout, type GivenItem } from './rules.ts'
@@ -21,13 +21,13 @@ export const startOpenAiResponsesServer = (...answers: readonly ResponsesAnswer[
   startStrictServer(responses, answers)
 
 /** The same without a socket. */
-export const createOpenAiResponsesDesk = (): StrictDesk<ResponsesAnswer> => createStrictDesk(responses)
+export const createOpenAiResponsesApi = (): StrictApi<ResponsesAnswer> => createStrictApi(responses)
 
-const responses: StrictService<ResponsesAnswer, readonly GivenItem[]> = {
+const responses: StrictApiDefinition<ResponsesAnswer, readonly GivenItem[]> = {
   complaintAbout: ({ method, path, body }, given) =>
     firstComplaint(
       method === 'POST' && path === '/v1/responses' ? null : `Invalid URL (${method} ${path})`,
-      hasHalfCharacter(body) ? unreadableBody : null,
+      hasUnpairedSurrogate(body) ? unreadableBody : null,
       () => {
         const request = ResponsesRequest.safeParse(body)
         return request.success ? complaintAbout(request.data, given.flat()) : shapeComplaint(request.error)

@@ -4,8 +4,8 @@ import {
   type AnyBlock,
   type AnyStrictServer,
   aRequest,
-  type Detour,
   type HistoryProvider,
+  type StreamDisruption,
   strictServices,
   userSays,
 } from '@holdfast/testkit'
@@ -14,7 +14,7 @@ import { createModels } from '../../models.ts'
 export type Scripted = {
   readonly said: readonly AnyBlock[]
   readonly stopReason?: string
-  readonly after?: { readonly events: number; readonly detour: Detour }
+  readonly after?: { readonly events: number; readonly detour: StreamDisruption }
 }
 
 type Running = Omit<AnyStrictServer, 'answer'> & {

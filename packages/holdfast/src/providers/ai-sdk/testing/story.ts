@@ -1,10 +1,10 @@
 import { buildRequest } from '@holdfast/core'
 import type { ModelPart, ModelRequest, Provider, SaidPart, ToolSchema } from '@holdfast/core/ports'
 import { BlobHash, type ModelName, type Outcome, providerOf } from '@holdfast/protocol'
-import { type Given, recordsOf, said } from '@holdfast/testkit'
+import { type EventInput, recordsOf, said } from '@holdfast/testkit'
 
 type Window = Parameters<typeof buildRequest>[0]['window']
-type Content = Extract<Given, { type: 'user.said' }>['content']
+type Content = Extract<EventInput, { type: 'user.said' }>['content']
 
 const tools: readonly ToolSchema[] = ['shell', 'read_file'].map((name) => ({
   name,
@@ -14,7 +14,7 @@ const tools: readonly ToolSchema[] = ['shell', 'read_file'].map((name) => ({
 
 /** The log of a session as it comes about, and the requests the runtime would build from it. */
 export function createStory() {
-  const events: Given[] = []
+  const events: EventInput[] = []
   const outcomes = new Map<number, Outcome>()
   const files = new Map<BlobHash, Uint8Array>()
   let step = 1_000

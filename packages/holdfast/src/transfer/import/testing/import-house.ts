@@ -5,7 +5,7 @@ import { createLocalSessions, emptySession, evolve, type SessionState } from '@h
 import type { Blobs, ModelRequest, Store } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
 import { createTranscript, type Message, ok, type Recorded, type SessionId } from '@holdfast/protocol'
-import { openHouse } from '@holdfast/testkit'
+import { openTestRuntime } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../../store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../../store/memory/memory-store.ts'
 import { newHandle } from '../../../system/identity/handle.ts'
@@ -36,7 +36,7 @@ export async function openImportHouse(
   store: Store = createMemoryStore(),
   blobs: Blobs = createMemoryBlobs(),
 ): Promise<ImportHouse> {
-  const { registry } = await openHouse({ store, blobs, takesOver: true })
+  const { registry } = await openTestRuntime({ store, blobs, takesOver: true })
   const sessions = createLocalSessions(registry)
   const directory = mkdtempSync(join(tmpdir(), 'hf-import-'))
   const parts: ImportDeps = {

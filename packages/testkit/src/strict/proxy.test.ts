@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { HistoryProvider } from '../validate-history/providers.ts'
 import { startAnthropicServer } from './anthropic/server.ts'
-import { startStrictFront } from './front.ts'
 import { startGeminiServer } from './gemini/server.ts'
 import { startOpenAiChatServer } from './openai-chat/server.ts'
 import { startOpenAiResponsesServer } from './openai-responses/server.ts'
+import { startStrictProxy } from './proxy.ts'
 
 const user = { role: 'user', content: 'go' }
 const anthropic = (thinking: string) => ({
@@ -117,7 +117,7 @@ const services = [
 describe.each(services)('the front of $service', ({ service, path, start, first, asItWas, changed }) => {
   it('holds requests to what it heard the server behind it say, as that server itself does', async () => {
     await using server = await start()
-    await using front = await startStrictFront(() => server.url)
+    await using front = await startStrictProxy(() => server.url)
     const answers: string[] = []
     for (const body of [first, changed, asItWas]) {
       const answered = await fetch(`${front.url}${path}`, { method: 'POST', body: JSON.stringify(body) })

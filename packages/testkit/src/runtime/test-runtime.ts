@@ -13,7 +13,7 @@ import { aSession } from '../fixtures/log.ts'
 import { createScriptedModel, modelsOf, type Script, type ScriptedModel } from './scripted-model.ts'
 import { createVirtualClock, type VirtualClock } from './virtual-clock.ts'
 
-export type House = {
+export type TestRuntime = {
   readonly registry: SessionRegistry
   readonly handle: SessionHandle
   readonly clock: VirtualClock
@@ -27,7 +27,7 @@ export type House = {
   frame(fits: (frame: Frame) => boolean): Promise<Frame>
 }
 
-export type HouseOptions = {
+export type TestRuntimeOptions = {
   readonly store: Store
   readonly blobs: Blobs
   readonly script?: Script
@@ -55,7 +55,7 @@ export type HouseOptions = {
 }
 
 /** The real runtime in one process, on the store it is given, with a model that says what the test wrote down. */
-export async function openHouse(options: HouseOptions): Promise<House> {
+export async function openTestRuntime(options: TestRuntimeOptions): Promise<TestRuntime> {
   const { store, blobs, script = [], tools = [], clock = createVirtualClock(), node = 'one' } = options
   const model = createScriptedModel(script)
   let born = 0

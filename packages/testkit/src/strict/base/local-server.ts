@@ -6,7 +6,7 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<vo
 export type Served = { readonly url: string; readonly close: () => Promise<void> }
 
 /** Serves on a free port of this machine until it is closed, which ends whatever is still open. */
-export async function serveHere(handle: Handle): Promise<Served> {
+export async function serveLocally(handle: Handle): Promise<Served> {
   const server = createServer((request, response) => {
     // A client that goes away in the middle is an ordinary thing here.
     handle(request, response).catch(() => response.destroy())

@@ -1,13 +1,13 @@
 import { type IncomingMessage, request as passOn, type ServerResponse } from 'node:http'
 import type { HistoryProvider } from '../validate-history/providers.ts'
-import { createAnthropicDesk } from './anthropic/server.ts'
-import { serveHere } from './base/serve-here.ts'
-import { type StrictDesk, sseEvents } from './base/server.ts'
-import { createGeminiDesk } from './gemini/server.ts'
-import { createOpenAiChatDesk } from './openai-chat/server.ts'
-import { createOpenAiResponsesDesk } from './openai-responses/server.ts'
+import { createAnthropicApi } from './anthropic/server.ts'
+import { serveLocally } from './base/local-server.ts'
+import { type StrictApi, sseEvents } from './base/server.ts'
+import { createGeminiApi } from './gemini/server.ts'
+import { createOpenAiChatApi } from './openai-chat/server.ts'
+import { createOpenAiResponsesApi } from './openai-responses/server.ts'
 
-export type PassedRequest = {
+export type ProxiedRequest = {
   readonly service: HistoryProvider
   readonly path: string
   /** As it came, to the byte. */
@@ -18,10 +18,10 @@ export type PassedRequest = {
   readonly answer: { status: number | null; text: string }
 }
 
-export type StrictFront = AsyncDisposable & {
+export type StrictProxy = AsyncDisposable & {
   /** One address for all services: they are told apart by their paths. */
   readonly url: string
-  readonly requests: readonly PassedRequest[]
+  readonly requests: readonly ProxiedRequest[]
   close(): Promise<void>
 }
 
@@ -32,20 +32,20 @@ const paths: readonly (readonly [string, HistoryProvider])[] = [
   ['/v1beta/models/', 'gemini'],
 ]
 
-type Desk = Pick<StrictDesk<unknown>, 'complaintAbout' | 'hear'>
+type Desk = Pick<StrictApi<unknown>, 'complaintAbout' | 'hear'>
 
 /**
  * Stands before servers that are less strict than the services they speak for: it holds every request to the rules of its
  * service, and to what it heard them say, and passes all of it on as it came.
  */
-export async function startStrictFront(behind: (service: HistoryProvider) => string): Promise<StrictFront> {
+export async function startStrictProxy(behind: (service: HistoryProvider) => string): Promise<StrictProxy> {
   const desks: Readonly<Record<HistoryProvider, Desk>> = {
-    anthropic: createAnthropicDesk(),
-    'openai-chat': createOpenAiChatDesk(),
-    'openai-responses': createOpenAiResponsesDesk(),
-    gemini: createGeminiDesk(),
+    anthropic: createAnthropicApi(),
+    'openai-chat': createOpenAiChatApi(),
+    'openai-responses': createOpenAiResponsesApi(),
+    gemini: createGeminiApi(),
   }
-  const requests: PassedRequest[] = []
+  const requests: ProxiedRequest[] = []
 
   async function handle(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = '', url: path = '', headers } = incoming
@@ -53,7 +53,7 @@ export async function startStrictFront(behind: (service: HistoryProvider) => str
     const service = paths.find(([start]) => path.startsWith(start))?.[1]
     if (service === undefined) return void response.writeHead(404).end(`nobody answers ${method} ${path}`)
     const complaint = desks[service].complaintAbout({ method, path, body: parsed(body) })
-    const answer: PassedRequest['answer'] = { status: null, text: '' }
+    const answer: ProxiedRequest['answer'] = { status: null, text: '' }
     requests.push({ service, path, body, complaint, answer })
 
     const further = passOn(`${behind(service)}${path}`, { method, headers: { ...headers } })
@@ -73,7 +73,7 @@ export async function startStrictFront(behind: (service: HistoryProvider) => str
     further.end(body)
   }
 
-  const { url, close } = await serveHere(handle)
+  const { url, close } = await serveLocally(handle)
   return { url, requests, close, [Symbol.asyncDispose]: close }
 }
 

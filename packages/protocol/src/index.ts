@@ -7,7 +7,6 @@ export {
   PruneOptions,
   Removal,
 } from './api/removal.ts'
-export { FoundMessages, SearchOptions, SearchRole } from './api/search.ts'
 export type {
   PageRequest,
   SessionHandle,
@@ -15,11 +14,18 @@ export type {
   SubscribeOptions,
   TranscriptPage,
 } from './api/session-handle.ts'
-export { ListOptions, type NewsOptions, SessionList, type Sessions, StartOptions } from './api/sessions.ts'
+export {
+  FoundMessages,
+  ListOptions,
+  type NewsOptions,
+  SearchOptions,
+  SearchRole,
+  SessionList,
+  type Sessions,
+  StartOptions,
+} from './api/sessions.ts'
 export { Stats, StatsOptions, Tally } from './api/stats.ts'
 export { trashMark } from './api/trash-mark.ts'
-export type { CatalogueCommand } from './command/catalogue.ts'
-export type { AppendClientEvent } from './command/client-event.ts'
 export {
   Abort,
   Answer,
@@ -27,6 +33,7 @@ export {
   type CommandInput,
   type CommandType,
   Continue,
+  commandFault,
   commandTypes,
   Decision,
   EnterExec,
@@ -36,29 +43,37 @@ export {
   type Submission,
   unknownCommand,
 } from './command/command.ts'
-export { commandFault } from './command/command-fault.ts'
-export { createCommandId } from './command/command-id.ts'
-export type { HistoryCommand } from './command/history.ts'
-export type { ModelCommand } from './command/model.ts'
-export { blobEventTypes, blobsOf } from './event/blobs-of.ts'
-export { ApprovedBy, DenialCode, FileChange, Outcome, Output, Preview, ProcessMark } from './event/call.ts'
-export { ClientEvent } from './event/client.ts'
+export type { HistoryCommand } from './command/history-commands.ts'
+export type { AppendClientEvent, CatalogueCommand, ModelCommand } from './command/settings-commands.ts'
 export {
+  ApprovedBy,
+  DenialCode,
+  FileChange,
+  Outcome,
+  Output,
+  outcomeOutput,
+  Preview,
+  ProcessMark,
+} from './event/call.ts'
+export {
+  blobEventTypes,
+  blobsOf,
   Event,
   type EventOf,
   type EventType,
   eventVersion,
   isMessageEvent,
+  type LostRecord,
   messageEvents,
   messagesAfter,
+  Recorded,
   refOf,
 } from './event/event.ts'
-export { CheckpointMark, LineLength } from './event/line.ts'
-export { QueueEntry } from './event/queue.ts'
-export { type LostRecord, Recorded } from './event/record.ts'
-export { Fork } from './event/session.ts'
+export { CheckpointMark, LineLength } from './event/history-events.ts'
+export { QueueEntry, reorderQueue } from './event/queue.ts'
+export { ClientEvent, Fork } from './event/session.ts'
 export { clip, firstLine, textOf } from './event/text-of.ts'
-export { Trust, TrustScope } from './event/trust.ts'
+export { addTrust, findTrust, isTrustedExactly, Trust, TrustScope } from './event/trust.ts'
 export { ErrorKind, Finish, ModelFault, Queue, TurnEnd } from './event/turn.ts'
 export {
   Frame,
@@ -75,7 +90,6 @@ export { NewsFrame, newsSession, SessionNews, StopReason } from './frame/news.ts
 export { decodeFrames, decodeNews, encodeFrame, encodeNews, UnreadableFrame } from './frame/sse.ts'
 export { createTranscript, messageOf, type Transcript } from './frame/transcript.ts'
 export { ageForm, ageMsMax, dayMs, parseAge } from './text/age.ts'
-export { continueWord } from './text/continue-word.ts'
 export { explainIssue, placeIssue } from './text/explain.ts'
 export { escapeHidden, escapeHiddenInJson, escapeLine } from './text/hostile-text.ts'
 export { didYouMean, nearest } from './text/nearest.ts'
@@ -84,6 +98,7 @@ export {
   Content,
   ContentPart,
   combineQueueEntriesToText,
+  continueWord,
   FilePart,
   StoredFile,
   StoreFileOptions,
@@ -99,6 +114,7 @@ export {
   CallId,
   ClientId,
   CommandId,
+  createCommandId,
   EntryId,
   Handle,
   Instant,
@@ -128,6 +144,7 @@ export { done, InvariantViolation, invariant, ok, orThrow, type Result, refuse, 
 export { SeedMessage, SeedMessages } from './value/seed.ts'
 export { createSerialQueue } from './value/serial-queue.ts'
 export {
+  Activity,
   ApprovalRule,
   Budgets,
   Mode,
@@ -138,15 +155,13 @@ export {
   ProviderOptions,
   providerOf,
   Settings,
+  Status,
+  statusOf,
   ThinkingLevel,
 } from './value/settings.ts'
-export { Activity, Status, statusOf } from './value/status.ts'
 export { addUsage, noUsage, TreeUsage, Usage } from './value/usage.ts'
 export { CallStatus, CallView, Message } from './view/message.ts'
 export { addToMeta, Meta } from './view/meta.ts'
-export { outcomeOutput } from './view/outcome-output.ts'
-export { reorderQueue } from './view/queue-order.ts'
 export { eventTokens, fileTokens, isEstimateAfter, textTokens, tokensAfter } from './view/tokens.ts'
-export { addTrust, findTrust, isTrustedExactly } from './view/trust-list.ts'
 export { callEvents, spentAfter, turnUsageAfter, usageAfter, usageOf } from './view/usage-count.ts'
 export { addToView, PendingApproval, SessionView } from './view/view.ts'

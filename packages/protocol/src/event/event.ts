@@ -1,11 +1,20 @@
 import { z } from 'zod'
-import type { Seq } from '../value/id.ts'
+import type { Content } from '../value/content.ts'
+import { type BlobHash, ClientId, CommandId, Instant, Seq } from '../value/id.ts'
 import { ApprovalAsked, CallApproved, CallSettled, CallStarted } from './call.ts'
-import { ClientSaid } from './client.ts'
-import { CheckpointUndone, CheckpointWritten, LineMoved, NoteAdded, SessionForked, SummarySaved } from './line.ts'
-import { MessageCollapsed, MessageGiven, MessagePinned } from './message.ts'
+import {
+  CheckpointUndone,
+  CheckpointWritten,
+  LineMoved,
+  MessageCollapsed,
+  MessageGiven,
+  MessagePinned,
+  NoteAdded,
+  SessionForked,
+  SummarySaved,
+} from './history-events.ts'
 import { QueueEdited, QueueRemoved, QueueReordered } from './queue.ts'
-import { ContextChanged, LogRepaired, SessionStarted, SettingsChanged } from './session.ts'
+import { ClientSaid, ContextChanged, LogRepaired, SessionStarted, SettingsChanged } from './session.ts'
 import { TrustGranted, TrustRevoked } from './trust.ts'
 import {
   CallRequested,
@@ -121,3 +130,52 @@ export function messagesAfter(messages: number, event: Event): number {
 
 /** The call an event speaks of, so that a page finds the outcomes of its calls by index. */
 export const refOf = (event: Event): Seq | null => ('call' in event ? event.call : null)
+
+/** An event the log has accepted. */
+export const Recorded = z.object({
+  seq: Seq,
+  at: Instant,
+  v: z.int().min(1),
+  /** The client whose command this is, where there was one. */
+  by: ClientId.optional(),
+  /** On the first record of a command's batch: what makes the command idempotent. */
+  commandId: CommandId.optional(),
+  event: Event,
+})
+export type Recorded = z.infer<typeof Recorded>
+
+/** A record whose bytes no longer match their checksum: its place is kept, its content is not believed. */
+export type LostRecord = { readonly seq: Seq; readonly lost: true }
+
+/** The events that can refer to blobs, for whoever picks them out of many. */
+export const blobEventTypes = [
+  'context.changed',
+  'user.said',
+  'prompt.queued',
+  'queue.edited',
+  'queue.removed',
+  'call.settled',
+] as const satisfies readonly Event['type'][]
+
+/** The blobs an event refers to: they are kept for as long as its record is. */
+export function blobsOf(event: Event): readonly BlobHash[] {
+  switch (event.type) {
+    case 'context.changed':
+      return [event.system, event.tools]
+    case 'user.said':
+    case 'prompt.queued':
+    case 'queue.edited':
+      return filesIn(event.content)
+    case 'queue.removed':
+      return event.entries.flatMap(({ content }) => filesIn(content))
+    case 'call.settled': {
+      const blob = 'output' in event.outcome ? event.outcome.output?.blob : undefined
+      return blob ? [blob.hash] : []
+    }
+    default:
+      return []
+  }
+}
+
+const filesIn = (content: Content): readonly BlobHash[] =>
+  content.flatMap((part) => (part.type === 'file' ? [part.blob] : []))

@@ -19,3 +19,11 @@ export const QueueRemoved = z.object({
 
 /** The entries of one queue, in their new order. */
 export const QueueReordered = z.object({ type: z.literal('queue.reordered'), queue: Queue, entries: z.array(EntryId) })
+
+/** One queue put in a new order; the other, and what the order does not name, stay where they are. */
+export function reorderQueue(entries: readonly QueueEntry[], queue: Queue, order: readonly EntryId[]): QueueEntry[] {
+  const place = new Map(order.map((id, index) => [id, index]))
+  const isMoved = (entry: QueueEntry) => entry.queue === queue && place.has(entry.id)
+  const moved = entries.filter(isMoved).sort((left, right) => (place.get(left.id) ?? 0) - (place.get(right.id) ?? 0))
+  return entries.map((entry) => (isMoved(entry) ? (moved.shift() ?? entry) : entry))
+}

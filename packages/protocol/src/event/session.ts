@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { BlobHash, Handle, Key, MessageId, Seq, SessionId } from '../value/id.ts'
+import { limits } from '../value/limits.ts'
 import { Line } from '../value/line.ts'
 import { ModelName, ProviderOptions, Settings } from '../value/settings.ts'
 import { Usage } from '../value/usage.ts'
-import { CheckpointMark, LineLength } from './line.ts'
+import { CheckpointMark, LineLength } from './history-events.ts'
 
 /** What a fork inherits, so that it folds without its parent. Seqs up to `base` are read from the lineage. */
 export const Fork = z.object({
@@ -59,3 +60,25 @@ export const ContextChanged = z.object({ type: z.literal('context.changed'), sys
 
 /** A person accepted that these records cannot be read; until then the session is read-only. */
 export const LogRepaired = z.object({ type: z.literal('log.repaired'), lost: z.array(Seq) })
+
+/** What a client wants other clients to see again, in words of its own. */
+export const ClientEvent = z
+  .strictObject({
+    /** The same id is the same event: it is kept once. */
+    eventId: z.string().min(1).max(limits.clientEventIdCharsMax),
+    streamId: z.string().max(limits.clientEventIdCharsMax).optional(),
+    type: z.string().min(1).max(limits.clientEventIdCharsMax),
+    data: z.json().optional(),
+  })
+  .refine((event) => JSON.stringify(event).length <= limits.clientEventCharsMax, {
+    error: `at most ${limits.clientEventCharsMax} characters of JSON`,
+  })
+export type ClientEvent = z.infer<typeof ClientEvent>
+
+/** A client's own event: kept verbatim, replayed to clients as a record, never sent to a model. */
+export const ClientSaid = z.object({
+  type: z.literal('client.said'),
+  event: ClientEvent,
+  /** With this one, such events cover the whole session. */
+  complete: z.literal(true).optional(),
+})

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Recorded } from '../event/record.ts'
+import { Recorded } from '../event/event.ts'
 import { Trust } from '../event/trust.ts'
 import { CallId, ClientId, MessageId, Seq, SessionId, StepId } from '../value/id.ts'
 import { ThinkingLevel } from '../value/settings.ts'

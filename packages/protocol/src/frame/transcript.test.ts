@@ -1,8 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import { Event } from '../event/event.ts'
-import type { Recorded } from '../event/record.ts'
-import { outcomeOutput } from '../view/outcome-output.ts'
+import { outcomeOutput } from '../event/call.ts'
+import { Event, type Recorded } from '../event/event.ts'
 import { Frame, type FrameOf } from './frame.ts'
 import { createTranscript } from './transcript.ts'
 

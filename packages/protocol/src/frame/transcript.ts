@@ -1,10 +1,9 @@
-import type { Outcome } from '../event/call.ts'
-import type { LostRecord, Recorded } from '../event/record.ts'
+import { type Outcome, outcomeOutput } from '../event/call.ts'
+import type { LostRecord, Recorded } from '../event/event.ts'
 import { contentText } from '../value/content-text.ts'
 import { ApprovalId, CallId, type Instant, MessageId, TurnNumber } from '../value/id.ts'
 import { isOnLine } from '../value/line.ts'
 import type { CallStatus, CallView, Message } from '../view/message.ts'
-import { outcomeOutput } from '../view/outcome-output.ts'
 import type { FrameOf } from './frame.ts'
 import { dropRecorded, growLive, type LivePart } from './live-parts.ts'
 

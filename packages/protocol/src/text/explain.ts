@@ -16,3 +16,8 @@ export function placeIssue(issue: Issue): { readonly field: string; readonly mes
   if (inner) return placeIssue({ ...inner, path: [...issue.path, ...inner.path] })
   return { field: issue.path.join('.'), message: issue.message }
 }
+
+/** What a field is for, to whoever left it out or sent something else. */
+export const expecting = (what: string) => ({
+  error: ({ input }: { readonly input?: unknown }) => (input === undefined ? `missing; give ${what}` : `give ${what}`),
+})

@@ -41,3 +41,9 @@ export const combineQueueEntriesToText = (entries: readonly (string | { readonly
     .map((entry) => (typeof entry === 'string' ? entry : contentText(entry.content)))
     .filter((text) => text !== '')
     .join('\n\n')
+
+/**
+ * What a model is told where nobody spoke: between two answers, or after a cut one. Built into requests, and known by
+ * models that are scripts.
+ */
+export const continueWord = 'Continue.'

@@ -76,3 +76,9 @@ export type TurnNumber = z.infer<typeof TurnNumber>
 /** Times are ISO 8601 UTC on every border, the log included; order comes from `seq`, never from a clock. */
 export const Instant = z.iso.datetime()
 export type Instant = z.infer<typeof Instant>
+
+/** Not `randomUUID`: a browser offers that to https pages only, and a server at home has no certificate. */
+export function createCommandId(): CommandId {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return CommandId.parse(Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join(''))
+}

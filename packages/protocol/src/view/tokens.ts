@@ -1,8 +1,8 @@
+import { outcomeOutput } from '../event/call.ts'
 import type { Event, EventOf } from '../event/event.ts'
 import type { Content } from '../value/content.ts'
 import { limits } from '../value/limits.ts'
 import { isTextType } from '../value/media-type.ts'
-import { outcomeOutput } from './outcome-output.ts'
 
 const charsPerToken = 4
 /** What a message costs beside its words. */

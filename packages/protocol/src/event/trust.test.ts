@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Trust } from '../event/trust.ts'
-import { addTrust, findTrust } from './trust-list.ts'
+import { addTrust, findTrust, Trust } from './trust.ts'
 
 const [hash, other] = ['a'.repeat(64), 'b'.repeat(64)] as const
 const trust = (scope: Trust['scope'], argsHash?: string) =>

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { QueueEntry } from '../event/queue.ts'
 import { combineQueueEntriesToText } from '../value/content.ts'
 import { EntryId } from '../value/id.ts'
-import { reorderQueue } from './queue-order.ts'
+import { QueueEntry, reorderQueue } from './queue.ts'
 
 const entry = (id: number, queue: 'steering' | 'follow_up', ...texts: readonly string[]) =>
   QueueEntry.parse({ id, queue, content: (texts.length > 0 ? texts : ['x']).map((text) => ({ type: 'text', text })) })

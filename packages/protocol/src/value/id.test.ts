@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest'
-import { createCommandId } from './command-id.ts'
+import { createCommandId } from './id.ts'
 
 afterEach(() => vi.unstubAllGlobals())
 

@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { expecting } from '../text/explain.ts'
 import { BranchName, MessageId, Seq, TurnNumber } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
 import { SeedMessages } from '../value/seed.ts'
-import { expecting } from './expecting.ts'
 
 /** Keeps the line so far as a named branch, and stands at the end of that turn. */
 export const BranchAt = z.strictObject({ type: z.literal('branchAt'), turn: TurnNumber })

@@ -10,12 +10,10 @@ export type {
 } from './catalogue.ts'
 export type { Clock } from './clock.ts'
 export type { FittedImage, Images, UnfitImage } from './images.ts'
-export type { Instructions } from './instructions.ts'
 export type { Lease, Leases, NodeRow } from './lease.ts'
-export type { Append, EncodedRecord, Log, NewSession, ReadRange, ReadRecord } from './log.ts'
-export type { ObservedRetry, ObservedText, ObservedWork, Observer } from './observer.ts'
-export { busyOwners, ownedStatus } from './owned-status.ts'
-export type { OnProblem, Problem } from './problem.ts'
+export { busyOwners, ownedStatus } from './lease.ts'
+export type { Append, EncodedRecord, Log, NewSession, ReadRange, ReadRecord, TrustChange, Trusts } from './log.ts'
+export type { ObservedRetry, ObservedText, ObservedWork, Observer, OnProblem, Problem } from './observer.ts'
 export type {
   AssistantPart,
   ModelEnd,
@@ -34,6 +32,14 @@ export type {
 export type { RequestAsked, RequestBuilder, WindowPlace } from './request-builder.ts'
 export type { Search, SearchHit, SearchPage, SearchRequest } from './search.ts'
 export type { Draft, Drafts, Snapshots, Store, StoredSnapshot } from './store.ts'
-export type { SummaryFiles } from './summary-files.ts'
-export type { Prepared, Tool, ToolArgs, ToolPlace, ToolResult, ToolRun, Tools } from './tool.ts'
-export type { TrustChange, Trusts } from './trusts.ts'
+export type {
+  Instructions,
+  Prepared,
+  SummaryFiles,
+  Tool,
+  ToolArgs,
+  ToolPlace,
+  ToolResult,
+  ToolRun,
+  Tools,
+} from './tool.ts'

@@ -1,6 +1,5 @@
-import type { BlobHash, CommandId, LostRecord, Recorded, Result, Seq, SessionId } from '@holdfast/protocol'
+import type { BlobHash, CommandId, LostRecord, Recorded, Result, Seq, SessionId, Trust } from '@holdfast/protocol'
 import type { CatalogueEntry } from './catalogue.ts'
-import type { TrustChange } from './trusts.ts'
 
 /** A record ready to be stored: its event already encoded, once, for the disk and for every subscriber. */
 export type EncodedRecord = {
@@ -67,4 +66,15 @@ export interface Log {
   readRefs(session: SessionId, calls: readonly Seq[]): Promise<readonly ReadRecord[]>
   /** The first record of the batch that this command wrote, if it was ever admitted. */
   findCommand(session: SessionId, commandId: CommandId): Promise<Recorded | null>
+}
+
+/** A change to what a workspace trusts, made in the same transaction as the records that say so. */
+export type TrustChange =
+  | { readonly type: 'granted'; readonly trust: Trust }
+  /** Of one tool, or of all. */
+  | { readonly type: 'revoked'; readonly tool: string | null }
+
+/** What the people of a workspace have approved for good, over all its sessions. */
+export interface Trusts {
+  workspaceTrust(workspace: string): Promise<readonly Trust[]>
 }

@@ -1,6 +1,6 @@
 import { aMeta } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { busyOwners, ownedStatus } from './owned-status.ts'
+import { busyOwners, ownedStatus } from './lease.ts'
 
 const meta = aMeta({ status: 'thinking' })
 const rows = [

@@ -1,4 +1,4 @@
-import type { FileChange, Output, Preview, ProcessMark } from '@holdfast/protocol'
+import type { FileChange, Output, Preview, ProcessMark, Result } from '@holdfast/protocol'
 import type { ToolSchema } from './provider.ts'
 
 export type ToolArgs = { readonly [key: string]: unknown }
@@ -50,4 +50,19 @@ export interface Tools {
   find(name: string): Tool | null
   /** Ends what a dead process of ours left running, if it is still the same process. */
   endLeftover(process: ProcessMark): Promise<void>
+}
+
+/** Notes the session writes into its workdir for people, beside what its tools do. */
+export interface SummaryFiles {
+  /** Writes a note under a name made of the date and the title, never over another. Returns its path in the workdir. */
+  save(workdir: string, title: string, text: string): Promise<Result<string>>
+}
+
+/** What a session's model is told apart from messages: the system text, gathered anew for each step. */
+export interface Instructions {
+  gather(session: {
+    readonly workdir: string
+    readonly mode: 'exec' | 'plan'
+    readonly added: string | null
+  }): Promise<string>
 }

@@ -1,7 +1,7 @@
 import { createVirtualClock } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { stillness } from '../testing/let-waits-pass.ts'
-import { abortableDelay } from './abortable-delay.ts'
+import { abortableDelay } from './effects/with-retries.ts'
 
 describe('a pause', () => {
   it('lasts as long as it is told to', async () => {

@@ -1,5 +1,5 @@
 import type { Result } from '@holdfast/protocol'
-import type { OnProblem } from '../ports/problem.ts'
+import type { OnProblem } from '../ports/observer.ts'
 
 export type RunInBackground = (where: string, work: Promise<void> | Promise<Result<unknown>>) => void
 

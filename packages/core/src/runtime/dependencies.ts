@@ -1,15 +1,14 @@
-import type { Fault, ModelName, Result, SessionId } from '@holdfast/protocol'
+import type { Fault, ModelName, Result, SessionId, Settings } from '@holdfast/protocol'
 import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Images } from '../ports/images.ts'
-import type { Instructions } from '../ports/instructions.ts'
-import type { Observer } from '../ports/observer.ts'
-import type { OnProblem } from '../ports/problem.ts'
+import type { NodeRow } from '../ports/lease.ts'
+import type { Observer, OnProblem } from '../ports/observer.ts'
+
 import type { Models } from '../ports/provider.ts'
 import type { RequestBuilder } from '../ports/request-builder.ts'
 import type { Store } from '../ports/store.ts'
-import type { SummaryFiles } from '../ports/summary-files.ts'
-import type { Tools } from '../ports/tool.ts'
+import type { Instructions, SummaryFiles, Tools } from '../ports/tool.ts'
 import type { SessionState } from '../session/state.ts'
 import type { RunningAnswer } from './running-answer.ts'
 import type { SessionStorage } from './storage-health.ts'
@@ -54,4 +53,17 @@ export type EffectDeps = RuntimeDeps & {
   readonly aside: () => AbortSignal
   /** The answer under way, if a model is answering: an abort keeps its words. */
   answer: RunningAnswer | null
+}
+
+/** What a node brings beside its adapters: its name, and what only the world can tell. */
+export type NodeDeps = RuntimeDeps & {
+  readonly node: NodeRow
+  /** Whether a registered node still answers. */
+  readonly isAlive: (node: NodeRow) => Promise<boolean>
+  /** A handle nobody is likely to have; `attempt` grows while they do. */
+  readonly newHandle: (attempt: number) => string
+  /** Names the sessions that nobody named, after their first turn; nobody does when absent. */
+  readonly titleModel?: Settings['model'] | undefined
+  /** How long a session that owes nothing stays in memory; `limits.idleUnloadMs` when absent. */
+  readonly idleUnloadMs?: number | undefined
 }

@@ -1,4 +1,4 @@
-import { type CommandInput, orThrow, type SessionHandle } from '@holdfast/protocol'
+import { type CommandInput, orThrow, type SessionHandle, type Sessions, type StartOptions } from '@holdfast/protocol'
 
 /** Talks to a session as a person would: one thing after the other, each to its end. */
 export interface Talk {
@@ -34,4 +34,11 @@ export function talkTo(handle: SessionHandle): Talk {
       )
     },
   }
+}
+
+/** Starts a session in which someone has spoken and been answered. */
+export async function spokenIn(sessions: Sessions, start: Partial<StartOptions> = {}): Promise<SessionHandle> {
+  const handle = orThrow(await sessions.start({ workdir: '/work', ...start }))
+  await talkTo(handle).ask('Hello')
+  return handle
 }

@@ -1,6 +1,6 @@
 import type { BlobHash, TrustScope } from '@holdfast/protocol'
 import fc from 'fast-check'
-import { hashArgs } from '../../../../packages/core/src/runtime/effects/hash-args.ts'
+import { hashArgs } from '../../../../packages/core/src/runtime/effects/prepare-call.ts'
 import { isTrusted, progress } from '../course.ts'
 import { accepted, refused, type State, type Trusted } from '../state.ts'
 import type { Family, Wish } from './family.ts'

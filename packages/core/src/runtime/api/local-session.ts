@@ -4,7 +4,9 @@ import {
   type CommandInput,
   commandFault,
   type Frame,
+  limits,
   ok,
+  type Recorded,
   type Result,
   refuse,
   type SessionHandle,
@@ -13,15 +15,16 @@ import {
   type SubmitOptions,
   type SubscribeOptions,
 } from '@holdfast/protocol'
-import { openBlob } from '../blobs/open-blob.ts'
+import type { Log } from '../../ports/log.ts'
+import { openBlob } from '../blobs/read-blob.ts'
 import { loadSession } from '../log/load-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
+import type { SessionRunner } from '../runner/session-runner.ts'
 import { notTaken, storageErrorOf } from '../storage-health.ts'
-import { modelStatus } from '../stream/model-status.ts'
-import { commandIdFor } from './command-id-for.ts'
-import { followSession } from './follow-session.ts'
-import { parseAttachment, parseSubmitter } from './parse-caller.ts'
-import { createSessionReader } from './session-reader.ts'
+import type { AttachedClient } from '../stream/driver-control.ts'
+import { modelStatus } from '../stream/hub.ts'
+import { commandIdFor, parseAttachment, parseSubmitter } from './parse-caller.ts'
+import { createSessionReader, type SessionReader } from './session-reader.ts'
 import { sumTreeUsage } from './tree-usage.ts'
 
 /** When to come back to a session that a disk keeps asleep. */
@@ -109,5 +112,48 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Se
         if (!isCut || signal?.aborted) return
       }
     },
+  }
+}
+
+type Past = Pick<SessionReader, 'snapshotOf'> & { readonly log: Pick<Log, 'read'> }
+
+/** Joins first and reads afterwards, so that between the past and the present nothing is missed and nothing comes twice. */
+async function* followSession(
+  { id: sessionId, hub, folded }: SessionRunner,
+  { after, signal, ...who }: Pick<SubscribeOptions, 'after' | 'signal'> & AttachedClient,
+  { snapshotOf, log }: Past,
+): AsyncGenerator<Frame> {
+  const { subscription, draft, storage, model, leave } = hub.join(who)
+  const joined = folded()
+  const { seq } = joined.state
+  signal?.addEventListener('abort', leave, { once: true })
+  if (signal?.aborted) leave()
+  try {
+    if (after !== undefined && after > seq) {
+      yield { type: 'resync', sessionId, reason: `there is no record ${after} yet` }
+    }
+    if (after === undefined || after > seq) yield await snapshotOf(joined)
+    else {
+      for await (const record of replay(log, sessionId, after, seq)) yield { type: 'record', sessionId, record }
+      yield storage // a snapshot says it, a cursor does not
+      yield model
+    }
+    if (draft) yield draft
+    yield* subscription
+  } finally {
+    signal?.removeEventListener('abort', leave)
+    leave()
+  }
+}
+
+/** The records between a client's cursor and the head it joined at, page by page. */
+async function* replay(log: Past['log'], id: SessionId, after: number, upTo: number): AsyncGenerator<Recorded> {
+  for (let cursor = after; cursor < upTo; ) {
+    const page = await log.read(id, { after: cursor, upTo, limit: limits.pageRecordsMax })
+    for (const record of page) {
+      cursor = record.seq
+      if (!('lost' in record)) yield record
+    }
+    if (page.length === 0) return
   }
 }

@@ -1,23 +1,26 @@
 import {
   explainIssue,
+  type FoundMessages,
   fault,
   ListOptions,
   limits,
   ok,
+  type Result,
   refuse,
+  SearchOptions,
   SessionId,
   type Sessions,
   trashMark,
 } from '@holdfast/protocol'
-import { busyOwners, ownedStatus } from '../../ports/owned-status.ts'
+import { busyOwners, ownedStatus } from '../../ports/lease.ts'
+import type { Search, SearchPage } from '../../ports/search.ts'
 import { storeUpload } from '../blobs/store-upload.ts'
+import type { NodeDeps } from '../dependencies.ts'
 import { findSession } from '../log/find-session.ts'
-import type { NodeDeps } from '../node-deps.ts'
-import { findLiveOwners } from '../registry/live-owners.ts'
+import { findLiveOwners } from '../registry/claim-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import { createRemovals } from '../removal/removals.ts'
 import { createLocalSession } from './local-session.ts'
-import { searchSessions } from './search-sessions.ts'
 
 /** The sessions of this process's store. */
 export function createLocalSessions(registry: SessionRegistry): Sessions {
@@ -76,3 +79,26 @@ async function livingNodes({ store, isAlive }: NodeDeps): Promise<ReadonlySet<st
   const all = new Set((await store.nodes()).map(({ id }) => id))
   return findLiveOwners(all, store, isAlive)
 }
+
+const limitDefault = 20
+
+/** Messages by their words, as every door gives them out. */
+async function searchSessions(store: Search, given: SearchOptions): Promise<Result<FoundMessages>> {
+  const options = SearchOptions.safeParse(given)
+  if (!options.success) return refuse(fault('bad_request', `Cannot search: ${explainIssue(options.error)}.`))
+  const { limit = limitDefault, ...rest } = options.data
+  const found = await store.search({ ...rest, limit: Math.min(limit, limits.searchHitsMax) })
+  return found.ok ? ok(foundMessages(found.value)) : found
+}
+
+const foundMessages = ({ hits, next }: SearchPage): FoundMessages => ({
+  hits: hits.map(({ session, title, message, role, at, snippet }) => ({
+    sessionId: session,
+    title,
+    messageId: message,
+    kind: role,
+    at,
+    snippet,
+  })),
+  next,
+})

@@ -1,6 +1,9 @@
+import { createHash } from 'node:crypto'
 import {
   ClientId,
+  type Command,
   CommandId,
+  createCommandId,
   explainIssue,
   fault,
   HoldfastError,
@@ -11,10 +14,9 @@ import {
   type SubmitOptions,
   type SubscribeOptions,
 } from '@holdfast/protocol'
+import type { AttachedClient } from '../stream/driver-control.ts'
 
-import type { AttachedClient } from '../stream/attachments.ts'
-
-export type Submitter = { readonly commandId?: CommandId | undefined; readonly by: ClientId | null }
+type Submitter = { readonly commandId?: CommandId | undefined; readonly by: ClientId | null }
 
 /** Which command it is and whose, if the caller said; plain texts become ids here, once. */
 export function parseSubmitter({ commandId, as }: SubmitOptions): Result<Submitter> {
@@ -34,3 +36,14 @@ export function parseAttachment({ client, role }: Pick<SubscribeOptions, 'client
     throw new HoldfastError(fault('invalid_role', `There is no role ${role}. A role is driver or viewer.`))
   return { client: named.data ?? null, role: asked.data }
 }
+
+/**
+ * The id of a command whose sender named none. A command is admitted once: a client's own event goes under an id made of
+ * its own, so that it is kept once, whoever sends it and however often.
+ */
+export const commandIdFor = (command: Command): CommandId =>
+  command.type === 'appendClientEvent' ? eventCommandId(command.event.eventId) : createCommandId()
+
+/** By its code units: two ids that differ in half a character only are two. */
+const eventCommandId = (eventId: string): CommandId =>
+  CommandId.parse(`event-${createHash('sha256').update(Buffer.from(eventId, 'utf16le')).digest('base64url')}`)

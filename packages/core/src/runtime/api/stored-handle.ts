@@ -1,9 +1,9 @@
 import { ok, type Result, type Seq, type SessionHandle, type SessionId } from '@holdfast/protocol'
-import type { Leases, NodeRow } from '../../ports/lease.ts'
-import { busyOwners, ownedStatus } from '../../ports/owned-status.ts'
+import { busyOwners, type Leases, type NodeRow, ownedStatus } from '../../ports/lease.ts'
+
 import { loadSession, type SessionSource } from '../log/load-session.ts'
 import type { LineReader } from '../log/read-page.ts'
-import { findLiveOwners } from '../registry/live-owners.ts'
+import { findLiveOwners } from '../registry/claim-session.ts'
 import { createSessionReader } from './session-reader.ts'
 
 /** A session as it stood when it was opened, read from its store by someone who does not run it. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { BlobHash } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { checkedBlob } from './checked-blob.ts'
+import { checkedBlob } from './read-blob.ts'
 
 const hashOf = (text: string) => BlobHash.parse(createHash('sha256').update(text).digest('hex'))
 

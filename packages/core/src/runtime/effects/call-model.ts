@@ -1,13 +1,16 @@
-import type { ModelFault, ModelName } from '@holdfast/protocol'
+import { HoldfastError, invariant, limits, type ModelFault, type ModelName, type StepId } from '@holdfast/protocol'
+import type { Clock } from '../../ports/clock.ts'
+import type { ModelEnd, ModelReadiness, ModelRequest, Provider, SaidPart, ToolSchema } from '../../ports/provider.ts'
+import type { Draft } from '../../ports/store.ts'
 import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
 import type { EffectDeps } from '../dependencies.ts'
+import { logDamaged, WindowDamaged } from '../log/read-window.ts'
 import type { EffectRun } from '../performer.ts'
-import { requestForStep } from './build-request.ts'
+import { createRunningAnswer } from '../running-answer.ts'
 import type { ContextBlobs } from './context-blobs.ts'
-import { streamAnswer } from './stream-answer.ts'
-import { modelUnavailable } from './unready-fault.ts'
-import { type Retry, withRetries } from './with-retries.ts'
+
+import { type Retry, type Tried, withRetries } from './with-retries.ts'
 
 /** Sends the line to the model, again where it could not take it, shows the answer as it comes, and reports it whole. */
 export async function callModel(
@@ -50,3 +53,109 @@ function fallbackFor({ models, state }: EffectDeps, model: ModelName): Promise<M
   const tried = turn.phase === 'idle' ? [] : (turn.fallback?.tried ?? [])
   return models.fallback(settings.model, [...tried, model])
 }
+
+/** The request, from records and blobs alone; or why there is none. */
+async function requestForStep(
+  parts: EffectDeps,
+  { model, thinkingLevel }: Extract<Effect, { type: 'call-model' }>,
+  told: ContextBlobs,
+  takes: readonly string[] | undefined,
+): Promise<{ readonly request: ModelRequest } | { readonly fault: ModelFault }> {
+  const { session, requests } = parts
+  const { context, line, seq, checkpoint, pins, origin } = parts.state()
+  invariant(context, 'a step begins with its context on record')
+  const place = { session, line, seq, checkpoint, pins }
+  const providerOptions = origin?.providerOptions
+  try {
+    const [system, schemas] = await Promise.all([told.read(context.system), told.read(context.tools)])
+    const tools: readonly ToolSchema[] = JSON.parse(schemas) // our own JSON, named by its hash
+    const asked = { ...place, model, thinkingLevel, system, tools, takes, providerOptions }
+    return { request: await requests.build(asked) }
+  } catch (cause) {
+    if (cause instanceof WindowDamaged) return { fault: asModelFault(logDamaged(session, [cause.seq])) }
+    if (cause instanceof HoldfastError) return { fault: asModelFault(cause) }
+    throw cause
+  }
+}
+
+const asModelFault = ({ message }: { readonly message: string }): ModelFault => ({ kind: 'passthrough', message })
+
+type Heard = Tried & { readonly parts: readonly SaidPart[] }
+
+type Question = { readonly step: StepId; readonly provider: Provider; readonly request: ModelRequest }
+
+/** Asks a model once, and shows the answer as it comes. */
+async function streamAnswer(
+  parts: EffectDeps,
+  { step, provider, request }: Question,
+  signal: AbortSignal,
+): Promise<Heard> {
+  const answer = createRunningAnswer(step)
+  const keeper = createDraftAutosave(
+    parts.clock,
+    () => answer.draft(),
+    async (draft) => parts.storage.hear(await parts.store.saveDraft(parts.session, parts.epoch, draft)),
+  )
+  parts.answer = answer
+  let end: ModelEnd | null = null
+  let isSilent = true
+  try {
+    for await (const part of provider.stream(request, { signal })) {
+      if (signal.aborted) return { end: { type: 'aborted' }, isSilent, parts: [] }
+      if (part.type === 'end') {
+        end = part.end
+        break
+      }
+      if (isSilent) parts.observer?.answering?.(parts.session, step)
+      isSilent = false
+      answer.add(part)
+      if (part.type !== 'delta') continue
+      keeper.touch()
+      parts.hub.show({ step, part: part.part, kind: part.kind, tool: part.tool }, part.text)
+    }
+  } finally {
+    keeper.stop()
+  }
+  invariant(end, `the provider of ${request.model} ended without an end`)
+  return { end, isSilent, parts: answer.parts }
+}
+
+/** Saves a growing answer at most once a second, so that a crash costs at most a second of it. */
+interface DraftAutosave {
+  touch(): void
+  stop(): void
+}
+
+export function createDraftAutosave(
+  clock: Clock,
+  draft: () => Draft | null,
+  save: (draft: Draft) => Promise<unknown>,
+): DraftAutosave {
+  let cancel: (() => void) | null = null
+  let isStopped = false
+  return {
+    touch() {
+      if (cancel || isStopped) return
+      cancel = clock.after(limits.draftSaveMs, () => {
+        const now = isStopped ? null : draft()
+        const saved = now ? save(now) : Promise.resolve()
+        const again = () => {
+          cancel = null
+        }
+        saved.then(again, again) // a draft that could not be saved is tried again with the next fragment
+      })
+    },
+    stop() {
+      isStopped = true
+      cancel?.()
+    },
+  }
+}
+
+type Unready = Exclude<ModelReadiness, { readonly type: 'ready' }>
+
+/** Why a model cannot be called, as the log keeps it: a model nobody knows is not a key that was refused. */
+export const modelUnavailable = ({ type, message }: Unready): ModelFault => ({
+  kind: type === 'no_credentials' ? 'auth_failed' : 'passthrough',
+  message,
+})

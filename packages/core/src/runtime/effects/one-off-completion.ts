@@ -1,8 +1,9 @@
-import { invariant, type Usage } from '@holdfast/protocol'
+import { invariant, type SessionId, type Usage } from '@holdfast/protocol'
 import type { ModelEnd, ModelRequest, Provider } from '../../ports/provider.ts'
+import type { RuntimeDeps } from '../dependencies.ts'
 import { type RetryOptions, type Tried, withRetries } from './with-retries.ts'
 
-export type WrittenText =
+type WrittenText =
   | { readonly text: string; readonly usage: Usage | null }
   /** `isRetryable` when the model could not take the call, up to the last try: another may. */
   | { readonly failed: string; readonly isRetryable?: boolean | undefined }
@@ -53,4 +54,16 @@ function readText({ end, isSilent, said }: Written): WrittenText {
   if (end.finish === 'length') return { failed: 'The model was cut short.' } // half a summary would pass for the whole
   const text = said.join('').trim()
   return text === '' ? { failed: 'The model said nothing.' } : { text, usage: end.usage }
+}
+
+type Asked = Parameters<typeof completeText>
+
+/** Asks a model for a text where whoever looks on sees it. */
+export function completeObserved(
+  { observer }: Pick<RuntimeDeps, 'observer'>,
+  session: SessionId,
+  ...[provider, request, options]: Asked
+): Promise<WrittenText> {
+  const ask = () => completeText(provider, request, options)
+  return observer?.asking?.(session, request.model, ask) ?? ask()
 }

@@ -3,12 +3,12 @@ import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import type { EffectRun, Perform } from '../performer.ts'
-import { awaitApproval } from './await-approval.ts'
 import { callModel } from './call-model.ts'
 import { createContextBlobs } from './context-blobs.ts'
 import { prepareCall } from './prepare-call.ts'
 import { prepareStep } from './prepare-step.ts'
 import { runTool } from './run-tool.ts'
+import { abortableDelay } from './with-retries.ts'
 
 /** How each effect is done. One that breaks reports a failure, so that the session is never left waiting for it. */
 export function createPerform(parts: EffectDeps): Perform {
@@ -75,4 +75,14 @@ function brokenReport(parts: EffectDeps, effect: Effect, cause: unknown): Report
     default:
       return unreachable(effect)
   }
+}
+
+/** Waits until a question's time is over. Asked again after a crash, it waits for what is left of it. */
+async function awaitApproval(
+  { clock }: EffectDeps,
+  { call, until }: Extract<Effect, { type: 'await-approval' }>,
+  signal: AbortSignal,
+): Promise<Report | null> {
+  await abortableDelay(clock, Math.max(0, Date.parse(until) - clock.now()), signal)
+  return signal.aborted ? null : { type: 'approval.expired', call }
 }

@@ -1,10 +1,12 @@
-import { type CallId, type EventOf, invariant } from '@holdfast/protocol'
+import { createHash } from 'node:crypto'
+import { BlobHash, type CallId, type EventOf, invariant } from '@holdfast/protocol'
 import { toShow } from '../../policy/preview.ts'
+import type { CallFacts } from '../../policy/verdict.ts'
+import type { Tool, ToolArgs } from '../../ports/tool.ts'
 import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
+import type { Origin } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
-import { factsOf } from './call-facts.ts'
-import { isOffered } from './offered.ts'
 
 /** Finds out what a call would do. It looks and changes nothing, so it may run again after a crash. */
 export async function prepareCall(
@@ -35,3 +37,42 @@ export async function readCall({ store, session }: EffectDeps, call: CallId): Pr
     throw new Error(`call ${call} cannot be read`)
   return record.event
 }
+
+/** What the policy is told of a call. */
+export async function factsOf(
+  { store }: EffectDeps,
+  workdir: string,
+  { schema, isDestructive, isReadOnly }: Tool,
+  args: ToolArgs,
+): Promise<CallFacts> {
+  const { name: tool } = schema
+  const workspaceTrust = await store.workspaceTrust(workdir)
+  return { tool, target: targetOf(args), isDestructive, isReadOnly, argsHash: hashArgs(tool, args), workspaceTrust }
+}
+
+/** What a permission's pattern is held against. */
+function targetOf({ command, path }: ToolArgs): string | null {
+  if (typeof command === 'string') return command
+  return typeof path === 'string' ? path : null
+}
+
+/** What an approval binds: the tool and its arguments, whatever the order of their names. */
+export function hashArgs(tool: string, args: ToolArgs): BlobHash {
+  return BlobHash.parse(
+    createHash('sha256')
+      .update(JSON.stringify([tool, sorted(args)]))
+      .digest('hex'),
+  )
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (value === null || typeof value !== 'object') return value
+  return Object.entries(value)
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([key, inner]) => [key, sorted(inner)])
+}
+
+/** Whether a session's model may use a tool at all: by its allow-list, and in a read-only session by what the tool does. */
+export const isOffered = ({ tools, readOnly }: Origin, { schema, isReadOnly }: Tool): boolean =>
+  (tools === null || tools.includes(schema.name)) && (!readOnly || isReadOnly)

@@ -3,10 +3,10 @@ import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
 import { modelNow } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
+import { modelUnavailable } from './call-model.ts'
 import { isOverfull, writeCheckpoint } from './compaction.ts'
 import type { ContextBlobs } from './context-blobs.ts'
-import { isOffered } from './offered.ts'
-import { modelUnavailable } from './unready-fault.ts'
+import { isOffered } from './prepare-call.ts'
 
 /**
  * Gathers what the model is told apart from messages and stores it, so that the request is built from the log and blobs

@@ -1,6 +1,6 @@
 import { limits } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { retryWaitMs } from './retry-wait.ts'
+import { retryWaitMs } from './with-retries.ts'
 
 const failed = (retryable: boolean, retryAfterMs: number | null = null) => ({
   type: 'failed' as const,

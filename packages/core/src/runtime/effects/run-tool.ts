@@ -5,9 +5,7 @@ import type { Effect } from '../../session/plan.ts'
 import { storeOutput } from '../blobs/store-output.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import type { EffectRun } from '../performer.ts'
-import { factsOf } from './call-facts.ts'
-import { hashArgs } from './hash-args.ts'
-import { readCall } from './prepare-call.ts'
+import { factsOf, hashArgs, readCall } from './prepare-call.ts'
 
 /** The session no longer wants the call: it was aborted between the approval and the start. */
 class NotWanted extends Error {

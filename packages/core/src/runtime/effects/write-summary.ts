@@ -2,7 +2,7 @@ import { limits, type ModelName, textTokens, type Usage } from '@holdfast/protoc
 import type { ModelReadiness, ModelRequest, Provider } from '../../ports/provider.ts'
 import { modelNow } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
-import { completeObserved } from './ask-observed.ts'
+import { completeObserved } from './one-off-completion.ts'
 
 type Unready = Exclude<ModelReadiness, { readonly type: 'ready' }>
 type Asked = { readonly model: ModelName; readonly provider: Provider; readonly request: ModelRequest }

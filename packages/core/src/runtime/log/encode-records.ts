@@ -7,8 +7,7 @@ import {
   eventVersion,
   type Seq,
 } from '@holdfast/protocol'
-import type { EncodedRecord } from '../../ports/log.ts'
-import type { TrustChange } from '../../ports/trusts.ts'
+import type { EncodedRecord, TrustChange } from '../../ports/log.ts'
 
 export type Batch = {
   readonly after: Seq

@@ -16,7 +16,7 @@ import type { Snapshots } from '../../ports/store.ts'
 import { addToEntry, type EntryFold, newEntry } from '../../session/catalogue-entry.ts'
 import { evolve, foldNumber } from '../../session/evolve.ts'
 import { emptySession, type SessionState } from '../../session/state.ts'
-import { acceptsLoss } from './accepts-loss.ts'
+import type { RunInBackground } from '../background-tasks.ts'
 
 /** A session's folds: what it decides by, and its row in the catalogue. */
 export type Folded = { readonly state: SessionState; readonly row: EntryFold }
@@ -80,4 +80,38 @@ export async function loadSession(source: SessionSource, id: SessionId): Promise
     return refuse(fault('log_damaged', `The first record of ${id} cannot be read.`, { session: id, lost }))
   }
   return ok({ ...folded, snapshotSeq: stored?.seq ?? known.base, lost })
+}
+
+/** Whether a record says that a person accepted the loss of another. */
+export const acceptsLoss = (record: ReadRecord, lost: Seq): boolean =>
+  !('lost' in record) && record.event.type === 'log.repaired' && record.event.lost.includes(lost)
+
+/** Stores the folds now and then, so that the next wake is quick. Losing one costs time, never data. */
+interface SnapshotAutosave {
+  /** Saves in the background once enough has happened since the last one. */
+  look(folded: Folded): void
+  /** Saves what the last one lacks. Throws when the store does. */
+  finish(folded: Folded): Promise<void>
+}
+
+export function createSnapshotAutosave(
+  id: SessionId,
+  { saveSnapshot }: Pick<Snapshots, 'saveSnapshot'>,
+  storedSeq: Seq,
+  inBackground: RunInBackground,
+): SnapshotAutosave {
+  let savedSeq = storedSeq
+  const save = (folded: Folded) => {
+    savedSeq = folded.state.seq
+    return saveSnapshot(id, toSnapshot(folded))
+  }
+  return {
+    look(folded) {
+      if (folded.state.seq - savedSeq < limits.snapshotEveryRecords) return
+      inBackground(`snapshot of ${id}`, save(folded))
+    },
+    async finish(folded) {
+      if (folded.state.seq > savedSeq) await save(folded)
+    },
+  }
 }

@@ -1,8 +1,18 @@
-import { clipLine, isOnLine, limits, type Recorded, type Seq, type SessionId } from '@holdfast/protocol'
+import {
+  clipLine,
+  type Fault,
+  fault,
+  isOnLine,
+  limits,
+  type Recorded,
+  type Seq,
+  type SessionId,
+} from '@holdfast/protocol'
 import { toWindow, type Window, windowEvents } from '../../context/window.ts'
 import type { Log, ReadRecord } from '../../ports/log.ts'
 import type { WindowPlace } from '../../ports/request-builder.ts'
-import { acceptsLoss } from './accepts-loss.ts'
+import type { EffectDeps } from '../dependencies.ts'
+import { acceptsLoss } from './load-session.ts'
 import { type Spans, walkLine } from './walk-line.ts'
 
 /**
@@ -78,5 +88,31 @@ async function readRepairs(log: Pick<Log, 'read'>, id: SessionId): Promise<reado
     const last = page.at(-1)
     if (last === undefined || page.length < limits.pageRecordsMax) return repairs
     after = last.seq
+  }
+}
+
+export const logDamaged = (session: SessionId, lost: readonly Seq[]): Fault =>
+  fault(
+    'log_damaged',
+    `Session ${session} has records that cannot be read (${lost.join(', ')}), so it is read-only. The rest can be shown.`,
+    { session, lost: [...lost] },
+  )
+
+/**
+ * Looks once, before the first prompt after a wake, whether all that the model must see can be read. Opening does not:
+ * it costs a snapshot and a short tail, whatever the length of the history.
+ */
+export function createWindowDamageCheck(): (parts: EffectDeps) => Promise<Fault | null> {
+  let isWhole = false
+  return async ({ store, session, state }) => {
+    if (isWhole) return null
+    try {
+      await readWindow(store, session, state())
+      isWhole = true
+      return null
+    } catch (cause) {
+      if (!(cause instanceof WindowDamaged)) throw cause
+      return logDamaged(session, [cause.seq])
+    }
   }
 }

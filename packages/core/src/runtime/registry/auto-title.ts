@@ -1,8 +1,8 @@
 import type { ModelName, SessionId } from '@holdfast/protocol'
 import { cleanTitle, titleRequest } from '../../context/title-request.ts'
-import { completeObserved } from '../effects/ask-observed.ts'
+import type { NodeDeps } from '../dependencies.ts'
+import { completeObserved } from '../effects/one-off-completion.ts'
 import { readWindow } from '../log/read-window.ts'
-import type { NodeDeps } from '../node-deps.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
 
 /** Has a model name sessions that nobody named. Once each, when the first turn is over; a failure changes nothing. */

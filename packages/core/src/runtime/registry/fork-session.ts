@@ -14,10 +14,10 @@ import {
 } from '@holdfast/protocol'
 import { cutOff } from '../../session/line.ts'
 import type { SessionState } from '../../session/state.ts'
+import type { NodeDeps } from '../dependencies.ts'
 import { findLastEnd } from '../log/find-turn-end.ts'
 import type { Folded } from '../log/load-session.ts'
-import type { NodeDeps } from '../node-deps.ts'
-import { createSession } from './create-session.ts'
+import { createSession } from './start-session.ts'
 
 /**
  * Makes the session that a `session.forked` record of `id` names: a past that is shared by naming it, and nothing copied.

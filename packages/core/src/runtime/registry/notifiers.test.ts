@@ -1,10 +1,10 @@
 import { TurnNumber } from '@holdfast/protocol'
 import { aSession, aTool, call, createGate, isRecord, say, waitAt } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import type { Problem } from '../../ports/problem.ts'
+import type { Problem } from '../../ports/observer.ts'
 import { emptySession } from '../../session/state.ts'
 import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
-import { createNotifiers, type Notification } from './notifiers.ts'
+import { createNotifiers, type Notification } from './session-news.ts'
 
 describe('a notifier', () => {
   it('is called for each question and each rest, once', async () => {

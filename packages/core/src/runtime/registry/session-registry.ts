@@ -8,22 +8,20 @@ import {
   type SessionId,
   type StartOptions,
 } from '@holdfast/protocol'
+import type { Clock } from '../../ports/clock.ts'
 import type { Lease, NodeRow } from '../../ports/lease.ts'
 import { createBackgroundTasks } from '../background-tasks.ts'
-import { logDamaged } from '../effects/window-damage.ts'
+import type { NodeDeps } from '../dependencies.ts'
 import { type LoadedSession, loadSession } from '../log/load-session.ts'
-import type { NodeDeps } from '../node-deps.ts'
+import { logDamaged } from '../log/read-window.ts'
 import { openRunner, type SessionRunner } from '../runner/session-runner.ts'
 import { createStorageHealth } from '../storage-health.ts'
 import { createAutoTitle } from './auto-title.ts'
-import { claimSession } from './claim-session.ts'
+import { claimSession, settleCrashed } from './claim-session.ts'
 import { createCrashLoopGuard } from './crash-loop-guard.ts'
 import { forkSession } from './fork-session.ts'
-import { createIdleUnloader } from './idle-unloader.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
-import { createNotifiers, type Notifier } from './notifiers.ts'
-import { createSessionNewsFeed, type SessionNewsFeed } from './session-news.ts'
-import { settleCrashed } from './settle-crashed.ts'
+import { createNotifiers, createSessionNewsFeed, type Notifier, type SessionNewsFeed } from './session-news.ts'
 import { startSession } from './start-session.ts'
 
 /** The sessions that are awake in this process, and the right to wake others. */
@@ -212,4 +210,37 @@ export function createSessionRegistry(parts: NodeDeps): SessionRegistry {
     },
   }
   return registry
+}
+
+/** Takes sessions out of memory that nobody attends and that owe nothing; the next touch brings them back. */
+interface IdleUnloader {
+  /** Something happened to the session: its time begins anew, or it has none because it is in use. */
+  look(runner: SessionRunner): void
+  forget(id: SessionId): void
+}
+
+function createIdleUnloader(clock: Clock, idleMs: number, unload: (id: SessionId) => void): IdleUnloader {
+  const cancels = new Map<SessionId, () => void>()
+  const forget = (id: SessionId) => {
+    cancels.get(id)?.()
+    cancels.delete(id)
+  }
+  return {
+    look(runner) {
+      const { id } = runner
+      forget(id)
+      if (!isIdle(runner)) return
+      const cancel = clock.after(idleMs, () => {
+        cancels.delete(id)
+        if (isIdle(runner)) unload(id)
+      })
+      cancels.set(id, cancel)
+    },
+    forget,
+  }
+}
+
+function isIdle({ hub, folded, isWriting }: SessionRunner): boolean {
+  const { turn, queue } = folded().state
+  return hub.size === 0 && !isWriting() && turn.phase === 'idle' && queue.length === 0
 }

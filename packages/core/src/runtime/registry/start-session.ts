@@ -3,19 +3,23 @@ import {
   type Event,
   explainIssue,
   fault,
-  type Handle,
+  Handle,
+  invariant,
   Key,
+  ok,
   type Result,
   refuse,
+  type Seq,
   type SessionId,
   type Settings,
   StartOptions,
 } from '@holdfast/protocol'
-import { withLengths } from '../../session/decide/length.ts'
+import { withLengths } from '../../session/decide/awaited.ts'
 import { seed } from '../../session/decide/seed.ts'
 import { emptySession } from '../../session/state.ts'
-import type { NodeDeps } from '../node-deps.ts'
-import { createSession } from './create-session.ts'
+import type { NodeDeps } from '../dependencies.ts'
+import { blobsIn, encodeRecords } from '../log/encode-records.ts'
+import { type Folded, fold } from '../log/load-session.ts'
 
 /** Writes a session's first records, owned by this node. Refused: bad_request, bad_id, bad_workdir, key_taken, and session_not_found for its parent. */
 export async function startSession(parts: NodeDeps, given: StartOptions): Promise<Result<SessionId>> {
@@ -95,5 +99,34 @@ function startedEvent(
     ...(providerOptions !== undefined && { providerOptions }),
     ...(background && { background }),
     ...(parent !== undefined && { parent }),
+  }
+}
+
+const handleTriesMax = 20
+
+type NewLog = {
+  readonly session: SessionId
+  /** Of a fork: whose records it reads up to `base`. Otherwise null and 0. */
+  readonly parent: SessionId | null
+  readonly base: Seq
+  /** Its first records, under the handle it gets. */
+  readonly events: (handle: Handle) => readonly Event[]
+}
+
+/** Writes a session's first records, owned by this node, under a handle that nobody has. */
+export async function createSession(
+  parts: NodeDeps,
+  { session, parent, base, events }: NewLog,
+): Promise<Result<SessionId>> {
+  for (let attempt = 0; ; attempt++) {
+    const first = { events: events(Handle.parse(parts.newHandle(attempt))), commandId: null, by: null }
+    const records = encodeRecords({ after: base, atMs: parts.clock.now(), ...first })
+    const folded = records.reduce<Folded | null>((sum, { record }) => fold(sum, session, record), null)
+    invariant(folded, 'a session begins with a record')
+    const { entry } = folded.row
+    const blobs = blobsIn(first.events)
+    const created = await parts.store.create({ session, parent, base, owner: parts.node.id, records, entry, blobs })
+    if (created.ok) return ok(session)
+    if (created.fault.code !== 'handle_taken' || attempt >= handleTriesMax) return created
   }
 }

@@ -1,7 +1,7 @@
 import { dayMs, limits, type Removal } from '@holdfast/protocol'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import { emptyTrash } from './empty-trash.ts'
-import { sweepBlobs } from './sweep-blobs.ts'
+import { sweepBlobs } from './removals.ts'
 import { trashMany } from './trash-many.ts'
 
 /** A process that ends soon after its start has no time to look at every blob there is. */

@@ -10,12 +10,11 @@ import {
   type Result,
   refuse,
 } from '@holdfast/protocol'
+import type { NodeDeps } from '../dependencies.ts'
 import { findSession } from '../log/find-session.ts'
-import type { NodeDeps } from '../node-deps.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
-import { createIsElsewhere } from './not-removed.ts'
 import { createRemovalSummary } from './removal-summary.ts'
-import { trashSession } from './trash-session.ts'
+import { createIsElsewhere, trashSession } from './trash-session.ts'
 
 /** Puts the session a person named into the trash, pinned or not. One that must stay is a refusal: it was the only one meant. */
 export async function deleteSession(

@@ -2,10 +2,10 @@ import { fault, orThrow, refuse } from '@holdfast/protocol'
 import { aPng, aSession, createVirtualClock, say } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
-import { spokenIn } from '../../testing/spoken-sessions.ts'
-import { talkTo } from '../../testing/talk.ts'
+import { spokenIn, talkTo } from '../../testing/talk.ts'
+
 import { createLocalSessions } from '../api/local-sessions.ts'
-import { sweepBlobs } from './sweep-blobs.ts'
+import { sweepBlobs } from './removals.ts'
 
 const dayMs = 24 * 3_600_000
 

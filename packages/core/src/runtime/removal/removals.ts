@@ -4,20 +4,23 @@ import {
   EmptyTrashOptions,
   explainIssue,
   fault,
+  limits,
+  type Meta,
   ok,
   PruneOptions,
   type Result,
   refuse,
   type Sessions,
 } from '@holdfast/protocol'
+import type { AreUsed, BlobSweep } from '../../ports/blobs.ts'
+import type { NodeDeps } from '../dependencies.ts'
+import { findStored } from '../log/find-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import { deleteSession } from './delete-session.ts'
 import { emptyTrash } from './empty-trash.ts'
-import { restoreSession } from './restore-session.ts'
-import { sweepBlobs } from './sweep-blobs.ts'
 import { trashMany } from './trash-many.ts'
 
-export type Removals = Pick<Sessions, 'delete' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'>
+type Removals = Pick<Sessions, 'delete' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'>
 
 /** How sessions leave and come back: into the trash, out of it, and for good. */
 export function createRemovals(registry: SessionRegistry): Removals {
@@ -71,4 +74,39 @@ function parse<Value>(schema: Schema<Value>, given: unknown): Result<Value> {
   return parsed.success
     ? ok(parsed.data)
     : refuse(fault('bad_request', `Cannot remove sessions: ${explainIssue(parsed.error)}.`))
+}
+
+/** Takes a session out of the trash. One that is not in it is fine as it is. */
+async function restoreSession(registry: SessionRegistry, name: string): Promise<Result<Meta>> {
+  const { store } = registry.parts
+  const id = await findStored(store, name)
+  if (!id.ok) return id
+  const before = await store.entry(id.value)
+  const restored = await store.restore(id.value)
+  if (!restored.ok) return restored
+  const row = await store.entry(id.value)
+  if (row === null) return refuse(fault('session_not_found', `There is no session ${name}.`, { name }))
+  const session = registry.attended(row.entry.meta)
+  if (before?.trashedAt != null) registry.news.tell({ type: 'session.restored', session })
+  return ok(session)
+}
+
+/** Removes the bytes that no record of any session refers to any more, on disk and in memory, until `signal` ends it. */
+export async function sweepBlobs(
+  { blobs, memoryBlobs, store, clock }: NodeDeps,
+  signal?: AbortSignal | undefined,
+): Promise<BlobSweep> {
+  const options = { now: clock.now(), graceMs: limits.blobGraceMs, signal }
+  // Asked for when the first bytes are old enough: where there are none, no store need be read through.
+  let asked: Promise<AreUsed> | null = null
+  const areUsed: AreUsed = async (hashes) => {
+    asked ??= store.blobsInUse(signal)
+    return (await asked)(hashes)
+  }
+  const swept = await Promise.all([...new Set([blobs, memoryBlobs])].map((one) => one.sweep(areUsed, options)))
+  return swept.reduce((sum, one) => ({
+    removed: sum.removed + one.removed,
+    bytes: sum.bytes + one.bytes,
+    setAside: sum.setAside + one.setAside,
+  }))
 }

@@ -2,8 +2,8 @@ import { orThrow, type Removal, type Sessions } from '@holdfast/protocol'
 import { aSession, createGate, say, waitAt } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
-import { spokenIn } from '../../testing/spoken-sessions.ts'
-import { talkTo } from '../../testing/talk.ts'
+import { spokenIn, talkTo } from '../../testing/talk.ts'
+
 import { createLocalSessions } from '../api/local-sessions.ts'
 
 const dayMs = 24 * 3_600_000

@@ -1,9 +1,8 @@
 import { fault, ok, type Removal, type Result, refuse } from '@holdfast/protocol'
 import type { ListRequest } from '../../ports/catalogue.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
-import { createIsElsewhere } from './not-removed.ts'
 import { createRemovalSummary } from './removal-summary.ts'
-import { trashSession } from './trash-session.ts'
+import { createIsElsewhere, trashSession } from './trash-session.ts'
 
 /** So many are looked at, and put away, at once. */
 const pageSize = 100

@@ -1,10 +1,11 @@
 import { createCommandId, done, type NotRemovedReason, ok, type Result, type SessionId } from '@holdfast/protocol'
-import type { CatalogueEntry } from '../../ports/catalogue.ts'
+import type { CatalogueEntry, Listed } from '../../ports/catalogue.ts'
+import type { NodeDeps } from '../dependencies.ts'
 import { claimSession } from '../registry/claim-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
-import { type IsElsewhere, notRemovedReason } from './not-removed.ts'
+import type { SessionRunner } from '../runner/session-runner.ts'
 
-export type TrashOptions = {
+type TrashOptions = {
   readonly isElsewhere: IsElsewhere
   /** Also one that runs or is attended: it is stopped first. */
   readonly force?: boolean | undefined
@@ -16,7 +17,7 @@ export type TrashOptions = {
 }
 
 /** It went, or would; it stayed, and why; or it was none that is meant, any more. */
-export type Trashed =
+type Trashed =
   | { readonly type: 'gone' }
   | { readonly type: 'stayed'; readonly reason: NotRemovedReason }
   | { readonly type: 'passed' }
@@ -77,4 +78,51 @@ async function free(registry: SessionRegistry, id: SessionId): Promise<Result<vo
 /** Someone was quicker and has opened it. */
 function openElsewhere(refusal: Extract<Result<void>, { ok: false }>): Result<Trashed> {
   return refusal.fault.code === 'session_locked' ? ok({ type: 'stayed', reason: 'open_elsewhere' }) : refusal
+}
+
+/** Whether an owner is another process that lives. */
+type IsElsewhere = (owner: string | null) => Promise<boolean>
+
+/** Asks each owner once, however many sessions it has. */
+export function createIsElsewhere({ store, node, isAlive }: NodeDeps): IsElsewhere {
+  const nodes = lazily(() => store.nodes())
+  const asked = new Map<string, Promise<boolean>>()
+  const answers = async (owner: string) => {
+    const row = (await nodes()).find(({ id }) => id === owner)
+    return row !== undefined && isAlive(row)
+  }
+  return async (owner) => {
+    if (owner === null || owner === node.id) return false
+    const answer = asked.get(owner) ?? answers(owner)
+    asked.set(owner, answer)
+    return answer
+  }
+}
+
+function lazily<Value>(make: () => Promise<Value>): () => Promise<Value> {
+  let made: Promise<Value> | null = null
+  return () => {
+    made ??= make()
+    return made
+  }
+}
+
+type RemovalCandidate = Pick<Listed, 'meta' | 'busy' | 'owner'>
+
+/** Why a session must stay unless someone forces it; null when it may go. `runner` is the session if it is awake here. */
+async function notRemovedReason(
+  { meta, busy, owner }: RemovalCandidate,
+  runner: SessionRunner | null,
+  isElsewhere: IsElsewhere,
+): Promise<NotRemovedReason | null> {
+  if (runner) return reasonHere(runner)
+  if (await isElsewhere(owner)) return 'open_elsewhere'
+  // What says busy and has no living owner was interrupted; what does not and is in a turn has a question open.
+  const isAsking = !busy && (meta.status === 'thinking' || meta.status === 'tool_executing')
+  return isAsking ? 'running' : null
+}
+
+function reasonHere({ folded, hub, isWriting }: SessionRunner): NotRemovedReason | null {
+  if (folded().state.turn.phase !== 'idle' || isWriting()) return 'running'
+  return hub.attached > 0 ? 'attached' : null
 }

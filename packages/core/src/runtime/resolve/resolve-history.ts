@@ -1,8 +1,11 @@
 import {
   clipLine,
+  type EventOf,
   eventTokens,
   fault,
+  firstLine,
   type HistoryCommand,
+  invariant,
   isMessageEvent,
   isOnLine,
   MessageId,
@@ -14,16 +17,17 @@ import {
   textTokens,
   unreachable,
 } from '@holdfast/protocol'
+import { artefactRequest } from '../../context/summary-request.ts'
 import { isWindowEvent, messageTokens } from '../../context/window.ts'
-import { turnRunning } from '../../session/decide/turn-running.ts'
+import { turnRunning } from '../../session/decide/prompt.ts'
 import type { Facts } from '../../session/input.ts'
-import type { Pin } from '../../session/state.ts'
+import { modelNow, type Pin } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { contextTokensOf, writeCheckpoint } from '../effects/compaction.ts'
+import { writeSummary } from '../effects/write-summary.ts'
 import { findLastEnd, findTurnEnd } from '../log/find-turn-end.ts'
 import { readWindow } from '../log/read-window.ts'
 import { type WalkOptions, walkLine } from '../log/walk-line.ts'
-import { writeSummaryFile } from './write-summary-file.ts'
 
 /** What a command that changes the past needs to know of it, and the summaries it asks for, before it is decided. */
 export async function resolveHistory(
@@ -159,3 +163,21 @@ async function summaryFacts({ store, session, state }: EffectDeps): Promise<Fact
 /** The line as it stands now. */
 const walkNow = ({ store, session, state }: EffectDeps, options: WalkOptions) =>
   walkLine(store, session, clipLine(state().line, 0, state().seq), options)
+
+type Saved = Pick<EventOf<'summary.saved'>, 'path' | 'text' | 'usage' | 'model'>
+
+/** Has the model write a note about the session, and puts it into the workdir. Null when nothing has been said. */
+async function writeSummaryFile(parts: EffectDeps, signal: AbortSignal): Promise<Result<Saved | null>> {
+  const { store, session, state, artefacts } = parts
+  const { origin } = state()
+  invariant(origin, 'a session that can be summarised was started')
+  const window = await readWindow(store, session, state())
+  if (window.messages.length === 0 && !window.summary) return ok(null)
+  const written = await writeSummary(parts, (model) => artefactRequest(model, window), signal)
+  if ('message' in written) return refuse(fault(written.type, written.message, { model: modelNow(state()) }))
+  if ('failed' in written) return refuse(fault('summary_failed', `No summary was written: ${written.failed}`))
+  const { text, usage, model } = written
+  const title = firstLine(text, 80).replace(/^#+\s*/, '')
+  const path = await artefacts.save(origin.workdir, title, text)
+  return path.ok ? ok({ path: path.value, text, usage, model }) : path
+}

@@ -6,17 +6,20 @@ import {
   type Fault,
   fault,
   limits,
+  type ModelCommand,
+  type ModelName,
   ok,
   type Result,
   refuse,
   type Submission,
+  ThinkingLevel,
+  unreachable,
 } from '@holdfast/protocol'
 import type { Facts } from '../../session/input.ts'
 import { askedCalls } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { checkFiles } from './check-files.ts'
 import { findAnswer, resolveHistory } from './resolve-history.ts'
-import { refuseModel, resolveModelCommand } from './resolve-model.ts'
 
 /**
  * Finds out, outside the mailbox, what a command needs to be decided: the past it names, whether its files are stored,
@@ -107,4 +110,48 @@ async function pastApproval({ store, session, state }: EffectDeps, approval: App
 function settledBy({ by, outcome }: EventOf<'call.settled'>): string {
   if (by) return by.client ?? 'someone else'
   return outcome.type === 'denied' && outcome.code === 'timed_out' ? 'its timeout' : 'the end of its turn'
+}
+
+type Parts = Pick<EffectDeps, 'models' | 'state'>
+
+/** What has to be known of models before one is chosen: which there are, what they know, whether they can be called. */
+async function resolveModelCommand(parts: Parts, command: ModelCommand): Promise<Result<Facts>> {
+  switch (command.type) {
+    case 'setModel': {
+      const refusal = refuseModel(parts, command.model)
+      return refusal ? refuse(refusal) : ok({})
+    }
+    case 'cycleModel':
+      return ok({ rotation: parts.models.rotation() })
+    case 'setThinkingLevel': {
+      const known = knownLevels(parts)
+      return known.includes(command.level) ? ok({}) : refuse(unknownLevel(parts, command.level, known))
+    }
+    case 'cycleThinkingLevel':
+      return ok({ thinkingLevels: knownLevels(parts) })
+    case 'refreshCredentials': {
+      const refreshed = await parts.models.refresh()
+      return refreshed.ok ? ok({}) : refreshed
+    }
+    default:
+      return unreachable(command)
+  }
+}
+
+/** Why the model cannot be called, in its own words: they say what to do. */
+function refuseModel({ models, state }: Parts, model: ModelName = state().settings.model): Fault | null {
+  const found = models.find(model)
+  return found.type === 'ready' ? null : fault(found.type, found.message, { model })
+}
+
+/** Of a model that cannot be asked, any level may be one it knows. */
+function knownLevels({ models, state }: Parts): readonly ThinkingLevel[] {
+  const model = models.find(state().settings.model)
+  return (model.type === 'ready' ? model.thinkingLevels : undefined) ?? ThinkingLevel.options
+}
+
+function unknownLevel({ state }: Parts, level: ThinkingLevel, known: readonly ThinkingLevel[]): Fault {
+  const { model } = state().settings
+  const message = `${model} knows no thinking level ${level}. It knows: ${known.join(', ')}.`
+  return fault('unknown_level', message, { model, known: [...known] })
 }

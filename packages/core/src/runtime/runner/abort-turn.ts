@@ -8,13 +8,13 @@ const lookMsMax = 50
 const storageRetryMs = 500
 
 /** Ends the running turn at a person's word: the work first, the record after it, however long the disk takes. */
-export interface AbortTurn {
+interface AbortTurn {
   abort(submission: Submission): Promise<Result<Answer>>
   /** The turn is over, however it ended: an abort that is still to be recorded was owed to it, not to the next. */
   forget(): void
 }
 
-export type AbortDeps = {
+type AbortDeps = {
   readonly mailbox: Mailbox
   /** Stops what the turn runs, before anything is written. */
   readonly interrupt: () => void
@@ -58,6 +58,39 @@ export function createAbortTurn(parts: AbortDeps): AbortTurn {
     },
     forget() {
       owed = null
+    },
+  }
+}
+
+/** What is done for commands outside the mailbox and takes its time, such as a summary that a model writes. */
+interface SideWork {
+  /** Ends what is under way now, when someone aborts. */
+  signal(): AbortSignal
+  end(): void
+  /** Whether someone waits for one: the session is in use. */
+  isBusy(): boolean
+  /** Does work that someone waits for; `done` is called however it ends. */
+  during<Value>(work: () => Promise<Value>): Promise<Value>
+}
+
+export function createSideWork(done: () => void): SideWork {
+  let current = new AbortController()
+  let busy = 0
+  return {
+    signal: () => current.signal,
+    end() {
+      current.abort()
+      current = new AbortController()
+    },
+    isBusy: () => busy > 0,
+    async during(work) {
+      busy++
+      try {
+        return await work()
+      } finally {
+        busy--
+        done()
+      }
     },
   }
 }

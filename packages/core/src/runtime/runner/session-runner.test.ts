@@ -16,7 +16,7 @@ import {
   waitAt,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import type { Problem } from '../../ports/problem.ts'
+import type { Problem } from '../../ports/observer.ts'
 import type { Store } from '../../ports/store.ts'
 import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.ts'
 import { createLocalSession } from '../api/local-session.ts'

@@ -1,4 +1,4 @@
-import { type ClientId, type Fault, type FrameOf, fault, type Role } from '@holdfast/protocol'
+import { type ClientId, type Command, type Fault, type FrameOf, fault, type Role } from '@holdfast/protocol'
 
 type Seated = FrameOf<'presence'>['clients']
 
@@ -83,3 +83,55 @@ export function createDriverControl(changed: () => void): DriverControl {
 
 const notSubscribed = (client: ClientId): Fault =>
   fault('not_subscribed', `${client} is not attached to this session.`, { client })
+
+/** Who joins; one without a name takes no seat. */
+export type AttachedClient = { readonly client: ClientId | null; readonly role?: Role | undefined }
+
+/** Counts who is attached: a client once, however many subscriptions it holds, and each that has no name. */
+interface Attachments {
+  readonly count: number
+  /** Takes a seat; what is returned gives it back, and does so once. */
+  come(who: AttachedClient): () => void
+}
+
+export function createAttachments(seats: DriverControl, changed: () => void): Attachments {
+  let nameless = 0
+  return {
+    get count() {
+      return seats.all.length + nameless
+    },
+    come({ client, role }) {
+      let isIn = true
+      if (client === null) nameless += 1
+      else seats.sit(client, role)
+      changed()
+      return () => {
+        if (!isIn) return
+        isIn = false
+        if (client === null) nameless -= 1
+        else seats.leave(client)
+        changed()
+      }
+    },
+  }
+}
+
+/**
+ * Whether the one who commands may: null when so. The seat commands are carried out here, because who sits where is not on
+ * record. A command without a name is the embedding program's own word.
+ */
+export function driverFault(seats: DriverControl, by: ClientId | null, command: Command): Fault | null {
+  switch (command.type) {
+    case 'claimDriver':
+      return by === null ? nameless : seats.claim(by)
+    case 'handOver':
+      return by === null ? nameless : seats.handOver(by, command.client)
+    default:
+      return by === null ? null : seats.refusal(by)
+  }
+}
+
+const nameless = fault(
+  'not_subscribed',
+  'Only a client that is attached can take or give the wheel: say which one you are.',
+)

@@ -1,10 +1,20 @@
-import type { CallId, Frame, FrameOf, LivePlace, SessionId, StorageError } from '@holdfast/protocol'
+import {
+  type CallId,
+  dropRecorded,
+  type Event,
+  type Frame,
+  type FrameOf,
+  growLive,
+  type LivePart,
+  type LivePlace,
+  type ModelStatus,
+  type SessionId,
+  type StepId,
+  type StorageError,
+} from '@holdfast/protocol'
 import type { EncodedRecord } from '../../ports/log.ts'
 import type { ModelReadiness } from '../../ports/provider.ts'
-import { type AttachedClient, createAttachments } from './attachments.ts'
-import { createDriverControl, type DriverControl } from './driver-control.ts'
-import { createLiveAnswer } from './live-answer.ts'
-import { modelStatus } from './model-status.ts'
+import { type AttachedClient, createAttachments, createDriverControl, type DriverControl } from './driver-control.ts'
 import { createSubscription, type Subscription } from './subscription.ts'
 
 type EndFrame = (reason: FrameOf<'end'>['reason'], retryMs: number | null) => FrameOf<'end'>
@@ -31,7 +41,7 @@ export interface Hub {
   end(...why: Parameters<EndFrame>): void
 }
 
-export type Joined = {
+type Joined = {
   readonly subscription: Subscription
   readonly draft: FrameOf<'draft'> | null
   /** How the store stands, for one who comes back and may have missed it. */
@@ -100,5 +110,54 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
       for (const subscription of subscriptions) subscription.end(endFrame(reason, retryMs))
       subscriptions.clear()
     },
+  }
+}
+
+/** What a session's step has said and printed that is not on record yet. */
+interface LiveAnswer {
+  /** Takes a fragment; the frame that shows it. */
+  grow(place: LivePlace, text: string): FrameOf<'delta'>
+  /** Forgets what a record now says. */
+  drop(event: Event): void
+  /** All of it, for one who comes late; null when there is nothing. */
+  draft(): FrameOf<'draft'> | null
+  /** What running calls have printed, as far as it is still held. */
+  printed(): ReadonlyMap<CallId, string>
+}
+
+function createLiveAnswer(sessionId: SessionId): LiveAnswer {
+  let live: readonly LivePart[] = []
+  let step: StepId | null = null
+  let index = -1
+  return {
+    grow(place, text) {
+      if (place.step !== step) {
+        step = place.step
+        index = -1
+      }
+      index++
+      live = growLive(live, place, text)
+      return { type: 'delta', sessionId, ...place, index, text }
+    },
+    drop(event) {
+      live = dropRecorded(live, event)
+    },
+    draft: () =>
+      step === null || live.length === 0 ? null : { type: 'draft', sessionId, step, index, parts: [...live] },
+    printed: () =>
+      new Map(live.flatMap(({ kind, call, text }) => (kind === 'output' && call !== undefined ? [[call, text]] : []))),
+  }
+}
+
+/** What clients are told of a session's model: never its key. */
+export function modelStatus(model: ModelReadiness): ModelStatus {
+  if (model.type !== 'ready') return { credentialsConfigured: false, contextTokens: null }
+  const { contextTokens, endpoint, takes, thinkingLevels } = model
+  return {
+    credentialsConfigured: true,
+    contextTokens: contextTokens ?? null,
+    ...(endpoint !== undefined && { endpoint }),
+    ...(takes !== undefined && { takes: [...takes] }),
+    ...(thinkingLevels !== undefined && { thinkingLevels: [...thinkingLevels] }),
   }
 }

@@ -1,4 +1,4 @@
-import { type CallId, type Event, isOnLine, type Outcome } from '@holdfast/protocol'
+import { type CallId, type Event, isOnLine, messagesAfter, type Outcome, tokensAfter } from '@holdfast/protocol'
 import type { SessionState } from '../state.ts'
 
 export const settledAs = (call: CallId, outcome: Outcome): Event => ({
@@ -23,4 +23,13 @@ export function withoutAwaited({ awaited }: SessionState, events: readonly Event
     )
   const over = awaited.filter(({ call }) => !settled.has(call) && isOver(call))
   return [...events, ...over.map(({ call }) => settledAs(call, { type: 'interrupted', code: 'cancelled' }))]
+}
+
+/** Writes down at each turn's end how long the line is there, so that a later branch from it need not count. */
+export function withLengths({ messages, tokens }: SessionState, events: readonly Event[]): readonly Event[] {
+  let length = { messages, tokens }
+  return events.map((event) => {
+    length = { messages: messagesAfter(length.messages, event), tokens: tokensAfter(length.tokens, event) }
+    return event.type === 'turn.ended' ? { ...event, ...length } : event
+  })
 }

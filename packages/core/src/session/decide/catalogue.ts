@@ -9,7 +9,7 @@ import {
 } from '@holdfast/protocol'
 import type { Facts, Report } from '../input.ts'
 import type { SessionState } from '../state.ts'
-import { turnRunning } from './turn-running.ts'
+import { turnRunning } from './prompt.ts'
 
 type CommandOf<Type extends CatalogueCommand['type']> = Extract<CatalogueCommand, { type: Type }>
 

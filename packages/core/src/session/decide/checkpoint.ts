@@ -13,8 +13,8 @@ import type { Facts, NewCheckpoint } from '../input.ts'
 import { checkpointOn } from '../line.ts'
 import { compactionFailed, type SessionState } from '../state.ts'
 import { turnNow } from './message.ts'
+import { turnRunning } from './prompt.ts'
 import { seed } from './seed.ts'
-import { turnRunning } from './turn-running.ts'
 
 const nothing = fault('nothing_to_compact', 'There is nothing to summarise yet: the last messages are always kept.')
 
@@ -101,4 +101,11 @@ export function appendCheckpoint(
     },
     ...seeded.value,
   ])
+}
+
+/** Notes where the summary was written; it was written outside, before this was decided. */
+export function summarize(state: SessionState, { saved }: Facts): Result<readonly Event[]> {
+  if (saved) return ok([{ type: 'summary.saved', turn: turnNow(state), ...saved }])
+  if (state.turn.phase !== 'idle') return refuse(turnRunning)
+  return refuse(fault('nothing_to_summarize', 'Nothing has been said here yet.'))
 }

@@ -1,13 +1,12 @@
 import { type Answer, type Event, type HistoryCommand, ok, type Result, refuse, unreachable } from '@holdfast/protocol'
 import type { Facts } from '../input.ts'
 import type { SessionState } from '../state.ts'
-import { appendCheckpoint, compact, setSummary, undoCompaction } from './checkpoint.ts'
-import { fork } from './fork.ts'
-import { returnToTurnEnd, setHistory, switchBranch, truncateHistory } from './line.ts'
+import { appendCheckpoint, compact, setSummary, summarize, undoCompaction } from './checkpoint.ts'
+import { fork, returnToTurnEnd, setHistory, switchBranch, truncateHistory } from './line.ts'
+
 import { addSystemMessage, toggleAllToolCollapses, togglePin, toggleToolCollapse } from './message.ts'
+import { turnRunning } from './prompt.ts'
 import { seed } from './seed.ts'
-import { summarize } from './summary.ts'
-import { turnRunning } from './turn-running.ts'
 
 /** What changes the past: which line the session stands on, what is marked on it, what the model is told of it. */
 export function decideHistory(state: SessionState, command: HistoryCommand, facts: Facts): Result<readonly Event[]> {

@@ -17,8 +17,8 @@ import {
 import type { Facts } from '../input.ts'
 import { checkpointFor, checkpointOn, closedAt, goingOn, lengthOf, nameToKeep } from '../line.ts'
 import type { SessionState } from '../state.ts'
+import { turnRunning } from './prompt.ts'
 import { seed } from './seed.ts'
-import { turnRunning } from './turn-running.ts'
 
 type Move = {
   readonly line: Line
@@ -116,3 +116,12 @@ const tooMany = fault(
   `This session holds ${limits.branchesMax} branches, or was moved more than ${limits.lineSpansMax} times. Fork it, and go on there.`,
   { branchesMax: limits.branchesMax, lineSpansMax: limits.lineSpansMax },
 )
+
+/** Notes that another session shares our past: its name is on record before it is made, so that asking again makes one. */
+export function fork({ line }: SessionState, { end, fork: id }: Facts): Result<readonly Event[]> {
+  if (!end || id === undefined) {
+    return refuse(fault('turn_not_found', 'There is no such turn on this line that has ended.'))
+  }
+  const shared = goingOn(closedAt(line, end.seq), end.seq + 1)
+  return ok([{ type: 'session.forked', fork: id, base: end.seq, line: shared }])
+}

@@ -1,4 +1,14 @@
-import { type Command, type Event, fault, limits, ok, type Result, refuse, TurnNumber } from '@holdfast/protocol'
+import {
+  type AppendClientEvent,
+  type Command,
+  type Event,
+  fault,
+  limits,
+  ok,
+  type Result,
+  refuse,
+  TurnNumber,
+} from '@holdfast/protocol'
 import type { Facts } from '../input.ts'
 import type { SessionState } from '../state.ts'
 
@@ -45,3 +55,8 @@ export function addSystemMessage(state: SessionState, text: string, level: 'info
 /** The turn a message belongs to that nobody's turn made: the one that runs, or the last. */
 export const turnNow = ({ turn, turns }: SessionState): TurnNumber =>
   turn.phase === 'idle' ? TurnNumber.parse(Math.max(turns - 1, 0)) : turn.number
+
+/** Beside the line, whatever the session does: no model hears of it. */
+export const appendClientEvent = ({ event, complete }: AppendClientEvent): readonly Event[] => [
+  { type: 'client.said', event, ...(complete && { complete: true as const }) },
+]

@@ -1,9 +1,7 @@
 import { type Content, type Event, fault, ok, type Queue, type Result, refuse, TurnNumber } from '@holdfast/protocol'
 import type { SessionState } from '../state.ts'
 import { overBudget } from './budget.ts'
-import { emptyPrompt, isEmpty } from './empty-prompt.ts'
-import { enqueue } from './queue.ts'
-import { turnRunning } from './turn-running.ts'
+import { emptyPrompt, enqueue, isEmpty } from './queue.ts'
 
 /** At rest a prompt begins a turn; in a turn it waits in its queue. */
 export function sendPrompt(state: SessionState, content: Content, queue: Queue): Result<readonly Event[]> {
@@ -29,3 +27,5 @@ export function continueTurn(state: SessionState): Result<readonly Event[]> {
   if (spent) return refuse(spent)
   return ok([{ type: 'turn.started', turn: turn.last.number, cause: 'continue' }])
 }
+
+export const turnRunning = fault('turn_running', 'A turn is running. Wait for it, or abort it.')

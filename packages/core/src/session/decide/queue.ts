@@ -12,7 +12,6 @@ import {
   refuse,
 } from '@holdfast/protocol'
 import type { SessionState } from '../state.ts'
-import { emptyPrompt, isEmpty } from './empty-prompt.ts'
 
 type CommandOf<Type extends Command['type']> = Extract<Command, { type: Type }>
 
@@ -59,3 +58,9 @@ const findEntry = ({ queue }: SessionState, id: number): QueueEntry | undefined 
 
 const notWaiting = (entry: number): Fault =>
   fault('queue_entry_not_found', `Prompt ${entry} does not wait: it was sent, or taken back.`, { entry })
+
+/** Whether a prompt says nothing and brings no file. */
+export const isEmpty = (content: Content): boolean =>
+  !content.some((part) => part.type === 'file' || part.text.trim() !== '')
+
+export const emptyPrompt = fault('empty_prompt', 'The prompt is empty. Write something, or attach a file.')

@@ -6,14 +6,13 @@ import {
   type ModelFault,
   providerOf,
   type StepId as Step,
-  type TurnNumber,
+  TurnNumber,
 } from '@holdfast/protocol'
 import type { SaidPart } from '../../ports/provider.ts'
 import type { Report } from '../input.ts'
 import { modelNow, type SessionState } from '../state.ts'
 import { limitReached } from './budget.ts'
 import { compacted } from './checkpoint.ts'
-import { endTurn } from './end-turn.ts'
 import { fallBack, successor } from './retry.ts'
 
 type Prepared = Extract<Report, { type: 'step.prepared' }>
@@ -124,4 +123,17 @@ function settleMalformed(event: Event, seq: number): Event[] {
   if (event.type !== 'call.requested' || event.malformed === undefined) return []
   const output = { text: `The arguments could not be read: ${event.malformed}` }
   return [{ type: 'call.settled', call: CallId.parse(seq), outcome: { type: 'failed', output }, durationMs: null }]
+}
+
+/** The turn came to its end; the oldest follow-up, if one waits, is the next. */
+function endTurn(state: SessionState, turn: TurnNumber): readonly Event[] {
+  const next = state.queue.find(({ queue }) => queue === 'follow_up')
+  const ended: Event = { type: 'turn.ended', turn, reason: 'done' }
+  if (!next) return [ended]
+  const number = TurnNumber.parse(state.turns)
+  return [
+    ended,
+    { type: 'turn.started', turn: number, cause: 'follow_up' },
+    { type: 'user.said', turn: number, content: next.content, entry: next.id },
+  ]
 }

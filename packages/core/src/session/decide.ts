@@ -1,8 +1,8 @@
 import { type Answer, type Event, fault, ok, type Recorded, type Result, refuse, unreachable } from '@holdfast/protocol'
 import { respondToApproval } from './decide/approval.ts'
-import { withLengths, withoutAwaited } from './decide/awaited.ts'
 import { beginCall, expireApproval, judgeCall, settleCall, tellEscape } from './decide/call.ts'
 import { catalogueCommandResult, moveWorkdir, nameIt, pinSession, rename } from './decide/catalogue.ts'
+import { withLengths, withoutAwaited } from './decide/derived-events.ts'
 import { decideHistory, historyResult } from './decide/history.ts'
 import { appendClientEvent } from './decide/message.ts'
 

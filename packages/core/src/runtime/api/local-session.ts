@@ -23,7 +23,7 @@ import type { SessionRunner } from '../runner/session-runner.ts'
 import { notTaken, storageErrorOf } from '../storage-health.ts'
 import type { AttachedClient } from '../stream/driver-control.ts'
 import { modelStatus } from '../stream/hub.ts'
-import { commandIdFor, parseAttachment, parseSubmitter } from './parse-caller.ts'
+import { commandIdFor, parseAttachment, parseSubmitter } from './parse-submission.ts'
 import { createSessionReader, type SessionReader } from './session-reader.ts'
 import { sumTreeUsage } from './tree-usage.ts'
 

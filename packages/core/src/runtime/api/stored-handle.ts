@@ -3,7 +3,7 @@ import { busyOwners, type Leases, type NodeRow, ownedStatus } from '../../ports/
 
 import { loadSession, type SessionSource } from '../log/load-session.ts'
 import type { LineReader } from '../log/read-page.ts'
-import { findLiveOwners } from '../registry/claim-session.ts'
+import { findLiveOwners } from '../registry/ownership.ts'
 import { createSessionReader } from './session-reader.ts'
 
 /** A session as it stood when it was opened, read from its store by someone who does not run it. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findLiveOwners } from './claim-session.ts'
+import { findLiveOwners } from './ownership.ts'
 
 describe('the living among owners', () => {
   it('are those that answer, and nobody else is asked', async () => {

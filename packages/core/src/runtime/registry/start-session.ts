@@ -14,7 +14,7 @@ import {
   type Settings,
   StartOptions,
 } from '@holdfast/protocol'
-import { withLengths } from '../../session/decide/awaited.ts'
+import { withLengths } from '../../session/decide/derived-events.ts'
 import { seed } from '../../session/decide/seed.ts'
 import { emptySession } from '../../session/state.ts'
 import type { NodeDeps } from '../dependencies.ts'

@@ -1,7 +1,7 @@
 import { createCommandId, done, type NotRemovedReason, ok, type Result, type SessionId } from '@holdfast/protocol'
 import type { CatalogueEntry, Listed } from '../../ports/catalogue.ts'
 import type { NodeDeps } from '../dependencies.ts'
-import { claimSession } from '../registry/claim-session.ts'
+import { claimSession } from '../registry/ownership.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
 

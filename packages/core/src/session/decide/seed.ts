@@ -11,7 +11,7 @@ import {
   TurnNumber,
 } from '@holdfast/protocol'
 import type { AwaitedCall } from '../state.ts'
-import { settledAs } from './awaited.ts'
+import { settledAs } from './derived-events.ts'
 
 type From = {
   readonly seq: number

@@ -1,4 +1,4 @@
-import { Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { type Fault, FaultSchema, fault, ok, type Result, refuse } from '@holdfast/protocol'
 
 /** What time and chance are to the client, so that a test can hold them still. */
 export type Pace = {
@@ -83,7 +83,7 @@ function unreachableAt(base: string, error: unknown): Fault {
 
 async function faultOf(response: Response): Promise<Fault> {
   const body: unknown = await response.json().catch(() => null)
-  const parsed = Fault.safeParse(field(body, 'error'))
+  const parsed = FaultSchema.safeParse(field(body, 'error'))
   if (parsed.success) return parsed.data
   return fault('unreachable', `Something that is not Holdfast answered with status ${response.status}.`)
 }

@@ -23,7 +23,7 @@ import {
   type SessionView,
   type StorageError,
   type SubmitOptions,
-  withModel,
+  withModelStatus,
 } from '@holdfast/protocol'
 import type { Connection, FollowOptions } from './connection.ts'
 
@@ -118,7 +118,7 @@ export function createLiveView(
     else if (frame.type === 'storage') {
       storageError = frame.error
       here = here && { ...here, storageError }
-    } else if (frame.type === 'model') here = here && withModel(here, frame)
+    } else if (frame.type === 'model') here = here && withModelStatus(here, frame)
     return false
   }
 

@@ -7,6 +7,7 @@ import {
   type Frame,
   type FrameOf,
   limits,
+  listActiveTrust,
   type Message,
   type MessageId,
   type Meta,
@@ -27,7 +28,6 @@ import {
   type TranscriptPage,
   type Trust,
   type TrustScope,
-  trustInForce,
 } from '@holdfast/protocol'
 import { createSessionCatalogue, type SessionCatalogue } from './session-catalogue.ts'
 import { createSessionClientEvents, type SessionClientEvents } from './session-client-events.ts'
@@ -163,7 +163,7 @@ export function createSession(handle: SessionHandle): Session {
     setToolTrust: (tool, scope, { argsHash, ...options } = {}) =>
       submit({ type: 'setToolTrust', tool, scope, ...(argsHash !== undefined && { argsHash }) }, options),
     revokeToolTrust: (tool, options) => submit({ type: 'revokeToolTrust', tool }, options),
-    listToolTrust: async () => trustInForce(await snapshot()),
+    listToolTrust: async () => listActiveTrust(await snapshot()),
     claimDriver: (options) => submit({ type: 'claimDriver' }, options),
     handOver: (client, options) => submit({ type: 'handOver', client }, options),
     messages,

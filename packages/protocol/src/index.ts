@@ -25,7 +25,7 @@ export {
   StartOptions,
 } from './api/sessions.ts'
 export { Stats, StatsOptions, Tally } from './api/stats.ts'
-export { trashMark } from './api/trash-mark.ts'
+export { withTrashedAt } from './api/trashed-at.ts'
 export {
   Abort,
   Answer,
@@ -78,19 +78,19 @@ export { ErrorKind, Finish, ModelFault, Queue, TurnEnd } from './event/turn.ts'
 export {
   Frame,
   type FrameOf,
+  listActiveTrust,
   ModelStatus,
   ProcessView,
   Role,
   StorageError,
-  trustInForce,
-  withModel,
+  withModelStatus,
 } from './frame/frame.ts'
-export { dropRecorded, growLive, type LivePart, type LivePlace } from './frame/live-parts.ts'
+export { appendLive, dropRecorded, type LivePart, type LivePosition } from './frame/live-parts.ts'
 export { NewsFrame, newsSession, SessionNews, StopReason } from './frame/news.ts'
 export { decodeFrames, decodeNews, encodeFrame, encodeNews, UnreadableFrame } from './frame/sse.ts'
 export { createTranscript, messageOf, type Transcript } from './frame/transcript.ts'
 export { ageForm, ageMsMax, dayMs, parseAge } from './text/age.ts'
-export { explainIssue, placeIssue } from './text/explain.ts'
+export { explainIssue, locateIssue } from './text/explain.ts'
 export { escapeHidden, escapeHiddenInJson, escapeLine } from './text/hostile-text.ts'
 export { didYouMean, nearest } from './text/nearest.ts'
 export { Branch, ListedBranch, moveBranches } from './value/branch.ts'
@@ -98,15 +98,15 @@ export {
   Content,
   ContentPart,
   combineQueueEntriesToText,
-  continueWord,
+  continueText,
   FilePart,
   StoredFile,
   StoreFileOptions,
   TextPart,
 } from './value/content.ts'
 export { contentText } from './value/content-text.ts'
-export { fault, faultStatus, HoldfastError } from './value/fault.ts'
-export { Fault, FaultCode } from './value/fault-schema.ts'
+export { type Fault, type FaultCode, fault, faultStatus, HoldfastError } from './value/fault.ts'
+export { FaultSchema } from './value/fault-schema.ts'
 export {
   ApprovalId,
   BlobHash,
@@ -126,10 +126,11 @@ export {
   TurnNumber,
 } from './value/id.ts'
 export { limits } from './value/limits.ts'
-export { clipLine, isOnLine, Line, partsAt, Span } from './value/line.ts'
+export { clipLine, findDivergence, isOnLine, Line, Span } from './value/line.ts'
 export { isTextType, properMediaType } from './value/media-type.ts'
 export {
   CycledModel,
+  completePrice,
   GivenFacts,
   KeySource,
   ListedModel,
@@ -138,7 +139,6 @@ export {
   ModelList,
   Price,
   RotationEntry,
-  wholePrice,
 } from './value/model.ts'
 export { done, InvariantViolation, invariant, ok, orThrow, type Result, refuse, unreachable } from './value/result.ts'
 export { SeedMessage, SeedMessages } from './value/seed.ts'
@@ -163,5 +163,5 @@ export { addUsage, noUsage, TreeUsage, Usage } from './value/usage.ts'
 export { CallStatus, CallView, Message } from './view/message.ts'
 export { addToMeta, Meta } from './view/meta.ts'
 export { eventTokens, fileTokens, isEstimateAfter, textTokens, tokensAfter } from './view/tokens.ts'
-export { callEvents, spentAfter, turnUsageAfter, usageAfter, usageOf } from './view/usage-count.ts'
+export { modelCallEvents, spentAfter, turnUsageAfter, usageAfter, usageOf } from './view/usage-count.ts'
 export { addToView, PendingApproval, SessionView } from './view/view.ts'

@@ -1,7 +1,7 @@
 import {
   type BlobHash,
   type Content,
-  continueWord,
+  continueText,
   type ModelName,
   outcomeOutput,
   type ProviderOptions,
@@ -62,7 +62,7 @@ function toldInstead({ summary, pinned }: Window): string {
 }
 
 /** What stands between two answers, or after a cut one, where nobody spoke: providers want someone to. */
-const goOn: UserPart = { type: 'text', text: continueWord }
+const goOn: UserPart = { type: 'text', text: continueText }
 
 type Round = readonly WindowMessage[]
 type TellFile = (part: Extract<Content[number], { type: 'file' }>) => UserPart

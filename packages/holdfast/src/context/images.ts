@@ -1,6 +1,6 @@
 import type { Images } from '@holdfast/core/ports'
 import { limits } from '@holdfast/protocol'
-import { createSerialQueue } from '@holdfast/protocol/one-by-one'
+import { createSerialQueue } from '@holdfast/protocol/serial-queue'
 
 type Sharp = typeof import('sharp')['default']
 type Fitted = Awaited<ReturnType<Images['fit']>>

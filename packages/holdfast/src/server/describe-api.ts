@@ -1,11 +1,11 @@
-import { Fault } from '@holdfast/protocol'
+import { FaultSchema } from '@holdfast/protocol'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import type { Route } from './http/route.ts'
 
 const methodNames = { GET: 'get', POST: 'post', DELETE: 'delete' } as const
 const bytesSchema = { type: 'string', format: 'binary' } as const
-const ErrorAnswer = z.object({ error: Fault })
+const ErrorAnswer = z.object({ error: FaultSchema })
 
 /** The OpenAPI description, made from the schemas the routes parse with. */
 export function describeApi(routes: readonly Route[], version: string) {

@@ -2,12 +2,12 @@ import { z } from 'zod'
 import { clip } from '../event/text-of.ts'
 import { Trust } from '../event/trust.ts'
 import { Queue } from '../event/turn.ts'
-import { expecting, explainIssue, placeIssue } from '../text/explain.ts'
+import { expecting, explainIssue, locateIssue } from '../text/explain.ts'
 import { escapeLine } from '../text/hostile-text.ts'
 import { didYouMean } from '../text/nearest.ts'
 import { Content } from '../value/content.ts'
+import type { Fault } from '../value/fault.ts'
 import { fault } from '../value/fault.ts'
-import type { Fault } from '../value/fault-schema.ts'
 import { ApprovalId, ClientId, type CommandId, EntryId } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
 import { Budgets, ThinkingLevel } from '../value/settings.ts'
@@ -134,7 +134,7 @@ export type Answer = z.infer<typeof Answer>
 
 /** What is said to whoever sends something that is no command. A name that nobody knows has a code of its own. */
 export function commandFault(sent: unknown, error: z.ZodError): Fault {
-  const issues = error.issues.slice(0, 10).map(placeIssue)
+  const issues = error.issues.slice(0, 10).map(locateIssue)
   const level = fieldOf(sent, 'setThinkingLevel', 'level')
   if (level !== null) {
     const known = ThinkingLevel.options

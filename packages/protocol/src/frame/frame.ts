@@ -138,11 +138,11 @@ export type Frame = z.infer<typeof Frame>
 export type FrameOf<Type extends Frame['type']> = Extract<Frame, { readonly type: Type }>
 
 /** What is not on record, with what a frame tells of the model. */
-export const withModel = (
+export const withModelStatus = (
   { clients, storageError, workspaceTrust }: ProcessView,
   { type: _, sessionId: _of, ...model }: FrameOf<'model'>,
 ): ProcessView => ({ clients, storageError, ...model, workspaceTrust })
 
 /** Every standing approval that would be used now: the session's own, and what its workspace trusts. */
-export const trustInForce = ({ view, here }: Pick<FrameOf<'snapshot'>, 'view' | 'here'>): readonly Trust[] =>
+export const listActiveTrust = ({ view, here }: Pick<FrameOf<'snapshot'>, 'view' | 'here'>): readonly Trust[] =>
   here ? [...view.trust.filter(({ scope }) => scope !== 'workspace'), ...here.workspaceTrust] : view.trust

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { Event } from '../event/event.ts'
 import { CallId, StepId } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
-import { dropRecorded, growLive, type LivePart } from './live-parts.ts'
+import { appendLive, dropRecorded, type LivePart } from './live-parts.ts'
 
 const step = StepId.parse(3)
 const text = { step, part: 0, kind: 'text' as const }
 const output = { step, part: 1, kind: 'output' as const, call: CallId.parse(5), tool: 'shell' }
 const grown = (...given: readonly (readonly [typeof text | typeof output, string])[]) =>
-  given.reduce<readonly LivePart[]>((live, [place, fragment]) => growLive(live, place, fragment), [])
+  given.reduce<readonly LivePart[]>((live, [place, fragment]) => appendLive(live, place, fragment), [])
 
 describe('live parts', () => {
   it('grow where a fragment belongs', () => {

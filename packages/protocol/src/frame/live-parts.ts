@@ -6,12 +6,12 @@ import type { FrameOf } from './frame.ts'
 export type LivePart = FrameOf<'draft'>['parts'][number]
 
 /** Where a fragment belongs. */
-export type LivePlace = Omit<LivePart, 'text'>
+export type LivePosition = Omit<LivePart, 'text'>
 
 const outputCharsMax = limits.toolOutputInlineBytesMax
 
 /** The parts with `text` added where it belongs. Output may be endless; of it the end is kept. */
-export function growLive(live: readonly LivePart[], place: LivePlace, text: string): readonly LivePart[] {
+export function appendLive(live: readonly LivePart[], place: LivePosition, text: string): readonly LivePart[] {
   const { step, part, kind, call, tool } = place
   const at = live.findIndex((one) => one.step === step && one.part === part && one.call === call)
   const old = live[at]

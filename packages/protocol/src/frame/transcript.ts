@@ -5,7 +5,7 @@ import { ApprovalId, CallId, type Instant, MessageId, TurnNumber } from '../valu
 import { isOnLine } from '../value/line.ts'
 import type { CallStatus, CallView, Message } from '../view/message.ts'
 import type { FrameOf } from './frame.ts'
-import { dropRecorded, growLive, type LivePart } from './live-parts.ts'
+import { appendLive, dropRecorded, type LivePart } from './live-parts.ts'
 
 /** The fold that draws every screen: terminal, page and `show --json`. It ignores what it does not draw. */
 export interface Transcript {
@@ -119,7 +119,7 @@ export function createTranscript(initial: readonly Message[] = [], isCollapsed =
       if (frame.step === liveStep && frame.index <= liveIndex) return // a newcomer's draft already holds it
       liveStep = frame.step
       liveIndex = frame.index
-      live = growLive(live, frame, frame.text)
+      live = appendLive(live, frame, frame.text)
     },
   }
 }

@@ -6,14 +6,14 @@ type Issue = z.core.$ZodIssue
 export function explainIssue(error: z.ZodError): string {
   const [issue] = error.issues
   if (!issue) return 'it cannot be read'
-  const { field, message } = placeIssue(issue)
+  const { field, message } = locateIssue(issue)
   return field === '' ? message : `${field}: ${message}`
 }
 
 /** The field at fault and why. Where one of several forms fits further down than the others, it is the one that was meant. */
-export function placeIssue(issue: Issue): { readonly field: string; readonly message: string } {
+export function locateIssue(issue: Issue): { readonly field: string; readonly message: string } {
   const inner = issue.code === 'invalid_union' ? issue.errors.flat().find(({ path }) => path.length > 0) : undefined
-  if (inner) return placeIssue({ ...inner, path: [...issue.path, ...inner.path] })
+  if (inner) return locateIssue({ ...inner, path: [...issue.path, ...inner.path] })
   return { field: issue.path.join('.'), message: issue.message }
 }
 

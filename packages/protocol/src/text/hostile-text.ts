@@ -3,7 +3,7 @@
 const hidden =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu
 
-export const holdsHidden = (text: string): boolean => text.search(hidden) !== -1
+export const hasHiddenChars = (text: string): boolean => text.search(hidden) !== -1
 
 /**
  * Text from outside, made harmless for a terminal and honest for an eye: what cannot be seen is spelled out.

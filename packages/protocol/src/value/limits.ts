@@ -68,8 +68,8 @@ export const limits = {
   draftSaveMs: 1000,
   heartbeatMs: 15_000,
   /** How long an attachment keeps its seat without a stream, and how many may do so at once. */
-  seatKeptMs: 30_000,
-  seatsKeptMax: 100,
+  detachedClientMs: 30_000,
+  detachedClientsMax: 100,
   /** How much news may wait for a reader before it is cut. */
   newsWaitingMax: 10_000,
   providerSilenceMs: 120_000,

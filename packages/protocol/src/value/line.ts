@@ -22,7 +22,7 @@ export function clipLine(line: Line, from: Seq, to: Seq): readonly { readonly fr
 }
 
 /** The first seq of `line` that is not on `other`; null when all of it is. */
-export function partsAt(line: Line, other: Line): Seq | null {
+export function findDivergence(line: Line, other: Line): Seq | null {
   for (const { from, to } of line) {
     let next = from
     for (const { from: start, to: end } of other)

@@ -31,7 +31,7 @@ const GivenPrice = z
   .describe('Dollars for a million tokens. A cache price that is left out is that of input.')
 
 /** A price as people write it: what a cache costs may be left out, and is then what the same tokens cost without one. */
-export const wholePrice = ({ input, output, cacheRead, cacheWrite }: z.infer<typeof GivenPrice>): Price => ({
+export const completePrice = ({ input, output, cacheRead, cacheWrite }: z.infer<typeof GivenPrice>): Price => ({
   input,
   output,
   cacheRead: cacheRead ?? input,

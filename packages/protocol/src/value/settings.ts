@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { holdsHidden } from '../text/hostile-text.ts'
+import { hasHiddenChars } from '../text/hostile-text.ts'
 import { limits } from './limits.ts'
 
 /** What stands before the first slash of a model's name. */
@@ -12,7 +12,7 @@ export type ProviderName = z.infer<typeof ProviderName>
 export const ModelName = z
   .string()
   .regex(/^[a-z0-9][a-z0-9_-]*\/\S{1,200}$/, 'a model is named provider/model')
-  .refine((name) => !holdsHidden(name), 'the name of a model has no hidden characters')
+  .refine((name) => !hasHiddenChars(name), 'the name of a model has no hidden characters')
 export type ModelName = z.infer<typeof ModelName>
 
 export const providerOf = (model: ModelName): string => model.slice(0, model.indexOf('/'))

@@ -19,7 +19,7 @@ const isAnswered = (event: Event): boolean => event.type !== 'step.ended' || ans
 const answeredBy: ReadonlySet<string> = new Set(['stop', 'calls', 'length', 'refused'])
 
 /** The events that tell of a model call, whether or not each does. */
-export const callEvents = ['step.ended', 'checkpoint.written', 'summary.saved', 'settings.changed'] as const
+export const modelCallEvents = ['step.ended', 'checkpoint.written', 'summary.saved', 'settings.changed'] as const
 
 /** What the model call used that an event tells of: null where nobody knows, undefined where no model was called. */
 export function usageOf(event: Event): Usage | null | undefined {

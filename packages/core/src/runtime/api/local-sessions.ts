@@ -10,7 +10,7 @@ import {
   SearchOptions,
   SessionId,
   type Sessions,
-  trashMark,
+  withTrashedAt,
 } from '@holdfast/protocol'
 import { busyOwners, ownedStatus } from '../../ports/lease.ts'
 import type { Search, SearchPage } from '../../ports/search.ts'
@@ -52,7 +52,7 @@ export function createLocalSessions(registry: SessionRegistry): Sessions {
       })
       const sessions = ownedStatus(rows, await findLiveOwners(busyOwners(rows), store, isAlive))
       return ok({
-        sessions: sessions.map((meta, index) => trashMark(registry.attended(meta), rows[index]?.trashedAt)),
+        sessions: sessions.map((meta, index) => withTrashedAt(registry.attended(meta), rows[index]?.trashedAt)),
         next,
       })
     },

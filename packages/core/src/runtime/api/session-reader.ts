@@ -1,6 +1,7 @@
 import {
   type FrameOf,
   fault,
+  findDivergence,
   type Line,
   type ListedBranch,
   limits,
@@ -10,7 +11,6 @@ import {
   ok,
   type PageRequest,
   type ProcessView,
-  partsAt,
   type Result,
   refuse,
   type Seq,
@@ -58,7 +58,7 @@ export function createSessionReader({ id, log, folded, tell, workspaceTrust, her
 
   async function listed({ state }: Folded, branch: KeptBranch): Promise<ListedBranch> {
     const { name, turns, messages, at, line, hidden } = branch
-    const from = partsAt(line, state.line)
+    const from = findDivergence(line, state.line)
     const after = MessageId.parse(Math.max((from ?? 0) - 1, 0))
     const first = from === null ? null : (await readPage(log, id, line, state.seq, { after, limit: 1 })).messages[0]
     return { name, turns, messages, at, ...(hidden && { hidden }), differsAt: first?.id ?? null }

@@ -1,12 +1,12 @@
 import {
+  appendLive,
   type CallId,
   dropRecorded,
   type Event,
   type Frame,
   type FrameOf,
-  growLive,
   type LivePart,
-  type LivePlace,
+  type LivePosition,
   type ModelStatus,
   type SessionId,
   type StepId,
@@ -29,7 +29,7 @@ export interface Hub {
   /** Only what is on stable storage: nobody may see what a crash could unsay. */
   publish(records: readonly EncodedRecord[]): void
   /** Live, and never stored. */
-  show(place: LivePlace, text: string): void
+  show(place: LivePosition, text: string): void
   /** The store began to refuse what the session writes, or takes it again. */
   tellStorage(error: StorageError | null): void
   /** What is known of the session's model may be otherwise now. A record that sets another tells it by itself. */
@@ -116,7 +116,7 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
 /** What a session's step has said and printed that is not on record yet. */
 interface LiveAnswer {
   /** Takes a fragment; the frame that shows it. */
-  grow(place: LivePlace, text: string): FrameOf<'delta'>
+  grow(place: LivePosition, text: string): FrameOf<'delta'>
   /** Forgets what a record now says. */
   drop(event: Event): void
   /** All of it, for one who comes late; null when there is nothing. */
@@ -136,7 +136,7 @@ function createLiveAnswer(sessionId: SessionId): LiveAnswer {
         index = -1
       }
       index++
-      live = growLive(live, place, text)
+      live = appendLive(live, place, text)
       return { type: 'delta', sessionId, ...place, index, text }
     },
     drop(event) {

@@ -1,4 +1,4 @@
-import { callEvents, type Event, isMessageEvent, messageEvents, usageOf } from '@holdfast/protocol'
+import { type Event, isMessageEvent, messageEvents, modelCallEvents, usageOf } from '@holdfast/protocol'
 import { everyRecordOf, type KeptSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
 import { addSum, callSum, emptySum, type Sum } from './tally.ts'
 
@@ -17,7 +17,7 @@ export const createSums = (): Sums => ({
 })
 
 /** What is read; of all else, and so of what is large, only the number is asked for. */
-const readTypes: ReadonlySet<string> = new Set(['step.started', ...callEvents])
+const readTypes: ReadonlySet<string> = new Set(['step.started', ...modelCallEvents])
 const countedMessages: ReadonlySet<string> = new Set(messageEvents.filter((type) => !readTypes.has(type)))
 
 /** Adds what was said and used in a session. What is no call of a model is of the one the session has. */

@@ -2,7 +2,7 @@ import type { ListRequest } from '@holdfast/core/ports'
 import type { Meta, SessionList } from '@holdfast/protocol'
 import { limits } from '@holdfast/protocol/limits'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
-import { trashMark } from '@holdfast/protocol/trash-mark'
+import { withTrashedAt } from '@holdfast/protocol/trashed-at'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import type { ReadOnlyStore } from '../../store/read-only-store.ts'
 import type { CliContext } from '../context/cli-context.ts'
@@ -39,7 +39,7 @@ async function readList(source: ReadOnlyStore, { limit, running, ...wanted }: Wa
     const size = Math.min(limit - sessions.length, limits.listSessionsMax)
     const { sessions: rows, next } = await source.list({ ...wanted, runningAt, cursor, limit: size })
     const metas = await readOwnedStatus(rows, source)
-    sessions.push(...metas.map((meta, index) => trashMark(meta, rows[index]?.trashedAt)))
+    sessions.push(...metas.map((meta, index) => withTrashedAt(meta, rows[index]?.trashedAt)))
     if (next === null || sessions.length >= limit) return { sessions, next }
     cursor = next
   }

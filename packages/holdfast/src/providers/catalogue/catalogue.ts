@@ -1,4 +1,4 @@
-import { type GivenFacts, type ModelFacts, type ModelName, wholePrice } from '@holdfast/protocol'
+import { completePrice, type GivenFacts, type ModelFacts, type ModelName } from '@holdfast/protocol'
 import type { FactsByModel } from './facts-by-model.ts'
 import project from './models.json' with { type: 'json' }
 
@@ -37,5 +37,5 @@ const own = (layer: FactsByModel, model: ModelName): GivenFacts | undefined =>
 
 function withGiven(facts: ModelFacts, { price, ...given }: GivenFacts): ModelFacts {
   const said = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
-  return { ...facts, ...said, ...(price !== undefined && { price: price && wholePrice(price) }) }
+  return { ...facts, ...said, ...(price !== undefined && { price: price && completePrice(price) }) }
 }

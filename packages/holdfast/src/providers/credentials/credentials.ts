@@ -1,6 +1,6 @@
 import type { KeySource } from '@holdfast/protocol'
-import { createSerialQueue } from '@holdfast/protocol/one-by-one'
 import { ok, type Result } from '@holdfast/protocol/result'
+import { createSerialQueue } from '@holdfast/protocol/serial-queue'
 import type { Environment } from '../../system/environment.ts'
 import { registerKey } from '../../system/secrets/known-keys.ts'
 import { type KeptCredential, readCredentials } from './credentials-file.ts'

@@ -1,5 +1,5 @@
 import type { AssistantPart, ModelRequest, RequestMessage, ToolResultPart } from '@holdfast/core/ports'
-import { clip, continueWord } from '@holdfast/protocol'
+import { clip, continueText } from '@holdfast/protocol'
 import { type DemoFailure, type DemoLine, readDemoLine } from './line.ts'
 import {
   abilities,
@@ -83,7 +83,7 @@ function takeUp(told: readonly RequestMessage[]): TakenUp {
 
 /** Whether this is what a request says where no person spoke. */
 const isGoOn = (message: RequestMessage | undefined): boolean =>
-  message?.role === 'user' && message.content.every((part) => part.type === 'text' && part.text === continueWord)
+  message?.role === 'user' && message.content.every((part) => part.type === 'text' && part.text === continueText)
 
 /** The words without those a cut answer began with. One it broke off in is told again rather than half. */
 function withoutSaid(words: readonly string[], said: string): readonly string[] {
@@ -110,7 +110,7 @@ function linesToDo(messages: readonly RequestMessage[]): readonly DemoLine[] {
   const prompts = messages
     .slice(start)
     .flatMap((message) => (message.role === 'user' ? message.content : []))
-    .flatMap((part) => (part.type === 'text' && part.text !== continueWord ? [part.text] : []))
+    .flatMap((part) => (part.type === 'text' && part.text !== continueText ? [part.text] : []))
   return prompts.flatMap((prompt, index) =>
     prompt
       .split('\n')

@@ -1,5 +1,5 @@
 import { buildRequest } from '@holdfast/core'
-import { continueWord, type Outcome } from '@holdfast/protocol'
+import { continueText, type Outcome } from '@holdfast/protocol'
 import { type EventInput, historyProviders, recordsOf, said, validateHistory } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { answerTo } from './answer.ts'
@@ -42,7 +42,7 @@ function after(given: readonly EventInput[], outcome: Outcome | null = ran) {
 describe('the demo, told to continue', () => {
   it('counts on after the last number it said, however often it was cut', () => {
     const once = after([said('count to 9'), cut(9, '1, 2, 3, ')])
-    expect(once.request.messages.at(-1)).toEqual({ role: 'user', content: [{ type: 'text', text: continueWord }] })
+    expect(once.request.messages.at(-1)).toEqual({ role: 'user', content: [{ type: 'text', text: continueText }] })
     expect(once).toMatchObject({ text: '', count: { from: 4, to: 9 } })
     const twice = after([said('count to 9'), cut(9, '1, 2, 3, '), cut(12, '4, 5, 6')])
     expect(twice).toMatchObject({ text: '', count: { from: 6, to: 9 } })
@@ -86,6 +86,6 @@ describe('the demo, told to continue', () => {
     const before = [said('count to 3'), answered(9, '1, 2, 3.'), said('count to 5')]
     expect(after([...before, cut(12, '1, 2, ')])).toMatchObject({ text: '', count: { from: 3, to: 5 } })
     expect(after([said('plan b'), cut(9, after([said('plan b')]).text)]).text).toContain('nothing left to say')
-    expect(after([said(continueWord)]).text).toMatch(/^I am the demo/)
+    expect(after([said(continueText)]).text).toMatch(/^I am the demo/)
   })
 })

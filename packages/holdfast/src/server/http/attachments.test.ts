@@ -45,7 +45,7 @@ describe('an attachment', () => {
   it('has a seat before it has a stream: the first drives, the second watches', async () => {
     await using test = await openHouseServer()
     const first = await open(test)
-    expect(first).toEqual({ attachment: expect.any(String), role: 'driver', keptMs: limits.seatKeptMs })
+    expect(first).toEqual({ attachment: expect.any(String), role: 'driver', keptMs: limits.detachedClientMs })
     expect(await open(test, { attachment: 'tab-2' })).toMatchObject({ attachment: 'tab-2', role: 'viewer' })
     expect(await open(test, { role: 'driver' })).toMatchObject({ role: 'viewer' })
     const as = { 'holdfast-attachment': first.attachment }
@@ -76,7 +76,7 @@ describe('an attachment', () => {
   it('loses its seat when no stream follows in time', async () => {
     await using test = await openHouseServer()
     await open(test, { attachment: 'tab-1' })
-    test.house.clock.advance(limits.seatKeptMs - 1)
+    test.house.clock.advance(limits.detachedClientMs - 1)
     expect(seatsOf(test)).toHaveLength(1)
     test.house.clock.advance(1)
     await untilSeated(test, [])
@@ -88,19 +88,19 @@ describe('an attachment', () => {
     const broken = await follow(test, 'tab-1')
     await open(test, { attachment: 'tab-2' })
     const other = await follow(test, 'tab-2')
-    test.house.clock.advance(2 * limits.seatKeptMs)
+    test.house.clock.advance(2 * limits.detachedClientMs)
     broken.leave()
     await untilOneSubscriptionLess(test, 4)
-    test.house.clock.advance(limits.seatKeptMs - 1)
+    test.house.clock.advance(limits.detachedClientMs - 1)
     const back = await follow(test, 'tab-1')
-    test.house.clock.advance(2 * limits.seatKeptMs)
+    test.house.clock.advance(2 * limits.detachedClientMs)
     expect(seatsOf(test)).toEqual([
       { client: 'tab-1', role: 'driver' },
       { client: 'tab-2', role: 'viewer' },
     ])
     back.leave()
     await untilOneSubscriptionLess(test, 4)
-    test.house.clock.advance(limits.seatKeptMs)
+    test.house.clock.advance(limits.detachedClientMs)
     await untilSeated(test, [['tab-2', 'viewer']])
     other.leave()
   })

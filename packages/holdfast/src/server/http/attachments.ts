@@ -60,11 +60,11 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
     one.stopWaiting = nothing
     if (one.streams.size > 0 || all.get(key) !== one) return
     if (one.hold === null) return drop(key, one)
-    one.stopWaiting = after(limits.seatKeptMs, () => drop(key, one))
+    one.stopWaiting = after(limits.detachedClientMs, () => drop(key, one))
     all.delete(key) // so that those that wait stand in the order in which they began to
     all.set(key, one)
     const waiting = [...all].filter(([, { streams }]) => streams.size === 0)
-    for (const [oldestKey, oldest] of waiting.slice(0, -limits.seatsKeptMax)) drop(oldestKey, oldest)
+    for (const [oldestKey, oldest] of waiting.slice(0, -limits.detachedClientsMax)) drop(oldestKey, oldest)
   }
   closing.addEventListener('abort', () => {
     for (const [key, one] of all) drop(key, one)

@@ -1,4 +1,4 @@
-import { explainIssue, fault, ok, parseSessionName, placeIssue, type Result, refuse } from '@holdfast/protocol'
+import { explainIssue, fault, locateIssue, ok, parseSessionName, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 import type { Role } from '../auth/token.ts'
 import { readJson } from './request-body.ts'
@@ -85,7 +85,7 @@ export function defineRoute<Query = unknown, Body = unknown>(spec: RouteSpec<Que
 export function parse<Value>(schema: z.ZodType<Value>, value: unknown): Result<Value> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return ok(parsed.data)
-  const issues = parsed.error.issues.slice(0, 10).map(placeIssue)
+  const issues = parsed.error.issues.slice(0, 10).map(locateIssue)
   return refuse(fault('bad_request', explainIssue(parsed.error), { issues }))
 }
 

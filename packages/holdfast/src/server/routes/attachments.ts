@@ -27,7 +27,9 @@ const openAttachment = defineRoute({
     const role = await attachments.open(handle.value, attachment, asked.value)
     if (!role.ok) return role
     const headers = { location: `/v1/sessions/${handle.value.id}/attachments/${encodeURIComponent(attachment)}` }
-    return ok(Response.json({ attachment, role: role.value, keptMs: limits.seatKeptMs }, { status: 201, headers }))
+    return ok(
+      Response.json({ attachment, role: role.value, keptMs: limits.detachedClientMs }, { status: 201, headers }),
+    )
   },
 })
 

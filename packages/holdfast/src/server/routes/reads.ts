@@ -1,4 +1,4 @@
-import { type FrameOf, ListedBranch, ok, PendingApproval, QueueEntry, Trust, trustInForce } from '@holdfast/protocol'
+import { type FrameOf, ListedBranch, listActiveTrust, ok, PendingApproval, QueueEntry, Trust } from '@holdfast/protocol'
 import { z } from 'zod'
 import { defineRoute, type Route } from '../http/route.ts'
 
@@ -44,7 +44,7 @@ export const reads: readonly Route[] = [
     queue: view.queue,
   })),
   readOf('tool-trust', 'The standing approvals', z.object({ trust: z.array(Trust) }), (snapshot) => ({
-    trust: trustInForce(snapshot),
+    trust: listActiveTrust(snapshot),
   })),
   readOf(
     'approvals',

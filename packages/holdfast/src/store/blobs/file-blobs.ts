@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open, rename, rm, utimes } from 'node:fs/promis
 import { dirname, join } from 'node:path'
 import type { Blobs } from '@holdfast/core/ports'
 import { type BlobHash, HoldfastError, limits, ok, type Result, refuse } from '@holdfast/protocol'
-import { createSerialQueue } from '@holdfast/protocol/one-by-one'
+import { createSerialQueue } from '@holdfast/protocol/serial-queue'
 import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import { syncDirectory } from '../../system/files/sync-directory.ts'
 import { storageReason, systemErrorCode } from '../../system/system-error.ts'

@@ -1,5 +1,5 @@
 import type { Connection } from '@holdfast/client'
-import { escapeLine, type Meta, type ProcessView, type SessionView, trustInForce } from '@holdfast/protocol'
+import { escapeLine, listActiveTrust, type Meta, type ProcessView, type SessionView } from '@holdfast/protocol'
 import type { Kin } from '../../list/kin.ts'
 import { baseName } from '../../text/base-name.ts'
 import { modelText } from '../../text/model-text.ts'
@@ -53,7 +53,7 @@ export function SessionHeader({ meta, view, connection, seat, commands, kin, her
         </p>
       </div>
       <BranchesMenu view={view} turns={meta.turnCount} messages={meta.messageCount} />
-      <TrustMenu trust={trustInForce({ view, here })} watching={seat.watching} onRevoke={commands.revokeTrust} />
+      <TrustMenu trust={listActiveTrust({ view, here })} watching={seat.watching} onRevoke={commands.revokeTrust} />
       <AttachedMenu seat={seat} onHandOver={commands.handOver} />
       <SessionMenu kin={kin} />
       <p className="session-status" role="status">

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import type { SessionId } from '@holdfast/protocol'
-import { createSerialQueue } from '@holdfast/protocol/one-by-one'
+import { createSerialQueue } from '@holdfast/protocol/serial-queue'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { replaceFile } from '../files/atomic-side-file.ts'
 import { seal, sealOf } from '../log/log-line.ts'

@@ -1,5 +1,5 @@
 import type { NodeRow } from '@holdfast/core/ports'
-import { createSerialQueue } from '@holdfast/protocol/one-by-one'
+import { createSerialQueue } from '@holdfast/protocol/serial-queue'
 import { readJsonIfThere, replaceFile } from './atomic-side-file.ts'
 
 /** The nodes that registered and have not left. One process has the directory at a time, so they are few. */

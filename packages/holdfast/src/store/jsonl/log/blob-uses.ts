@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import type { AreUsed, BlobUses } from '@holdfast/core/ports'
 import type { BlobHash, Seq, SessionId } from '@holdfast/protocol'
-import { createSerialQueue } from '@holdfast/protocol/one-by-one'
+import { createSerialQueue } from '@holdfast/protocol/serial-queue'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { openIfThere } from '../../blobs/file-blobs.ts'
 import type { Places } from '../files/layout.ts'

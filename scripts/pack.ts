@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 
 /**
  * Makes the tarballs people install: built JavaScript and types, because Node strips no types under node_modules.
- * The internal packages travel inside the published ones, so that there are two names to install and not six.
+ * The internal packages are bundled into the published ones, so that there are three names to install and not six.
  */
 const run = promisify(execFile)
 const root = resolve(import.meta.dirname, '..')
@@ -20,19 +20,23 @@ type Manifest = {
   [field: string]: unknown
 }
 
-const internal = ['protocol', 'core', 'client', 'testkit'] as const
-type Internal = (typeof internal)[number]
+type PublishedPackage = {
+  readonly folder: string
+  /** The internal packages bundled into its tarball. */
+  readonly bundled: readonly ('protocol' | 'core' | 'client')[]
+}
 
-const published: readonly { readonly folder: string; readonly carries: readonly Internal[] }[] = [
-  { folder: 'client', carries: ['protocol'] },
-  { folder: 'holdfast', carries: ['protocol', 'core', 'client', 'testkit'] },
+const published: readonly PublishedPackage[] = [
+  { folder: 'client', bundled: ['protocol'] },
+  { folder: 'holdfast', bundled: ['protocol', 'core', 'client'] },
+  { folder: 'testkit', bundled: ['protocol', 'core'] },
 ]
 
 async function manifestOf(folder: string): Promise<Manifest> {
   return JSON.parse(await readFile(join(root, 'packages', folder, 'package.json'), 'utf8'))
 }
 
-/** In the repo an export is its source; in a tarball it is what the source was built to. */
+/** Returns the exports of a tarball, which name built files where those of the repo name sources. */
 function builtExports(exports: Record<string, string> = {}): Record<string, object> {
   const built = (source: string, ending: string) => source.replace('./src/', './dist/').replace(/\.ts$/, ending)
   return Object.fromEntries(
@@ -52,15 +56,15 @@ async function stagePackage(folder: string, into: string): Promise<Manifest> {
   return built
 }
 
-async function stagePublished({ folder, carries }: (typeof published)[number]): Promise<string> {
+async function stagePublished({ folder, bundled }: PublishedPackage): Promise<string> {
   const into = join(stage, folder)
   const manifest = await stagePackage(folder, into)
   const dependencies: Record<string, string> = { ...manifest.dependencies }
-  for (const name of carries) {
-    const carried = await stagePackage(name, join(into, 'node_modules/@holdfast', name))
-    Object.assign(dependencies, carried.dependencies, { [carried.name]: carried.version })
+  for (const name of bundled) {
+    const inner = await stagePackage(name, join(into, 'node_modules/@holdfast', name))
+    Object.assign(dependencies, inner.dependencies, { [inner.name]: inner.version })
   }
-  const bundleDependencies = carries.map((name) => `@holdfast/${name}`)
+  const bundleDependencies = bundled.map((name) => `@holdfast/${name}`)
   const files = ['dist', 'bin', 'README.md', 'LICENSE']
   const whole = { ...manifest, dependencies, bundleDependencies, files }
   await writeFile(join(into, 'package.json'), `${JSON.stringify(whole, null, 2)}\n`)

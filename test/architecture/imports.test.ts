@@ -149,6 +149,13 @@ const rules: readonly IForbiddenRuleType[] = [
     to: { path: [`${holdfast}(providers|tools|server)/`, pure, '^packages/core/src/runtime/'] },
   },
   {
+    // An optional peer: everything else must load without it.
+    name: 'only-telemetry-imports-opentelemetry',
+    severity: 'error',
+    from: { pathNot: [`${holdfast}observe/telemetry/`, '^node_modules/'] },
+    to: { path: '^node_modules/@opentelemetry/' },
+  },
+  {
     name: 'only-tests-import-the-testkit',
     severity: 'error',
     from: { pathNot: ['^packages/testkit/', `${holdfast}entry/testkit[.]ts$`] },
@@ -204,9 +211,14 @@ describe('the layers', () => {
     expect(withZod(loaded)).toEqual([])
   })
 
-  it('load sharp with the first image, and not before', () => {
+  it.each([
+    ['sharp', 'open'],
+    ['@opentelemetry/api', 'open'],
+    ['@holdfast/testkit', 'entry/testkit'],
+  ])('load the optional package %s dynamically', (name, file) => {
+    const folder = name === '@holdfast/testkit' ? 'packages/testkit/' : `node_modules/${name}/`
     const loads = (lazily: boolean) =>
-      [...loadedWith('packages/holdfast/src/open.ts', lazily)].some((source) => source.includes('node_modules/sharp/'))
+      [...loadedWith(`packages/holdfast/src/${file}.ts`, lazily)].some((source) => source.includes(folder))
     expect([loads(false), loads(true)]).toEqual([false, true])
   })
 

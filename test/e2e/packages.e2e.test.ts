@@ -22,27 +22,31 @@ for await (const frame of session.subscribe({ after: 0 })) {
 
 describe('the packed tarballs, installed in an empty folder', () => {
   let folder = ''
+  let testkit = ''
   const env = () => ({
     ...process.env,
     HOLDFAST_HOME: join(folder, 'home'),
     DEMO_PACE: '0',
     PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH']}`,
   })
-  const node = (...args: string[]) => run(process.execPath, args, { cwd: join(folder, 'app'), env: env() })
+  const inApp = () => ({ cwd: join(folder, 'app'), env: env() })
+  const node = (...args: string[]) => run(process.execPath, args, inApp())
+  const evaluate = (script: string) => node('--input-type=module', '-e', script)
+  const install = (...tarballs: string[]) =>
+    run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', ...tarballs], inApp())
 
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'holdfast-pack-'))
-    const tarballs = await pack(join(folder, 'tarballs'))
+    const packed = await pack(join(folder, 'tarballs'))
+    const isTestkit = (tarball: string) => tarball.includes('testkit')
+    testkit = packed.find(isTestkit) ?? ''
     await mkdir(join(folder, 'app'))
     await writeFile(join(folder, 'app/package.json'), JSON.stringify({ name: 'app', private: true, type: 'module' }))
-    await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', ...tarballs], {
-      cwd: join(folder, 'app'),
-      env: env(),
-    })
+    await install(...packed.filter((tarball) => !isTestkit(tarball)))
   })
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
-  it('hold built JavaScript and types, and no TypeScript source', async () => {
+  it('contain built JavaScript and types, and no TypeScript source', async () => {
     const files = await readdir(join(folder, 'app/node_modules/holdfast'), { recursive: true })
     const ours = files.filter((file) => !file.includes('node_modules') || file.includes('@holdfast'))
     expect(ours.some((file) => file.endsWith('open.js'))).toBe(true)
@@ -57,14 +61,14 @@ describe('the packed tarballs, installed in an empty folder', () => {
     expect(stdout).toContain('package.json')
   })
 
-  it('bring the command line, which finds what the example left', async () => {
+  it('contain the command line, which lists the session of the example', async () => {
     const holdfast = join(folder, 'app/node_modules/.bin/holdfast')
     expect((await node(holdfast, '--version')).stdout.trim()).toMatch(/^\d+\.\d+\.\d+/)
     const { sessions } = JSON.parse((await node(holdfast, 'ls', '--json')).stdout)
     expect(sessions.map(({ title }: { title: string }) => title)).toEqual(['list'])
   })
 
-  it('bring what is known of models', async () => {
+  it('contain the model catalogue', async () => {
     const holdfast = join(folder, 'app/node_modules/.bin/holdfast')
     const { models } = JSON.parse((await node(holdfast, 'models', '--all', '--json')).stdout)
     expect(models).toContainEqual(
@@ -72,11 +76,25 @@ describe('the packed tarballs, installed in an empty folder', () => {
     )
   })
 
-  it('offer the client, the stores and the testkit by their subpaths', async () => {
+  it('work without the optional peers, which are not installed', async () => {
+    const installed = await readdir(join(folder, 'app/node_modules'), { recursive: true })
+    expect(installed.filter((file) => /(@holdfast\/testkit|@opentelemetry\/api)$/.test(file))).toEqual([])
+  })
+
+  it('export the client and the stores by their subpaths', async () => {
     const script = `
-      const client = await import('holdfast/client'), store = await import('holdfast/store'), kit = await import('holdfast/testkit')
+      const client = await import('holdfast/client'), store = await import('holdfast/store')
       const alone = await import('@holdfast/client')
-      console.log(typeof client.connectHoldfast, typeof store.openSqliteStore, typeof kit.createScriptedModel, typeof alone.connectHoldfast)`
-    expect((await node('--input-type=module', '-e', script)).stdout.trim()).toBe('function function function function')
+      console.log(typeof client.connectHoldfast, typeof store.openSqliteStore, typeof alone.connectHoldfast)`
+    expect((await evaluate(script)).stdout.trim()).toBe('function function function')
+  })
+
+  it('export the testkit by its subpath once it is installed, and say how to install it until then', async () => {
+    const script = `console.log(await import('holdfast/testkit').then((kit) => typeof kit.createScriptedModel, String))`
+    expect((await evaluate(script)).stdout.trim()).toBe(
+      'Error: holdfast/testkit needs the package @holdfast/testkit. Install it: npm install -D @holdfast/testkit',
+    )
+    await install(testkit)
+    expect((await evaluate(script)).stdout.trim()).toBe('function')
   })
 })

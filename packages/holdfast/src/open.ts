@@ -15,6 +15,7 @@ import type { Logger } from './observe/logging/logger.ts'
 import { createMaskedLogger } from './observe/logging/masked-logger.ts'
 import { createProblems } from './observe/logging/problems.ts'
 import { createSessionLogger } from './observe/logging/session-logger.ts'
+import { loadSessionSpans } from './observe/telemetry/load-session-spans.ts'
 import { openModels } from './open-models.ts'
 import type { BroughtModels } from './providers/find-model.ts'
 import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
@@ -92,12 +93,13 @@ async function openRuntime(
   if (!found.ok) return found
   const { models, configured, keyNames } = found.value
   opened.defer(() => models.close())
-  const tracing = import('./observe/telemetry/session-spans.ts') // loads while the threads of the store do
+  const tracing = loadSessionSpans() // loads while the threads of the store do
+  tracing.catch(() => undefined) // awaited below; a failure until then is not unhandled
   const kept = await openKept({ ...options, environment }, home, opened)
   if (!kept.ok) return kept
   const { place, ...adapters } = kept.value
-  const { createSessionSpans } = await tracing
-  const observers = [createSessionSpans(), ...(logger ? [createSessionLogger(logger)] : [])]
+  const spans = await tracing
+  const observers = [...(spans ? [spans] : []), ...(logger ? [createSessionLogger(logger)] : [])]
   if (options.isDefaultTaken) await models.settleDefault()
   const registry = createSessionRegistry({
     ...adapters,

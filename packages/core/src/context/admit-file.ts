@@ -36,7 +36,7 @@ export function unfitImage(name: string, mediaType: string, why: UnfitImage): Fa
     case 'too large':
       return fileTooLarge(name, limits.imageBytesMax)
     case 'unavailable': {
-      const message = `The image ${name} cannot be checked: sharp, which decodes images, cannot be loaded on this machine.`
+      const message = `The image ${name} cannot be decoded: the package sharp cannot be loaded. Install it: npm install sharp`
       return fault('wrong_media_type', message, { mediaType })
     }
   }

@@ -145,6 +145,15 @@ describe('a stored file', () => {
     expect(blob && (await place.memoryBlobs.has(blob))).toBe(true)
   })
 
+  it('is refused with a hint to install sharp where images cannot be decoded', async () => {
+    const place = { ...parts(), images: { fit: async () => 'unavailable' as const } }
+    expect(await storeUpload(place, aPng(), { name: 'a.png' })).toMatchObject({
+      fault: {
+        message: 'The image a.png cannot be decoded: the package sharp cannot be loaded. Install it: npm install sharp',
+      },
+    })
+  })
+
   it.each([
     ['damaged', 'wrong_media_type'],
     ['too large', 'too_large'],

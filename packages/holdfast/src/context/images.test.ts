@@ -72,9 +72,17 @@ describe('an image', () => {
     expect(await images.fit(bytes, mediaType)).toBe('damaged')
   })
 
-  it('is not taken unseen where nothing can decode it', async () => {
-    const blind = createImages({ load: () => Promise.reject(new Error('built for another machine')) })
-    expect(await blind.fit(aJpeg, 'image/jpeg')).toBe('unavailable')
+  it('is unavailable when sharp cannot be loaded, which is tried with the first image', async () => {
+    let loads = 0
+    const load = () => {
+      loads += 1
+      return Promise.reject(new Error("Cannot find package 'sharp'"))
+    }
+    const withoutSharp = createImages({ load })
+    expect(loads).toBe(0)
+    expect(await withoutSharp.fit(aJpeg, 'image/jpeg')).toBe('unavailable')
+    expect(await withoutSharp.fit(aGif, 'image/gif')).toBe('unavailable')
+    expect(loads).toBe(1)
   })
 
   it('that is damaged does not keep the next one waiting', async () => {

@@ -27,3 +27,9 @@ export function systemErrorWords(error: unknown): string {
   for (const [name, words] of getSystemErrorMap().values()) if (name === code) return `${words} (${name})`
   return code ?? String(error)
 }
+
+/** Returns whether an import failed because the package `name` is not installed. Other import errors are bugs. */
+export function isPackageMissing(error: unknown, name: string): boolean {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== 'ERR_MODULE_NOT_FOUND') return false
+  return error.message.includes(`Cannot find package '${name}'`)
+}

@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node'
 
-/** Ends the run with one plain line that any machine can read: `12 passed, 0 failed`. */
+/** Prints one machine-readable line at the end of the run: `12 passed, 0 failed`. */
 export default class ClosingLine implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     let passed = 0

@@ -1,8 +1,8 @@
 import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 
-// The server's policy allows nothing inline and nothing from elsewhere: every asset is a hashed file beside the page,
-// named relatively so that the page works below any path.
+// The server's content policy allows no inline code and no other origin: each asset is a hashed file beside the page,
+// with a relative path, so that the page works below any path.
 export default defineConfig({
   base: './',
   plugins: [react()],

@@ -16,7 +16,7 @@ const said = {
   interrupted: true,
 } as const
 
-/** One of each event, with every field it can have: what is written down can be read back. */
+/** One example of each event, with every optional field set. */
 export const oneOfEach: { readonly [Type in EventType]: Extract<z.input<typeof Event>, { type: Type }> } = {
   'session.started': {
     type: 'session.started',

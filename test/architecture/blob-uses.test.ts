@@ -5,10 +5,10 @@ import { oneOfEach } from './a-record-of-each.ts'
 
 type Named = { readonly key: string; readonly hash: string }
 
-/** Hashes of arguments name no bytes that are kept. */
+/** Hashes of arguments name no stored blob. */
 const isBlob = ({ key }: Named): boolean => key !== 'argsHash'
 
-/** The same value with another hash at each place that has one, and where they are. */
+/** Returns the value with a new hash in place of each hash, and the new hashes. */
 function withOwnHashes(value: unknown): { readonly value: unknown; readonly named: readonly Named[] } {
   const named: Named[] = []
   function walk(one: unknown, key: string): unknown {
@@ -32,15 +32,15 @@ const events: readonly (readonly [string, unknown])[] = [
   ['call.settled, failed', { ...settled, outcome: { type: 'failed', output } }],
 ]
 
-// A use that is not written down would be swept away: whoever adds an event that names a blob must say so there.
-describe('the blobs that records refer to', () => {
-  it.each(events)('are all named of %s', (_, event) => {
+// A blob that no listed use refers to is deleted: a new event that names a blob must be listed in `blobsOf`.
+describe('blobsOf', () => {
+  it.each(events)('finds every blob that %s names', (_, event) => {
     const { value, named } = withOwnHashes(event)
     const expected = named.filter(isBlob).map(({ hash }) => hash)
     expect([...blobsOf(Event.parse(value))].toSorted()).toEqual(expected.toSorted())
   })
 
-  it('are in the types of event that are listed, and in no other', () => {
+  it('finds blobs in the listed event types only', () => {
     const withBlobs = (Object.keys(oneOfEach) as EventType[]).filter((type) =>
       withOwnHashes(oneOfEach[type]).named.some(isBlob),
     )

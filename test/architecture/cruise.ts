@@ -1,27 +1,27 @@
-// The visitor of swc does not know `using` yet, and stops at the first one it meets.
+// swc's visitor does not know `using` yet and stops at the first one.
 import { Visitor } from '@swc/core/Visitor.js'
 import { cruise, type ICruiseResult, type IForbiddenRuleType } from 'dependency-cruiser'
 
 type Using = { readonly type: string; readonly decls: Parameters<Visitor['visitVariableDeclarators']>[0] }
 const { visitStatement } = Visitor.prototype
 Visitor.prototype.visitStatement = function (this: Visitor, statement) {
-  const using = statement as unknown as Using // a type of statement that swc's own list lacks
+  const using = statement as unknown as Using // a statement type that swc's own types lack
   if (using.type !== 'UsingDeclaration') return visitStatement.call(this, statement)
   this.visitVariableDeclarators(using.decls)
   return statement
 }
 
-/** All that stands only in tests: they may import anything. */
+/** Test files, which may import anything. */
 export const inTests = '([.](test|fixture)[.]tsx?$|/testing/|^test/)'
 
-/** The modules of the product and the rules they break. */
+/** Returns the modules of the packages and the import rules they break. */
 export async function cruiseProduct(forbidden: readonly IForbiddenRuleType[]): Promise<ICruiseResult> {
   const { output } = await cruise(
     ['packages'],
     {
-      // Without swc it sees no TypeScript 7 at all, checks nothing and is green.
+      // Without swc it reads no TypeScript 7, checks nothing and passes.
       parser: 'swc',
-      tsPreCompilationDeps: true, // a type-only import is still an arrow between layers
+      tsPreCompilationDeps: true, // type-only imports count too
       doNotFollow: { path: 'node_modules' },
       exclude: { path: [inTests, '^packages/web/dist/', '[.]config[.]ts$'] },
       validate: true,

@@ -163,14 +163,14 @@ const rules: readonly IForbiddenRuleType[] = [
   },
 ]
 
-describe('the layers', () => {
+describe('imports', () => {
   let seen: ICruiseResult
 
   beforeAll(async () => {
     seen = await cruiseProduct(rules)
   })
 
-  it('are really looked at', () => {
+  it('are read from real modules', () => {
     const sources = seen.modules.map(({ source }) => source)
     for (const one of ['core/src/session/decide', 'protocol/src/event/event', 'holdfast/src/open', 'client/src/index'])
       expect(sources).toContain(`packages/${one}.ts`)
@@ -178,7 +178,7 @@ describe('the layers', () => {
     expect(decide?.dependencies.map(({ resolved }) => resolved)).toContain('packages/protocol/src/index.ts')
   })
 
-  /** What is loaded with a file: without the imports of types, which are gone by then. */
+  /** Returns the modules that load with a file; type imports do not load. */
   function loadedWith(entry: string, lazily: boolean, without?: string): ReadonlySet<string> {
     const loaded = new Set<string>()
     const waiting = [entry]
@@ -195,12 +195,12 @@ describe('the layers', () => {
   const withZod = (loaded: ReadonlySet<string>) => [...loaded].filter((source) => source.includes('node_modules/zod/'))
 
   it.each([
-    ['the program before a command is chosen', 'cli/main', false],
+    ['the program, before it loads a command,', 'cli/main', false],
     ['ls', 'cli/commands/session/ls', true],
     ['the writer', 'store/sqlite/worker/writer-worker', true],
     ['the reader', 'store/sqlite/worker/reader-worker', true],
   ])('let %s start without zod', (_, file, lazily) => {
-    // Of plain files alone, rows that the catalogue lacks are folded, and that takes all of core.
+    // Only JSONL stores fold rows that their catalogue lacks, which loads all of core.
     const loaded = loadedWith(
       `packages/holdfast/src/${file}.ts`,
       lazily,
@@ -222,7 +222,7 @@ describe('the layers', () => {
     expect([loads(false), loads(true)]).toEqual([false, true])
   })
 
-  it('load pino for whoever logs, and for nobody else', () => {
+  it('load pino only in commands that write a log', () => {
     const loads = (file: string, lazily: boolean) =>
       [...loadedWith(`packages/holdfast/src/${file}.ts`, lazily)].some((source) =>
         source.includes('node_modules/pino/'),
@@ -231,7 +231,7 @@ describe('the layers', () => {
     expect(loads('cli/sessions/command-log', true)).toBe(true)
   })
 
-  it('see zod where it is', () => {
+  it('find zod where it is imported', () => {
     expect(withZod(loadedWith('packages/holdfast/src/open.ts', false))).not.toEqual([])
   })
 

@@ -16,7 +16,7 @@ export type ParityRow = {
   readonly shown: string
 }
 
-/** The rows of docs/parity.md, each with the section it stands in. */
+/** The rows of docs/parity.md, each with its section. */
 export function readParityTable(): readonly ParityRow[] {
   let section = ''
   return read('docs/parity.md')
@@ -42,7 +42,7 @@ export function readAncestorNames(): readonly string[] {
     })
 }
 
-/** Why a test named as `path › title` does not show anything, or null. */
+/** Returns why a test named as `path › title` proves nothing, or null if it exists. */
 export function whyNoProof(proof: string): string | null {
   const [path = '', title = '', ...rest] = proof.split(' › ')
   if (title === '' || rest.length > 0) return `not of the form path › title: ${proof}`
@@ -50,7 +50,7 @@ export function whyNoProof(proof: string): string | null {
   return isTestTitle(read(path), title) ? null : `${path} has no test “${title}”`
 }
 
-/** Whether `title` stands where `it(…)` or `it.each(…)(…)` has its name: a quoted string elsewhere shows nothing. */
+/** Returns whether `title` is the name of an `it(…)` or `it.each(…)(…)`; a quoted string elsewhere does not count. */
 function isTestTitle(source: string, title: string): boolean {
   const quoted = [`'${title.replaceAll("'", "\\'")}'`, `"${title}"`, `\`${title}\``]
   return quoted.some((text) => {
@@ -62,7 +62,7 @@ function isTestTitle(source: string, title: string): boolean {
   })
 }
 
-/** Whether the text ends with a call of `it.each`: from its last parenthesis back to the one that opened it. */
+/** Returns whether the text ends with a call of `it.each`, found by matching its last parenthesis. */
 function isCallOfEach(text: string): boolean {
   let depth = 0
   for (let at = text.length - 1; at >= 0; at--) {
@@ -90,7 +90,7 @@ const handle: protocol.SessionHandle = {
 }
 const session = createSession(handle)
 
-/** The lines between the braces of a type, wherever it is declared. */
+/** Returns the lines between the braces of a type declaration. */
 function bodyOfType(name: string): string | null {
   const declared = new RegExp(`^(?:export )?(?:type|interface) ${name}\\b[^\\n]*\\{\\n([\\s\\S]*?)^\\}`, 'm')
   return sources.flatMap((source) => declared.exec(source)?.[1] ?? [])[0] ?? null
@@ -103,7 +103,7 @@ function typeHas(name: string, field: string): boolean {
   return new RegExp(`^  (?:readonly )?${field}\\??[:(]`, 'm').test(bodyOfType(name) ?? '')
 }
 
-/** The names a module exports, those it passes on included. */
+/** Returns the names a module exports, re-exports included. */
 function exportsOf(path: string): readonly string[] {
   const source = read(path)
   const passedOn = [...source.matchAll(/^export \* from '@holdfast\/(\w+)'$/gm)]
@@ -114,7 +114,7 @@ function exportsOf(path: string): readonly string[] {
   ]
 }
 
-/** The modules that whoever installs a package may import. The testkit is for tests, and no way to reach anything. */
+/** The modules a program may import. The testkit is left out: it is for tests only. */
 function entryPoints(folder: string): readonly string[] {
   const { exports } = z
     .object({ exports: z.record(z.string(), z.string()) })
@@ -134,7 +134,7 @@ const isFunction = (name: string): boolean =>
 
 type Form = readonly [form: RegExp, exists: (...groups: readonly string[]) => boolean, exported?: string]
 
-/** How each form of name is looked up. A form that fits none is a plain word and is not looked up. */
+/** How each form of name is looked up. A name that matches no form is prose and is skipped. */
 const forms: readonly Form[] = [
   [/^session\.(id|\w+(?=\(\)$))/, (name = '') => name in session, 'Session'],
   [
@@ -152,11 +152,11 @@ const forms: readonly Form[] = [
 export type LookedUp = {
   readonly name: string
   readonly exists: boolean
-  /** Whether a program that installs the package can name it, or what it belongs to. */
+  /** Whether a program can import the name, or the type it belongs to. */
   readonly isOfLibrary: boolean
 }
 
-/** The names of ours in a cell that can be looked up. */
+/** Returns the names in a table cell that can be looked up. */
 export function lookUp(cell: string): readonly LookedUp[] {
   const names = [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)
   return names.flatMap((name) => {

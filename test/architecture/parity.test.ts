@@ -13,7 +13,7 @@ describe('docs/parity.md', () => {
     expect(rows.length).toBeGreaterThan(250)
   })
 
-  it('says of every row where it is reached, unless it is not', () => {
+  it('says for every supported row which interface reaches it', () => {
     const wrong = table.filter(({ reached, shown, holdfast }) => {
       const isThere = !isNext(shown) && !isByDesign(shown)
       const isReached = /^(library|CLI|HTTP)(, (CLI|HTTP))*$/.test(reached)
@@ -22,7 +22,7 @@ describe('docs/parity.md', () => {
     expect(wrong).toEqual([])
   })
 
-  it('gives a reason for what is left out by design', () => {
+  it('gives a reason for each row left out by design', () => {
     const reasons = table.flatMap(({ shown }) => (isByDesign(shown) ? [shown.slice('by design: '.length)] : []))
     expect(reasons.filter((reason) => reason.length < 15)).toEqual([])
   })
@@ -41,7 +41,7 @@ describe('docs/parity.md', () => {
     expect(missing).toEqual([])
   })
 
-  it('says library only of what a program can import', () => {
+  it('says library only for names a program can import', () => {
     const hidden = table
       .filter(({ reached }) => reached.startsWith('library'))
       .flatMap(({ ancestor, holdfast }) =>
@@ -50,7 +50,7 @@ describe('docs/parity.md', () => {
     expect(hidden).toEqual([])
   })
 
-  it('calls nothing next that is already there', () => {
+  it('marks no existing feature as next', () => {
     const done = table
       .filter(({ shown }) => isNext(shown))
       .flatMap(({ ancestor, holdfast }) => {

@@ -22,7 +22,7 @@ const using = (word: string, among: typeof sources) =>
   among.filter((source) => codeOf(source).includes(word)).map(({ path }) => path)
 
 describe('purity', () => {
-  it('is looked for in real files', () => {
+  it('reads real source files', () => {
     expect(pure.length).toBeGreaterThan(40)
     expect(using('switch (', pure)).toContain(`${core}session/decide.ts`)
   })
@@ -32,7 +32,7 @@ describe('purity', () => {
     expect(using(word, pure).filter((path) => !allowed.includes(path))).toEqual([])
   })
 
-  it('lets the runtime take time and chance only from what it is handed', () => {
+  it('lets the runtime read time and randomness only from its dependencies', () => {
     const runtime = under(`${core}runtime/`)
     for (const word of [
       'Date.now',
@@ -46,11 +46,11 @@ describe('purity', () => {
       expect(using(word, runtime), word).toEqual([])
   })
 
-  it('reads the environment only where the program begins', () => {
-    // A program begins at its command line, at `openHoldfast`, or with a store alone; the last two let it say otherwise.
+  it('reads the environment only at entry points', () => {
+    // Entry points are the command line, `openHoldfast` and `openStores`; the last two accept another environment.
     const opens = ['packages/holdfast/src/open.ts', 'packages/holdfast/src/admin/jobs/admin-stores.ts']
-    const isBeginning = (path: string) => /^packages\/holdfast\/(bin|src\/cli)\//.test(path) || opens.includes(path)
-    expect(using('process.env', sources).filter((path) => !isBeginning(path))).toEqual([])
+    const isEntryPoint = (path: string) => /^packages\/holdfast\/(bin|src\/cli)\//.test(path) || opens.includes(path)
+    expect(using('process.env', sources).filter((path) => !isEntryPoint(path))).toEqual([])
     for (const path of opens) {
       const reads = codeOf(sources.find((source) => source.path === path) ?? expect.fail(path)).split('process.env')
       expect(reads, path).toHaveLength(2)
@@ -59,15 +59,15 @@ describe('purity', () => {
   })
 })
 
-describe('what runs in a browser', () => {
+describe('browser code', () => {
   const browser = under('packages/protocol/src/', 'packages/client/src/', 'packages/web/src/')
 
-  it('imports nothing of Node', () => {
+  it('imports no Node module', () => {
     const importing = browser.filter(({ text }) => /from 'node:|import\('node:|require\(/.test(text))
     expect(importing.map(({ path }) => path)).toEqual([])
   })
 
-  it('uses no global of Node', () => {
+  it('uses no Node global', () => {
     for (const word of ['Buffer.', 'process.', 'setImmediate(', '__dirname'])
       expect(using(word, browser), word).toEqual([])
   })

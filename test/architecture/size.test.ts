@@ -17,19 +17,19 @@ describe('size', () => {
 })
 
 describe('names', () => {
-  it('say what a file holds', () => {
+  it('of files are never vague', () => {
     const vague = /(^|-)(utils?|helpers?|common|managers?|services?|misc)(-|$)/
     expect(sources.filter(({ name }) => vague.test(name)).map(({ path }) => path)).toEqual([])
   })
 
-  it('are given to every export: there is no default', () => {
+  it('are given to every export: no default exports', () => {
     const nameless = sources.filter((source) => /^export default/m.test(codeOf(source)))
     expect(nameless.map(({ path }) => path)).toEqual([])
   })
 })
 
 describe('open work', () => {
-  it('lives in issues, not in the code', () => {
+  it('is tracked in issues, not in comments', () => {
     const open = sources.filter(({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.test(text))
     expect(open.map(({ path }) => path)).toEqual([])
   })

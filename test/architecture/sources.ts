@@ -6,7 +6,7 @@ export type Source = { readonly path: string; readonly name: string; readonly te
 const isTest = (path: string) =>
   /([.]test[.]tsx?$|[/]testing[/]|^packages[/]testkit[/]|node_modules|[/]dist[/])/.test(path)
 
-/** The source files of the product, without tests, from the root of the repo. */
+/** The source files of the packages, without tests; paths are relative to the repo. */
 export const sources: readonly Source[] = globSync('packages/*/{src,bin}/**/*.{ts,tsx,mjs}')
   .map((path) => path.replaceAll('\\', '/'))
   .filter((path) => !isTest(path))
@@ -18,7 +18,7 @@ export const sources: readonly Source[] = globSync('packages/*/{src,bin}/**/*.{t
 export const under = (...folders: readonly string[]): readonly Source[] =>
   sources.filter(({ path }) => folders.some((folder) => path.startsWith(folder)))
 
-/** The code of a source: without comments and without what stands in quotes. */
+/** Returns the code of a source without comments and string contents. */
 export const codeOf = ({ text }: Source): string =>
   text
     .replace(/\/\*[\s\S]*?\*\//g, '')

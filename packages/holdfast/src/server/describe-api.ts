@@ -1,38 +1,58 @@
 import { FaultSchema } from '@holdfast/protocol'
-import { OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import type { Route } from './http/route.ts'
 
-const methodNames = { GET: 'get', POST: 'post', DELETE: 'delete' } as const
+const errorSchema = z.object({ error: FaultSchema })
 const bytesSchema = { type: 'string', format: 'binary' } as const
-const ErrorAnswer = z.object({ error: FaultSchema })
 
-/** The OpenAPI description, made from the schemas the routes parse with. */
+type JsonSchema = z.core.JSONSchema.BaseSchema
+
+/** Builds the OpenAPI document from the schemas that the routes parse with. */
 export function describeApi(routes: readonly Route[], version: string) {
-  const api = new OpenAPIHono()
-  api.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' })
-  for (const route of routes) {
-    const { method, path, access, summary, querySchema, bodySchema, takesBytes, answers } = route
-    const names = [...path.matchAll(/:(\w+)/g)].flatMap(([, name]) => name ?? [])
-    const content = answers.schema && { [answers.mediaType]: { schema: answers.schema } }
-    api.openAPIRegistry.registerPath({
-      method: methodNames[method],
-      path: path.replaceAll(/:(\w+)/g, '{$1}'),
+  const schemas: { [name: string]: JsonSchema } = {}
+  const paths: { [path: string]: { [method: string]: object } } = {}
+
+  /** JSON Schema puts recursive parts under `$defs`; OpenAPI finds them only among its components. */
+  const describe = (schema: z.ZodType, io: 'input' | 'output'): JsonSchema => {
+    const { $schema, $defs = {}, ...described } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+    const prefix = `part${Object.keys(schemas).length}`
+    const move = (part: JsonSchema): JsonSchema =>
+      JSON.parse(JSON.stringify(part).replaceAll('"#/$defs/', `"#/components/schemas/${prefix}`))
+    for (const [name, part] of Object.entries($defs)) schemas[`${prefix}${name}`] = move(part)
+    return move(described)
+  }
+
+  for (const { method, path, access, summary, querySchema, bodySchema, takesBytes, answers } of routes) {
+    const body = takesBytes
+      ? { 'application/octet-stream': { schema: bytesSchema } }
+      : bodySchema && { 'application/json': { schema: describe(bodySchema, 'input') } }
+    const { properties = {}, required = [] } = describe(querySchema, 'input')
+    const operation = {
       summary,
       security: access === 'open' ? [] : [{ token: [] }],
-      request: {
-        ...(names.length > 0 && { params: z.object(Object.fromEntries(names.map((name) => [name, z.string()]))) }),
-        ...(querySchema instanceof z.ZodObject && { query: querySchema }),
-        ...(takesBytes && {
-          body: { required: true, content: { 'application/octet-stream': { schema: bytesSchema } } },
-        }),
-        ...(bodySchema && { body: { required: true, content: { 'application/json': { schema: bodySchema } } } }),
-      },
+      parameters: [
+        ...[...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
+          ...{ name, in: 'path', required: true, schema: { type: 'string' } },
+        })),
+        ...Object.entries(properties).map(([name, schema]) => ({
+          ...{ name, in: 'query', required: required.includes(name), schema },
+        })),
+      ],
+      ...(body && { requestBody: { required: true, content: body } }),
       responses: {
-        [answers.status]: { description: summary, ...(content && { content }) },
-        default: { description: 'A fault', content: { 'application/json': { schema: ErrorAnswer } } },
+        [answers.status]: {
+          description: summary,
+          ...(answers.schema && { content: { [answers.mediaType]: { schema: describe(answers.schema, 'output') } } }),
+        },
+        default: {
+          description: 'A fault',
+          content: { 'application/json': { schema: describe(errorSchema, 'output') } },
+        },
       },
-    })
+    }
+    const key = path.replaceAll(/:(\w+)/g, '{$1}')
+    paths[key] = { ...paths[key], [method.toLowerCase()]: operation }
   }
-  return api.getOpenAPI31Document({ openapi: '3.1.0', info: { title: 'Holdfast', version } })
+  const securitySchemes = { token: { type: 'http', scheme: 'bearer' } }
+  return { openapi: '3.1.0', info: { title: 'Holdfast', version }, paths, components: { securitySchemes, schemas } }
 }

@@ -12,22 +12,8 @@ import {
 } from '@holdfast/protocol'
 import { z } from 'zod'
 import { defineRoute, parse } from '../http/route.ts'
-import { SeedDescribed } from './seed-described.ts'
 
 const named = { commandId: CommandId.optional() }
-/** A client's own event, of which any JSON at all is endless to describe. */
-const EventDescribed = z.object({
-  eventId: z.string(),
-  streamId: z.string().optional(),
-  type: z.string(),
-  data: z.unknown().optional(),
-})
-const described = Command.options.map((option) => {
-  const full = option.extend(named)
-  if ('event' in option.shape) return full.extend({ event: EventDescribed })
-  return 'messages' in option.shape ? full.extend({ messages: SeedDescribed }) : full
-})
-
 /** Whoever commands without an attachment is a stranger to the seats: heard while nobody drives. An admin is always heard. */
 const unattached = ClientId.parse('token:driver')
 
@@ -37,7 +23,7 @@ export const postCommand = defineRoute({
   access: 'token',
   summary: 'Give a session a command; answered once its records would survive a power cut',
   body: z.looseObject({ type: z.string(), ...named }),
-  bodyDescribed: z.union(described),
+  bodyDescribed: z.union(Command.options.map((option) => option.extend(named))),
   answers: { status: 202, mediaType: 'application/json', schema: Answer },
   async handle({ session, request, caller, input }, { sessions }) {
     const { commandId, ...fields } = input.body

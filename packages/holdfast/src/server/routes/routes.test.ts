@@ -192,6 +192,18 @@ describe('the api', () => {
     expect(post?.security).toEqual([{ token: [] }])
   })
 
+  it('describes recursive schemas by references that resolve', async () => {
+    await using test = await openTestServer()
+    const text = await (await test.call('/v1/openapi.json')).text()
+    const { components } = z
+      .object({ components: z.object({ schemas: z.record(z.string(), z.unknown()) }) })
+      .parse(JSON.parse(text))
+    const targets = [...text.matchAll(/"\$ref":"([^"]*)"/g)].map(([, target]) => target)
+    expect(targets.length).toBeGreaterThan(0)
+    const known = new Set(Object.keys(components.schemas).map((name) => `#/components/schemas/${name}`))
+    expect(targets.filter((target) => !known.has(target ?? ''))).toEqual([])
+  })
+
   it('says 404 for what is not there and 405 for what is there otherwise', async () => {
     await using test = await openTestServer()
     const missing = await test.call('/v1/none')

@@ -1,7 +1,7 @@
 import { fault, ok, refuse } from '@holdfast/protocol'
 import { refusable } from './admin/jobs/admin.ts'
 import type { Holdfast } from './holdfast.ts'
-import type { Archive } from './server/http/transfer-api.ts'
+import type { Archive } from './server/http/archive.ts'
 import { formatNames } from './transfer/import/parse/format.ts'
 
 /** What a server gives out and takes in of this runtime. */

@@ -1,104 +1,82 @@
-import { type Fault, fault, faultStatus, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
+import { fault, faultStatus, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
 import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
 import { authenticate } from './auth/authenticate.ts'
-import type { Role } from './auth/token.ts'
-import { answerHeaders } from './http/answer-headers.ts'
-import { errorAnswer } from './http/error-answer.ts'
-import { requestIdIn } from './http/request-log.ts'
-import type { Exchange, Route } from './http/route.ts'
-import type { ServerDeps } from './http/server-deps.ts'
+import type { TokenRole } from './auth/token.ts'
+import { answerFault, answerHeaders } from './http/answer.ts'
+import { requestIdOf } from './http/request-log.ts'
+import type { Route, ServerDeps } from './http/route.ts'
 import { answerPageFile } from './page-files.ts'
 
 type Env = { Bindings: HttpBindings }
 
-/** Puts the route table behind its checks: Origin, then who calls, then what for. */
-export function createApp(routes: readonly Route[], parts: ServerDeps): Hono<Env> {
+/** Puts the access checks in front of the routes: the Origin, then the token, then its role. */
+export function createApp(routes: readonly Route[], deps: ServerDeps): Hono<Env> {
   const app = new Hono<Env>()
-  const noSuchRoute = fault('not_found', 'There is no such route; /v1/openapi.json lists them.')
+  const noSuchRoute = fault('not_found', 'No such route. /v1/openapi.json lists all routes.')
 
   app.use(async (context, next) => {
-    const refusal = parts.address.checkOrigin(context.req.header('origin'))
-    if (refusal) context.res = errorAnswer(refusal)
+    const refusal = deps.address.checkOrigin(context.req.raw.headers.get('origin'))
+    if (refusal) context.res = answerFault(refusal)
     else await next()
-    finish(context, parts)
+    const { headers } = context.res
+    for (const [name, value] of answerHeaders) if (!headers.has(name)) headers.set(name, value)
+    if (deps.closing.aborted) headers.set('connection', 'close')
   })
 
   for (const route of routes) {
     app.on(route.method, route.path, async (context, next) => {
-      if (context.req.method !== route.method) return next() // Hono takes HEAD for GET, and HEAD must redeem no code
-      const admitted = admit(parts, context, route.access)
-      const answer = admitted.ok ? await route.answer(exchangeOf(context, admitted.value), parts) : admitted
-      return answer.ok ? answer.value : errorAnswer(named(answer.fault, context))
+      const { req, env } = context
+      if (req.method !== route.method) return next() // Hono answers HEAD with GET, and HEAD must not redeem a login code
+      const caller = checkAccess(deps, context, route.access)
+      if (!caller.ok) return answerFault(caller.fault)
+      const checked = { request: req.raw, path: req.param(), query: req.query(), remote: remoteOf(env) }
+      const answer = await route.answer({ ...checked, caller: caller.value }, deps)
+      if (answer.ok) return answer.value
+      const { code, message, details } = answer.fault
+      if (code !== 'internal') return answerFault(answer.fault)
+      return answerFault(fault(code, message, { ...details, id: requestIdOf(env.outgoing) }))
     })
   }
   for (const path of new Set(routes.map((route) => route.path))) {
     const allow = routes.flatMap((route) => (route.path === path ? [route.method] : [])).join(', ')
     app.all(path, (context) => {
-      const admitted = admit(parts, context, 'token')
-      if (!admitted.ok) return errorAnswer(admitted.fault)
-      return Response.json(
-        { error: fault('bad_request', `This route takes ${allow} only.`) },
-        { status: 405, headers: { allow } },
-      )
+      const caller = checkAccess(deps, context, 'token')
+      if (!caller.ok) return answerFault(caller.fault)
+      const error = fault('bad_request', `This route accepts only ${allow}.`)
+      return Response.json({ error }, { status: 405, headers: { allow } })
     })
   }
   app.all('/v1/*', (context) => {
-    const admitted = admit(parts, context, 'token')
-    return errorAnswer(admitted.ok ? noSuchRoute : admitted.fault)
+    const caller = checkAccess(deps, context, 'token')
+    return answerFault(caller.ok ? noSuchRoute : caller.fault)
   })
   app.get('*', async (context) => {
-    const file = await answerPageFile(parts.pageDir, new URL(context.req.url).pathname)
-    return file ?? errorAnswer(fault('not_found', 'There is no such file.'))
+    const file = await answerPageFile(deps.pageDir, new URL(context.req.url).pathname)
+    return file ?? answerFault(fault('not_found', 'No such file.'))
   })
-  app.notFound(() => errorAnswer(noSuchRoute))
+  app.notFound(() => answerFault(noSuchRoute))
   app.onError((error, context) => {
-    const foreseen = error instanceof HoldfastError && error.code !== 'internal' ? error.toFault() : null
-    if (foreseen && faultStatus[foreseen.code] < 500) return errorAnswer(foreseen)
-    const id = requestIdIn(context.env.outgoing)
+    const expected = error instanceof HoldfastError && error.code !== 'internal' ? error.toFault() : null
+    if (expected && faultStatus[expected.code] < 500) return answerFault(expected)
+    const id = requestIdOf(context.env.outgoing)
     // The path without its query: a query may hold a login code.
-    parts.onProblem({ where: `${context.req.method} ${context.req.path} (${id})`, cause: error })
-    if (foreseen) return errorAnswer(foreseen)
-    return errorAnswer(fault('internal', `Something went wrong here. The server's log tells more under ${id}.`, { id }))
+    deps.onProblem({ where: `${context.req.method} ${context.req.path} (${id})`, cause: error })
+    return answerFault(expected ?? fault('internal', `Internal error. Search the server log for ${id}.`, { id }))
   })
   return app
 }
 
-/** What went wrong here is found in the log by the id of its request. */
-const named = (one: Fault, { env }: Context<Env>): Fault =>
-  one.code === 'internal' ? fault(one.code, one.message, { ...one.details, id: requestIdIn(env.outgoing) }) : one
-
-/** The caller, if it may go on. A viewer may look at everything and change nothing. */
-function admit(parts: ServerDeps, { req, env }: Context<Env>, access: Route['access']): Result<Role | null> {
+/** Returns the caller's role if it may use the route. A viewer may read everything and change nothing. */
+function checkAccess(deps: ServerDeps, { req, env }: Context<Env>, access: Route['access']): Result<TokenRole | null> {
   if (access === 'open') return ok(null)
-  const caller = authenticate(parts, {
-    method: req.method,
-    remote: remoteOf(env),
-    header: (name) => req.header(name),
-  })
+  const caller = authenticate(deps, req.raw, remoteOf(env))
   if (!caller.ok) return caller
-  const changes = req.method !== 'GET' && req.method !== 'HEAD'
-  if (changes && caller.value === 'viewer') {
-    return refuse(fault('not_driver', 'This token may look but not command.'))
-  }
-  if (access === 'admin' && caller.value !== 'admin') {
-    return refuse(fault('not_driver', 'This is for admin tokens only: it concerns the whole store.'))
-  }
+  if (caller.value === 'viewer' && req.method !== 'GET' && req.method !== 'HEAD')
+    return refuse(fault('not_driver', 'This token may only read.'))
+  if (access === 'admin' && caller.value !== 'admin')
+    return refuse(fault('not_driver', 'This route needs an admin token: it affects the whole store.'))
   return caller
 }
 
 const remoteOf = (env: HttpBindings) => env.incoming.socket.remoteAddress ?? ''
-
-const exchangeOf = ({ req, env }: Context<Env>, caller: Role | null): Exchange => ({
-  request: req.raw,
-  path: req.param(),
-  query: req.query(),
-  remote: remoteOf(env),
-  caller,
-})
-
-function finish({ res }: Context<Env>, { closing }: ServerDeps) {
-  for (const [name, value] of Object.entries(answerHeaders)) if (!res.headers.has(name)) res.headers.set(name, value)
-  if (!res.headers.has('cache-control')) res.headers.set('cache-control', 'no-store')
-  if (closing.aborted) res.headers.set('connection', 'close')
-}

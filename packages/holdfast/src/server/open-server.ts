@@ -1,69 +1,66 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Clock, OnProblem } from '@holdfast/core/ports'
 import { fault, limits, ok, type Result, refuse, type Sessions } from '@holdfast/protocol'
 import { getRequestListener } from '@hono/node-server'
 import type { Logger } from '../observe/logging/logger.ts'
 import { wallClock } from '../system/wall-clock.ts'
 import { createApp } from './app.ts'
-import { createLoginCodes } from './auth/login-codes.ts'
-import { createLoginCookie } from './auth/login-cookie.ts'
-import { createOwnAddress, isLoopback, type OwnAddress, urlHost } from './auth/own-address.ts'
+import { createFailedAttempts } from './auth/authenticate.ts'
+import { createLoginCodes, createLoginCookie } from './auth/login.ts'
+import { createServerAddress, isLoopback, urlHost } from './auth/server-address.ts'
 import type { AccessToken } from './auth/token.ts'
-import { createTries } from './auth/tries.ts'
-import { type Connections, trackConnections } from './connections.ts'
 import { describeApi } from './describe-api.ts'
-import { checkAtGate } from './front-gate.ts'
-import { answerHeaders } from './http/answer-headers.ts'
+import { answerFault, answerHeaders } from './http/answer.ts'
+import { type Archive, noArchive } from './http/archive.ts'
 import { createAttachments } from './http/attachments.ts'
-import { errorAnswer } from './http/error-answer.ts'
-import { watchRequest } from './http/request-log.ts'
-import { type Archive, noArchive } from './http/transfer-api.ts'
+import { logRequest } from './http/request-log.ts'
 import { routes } from './routes/routes.ts'
 
 export type ServerOptions = {
   readonly sessions: Sessions
-  /** What whole sessions and the whole store are given out and taken in by; without it those routes refuse. */
+  /** Without it, the routes for export, import and statistics refuse. */
   readonly archive?: Archive | undefined
   readonly host: string
-  /** 0 takes any free one. */
+  /** 0 uses any free port. */
   readonly port: number
   readonly tokens: readonly AccessToken[]
-  /** Where Vite put the page; null serves none. */
+  /** The folder of the built page; null serves no page. */
   readonly pageDir: string | null
   readonly version: string
   readonly now: () => number
-  /** What calls back after a while; the machine's own clock by default. */
+  /** Starts a timer; the system clock by default. */
   readonly after?: Clock['after']
-  /** Hears of what nobody foresaw. A client is told no more of it than an id, which stands in `where` too. */
+  /** Receives unexpected errors. The client gets only the id that `where` names too. */
   readonly onProblem: OnProblem
-  /** Where each request is logged; nowhere when absent. */
+  /** Logs each request. */
   readonly logger?: Logger | undefined
-  /** Where a proxy makes the server known, e.g. `https://holdfast.example.com`. */
+  /** Origins under which a proxy serves us, e.g. `https://holdfast.example.com`. */
   readonly publicOrigins?: readonly string[]
-  /** Kept across restarts, it keeps the page logged in. */
+  /** A stored key keeps the page logged in across restarts. */
   readonly cookieKey?: Uint8Array
   readonly heartbeatMs?: number
   /** How long a client may take to send its headers, and its whole request. */
   readonly headersTimeoutMs?: number
   readonly requestTimeoutMs?: number
-  /** How long `close` lets what is under way go on. */
+  /** How long `close` waits for running requests. */
   readonly closeGraceMs?: number
 }
 
 export interface HoldfastServer {
   readonly url: string
   readonly port: number
-  /** A link that logs a browser in, once, within ten minutes. */
+  /** Returns a link that logs a browser in. It works once, for ten minutes. */
   loginLink(): string
-  /** Ends streams with a word of when to come back, lets what is under way finish, and takes two seconds at most. */
+  /** Ends streams with a time to reconnect, waits for running requests, and takes at most two seconds. */
   close(): Promise<void>
 }
 
-/** The server, listening. Refused where anyone on the network could command it without a token. */
+/** Opens the server. Refuses to listen on a public address without a token. */
 export async function openServer(options: ServerOptions): Promise<Result<HoldfastServer>> {
-  const { host, tokens, now, after = wallClock.after, heartbeatMs = limits.heartbeatMs } = options
+  const { host, tokens, now, after = wallClock.after, heartbeatMs = limits.heartbeatMs, onProblem } = options
   if (!isLoopback(host) && tokens.length === 0) {
-    const message = `Others can reach ${host}, and no token is configured. Create one, or listen on 127.0.0.1.`
+    const message = `Other machines can reach ${host}, but no token is configured. Create a token, or use 127.0.0.1.`
     return refuse(fault('unauthorized', message, { host }))
   }
 
@@ -75,19 +72,18 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     connectionsCheckingInterval: Math.min(headersTimeout, 1000),
     keepAliveTimeout: 5000,
   })
-  const connections = trackConnections(server)
+  const closeIdle = trackConnections(server)
   const listening = await listen(server, options)
   if (!listening.ok) return listening
   const port = listening.value
 
   const closing = new AbortController()
-  const address = createOwnAddress({ host, port, publicOrigins: options.publicOrigins ?? [] })
+  const address = createServerAddress({ host, port, publicOrigins: options.publicOrigins ?? [] })
   const codes = createLoginCodes({ now })
-  const cookie = createLoginCookie({ now, key: options.cookieKey, port })
   const app = createApp(routes, {
     sessions: options.sessions,
     archive: options.archive ?? noArchive,
-    attachments: createAttachments({ after, closing: closing.signal, onProblem: options.onProblem }),
+    attachments: createAttachments({ after, closing: closing.signal, onProblem }),
     version: options.version,
     now,
     describeApi: () => describeApi(routes, options.version),
@@ -95,17 +91,20 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     tokens,
     address,
     codes,
-    cookie,
-    tries: createTries({ now }),
+    cookie: createLoginCookie({ now, key: options.cookieKey, port }),
+    attempts: createFailedAttempts({ now }),
     heartbeatMs,
     closing: closing.signal,
-    onProblem: options.onProblem,
+    onProblem,
   })
-  // The globals are the program's own: a library that embeds us must not find its Response replaced.
-  const gated = behindGate(address, getRequestListener(app.fetch, { overrideGlobalObjects: false }))
+  // Do not replace the globals: an embedding program must keep its own Response.
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
   server.on('request', (incoming, outgoing) => {
-    watchRequest(incoming, outgoing, options.logger)
-    gated(incoming, outgoing)
+    logRequest(incoming, outgoing, options.logger)
+    const refusal = address.checkRequest(incoming)
+    if (refusal === null) return listener(incoming, outgoing)
+    const headers = { ...Object.fromEntries(answerHeaders), 'content-type': 'application/json', connection: 'close' }
+    outgoing.writeHead(answerFault(refusal).status, headers).end(JSON.stringify({ error: refusal }))
   })
 
   const shownHost = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : urlHost(host)
@@ -117,26 +116,48 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     loginLink: () => `${url}/login?code=${codes.create()}`,
     close() {
       closing.abort()
-      closed ??= closeWithin(options.closeGraceMs ?? 1500, server, connections)
+      closed ??= closeWithin(options.closeGraceMs ?? 1500, server, closeIdle)
       return closed
     },
   })
 }
 
-function behindGate(address: OwnAddress, listener: RequestListener): RequestListener {
-  return (incoming, outgoing) => {
-    const refusal = checkAtGate(incoming, address)
-    if (!refusal) return listener(incoming, outgoing)
-    const { status } = errorAnswer(refusal)
-    const headers = { ...answerHeaders, 'content-type': 'application/json', 'cache-control': 'no-store' }
-    outgoing.writeHead(status, { ...headers, connection: 'close' }).end(JSON.stringify({ error: refusal }))
+/**
+ * Returns a function that closes every idle connection, now and as soon as one becomes idle. Node's own
+ * `closeIdleConnections` skips connections without a request yet, which browsers open in advance.
+ */
+function trackConnections(server: Server): () => void {
+  const requests = new Map<Socket, number>()
+  let isClosing = false
+  const closeIfIdle = (socket: Socket) => {
+    if (isClosing && requests.get(socket) === 0) socket.destroySoon()
+  }
+
+  server.on('connection', (socket) => {
+    requests.set(socket, 0)
+    socket.once('close', () => requests.delete(socket))
+    closeIfIdle(socket)
+  })
+  server.on('request', ({ socket }, response) => {
+    requests.set(socket, (requests.get(socket) ?? 0) + 1)
+    response.once('close', () => {
+      if (!requests.has(socket)) return
+      requests.set(socket, (requests.get(socket) ?? 1) - 1)
+      closeIfIdle(socket)
+    })
+  })
+
+  return () => {
+    isClosing = true
+    for (const socket of requests.keys()) closeIfIdle(socket)
   }
 }
 
 function listen(server: Server, { host, port }: ServerOptions): Promise<Result<number>> {
   return new Promise((resolve) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const why = error.code === 'EADDRINUSE' ? 'the port is taken' : `the system says ${error.code ?? error.message}`
+      const why =
+        error.code === 'EADDRINUSE' ? 'the port is taken' : `the system reports ${error.code ?? error.message}`
       resolve(refuse(fault('unreachable', `Cannot listen on ${host}:${port}: ${why}.`, { host, port })))
     })
     server.listen({ host: host.replace(/^\[|\]$/g, ''), port }, () => {
@@ -146,13 +167,13 @@ function listen(server: Server, { host, port }: ServerOptions): Promise<Result<n
   })
 }
 
-function closeWithin(graceMs: number, server: Server, connections: Connections): Promise<void> {
+function closeWithin(graceMs: number, server: Server, closeIdle: () => void): Promise<void> {
   return new Promise((resolve) => {
     const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
     server.close(() => {
       clearTimeout(deadline)
       resolve()
     })
-    connections.closeIdle()
+    closeIdle()
   })
 }

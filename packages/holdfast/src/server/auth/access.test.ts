@@ -1,6 +1,6 @@
 import { ok } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { noArchive } from '../http/transfer-api.ts'
+import { noArchive } from '../http/archive.ts'
 import { routes } from '../routes/routes.ts'
 import { sessionId } from '../testing/fake-sessions.ts'
 import { codeOf, openTestServer } from '../testing/test-server.ts'

@@ -1,56 +1,65 @@
 import { fault, ok, type Result, refuse } from '@holdfast/protocol'
-import type { LoginCookie } from './login-cookie.ts'
-import { type AccessToken, findToken, type Role } from './token.ts'
-import type { Tries } from './tries.ts'
-
-export type PresentedCredentials = {
-  readonly method: string
-  readonly remote: string
-  readonly header: (name: string) => string | undefined
-}
+import type { LoginCookie } from './login.ts'
+import { type AccessToken, findTokenRole, type TokenRole } from './token.ts'
 
 export type AuthenticateDeps = {
   readonly tokens: readonly AccessToken[]
   readonly cookie: LoginCookie
-  readonly tries: Tries
+  readonly attempts: FailedAttempts
 }
 
-/** Who calls, by bearer token or by the page's cookie. A token in a URL is never looked at. */
-export function authenticate(parts: AuthenticateDeps, credentials: PresentedCredentials): Result<Role> {
-  const authorization = credentials.header('authorization')
-  return authorization === undefined
-    ? byCookie(parts.cookie, credentials)
-    : byToken(parts, authorization, credentials.remote)
-}
-
-function byToken({ tokens, tries }: AuthenticateDeps, authorization: string, remote: string): Result<Role> {
-  const sent = /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? ''
-  const token = findToken(tokens, sent)
-  return token ? ok(token.role) : badTry(tries, remote, 'This token is not known here.')
-}
-
-/** A guess that failed: 401, and after ten a minute 429. */
-export function badTry(tries: Tries, remote: string, message: string): Result<never> {
-  const retryAfterSeconds = tries.note(remote)
-  if (retryAfterSeconds === null) return refuse(fault('unauthorized', message))
-  return refuse(fault('too_many_tries', 'Too many wrong tries; wait a minute.', { retryAfterSeconds }))
-}
-
-/** A stale cookie is what every open page has after a restart, so it is no guess and is not counted. */
-function byCookie(cookie: LoginCookie, { method, header }: PresentedCredentials): Result<Role> {
-  if (!cookie.isGood(header('cookie'))) {
-    return refuse(fault('unauthorized', 'Send a token as `Authorization: Bearer …`, or open the login link.'))
+/** Returns the caller's role, by bearer token or by the page's cookie. A token in a URL is ignored. */
+export function authenticate(
+  { tokens, cookie, attempts }: AuthenticateDeps,
+  { method, headers }: Request,
+  remote: string,
+): Result<TokenRole> {
+  const authorization = headers.get('authorization')
+  if (authorization !== null) {
+    const role = findTokenRole(tokens, /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '')
+    return role === null ? attempts.refuse(remote, 'Unknown token.') : ok(role)
   }
-  if (isSameOrigin(method, header('sec-fetch-site'), header('origin'))) return ok('admin')
-  return refuse(fault('wrong_origin', 'The login of the page counts for the page itself only.'))
+  // Not counted as a failed attempt: every open page sends an outdated cookie after a restart.
+  if (!cookie.isValid(headers.get('cookie')))
+    return refuse(fault('unauthorized', 'Send a token as `Authorization: Bearer …`, or open the login link.'))
+  if (isSameOrigin(method, headers.get('sec-fetch-site'), headers.get('origin'))) return ok('admin')
+  return refuse(fault('wrong_origin', 'The login cookie works only from the page itself.'))
 }
 
 /**
- * SameSite=Strict still lets another port of this machine send our cookie, so the browser's word is asked for. Any
- * Origin was found to be ours before; without either header a read is let through, as the answer cannot be read across
- * origins.
+ * SameSite=Strict still sends our cookie from another port of this machine, so the browser's own headers decide. The
+ * Origin was checked before. Without both headers a read is allowed: another origin cannot see the answer.
  */
-function isSameOrigin(method: string, site: string | undefined, origin: string | undefined): boolean {
-  if (site !== undefined) return site === 'same-origin' || (site === 'none' && method === 'GET')
-  return origin !== undefined || method === 'GET'
+function isSameOrigin(method: string, site: string | null, origin: string | null): boolean {
+  if (site !== null) return site === 'same-origin' || (site === 'none' && method === 'GET')
+  return origin !== null || method === 'GET'
+}
+
+const attemptsMax = 10
+const windowMs = 60_000
+const remotesMax = 1024
+
+/** Limits failed logins to ten a minute per remote address. A valid token is never blocked. */
+export interface FailedAttempts {
+  /** Counts a failed attempt and refuses it: with 401, or with 429 above the limit. */
+  refuse(remote: string, message: string): Result<never>
+}
+
+export function createFailedAttempts({ now }: { readonly now: () => number }): FailedAttempts {
+  const windows = new Map<string, { readonly until: number; count: number }>()
+
+  return {
+    refuse(remote, message) {
+      const known = windows.get(remote)
+      if (known === undefined || known.until <= now()) {
+        // Clearing everything helps no attacker: whoever uses this many addresses is not limited anyway.
+        if (windows.size >= remotesMax) windows.clear()
+        windows.set(remote, { until: now() + windowMs, count: 1 })
+      } else if (++known.count > attemptsMax) {
+        const retryAfterSeconds = Math.ceil((known.until - now()) / 1000)
+        return refuse(fault('too_many_tries', 'Too many failed attempts. Wait a minute.', { retryAfterSeconds }))
+      }
+      return refuse(fault('unauthorized', message))
+    },
+  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
-import { createOwnAddress } from './own-address.ts'
+import { createServerAddress } from './server-address.ts'
 
 describe('the name we are called by', () => {
   it('is one of ours, or the request goes no further, good token or not', async () => {
@@ -33,22 +33,22 @@ describe('the name we are called by', () => {
   })
 
   it('may be one that was configured', () => {
-    const address = createOwnAddress({
+    const address = createServerAddress({
       host: '192.168.1.5',
       port: 4820,
       publicOrigins: ['https://holdfast.example.com'],
     })
     for (const host of ['192.168.1.5:4820', 'holdfast.example.com', 'localhost:4820'])
-      expect(address.checkHost(['Host', host])).toBeNull()
-    expect(address.checkHost(['Host', '192.168.1.6:4820'])?.code).toBe('wrong_host')
+      expect(address.checkRequest({ rawHeaders: ['Host', host], url: '/' })).toBeNull()
+    expect(address.checkRequest({ rawHeaders: ['Host', '192.168.1.6:4820'], url: '/' })?.code).toBe('wrong_host')
     expect(address.checkOrigin('https://holdfast.example.com')).toBeNull()
     expect(address.checkOrigin('http://holdfast.example.com')?.code).toBe('wrong_origin')
   })
 
   it('does not become everything when we listen everywhere', () => {
-    const address = createOwnAddress({ host: '0.0.0.0', port: 4820, publicOrigins: [] })
-    expect(address.checkHost(['host', '0.0.0.0:4820'])?.code).toBe('wrong_host')
-    expect(address.checkHost(['host', '127.0.0.1:4820'])).toBeNull()
+    const address = createServerAddress({ host: '0.0.0.0', port: 4820, publicOrigins: [] })
+    expect(address.checkRequest({ rawHeaders: ['host', '0.0.0.0:4820'], url: '/' })?.code).toBe('wrong_host')
+    expect(address.checkRequest({ rawHeaders: ['host', '127.0.0.1:4820'], url: '/' })).toBeNull()
   })
 })
 

@@ -1,11 +1,11 @@
 import { fault, type Result, refuse, type Stats, type StatsOptions } from '@holdfast/protocol'
 
-export type ExportAsked = {
+export type ExportOptions = {
   readonly format?: 'md' | 'html' | 'json' | 'jsonl' | undefined
   readonly redact?: boolean | undefined
 }
 
-/** What became of a file that was sent to be imported. */
+/** The result of importing one file. */
 export type ImportAnswer = {
   readonly status: string
   readonly session: string | null
@@ -14,16 +14,16 @@ export type ImportAnswer = {
   readonly remarks: readonly { readonly code: string; readonly what: string; readonly line?: number | undefined }[]
 }
 
-/** Whole sessions, given out and taken in, and the store as a whole. */
+/** Exports and imports whole sessions, and counts what the store holds. */
 export interface Archive {
-  /** A session written out, piece by piece, without waking it. */
-  export(name: string, options: ExportAsked): Promise<Result<AsyncIterable<string>>>
-  /** Takes over the sessions of a file, which is only read. */
+  /** Exports a session piece by piece, without opening it. */
+  export(name: string, options: ExportOptions): Promise<Result<AsyncIterable<string>>>
+  /** Imports the sessions of a file. The file is only read. */
   importFile(path: string, options: { readonly from?: string | undefined }): Promise<Result<readonly ImportAnswer[]>>
   stats(options: StatsOptions): Promise<Result<Stats>>
 }
 
-const nothing = async (): Promise<Result<never>> => refuse(fault('not_found', 'This server gives out no archives.'))
+const unavailable = async (): Promise<Result<never>> =>
+  refuse(fault('not_found', 'This server has no export, import or statistics.'))
 
-/** For a server that was given none. */
-export const noArchive: Archive = { export: nothing, importFile: nothing, stats: nothing }
+export const noArchive: Archive = { export: unavailable, importFile: unavailable, stats: unavailable }

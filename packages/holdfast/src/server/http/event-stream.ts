@@ -1,5 +1,5 @@
 import type { UnderlyingSource } from 'node:stream/web'
-import type { ServerDeps } from './server-deps.ts'
+import type { ServerDeps } from './route.ts'
 
 const comment = new TextEncoder().encode(': holdfast\n\n')
 

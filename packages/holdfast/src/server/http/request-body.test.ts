@@ -1,8 +1,12 @@
-import { limits } from '@holdfast/protocol'
-import { describe, expect, it } from 'vitest'
+import { existsSync } from 'node:fs'
+import { mkdtemp, open, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { limits, type Result } from '@holdfast/protocol'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sessionId } from '../testing/fake-sessions.ts'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
-import { parseJson } from './request-body.ts'
+import { isDeeperThan, parseJson, spoolBody } from './request-body.ts'
 
 const path = `/v1/sessions/${sessionId}/commands`
 const prompt = (content: string) => `{"type":"sendPrompt","content":${content}}`
@@ -91,3 +95,75 @@ describe('request body', () => {
 
 const head = ({ server, tokens }: Awaited<ReturnType<typeof openTestServer>>, more: string) =>
   `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${tokens.driver}\r\nContent-Type: application/json\r\n${more}\r\n\r\n`
+
+describe('json depth', () => {
+  it('counts nesting, not length', () => {
+    expect(isDeeperThan('[[]]', 2)).toBe(false)
+    expect(isDeeperThan('[[[]]]', 2)).toBe(true)
+    expect(isDeeperThan('[[],[],[],{"a":[]}]', 3)).toBe(false)
+  })
+
+  it('takes brackets in strings for what they are', () => {
+    expect(isDeeperThan('["[[[[", "\\"[[["]', 1)).toBe(false)
+    expect(isDeeperThan('["\\\\", [[]]]', 2)).toBe(true)
+  })
+})
+
+let base = ''
+beforeEach(async () => {
+  base = await mkdtemp(join(tmpdir(), 'hf-body-'))
+})
+afterEach(() => rm(base, { recursive: true, force: true }))
+
+const mebibyte = new Uint8Array(1024 * 1024)
+
+/** A request whose body is made as it is read: it names no length. */
+function requestOf(pull: (controller: ReadableStreamDefaultController<Uint8Array>, count: number) => void): Request {
+  let count = 0
+  const body = new ReadableStream<Uint8Array>({ pull: (controller) => pull(controller, count++) })
+  return new Request('http://localhost/', { method: 'POST', body, duplex: 'half' } as RequestInit) // lib.dom lacks `duplex`
+}
+
+const brief = () =>
+  requestOf((controller, count) => {
+    if (count === 0) controller.enqueue(Buffer.from('hello'))
+    else controller.close()
+  })
+
+async function spool(request: Request, path = join(base, 'spooled')): Promise<Result<null>> {
+  await using file = await open(path, 'w')
+  return await spoolBody(request, file)
+}
+
+describe('the body of a request', () => {
+  it('is kept as it came', async () => {
+    expect(await spool(brief())).toEqual({ ok: true, value: null })
+    expect(await readFile(join(base, 'spooled'), 'utf8')).toBe('hello')
+  })
+
+  it('is cut off where it grows too large, with a word on what to do', async () => {
+    const refused = await spool(requestOf((controller) => controller.enqueue(mebibyte)))
+    expect(refused).toMatchObject({
+      ok: false,
+      fault: { code: 'too_large', message: expect.stringContaining('holdfast import') },
+    })
+    const named = new Request('http://localhost/', {
+      method: 'POST',
+      headers: { 'content-length': String(limits.importBytesMax + 1) },
+      body: 'short',
+    })
+    expect(await spool(named)).toMatchObject({ ok: false, fault: { code: 'too_large' } })
+  })
+
+  it('that breaks off is the request that is at fault', async () => {
+    const broken = requestOf((controller) => controller.error(new Error('the client hung up')))
+    expect(await spool(broken)).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
+  })
+
+  it.runIf(existsSync('/dev/full'))('that finds no room is the disk that is at fault', async () => {
+    expect(await spool(brief(), '/dev/full')).toMatchObject({
+      ok: false,
+      fault: { code: 'storage_error', details: { reason: 'disk_full', errno: 'ENOSPC' } },
+    })
+  })
+})

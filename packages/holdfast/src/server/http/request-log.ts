@@ -4,23 +4,18 @@ import { isOn, type Logger } from '../../observe/logging/logger.ts'
 
 export const requestIdHeader = 'x-request-id'
 
-const sane = /^[A-Za-z0-9][\w.:@=+-]{0,127}$/
+const safeId = /^[A-Za-z0-9][\w.:@=+-]{0,127}$/
 const pathCharsMax = 300
 
-/** The caller's own id of the request, so that both logs name it alike; one of ours where it has none that can be shown. */
-const requestIdOf = ({ headers }: IncomingMessage): string => {
+/** Sets the request id on the answer (the caller's own if it is safe to log), and logs the request when it ends. */
+export function logRequest(incoming: IncomingMessage, outgoing: ServerResponse, logger: Logger | undefined): void {
+  const { method, url = '', headers } = incoming
   const given = headers[requestIdHeader]
-  return typeof given === 'string' && sane.test(given) ? given : randomUUID()
-}
-
-/** Names the request in its answer, whatever that will be, and writes down how it went once it is over. */
-export function watchRequest(incoming: IncomingMessage, outgoing: ServerResponse, logger: Logger | undefined): void {
-  const requestId = requestIdOf(incoming)
+  const requestId = typeof given === 'string' && safeId.test(given) ? given : randomUUID()
   outgoing.setHeader(requestIdHeader, requestId)
   if (!logger || !isOn(logger, 'error')) return
   const startedMs = performance.now()
-  const { method, url = '' } = incoming
-  // Without its query, which may hold a login code.
+  // Without the query: it may hold a login code.
   const [path = ''] = url.split('?', 1)
   outgoing.once('close', () => {
     const { statusCode: status, writableFinished } = outgoing
@@ -30,5 +25,5 @@ export function watchRequest(incoming: IncomingMessage, outgoing: ServerResponse
   })
 }
 
-/** The id that `watchRequest` gave. */
-export const requestIdIn = (outgoing: ServerResponse): string => String(outgoing.getHeader(requestIdHeader))
+/** Returns the id that `logRequest` set. */
+export const requestIdOf = (outgoing: ServerResponse): string => String(outgoing.getHeader(requestIdHeader))

@@ -1,42 +1,72 @@
-import { explainIssue, fault, locateIssue, ok, parseSessionName, type Result, refuse } from '@holdfast/protocol'
+import type { OnProblem } from '@holdfast/core/ports'
+import {
+  explainIssue,
+  fault,
+  locateIssue,
+  ok,
+  parseSessionName,
+  type Result,
+  refuse,
+  type Sessions,
+} from '@holdfast/protocol'
 import { z } from 'zod'
-import type { Role } from '../auth/token.ts'
+import type { AuthenticateDeps } from '../auth/authenticate.ts'
+import type { LoginCodes } from '../auth/login.ts'
+import type { ServerAddress } from '../auth/server-address.ts'
+import type { TokenRole } from '../auth/token.ts'
+import type { Archive } from './archive.ts'
+import type { Attachments } from './attachments.ts'
 import { readJson } from './request-body.ts'
-import type { ServerDeps } from './server-deps.ts'
 
-/** A request as it arrives at a route: past every check, not yet understood. */
-export type Exchange = {
+/** What the routes use. */
+export type ServerDeps = AuthenticateDeps & {
+  readonly sessions: Sessions
+  readonly archive: Archive
+  readonly attachments: Attachments
+  readonly version: string
+  readonly now: () => number
+  readonly describeApi: () => object
+  readonly pageDir: string | null
+  readonly address: ServerAddress
+  readonly codes: LoginCodes
+  readonly heartbeatMs: number
+  /** Aborts when the server starts to close, so that streams can send their last frame. */
+  readonly closing: AbortSignal
+  readonly onProblem: OnProblem
+}
+
+/** A request after all access checks, before its input is parsed. */
+export type CheckedRequest = {
   readonly request: Request
   readonly path: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>
   readonly remote: string
-  /** What the caller may do; null on an open route, where nobody asked. */
-  readonly caller: Role | null
+  /** Null on an open route, where nobody is authenticated. */
+  readonly caller: TokenRole | null
 }
 
 /** A request as a route handles it. */
-export type Call<Query, Body> = Exchange & {
-  /** The session named in the path; empty on a route that names none. */
+export type Call<Query, Body> = CheckedRequest & {
+  /** The session named in the path; empty on a route without one. */
   readonly session: string
   readonly input: { readonly query: Query; readonly body: Body }
 }
 
-type Answers = { readonly status: number; readonly mediaType: string; readonly schema: z.ZodType | null }
-
 type RouteSpec<Query, Body> = {
   readonly method: 'GET' | 'POST' | 'DELETE'
   readonly path: string
-  /** Who may call it. There is no default: a route that forgets to say does not compile. */
+  /** Who may call it. Required, so that a route cannot be open by accident. */
   readonly access: 'open' | 'token' | 'admin'
   readonly summary: string
   readonly query?: z.ZodType<Query>
   readonly body?: z.ZodType<Body>
-  /** Its body is bytes, which `handle` reads itself. */
+  /** The body is bytes, which `handle` reads itself. */
   readonly takesBytes?: boolean
-  /** What is written in the API's description when it is more than `body` says. */
+  /** Replaces `body` in the OpenAPI document. */
   readonly bodyDescribed?: z.ZodType
-  readonly answers: Answers
-  readonly handle: (call: Call<Query, Body>, parts: ServerDeps) => Promise<Result<Response>>
+  readonly answers: { readonly status: number; readonly mediaType: string; readonly schema: z.ZodType | null }
+  /** Returns a `Response`, or a value to send as JSON with the status of `answers`. */
+  readonly handle: (call: Call<Query, Body>, deps: ServerDeps) => Promise<Result<unknown>>
 }
 
 /** One row of the route table. */
@@ -44,44 +74,40 @@ export type Route = Pick<RouteSpec<unknown, unknown>, 'method' | 'path' | 'acces
   readonly querySchema: z.ZodType
   readonly bodySchema: z.ZodType | null
   readonly takesBytes: boolean
-  readonly answer: (exchange: Exchange, parts: ServerDeps) => Promise<Result<Response>>
+  readonly answer: (request: CheckedRequest, deps: ServerDeps) => Promise<Result<Response>>
 }
 
-/** Parses once, at the door; `handle` sees only what passed. */
+/** Builds a route that parses its whole input before `handle` runs. */
 export function defineRoute<Query = unknown, Body = unknown>(spec: RouteSpec<Query, Body>): Route {
-  const { method, path, access, summary, takesBytes = false, answers, handle } = spec
-  // Without a schema there is nothing to parse, and the types say `unknown`: no route can use what it did not declare.
-  const querySchema: z.ZodType<unknown> = spec.query ?? z.strictObject({})
-  const bodySchema: z.ZodType<unknown> | null = spec.body ?? null
+  const { handle, query: querySchema = z.strictObject({}), body: bodySchema, bodyDescribed, takesBytes, ...rest } = spec
 
   return {
-    method,
-    path,
-    access,
-    summary,
-    answers,
+    ...rest,
     querySchema,
-    bodySchema: spec.bodyDescribed ?? bodySchema,
-    takesBytes,
+    bodySchema: bodyDescribed ?? bodySchema ?? null,
+    takesBytes: takesBytes ?? false,
 
-    async answer(exchange, parts) {
-      const session = exchange.path['id'] ?? ''
-      const name = path.includes('/:id') ? parseSessionName(session) : ok(null)
+    async answer(checked, deps) {
+      const session = checked.path['id'] ?? ''
+      const name = spec.path.includes('/:id') ? parseSessionName(session) : ok(null)
       if (!name.ok) return name
-      const query = parse(querySchema, exchange.query)
+      const query = parse<unknown>(querySchema, checked.query)
       if (!query.ok) return query
-      const json = bodySchema ? await readJson(exchange.request) : ok(null)
+      const json = bodySchema ? await readJson(checked.request) : ok(null)
       if (!json.ok) return json
       const body = bodySchema ? parse(bodySchema, json.value) : json
       if (!body.ok) return body
-      // The schemas that made these values are the ones their types come from.
+      // The types come from these schemas; without a schema the type is `unknown`.
       const input = { query: query.value as Query, body: body.value as Body }
-      return handle({ ...exchange, session, input }, parts)
+      const answer = await handle({ ...checked, session, input }, deps)
+      if (!answer.ok) return answer
+      const { value } = answer
+      return ok(value instanceof Response ? value : Response.json(value, { status: spec.answers.status }))
     },
   }
 }
 
-/** The value a schema makes of what was sent, or a fault that names the field and what it should be. */
+/** Parses a value, or returns a fault that names the wrong field and what it should be. */
 export function parse<Value>(schema: z.ZodType<Value>, value: unknown): Result<Value> {
   const parsed = schema.safeParse(value)
   if (parsed.success) return ok(parsed.data)
@@ -89,11 +115,20 @@ export function parse<Value>(schema: z.ZodType<Value>, value: unknown): Result<V
   return refuse(fault('bad_request', explainIssue(parsed.error), { issues }))
 }
 
-/** A number as a URL carries it. */
+/** Describes the usual answer of a route: 200 with JSON. */
+export const answersJson = (schema: z.ZodType, status = 200) => ({ status, mediaType: 'application/json', schema })
+
+/** A number in a URL. */
 export const wholeNumber = z
   .string()
   .regex(/^\d{1,15}$/, 'a whole number')
   .transform(Number)
 
-/** A yes or no as a URL carries it. */
-export const flag = z.enum(['true', 'false']).transform((word) => word === 'true')
+/** A page size in a URL. */
+export const pageLimit = (max: number) => wholeNumber.pipe(z.int().min(1).max(max)).optional()
+
+/** A boolean in a URL. */
+export const flag = z
+  .enum(['true', 'false'])
+  .transform((word) => word === 'true')
+  .optional()

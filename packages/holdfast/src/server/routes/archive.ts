@@ -4,14 +4,8 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { ok, Stats } from '@holdfast/protocol'
 import { z } from 'zod'
-import { defineRoute, wholeNumber } from '../http/route.ts'
-import { onDisk, spoolBody } from '../http/spool-body.ts'
-
-const flag = z
-  .enum(['true', 'false'])
-  .transform((word) => word === 'true')
-  .optional()
-const format = z.enum(['md', 'html', 'json', 'jsonl']).optional()
+import { catchDiskErrors, spoolBody } from '../http/request-body.ts'
+import { answersJson, defineRoute, flag, type Route, wholeNumber } from '../http/route.ts'
 
 const mediaTypes = {
   md: 'text/markdown; charset=utf-8',
@@ -20,40 +14,27 @@ const mediaTypes = {
   jsonl: 'application/x-ndjson',
 } as const
 
-/** Given out as it is read: a session is never whole in memory. A browser saves it, and shows none of it. */
-export const exportSession = defineRoute({
+/** Streams the export, so that a session is never whole in memory. A browser saves it instead of showing it. */
+const exportSession = defineRoute({
   method: 'GET',
   path: '/v1/sessions/:id/export',
   access: 'token',
-  summary: 'A session written out as markdown, HTML, JSON or JSONL',
-  query: z.strictObject({ format, redact: flag }),
+  summary: 'Export a session as Markdown, HTML, JSON or JSONL',
+  query: z.strictObject({ format: z.enum(['md', 'html', 'json', 'jsonl']).optional(), redact: flag }),
   answers: { status: 200, mediaType: 'text/markdown', schema: null },
   async handle({ session, input }, { archive }) {
-    const { format: asked = 'md' } = input.query
+    const { format = 'md' } = input.query
     const pieces = await archive.export(session, input.query)
     if (!pieces.ok) return pieces
     const headers = {
-      'content-type': mediaTypes[asked],
-      'content-disposition': `attachment; filename="session.${asked}"`,
+      'content-type': mediaTypes[format],
+      'content-disposition': `attachment; filename="session.${format}"`,
     }
-    return ok(new Response(bytesOf(pieces.value), { headers }))
+    return ok(new Response(encodePieces(pieces.value), { headers }))
   },
 })
 
-function bytesOf(pieces: AsyncIterable<string>): ReadableStream<Uint8Array> {
-  const encoder = new TextEncoder()
-  const reading = pieces[Symbol.asyncIterator]()
-  return new ReadableStream({
-    async pull(controller) {
-      const next = await reading.next()
-      if (next.done) controller.close()
-      else controller.enqueue(encoder.encode(next.value))
-    },
-    async cancel() {
-      await reading.return?.()
-    },
-  })
-}
+const encodePieces = (pieces: AsyncIterable<string>) => ReadableStream.from(pieces).pipeThrough(new TextEncoderStream())
 
 const Imported = z.object({
   files: z.array(
@@ -67,28 +48,28 @@ const Imported = z.object({
   ),
 })
 
-/** What the file is, its bytes say; `name` is what it was called where it came from. */
-export const importFile = defineRoute({
+/** The bytes decide the format; `name` is the original file name. */
+const importFile = defineRoute({
   method: 'POST',
   path: '/v1/import',
   access: 'admin',
-  summary: 'Take over the session of a file, of another program or of another Holdfast',
+  summary: 'Import the sessions of a file from another program or another Holdfast',
   query: z.strictObject({ name: z.string().max(255).optional(), from: z.string().max(40).optional() }),
   takesBytes: true,
-  answers: { status: 200, mediaType: 'application/json', schema: Imported },
+  answers: answersJson(Imported),
   async handle({ request, input }, { archive }) {
     const { name = 'session', from } = input.query
-    const made = await onDisk(() => mkdtemp(join(tmpdir(), 'holdfast-import-')))
+    const made = await catchDiskErrors(() => mkdtemp(join(tmpdir(), 'holdfast-import-')))
     if (!made.ok) return made
     const directory = made.value
     try {
-      const path = join(directory, fileName(name))
-      const opened = await onDisk(() => open(path, 'wx', 0o600))
+      const path = join(directory, safeFileName(name))
+      const opened = await catchDiskErrors(() => open(path, 'wx', 0o600))
       if (!opened.ok) return opened
-      const kept = await spoolBody(request, opened.value).finally(() => opened.value.close())
-      if (!kept.ok) return kept
+      const spooled = await spoolBody(request, opened.value).finally(() => opened.value.close())
+      if (!spooled.ok) return spooled
       const files = await archive.importFile(path, { from })
-      return files.ok ? ok(Response.json({ files: files.value })) : files
+      return files.ok ? ok({ files: files.value }) : files
     } finally {
       await rm(directory, { recursive: true, force: true })
     }
@@ -97,22 +78,21 @@ export const importFile = defineRoute({
 
 const fileNameBytesMax = 255
 
-/** The last part of a name as a file here may have it: some programs say in it what a session is called. */
-function fileName(name: string): string {
+/** Returns the last part of a path, as some programs store the session title in it; a random name if it is not usable. */
+function safeFileName(name: string): string {
   const last = basename(name.replaceAll('\\', '/'))
   const isUsable = !/^[.]{0,2}$|\p{Cc}/u.test(last) && Buffer.byteLength(last) <= fileNameBytesMax
   return isUsable ? last : randomUUID()
 }
 
-export const getStats = defineRoute({
+const getStats = defineRoute({
   method: 'GET',
   path: '/v1/stats',
   access: 'admin',
-  summary: 'How much was said, used and kept',
+  summary: 'Count sessions, messages, tokens and stored bytes',
   query: z.strictObject({ days: wholeNumber.pipe(z.int().min(1).max(3660)).optional() }),
-  answers: { status: 200, mediaType: 'application/json', schema: Stats },
-  async handle({ input }, { archive }) {
-    const stats = await archive.stats(input.query)
-    return stats.ok ? ok(Response.json(stats.value)) : stats
-  },
+  answers: answersJson(Stats),
+  handle: ({ input }, { archive }) => archive.stats(input.query),
 })
+
+export const archiveRoutes: readonly Route[] = [exportSession, importFile, getStats]

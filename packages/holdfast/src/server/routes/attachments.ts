@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Answer, ClientId, type CommandInput, limits, ok, type Result, Role } from '@holdfast/protocol'
 import { z } from 'zod'
-import { readRole } from '../http/read-role.ts'
-import { type Call, defineRoute, parse, type Route } from '../http/route.ts'
-import type { ServerDeps } from '../http/server-deps.ts'
+import { readRole } from '../http/attachments.ts'
+import { answersJson, type Call, defineRoute, parse, type Route, type ServerDeps } from '../http/route.ts'
 
 const path = '/v1/sessions/:id/attachments'
 
@@ -11,13 +10,9 @@ const openAttachment = defineRoute({
   method: 'POST',
   path,
   access: 'token',
-  summary: 'Attach to a session before following it; the seat waits a while for the stream',
+  summary: 'Attach to a session before following it; the attachment waits a while for its stream',
   body: z.strictObject({ role: z.string().optional(), attachment: ClientId.optional() }),
-  answers: {
-    status: 201,
-    mediaType: 'application/json',
-    schema: z.object({ attachment: ClientId, role: Role, keptMs: z.int() }),
-  },
+  answers: answersJson(z.object({ attachment: ClientId, role: Role, keptMs: z.int() }), 201),
   async handle({ session, input }, { sessions, attachments }) {
     const asked = readRole(input.body.role)
     if (!asked.ok) return asked
@@ -37,7 +32,7 @@ const leaveAttachment = defineRoute({
   method: 'DELETE',
   path: `${path}/:attachment`,
   access: 'token',
-  summary: 'Leave a session: the seat is free and the streams of this attachment end',
+  summary: 'Leave a session: ends the streams of this attachment and gives up its role',
   answers: { status: 204, mediaType: 'application/json', schema: null },
   async handle({ session, path }, { sessions, attachments }) {
     const attachment = readAttachment(path)
@@ -49,45 +44,41 @@ const leaveAttachment = defineRoute({
   },
 })
 
-const claimSeat = defineRoute({
+const claimDriver = defineRoute({
   method: 'POST',
   path: `${path}/:attachment/claim`,
   access: 'token',
-  summary: "Take the driver's seat for this attachment, if it is vacant",
-  answers: { status: 202, mediaType: 'application/json', schema: Answer },
-  handle: (call, parts) => submitAs(call, parts, { type: 'claimDriver' }),
+  summary: 'Make this attachment the driver, if there is none',
+  answers: answersJson(Answer, 202),
+  handle: (call, deps) => submitAs(call, deps, { type: 'claimDriver' }),
 })
 
-const handOverSeat = defineRoute({
+const handOverDriver = defineRoute({
   method: 'POST',
   path: `${path}/:attachment/handover`,
   access: 'token',
-  summary: "Give this attachment's driver's seat to another who is attached",
+  summary: 'Hand the driver role of this attachment to another one',
   body: z.strictObject({ client: ClientId }),
-  answers: { status: 202, mediaType: 'application/json', schema: Answer },
-  handle: (call, parts) => submitAs(call, parts, { type: 'handOver', client: call.input.body.client }),
+  answers: answersJson(Answer, 202),
+  handle: (call, deps) => submitAs(call, deps, { type: 'handOver', client: call.input.body.client }),
 })
 
-/** A command in the name of the attachment in the path. */
+/** Submits a command for the attachment in the path. */
 async function submitAs(
   { session, path }: Call<unknown, unknown>,
   { sessions }: ServerDeps,
   command: CommandInput,
-): Promise<Result<Response>> {
+): Promise<Result<Answer>> {
   const as = readAttachment(path)
   if (!as.ok) return as
   const handle = await sessions.open(session)
   if (!handle.ok) return handle
-  const answer = await handle.value.submit(command, { as: as.value })
-  return answer.ok ? ok(Response.json(answer.value, { status: 202 })) : answer
+  return handle.value.submit(command, { as: as.value })
 }
 
-const Named = z.object({ attachment: ClientId })
-
-/** The attachment in the path. */
 function readAttachment({ attachment }: Call<unknown, unknown>['path']): Result<ClientId> {
-  const named = parse(Named, { attachment })
+  const named = parse(z.object({ attachment: ClientId }), { attachment })
   return named.ok ? ok(named.value.attachment) : named
 }
 
-export const attachmentRoutes: readonly Route[] = [openAttachment, leaveAttachment, claimSeat, handOverSeat]
+export const attachmentRoutes: readonly Route[] = [openAttachment, leaveAttachment, claimDriver, handOverDriver]

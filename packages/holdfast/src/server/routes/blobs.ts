@@ -1,21 +1,46 @@
-import { limits, ok, StoredFile, StoreFileOptions } from '@holdfast/protocol'
+import { BlobHash, limits, ok, StoredFile, StoreFileOptions } from '@holdfast/protocol'
 import { z } from 'zod'
 import { readBytes } from '../http/request-body.ts'
-import { defineRoute, flag } from '../http/route.ts'
+import { answersJson, defineRoute, flag, parse, type Route } from '../http/route.ts'
 
-/** What the file is, its bytes say: its `Content-Type` is not read. */
-export const storeFile = defineRoute({
+/** The bytes decide what kind of file it is; `Content-Type` is ignored. */
+const storeFile = defineRoute({
   method: 'POST',
   path: '/v1/blobs',
   access: 'token',
   summary: 'Store a file for a prompt',
-  query: z.strictObject({ name: StoreFileOptions.shape.name, persist: flag.optional() }),
+  query: z.strictObject({ name: StoreFileOptions.shape.name, persist: flag }),
   takesBytes: true,
-  answers: { status: 201, mediaType: 'application/json', schema: StoredFile },
+  answers: answersJson(StoredFile, 201),
   async handle({ request, input }, { sessions }) {
     const bytes = await readBytes(request, limits.blobBytesMax)
-    if (!bytes.ok) return bytes
-    const stored = await sessions.storeFile(bytes.value, input.query)
-    return stored.ok ? ok(Response.json(stored.value, { status: 201 })) : stored
+    return bytes.ok ? sessions.storeFile(bytes.value, input.query) : bytes
   },
 })
+
+/** Blobs may hold anything: a browser may save them, but must not guess their type or run them in our origin. */
+const inertHeaders = {
+  'content-type': 'application/octet-stream',
+  'content-security-policy': "default-src 'none'; sandbox",
+} as const
+
+const getSessionBlob = defineRoute({
+  method: 'GET',
+  path: '/v1/sessions/:id/blobs/:hash',
+  access: 'token',
+  summary: 'Get a file or long output that a record of this session names',
+  answers: { status: 200, mediaType: 'application/octet-stream', schema: z.string() },
+  async handle({ session, path }, { sessions }) {
+    const named = parse(z.object({ hash: BlobHash }), { hash: path['hash'] })
+    if (!named.ok) return named
+    const handle = await sessions.open(session)
+    if (!handle.ok) return handle
+    const { hash } = named.value
+    const bytes = await handle.value.blob(hash)
+    if (!bytes.ok) return bytes
+    const headers = { ...inertHeaders, 'content-disposition': `attachment; filename="${hash}"` }
+    return ok(new Response(ReadableStream.from(bytes.value), { headers }))
+  },
+})
+
+export const blobRoutes: readonly Route[] = [storeFile, getSessionBlob]

@@ -1,20 +1,31 @@
-import { ClientId, encodeFrame, type Frame, type FrameOf, ok, Seq } from '@holdfast/protocol'
+import {
+  ClientId,
+  encodeFrame,
+  encodeNews,
+  type Frame,
+  type FrameOf,
+  type NewsFrame,
+  ok,
+  Seq,
+  type Sessions,
+} from '@holdfast/protocol'
 import { z } from 'zod'
+import { readRole } from '../http/attachments.ts'
 import { answerEventStream, comeBackMs, openEventStream } from '../http/event-stream.ts'
-import { readRole } from '../http/read-role.ts'
-import { defineRoute, parse, wholeNumber } from '../http/route.ts'
+import { defineRoute, parse, type Route, wholeNumber } from '../http/route.ts'
 
+const answers = { status: 200, mediaType: 'text/event-stream', schema: z.string() } as const
 const cursor = wholeNumber.pipe(Seq).optional()
 
-export const getEvents = defineRoute({
+const getEvents = defineRoute({
   method: 'GET',
   path: '/v1/sessions/:id/events',
   access: 'token',
-  summary: 'Follow a session: its frames as server-sent events, from a cursor or from a snapshot',
+  summary: 'Follow a session as server-sent events, from a cursor or from a snapshot',
   query: z.strictObject({ after: cursor, attachment: ClientId.optional(), role: z.string().optional() }),
-  answers: { status: 200, mediaType: 'text/event-stream', schema: z.string() },
+  answers,
   async handle({ session, request, caller, input }, { sessions, attachments, closing, heartbeatMs, onProblem }) {
-    // A browser that reconnects sends its newer cursor here and the old one in the address.
+    // A browser that reconnects sends its newer cursor in this header and the old one in the URL.
     const last = parse(cursor, request.headers.get('last-event-id') ?? undefined)
     if (!last.ok) return last
     const asked = readRole(input.query.role)
@@ -24,7 +35,7 @@ export const getEvents = defineRoute({
 
     const after = last.value ?? input.query.after
     const client = input.query.attachment
-    const role = caller === 'viewer' ? 'viewer' : asked.value // who may not command must not keep others from it
+    const role = caller === 'viewer' ? 'viewer' : asked.value // a viewer token must not block the driver role
     const { id } = handle.value
     const end = (reason: FrameOf<'end'>['reason'], retryMs: number | null): Frame => ({
       ...{ type: 'end', sessionId: id, reason, retryMs },
@@ -48,3 +59,33 @@ export const getEvents = defineRoute({
     return ok(answerEventStream(body))
   },
 })
+
+const newsEnd = (reason: 'slow' | 'closing' | 'failed'): NewsFrame => ({ type: 'end', reason, retryMs: comeBackMs })
+
+const getNews = defineRoute({
+  method: 'GET',
+  path: '/v1/events',
+  access: 'token',
+  summary: 'Follow all sessions as server-sent events: started, changed, stopped',
+  answers,
+  async handle(_, { sessions, closing, heartbeatMs, onProblem }) {
+    const body = openEventStream<NewsFrame>({
+      name: 'all sessions',
+      follow: (gone) => followNews(sessions, gone),
+      encode: encodeNews,
+      endings: [{ when: closing, last: newsEnd('closing') }],
+      failed: newsEnd('failed'),
+      heartbeatMs,
+      onProblem,
+    })
+    return ok(answerEventStream(body))
+  },
+})
+
+/** Ends by itself only when the reader is so slow that its buffer is full. */
+async function* followNews(sessions: Sessions, gone: AbortSignal): AsyncGenerator<NewsFrame> {
+  yield* sessions.subscribe({ signal: gone })
+  if (!gone.aborted) yield newsEnd('slow')
+}
+
+export const eventRoutes: readonly Route[] = [getNews, getEvents]

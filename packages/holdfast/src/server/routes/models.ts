@@ -1,25 +1,26 @@
 import { ModelList, ok, type Result } from '@holdfast/protocol'
-import { defineRoute } from '../http/route.ts'
+import { answersJson, defineRoute, type Route } from '../http/route.ts'
 
-const list = { status: 200, mediaType: 'application/json', schema: ModelList } as const
-/** Only what the schema knows: an answer never holds a key. */
-const answerOf = (models: Result<ModelList>): Result<Response> =>
-  models.ok ? ok(Response.json(ModelList.parse(models.value))) : models
+/** Sends only the fields of the schema, so that an answer never contains a key. */
+const onlyKnownFields = (models: Result<ModelList>): Result<ModelList> =>
+  models.ok ? ok(ModelList.parse(models.value)) : models
 
-export const listModels = defineRoute({
+const listModels = defineRoute({
   method: 'GET',
   path: '/v1/models',
   access: 'token',
-  summary: 'Which models can be called now, and why the rest cannot',
-  answers: list,
-  handle: async (_, { sessions }) => answerOf(await sessions.models()),
+  summary: 'List the models that can be called now, and why the others cannot',
+  answers: answersJson(ModelList),
+  handle: async (_, { sessions }) => onlyKnownFields(await sessions.models()),
 })
 
-export const refreshCredentials = defineRoute({
+const refreshCredentials = defineRoute({
   method: 'POST',
   path: '/v1/credentials/refresh',
   access: 'token',
-  summary: 'Look anew for credentials, and say which models can be called then',
-  answers: list,
-  handle: async (_, { sessions }) => answerOf(await sessions.refreshCredentials()),
+  summary: 'Read the credentials again, and list the models that can be called',
+  answers: answersJson(ModelList),
+  handle: async (_, { sessions }) => onlyKnownFields(await sessions.refreshCredentials()),
 })
+
+export const modelRoutes: readonly Route[] = [listModels, refreshCredentials]

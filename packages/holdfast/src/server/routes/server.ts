@@ -1,23 +1,43 @@
 import { ok } from '@holdfast/protocol'
 import { z } from 'zod'
-import { badTry } from '../auth/authenticate.ts'
-import { defineRoute } from '../http/route.ts'
+import { answersJson, defineRoute, type Route } from '../http/route.ts'
 
-/** Turns the one-time code of the login link into the page's cookie, and takes the code out of the address bar. */
-export const getLogin = defineRoute({
+const getHealth = defineRoute({
+  method: 'GET',
+  path: '/v1/health',
+  access: 'open',
+  summary: 'Check that the server runs, and get its version',
+  query: z.object({}), // a probe may add parameters to get past a cache
+  answers: answersJson(z.object({ status: z.literal('ok'), version: z.string() })),
+  handle: async (_, { version }) => ok({ status: 'ok', version }),
+})
+
+/** Exchanges the one-time code of the login link for a cookie, and removes the code from the address bar. */
+const getLogin = defineRoute({
   method: 'GET',
   path: '/login',
   access: 'open',
   summary: 'Log the page in with the one-time code of the login link',
   query: z.object({ code: z.string().min(1).max(200) }),
   answers: { status: 303, mediaType: 'text/plain', schema: null },
-  async handle({ input, request, remote }, { codes, cookie, tries }) {
-    if (codes.redeem(input.query.code)) return ok(toPage({ 'set-cookie': cookie.issue() }))
-    // Whoever goes back in the browser's history to the used link is logged in already.
-    if (cookie.isGood(request.headers.get('cookie') ?? undefined)) return ok(toPage({}))
-    return badTry(tries, remote, 'This login link was used already, or is older than ten minutes. Ask for a new one.')
+  async handle({ input, request, remote }, { codes, cookie, attempts }) {
+    if (codes.redeem(input.query.code)) return ok(redirectToPage({ 'set-cookie': cookie.issue() }))
+    // Going back in the browser history opens the used link again, already logged in.
+    if (cookie.isValid(request.headers.get('cookie'))) return ok(redirectToPage({}))
+    return attempts.refuse(remote, 'This login link was already used, or is older than ten minutes. Ask for a new one.')
   },
 })
 
-const toPage = (headers: Readonly<Record<string, string>>) =>
+const redirectToPage = (headers: Readonly<Record<string, string>>) =>
   new Response(null, { status: 303, headers: { location: '/', ...headers } })
+
+const getOpenApi = defineRoute({
+  method: 'GET',
+  path: '/v1/openapi.json',
+  access: 'token',
+  summary: 'Get this OpenAPI document',
+  answers: answersJson(z.object({})),
+  handle: async (_, { describeApi }) => ok(describeApi()),
+})
+
+export const serverRoutes: readonly Route[] = [getHealth, getLogin, getOpenApi]

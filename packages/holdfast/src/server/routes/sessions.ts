@@ -1,51 +1,54 @@
-import { ageForm, ListOptions, limits, Meta, ok, parseAge, SessionList, StartOptions } from '@holdfast/protocol'
+import {
+  ageForm,
+  FoundMessages,
+  ListOptions,
+  limits,
+  Meta,
+  ok,
+  parseAge,
+  SearchOptions,
+  SessionList,
+  StartOptions,
+} from '@holdfast/protocol'
 import { z } from 'zod'
-import { defineRoute, flag, wholeNumber } from '../http/route.ts'
-import { SeedDescribed } from './seed-described.ts'
+import { answersJson, defineRoute, flag, pageLimit, type Route } from '../http/route.ts'
 
 const { workspace, search, model, cursor, startedFor, activeFrom, activeBefore } = ListOptions.shape
-const limit = wholeNumber.pipe(z.int().min(1).max(limits.listSessionsMax)).optional()
 
-export const listSessions = defineRoute({
+const listSessions = defineRoute({
   method: 'GET',
   path: '/v1/sessions',
   access: 'token',
-  summary: 'List sessions, the latest first',
+  summary: 'List sessions, newest first',
   query: z.strictObject({
-    ...{ workspace, search, model, cursor, startedFor, limit },
+    ...{ workspace, search, model, cursor, startedFor, activeFrom, activeBefore },
+    limit: pageLimit(limits.listSessionsMax),
     age: z
       .string()
       .refine((text) => parseAge(text) !== null, `give ${ageForm}`)
       .optional(),
-    ...{ activeFrom, activeBefore },
-    pinned: flag.optional(),
+    pinned: flag,
     running: z
       .literal('true')
       .transform(() => true as const)
       .optional(),
   }),
-  answers: { status: 200, mediaType: 'application/json', schema: SessionList },
+  answers: answersJson(SessionList),
   async handle({ input }, { sessions, now }) {
     const { age, ...query } = input.query
     const ageMs = age === undefined ? null : parseAge(age)
     const from = ageMs === null ? {} : { activeFrom: new Date(now() - ageMs).toISOString() }
-    const list = await sessions.list({ ...query, ...from })
-    return list.ok ? ok(Response.json(list.value)) : list
+    return sessions.list({ ...query, ...from })
   },
 })
 
-export const startSession = defineRoute({
+const startSession = defineRoute({
   method: 'POST',
   path: '/v1/sessions',
   access: 'token',
   summary: 'Start a session',
   body: StartOptions,
-  // Any JSON at all is endless to describe.
-  bodyDescribed: StartOptions.extend({
-    providerOptions: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
-    messages: SeedDescribed.optional(),
-  }),
-  answers: { status: 201, mediaType: 'application/json', schema: z.object({ session: Meta }) },
+  answers: answersJson(z.object({ session: Meta }), 201),
   async handle({ input }, { sessions }) {
     const started = await sessions.start(input.body)
     if (!started.ok) return started
@@ -55,3 +58,20 @@ export const startSession = defineRoute({
     return ok(Response.json({ session: snapshot.value.meta }, { status: 201, headers }))
   },
 })
+
+const { text: q, ...filters } = SearchOptions.shape
+
+const searchMessages = defineRoute({
+  method: 'GET',
+  path: '/v1/search',
+  access: 'token',
+  summary: 'Search messages: the best of the newest 1,000 matches first',
+  query: z.strictObject({ q, ...filters, limit: pageLimit(limits.searchHitsMax) }),
+  answers: answersJson(FoundMessages),
+  async handle({ input }, { sessions }) {
+    const { q: text, ...rest } = input.query
+    return sessions.search({ text, ...rest })
+  },
+})
+
+export const sessionsRoutes: readonly Route[] = [listSessions, startSession, searchMessages]

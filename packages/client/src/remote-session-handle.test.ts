@@ -12,7 +12,7 @@ it('says where a command is wrong, and sends nothing', async () => {
   const wrong = { type: 'respondToApproval', decision: 'perhaps' } as unknown as CommandInput // as JavaScript may send it
   const answer = await handle.value.submit(wrong)
   expect(answer).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
-  expect(answer.ok ? '' : answer.fault.message).toMatch(/^That is no command: decision: .+\.$/)
+  expect(answer.ok ? '' : answer.fault.message).toMatch(/^Invalid command: decision: .+\.$/)
   expect(server.asked).toHaveLength(1)
 })
 

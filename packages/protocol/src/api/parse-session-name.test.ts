@@ -3,12 +3,12 @@ import { parseSessionName } from './parse-session-name.ts'
 
 const id = 'ses_01k9xyzabcdefghjkmnpqrstvw'
 
-describe('a session’s name', () => {
+describe('parseSessionName', () => {
   it.each([
     ['id', id],
     ['prefix', id.slice(0, 12)],
     ['handle', 'calm-harbor-12'],
-  ])('is an %s by its form', (type, text) => {
+  ])('recognizes an %s by its form', (type, text) => {
     expect(parseSessionName(text)).toMatchObject({ ok: true, value: { type } })
   })
 
@@ -24,11 +24,11 @@ describe('a session’s name', () => {
     'Calm-Harbor-1',
     '@latest',
     'a\u0000b',
-  ])('is nothing like %j', (text) => {
+  ])('rejects %j', (text) => {
     expect(parseSessionName(text)).toMatchObject({ ok: false, fault: { code: 'bad_id' } })
   })
 
-  it('is told back no longer than needed', () => {
+  it('shortens the name in the fault', () => {
     expect(parseSessionName('x'.repeat(5000))).toMatchObject({ fault: { details: { name: 'x'.repeat(100) } } })
   })
 })

@@ -6,13 +6,13 @@ const Named = z.object({ id: SessionId, handle: Handle, title: z.string() })
 export const NotRemovedReason = z.enum(['running', 'attached', 'pinned', 'open_elsewhere'])
 export type NotRemovedReason = z.infer<typeof NotRemovedReason>
 
-/** What a removal took, or with `dryRun` would take, and what stayed and why. */
+/** The sessions a removal took (or would take, with `dryRun`), and those it left, each with a reason. */
 export const Removal = z.object({
-  /** How many sessions went. */
+  /** How many sessions were removed. */
   count: z.int().min(0),
-  /** The first of them, at most `limits.removalNamesMax`. */
+  /** The first removed sessions, at most `limits.removalNamesMax`. */
   gone: z.array(Named),
-  /** Of which workspaces they were, at most as many. */
+  /** The removed sessions per workspace, at most `limits.removalNamesMax` rows. */
   workspaces: z.array(z.object({ workspace: z.string(), count: z.int().min(1) })),
   stayed: z.array(Named.extend({ reason: NotRemovedReason })),
   dryRun: z.boolean(),
@@ -22,7 +22,7 @@ export type Removal = z.infer<typeof Removal>
 const dryRun = { dryRun: z.boolean().optional() }
 
 export const DeleteOptions = z.strictObject({
-  /** Also a session that runs or is attended: it is stopped first. */
+  /** Stops a running or attached session first and removes it too. */
   force: z.boolean().optional(),
   ...dryRun,
 })
@@ -32,7 +32,7 @@ export const ClearOptions = z.strictObject({ workspace: z.string().optional(), .
 export type ClearOptions = z.input<typeof ClearOptions>
 
 export const PruneOptions = z.strictObject({
-  /** Sessions in which nobody spoke since. */
+  /** Sessions whose last message is older than this. */
   before: Instant,
   workspace: z.string().optional(),
   ...dryRun,
@@ -40,7 +40,7 @@ export const PruneOptions = z.strictObject({
 export type PruneOptions = z.input<typeof PruneOptions>
 
 export const EmptyTrashOptions = z.strictObject({
-  /** Only what was put there before; all of it when absent. */
+  /** Only sessions trashed before this; all when absent. */
   before: Instant.optional(),
   ...dryRun,
 })

@@ -8,7 +8,7 @@ import type { TreeUsage } from '../value/usage.ts'
 import type { Message } from '../view/message.ts'
 import type { Meta } from '../view/meta.ts'
 
-/** A page of the transcript, oldest first; `before` and `after` are where the next pages begin, null at an end. */
+/** A page of the transcript, oldest first. `before` and `after` are the cursors of the next pages, null at an end. */
 export type TranscriptPage = {
   readonly session: Meta
   readonly messages: readonly Message[]
@@ -20,7 +20,7 @@ export type PageRequest = {
   readonly before?: MessageId | undefined
   readonly after?: MessageId | undefined
   readonly limit?: number | undefined
-  /** Of a line that was left and kept; of the one the session stands on when absent. */
+  /** A saved branch; the current line when absent. */
   readonly branch?: string | undefined
 }
 
@@ -28,7 +28,7 @@ export type SubscribeOptions = {
   /** The last seq the client has; without it the first frame is a snapshot. */
   readonly after?: Seq | undefined
   readonly client?: string | undefined
-  /** `viewer` only watches; without it the first to come drives. */
+  /** `viewer` only watches. When absent, the first client becomes the driver. */
   readonly role?: Role | undefined
   readonly signal?: AbortSignal | undefined
 }
@@ -51,12 +51,12 @@ export interface SessionHandle {
   subscribe(options?: SubscribeOptions): AsyncIterable<Frame>
   snapshot(): Promise<Result<FrameOf<'snapshot'>>>
   page(request?: PageRequest): Promise<Result<TranscriptPage>>
-  /** The lines that were left and kept, oldest first. */
+  /** The saved branches, oldest first. */
   branches(): Promise<Result<readonly ListedBranch[]>>
-  /** The bytes of a file part or a long output that a record of this session names. Refused: blob_not_found. */
+  /** The bytes of a file part or long output that this session refers to. Refused: blob_not_found. */
   blob(hash: BlobHash): Promise<Result<AsyncIterable<Uint8Array>>>
-  /** Which models can be called where it runs, and why the rest cannot. */
+  /** The models this session can call, and why the others cannot be called. */
   models(): Promise<Result<ModelList>>
-  /** What it used, with all sessions that were started for it, and for those. Refused: too_large. */
+  /** Total usage of this session and all its descendants. Refused: too_large. */
   treeUsage(): Promise<Result<TreeUsage>>
 }

@@ -28,26 +28,26 @@ export const StartOptions = z.strictObject({
   key: Key.optional(),
   /** The only tools the model is offered; all when absent. */
   tools: z.array(z.string()).optional(),
-  /** Added to the system text. */
+  /** Appended to the system prompt. */
   instructions: z.string().max(100_000).optional(),
   budgets: z.strictObject(Budgets.shape).optional(),
   approvals: ApprovalRule.optional(),
   permissions: z.array(Permission).max(500).optional(),
   approvalTimeoutMs: z.int().min(1).max(limits.approvalTimeoutMsMax).optional(),
-  /** Offers the model only tools that change nothing. */
+  /** Offers the model only read-only tools. */
   readOnly: z.boolean().optional(),
   /** False: in memory only, never on disk. */
   persist: z.boolean().optional(),
-  /** For the model's provider, as its own documentation names them. Not for secrets: they are on record. */
+  /** Options of the provider's own API. They are stored in the log, so they must hold no secrets. */
   providerOptions: ProviderOptions.optional(),
-  /** Nobody sits before it: lists may leave it out. */
+  /** Runs in the background; lists may leave it out. */
   background: z.boolean().optional(),
   /** The session this one was started for. */
   parent: SessionId.optional(),
-  /** What was said before, elsewhere: the session begins with it. */
+  /** Earlier messages the session starts with. */
   messages: SeedMessages.optional(),
 })
-/** As a program writes them; the schema above is what brands them, inside. */
+/** The input type: plain values that the schema brands. */
 export type StartOptions = z.input<typeof StartOptions>
 
 export const ListOptions = z.strictObject({
@@ -55,16 +55,16 @@ export const ListOptions = z.strictObject({
   /** Words that must occur in the title, preview or recent text. */
   search: z.string().max(1000).optional(),
   model: ModelName.optional(),
-  /** Someone spoke at this moment or later. */
+  /** Has a message at this time or later. */
   activeFrom: Instant.optional(),
-  /** Nobody has spoken at this moment or later. */
+  /** Has no message at this time or later. */
   activeBefore: Instant.optional(),
   pinned: z.boolean().optional(),
-  /** Only sessions that were started for this one; its forks were not. */
+  /** Only children of this session; forks are not children. */
   startedFor: SessionId.optional(),
-  /** Only sessions at work. */
+  /** Only running sessions. */
   running: z.literal(true).optional(),
-  /** What is in the trash instead of what is not. */
+  /** Lists the trash instead. */
   trashed: z.literal(true).optional(),
   limit: z.int().min(1).max(1000).optional(),
   cursor: z.string().max(500).optional(),
@@ -76,40 +76,40 @@ export type SessionList = z.infer<typeof SessionList>
 
 export type NewsOptions = { readonly signal?: AbortSignal | undefined }
 
-/** All sessions of a place, in this process or across the network: start one, open one, list them, follow them all. */
+/** All sessions of one store, in this process or behind a server. */
 export interface Sessions {
   start(options: StartOptions): Promise<Result<SessionHandle>>
   /** `name` is an id, a unique prefix of one, or a handle. */
   open(name: string): Promise<Result<SessionHandle>>
   list(options?: ListOptions): Promise<Result<SessionList>>
-  /** Messages by their words, the newest 1,000 that match, best first. */
+  /** Finds messages by text: the newest 1,000 matches, best first. */
   search(options: SearchOptions): Promise<Result<FoundMessages>>
-  /** Puts a session into the trash. One that runs or is attended stays, unless forced. */
+  /** Moves a session to the trash. A running or attached session stays, unless forced. */
   delete(name: string, options?: DeleteOptions): Promise<Result<Removal>>
-  /** Everything into the trash but what runs, is attended or pinned. */
+  /** Moves all sessions to the trash, except running, attached and pinned ones. */
   clearAll(options?: ClearOptions): Promise<Result<Removal>>
-  /** The same, of sessions in which nobody spoke for long. */
+  /** Does the same for inactive sessions only. */
   prune(options: PruneOptions): Promise<Result<Removal>>
   /** Takes a session out of the trash. */
   restore(name: string): Promise<Result<Meta>>
-  /** Removes what is in the trash, for good. */
+  /** Deletes the sessions in the trash permanently. */
   emptyTrash(options?: EmptyTrashOptions): Promise<Result<Removal>>
-  /** Checks a file by its bytes and stores it. Refused: wrong_media_type, too_large, bad_request, storage_error. */
+  /** Detects a file's type from its bytes and stores it. Refused: wrong_media_type, too_large, bad_request, storage_error. */
   storeFile(bytes: Uint8Array, options?: StoreFileOptions): Promise<Result<StoredFile>>
-  /** Which models can be called, and why the rest cannot. */
+  /** The models that can be called, and why the others cannot. */
   models(): Promise<Result<ModelList>>
-  /** Looks anew for credentials, and says what can be called then. Every session that is awake tells its clients. Refused: storage_error. */
+  /** Looks for credentials again and returns the new list. Clients of loaded sessions are notified. Refused: storage_error. */
   refreshCredentials(): Promise<Result<ModelList>>
-  /** What becomes of them from now on: started, changed, stopped and why. */
+  /** Follows all sessions from now on: started, changed, stopped and why. */
   subscribe(options?: NewsOptions): AsyncIterable<SessionNews>
 }
 
-/** Who a found message is from: a person, the model (its thinking too), a tool, or the session itself. */
+/** The author of a found message; the model's thinking counts as `assistant`. */
 export const SearchRole = z.enum(['user', 'assistant', 'tool', 'system'])
 export type SearchRole = z.infer<typeof SearchRole>
 
 export const SearchOptions = z.strictObject({
-  /** Words that must all occur, in any case: `word`, `begin*`, `"a phrase"`. */
+  /** Words that must all occur, ignoring case: `word`, `begin*`, `"a phrase"`. */
   text: z.string().min(1).max(1000),
   workspace: z.string().optional(),
   session: SessionId.optional(),
@@ -127,7 +127,6 @@ export const FoundMessages = z.object({
     z.object({
       sessionId: SessionId,
       title: z.string(),
-      /** The message to jump to. */
       messageId: MessageId,
       kind: SearchRole,
       at: Instant,

@@ -2,35 +2,35 @@ import { z } from 'zod'
 
 const count = z.int().min(0)
 
-/** What was said and used. A price nobody knows is in no sum: such calls are counted as unpriced. */
+/** Messages and usage. Calls without a known price are in no sum; they are counted as unpriced. */
 export const Tally = z.object({
   messages: count,
   turns: count,
-  /** Calls of a model, and how many of them have no known price. */
+  /** Model calls, and how many of them have no known price. */
   calls: count,
   unpriced: count,
   input: count,
   output: count,
   cacheRead: count,
   cacheWrite: count,
-  /** Null where there were calls and none had a price. */
+  /** Null when there were calls and none had a price. */
   cost: z.number().min(0).nullable(),
 })
 export type Tally = z.infer<typeof Tally>
 
-/** How much was said, used and kept in a store, sessions in the trash included. */
+/** Totals of a store, sessions in the trash included. */
 export const Stats = z.object({
   sessions: z.object({ listed: count, pinned: count, trashed: count, unspoken: count }),
   total: Tally,
-  /** The last days on which something was said, in UTC, newest first. */
+  /** The last days with messages, in UTC, newest first. */
   days: z.array(Tally.extend({ day: z.string() })),
   models: z.array(Tally.extend({ model: z.string() })),
   workspaces: z.array(Tally.extend({ workspace: z.string(), sessions: count })),
   store: z.object({
     records: count,
-    /** The file of the store, or all logs. */
+    /** Size of the database file, or of all log files. */
     recordBytes: count,
-    /** What can be made anew: of plain files the catalogue and stored folds; of SQLite it lies in the file. */
+    /** Size of what can be rebuilt: catalogue and snapshots of a file store. In SQLite they are part of the database. */
     indexBytes: count,
     blobs: count,
     blobBytes: count,
@@ -39,7 +39,7 @@ export const Stats = z.object({
 export type Stats = z.infer<typeof Stats>
 
 export const StatsOptions = z.strictObject({
-  /** How many days to show, today the last; 30 when absent. */
+  /** How many days to show, up to today; 30 when absent. */
   days: z.int().min(1).max(3660).optional(),
 })
 export type StatsOptions = z.input<typeof StatsOptions>

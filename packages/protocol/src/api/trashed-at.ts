@@ -1,5 +1,5 @@
 import type { Meta } from '../view/meta.ts'
 
-/** The metadata with since when it is in the trash, which is not on record. */
+/** Adds when the session was trashed, which the log does not record. */
 export const withTrashedAt = (meta: Meta, trashedAt: number | null | undefined): Meta =>
   trashedAt == null ? meta : { ...meta, trashedAt: new Date(trashedAt).toISOString() }

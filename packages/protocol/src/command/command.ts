@@ -14,19 +14,19 @@ import { Budgets, ThinkingLevel } from '../value/settings.ts'
 import { historyCommands } from './history-commands.ts'
 import { AppendClientEvent, catalogueCommands, modelCommands } from './settings-commands.ts'
 
-/** Text is the common case, so a command takes it bare; inside, a prompt is always a list of parts. */
+/** Accepts a plain string; it becomes a list with one text part. */
 const PromptContent = z.union(
   [z.string().transform((text): Content => [{ type: 'text', text }]), Content],
-  expecting('what to say, as a text or a list of parts'),
+  expecting('the prompt, as a text or a list of parts'),
 )
 
 export const SendPrompt = z.strictObject({ type: z.literal('sendPrompt'), content: PromptContent })
 
-/** Joins the running turn at the next safe point; at rest it is a prompt. */
+/** Joins the running turn at the next safe point. Without a running turn it is a prompt. */
 export const QueueSteering = z.strictObject({ type: z.literal('queueSteering'), content: PromptContent })
-/** Becomes the next turn when this one ends; at rest it is a prompt. */
+/** Becomes the next turn when this one ends. Without a running turn it is a prompt. */
 export const QueueFollowUp = z.strictObject({ type: z.literal('queueFollowUp'), content: PromptContent })
-/** Takes everything that waits back, for putting it into the input again. */
+/** Removes all queued prompts and returns them, to be edited again. */
 export const RecallQueues = z.strictObject({ type: z.literal('recallQueues') })
 export const ClearQueues = z.strictObject({ type: z.literal('clearQueues') })
 export const DequeueSteering = z.strictObject({ type: z.literal('dequeueSteering') })
@@ -51,9 +51,9 @@ export type Decision = z.infer<typeof Decision>
 export const RespondToApproval = z.strictObject({
   type: z.literal('respondToApproval'),
   decision: Decision,
-  /** Without it, the oldest that waits. */
+  /** The oldest pending approval when absent. */
   approval: ApprovalId.optional(),
-  /** For the model, with a rejection. */
+  /** Tells the model why the call was rejected. */
   message: z.string().max(10_000).optional(),
 })
 
@@ -69,19 +69,19 @@ export const Continue = z.strictObject({ type: z.literal('continue') })
 export const EnterPlan = z.strictObject({ type: z.literal('enterPlan') })
 export const EnterExec = z.strictObject({
   type: z.literal('enterExec'),
-  /** Pins the last answer, so that the plan stays before the model. */
+  /** Pins the last answer, so that the plan stays in the model's context. */
   keepPlan: z.boolean().optional(),
 })
 
-/** Where turns stop by themselves from now on; what is left out has no limit any more. */
+/** Replaces the budgets at which turns stop. A budget left out has no limit. */
 export const SetBudgets = z.strictObject({ type: z.literal('setBudgets'), budgets: z.strictObject(Budgets.shape) })
 
-/** Takes the driver's seat, if it is vacant. */
+/** Becomes the driver, if there is none. */
 export const ClaimDriver = z.strictObject({ type: z.literal('claimDriver') })
-/** Gives the driver's seat to another who is attached. */
+/** Makes another attached client the driver. */
 export const HandOver = z.strictObject({ type: z.literal('handOver'), client: ClientId })
 
-/** What a client asks for: imperative, named as the method of `Session` that sends it; may be refused. */
+/** A request from a client, named after the method of `Session` that sends it. It may be refused. */
 export const Command = z.discriminatedUnion('type', [
   SendPrompt,
   QueueSteering,
@@ -108,31 +108,31 @@ export const Command = z.discriminatedUnion('type', [
   ...historyCommands,
 ])
 export type Command = z.infer<typeof Command>
-/** A command as it is written by a client, before its defaults are filled in. */
+/** A command as a client writes it, before defaults are filled in. */
 export type CommandInput = z.input<typeof Command>
 export type CommandType = Command['type']
 
 export const commandTypes: readonly CommandType[] = Command.options.map((option) => option.shape.type.value)
 
-/** What is said to whoever asks for a command that does not exist. */
+/** Returns the error message for an unknown command name. */
 export const unknownCommand = (name: string): string =>
-  `There is no command ${escapeLine(clip(name, 100))}.${didYouMean(name, commandTypes) || ` Known are: ${commandTypes.join(', ')}.`}`
+  `There is no command ${escapeLine(clip(name, 100))}.${didYouMean(name, commandTypes) || ` Known commands: ${commandTypes.join(', ')}.`}`
 
-/** A command with what says whose it is and that it is the same one when sent again. */
+/** A command with its client and the id that makes retries safe. */
 export type Submission = {
   readonly commandId: CommandId
   readonly by: ClientId | null
   readonly command: Command
 }
 
-/** What a command is answered. `seq` is the first record it wrote, or where the session stood if it wrote none. */
+/** The answer to a command. `seq` is the first record it wrote, or the current seq if it wrote none. */
 export const Answer = z.object({
   seq: z.int().min(0),
   result: z.record(z.string(), z.unknown()),
 })
 export type Answer = z.infer<typeof Answer>
 
-/** What is said to whoever sends something that is no command. A name that nobody knows has a code of its own. */
+/** Returns the fault for a value that is not a valid command. Unknown models and thinking levels have their own codes. */
 export function commandFault(sent: unknown, error: z.ZodError): Fault {
   const issues = error.issues.slice(0, 10).map(locateIssue)
   const level = fieldOf(sent, 'setThinkingLevel', 'level')
@@ -141,11 +141,24 @@ export function commandFault(sent: unknown, error: z.ZodError): Fault {
     return fault('unknown_level', `There is no thinking level ${level}. There are: ${known.join(', ')}.`, { known })
   }
   const model = fieldOf(sent, 'setModel', 'model')
-  if (model !== null) return fault('unknown_model', `There is no model ${model}: a model is named provider/model.`)
-  return fault('bad_request', `That is no command: ${explainIssue(error)}.`, { issues })
+  if (model !== null) return fault('unknown_model', `There is no model ${model}. A model is named provider/model.`)
+  const unknown = error.issues.find((issue) => issue.code === 'unrecognized_keys' && issue.path.length === 0)
+  const message = unknown?.code === 'unrecognized_keys' ? unknownField(sent, unknown.keys[0] ?? '') : null
+  return fault('bad_request', message ?? `Invalid command: ${explainIssue(error)}.`, { issues })
 }
 
-/** The text that a command of this type gave for its only field, if it gave that and nothing else. */
+/** Returns the error message for a field that the command does not have. */
+function unknownField(sent: unknown, field: string): string | null {
+  const shape = Command.options.map((option) => option.shape).find(({ type }) => type.value === typeOf(sent))
+  if (!shape) return null
+  const names = Object.keys(shape).filter((name) => name !== 'type')
+  return `${shape.type.value} has no field "${escapeLine(clip(field, 100))}".${didYouMean(field, names)}`
+}
+
+const typeOf = (sent: unknown): unknown =>
+  typeof sent === 'object' && sent !== null && 'type' in sent ? sent.type : undefined
+
+/** Returns the text of the only field of a command of this type; null if there is anything else. */
 function fieldOf(sent: unknown, type: string, field: string): string | null {
   if (typeof sent !== 'object' || sent === null) return null
   const { type: given, [field]: value, ...rest } = sent as Readonly<Record<string, unknown>> // any object has fields

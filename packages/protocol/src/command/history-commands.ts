@@ -4,52 +4,52 @@ import { BranchName, MessageId, Seq, TurnNumber } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
 import { SeedMessages } from '../value/seed.ts'
 
-/** Keeps the line so far as a named branch, and stands at the end of that turn. */
+/** Goes back to the end of a turn. The current line is saved as a branch. */
 export const BranchAt = z.strictObject({ type: z.literal('branchAt'), turn: TurnNumber })
-/** Takes up a branch, by its name or its place in the list; the line that is left is kept. */
+/** Switches to a branch, by name or list index. The current line is saved as a branch. */
 export const SwitchBranch = z.strictObject({
   type: z.literal('switchBranch'),
-  branch: z.union([BranchName, z.int().min(0)], expecting("a branch's name, or its place in the list")),
+  branch: z.union([BranchName, z.int().min(0)], expecting("a branch's name, or its index in the list")),
 })
-/** Stands at the end of that turn again; what came after is kept as a branch. */
+/** Goes back to the end of a turn; what came after is saved as a branch. */
 export const Rewind = z.strictObject({ type: z.literal('rewind'), turn: TurnNumber })
-/** A new session that shares the past of this one, up to the end of that turn; of the last that ended when absent. */
+/** Creates a session that shares the history up to the end of a turn; the last ended turn when absent. */
 export const ForkCommand = z.strictObject({ type: z.literal('fork'), at: TurnNumber.optional() })
 
 export const TogglePin = z.strictObject({ type: z.literal('togglePin'), message: MessageId })
 export const ToggleToolCollapse = z.strictObject({ type: z.literal('toggleToolCollapse'), message: MessageId })
-/** Any folded: all open. None: all fold. */
+/** Opens all tool calls if any is collapsed; otherwise collapses all. */
 export const ToggleAllToolCollapses = z.strictObject({ type: z.literal('toggleAllToolCollapses') })
-/** Adds messages from elsewhere to the line, without prompting. */
+/** Appends messages from elsewhere without starting a turn. */
 export const SeedMessagesCommand = z.strictObject({
   type: z.literal('seedMessages'),
   messages: SeedMessages.min(1),
 })
-/** For people, never sent to the model. */
+/** Adds a message for people; it is never sent to the model. */
 export const AddSystemMessage = z.strictObject({
   type: z.literal('addSystemMessage'),
-  text: z.string(expecting('what to show')).max(limits.promptBytesMax),
+  text: z.string(expecting('the text to show')).max(limits.promptBytesMax),
   level: z.enum(['info', 'error'], expecting('info or error')).default('info'),
 })
 
-/** Tells the model a summary in place of what is long past. */
+/** Replaces old messages in the model's context by a summary. */
 export const Compact = z.strictObject({ type: z.literal('compact') })
 export const UndoCompaction = z.strictObject({ type: z.literal('undoCompaction') })
-/** A checkpoint made by the caller: from here on the model is told these messages, and what follows. */
+/** Adds the caller's own checkpoint: the model now gets these messages and what follows. */
 export const AppendCheckpoint = z.strictObject({
   type: z.literal('appendCheckpoint'),
   messages: SeedMessages.min(1),
-  /** How many tokens they are; estimated when absent. */
+  /** Token count of the messages; estimated when absent. */
   tokenCount: z.int().min(0).max(100_000_000).optional(),
 })
-/** Writes what was decided, done and left open to a file of the workdir. */
+/** Writes a summary of the session to a file in the working directory. */
 export const Summarize = z.strictObject({ type: z.literal('summarize') })
-/** What the model is told before the messages it still sees. */
+/** Sets the summary that precedes the messages in the model's context. */
 export const SetSummary = z.strictObject({
   type: z.literal('setSummary'),
   summary: z.string(expecting('the summary')).max(limits.promptBytesMax),
 })
-/** Shows the last messages only, or what lies from a record on; the whole line is kept as a branch. */
+/** Keeps only the last messages, or those from a record on. The whole line is saved as a branch. */
 export const TruncateHistory = z
   .strictObject({
     type: z.literal('truncateHistory'),
@@ -57,12 +57,12 @@ export const TruncateHistory = z
     from: Seq.optional(),
   })
   .refine(({ keepLast, from }) => (keepLast === undefined) !== (from === undefined), {
-    error: 'say either how many messages to keep or from which record on',
+    error: 'give either keepLast or from, not both',
   })
-/** Replaces the line by these messages; the line that was is kept as a branch. */
+/** Replaces the history by these messages. The old line is saved as a branch. */
 export const SetHistory = z.strictObject({ type: z.literal('setHistory'), messages: SeedMessages })
 
-/** What changes the past: which line the session stands on, what is marked on it, what the model is told of it. */
+/** Commands that change the history, its marks, or what the model gets of it. */
 export const historyCommands = [
   BranchAt,
   SwitchBranch,

@@ -5,26 +5,26 @@ import { limits } from '../value/limits.ts'
 import { ModelName, ThinkingLevel } from '../value/settings.ts'
 
 export const SetModel = z.strictObject({ type: z.literal('setModel'), model: ModelName })
-/** The next model of the configured rotation, or the one before; an entry may bring its thinking level. */
+/** Switches to the next or previous model of the configured rotation. An entry may also set the thinking level. */
 export const CycleModel = z.strictObject({
   type: z.literal('cycleModel'),
   /** `next` when absent. */
   direction: z.enum(['next', 'previous']).optional(),
 })
 export const SetThinkingLevel = z.strictObject({ type: z.literal('setThinkingLevel'), level: ThinkingLevel })
-/** The next thinking level that the model knows; after the last comes the first. */
+/** Switches to the next thinking level of the model, in a circle. */
 export const CycleThinkingLevel = z.strictObject({ type: z.literal('cycleThinkingLevel') })
-/** Looks anew for credentials, for all sessions of the process: who was refused for want of them may ask again. */
+/** Looks for credentials again, for all sessions of the process. */
 export const RefreshCredentials = z.strictObject({ type: z.literal('refreshCredentials') })
 
-/** Which model is called, how hard it thinks, and whether it can be called. */
+/** Commands that choose the model and its thinking level. */
 export const modelCommands = [SetModel, CycleModel, SetThinkingLevel, CycleThinkingLevel, RefreshCredentials] as const
 export type ModelCommand = z.infer<(typeof modelCommands)[number]>
 
-/** Lists the session first and keeps it from prune and clearAll, or no longer; without `pinned` the other way round. */
+/** Lists the session first and protects it from prune and clearAll. Toggles when `pinned` is absent. */
 export const PinSession = z.strictObject({ type: z.literal('pinSession'), pinned: z.boolean().optional() })
 
-/** Names the session. An empty title gives it the first line of its first prompt again. */
+/** Sets the title. An empty title restores the first line of the first prompt. */
 export const Rename = z.strictObject({
   type: z.literal('rename'),
   title: z
@@ -34,21 +34,21 @@ export const Rename = z.strictObject({
     .regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'a title is one line without control characters'),
 })
 
-/** Lets the session work in another folder from now on: its own was moved. */
+/** Changes the working directory, for example after it was moved. */
 export const MoveWorkdir = z.strictObject({
   type: z.literal('moveWorkdir'),
   workdir: z.string(expecting('a folder')).min(1).max(limits.toolPathCharsMax),
 })
 
-/** How a session is kept: its name, its place in the list and on the disk. */
+/** Commands that change how a session is listed and where it works. */
 export const catalogueCommands = [PinSession, Rename, MoveWorkdir] as const
 export type CatalogueCommand = z.infer<(typeof catalogueCommands)[number]>
 
-/** Keeps an event of a client's own for other clients; once, however often it is sent. */
+/** Stores a client's own event for other clients. The same event is stored once. */
 export const AppendClientEvent = z.strictObject({
   type: z.literal('appendClientEvent'),
   event: ClientEvent,
-  /** With this one they cover the whole session. */
+  /** The client events now cover the whole session. */
   complete: z.boolean().optional(),
 })
 export type AppendClientEvent = z.infer<typeof AppendClientEvent>

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { BlobHash, CallId, ClientId, Instant } from '../value/id.ts'
 import { TrustScope } from './trust.ts'
 
-/** Exactly what will run, for the person who is asked. */
+/** Shows a person exactly what will run. */
 export const Preview = z.discriminatedUnion('type', [
   z.object({ type: z.literal('command'), command: z.string(), cwd: z.string() }),
   z.object({ type: z.literal('diff'), path: z.string(), diff: z.string() }),
@@ -10,7 +10,7 @@ export const Preview = z.discriminatedUnion('type', [
 ])
 export type Preview = z.infer<typeof Preview>
 
-/** What a tool returned. Long output is a blob; `text` then holds its head and tail with a marker between. */
+/** Output of a tool. Long output is a blob; `text` then holds its head and tail with a marker between. */
 export const Output = z.object({
   text: z.string(),
   blob: z.object({ hash: BlobHash, bytes: z.int().min(0) }).optional(),
@@ -20,7 +20,7 @@ export type Output = z.infer<typeof Output>
 export const DenialCode = z.enum(['rejected', 'plan_mode', 'outside_boundary', 'vetoed', 'rule', 'timed_out'])
 export type DenialCode = z.infer<typeof DenialCode>
 
-/** Each call settles once. Only `ok` and `failed` mean that the tool ran to its end. */
+/** Result of a call, recorded once. Only `ok` and `failed` mean that the tool finished. */
 export const Outcome = z.discriminatedUnion('type', [
   z.object({ type: z.literal('ok'), output: Output }),
   z.object({ type: z.literal('failed'), output: Output }),
@@ -28,13 +28,13 @@ export const Outcome = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('interrupted'),
     code: z.enum(['aborted', 'cancelled', 'crashed', 'stopped']),
-    /** What it printed before it was cut short. */
+    /** Output from before the interruption. */
     output: Output.optional(),
   }),
 ])
 export type Outcome = z.infer<typeof Outcome>
 
-/** Who or what allowed a call: a person's client, or the rule that spoke for them. */
+/** The client or the rule that allowed a call. */
 export const ApprovedBy = z.union([z.object({ client: ClientId.nullable() }), z.object({ rule: z.string() })])
 export type ApprovedBy = z.infer<typeof ApprovedBy>
 
@@ -42,10 +42,10 @@ export const ApprovalAsked = z.object({
   type: z.literal('approval.asked'),
   call: CallId,
   tool: z.string(),
-  /** The answer binds exactly these arguments. */
+  /** The answer is valid for exactly these arguments. */
   argsHash: BlobHash,
   preview: Preview,
-  /** When nobody's answer becomes a no; never when absent. */
+  /** When an unanswered approval is denied; never when absent. */
   expiresAt: Instant.optional(),
 })
 
@@ -54,11 +54,11 @@ export const CallApproved = z.object({
   call: CallId,
   argsHash: BlobHash,
   by: ApprovedBy,
-  /** How far the answer reaches; beyond `once` a trust is granted with it. */
+  /** How far the approval reaches. Beyond `once` it also grants trust. */
   scope: z.enum(['once', ...TrustScope.options]),
 })
 
-/** Enough to find and end what a dead process left running, without harming a stranger who got the same number. */
+/** Identifies a process group left by a dead process. The start time guards against a reused number. */
 export const ProcessMark = z.object({ group: z.int().min(2), startedAt: z.string() })
 export type ProcessMark = z.infer<typeof ProcessMark>
 
@@ -75,13 +75,13 @@ export const CallSettled = z.object({
   type: z.literal('call.settled'),
   call: CallId,
   outcome: Outcome,
-  /** Null when it never ran. */
+  /** Null when the tool did not run. */
   durationMs: z.number().min(0).nullable(),
   by: z.object({ client: ClientId.nullable() }).optional(),
   files: z.array(FileChange).optional(),
 })
 
-/** What a call came to, in the words its reader gets: a person here, the model in a request. */
+/** Returns the output of a call as shown to people and sent to the model. */
 export function outcomeOutput(outcome: Outcome): Output {
   switch (outcome.type) {
     case 'ok':
@@ -90,13 +90,13 @@ export function outcomeOutput(outcome: Outcome): Output {
     case 'denied':
       return { text: `${outcome.code}: ${outcome.message}` }
     case 'interrupted': {
-      const said = {
+      const causes = {
         aborted: 'stopped by a person',
         cancelled: 'cancelled before it ran',
         crashed: 'cut short by a crash',
         stopped: 'cut short when its process was stopped',
       }
-      const note = `interrupted: ${said[outcome.code]}${outcome.code === 'cancelled' ? '' : '; what it did is not known'}`
+      const note = `interrupted: ${causes[outcome.code]}${outcome.code === 'cancelled' ? '' : '; what it did is not known'}`
       return outcome.output ? { ...outcome.output, text: `${outcome.output.text}\n${note}` } : { text: note }
     }
   }

@@ -28,7 +28,7 @@ import {
   UserSaid,
 } from './turn.ts'
 
-/** What happened. Past tense, never edited, never deleted. */
+/** Something that happened. Past tense, never edited, never deleted. */
 export const Event = z.discriminatedUnion('type', [
   SessionStarted,
   SettingsChanged,
@@ -68,8 +68,8 @@ export type EventType = Event['type']
 export type EventOf<Type extends EventType> = Extract<Event, { readonly type: Type }>
 
 /**
- * The version each event is written with. A new shape is a new number, an upcaster from the old one and a golden log:
- * what was once written folds for ever.
+ * The version each event is written with. A new shape needs a new number, an upcaster and a golden log:
+ * old logs must always stay readable.
  */
 export const eventVersion: Readonly<Record<EventType, number>> = {
   'session.started': 1,
@@ -106,7 +106,7 @@ export const eventVersion: Readonly<Record<EventType, number>> = {
   'log.repaired': 1,
 }
 
-/** The events that make a message, whose id is then the record's seq. */
+/** The events that become messages. The message's id is the record's seq. */
 export const messageEvents = [
   'user.said',
   'thinking.said',
@@ -121,33 +121,33 @@ export const messageEvents = [
 const makesMessage: ReadonlySet<EventType> = new Set(messageEvents)
 export const isMessageEvent = (event: Event): boolean => makesMessage.has(event.type)
 
-/** Follows how many messages a line holds. */
+/** Returns the message count of the line after `event`. */
 export function messagesAfter(messages: number, event: Event): number {
   if (event.type === 'line.moved') return event.messages
   if (event.type === 'session.started') return event.fork?.messages ?? messages
   return isMessageEvent(event) ? messages + 1 : messages
 }
 
-/** The call an event speaks of, so that a page finds the outcomes of its calls by index. */
+/** Returns the call an event belongs to. Stores index it, so that a page finds the outcomes of its calls. */
 export const refOf = (event: Event): Seq | null => ('call' in event ? event.call : null)
 
-/** An event the log has accepted. */
+/** An event in the log. */
 export const Recorded = z.object({
   seq: Seq,
   at: Instant,
   v: z.int().min(1),
-  /** The client whose command this is, where there was one. */
+  /** The client whose command caused it, if any. */
   by: ClientId.optional(),
-  /** On the first record of a command's batch: what makes the command idempotent. */
+  /** On the first record of a command's batch; makes the command idempotent. */
   commandId: CommandId.optional(),
   event: Event,
 })
 export type Recorded = z.infer<typeof Recorded>
 
-/** A record whose bytes no longer match their checksum: its place is kept, its content is not believed. */
+/** A record whose bytes do not match their checksum. Its seq is known, its content is not. */
 export type LostRecord = { readonly seq: Seq; readonly lost: true }
 
-/** The events that can refer to blobs, for whoever picks them out of many. */
+/** The events that can refer to blobs. */
 export const blobEventTypes = [
   'context.changed',
   'user.said',
@@ -157,7 +157,7 @@ export const blobEventTypes = [
   'call.settled',
 ] as const satisfies readonly Event['type'][]
 
-/** The blobs an event refers to: they are kept for as long as its record is. */
+/** Returns the blobs an event refers to. They are retained as long as its record. */
 export function blobsOf(event: Event): readonly BlobHash[] {
   switch (event.type) {
     case 'context.changed':

@@ -5,91 +5,91 @@ import { ModelName } from '../value/settings.ts'
 import { Usage } from '../value/usage.ts'
 import { TurnEnd } from './turn.ts'
 
-/** How long a line is, known without reading it. */
+/** Length of a line, known without reading it. */
 export const LineLength = z.object({
   turns: TurnNumber,
   messages: z.int().min(0),
-  /** About how many tokens its window is. */
+  /** Estimated tokens of its context. */
   tokens: z.int().min(0),
-  /** How the last turn on it ended, so that one cut short can be continued. */
+  /** How its last turn ended; an interrupted turn can be continued. */
   last: z.object({ turn: TurnNumber, reason: TurnEnd }).nullable(),
 })
 export type LineLength = z.infer<typeof LineLength>
 
-/** The session stands on another line now. Branch, switch, rewind, set-history and truncate are all this one event. */
+/** The session moved to another line. Branch, switch, rewind, set-history and truncate all record this event. */
 export const LineMoved = z.object({
   type: z.literal('line.moved'),
   to: Line,
   ...LineLength.shape,
-  /** The compaction that holds on it. */
+  /** The active checkpoint on the new line. */
   checkpoint: Seq.nullable(),
-  /** The line that was left is kept as a branch of this name: nothing is lost by moving. */
+  /** The branch that saves the old line. */
   keep: z.object({
     name: BranchName,
     turns: TurnNumber,
     messages: z.int().min(0),
-    /** By a set or cut history: such lines make room for newer ones. */
+    /** Saved by setHistory or truncateHistory; the oldest of these are dropped first. */
     hidden: z.literal(true).optional(),
   }),
-  /** The branch that was taken up; it is the line now. None for a line that has no name yet. */
+  /** The branch switched to; null for a new line without a name. */
   name: BranchName.nullable(),
   why: z.enum(['branch', 'switch', 'rewind', 'history']),
 })
 
-/** A compaction: before `keepFrom` the model is told the summary and nothing else. The transcript stays whole. */
+/** A compaction: the model gets the summary instead of everything before `keepFrom`. The transcript does not change. */
 export const CheckpointWritten = z.object({
   type: z.literal('checkpoint.written'),
   turn: TurnNumber,
   summary: z.string(),
   keepFrom: Seq,
-  /** The prompt of the turn that runs, where it lies before `keepFrom`: it is told as it was said. */
+  /** The running turn's prompt if it is before `keepFrom`; the model still gets it verbatim. */
   prompt: MessageId.optional(),
   tokensBefore: z.int().min(0),
   tokensAfter: z.int().min(0),
   why: z.enum(['automatic', 'asked', 'made']),
-  /** What writing it used; null when nobody knows, absent when no model wrote it. */
+  /** Usage of writing the summary; null when unknown, absent when no model wrote it. */
   usage: Usage.nullable().optional(),
   /** The model that wrote it. */
   model: ModelName.optional(),
 })
 
-/** What has to be known of a compaction without reading it. */
+/** The facts of a checkpoint that the session state holds. */
 export const CheckpointMark = z.object({
   seq: Seq,
   keepFrom: Seq,
   tokensBefore: z.int().min(0),
   tokensAfter: z.int().min(0),
-  /** How many of those tokens are the summary itself. */
+  /** Tokens of the summary alone. */
   summaryTokens: z.int().min(0),
-  /** The prompt it keeps word for word, if it does. */
+  /** The prompt that is kept verbatim, if any. */
   prompt: MessageId.optional(),
 })
 export type CheckpointMark = z.infer<typeof CheckpointMark>
 
-/** The model is told again what this checkpoint hid. */
+/** A checkpoint was undone: the model gets the messages it replaced. */
 export const CheckpointUndone = z.object({
   type: z.literal('checkpoint.undone'),
   checkpoint: Seq,
-  /** The one that holds again, if there is one. */
+  /** The checkpoint that is active again, if any. */
   holds: Seq.nullable(),
   tokens: z.int().min(0),
 })
 
-/** What was decided and done so far, written to a file of the workdir for whoever goes on. */
+/** A summary of the session was written to a file in the working directory. */
 export const SummarySaved = z.object({
   type: z.literal('summary.saved'),
   turn: TurnNumber,
   path: z.string(),
   text: z.string(),
   usage: Usage.nullable(),
-  /** The model that wrote it; the session's own when absent. */
+  /** The model that wrote it; the session's model when absent. */
   model: ModelName.optional(),
 })
 
-/** Another session shares the past of this one, up to `base`. */
+/** A fork shares the history of this session up to `base`. */
 export const SessionForked = z.object({ type: z.literal('session.forked'), fork: SessionId, base: Seq, line: Line })
 
-/** Something for people; the model hears of it only where it says so. */
+/** A note for people. The model gets it only if `told` is set. */
 export const NoteAdded = z.object({
   type: z.literal('note.added'),
   turn: TurnNumber,
@@ -97,13 +97,13 @@ export const NoteAdded = z.object({
   level: z.enum(['info', 'error']),
   code: z.string().optional(),
   text: z.string(),
-  /** A system message of a conversation that a program leads: the model is told. */
+  /** Set for system messages of an embedding program; the model gets them. */
   told: z.literal(true).optional(),
 })
 
 /**
- * A message as its program gave it, for whoever asks for it back. Its content, null here, is in the first of the next
- * `records` that has words: those are what the message means to screens and models.
+ * A message exactly as an embedding program gave it, to return it unchanged. Its content is null here: it is in the first
+ * of the next `records` that has text.
  */
 export const MessageGiven = z.object({
   type: z.literal('message.given'),
@@ -112,16 +112,16 @@ export const MessageGiven = z.object({
   records: z.int().min(0),
 })
 
-/** A message kept in the model's context for good, or no longer. */
+/** A message was pinned to the model's context, or unpinned. */
 export const MessagePinned = z.object({
   type: z.literal('message.pinned'),
   message: MessageId,
   pinned: z.boolean(),
-  /** About how many tokens it is: pins may fill a part of the context, and no more. */
+  /** Estimated tokens; pins may fill only a part of the context. */
   tokens: z.int().min(0).optional(),
 })
 
-/** A tool call is shown folded, or open; all of them where none is named. Only for screens. */
+/** A tool call was collapsed or opened on screens; all of them when `message` is null. */
 export const MessageCollapsed = z.object({
   type: z.literal('message.collapsed'),
   message: MessageId.nullable(),

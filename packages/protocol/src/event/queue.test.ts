@@ -7,23 +7,23 @@ const entry = (id: number, queue: 'steering' | 'follow_up', ...texts: readonly s
   QueueEntry.parse({ id, queue, content: (texts.length > 0 ? texts : ['x']).map((text) => ({ type: 'text', text })) })
 const order = (...ids: readonly number[]) => ids.map((id) => EntryId.parse(id))
 
-describe('a new order', () => {
+describe('reorderQueue', () => {
   const queue = [entry(1, 'steering'), entry(2, 'follow_up'), entry(3, 'steering'), entry(4, 'steering')]
   const reordered = (...ids: readonly number[]) => reorderQueue(queue, 'steering', order(...ids)).map(({ id }) => id)
 
-  it('moves one queue within its own places', () => {
+  it('reorders one queue and leaves the other in place', () => {
     expect(reordered(4, 1, 3)).toEqual([4, 2, 1, 3])
   })
 
-  it('leaves what it does not name where it is, and minds no stranger', () => {
+  it('leaves unnamed entries in place and ignores unknown ids', () => {
     expect(reordered(4, 1)).toEqual([4, 2, 3, 1])
     expect(reordered(9, 2, 4, 1)).toEqual([4, 2, 3, 1])
     expect(queue.map(({ id }) => id)).toEqual([1, 2, 3, 4])
   })
 })
 
-describe('prompts as one text', () => {
-  it('are joined by a blank line, empty ones dropped', () => {
+describe('combineQueueEntriesToText', () => {
+  it('joins prompts by blank lines and drops empty ones', () => {
     const entries = [entry(1, 'steering', 'a', '', 'b'), entry(2, 'follow_up', ''), 'c', '']
     expect(combineQueueEntriesToText(entries)).toBe('a\n\nb\n\nc')
     expect(combineQueueEntriesToText([])).toBe('')

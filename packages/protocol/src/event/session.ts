@@ -6,7 +6,7 @@ import { ModelName, ProviderOptions, Settings } from '../value/settings.ts'
 import { Usage } from '../value/usage.ts'
 import { CheckpointMark, LineLength } from './history-events.ts'
 
-/** What a fork inherits, so that it folds without its parent. Seqs up to `base` are read from the lineage. */
+/** What a fork inherits, so that its log can be folded without its parent. Older records are read from the lineage. */
 export const Fork = z.object({
   lineage: z.array(z.object({ session: SessionId, upTo: Seq })).min(1),
   line: Line,
@@ -14,7 +14,7 @@ export const Fork = z.object({
   /** The checkpoints on its line, oldest first. */
   checkpoints: z.array(CheckpointMark),
   pins: z.array(z.object({ message: MessageId, tokens: z.int().min(0) })),
-  /** What its row in a list begins with. */
+  /** Preview shown in lists. */
   preview: z.string(),
 })
 export type Fork = z.infer<typeof Fork>
@@ -27,15 +27,15 @@ export const SessionStarted = z.object({
   settings: Settings,
   /** The only tools the model is offered; all when absent. */
   tools: z.array(z.string()).optional(),
-  /** Only tools that change nothing are offered. */
+  /** Offers only read-only tools. */
   readOnly: z.literal(true).optional(),
-  /** Never on disk: the session ends with its process. */
+  /** In memory only; the session ends with its process. */
   persist: z.literal(false).optional(),
-  /** Added to the system text. */
+  /** Appended to the system prompt. */
   instructions: z.string().optional(),
-  /** Sent with every model call, as it is. */
+  /** Sent unchanged with every model call. */
   providerOptions: ProviderOptions.optional(),
-  /** Nobody sits before it. */
+  /** Runs in the background. */
   background: z.literal(true).optional(),
   /** The session this one was started for, or forked from. */
   parent: SessionId.optional(),
@@ -45,26 +45,26 @@ export const SessionStarted = z.object({
 export const SettingsChanged = z.object({
   type: z.literal('settings.changed'),
   ...Settings.partial().shape,
-  /** Whether the session is listed first and kept from pruning. */
+  /** Listed first and protected from pruning. */
   pinned: z.boolean().optional(),
-  /** Where it works from now on. */
+  /** The new working directory. */
   workdir: z.string().optional(),
-  /** The model came by going round the rotation: where in it that is, and how many stops it has. */
+  /** Set by cycleModel: position in the rotation and its length. */
   cycled: z.object({ index: z.int().min(0), total: z.int().min(1) }).optional(),
-  /** The title is a model's: which one wrote it, and what that used. */
+  /** Set when a model wrote the title: which model, and its usage. */
   named: z.object({ model: ModelName, usage: Usage.nullable() }).optional(),
 })
 
-/** What the model is told apart from messages. With it, a request is built from records and blobs alone. */
+/** System prompt and tool definitions changed. With them a request can be rebuilt from records and blobs alone. */
 export const ContextChanged = z.object({ type: z.literal('context.changed'), system: BlobHash, tools: BlobHash })
 
-/** A person accepted that these records cannot be read; until then the session is read-only. */
+/** A person accepted the loss of these damaged records. Until then the session is read-only. */
 export const LogRepaired = z.object({ type: z.literal('log.repaired'), lost: z.array(Seq) })
 
-/** What a client wants other clients to see again, in words of its own. */
+/** A client's own event, stored for other clients. */
 export const ClientEvent = z
   .strictObject({
-    /** The same id is the same event: it is kept once. */
+    /** An event with a known id is not stored again. */
     eventId: z.string().min(1).max(limits.clientEventIdCharsMax),
     streamId: z.string().max(limits.clientEventIdCharsMax).optional(),
     type: z.string().min(1).max(limits.clientEventIdCharsMax),
@@ -75,10 +75,10 @@ export const ClientEvent = z
   })
 export type ClientEvent = z.infer<typeof ClientEvent>
 
-/** A client's own event: kept verbatim, replayed to clients as a record, never sent to a model. */
+/** A client stored its own event: replayed verbatim to clients, never sent to a model. */
 export const ClientSaid = z.object({
   type: z.literal('client.said'),
   event: ClientEvent,
-  /** With this one, such events cover the whole session. */
+  /** The client events now cover the whole session. */
   complete: z.literal(true).optional(),
 })

@@ -7,16 +7,16 @@ const anyText = fc.string({ unit: 'binary' })
 const isHalved = (text: string, at: number) => /^[\ud800-\udbff][\udc00-\udfff]$/.test(text.slice(at - 1, at + 1))
 
 describe('clip', () => {
-  it('keeps what fits as it is', () => {
+  it('returns a short text unchanged', () => {
     expect(clip('short', 5)).toBe('short')
   })
 
-  it('gives up a character rather than half of it', () => {
+  it('drops a character rather than split a surrogate pair', () => {
     expect(clip('a😀b', 2)).toBe('a')
     expect(clip('a😀b', 3)).toBe('a😀')
   })
 
-  it('never halves a pair, even in a text that is broken elsewhere', () => {
+  it('never splits a pair, even in a text with unpaired surrogates', () => {
     expect(clip('\udc00a😀', 3)).toBe('\udc00a')
     fc.assert(
       fc.property(anyText, fc.nat(8), (text, max) => {
@@ -30,7 +30,7 @@ describe('clip', () => {
 })
 
 describe('firstLine', () => {
-  it('is the first line that says something', () => {
+  it('returns the first line that is not empty', () => {
     expect(firstLine('\n\n  Fix the build \nand the docs', 80)).toBe('Fix the build')
   })
 
@@ -38,13 +38,13 @@ describe('firstLine', () => {
     expect(firstLine(`one${end}two`, 80)).toBe('one')
   })
 
-  it('is empty for a text of nothing', () => {
+  it('returns an empty string for blank text', () => {
     expect(firstLine(' \n\t ', 80)).toBe('')
   })
 })
 
 describe('textOf', () => {
-  it('finds the words of what was said, noted, summed up and returned', () => {
+  it('returns the text of messages, notes, summaries and tool results', () => {
     const outcome = { type: 'ok', output: { text: 'found it' } }
     const words = [
       { type: 'user.said', turn: 0, content: [{ type: 'text', text: 'hello' }] },
@@ -65,7 +65,7 @@ describe('textOf', () => {
     expect(words).toEqual(['hello', 'hi', 'hm', 'noted', 'so far', 'found it'])
   })
 
-  it('finds none where nobody spoke', () => {
+  it('returns an empty string for events without text', () => {
     const denied = { type: 'denied', code: 'rejected', message: 'no' }
     expect(textOf(Event.parse({ type: 'turn.started', turn: 0, cause: 'prompt' }))).toBe('')
     expect(textOf(Event.parse({ type: 'call.settled', call: 4, outcome: denied, durationMs: null }))).toBe('')

@@ -6,16 +6,16 @@ const trust = (scope: Trust['scope'], argsHash?: string) =>
   Trust.parse({ tool: 'shell', scope, ...(argsHash !== undefined && { argsHash }) })
 
 describe('a list of trust', () => {
-  it('holds the same one once, and knows exact ones apart', () => {
+  it('holds no duplicates, and distinguishes arguments', () => {
     const all = [trust('turn'), trust('turn', hash), trust('turn', other), trust('session'), trust('turn', hash)]
     expect(all.reduce<readonly Trust[]>(addTrust, [])).toHaveLength(4)
   })
 
-  it('keeps of what it is given only what trust is', () => {
+  it('stores only the fields of a trust', () => {
     expect(addTrust([], { type: 'trust.granted', ...trust('turn') } as Trust)).toEqual([trust('turn')])
   })
 
-  it('answers for a call by the farthest-reaching that fits it', () => {
+  it('finds the widest trust that covers a call', () => {
     const all = [trust('turn'), trust('session', hash), trust('workspace', other)]
     expect(findTrust(all, 'shell', hash)?.scope).toBe('session')
     expect(findTrust(all, 'shell', other)?.scope).toBe('workspace')

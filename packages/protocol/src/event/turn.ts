@@ -4,7 +4,7 @@ import { EntryId, StepId, TurnNumber } from '../value/id.ts'
 import { ModelName, ThinkingLevel } from '../value/settings.ts'
 import { Usage } from '../value/usage.ts'
 
-/** Why a model call failed, by type and status code, never by words. */
+/** Why a model call failed, judged by error type and status code, never by message text. */
 export const ErrorKind = z.enum([
   'rejected_key',
   'rate_limited',
@@ -15,7 +15,7 @@ export const ErrorKind = z.enum([
 ])
 export type ErrorKind = z.infer<typeof ErrorKind>
 
-/** What people are told of a failed model call; `detail` is for whoever reads the log. */
+/** A failed model call: `message` is for people, `detail` for the log. */
 export const ModelFault = z.object({ kind: ErrorKind, message: z.string(), detail: z.string().optional() })
 export type ModelFault = z.infer<typeof ModelFault>
 
@@ -28,7 +28,7 @@ export const UserSaid = z.object({
   type: z.literal('user.said'),
   turn: TurnNumber,
   content: Content,
-  /** The queue entry that became this message, if it waited in one. */
+  /** The queue entry that became this message, if it was queued. */
   entry: EntryId.optional(),
 })
 
@@ -46,12 +46,12 @@ export const TurnEnded = z.object({
   turn: TurnNumber,
   reason: TurnEnd,
   fault: ModelFault.optional(),
-  /** How long the line is here, so that a branch from this turn is found without counting. */
+  /** Length of the line here, so that branching from this turn needs no counting. */
   messages: z.int().min(0).optional(),
   tokens: z.int().min(0).optional(),
 })
 
-/** One model call is about to be made. Intent before effect: this is durable before the provider hears of it. */
+/** A model call is about to be made. This is durable before the request is sent. */
 export const StepStarted = z.object({
   type: z.literal('step.started'),
   turn: TurnNumber,
@@ -60,21 +60,21 @@ export const StepStarted = z.object({
   attempt: z.int().min(1),
 })
 
-/** Opaque to us and sent back byte for byte: a signature, an encrypted block, a reasoning id. */
+/** Opaque provider data (a signature, an encrypted block), sent back byte for byte. */
 const ProviderMeta = z.record(z.string(), z.unknown())
 
-const said = {
+const modelText = {
   turn: TurnNumber,
   step: StepId,
   text: z.string(),
-  /** Who wrote it: thinking of one provider is never sent to another. */
+  /** The provider that wrote it. Thinking is never sent to another provider. */
   provider: z.string(),
   meta: ProviderMeta.optional(),
   interrupted: z.literal(true).optional(),
 }
 
-export const ThinkingSaid = z.object({ type: z.literal('thinking.said'), ...said })
-export const TextSaid = z.object({ type: z.literal('text.said'), ...said })
+export const ThinkingSaid = z.object({ type: z.literal('thinking.said'), ...modelText })
+export const TextSaid = z.object({ type: z.literal('text.said'), ...modelText })
 
 export const CallRequested = z.object({
   type: z.literal('call.requested'),
@@ -84,9 +84,9 @@ export const CallRequested = z.object({
   args: z.record(z.string(), z.unknown()),
   provider: z.string(),
   meta: ProviderMeta.optional(),
-  /** What the program that leads the conversation calls it. It is no work of the session: its result comes when it comes. */
+  /** Call id of an embedding program. The session does not run such a call; the program adds its result. */
   givenId: z.string().optional(),
-  /** Why the arguments cannot be used; the call is then answered with this and never run. */
+  /** Why the arguments are invalid. The model gets this as the result, and the call is not run. */
   malformed: z.string().optional(),
 })
 
@@ -98,11 +98,11 @@ export const StepEnded = z.object({
   turn: TurnNumber,
   step: StepId,
   finish: Finish,
-  /** Null when the provider did not say what the call used, or the call ended before it could. */
+  /** Null when the provider reported no usage. */
   usage: Usage.nullable(),
-  /** About what it used, where the provider did not say: budgets count it, and no sum shows it. */
+  /** Estimated usage when the provider reported none. Budgets count it; totals do not show it. */
   estimate: Usage.optional(),
   fault: ModelFault.optional(),
-  /** The model could not take the call; this one answers in its place for the rest of the turn. */
+  /** The model that takes over for the rest of the turn, after this one failed. */
   fallback: ModelName.optional(),
 })

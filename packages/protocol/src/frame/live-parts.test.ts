@@ -11,14 +11,14 @@ const grown = (...given: readonly (readonly [typeof text | typeof output, string
   given.reduce<readonly LivePart[]>((live, [place, fragment]) => appendLive(live, place, fragment), [])
 
 describe('live parts', () => {
-  it('grow where a fragment belongs', () => {
+  it('append a fragment to its part', () => {
     expect(grown([text, 'Hel'], [output, 'a.txt'], [text, 'lo'])).toEqual([
       { ...text, text: 'Hello' },
       { ...output, text: 'a.txt' },
     ])
   })
 
-  it('keep the end of endless output', () => {
+  it('keep only the end of long output', () => {
     const fragments = Array.from({ length: 50 }, (_, line) => [output, `${line} ${'x'.repeat(1000)}\n`] as const)
     const [part] = grown(...fragments)
     expect(part?.text.length).toBe(limits.toolOutputInlineBytesMax)
@@ -30,7 +30,7 @@ describe('live parts', () => {
     [{ type: 'step.ended', turn: 0, step: 2, finish: 'calls', usage: null }, ['text', 'output']],
     [{ type: 'call.settled', call: 5, outcome: { type: 'ok', output: { text: '' } }, durationMs: 1 }, ['text']],
     [{ type: 'turn.ended', turn: 0, reason: 'aborted' }, []],
-  ])('go once they are on record: %j', (event, left) => {
+  ])('are dropped once they are recorded: %j', (event, left) => {
     const live = dropRecorded(grown([text, 'Hello'], [output, 'a.txt']), Event.parse(event))
     expect(live.map(({ kind }) => kind)).toEqual(left)
   })

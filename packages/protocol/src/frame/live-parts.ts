@@ -2,17 +2,17 @@ import type { Event } from '../event/event.ts'
 import { limits } from '../value/limits.ts'
 import type { FrameOf } from './frame.ts'
 
-/** A part of the running answer, or the output of a running call, as far as it has come. */
+/** A part of the running answer, or the output of a running call, so far. */
 export type LivePart = FrameOf<'draft'>['parts'][number]
 
-/** Where a fragment belongs. */
+/** Identifies the part a fragment belongs to. */
 export type LivePosition = Omit<LivePart, 'text'>
 
 const outputCharsMax = limits.toolOutputInlineBytesMax
 
-/** The parts with `text` added where it belongs. Output may be endless; of it the end is kept. */
-export function appendLive(live: readonly LivePart[], place: LivePosition, text: string): readonly LivePart[] {
-  const { step, part, kind, call, tool } = place
+/** Appends `text` to its part. Of long tool output only the end is kept. */
+export function appendLive(live: readonly LivePart[], position: LivePosition, text: string): readonly LivePart[] {
+  const { step, part, kind, call, tool } = position
   const at = live.findIndex((one) => one.step === step && one.part === part && one.call === call)
   const old = live[at]
   const whole = (old?.text ?? '') + text
@@ -23,7 +23,7 @@ export function appendLive(live: readonly LivePart[], place: LivePosition, text:
   return old ? live.with(at, grown) : [...live, grown]
 }
 
-/** The parts that are still live once `event` is on record. */
+/** Removes the parts that `event` has recorded. */
 export function dropRecorded(live: readonly LivePart[], event: Event): readonly LivePart[] {
   switch (event.type) {
     case 'step.ended':

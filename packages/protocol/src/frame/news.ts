@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { SessionId } from '../value/id.ts'
 import { Meta } from '../view/meta.ts'
 
-/** Why a session is no longer awake. */
+/** Why a session stopped. */
 export const StopReason = z.enum(['stopped', 'closing', 'crashed', 'restart_exhausted'])
 export type StopReason = z.infer<typeof StopReason>
 
-/** What becomes of the sessions of a place, for whoever follows them all. */
+/** A change of any session, for clients that follow all of them. */
 export const SessionNews = z.discriminatedUnion('type', [
   z.object({ type: z.literal('session.started'), session: Meta }),
   z.object({ type: z.literal('session.changed'), session: Meta }),
@@ -14,27 +14,27 @@ export const SessionNews = z.discriminatedUnion('type', [
     type: z.literal('session.stopped'),
     session: SessionId,
     reason: StopReason,
-    /** What went wrong first, where something did. */
+    /** The first error, if there was one. */
     cause: z.string().optional(),
   }),
-  /** It was put into the trash, or is gone for good: no list holds it any more. */
+  /** It was trashed or deleted. */
   z.object({ type: z.literal('session.removed'), session: SessionId }),
   /** It was taken out of the trash. */
   z.object({ type: z.literal('session.restored'), session: Meta }),
 ])
 export type SessionNews = z.infer<typeof SessionNews>
 
-/** Which session news are about. */
+/** Returns the session the news is about. */
 export const newsSession = (news: SessionNews): SessionId =>
   typeof news.session === 'string' ? news.session : news.session.id
 
-/** The last word of a stream of news. Whoever comes back lists the sessions again: news that were missed are not told twice. */
+/** Ends a news stream. After reconnecting, list the sessions again: missed news is not resent. */
 export const NewsEnd = z.object({
   type: z.literal('end'),
   reason: z.enum(['slow', 'closing', 'failed']),
   retryMs: z.int().min(0),
 })
 
-/** What a stream of news carries. */
+/** One item of the news stream. */
 export const NewsFrame = z.discriminatedUnion('type', [...SessionNews.options, NewsEnd])
 export type NewsFrame = z.infer<typeof NewsFrame>

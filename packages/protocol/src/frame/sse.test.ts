@@ -35,20 +35,20 @@ const decode = (bytes: Uint8Array, sizes = [1 << 20]) => Array.fromAsync(decodeF
 const asText = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 describe('the event stream', () => {
-  it('names a record by its seq, so that a browser comes back with it as its cursor', () => {
+  it("sends a record's seq as the event id, so that a browser reconnects with it", () => {
     expect(asText(encodeFrame(said('hi')))).toMatch(/^id: 7\nevent: record\ndata: \{.*\}\n\n$/)
   })
 
-  it('gives a fragment no id: only records move a cursor', () => {
+  it('sends no event id with a delta', () => {
     expect(asText(encodeFrame(delta('hi')))).not.toMatch(/^id:/m)
   })
 
-  it('encodes one frame once, however many it goes to', () => {
+  it('encodes a frame once for all subscribers', () => {
     const frame = said('once')
     expect(encodeFrame(frame)).toBe(encodeFrame(frame))
   })
 
-  it('reads back what was written, wherever the network cuts it', async () => {
+  it('decodes what was encoded, wherever the network splits it', async () => {
     const texts = fc.array(fc.oneof(fc.string({ unit: 'grapheme' }), fc.constant('é😀\n\ndata: x\n')), { maxLength: 4 })
     const sizes = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 5 })
     await fc.assert(
@@ -60,22 +60,22 @@ describe('the event stream', () => {
     )
   })
 
-  it('refuses a frame of a kind it knows in a form it does not, rather than leave a gap', async () => {
+  it('throws on an invalid frame of a known type', async () => {
     const odd = new TextEncoder().encode('event: record\ndata: {"type":"record","record":{"seq":"nine"}}\n\n')
     await expect(decode(joined(odd))).rejects.toThrow(UnreadableFrame)
   })
 
-  it('passes over heartbeats and events it does not know', async () => {
+  it('ignores heartbeats and unknown event types', async () => {
     const noise = new TextEncoder().encode(': beat\n\nevent: later\ndata: {"type":"later"}\n\n')
     expect(await decode(joined(noise, encodeFrame(delta('hi')), noise))).toEqual([delta('hi')])
   })
 
-  it('never hands out half a frame', async () => {
+  it('ignores an incomplete frame at the end', async () => {
     const whole = encodeFrame(delta('hi'))
     expect(await decode(joined(whole, whole.slice(0, -1)))).toEqual([delta('hi')])
   })
 
-  it('lets go of the connection when its reader stops', async () => {
+  it('cancels the connection when its reader stops', async () => {
     let isCancelled = false
     const body = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(encodeFrame(delta('again'))),

@@ -33,7 +33,7 @@ beforeEach(() => {
 const live = () => transcript.live.map(({ text }) => text)
 
 describe('messages', () => {
-  it('are the records that say something, each the child of the one before', () => {
+  it('are created from message events, each with the previous one as parent', () => {
     transcript.add(record(2, { type: 'turn.started', turn: 0, cause: 'prompt' }))
     for (const one of [user(3, 'hi'), said(5, 'hello'), stepEnded(6)]) transcript.add(one)
     expect(transcript.messages.map(({ id, parent, kind }) => [id, parent, kind])).toEqual([
@@ -43,7 +43,7 @@ describe('messages', () => {
     ])
   })
 
-  it('are put in front when an older page comes', () => {
+  it('are added at the front from an older page', () => {
     transcript.add(said(5, 'new'))
     const older = createTranscript()
     older.add(user(3, 'old'))
@@ -51,7 +51,7 @@ describe('messages', () => {
     expect(transcript.messages.map(({ id }) => id)).toEqual([3, 5])
   })
 
-  it('leave when the line moves away from them', () => {
+  it('are removed when the line moves away from them', () => {
     for (const one of [user(3, 'a'), said(5, 'b'), user(8, 'c')]) transcript.add(one)
     const to = [
       { from: 1, to: 4 },
@@ -67,14 +67,14 @@ describe('messages', () => {
   })
 })
 
-describe('folded calls', () => {
+describe('collapsed calls', () => {
   const request = (seq: number) =>
     record(seq, { type: 'call.requested', turn: 0, step: 2, tool: 'look', args: {}, provider: 'demo' })
   const fold = (seq: number, message: number | null, collapsed: boolean) =>
     record(seq, { type: 'message.collapsed', message, collapsed })
   const folded = (shown: ReturnType<typeof createTranscript>) => shown.messages.map(({ collapsed }) => collapsed)
 
-  it('follow the rule for all, and those that were turned over do not', () => {
+  it('follow the default, except those toggled on their own', () => {
     const shown = createTranscript()
     for (const one of [request(3), request(4), fold(5, 3, true), request(6)]) shown.add(one)
     expect(folded(shown)).toEqual([true, false, false])
@@ -82,7 +82,7 @@ describe('folded calls', () => {
     expect(folded(shown)).toEqual([true, true, true, false])
   })
 
-  it('stay folded on a page that begins with none', () => {
+  it('stay collapsed in a transcript that starts empty', () => {
     const shown = createTranscript([], true)
     shown.add(request(3))
     expect(folded(shown)).toEqual([true])
@@ -104,7 +104,7 @@ describe('a call', () => {
     transcript.add(record(4, { type: 'call.requested', turn: 0, step: 3, tool: 'shell', args: {}, provider: 'demo' }))
   })
 
-  it('waits, is asked for, approved, runs and is complete', () => {
+  it('is waiting, asked for, approved, running and complete', () => {
     expect(callView()).toMatchObject({ status: 'waiting', approval: null })
     transcript.add(asked)
     expect(callView()).toMatchObject({ status: 'waiting', approval: { id: 7 } })
@@ -117,20 +117,20 @@ describe('a call', () => {
     expect(callView()).toMatchObject({ status: 'complete', result: { text: 'a.txt' }, durationMs: 12 })
   })
 
-  it('that is rejected no longer asks', () => {
+  it('has no pending approval after a rejection', () => {
     transcript.add(asked)
     const outcome = { type: 'denied' as const, code: 'rejected' as const, message: 'no' }
     transcript.add(record(8, { type: 'call.settled', call: 4, outcome, durationMs: null }))
     expect(callView()).toMatchObject({ status: 'denied', approval: null, result: { text: 'rejected: no' } })
   })
 
-  it('becomes a new object when it changes, so that a screen may compare by identity', () => {
+  it('becomes a new object when it changes', () => {
     const before = transcript.messages[0]
     transcript.add(asked)
     expect(transcript.messages[0]).not.toBe(before)
   })
 
-  it('is found again after an older page was put in front', () => {
+  it('is still found after an older page was added', () => {
     const older = createTranscript()
     older.add(user(2, 'old'))
     transcript.prepend(older.messages)
@@ -138,22 +138,22 @@ describe('a call', () => {
     expect(callView()).toMatchObject({ status: 'running' })
   })
 
-  it('that is not on this page changes nothing', () => {
+  it('that is not loaded changes nothing', () => {
     const before = [...transcript.messages]
     transcript.add(record(9, { type: 'call.started', call: 77 }))
     expect(transcript.messages).toEqual(before)
   })
 })
 
-describe('what is live', () => {
-  it('grows by fragments, part by part', () => {
+describe('live parts', () => {
+  it('grow by deltas, part by part', () => {
     transcript.addLive(delta(0, 'Hel'))
     transcript.addLive(delta(1, 'lo'))
     transcript.addLive(delta(2, 'next', { part: 1 }))
     expect(live()).toEqual(['Hello', 'next'])
   })
 
-  it('takes a draft as the whole so far, and no fragment twice', () => {
+  it('are replaced by a draft, and take no delta twice', () => {
     transcript.addLive(delta(0, 'lost'))
     transcript.addLive(draft(5, 'Hello'))
     transcript.addLive(delta(5, 'lo'))
@@ -161,14 +161,14 @@ describe('what is live', () => {
     expect(live()).toEqual(['Hello there'])
   })
 
-  it('is gone when its step has ended', () => {
+  it('are removed when their step ends', () => {
     transcript.addLive(delta(0, 'Hello'))
     transcript.add(said(5, 'Hello'))
     transcript.add(stepEnded(6))
     expect(live()).toEqual([])
   })
 
-  it('keeps the output of a call beyond its step, until the call is settled', () => {
+  it('keep the output of a call until the call is settled', () => {
     transcript.addLive(delta(0, 'total 3', { part: 4, kind: 'output', call: 4 }))
     transcript.add(stepEnded(6))
     expect(live()).toEqual(['total 3'])
@@ -177,20 +177,20 @@ describe('what is live', () => {
     expect(live()).toEqual([])
   })
 
-  it('tells a screen that it changed', () => {
+  it('raise the version at every change', () => {
     const before = transcript.version
     transcript.addLive(delta(0, 'x'))
     expect(transcript.version).toBeGreaterThan(before)
   })
 })
 
-describe('the words of an outcome', () => {
-  it('say that what a cut-short call did is not known, but not of one that never ran', () => {
+describe('outcomeOutput', () => {
+  it('says that the effect of an interrupted call is unknown, unless it never ran', () => {
     expect(outcomeOutput({ type: 'interrupted', code: 'crashed' }).text).toContain('what it did is not known')
     expect(outcomeOutput({ type: 'interrupted', code: 'cancelled' }).text).not.toContain('not known')
   })
 
-  it('keep what was printed before the cut', () => {
+  it('includes output from before the interruption', () => {
     const { text } = outcomeOutput({ type: 'interrupted', code: 'aborted', output: { text: 'half' } })
     expect(text).toMatch(/^half\ninterrupted: stopped by a person/)
   })

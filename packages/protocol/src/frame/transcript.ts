@@ -7,50 +7,46 @@ import type { CallStatus, CallView, Message } from '../view/message.ts'
 import type { FrameOf } from './frame.ts'
 import { appendLive, dropRecorded, type LivePart } from './live-parts.ts'
 
-/** The fold that draws every screen: terminal, page and `show --json`. It ignores what it does not draw. */
+/** Folds records into messages for every screen: terminal, page and `show --json`. */
 export interface Transcript {
   readonly messages: readonly Message[]
-  /** What is streaming and not yet recorded. */
+  /** Parts that are streaming and not yet recorded. */
   readonly live: readonly LivePart[]
-  /** Grows with every change, so that a screen knows when to draw. */
+  /** Grows with every change, so that a screen knows when to redraw. */
   readonly version: number
   add(record: Recorded): void
-  /** A record that cannot be read stands in its place and says so; its time is that of its neighbours. */
+  /** Adds a notice in place of a damaged record, with the time of its neighbours. */
   addLost(record: LostRecord, near?: Instant): void
-  /** Puts an older page in front. */
+  /** Adds an older page at the front. */
   prepend(messages: readonly Message[]): void
   addLive(frame: FrameOf<'delta'> | FrameOf<'draft'>): void
 }
 
-/** Each record costs O(1); a changed message is a new object, so a screen may compare by identity. */
+/** Creates a transcript. Each record costs O(1). A changed message is a new object, so screens can compare by identity. */
 export function createTranscript(initial: readonly Message[] = [], isCollapsed = false): Transcript {
   let messages: Message[] = [...initial]
   let live: readonly LivePart[] = []
   let liveStep: number | null = null
   let liveIndex = -1
   let version = 0
-  /** Whether new tool calls are shown folded. */
-  let isFolding = isCollapsed
-  const places = new Map<number, number>()
-  const settle = () => {
-    places.clear()
-    for (const [place, message] of messages.entries()) places.set(message.id, place)
+  /** Whether new tool calls start collapsed. */
+  let collapsesNew = isCollapsed
+  const indexes = new Map<number, number>()
+  const reindex = () => {
+    indexes.clear()
+    for (const [index, message] of messages.entries()) indexes.set(message.id, index)
   }
-  settle()
+  reindex()
 
-  const change = (id: number, update: (call: CallView) => CallView) => {
-    const place = places.get(id)
-    const message = place === undefined ? undefined : messages[place]
-    if (place === undefined || message?.kind !== 'tool_call') return
-    messages[place] = { ...message, call: update(message.call) }
+  const change = (id: number, update: (message: Message) => Message) => {
+    const index = indexes.get(id)
+    const message = index === undefined ? undefined : messages[index]
+    if (index !== undefined && message) messages[index] = update(message)
   }
-  const mark = (id: number, marks: Partial<Pick<Message, 'pinned' | 'collapsed'>>) => {
-    const place = places.get(id)
-    const message = place === undefined ? undefined : messages[place]
-    if (place !== undefined && message) messages[place] = { ...message, ...marks }
-  }
+  const changeCall = (id: number, update: (call: CallView) => CallView) =>
+    change(id, (message) => (message.kind === 'tool_call' ? { ...message, call: update(message.call) } : message))
   const collapseAll = (collapsed: boolean) => {
-    isFolding = collapsed
+    collapsesNew = collapsed
     messages = messages.map((message) => (message.kind === 'tool_call' ? { ...message, collapsed } : message))
   }
 
@@ -71,41 +67,41 @@ export function createTranscript(initial: readonly Message[] = [], isCollapsed =
       live = dropRecorded(live, event)
       const message = messageOf(record, messages.at(-1)?.id ?? null)
       if (message) {
-        places.set(message.id, messages.length)
-        messages.push(isFolding && message.kind === 'tool_call' ? { ...message, collapsed: true } : message)
+        indexes.set(message.id, messages.length)
+        messages.push(collapsesNew && message.kind === 'tool_call' ? { ...message, collapsed: true } : message)
       }
       if (event.type === 'approval.asked') {
         const approval = { id: ApprovalId.parse(record.seq), preview: event.preview }
-        change(event.call, (call) => ({ ...call, approval }))
+        changeCall(event.call, (call) => ({ ...call, approval }))
       } else if (event.type === 'call.approved') {
-        change(event.call, (call) => ({ ...call, approval: null, approvedBy: event.by }))
+        changeCall(event.call, (call) => ({ ...call, approval: null, approvedBy: event.by }))
       } else if (event.type === 'call.started') {
-        change(event.call, (call) => ({ ...call, status: 'running' }))
+        changeCall(event.call, (call) => ({ ...call, status: 'running' }))
       } else if (event.type === 'call.settled') {
-        change(event.call, (call) => settled(call, event.outcome, event.durationMs))
+        changeCall(event.call, (call) => settled(call, event.outcome, event.durationMs))
       } else if (event.type === 'message.pinned') {
-        mark(event.message, { pinned: event.pinned })
+        change(event.message, (message) => ({ ...message, pinned: event.pinned }))
       } else if (event.type === 'message.collapsed') {
         if (event.message === null) collapseAll(event.collapsed)
-        else mark(event.message, { collapsed: event.collapsed })
+        else change(event.message, (message) => ({ ...message, collapsed: event.collapsed }))
       } else if (event.type === 'line.moved') {
         messages = messages.filter(({ id }) => isOnLine(event.to, id))
-        settle()
+        reindex()
       }
     },
 
     addLost({ seq }, near) {
       version++
       const last = messages.at(-1)
-      if (places.has(seq)) return
-      places.set(seq, messages.length)
+      if (indexes.has(seq)) return
+      indexes.set(seq, messages.length)
       messages.push(lostMessage(seq, last, near))
     },
 
     prepend(older) {
       version++
       messages = [...older, ...messages]
-      settle()
+      reindex()
     },
 
     addLive(frame) {
@@ -116,7 +112,7 @@ export function createTranscript(initial: readonly Message[] = [], isCollapsed =
         liveIndex = frame.index
         return
       }
-      if (frame.step === liveStep && frame.index <= liveIndex) return // a newcomer's draft already holds it
+      if (frame.step === liveStep && frame.index <= liveIndex) return // the draft already holds it
       liveStep = frame.step
       liveIndex = frame.index
       live = appendLive(live, frame, frame.text)
@@ -135,7 +131,7 @@ function settled(call: CallView, outcome: Outcome, durationMs: number | null): C
   return { ...call, approval: null, status: statuses[outcome.type], result: outcomeOutput(outcome), durationMs }
 }
 
-/** The message a record makes, or null. */
+/** Returns the message a record becomes, or null. */
 export function messageOf({ seq, at, event }: Recorded, parent: MessageId | null): Message | null {
   const common = { id: MessageId.parse(seq), parent, at, pinned: false, collapsed: false }
   switch (event.type) {
@@ -173,7 +169,7 @@ export function messageOf({ seq, at, event }: Recorded, parent: MessageId | null
     case 'checkpoint.written':
       return { kind: 'notice', ...common, turn: event.turn, level: 'info', code: 'compacted', text: event.summary }
     case 'summary.saved': {
-      const text = `The summary is in ${event.path}.`
+      const text = `The summary was saved to ${event.path}.`
       return { kind: 'notice', ...common, turn: event.turn, level: 'info', code: 'summarized', text }
     }
     default:
@@ -182,7 +178,7 @@ export function messageOf({ seq, at, event }: Recorded, parent: MessageId | null
 }
 
 function lostMessage(seq: number, last: Message | undefined, near: Instant | undefined): Message {
-  const text = `Record ${seq} is damaged and cannot be shown. It may have been a message, or what came of one.`
+  const text = `Record ${seq} is damaged and cannot be shown. It may have been a message or the result of a call.`
   return {
     kind: 'notice',
     id: MessageId.parse(seq),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseAge } from './age.ts'
 
-describe('an age', () => {
+describe('parseAge', () => {
   it.each([
     ['90m', 90 * 60_000],
     ['12h', 12 * 3_600_000],
@@ -9,7 +9,7 @@ describe('an age', () => {
     ['2w', 14 * 86_400_000],
     ['0d', 0],
     ['365000d', 365_000 * 86_400_000],
-  ])('is read: %s', (text, ms) => {
+  ])('parses %s', (text, ms) => {
     expect(parseAge(text)).toBe(ms)
   })
 

@@ -1,13 +1,13 @@
 export const dayMs = 86_400_000
 const units = { m: 60_000, h: 3_600_000, d: dayMs, w: 7 * dayMs } as const
 
-/** A moment that long ago still has a year of four digits, as times on every border have. */
+/** Keeps the year of the resulting time at four digits. */
 export const ageMsMax = 365_000 * units.d
 
-/** How an age is written, for whoever wrote it otherwise. */
+/** Describes the format, for error messages. */
 export const ageForm = 'a whole number with its unit, up to 1,000 years: 90m, 12h, 30d or 2w'
 
-/** An age as people write it, in milliseconds; null when it is none. */
+/** Parses an age like `30d` into milliseconds; null when invalid. */
 export function parseAge(text: string): number | null {
   const [, count, unit] = /^(\d{1,6})([mhdw])$/.exec(text) ?? []
   if (count === undefined || unit === undefined) return null

@@ -15,20 +15,20 @@ describe('hostile text', () => {
     ['a line separator', 'a\u2028b', 'a\\u{2028}b'],
     ['a deprecated format mark', 'a\u206ab', 'a\\u{206a}b'],
     ['a message in invisible tags', 'a\u{e0041}b', 'a\\u{e0041}b'],
-  ])('spells out %s', (_, hostile, shown) => {
+  ])('escapes %s', (_, hostile, shown) => {
     expect(escapeHidden(hostile)).toBe(shown)
   })
 
-  it('leaves line feeds, tabs and every letter alone', () => {
+  it('leaves line feeds, tabs and letters unchanged', () => {
     const text = 'Straße\n\t東京 العربية 😀 {}'
     expect(escapeHidden(text)).toBe(text)
   })
 
-  it('shows one line as one line', () => {
+  it('escapes line feeds in a single line', () => {
     expect(escapeLine('a\nb\tc')).toBe('a\\nb\\tc')
   })
 
-  it('is done once: nothing hidden is left to escape', () => {
+  it('leaves nothing hidden after one pass', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(escapeHidden(escapeHidden(text))).toBe(escapeHidden(text))
@@ -36,7 +36,7 @@ describe('hostile text', () => {
     )
   })
 
-  it('spells out in JSON exactly what it spells out elsewhere, and loses nothing', () => {
+  it('escapes the same characters in JSON without changing its value', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const json = escapeHiddenInJson(JSON.stringify(text))

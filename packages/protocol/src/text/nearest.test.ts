@@ -9,15 +9,15 @@ it.each([
   ['exprot', 'export'],
   ['serv', 'serve'],
   ['exp', 'export'],
-])('takes %s for %s', (wanted, meant) => {
+])('suggests the right name for %s: %s', (wanted, meant) => {
   expect(nearest(wanted, commands)).toBe(meant)
 })
 
-it.each(['wombat', 'x', '', 'completely-different'])('makes no wild guess for %j', (wanted) => {
+it.each(['wombat', 'x', '', 'completely-different'])('suggests nothing for %j', (wanted) => {
   expect(nearest(wanted, commands)).toBeNull()
   expect(didYouMean(wanted, commands)).toBe('')
 })
 
-it('is quick with a name of absurd length', () => {
+it('rejects a very long name quickly', () => {
   expect(nearest('x'.repeat(1_000_000), commands)).toBeNull()
 })

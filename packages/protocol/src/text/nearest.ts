@@ -1,6 +1,6 @@
 const wantedCharsMax = 100
 
-/** The name a person most likely meant, or null when none is near: a wrong guess is worse than no guess. */
+/** Returns the name most similar to `wanted`, or null when none is close: a wrong guess is worse than none. */
 export function nearest(wanted: string, names: readonly string[]): string | null {
   if (wanted.length > wantedCharsMax) return null
   let best: string | null = null
@@ -15,13 +15,13 @@ export function nearest(wanted: string, names: readonly string[]): string | null
   return best ?? names.find((name) => wanted.length > 1 && name.startsWith(wanted)) ?? null
 }
 
-/** ` Did you mean 'ls'?`, or nothing. */
+/** Returns ` Did you mean 'ls'?`, or an empty string. */
 export function didYouMean(wanted: string, names: readonly string[]): string {
   const name = nearest(wanted, names)
   return name === null ? '' : ` Did you mean '${name}'?`
 }
 
-/** Insertions, deletions and replacements between two short names. */
+/** Returns the Levenshtein distance of two short names. */
 function distance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (const [at, char] of [...from].entries()) {

@@ -1,5 +1,5 @@
 import type { Content } from './content.ts'
 
-/** The words of a content, empty parts dropped, joined by a blank line. */
+/** Joins the text parts by blank lines, without empty ones. */
 export const contentText = (content: Content): string =>
   content.flatMap((part) => (part.type === 'text' && part.text !== '' ? [part.text] : [])).join('\n\n')

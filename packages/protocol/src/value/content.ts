@@ -5,7 +5,7 @@ import { properMediaType } from './media-type.ts'
 
 export const TextPart = z.object({ type: z.literal('text'), text: z.string() })
 
-/** A file part names its bytes by hash; the bytes are a blob, stored once. */
+/** Refers to a file by the hash of its bytes; the bytes are a blob, stored once. */
 export const FilePart = z.object({
   type: z.literal('file'),
   blob: BlobHash,
@@ -14,17 +14,17 @@ export const FilePart = z.object({
   bytes: z.int().min(0),
 })
 
-/** A file that was stored: its part can stand in a prompt as it is. */
+/** A stored file; its part can be used in a prompt. */
 export const StoredFile = z.object({
   file: FilePart,
-  /** What was done to it, e.g. `downscaled from 6000x4000 to 1568x1045`. */
+  /** How it was changed, e.g. `downscaled from 6000x4000 to 1568x1045`. */
   changed: z.string().optional(),
 })
 export type StoredFile = z.infer<typeof StoredFile>
 
 export const StoreFileOptions = z.strictObject({
   name: FilePart.shape.name,
-  /** False: in memory only, for a session that is not kept. */
+  /** False: in memory only, for a session that is not stored. */
   persist: z.boolean().optional(),
 })
 export type StoreFileOptions = z.input<typeof StoreFileOptions>
@@ -35,7 +35,7 @@ export type ContentPart = z.infer<typeof ContentPart>
 export const Content = z.array(ContentPart).min(1)
 export type Content = z.infer<typeof Content>
 
-/** Prompts that waited, as one text for the input: empty ones dropped, joined by a blank line. */
+/** Joins queued prompts into one text for the input box, separated by blank lines, without empty ones. */
 export const combineQueueEntriesToText = (entries: readonly (string | { readonly content: Content })[]): string =>
   entries
     .map((entry) => (typeof entry === 'string' ? entry : contentText(entry.content)))
@@ -43,7 +43,7 @@ export const combineQueueEntriesToText = (entries: readonly (string | { readonly
     .join('\n\n')
 
 /**
- * What a model is told where nobody spoke: between two answers, or after a cut one. Built into requests, and known by
- * models that are scripts.
+ * The user message that is sent when there is none: between two answers, or after an interrupted one. Scripted models
+ * recognize it.
  */
 export const continueText = 'Continue.'

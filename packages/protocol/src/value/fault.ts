@@ -1,7 +1,6 @@
 /**
- * Every way a request can be refused, and the HTTP status it gets. A code never changes its meaning.
- * Each has a row in docs/errors.md; a test holds the two together. No schema here: workers and `holdfast ls` refuse too,
- * and start without zod.
+ * Every fault code with its HTTP status. A code never changes its meaning. Each has a row in docs/errors.md, checked
+ * by a test. No schema here: workers and `holdfast ls` load this file without zod.
  */
 export const faultStatus = {
   bad_id: 400,
@@ -68,7 +67,7 @@ export const faultStatus = {
 
 export type FaultCode = keyof typeof faultStatus
 
-/** A refusal or failure we foresee: a stable code, a sentence a person can act on, and what a program may need. */
+/** An expected failure: a stable code, a sentence a person can act on, and details for programs. */
 export type Fault = {
   readonly code: FaultCode
   readonly message: string
@@ -78,7 +77,7 @@ export type Fault = {
 export const fault = (code: FaultCode, message: string, details?: Record<string, unknown>): Fault =>
   details === undefined ? { code, message } : { code, message, details }
 
-/** A fault as an exception, for callers who asked through a method rather than a result. */
+/** A fault as an exception, for methods that throw. */
 export class HoldfastError extends Error {
   override readonly name = 'HoldfastError'
   readonly code: FaultCode

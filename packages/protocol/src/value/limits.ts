@@ -1,6 +1,6 @@
 /**
- * The bounds that someone outside can meet, or that two places must agree on, with the unit in the name. What bounds one
- * file alone is a named constant of that file.
+ * Limits that users can reach or that several files share, with the unit in the name. A limit of one file is a named
+ * constant of that file.
  */
 export const limits = {
   promptBytesMax: 1024 * 1024,
@@ -12,14 +12,14 @@ export const limits = {
   branchesMax: 200,
   lineSpansMax: 1000,
   pinsMax: 100,
-  /** Of what is folded or open against the rule, the newest are remembered. */
+  /** Tool calls whose collapsed state differs from the default; the newest are remembered. */
   collapsesMax: 1000,
-  /** Pins may fill this part of a model's context. */
+  /** Share of the model's context that pins may fill. */
   pinnedPart: 0.25,
-  /** Beyond this part of a model's context the past is summarised; after an undo it waits for the second. */
+  /** Share of the model's context that triggers a compaction; the second applies after an undo. */
   compactAt: 0.8,
   compactAgainAt: 0.95,
-  /** What a model is taken to hold when nobody knows. */
+  /** Assumed context size of an unknown model. */
   contextTokens: 200_000,
   requestBodyBytesMax: 4 * 1024 * 1024,
   jsonDepthMax: 100,
@@ -34,15 +34,15 @@ export const limits = {
   editedFileBytesMax: 4 * 1024 * 1024,
   directoryEntriesMax: 2000,
   workdirInstructionsBytesMax: 32 * 1024,
-  /** Of each memory: what a model is told of it, and how far the agent may let it grow. */
+  /** Size of each memory file, in requests and on disk. */
   memoryBytesMax: 16 * 1024,
   memoryNoteCharsMax: 2000,
   blobBytesMax: 64 * 1024 * 1024,
-  /** Of a file that is sent to a server to be imported: some forms are parsed in one go, beside sessions that stream. */
+  /** A file uploaded for import. Some formats are parsed in one go, beside running sessions. */
   importBytesMax: 64 * 1024 * 1024,
-  /** Of a file that goes to a model as it is. Providers take 32 MB in one request, in Base64. */
+  /** A file sent to a model unchanged. Providers accept 32 MB per request, in Base64. */
   fileBytesMax: 20_000_000,
-  /** 5 MB in Base64, where providers begin to refuse; beyond the edge they would scale an image down themselves. */
+  /** 5 MB in Base64, the limit of some providers. They would scale down a longer edge themselves. */
   imageBytesMax: 3_750_000,
   imageEdgeMax: 1568,
   imagePixelsMax: 100_000_000,
@@ -52,14 +52,14 @@ export const limits = {
   pageMessagesMax: 500,
   pageRecordsMax: 1000,
   listSessionsMax: 1000,
-  /** How many sessions of a tree are counted together. */
+  /** Sessions of one tree that are counted together. */
   treeSessionsMax: 10_000,
   searchHitsMax: 1000,
-  /** How many of those that a removal took are named; all are counted. */
+  /** Removed sessions that are listed by name; all are counted. */
   removalNamesMax: 1000,
-  /** How long what was deleted can be had back. */
+  /** How long a trashed session can be restored. */
   trashKeptMs: 30 * 24 * 3_600_000,
-  /** Bytes that nothing refers to are kept this long: something may be about to. */
+  /** How long an unreferenced blob is retained; a prompt may be about to use it. */
   blobGraceMs: 24 * 3_600_000,
   prefixMatchesMax: 10,
   frameBufferBytesMax: 1024 * 1024,
@@ -67,28 +67,28 @@ export const limits = {
   snapshotEveryRecords: 256,
   draftSaveMs: 1000,
   heartbeatMs: 15_000,
-  /** How long an attachment keeps its seat without a stream, and how many may do so at once. */
+  /** How long a client without a stream stays attached, and how many such clients there may be. */
   detachedClientMs: 30_000,
   detachedClientsMax: 100,
-  /** How much news may wait for a reader before it is cut. */
+  /** News buffered for a slow reader before its stream is ended. */
   newsWaitingMax: 10_000,
   providerSilenceMs: 120_000,
-  /** Of an error that a service sends, the beginning. Of an answer: one event of it, all of it, and what is said in it. */
+  /** Provider responses: the start of an error body, one event, the whole answer in bytes, its text in characters. */
   errorBodyBytesMax: 1024 * 1024,
   answerEventBytesMax: 16 * 1024 * 1024,
   answerBytesMax: 256 * 1024 * 1024,
   answerCharsMax: 16 * 1024 * 1024,
-  /** How often a call is tried again that a model could not take, how long the first wait is, and the longest that is waited for. */
+  /** Retries of a failed model call: count, first wait, longest wait. */
   retriesMax: 3,
   retryWaitMs: 1000,
   retryWaitMsMax: 60_000,
   shellTimeoutMs: 30_000,
   shellTimeoutMsMax: 300_000,
-  /** What a timer can hold. */
+  /** The maximum of a JavaScript timer. */
   approvalTimeoutMsMax: 2 ** 31 - 1,
   providerOptionsCharsMax: 65_536,
   idleUnloadMs: 15 * 60_000,
-  /** Of a title that we make; a person may give a longer one. */
+  /** A generated title; a person may give a longer one. */
   titleCharsMax: 80,
   givenTitleCharsMax: 200,
   previewCharsMax: 80,

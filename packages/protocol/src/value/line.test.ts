@@ -9,12 +9,12 @@ const line: Line = [
 ]
 
 describe('a line of spans', () => {
-  it('holds the seqs of its spans, both ends included, and none between', () => {
+  it('contains the seqs of its spans, both ends included', () => {
     const held = [1, 4, 5, 8, 9, 10, 19, 20, 1000].filter((seq) => isOnLine(line, seq))
     expect(held).toEqual([1, 4, 9, 20, 1000])
   })
 
-  it('is cut to a range, oldest first, with its open end closed', () => {
+  it('is clipped to a range, oldest first, with its open end closed', () => {
     expect(clipLine(line, 3, 22)).toEqual([
       { from: 3, to: 4 },
       { from: 9, to: 9 },
@@ -22,12 +22,12 @@ describe('a line of spans', () => {
     ])
   })
 
-  it('leaves nothing where the range misses it', () => {
+  it('is empty when clipped to a range outside it', () => {
     expect(clipLine(line, 5, 8)).toEqual([])
     expect(clipLine(line, 9, 3)).toEqual([])
   })
 
-  it('holds a seq exactly if a cut around that seq alone finds it', () => {
+  it('contains a seq exactly if clipping to that seq finds it', () => {
     fc.assert(
       fc.property(fc.nat(60), (seq) => {
         expect(clipLine(line, seq, seq).length === 1).toBe(isOnLine(line, seq))

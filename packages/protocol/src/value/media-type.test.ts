@@ -11,21 +11,21 @@ it.each([
   ['application/x-pdf', 'application/pdf'],
   ['constructor', 'constructor'],
   ['', ''],
-])('%s is properly %s', (claimed, proper) => {
+])('normalizes %s to %s', (claimed, proper) => {
   expect(properMediaType(claimed)).toBe(proper)
 })
 
-it('a file part takes the proper name', () => {
+it('normalizes the media type of a file part', () => {
   const part = { type: 'file', blob: '0'.repeat(64), mediaType: 'image/JPG', bytes: 1 }
   expect(FilePart.parse(part).mediaType).toBe('image/jpeg')
 })
 
-it('text has many names', () => {
+it('recognizes the names of text types', () => {
   expect(['text/x-rust', 'application/json', 'image/svg+xml', 'application/ld+json'].every(isTextType)).toBe(true)
   expect(['image/png', 'application/pdf', 'application/octet-stream', ''].some(isTextType)).toBe(false)
 })
 
-it('a text file weighs as much as is told of it', () => {
+it('counts a text file by the bytes that are sent', () => {
   const tokens = (mediaType: string, bytes: number) =>
     eventTokens({
       type: 'user.said',

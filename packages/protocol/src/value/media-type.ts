@@ -5,14 +5,14 @@ const aliases: Readonly<Record<string, string>> = {
   'application/x-pdf': 'application/pdf',
 }
 
-/** A media type under its proper name: lower case, without parameters, aliases resolved. */
+/** Normalizes a media type: lower case, no parameters, aliases resolved. */
 export function properMediaType(claimed: string): string {
   const [bare = ''] = claimed.split(';', 1)
   const name = bare.trim().toLowerCase()
   return Object.hasOwn(aliases, name) ? (aliases[name] ?? name) : name
 }
 
-/** Whether a type, by its proper name, is one of the many names of text. */
+/** Whether a normalized media type is text. */
 export const isTextType = (mediaType: string): boolean =>
   /^text\/|^application\/(json|xml|javascript|typescript|yaml|x-yaml|toml|sql|x-sh|x-ndjson|graphql)$|\+(json|xml|yaml)$/.test(
     mediaType,

@@ -4,13 +4,12 @@ import { limits } from './limits.ts'
 const text = z.string().max(limits.promptBytesMax)
 
 /**
- * The message as its program has it, its content null here: kept word for word, for whoever asks for it back; empty where
- * it has nothing but a role and a content. Such a message is one of a conversation that the program leads itself: it goes
- * on with the turn that was, and results come when they come.
+ * The original message of an embedding program, with null content; stored to return it unchanged. Empty when it has only
+ * a role and content. Such a message continues the current turn, and its tool results may come at any time.
  */
 const given = z.record(z.string(), z.json()).optional()
 
-/** A message as a program brings it from elsewhere: said by someone, somewhere, and now part of the line. */
+/** A message from elsewhere that a program adds to a session. */
 export const SeedMessage = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('user'), content: text, given }),
   z.strictObject({
@@ -28,9 +27,9 @@ export const SeedMessage = z.discriminatedUnion('role', [
       .optional(),
     given,
   }),
-  /** For people; the model is told only what is `given`. */
+  /** For people; the model gets it only if `given` is set. */
   z.strictObject({ role: z.literal('system'), content: text, given }),
-  /** What a call of the assistant message before it came to. */
+  /** The result of a call in the preceding assistant message. */
   z.strictObject({
     role: z.literal('tool'),
     content: text,

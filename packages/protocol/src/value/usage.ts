@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 const tokens = z.int().min(0)
 
-/** What model calls used. An unknown price is null, never 0. */
+/** Usage of model calls. An unknown cost is null, never 0. */
 export const Usage = z.object({
   input: tokens,
   output: tokens,
@@ -12,13 +12,13 @@ export const Usage = z.object({
 })
 export type Usage = z.infer<typeof Usage>
 
-/** What a session used, with all that were started for it, and for those. */
+/** Usage of a session and all its descendants. */
 export const TreeUsage = z.object({ usage: Usage, sessions: z.int().min(1) })
 export type TreeUsage = z.infer<typeof TreeUsage>
 
 export const noUsage: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0 }
 
-/** Sums; one unknown price makes the sum unknown. */
+/** Adds two usages; an unknown cost makes the sum unknown. */
 export const addUsage = (left: Usage, right: Usage): Usage => ({
   input: left.input + right.input,
   output: left.output + right.output,

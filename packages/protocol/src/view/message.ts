@@ -16,14 +16,14 @@ export const CallView = z.object({
   result: Output.nullable(),
   durationMs: z.number().nullable(),
   approvedBy: ApprovedBy.nullable(),
-  /** The question that waits for a person, if one does. */
+  /** The pending approval, if any. */
   approval: z.object({ id: ApprovalId, preview: Preview }).nullable(),
 })
 export type CallView = z.infer<typeof CallView>
 
 const common = {
   id: MessageId,
-  /** The message before it on its line. */
+  /** The previous message on its line. */
   parent: MessageId.nullable(),
   turn: TurnNumber,
   at: Instant,
@@ -32,7 +32,7 @@ const common = {
 }
 const spoken = { ...common, step: StepId, text: z.string(), interrupted: z.literal(true).optional() }
 
-/** What people or the model said, or what a tool returned: a projection of events, the same for every screen. */
+/** A message of the transcript, folded from events; the same for every screen. */
 export const Message = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('user'), ...common, text: z.string(), parts: Content }),
   z.object({ kind: z.literal('assistant'), ...spoken }),

@@ -8,7 +8,7 @@ import { Usage } from '../value/usage.ts'
 import { usageAfter } from './usage-count.ts'
 import type { SessionView } from './view.ts'
 
-/** What a list shows of a session, without reading its transcript. */
+/** The row of a session in a list. */
 export const Meta = z.object({
   id: SessionId,
   handle: Handle,
@@ -16,7 +16,7 @@ export const Meta = z.object({
   title: z.string(),
   workspace: z.string(),
   model: ModelName,
-  /** Whose model that is. */
+  /** Provider of the model. */
   provider: z.string(),
   status: Status,
   mode: Mode,
@@ -28,22 +28,22 @@ export const Meta = z.object({
   usage: Usage,
   preview: z.string(),
   recentText: z.string(),
-  /** Listed first, and kept from prune and clearAll. */
+  /** Listed first and protected from prune and clearAll. */
   pinned: z.boolean(),
-  /** When it was put into the trash, where it is. */
+  /** When it was trashed, if it is in the trash. */
   trashedAt: Instant.optional(),
   parent: SessionId.optional(),
-  /** Nobody sits before it. */
+  /** Runs in the background. */
   background: z.literal(true).optional(),
-  /** Nothing of it is on disk: it ends with its process. */
+  /** In memory only; it ends with its process. */
   persist: z.literal(false).optional(),
   attachments: z.int().min(0),
 })
 export type Meta = z.infer<typeof Meta>
 
 /**
- * Follows what a list shows along one record; `view` is the session's view after it. `recentText` is made of more than a
- * Meta holds: the catalogue keeps it, and elsewhere it stays as it was given.
+ * Returns the row after one record; the second argument is the session's view after it. `recentText` needs more than a
+ * row holds: the catalogue computes it, and here it stays as it is.
  */
 export function addToMeta(
   meta: Meta,
@@ -61,7 +61,7 @@ export function addToMeta(
   return {
     ...meta,
     ...{ status, mode, model, provider: providerOf(model) },
-    // Without a name it goes by its first line, of which the preview is as much as a title may hold.
+    // Without a title the first line is shown; the preview is as long as a generated title may be.
     title: (named === '' ? meta.preview : named) ?? (meta.title || firstLine(opening, limits.titleCharsMax)),
     preview: meta.preview || firstLine(opening, limits.previewCharsMax),
     lastMessageAt: isSpeech ? at : meta.lastMessageAt,

@@ -9,7 +9,7 @@ const said: Event = { type: 'user.said', turn, content: [{ type: 'text', text: '
 const ended = (usage: Usage | null): Event => ({ type: 'step.ended', turn, step: 4 as never, finish: 'stop', usage })
 const counted = ended({ ...noUsage, input: 100, cacheRead: 900, cacheWrite: 50, output: 20 })
 
-/** How many tokens the window holds after these, and whether that is a guess. */
+/** Returns the context size after these events, and whether it is an estimate. */
 const after = (...events: readonly Event[]) =>
   events.reduce(
     ({ tokens, isEstimate }, event) => ({
@@ -19,18 +19,18 @@ const after = (...events: readonly Event[]) =>
     { tokens: 0, isEstimate: true },
   )
 
-describe('the size of a window', () => {
-  it('is what the provider counted, caches too', () => {
+describe('the context size', () => {
+  it("is the provider's count, caches included", () => {
     expect(after(said, counted)).toEqual({ tokens: 1070, isEstimate: false })
   })
 
-  it('is guessed before a provider counts, and from what is added since', () => {
+  it('is estimated before the first count and for what is added after it', () => {
     expect(after(said)).toEqual({ tokens: 104, isEstimate: true })
     expect(after(said, counted, said)).toEqual({ tokens: 1174, isEstimate: true })
     expect(after(said, counted, said, counted)).toEqual({ tokens: 1070, isEstimate: false })
   })
 
-  it('stays as it was where the provider counted nothing', () => {
+  it('does not change when the provider counts nothing', () => {
     expect(after(said, ended(null))).toEqual({ tokens: 104, isEstimate: true })
     expect(after(said, counted, ended(noUsage))).toEqual({ tokens: 1070, isEstimate: false })
     expect(after(said, counted, { type: 'turn.ended', turn, reason: 'done' })).toEqual({

@@ -5,23 +5,23 @@ import { limits } from '../value/limits.ts'
 import { isTextType } from '../value/media-type.ts'
 
 const charsPerToken = 4
-/** What a message costs beside its words. */
-const frameTokens = 4
-/** What providers take for a picture of the size they like best. */
-const pictureTokens = 1600
+/** Overhead of a message. */
+const messageTokens = 4
+/** What providers charge for an image of the recommended size. */
+const imageTokens = 1600
 
-/** About how many tokens a text is: good enough to know when a context fills, and the same for every model. */
-export const textTokens = (text: string): number => Math.ceil(text.length / charsPerToken) + frameTokens
+/** Estimates the tokens of a text, the same for every model. Good enough to know when a context is full. */
+export const textTokens = (text: string): number => Math.ceil(text.length / charsPerToken) + messageTokens
 
 type FileSize = Pick<Extract<Content[number], { type: 'file' }>, 'mediaType' | 'bytes'>
 
 export const fileTokens = ({ mediaType, bytes }: FileSize): number =>
-  isTextType(mediaType) ? Math.ceil(Math.min(bytes, limits.textFileBytesMax) / charsPerToken) : pictureTokens
+  isTextType(mediaType) ? Math.ceil(Math.min(bytes, limits.textFileBytesMax) / charsPerToken) : imageTokens
 
 const contentTokens = (content: Content): number =>
   content.reduce((sum, part) => sum + (part.type === 'text' ? textTokens(part.text) : fileTokens(part)), 0)
 
-/** About how many tokens an event adds to what the model is told; 0 for what it is not told. */
+/** Estimates the tokens an event adds to the context; 0 if it is not sent to the model. */
 export function eventTokens(event: Event): number {
   switch (event.type) {
     case 'user.said':
@@ -40,7 +40,7 @@ export function eventTokens(event: Event): number {
   }
 }
 
-/** Follows the size of a window along a record. The provider's own count, where it gives one, beats our guess. */
+/** Returns the context size after `event`. The provider's own count replaces the estimate. */
 export function tokensAfter(tokens: number, event: Event): number {
   switch (event.type) {
     case 'step.ended':
@@ -57,7 +57,7 @@ export function tokensAfter(tokens: number, event: Event): number {
   }
 }
 
-/** Whether the size of a window is our guess: from the moment something is added to what a provider counted. */
+/** Whether the context size is an estimate: true once anything is added to what the provider counted. */
 export function isEstimateAfter(isEstimate: boolean, event: Event): boolean {
   switch (event.type) {
     case 'step.ended':
@@ -72,8 +72,8 @@ export function isEstimateAfter(isEstimate: boolean, event: Event): boolean {
   }
 }
 
-/** What the provider counted of a call: all it was told, and what it said; null where it did not. */
+/** Returns the input and output tokens the provider counted; null when it did not. */
 function countedTokens({ usage }: EventOf<'step.ended'>): number | null {
-  const told = usage ? usage.input + usage.cacheRead + usage.cacheWrite : 0
-  return usage && told > 0 ? told + usage.output : null
+  const input = usage ? usage.input + usage.cacheRead + usage.cacheWrite : 0
+  return usage && input > 0 ? input + usage.output : null
 }

@@ -7,7 +7,7 @@ import { turnUsageAfter } from './usage-count.ts'
 const used = (cost: number | null) => ({ input: 1, output: 2, cacheRead: 3, cacheWrite: 4, cost })
 
 describe('usage', () => {
-  it('adds up', () => {
+  it('is added up', () => {
     expect(addUsage(addUsage(noUsage, used(0.5)), used(0.25))).toEqual({
       input: 2,
       output: 4,
@@ -17,12 +17,12 @@ describe('usage', () => {
     })
   })
 
-  it('is of unknown price once one price is unknown, and stays so', () => {
+  it('has an unknown cost once one cost is unknown', () => {
     expect(addUsage(addUsage(noUsage, used(null)), used(0.25)).cost).toBeNull()
   })
 })
 
-describe('what a turn used', () => {
+describe('the usage of a turn', () => {
   const turn = TurnNumber.parse(0)
   const begun = (cause: EventOf<'turn.started'>['cause']): Event => ({ type: 'turn.started', turn, cause })
   const ended = (cost: number | null): Event => {
@@ -31,13 +31,13 @@ describe('what a turn used', () => {
   const after = (...events: readonly Event[]) =>
     events.reduce<Usage | null>((sum, event) => turnUsageAfter(sum, event, true), null)
 
-  it('is the sum of its calls, and counts anew with the next turn', () => {
+  it('is the sum of its calls and restarts with the next turn', () => {
     expect(after(begun('prompt'), ended(0.5), ended(0.25))).toMatchObject({ input: 2, cost: 0.75 })
     expect(after(begun('prompt'), ended(0.5), begun('follow_up'))).toEqual(noUsage)
     expect(after(begun('prompt'), ended(0.5), ended(null))).toMatchObject({ input: 2, cost: null })
   })
 
-  it('has an unknown price once an answer was not counted, but not for a call that failed or was stopped', () => {
+  it('has an unknown cost after an answer without usage, but not after a failed or aborted call', () => {
     const uncounted = (finish: EventOf<'step.ended'>['finish']): Event => {
       return { type: 'step.ended', turn, step: 4 as never, finish, usage: null, estimate: used(9) }
     }
@@ -49,11 +49,11 @@ describe('what a turn used', () => {
     }
   })
 
-  it('goes on with a turn that is continued', () => {
+  it('continues with a continued turn', () => {
     expect(after(begun('prompt'), ended(0.5), begun('continue'), ended(0.25))).toMatchObject({ cost: 0.75 })
   })
 
-  it('is nothing that is known where no turn was followed, and holds no call made at rest', () => {
+  it('is null before the first turn, and excludes calls made between turns', () => {
     expect(after(ended(0.5))).toBeNull()
     expect(turnUsageAfter(noUsage, ended(0.5), false)).toEqual(noUsage)
   })

@@ -1,27 +1,27 @@
 import type { Event } from '../event/event.ts'
 import { addUsage, noUsage, type Usage } from '../value/usage.ts'
 
-/** Every model call counts: the steps of a turn, and those that wrote a summary or a title. */
+/** Adds the usage of an event. Every model call counts, also those that wrote a summary or a title. */
 export function usageAfter(used: Usage, event: Event): Usage {
   const usage = usageOf(event)
   if (usage) return addUsage(used, usage)
   return usage === null && isAnswered(event) ? { ...used, cost: null } : used
 }
 
-/** What budgets are held against. What a provider did not count is taken at its estimate, and an unknown price for 0. */
+/** Adds the usage of an event for budgets: estimated when the provider reported none, an unknown cost as 0. */
 export function spentAfter(spent: Usage, event: Event): Usage {
   const usage = usageOf(event) ?? (event.type === 'step.ended' ? event.estimate : undefined)
   return usage ? addUsage(spent, { ...usage, cost: usage.cost ?? 0 }) : spent
 }
 
-/** Whether a call came to its end, so that it cost something, whatever is known of it. */
+/** Whether a model call was answered, and so cost something even if no usage is known. */
 const isAnswered = (event: Event): boolean => event.type !== 'step.ended' || answeredBy.has(event.finish)
 const answeredBy: ReadonlySet<string> = new Set(['stop', 'calls', 'length', 'refused'])
 
-/** The events that tell of a model call, whether or not each does. */
+/** The events that can report a model call. */
 export const modelCallEvents = ['step.ended', 'checkpoint.written', 'summary.saved', 'settings.changed'] as const
 
-/** What the model call used that an event tells of: null where nobody knows, undefined where no model was called. */
+/** Returns the usage an event reports: null when unknown, undefined when no model was called. */
 export function usageOf(event: Event): Usage | null | undefined {
   switch (event.type) {
     case 'step.ended':
@@ -35,7 +35,7 @@ export function usageOf(event: Event): Usage | null | undefined {
   }
 }
 
-/** Follows what the turn used that runs, or ran last. Going on with a turn goes on counting. */
+/** Returns the usage of the current or last turn after `event`. Continuing a turn keeps counting. */
 export function turnUsageAfter(used: Usage | null, event: Event, isRunning: boolean): Usage | null {
   if (event.type === 'turn.started') return event.cause === 'continue' ? used : noUsage
   if (event.type === 'line.moved') return null

@@ -15,42 +15,42 @@ import { turnUsageAfter } from './usage-count.ts'
 export const PendingApproval = z.object({ id: ApprovalId, call: CallId, tool: z.string(), preview: Preview })
 export type PendingApproval = z.infer<typeof PendingApproval>
 
-/** What a screen needs beside the transcript: where the session stands right now. */
+/** The current state of a session for screens, besides the transcript. */
 export const SessionView = z.object({
   status: Status,
   mode: Mode,
   activity: Activity,
   model: ModelName,
   thinkingLevel: ThinkingLevel,
-  /** The model that answers in place of the session's for the rest of this turn; null when its own does. */
+  /** The model that took over for the rest of this turn; null when the session's own answers. */
   fallback: ModelName.nullable(),
   step: StepId.nullable(),
   pendingApprovals: z.array(PendingApproval),
   activeToolCalls: z.array(z.object({ id: CallId, tool: z.string() })),
   queue: z.array(QueueEntry),
   trust: z.array(Trust),
-  /** The lines that were left and kept, oldest first. */
+  /** Saved branches, oldest first. */
   branches: z.array(Branch),
-  /** The name of the branch the session stands on; null for a line that has none yet. */
+  /** The current branch; null for a line without a name. */
   branch: BranchName.nullable(),
   pins: z.array(MessageId),
-  /** Whether tool calls are shown folded, unless one of them was turned over. */
+  /** Whether tool calls are collapsed by default. */
   collapsed: z.boolean(),
-  /** About how many tokens the model would be told now. */
+  /** Size of the context the model would get now. */
   tokens: z.int().min(0),
-  /** Whether that is our guess, be it in part, and not the provider's own count. */
+  /** Whether `tokens` is at least partly estimated. */
   isEstimate: z.boolean(),
-  /** What the turn that runs has used, or the last one; null where nobody counted, as on a line that was just taken up. */
+  /** Usage of the current or last turn; null when unknown, for example after a branch switch. */
   turnUsage: Usage.nullable(),
-  /** The compaction that holds: what the model is told in place of the past. */
+  /** The active checkpoint. */
   checkpoint: Seq.nullable(),
   lastTurn: z.object({ reason: TurnEnd, fault: ModelFault.optional() }).nullable(),
-  /** Whether the events that clients left here cover the whole session. */
+  /** Whether the stored client events cover the whole session. */
   clientEventsComplete: z.boolean(),
 })
 export type SessionView = z.infer<typeof SessionView>
 
-/** Follows a view along the records that come after it, so a client never has to ask where the session stands. */
+/** Returns the view after one more record. */
 export function addToView(view: SessionView, record: Recorded): SessionView {
   const next = changedView(view, record)
   const { event } = record
@@ -70,11 +70,11 @@ function changedView(view: SessionView, { seq, at, event }: Recorded): SessionVi
       return { ...view, ...pick(settings), ...(fork && { pins: fork.pins.map(({ message }) => message) }) }
     }
     case 'settings.changed':
-      // In another folder, what the former one trusts counts no more.
+      // Trust of the old workspace does not apply in a new folder.
       return {
         ...view,
         ...pick(event),
-        ...(event.model !== undefined && { fallback: null }), // whom a person chooses is asked
+        ...(event.model !== undefined && { fallback: null }), // a person chose a model
         ...(event.workdir !== undefined && { trust: view.trust.filter(({ scope }) => scope !== 'workspace') }),
       }
     case 'prompt.queued':
@@ -112,11 +112,11 @@ function changedView(view: SessionView, { seq, at, event }: Recorded): SessionVi
     case 'step.started':
       return { ...view, activity: 'thinking', step: StepId.parse(seq) }
     case 'call.requested':
-      if (event.givenId !== undefined) return view // no work of the session
+      if (event.givenId !== undefined) return view // the embedding program runs it
       return {
         ...view,
         activity: 'tool_executing',
-        step: null, // all that it says is said: the session acts now
+        step: null, // the answer is complete; tools run now
         activeToolCalls: [...view.activeToolCalls, { id: CallId.parse(seq), tool: event.tool }],
       }
     case 'step.ended': {
@@ -187,7 +187,7 @@ type Shown = {
   readonly mode?: Mode | undefined
 }
 
-/** Of the settings, those a view shows. */
+/** Returns the settings a view shows. */
 const pick = ({ model, thinkingLevel, mode }: Shown) => ({
   ...(model !== undefined && { model }),
   ...(thinkingLevel !== undefined && { thinkingLevel }),

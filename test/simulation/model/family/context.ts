@@ -29,7 +29,7 @@ export const write = (state: State, checkpoint: Omit<Checkpoint, 'who'>): State 
 /** The summary that someone waited for is there. What was said meanwhile stays; a line that was left is not cut. */
 export function written(state: State, { kind, from }: Aside, text: string): Outcome {
   if (kind === 'summarize') {
-    const note = { who: 'note', kind: 'notice', code: 'summarized', text: 'The summary is in note.md.' } as const
+    const note = { who: 'note', kind: 'notice', code: 'summarized', text: 'The summary was saved to note.md.' } as const
     return accepted(grow(state, note, { turn: turnNow(state), round: null }), { text, path: 'note.md' })
   }
   const fits = messagesOn(state.nodes, state).includes(from) && from > fromNow(state)

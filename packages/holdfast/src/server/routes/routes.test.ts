@@ -151,9 +151,9 @@ describe('commands', () => {
       return Refused.parse(await response.json()).error.message
     }
     expect(await messageTo('{"type":"abrt"}')).toBe("There is no command abrt. Did you mean 'abort'?")
-    expect(await messageTo('{"type":"wombat"}')).toContain('Known are: sendPrompt, ')
+    expect(await messageTo('{"type":"wombat"}')).toContain('Known commands: sendPrompt, ')
     expect(await messageTo('{"type":"sendPrompt"}')).toBe(
-      'That is no command: content: missing; give what to say, as a text or a list of parts.',
+      'Invalid command: content: missing; give the prompt, as a text or a list of parts.',
     )
   })
 

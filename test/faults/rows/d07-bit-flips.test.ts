@@ -2,7 +2,7 @@ import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { loadLog } from '../../../packages/holdfast/src/store/jsonl/log/load-log.ts'
-import { readPlaces } from '../../../packages/holdfast/src/store/jsonl/log/read-places.ts'
+import { readRecordsAt } from '../../../packages/holdfast/src/store/jsonl/log/read-records.ts'
 import { fill } from '../fill.ts'
 import { mustOpen } from '../open-subject.ts'
 import { judge } from '../pass-criterion.ts'
@@ -48,7 +48,7 @@ it.each([true, false])(
     for (const bit of bits) {
       writeFileSync(path, flipped(whole, bit))
       const log = await loadLog({ path, session, known, isShared: false })
-      const records = log === null ? [] : await readPlaces(path, session, seqs, log.index)
+      const records = log === null ? [] : await readRecordsAt(path, session, seqs, log.index)
       const read = records.map((record) => ('lost' in record ? 'lost' : digestOf(record)))
       const meant = seqs.map((seq) => (seq === damagedSeq ? 'lost' : digestOf(recordAt(shortLog, seq).record)))
       if (read.join() !== meant.join() || log?.torn !== null) violations.push(`bit ${bit}: ${read.join()}`)

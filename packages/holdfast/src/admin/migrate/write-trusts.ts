@@ -1,7 +1,7 @@
 import { addTrust, orThrow, type Trust } from '@holdfast/protocol'
-import { readJsonIfThere, replaceFile } from '../../store/jsonl/files/atomic-side-file.ts'
+import { readJsonIfExists, replaceFile } from '../../store/jsonl/files/atomic-file.ts'
 import { lockDirectory } from '../../store/jsonl/files/directory-lock.ts'
-import { createPlaces } from '../../store/jsonl/files/layout.ts'
+import { createJsonlPaths } from '../../store/jsonl/files/layout.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
 import type { WorkspaceTrust } from '../../store/read-only-store.ts'
 import { openForWriting } from '../../store/sqlite/file/database-file.ts'
@@ -29,8 +29,8 @@ function intoTable(path: string, trusts: readonly WorkspaceTrust[]): void {
 async function intoFile(directory: string, trusts: readonly WorkspaceTrust[]): Promise<void> {
   const lock = orThrow(await lockDirectory(directory, wallClock.now(), 'store'))
   try {
-    const path = createPlaces(directory).trust
-    const held = (await readJsonIfThere(path)) as { readonly trusts?: Record<string, readonly Trust[]> } | null // written by us
+    const path = createJsonlPaths(directory).trust
+    const held = (await readJsonIfExists(path)) as { readonly trusts?: Record<string, readonly Trust[]> } | null // written by us
     const all = new Map(Object.entries(held?.trusts ?? {}))
     for (const { workspace, trust } of trusts) all.set(workspace, addTrust(all.get(workspace) ?? [], trust))
     await replaceFile(path, `${JSON.stringify({ trusts: Object.fromEntries(all) }, null, 2)}\n`)

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Stats } from '@holdfast/protocol'
-import { createPlaces, findLogs } from '../../store/jsonl/files/layout.ts'
+import { createJsonlPaths, findLogs } from '../../store/jsonl/files/layout.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 
@@ -16,7 +16,7 @@ export async function sizesOf(place: DiskLocation): Promise<Sizes> {
     const { bytes: recordBytes } = await sizeOf([place.path, `${place.path}-wal`])
     return { recordBytes, indexBytes: 0, blobs, blobBytes }
   }
-  const places = createPlaces(place.path)
+  const places = createJsonlPaths(place.path)
   const logs = await findLogs(places)
   const [catalogue, snapshots] = [await sizeOf([places.catalogue]), await sizeIn(places.snapshots)]
   const recordBytes = logs.reduce((sum, { bytes }) => sum + bytes, 0)

@@ -1,28 +1,31 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { CatalogueEntry } from '@holdfast/core/ports'
+import type { CatalogueEntry, ReadRecord } from '@holdfast/core/ports'
 import type { Seq, SessionId, Trust } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { findSessions, listSessions } from '../memory/memory-catalogue.ts'
-import { everyRecord, type KeptSession, type ReadOnlyStore, type WorkspaceTrust } from '../read-only-store.ts'
+import {
+  everyRecord,
+  type KeptSession,
+  type ReadOnlyStore,
+  type TypeCount,
+  type WorkspaceTrust,
+} from '../read-only-store.ts'
 import { faultOf, storageFault } from '../storage-fault.ts'
 import { readCatalogue } from './catalogue/catalogue-file.ts'
-import { countDays } from './catalogue/count-days.ts'
-import { type EntryOfLog, rebuildRows, takeKnownRows } from './catalogue/rebuild-rows.ts'
-import { createLogSearch } from './catalogue/scan-logs.ts'
+import { addKnownRows, type EntryOfLog, rebuildRows } from './catalogue/rebuild-rows.ts'
 import { parseTrash } from './catalogue/trash-file.ts'
-import { readIfThere, readJsonIfThere } from './files/atomic-side-file.ts'
-import { createDraftFiles } from './files/draft-files.ts'
-import { createPlaces, findLogs, refusalOfFiles } from './files/layout.ts'
+import { readJsonIfExists, readTextIfExists } from './files/atomic-file.ts'
+import { createJsonlPaths, findDirectoryFault, findLogs } from './files/layout.ts'
 import { readNodes } from './files/node-file.ts'
-import { createSnapshotFiles } from './files/snapshot-files.ts'
+import { createDraftFiles, createSnapshotFiles } from './files/side-files.ts'
 import type { TrustMark } from './files/trust-file.ts'
 import { type LoadedLog, loadLog } from './log/load-log.ts'
-import { createLogReader } from './log/log-reader.ts'
-import { pageAfter } from './log/page-after.ts'
-import { readCrc, readPlaces } from './log/read-places.ts'
+import { readChecksumAt, readRecordsAt } from './log/read-records.ts'
 import type { SessionRow } from './log/session-row.ts'
+import { createLogReader } from './read/log-reader.ts'
+import { createLogSearch } from './read/log-search.ts'
 
 const logsHeldMax = 64
 
@@ -31,23 +34,26 @@ const logsHeldMax = 64
  * What a crash left half-written is not read. Refused: not_a_store, store_too_new, storage_error.
  */
 export async function openReadOnlyJsonl(directory: string, entryOf: EntryOfLog): Promise<Result<ReadOnlyStore | null>> {
-  const places = createPlaces(resolve(directory))
+  const places = createJsonlPaths(resolve(directory))
   if (!existsSync(places.directory)) return ok(null)
   try {
-    const refusal = await refusalOfFiles(places)
+    const refusal = await findDirectoryFault(places)
     return refusal === null ? ok(await openReadOnlyStore(places, entryOf)) : refuse(refusal)
   } catch (error) {
     return refuse(error instanceof HoldfastError ? error.toFault() : faultOf(error, places.directory))
   }
 }
 
-async function openReadOnlyStore(places: ReturnType<typeof createPlaces>, entryOf: EntryOfLog): Promise<ReadOnlyStore> {
+async function openReadOnlyStore(
+  places: ReturnType<typeof createJsonlPaths>,
+  entryOf: EntryOfLog,
+): Promise<ReadOnlyStore> {
   const rows = new Map<SessionId, SessionRow>()
   const known = await readCatalogue(places.catalogue)
   const logs = createHeldLogs(places)
-  const unknown = takeKnownRows(rows, known.rows, await findLogs(places))
+  const unknown = addKnownRows(rows, known.rows, await findLogs(places))
   const made = await rebuildRows({ places, rows, logs, onProblem: () => undefined, leavesTail: true }, unknown)
-  for (const [id, at] of parseTrash((await readIfThere(places.trash)) ?? '') ?? []) {
+  for (const [id, at] of parseTrash((await readTextIfExists(places.trash)) ?? '') ?? []) {
     const row = rows.get(id)
     if (row?.isShared === false) row.trashedAt = at
   }
@@ -81,7 +87,7 @@ async function openReadOnlyStore(places: ReturnType<typeof createPlaces>, entryO
     const row = rows.get(session)
     if (row === undefined) return false
     const { index } = await logs.of(row)
-    return (await readCrc(places.log(row.id, row.isShared), row.id, index.placeOf(seq))) === crc
+    return (await readChecksumAt(places.log(row.id, row.isShared), row.id, index.placeOf(seq))) === crc
   }
   async function readOwn(session: SessionId, types: ReadonlySet<string> | null, after: Seq, limit: number) {
     const row = rows.get(session)
@@ -114,7 +120,7 @@ async function openReadOnlyStore(places: ReturnType<typeof createPlaces>, entryO
       const row = rows.get(session)
       return row === undefined ? [] : countDays(everyRecord({ ownRecords }, row))
     },
-    trusts: async () => trustsIn((await readJsonIfThere(places.trust)) as HeldTrust | null, isThere), // written by us
+    trusts: async () => trustsIn((await readJsonIfExists(places.trust)) as HeldTrust | null, isThere), // written by us
     async snapshotOf(session) {
       if (!existsSync(places.snapshot(session))) return null
       return (await snapshots.load(session)) ?? 'damaged'
@@ -124,7 +130,7 @@ async function openReadOnlyStore(places: ReturnType<typeof createPlaces>, entryO
 }
 
 /** Each log is read through when it is first asked for; those asked for longest ago are forgotten. */
-function createHeldLogs(places: ReturnType<typeof createPlaces>) {
+function createHeldLogs(places: ReturnType<typeof createJsonlPaths>) {
   const held = new Map<SessionId, ReturnType<typeof logOf>>()
 
   function logOf(row: SessionRow, { index, draftEndedAt }: Pick<LoadedLog, 'index' | 'draftEndedAt'>) {
@@ -132,7 +138,7 @@ function createHeldLogs(places: ReturnType<typeof createPlaces>) {
     return {
       index,
       draftEndedAt,
-      read: (seqs: readonly number[]) => readPlaces(path, row.id, seqs, index),
+      read: (seqs: readonly number[]) => readRecordsAt(path, row.id, seqs, index),
     }
   }
 
@@ -173,4 +179,31 @@ async function trustsIn(
   const next = held?.next !== undefined && (await isThere(held.next)) ? held.next.trusts : null
   const trusts = next ?? held?.trusts ?? {}
   return Object.entries(trusts).flatMap(([workspace, all]) => all.map((trust) => ({ workspace, trust })))
+}
+
+/** How many records there are of each type and day; those that are lost are of neither. */
+export async function countDays(records: AsyncIterable<ReadRecord>): Promise<readonly TypeCount[]> {
+  const counts = new Map<string, TypeCount>()
+  for await (const record of records) {
+    if ('lost' in record) continue
+    const { type } = record.event
+    const day = record.at.slice(0, 10)
+    const name = `${day} ${type}`
+    counts.set(name, { type, day, count: (counts.get(name)?.count ?? 0) + 1 })
+  }
+  return [...counts.values()]
+}
+
+type Ordered = { readonly order: number }
+
+/** The page behind a place of what is sorted by its order: found by halves, so that all pages cost no more than all rows. */
+export function pageAfter<Row extends Ordered>(sorted: readonly Row[], after: number, limit: number): readonly Row[] {
+  let [from, to] = [0, sorted.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    const there = sorted[middle]
+    if (there !== undefined && there.order <= after) from = middle + 1
+    else to = middle
+  }
+  return sorted.slice(from, from + limit)
 }

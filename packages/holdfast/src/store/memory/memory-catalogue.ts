@@ -12,9 +12,9 @@ import { createMetaMatch } from '../list-match.ts'
 import type { MemorySession } from './memory-session.ts'
 
 /** What a list needs of a session that is held in memory, whichever store holds it. */
-export type HeldRow = Pick<MemorySession, 'id' | 'order' | 'base' | 'entry' | 'owner' | 'trashedAt'>
+export type CatalogueRow = Pick<MemorySession, 'id' | 'order' | 'base' | 'entry' | 'owner' | 'trashedAt'>
 
-export function listSessions(sessions: Iterable<HeldRow>, request: ListRequest): PlacedPage {
+export function listSessions(sessions: Iterable<CatalogueRow>, request: ListRequest): PlacedPage {
   const start = decodeListCursor(request.cursor)
   if (!start.ok) throw new HoldfastError(start.fault)
   const isAsked = createRowMatch(request)
@@ -30,7 +30,7 @@ export function listSessions(sessions: Iterable<HeldRow>, request: ListRequest):
   return { sessions: page.map(listedOf), next: hasMore ? encodeListCursor(last.place) : null }
 }
 
-type Placed = { readonly held: HeldRow; readonly place: ListCursor }
+type Placed = { readonly held: CatalogueRow; readonly place: ListCursor }
 
 const listedOf = ({ held, place }: Placed): PlacedListed => ({
   meta: structuredClone(held.entry.meta),
@@ -40,7 +40,7 @@ const listedOf = ({ held, place }: Placed): PlacedListed => ({
   place,
 })
 
-function createRowMatch(request: ListRequest): (row: HeldRow) => boolean {
+function createRowMatch(request: ListRequest): (row: CatalogueRow) => boolean {
   const { workspace, pinned, startedFor, activeFrom, activeBefore, runningAt, trashed = false, trashedBefore } = request
   const matchesMeta = createMetaMatch(request) ?? (() => true)
   return ({ entry: { meta, spoken, busy, activeAt }, base, owner, trashedAt }) =>
@@ -76,8 +76,8 @@ function createFirst(count: number) {
   }
 }
 
-export function findSessions(sessions: readonly HeldRow[], name: SessionName): readonly SessionId[] {
-  const idsOf = (found: readonly HeldRow[]) => found.map(({ id }) => id)
+export function findSessions(sessions: readonly CatalogueRow[], name: SessionName): readonly SessionId[] {
+  const idsOf = (found: readonly CatalogueRow[]) => found.map(({ id }) => id)
   switch (name.type) {
     case 'id':
       return idsOf(sessions.filter(({ id }) => id === name.id))
@@ -97,11 +97,11 @@ export function findSessions(sessions: readonly HeldRow[], name: SessionName): r
 }
 
 /** A pin keeps a session at the top of lists; it does not make it the one last spoken in. */
-function latestIn(sessions: readonly HeldRow[], workspace: string): readonly HeldRow[] {
+function latestIn(sessions: readonly CatalogueRow[], workspace: string): readonly CatalogueRow[] {
   const isAsked = createRowMatch({ workspace, limit: 1 })
   const latest = sessions
     .filter(isAsked)
-    .reduce<HeldRow | null>(
+    .reduce<CatalogueRow | null>(
       (best, one) =>
         best === null ||
         one.entry.activeAt > best.entry.activeAt ||
@@ -113,7 +113,7 @@ function latestIn(sessions: readonly HeldRow[], workspace: string): readonly Hel
   return latest === null ? [] : [latest]
 }
 
-function placeOf({ entry, order, trashedAt }: HeldRow): ListCursor {
+function placeOf({ entry, order, trashedAt }: CatalogueRow): ListCursor {
   if (trashedAt !== null) return { pinned: 0, at: trashedAt, order }
   return { pinned: entry.meta.pinned ? 1 : 0, at: entry.activeAt, order }
 }

@@ -21,18 +21,18 @@ export type MemorySession = {
 
 type BlobUse = { readonly hash: BlobHash; readonly seq: Seq }
 
-export const usesFrom = (seq: Seq, blobs: readonly BlobHash[]): BlobUse[] => blobs.map((hash) => ({ hash, seq }))
+export const createBlobUses = (seq: Seq, blobs: readonly BlobHash[]): BlobUse[] => blobs.map((hash) => ({ hash, seq }))
 
 /** The blobs that a session needs, those of the past it shares too. */
-export function blobsOf({ blobs, parent, base }: MemorySession): readonly BlobHash[] {
+export function listBlobs({ blobs, parent, base }: MemorySession): readonly BlobHash[] {
   const own = blobs.map(({ hash }) => hash)
   return parent === null
     ? own
-    : [...own, ...blobsOf({ ...parent, blobs: parent.blobs.filter(({ seq }) => seq <= base) })]
+    : [...own, ...listBlobs({ ...parent, blobs: parent.blobs.filter(({ seq }) => seq <= base) })]
 }
 
 /** The records as a disk would give them back: from their encoded body, sharing nothing with who appended them. */
-export function encoded(records: readonly EncodedRecord[], after: Seq): Recorded[] {
+export function decodeRecords(records: readonly EncodedRecord[], after: Seq): Recorded[] {
   return records.map(({ record, body }, index) => {
     invariant(record.seq === after + index + 1, `a record at seq ${record.seq} does not follow ${after + index}`)
     return { ...record, event: JSON.parse(body) }
@@ -41,7 +41,7 @@ export function encoded(records: readonly EncodedRecord[], after: Seq): Recorded
 
 export function readRange(session: MemorySession | undefined, range: ReadRange): readonly Recorded[] {
   const { after, upTo = Number.MAX_SAFE_INTEGER, limit, newestFirst, types } = range
-  const inRange = withLineage(session).filter(
+  const inRange = readLineage(session).filter(
     ({ seq, event }) => seq > after && seq <= upTo && (types === undefined || types.includes(event.type)),
   )
   return structuredClone((newestFirst === true ? inRange.toReversed() : inRange).slice(0, limit))
@@ -50,12 +50,12 @@ export function readRange(session: MemorySession | undefined, range: ReadRange):
 export function readRefs(session: MemorySession | undefined, calls: readonly Seq[]): readonly Recorded[] {
   const spokenOf = new Set<Seq | null>(calls)
   return structuredClone(
-    withLineage(session).filter(({ event }) => refOf(event) !== null && spokenOf.has(refOf(event))),
+    readLineage(session).filter(({ event }) => refOf(event) !== null && spokenOf.has(refOf(event))),
   )
 }
 
-function withLineage(session: MemorySession | undefined): readonly Recorded[] {
+function readLineage(session: MemorySession | undefined): readonly Recorded[] {
   if (session === undefined) return []
-  const inherited = session.parent === null ? [] : withLineage(session.parent)
+  const inherited = session.parent === null ? [] : readLineage(session.parent)
   return [...inherited.filter(({ seq }) => seq <= session.base), ...session.records]
 }

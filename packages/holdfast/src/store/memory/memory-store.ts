@@ -3,7 +3,7 @@ import type { PlacedStore } from '../list-cursor.ts'
 import * as faults from '../store-faults.ts'
 import { findSessions, listSessions } from './memory-catalogue.ts'
 import { searchSessions } from './memory-search.ts'
-import { blobsOf, encoded, type MemorySession, readRange, readRefs, usesFrom } from './memory-session.ts'
+import { createBlobUses, decodeRecords, listBlobs, type MemorySession, readRange, readRefs } from './memory-session.ts'
 import { createMemoryTrusts } from './memory-trusts.ts'
 
 /** A store that forgets: the same contract, in process. What is kept is copied, so that nobody holds the log itself. */
@@ -30,8 +30,8 @@ export function createMemoryStore(): PlacedStore {
       born += 1
       sessions.set(session, {
         ...{ id: session, order: born, parent: from, base, head: base + records.length },
-        ...{ epoch: 1, owner, entry: structuredClone(entry), records: encoded(records, base) },
-        ...{ draft: null, snapshot: null, trashedAt: null, blobs: usesFrom(base + 1, blobs) },
+        ...{ epoch: 1, owner, entry: structuredClone(entry), records: decodeRecords(records, base) },
+        ...{ draft: null, snapshot: null, trashedAt: null, blobs: createBlobUses(base + 1, blobs) },
       })
       return done
     },
@@ -44,10 +44,10 @@ export function createMemoryStore(): PlacedStore {
       const seen = held.records.find(({ commandId }) => commandId !== undefined && ids.has(commandId))
       if (seen !== undefined) return refuse(faults.commandSeen(seen.seq))
       if (held.head !== after) return refuse(faults.logMoved(session, after, held.head))
-      held.records.push(...encoded(records, after))
+      held.records.push(...decodeRecords(records, after))
       held.head += records.length
       held.entry = structuredClone(entry)
-      held.blobs.push(...usesFrom(after + 1, blobs))
+      held.blobs.push(...createBlobUses(after + 1, blobs))
       if (clearDraft) held.draft = null
       for (const change of trust) trusts.apply(entry.meta.workspace, change)
       return done
@@ -108,12 +108,12 @@ export function createMemoryStore(): PlacedStore {
     },
 
     async blobsInUse() {
-      const used = new Set(all().flatMap(blobsOf))
+      const used = new Set(all().flatMap(listBlobs))
       return async (hashes) => new Set(hashes.filter((hash) => used.has(hash)))
     },
     async refersTo(session, hash) {
       const held = sessions.get(session)
-      return held !== undefined && blobsOf(held).includes(hash)
+      return held !== undefined && listBlobs(held).includes(hash)
     },
 
     async registerNode(node) {

@@ -6,24 +6,23 @@ import type { Meta, Seq, SessionId } from '@holdfast/protocol'
 import { orThrow } from '@holdfast/protocol/result'
 import { openFileBlobs } from '../blobs/file-blobs.ts'
 import { openCatalogueFile, readCatalogue } from '../jsonl/catalogue/catalogue-file.ts'
-import { createForks } from '../jsonl/catalogue/fork-index.ts'
-import { rebuildRows, takeKnownRows } from '../jsonl/catalogue/rebuild-rows.ts'
+import { createForkIndex } from '../jsonl/catalogue/fork-index.ts'
+import { addKnownRows, rebuildRows } from '../jsonl/catalogue/rebuild-rows.ts'
 import { createSessionNames } from '../jsonl/catalogue/session-names.ts'
 import { openTrashFile } from '../jsonl/catalogue/trash-file.ts'
-import { writeDraft } from '../jsonl/files/atomic-side-file.ts'
+import { createDirectorySync, writeTemporaryFile } from '../jsonl/files/atomic-file.ts'
 import type { DirectoryLock } from '../jsonl/files/directory-lock.ts'
-import { createDirectorySync } from '../jsonl/files/directory-sync.ts'
-import { type Places, surveyDirectory } from '../jsonl/files/layout.ts'
+import { type JsonlPaths, prepareDirectory } from '../jsonl/files/layout.ts'
 import { encodeHeader, encodeLine } from '../jsonl/log/log-line.ts'
 import { createOpenLogs } from '../jsonl/log/open-logs.ts'
 import type { SessionRow } from '../jsonl/log/session-row.ts'
-import { note } from '../jsonl/write/append.ts'
-import { createRemover } from '../jsonl/write/remove-session.ts'
+import { addToIndex } from '../jsonl/write/append.ts'
+import { createSessionRemover } from '../jsonl/write/remove-session.ts'
 import type { FollowedSession, FollowPage, StoredPage, StoredRecord } from '../sqlite/rows/messages.ts'
 import type { FollowedLog } from '../sqlite/sqlite-store.ts'
 
 export type MirrorFilesDeps = {
-  readonly places: Places
+  readonly places: JsonlPaths
   readonly log: FollowedLog
   readonly blobs: Blobs
   readonly onProblem: OnProblem
@@ -46,14 +45,23 @@ export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: M
   const rows = new Map<SessionId, SessionRow>()
   const isIdle = () => true // one hand writes here, one session after another
   const logs = createOpenLogs({ places, openMax, isIdle, changed: () => undefined, onProblem })
-  const found = await surveyDirectory(places)
+  const found = await prepareDirectory(places)
   const known = await readCatalogue(places.catalogue)
-  await rebuildRows({ places, rows, logs, onProblem }, takeKnownRows(rows, known.rows, found))
+  await rebuildRows({ places, rows, logs, onProblem }, addKnownRows(rows, known.rows, found))
   const catalogue = await openCatalogueFile(places.catalogue, known, rows)
   const syncNames = createDirectorySync(places.directory)
   const trash = await openTrashFile(places.trash, onProblem)
-  const forks = createForks(rows.values())
-  const remover = createRemover({ places, rows, forks, names: createSessionNames(), logs, catalogue, trash, syncNames })
+  const forks = createForkIndex(rows.values())
+  const remover = createSessionRemover({
+    places,
+    rows,
+    forks,
+    names: createSessionNames(),
+    logs,
+    catalogue,
+    trash,
+    syncNames,
+  })
   const copies = orThrow(await openFileBlobs(join(places.directory, 'blobs')))
   let [removals, trashings] = [-1, -1]
 
@@ -91,7 +99,7 @@ export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: M
     const entry = entryOf(session)
     const path = places.log(id, isPurged)
     const header = encodeHeader({ session: id, parent, base, entry })
-    await rename(await writeDraft(path, header), path)
+    await rename(await writeTemporaryFile(path, header), path)
     await syncNames.sync()
     const row: SessionRow = {
       ...{ id, order, parent, base, head: base, bytes: Buffer.byteLength(header), epoch: 1, owner: null },
@@ -112,7 +120,7 @@ export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: M
       })
       const text = lines.map((line) => line.text).join('')
       await open.writer.write(text)
-      note(open, lines, open.writer.end() - Buffer.byteLength(text))
+      addToIndex(open, lines, open.writer.end() - Buffer.byteLength(text))
     }
     // What the store has lost is lost here too, and keeps its place.
     open.index.loseUpTo(fresh.at(-1)?.seq ?? row.head)

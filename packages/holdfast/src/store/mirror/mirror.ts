@@ -4,7 +4,7 @@ import { type Fault, HoldfastError } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { createSerialQueue } from '@holdfast/protocol/serial-queue'
 import { lockDirectory } from '../jsonl/files/directory-lock.ts'
-import { createPlaces, refusalOfDirectory } from '../jsonl/files/layout.ts'
+import { createJsonlPaths, refusalOfDirectory } from '../jsonl/files/layout.ts'
 import type { FollowedLog } from '../sqlite/sqlite-store.ts'
 import { faultOf } from '../storage-fault.ts'
 import { type MirrorFiles, openMirrorFiles } from './mirror-files.ts'
@@ -34,7 +34,7 @@ const pageRecords = 1000
  * writes the same. Refused: not_a_store, store_too_new, storage_error, session_locked when it is open as a store.
  */
 export async function openMirror({ log, blobs, directory, now, onProblem }: MirrorOptions): Promise<Result<Mirror>> {
-  const places = createPlaces(resolve(directory))
+  const places = createJsonlPaths(resolve(directory))
   const name = `mirror:${places.directory}`
   let files: MirrorFiles | null = null
   let timer: NodeJS.Timeout | null = null

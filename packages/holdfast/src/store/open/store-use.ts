@@ -1,6 +1,6 @@
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { findLiveNodes } from '../../system/node/live-nodes.ts'
-import { holderOf } from '../jsonl/files/directory-lock.ts'
+import { findDirectoryHolder } from '../jsonl/files/directory-lock.ts'
 import { everySession, type ReadOnlyStore } from '../read-only-store.ts'
 import type { DiskLocation } from './store-location.ts'
 
@@ -8,7 +8,7 @@ const namedMax = 10
 
 /** Why a store may not be changed from here: another process has it. Null when none does. */
 export async function useOf(place: DiskLocation, source: Pick<ReadOnlyStore, 'nodes'>): Promise<Fault | null> {
-  if (place.kind === 'jsonl') return holderOf(place.path)
+  if (place.kind === 'jsonl') return findDirectoryHolder(place.path)
   const [node] = await findLiveNodes(source)
   if (node === undefined) return null
   const message = `The store at ${place.path} is open in another process, since ${node.startedAt}. End that one first.`
@@ -22,7 +22,7 @@ export async function useOf(place: DiskLocation, source: Pick<ReadOnlyStore, 'no
 
 /** Why a store may not be copied for good: someone works in its sessions, and they would go on without the copy. */
 export async function workIn(place: DiskLocation, source: ReadOnlyStore): Promise<Fault | null> {
-  if (place.kind === 'jsonl') return holderOf(place.path)
+  if (place.kind === 'jsonl') return findDirectoryHolder(place.path)
   const living = new Set((await findLiveNodes(source)).map(({ id }) => id))
   const open: string[] = []
   if (living.size > 0) {

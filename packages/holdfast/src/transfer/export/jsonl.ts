@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { blobsOf } from '@holdfast/core'
 import type { Blobs, Catalogue, Log, ReadRecord } from '@holdfast/core/ports'
 import { type BlobHash, type Fork, limits, type Recorded, refOf, type Seq, type SessionId } from '@holdfast/protocol'
-import { encodeLine, seal } from '../../store/jsonl/log/log-line.ts'
+import { encodeLine, appendChecksum } from '../../store/jsonl/log/log-line.ts'
 import { redactValue } from './redact.ts'
 
 export const exportFormat = 'holdfast-export'
@@ -45,7 +45,7 @@ export async function* sessionLines({
       base,
       ...(isRedacted && { redacted: true }),
     }
-    yield seal(session, JSON.stringify(head).slice(0, -1))
+    yield appendChecksum(session, JSON.stringify(head).slice(0, -1))
     for (let after = base; after < upTo; ) {
       const page = await log.read(id, { after, upTo, limit: limits.pageRecordsMax })
       if (page.length === 0) return
@@ -73,7 +73,7 @@ async function stretchesOf(log: ExportedLog, id: SessionId): Promise<readonly St
 }
 
 function recordLine(record: ReadRecord, session: SessionId, isRedacted: boolean): string {
-  if ('lost' in record) return seal(session, JSON.stringify(record).slice(0, -1))
+  if ('lost' in record) return appendChecksum(session, JSON.stringify(record).slice(0, -1))
   const { seq, at, v, by = null, commandId = null } = record
   const event = isRedacted ? redactValue(record.event) : record.event
   const line = { seq, at, type: event.type, v, by, commandId, ref: refOf(event), body: JSON.stringify(event) }
@@ -94,7 +94,7 @@ async function* blobLines(
     let held: Uint8Array = new Uint8Array(0)
     let piece = 0
     const line = (part: Uint8Array, isLast: boolean) =>
-      seal(
+      appendChecksum(
         session,
         JSON.stringify({ blob, piece: piece++, isLast, base64: Buffer.from(part).toString('base64') }).slice(0, -1),
       )

@@ -5,7 +5,7 @@ import { orThrow } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Holdfast } from '../../holdfast.ts'
 import { openHoldfast } from '../../open.ts'
-import { seal } from '../../store/jsonl/log/log-line.ts'
+import { appendChecksum } from '../../store/jsonl/log/log-line.ts'
 import { exportFormats } from './export-session.ts'
 
 describe('a session as JSONL', () => {
@@ -103,7 +103,7 @@ describe('a session as JSONL', () => {
     const id = await aTalk()
     const [head = '', ...lines] = (await written(here, id)).split('\n').filter((line) => !line.includes('"base64"'))
     const { session, parent, base } = JSON.parse(head)
-    const log = seal(
+    const log = appendChecksum(
       id,
       JSON.stringify({ format: 'holdfast-log', version: 1, session, parent, base, entry: {} }).slice(0, -1),
     )
@@ -118,7 +118,7 @@ describe('a session as JSONL', () => {
   it('is refused when a newer Holdfast wrote it', async () => {
     const id = await aTalk()
     const file = await take(
-      seal(
+      appendChecksum(
         id,
         JSON.stringify({ format: 'holdfast-export', version: 99, session: id, parent: null, base: 0 }).slice(0, -1),
       ),
@@ -174,7 +174,7 @@ describe('a session as JSONL', () => {
     ]
     const more = events.map((event, index) => {
       const facts = JSON.stringify({ seq: seq + index, at: '2026-01-01T00:00:00.000Z', type: event.type, v: 1 })
-      return seal(session.id, `${facts.slice(0, -1)},"event":${JSON.stringify(event)}`)
+      return appendChecksum(session.id, `${facts.slice(0, -1)},"event":${JSON.stringify(event)}`)
     })
     const file = await take(text + more.join(''))
     expect([file.status, file.remarks.map(({ code }) => code)]).toEqual(['imported', ['brought_to_rest']])

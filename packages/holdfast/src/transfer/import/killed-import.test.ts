@@ -5,7 +5,7 @@ import type { Store } from '@holdfast/core/ports'
 import { type Event, Handle, orThrow, refOf, type SessionId, TurnNumber } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { check } from '../../admin/doctor/check-store.ts'
-import { encodeLine, seal } from '../../store/jsonl/log/log-line.ts'
+import { encodeLine, appendChecksum } from '../../store/jsonl/log/log-line.ts'
 import { openDiskStore } from '../../store/open/open-storage.ts'
 import { diskLocationAt } from '../../store/open/store-location.ts'
 import { newSessionId } from '../../system/identity/session-id.ts'
@@ -117,7 +117,7 @@ describe('an import that others see', () => {
         { prior: 0, more: 0, endsDraft: false, blobs: [] },
       ),
     )
-    return seal(session, head.slice(0, -1)) + lines.join('')
+    return appendChecksum(session, head.slice(0, -1)) + lines.join('')
   }
   const trusted: Event = { type: 'trust.granted', tool: 'shell', scope: 'session' }
 

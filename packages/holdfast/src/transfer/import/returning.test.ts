@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Holdfast } from '../../holdfast.ts'
 import { openHoldfast } from '../../open.ts'
-import { seal } from '../../store/jsonl/log/log-line.ts'
+import { appendChecksum } from '../../store/jsonl/log/log-line.ts'
 import { longTalk } from './testing/long-talk.ts'
 
 describe.each(['sqlite', 'jsonl'] as const)('a session that comes back (%s)', (kind) => {
@@ -56,7 +56,7 @@ describe.each(['sqlite', 'jsonl'] as const)('a session that comes back (%s)', (k
       const { type, call } = JSON.parse(event)
       const ref = type === 'call.settled' ? { ref: call } : {}
       const facts = JSON.stringify({ seq: seq + index, at: '2026-01-01T00:00:00.000Z', type, v: 1, ...ref })
-      return seal(id, `${facts.slice(0, -1)},"event":${event}`)
+      return appendChecksum(id, `${facts.slice(0, -1)},"event":${event}`)
     })
     const whole = text + more.join('')
     await purge(id)

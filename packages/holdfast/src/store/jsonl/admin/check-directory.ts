@@ -1,16 +1,18 @@
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Seq } from '@holdfast/protocol'
-import { lookAt } from '../../file-findings.ts'
-import { error, type Finding, warning } from '../../finding.ts'
+import { lookAt, modeFindings, unfinishedFile } from '../../file-findings.ts'
+import { error, type Finding, info, warning } from '../../finding.ts'
+import { draftMark } from '../../temporary-path.ts'
 import { readCatalogue } from '../catalogue/catalogue-file.ts'
 import { parseTrash } from '../catalogue/trash-file.ts'
-import { createPlaces, findLogs } from '../files/layout.ts'
+import { createJsonlPaths, findLogs, isOurs } from '../files/layout.ts'
 import { loadLog } from '../log/load-log.ts'
 
 /** What is wrong with the files of a directory of logs, beside their records. */
 export async function checkDirectory(directory: string, isHeld: boolean): Promise<readonly Finding[]> {
-  const places = createPlaces(directory)
+  const places = createJsonlPaths(directory)
   const findings: Finding[] = []
   const catalogue = await readCatalogue(places.catalogue)
   const logs = await findLogs(places)
@@ -59,3 +61,43 @@ export async function checkDirectory(directory: string, isHeld: boolean): Promis
 
 const spanOf = (after: Seq, upTo: Seq): string =>
   upTo - after === 1 ? `record ${upTo}` : `records ${after + 1} to ${upTo}`
+
+/** What lies in a directory of logs, by its names: who may read it, what is no file of ours, what was never finished. */
+export async function checkNames(directory: string): Promise<readonly Finding[]> {
+  const findings: Finding[] = [...(await modeFindings(directory))]
+  for (const name of await readdir(directory)) {
+    const path = join(directory, name)
+    const found = await lookAt(path)
+    if (found === null) continue
+    if (name.includes(draftMark)) findings.push(unfinishedFile(path))
+    else if (/\.torn-\d+$/.test(name)) findings.push(keptAside(path))
+    else if (/^trash\.json\.damaged-\d+$/.test(name)) findings.push(damagedAside(path))
+    else if (!found.isFile()) {
+      if (['drafts', 'snapshots', 'blobs', 'quarantine'].includes(name)) findings.push(...(await modeFindings(path)))
+      else findings.push(foreign(path))
+    } else if (isOurs(name) || name === '.lock') findings.push(...(await modeFindings(path)))
+    else findings.push(foreign(path))
+  }
+  for (const side of ['drafts', 'snapshots']) {
+    for (const name of existsSync(join(directory, side)) ? await readdir(join(directory, side)) : []) {
+      const path = join(directory, side, name)
+      findings.push(...(name.includes(draftMark) ? [unfinishedFile(path)] : await modeFindings(path)))
+    }
+  }
+  return findings
+}
+
+const keptAside = (path: string): Finding =>
+  info({
+    code: 'kept_aside',
+    place: path,
+    what: 'the end of a log that a crash left half-written; it was never acknowledged',
+  })
+const damagedAside = (path: string): Finding =>
+  info({
+    code: 'kept_aside',
+    place: path,
+    what: 'the list of the trash as it was found, damaged; its sessions are listed again',
+  })
+const foreign = (path: string): Finding =>
+  info({ code: 'foreign_file', place: path, what: 'not a file of this store; it is left alone' })

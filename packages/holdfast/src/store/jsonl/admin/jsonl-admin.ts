@@ -2,10 +2,9 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FindingCode } from '../../finding.ts'
 import type { Quarantine, StoreAdmin, ToRepair } from '../../store-admin.ts'
-import { createPlaces } from '../files/layout.ts'
-import { checkDirectory } from './check-directory.ts'
-import { checkNames } from './check-names.ts'
-import { copyLogs } from './copy-logs.ts'
+import { createJsonlPaths } from '../files/layout.ts'
+import { checkDirectory, checkNames } from './check-directory.ts'
+import { copyLogs } from './copy-directory.ts'
 
 /** A directory of logs; opening it puts torn ends aside, and makes the catalogue anew from the logs. */
 export function createJsonlAdmin(directory: string): StoreAdmin {
@@ -26,13 +25,13 @@ const changesCatalogue: ReadonlySet<FindingCode> = new Set(['catalogue', 'row', 
 
 /** It is the only word that is left of a session whose log is gone. */
 async function keepCatalogue(directory: string, { findings }: ToRepair, quarantine: Quarantine): Promise<void> {
-  const { catalogue } = createPlaces(directory)
+  const { catalogue } = createJsonlPaths(directory)
   const isChanged = findings.some(({ code }) => changesCatalogue.has(code))
   if (isChanged && existsSync(catalogue)) await quarantine.copy(catalogue)
 }
 
 async function moveSnapshots(directory: string, { mends }: ToRepair, quarantine: Quarantine): Promise<void> {
-  const places = createPlaces(directory)
+  const places = createJsonlPaths(directory)
   for (const { session, dropsSnapshot } of mends) {
     if (dropsSnapshot && existsSync(places.snapshot(session))) await quarantine.move(places.snapshot(session))
   }

@@ -2,8 +2,8 @@ import { type FileHandle, open } from 'node:fs/promises'
 import type { SessionId } from '@holdfast/protocol'
 import { createSerialQueue } from '@holdfast/protocol/serial-queue'
 import { systemErrorCode } from '../../../system/system-error.ts'
-import { replaceFile } from '../files/atomic-side-file.ts'
-import { seal, sealOf } from '../log/log-line.ts'
+import { replaceFile } from '../files/atomic-file.ts'
+import { appendChecksum, readChecksum } from '../log/log-line.ts'
 import { scanLines } from '../log/scan-lines.ts'
 import type { SessionRow } from '../log/session-row.ts'
 
@@ -23,7 +23,8 @@ const name = 'catalogue'
 
 type Line = SessionRow | { readonly id: SessionId; readonly isGone: true }
 
-const encode = (line: Line): string => seal(name, JSON.stringify({ ...line, trashedAt: undefined }).slice(0, -1))
+const encode = (line: Line): string =>
+  appendChecksum(name, JSON.stringify({ ...line, trashedAt: undefined }).slice(0, -1))
 
 /** A catalogue as it was found: `isWhole` when every line of it could be read. */
 export type ReadCatalogue = {
@@ -40,7 +41,7 @@ export async function readCatalogue(path: string): Promise<ReadCatalogue> {
   let [lines, isWhole] = [0, true]
   await scanLines(file, (bytes, _, isEnded) => {
     lines += 1
-    if (!isEnded || sealOf(name, bytes) === null) {
+    if (!isEnded || readChecksum(name, bytes) === null) {
       isWhole = false
       return
     }

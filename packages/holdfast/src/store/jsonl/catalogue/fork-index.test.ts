@@ -1,7 +1,7 @@
 import { entryOf, sessionId } from '@holdfast/testkit/contracts'
 import { describe, expect, it } from 'vitest'
 import type { SessionRow } from '../log/session-row.ts'
-import { createForks } from './fork-index.ts'
+import { createForkIndex } from './fork-index.ts'
 
 const forkOf = (number: number, parent: number | null): SessionRow => ({
   ...{ id: sessionId(number), order: number, parent: parent === null ? null : sessionId(parent), base: 1, head: 2 },
@@ -11,7 +11,7 @@ const forkOf = (number: number, parent: number | null): SessionRow => ({
 describe('forks', () => {
   it('are known by their parent, from the start and as they come and go', () => {
     const [root, first, second] = [forkOf(1, null), forkOf(2, 1), forkOf(3, 1)]
-    const forks = createForks([root, first])
+    const forks = createForkIndex([root, first])
     forks.add(second)
     forks.add(second)
     expect(forks.of(root.id)).toEqual([first, second])

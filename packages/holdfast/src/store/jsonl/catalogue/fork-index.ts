@@ -2,13 +2,13 @@ import type { SessionId } from '@holdfast/protocol'
 import type { SessionRow } from '../log/session-row.ts'
 
 /** Which sessions share the past of which: who removes one asks only for its own. */
-export interface Forks {
+export interface ForkIndex {
   add(row: SessionRow): void
   remove(row: SessionRow): void
   of(parent: SessionId): readonly SessionRow[]
 }
 
-export function createForks(rows: Iterable<SessionRow>): Forks {
+export function createForkIndex(rows: Iterable<SessionRow>): ForkIndex {
   const byParent = new Map<SessionId, Map<SessionId, SessionRow>>()
 
   function add(row: SessionRow): void {

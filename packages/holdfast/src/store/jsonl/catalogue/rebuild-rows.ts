@@ -2,9 +2,9 @@ import { crc32 } from 'node:zlib'
 import type { Catalogue, CatalogueEntry, Log, OnProblem, Snapshots } from '@holdfast/core/ports'
 import { Handle, type SessionId } from '@holdfast/protocol'
 import { placeholderMeta } from '../../placeholder-meta.ts'
-import type { FoundLog, Places } from '../files/layout.ts'
+import type { FoundLog, JsonlPaths } from '../files/layout.ts'
 import { type LoadedLog, loadLog } from '../log/load-log.ts'
-import { type OpenLogs, tellTorn } from '../log/open-logs.ts'
+import { type OpenLogs, reportTornTail } from '../log/open-logs.ts'
 import type { SessionRow } from '../log/session-row.ts'
 
 /** Folds a session's log into its row; null when it cannot be folded. Core knows how, and whoever opens the store hands it in. */
@@ -14,7 +14,7 @@ export type EntryOfLog = (
 ) => Promise<CatalogueEntry | null>
 
 export type RebuildDeps = {
-  readonly places: Places
+  readonly places: JsonlPaths
   readonly rows: Map<SessionId, SessionRow>
   readonly logs: Pick<OpenLogs, 'take'>
   readonly onProblem: OnProblem
@@ -27,7 +27,7 @@ const loadsAtOnceMax = 16
 type Unknown = { readonly found: FoundLog; readonly known: SessionRow | null }
 
 /** Fills the rows from what the catalogue says, where the file is as it says; returns the others. */
-export function takeKnownRows(
+export function addKnownRows(
   rows: Map<SessionId, SessionRow>,
   catalogued: ReadonlyMap<SessionId, SessionRow>,
   logs: readonly FoundLog[],
@@ -60,7 +60,7 @@ export async function rebuildRows(
     for (const [index, { found, known }] of some.entries()) {
       const log = loaded[index] ?? null
       if (log === null) continue
-      if (!leavesTail) tellTorn(log, onProblem)
+      if (!leavesTail) reportTornTail(log, onProblem)
       if (known === null) order += 1
       const row = rowOf(found, known, log, order)
       rows.set(row.id, row)

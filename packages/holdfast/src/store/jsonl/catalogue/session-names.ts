@@ -1,6 +1,7 @@
-import type { NewSession } from '@holdfast/core/ports'
+import type { NewSession, SessionName } from '@holdfast/core/ports'
 import type { SessionId } from '@holdfast/protocol'
 import type { Fault } from '@holdfast/protocol/fault'
+import { findSessions } from '../../memory/memory-catalogue.ts'
 import * as faults from '../../store-faults.ts'
 import type { SessionRow } from '../log/session-row.ts'
 
@@ -16,7 +17,7 @@ export interface SessionNames {
   ofKey(key: string): SessionId | undefined
 }
 
-export const namesOf = ({ id, entry }: Pick<SessionRow, 'id' | 'entry'>): Names => ({
+export const getNames = ({ id, entry }: Pick<SessionRow, 'id' | 'entry'>): Names => ({
   id,
   handle: entry.meta.handle,
   key: entry.meta.key,
@@ -44,7 +45,7 @@ export function createSessionNames(): SessionNames {
       put({ id: session, handle, key })
       return null
     },
-    add: (row) => (row.isShared ? void ids.add(row.id) : put(namesOf(row))),
+    add: (row) => (row.isShared ? void ids.add(row.id) : put(getNames(row))),
     free({ id, handle, key }) {
       ids.delete(id)
       if (handles.get(handle) === id) handles.delete(handle)
@@ -52,5 +53,33 @@ export function createSessionNames(): SessionNames {
     },
     ofHandle: (handle) => handles.get(handle),
     ofKey: (key) => keys.get(key),
+  }
+}
+
+type Named = Pick<SessionNames, 'ofHandle' | 'ofKey'>
+
+/** Finds sessions by what they are called: those that have a name of their own without looking at any other. */
+export function createFindRows(rows: ReadonlyMap<SessionId, SessionRow>, names: Named) {
+  // A name may be taken by one that is still being written.
+  const ifThere = (id: SessionId | undefined): readonly SessionId[] =>
+    id !== undefined && rows.get(id)?.isShared === false ? [id] : []
+
+  return (name: SessionName): readonly SessionId[] => {
+    switch (name.type) {
+      case 'id':
+        return ifThere(name.id)
+      case 'handle':
+        return ifThere(names.ofHandle(name.handle))
+      case 'key':
+        return ifThere(names.ofKey(name.key))
+      default:
+        return findSessions(
+          rows
+            .values()
+            .filter(({ isShared }) => !isShared)
+            .toArray(),
+          name,
+        )
+    }
   }
 }

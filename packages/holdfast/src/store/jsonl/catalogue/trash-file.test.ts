@@ -5,7 +5,7 @@ import type { Problem } from '@holdfast/core/ports'
 import { codeOf, mustCreate, newSession, readAll, sessionId } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { PlacedStore } from '../../list-cursor.ts'
-import { checkNames } from '../admin/check-names.ts'
+import { checkNames } from '../admin/check-directory.ts'
 import { openJsonlStore } from '../jsonl-store.ts'
 
 let home = ''

@@ -3,9 +3,9 @@ import { dirname } from 'node:path'
 import type { OnProblem } from '@holdfast/core/ports'
 import type { SessionId } from '@holdfast/protocol'
 import { syncDirectory } from '../../../system/files/sync-directory.ts'
-import { readIfThere, replaceFile } from '../files/atomic-side-file.ts'
-import { seal, sealOf } from '../log/log-line.ts'
-import { linkFirstFree } from '../log/torn-tail.ts'
+import { readTextIfExists, replaceFile } from '../files/atomic-file.ts'
+import { appendChecksum, readChecksum } from '../log/log-line.ts'
+import { linkUnusedName } from '../log/torn-tail.ts'
 
 /** What is in the trash and since when. No log says so, and the catalogue may be deleted: it has a file of its own. */
 export interface TrashFile {
@@ -35,7 +35,7 @@ export async function openTrashFile(path: string, onProblem: OnProblem): Promise
   let writing: Promise<void> | null = null
 
   async function putAside(): Promise<void> {
-    const kept = await linkFirstFree(path, path, 'damaged')
+    const kept = await linkUnusedName(path, path, 'damaged')
     await rm(path)
     await syncDirectory(dirname(path))
     isDamaged = false
@@ -102,19 +102,19 @@ export async function openTrashFile(path: string, onProblem: OnProblem): Promise
 
 function encode(trashed: ReadonlyMap<SessionId, number>): string {
   const open = JSON.stringify({ trashed: Object.fromEntries(trashed) }, null, 2)
-  return seal(name, open.slice(0, -1).trimEnd())
+  return appendChecksum(name, open.slice(0, -1).trimEnd())
 }
 
 /** What the file says; null when it is not as it was written. */
 export function parseTrash(text: string): Map<SessionId, number> | null {
-  if (sealOf(name, Buffer.from(text).subarray(0, -1)) === null) return null
+  if (readChecksum(name, Buffer.from(text).subarray(0, -1)) === null) return null
   const { trashed } = JSON.parse(text) as { readonly trashed: Readonly<Record<SessionId, number>> } // sealed by us
   return new Map(Object.entries(trashed) as [SessionId, number][]) // as above
 }
 
 /** Null when it is damaged. */
 async function read(path: string): Promise<ReadonlyMap<SessionId, number> | null> {
-  const text = await readIfThere(path)
+  const text = await readTextIfExists(path)
   if (text === null) return new Map()
   return parseTrash(text)
 }

@@ -6,7 +6,7 @@ import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { tighten } from '../../../system/files/private-directory.ts'
 import { faultOf, isBusy } from '../../storage-fault.ts'
-import { readJsonIfThere, replaceFile } from './atomic-side-file.ts'
+import { readJsonIfExists, replaceFile } from './atomic-file.ts'
 import { readNodes } from './node-file.ts'
 
 /** The right to write in a directory, for as long as this process lives and no longer. */
@@ -50,13 +50,13 @@ export async function lockDirectory(
     await replaceFile(holderPath(directory), `${JSON.stringify(holder)}\n`).catch(() => undefined)
   } catch (error) {
     database.close()
-    return refuse(isBusy(error) ? await lockedBy(directory) : faultOf(error, path))
+    return refuse(isBusy(error) ? await createLockedFault(directory) : faultOf(error, path))
   }
   return ok({ release: () => database.close() })
 }
 
 /** Who has a directory now, as the fault that whoever wants it gets; null when nobody does. Takes nothing, changes nothing. */
-export async function holderOf(directory: string): Promise<Fault | null> {
+export async function findDirectoryHolder(directory: string): Promise<Fault | null> {
   const path = join(directory, '.lock')
   if (!existsSync(path)) return null
   let database: DatabaseSync | null = null
@@ -65,7 +65,7 @@ export async function holderOf(directory: string): Promise<Fault | null> {
     database.prepare('select count(*) from sqlite_master').get()
     return null
   } catch (error) {
-    return isBusy(error) ? lockedBy(directory) : null // what is no lock locks nothing
+    return isBusy(error) ? createLockedFault(directory) : null // what is no lock locks nothing
   } finally {
     database?.close()
   }
@@ -74,8 +74,8 @@ export async function holderOf(directory: string): Promise<Fault | null> {
 const holderPath = (directory: string): string => join(directory, 'holder.json')
 
 /** Names the holder, so that whoever is refused can go there. */
-async function lockedBy(directory: string): Promise<Fault> {
-  const holder = ((await readJsonIfThere(holderPath(directory))) ?? {}) as Partial<Holder> // written by us
+async function createLockedFault(directory: string): Promise<Fault> {
+  const holder = ((await readJsonIfExists(holderPath(directory))) ?? {}) as Partial<Holder> // written by us
   const node = (await readNodes(join(directory, 'nodes.json'))).at(-1) ?? null
   const who = holder.pid === undefined ? '' : ` (process ${holder.pid} on ${holder.host}, since ${holder.since})`
   const message = `The store at ${directory} is open in another process${who}. Use that one, or end it first.`

@@ -7,7 +7,7 @@ import { lookAt } from '../../file-findings.ts'
 import { networkFileSystemOf } from '../../network-file-system.ts'
 import { storageFault } from '../../storage-fault.ts'
 import { draftMark } from '../../temporary-path.ts'
-import { readJsonIfThere, replaceFile } from './atomic-side-file.ts'
+import { readJsonIfExists, replaceFile } from './atomic-file.ts'
 
 export const directoryFormat = 'holdfast-jsonl'
 export const directoryVersion = 1
@@ -19,7 +19,7 @@ const firstName = /^(holder|holdfast)\.json(\.new-[0-9a-f-]+)?$/
 const statsAtOnceMax = 64
 
 /** Where everything lies in a directory of logs. */
-export const createPlaces = (directory: string) => ({
+export const createJsonlPaths = (directory: string) => ({
   directory,
   marker: join(directory, 'holdfast.json'),
   catalogue: join(directory, 'catalogue.jsonl'),
@@ -33,22 +33,22 @@ export const createPlaces = (directory: string) => ({
   snapshot: (session: SessionId) => join(directory, 'snapshots', `${session}.json`),
 })
 
-export type Places = ReturnType<typeof createPlaces>
+export type JsonlPaths = ReturnType<typeof createJsonlPaths>
 
 export type FoundLog = { readonly id: SessionId; readonly isShared: boolean; readonly bytes: number }
 
 /** Why a directory is none that we may use, or null. Makes it where there is none; changes nothing else. */
-export async function refusalOfDirectory(places: Places): Promise<Fault | null> {
+export async function refusalOfDirectory(places: JsonlPaths): Promise<Fault | null> {
   ensurePrivateDirectory(places.directory)
-  return refusalOfFiles(places)
+  return findDirectoryFault(places)
 }
 
 /** The same of a directory that is there; changes nothing at all. */
-export async function refusalOfFiles(places: Places): Promise<Fault | null> {
+export async function findDirectoryFault(places: JsonlPaths): Promise<Fault | null> {
   const { directory } = places
   const network = networkFileSystemOf(directory)
   if (network !== null) return storageFault(directory, 'network_file_system', { fileSystem: network })
-  const marker = (await readJsonIfThere(places.marker)) as Partial<Marker> | null
+  const marker = (await readJsonIfExists(places.marker)) as Partial<Marker> | null
   if (marker?.format === directoryFormat) {
     const { version = 0 } = marker
     return version > directoryVersion ? tooNew(directory, version) : null
@@ -61,10 +61,10 @@ export async function refusalOfFiles(places: Places): Promise<Fault | null> {
 type Marker = { readonly format: string; readonly version: number }
 
 /** Marks a locked directory as ours, removes what was never finished, and finds the logs. */
-export async function surveyDirectory(places: Places): Promise<readonly FoundLog[]> {
+export async function prepareDirectory(places: JsonlPaths): Promise<readonly FoundLog[]> {
   const { directory } = places
   const marker: Marker = { format: directoryFormat, version: directoryVersion }
-  if ((await readJsonIfThere(places.marker)) === null) await replaceFile(places.marker, `${JSON.stringify(marker)}\n`)
+  if ((await readJsonIfExists(places.marker)) === null) await replaceFile(places.marker, `${JSON.stringify(marker)}\n`)
   for (const side of [places.drafts, places.snapshots]) {
     await mkdir(side, { recursive: true, mode: 0o700 })
     await chmod(side, 0o700)
@@ -79,7 +79,7 @@ export async function surveyDirectory(places: Places): Promise<readonly FoundLog
 }
 
 /** Finds the logs and changes nothing. */
-export async function findLogs({ directory }: Places): Promise<readonly FoundLog[]> {
+export async function findLogs({ directory }: JsonlPaths): Promise<readonly FoundLog[]> {
   const found = await lookAll(directory, await readdir(directory), async () => undefined)
   const shared = new Set(found.filter(({ isShared }) => isShared).map(({ id }) => id))
   return found.filter(({ id, isShared }) => isShared || !shared.has(id)) // as `dropHalfPurged` would leave them
@@ -116,7 +116,7 @@ async function removeUnfinished(directory: string, names: readonly string[]): Pr
 }
 
 /** Once its shared part stands under its own name, a session is purged: a crash may have come before the rest went. */
-async function dropHalfPurged(places: Places, found: readonly FoundLog[]): Promise<readonly FoundLog[]> {
+async function dropHalfPurged(places: JsonlPaths, found: readonly FoundLog[]): Promise<readonly FoundLog[]> {
   const shared = new Set(found.filter(({ isShared }) => isShared).map(({ id }) => id))
   const left = found.filter(({ id, isShared }) => !isShared && shared.has(id))
   for (const { id } of left) await rm(places.log(id, false), { force: true })

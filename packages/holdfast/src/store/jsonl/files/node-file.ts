@@ -1,6 +1,6 @@
 import type { NodeRow } from '@holdfast/core/ports'
 import { createSerialQueue } from '@holdfast/protocol/serial-queue'
-import { readJsonIfThere, replaceFile } from './atomic-side-file.ts'
+import { readJsonIfExists, replaceFile } from './atomic-file.ts'
 
 /** The nodes that registered and have not left. One process has the directory at a time, so they are few. */
 export interface NodeFile {
@@ -10,7 +10,7 @@ export interface NodeFile {
 }
 
 export const readNodes = async (path: string): Promise<readonly NodeRow[]> =>
-  ((await readJsonIfThere(path)) ?? []) as readonly NodeRow[] // written by us
+  ((await readJsonIfExists(path)) ?? []) as readonly NodeRow[] // written by us
 
 export async function openNodeFile(path: string): Promise<NodeFile> {
   const nodes = new Map((await readNodes(path)).map((node) => [node.id, node]))

@@ -1,6 +1,6 @@
 import type { TrustChange } from '@holdfast/core/ports'
 import { addTrust, type Seq, type SessionId, type Trust } from '@holdfast/protocol'
-import { readJsonIfThere, replaceFile } from './atomic-side-file.ts'
+import { readJsonIfExists, replaceFile } from './atomic-file.ts'
 
 type TrustsOf = Readonly<Record<string, readonly Trust[]>>
 
@@ -23,7 +23,7 @@ export interface TrustFile {
 
 /** `isThere` tells whether a log has the line that decides over a change which a crash cut short. */
 export async function openTrustFile(path: string, isThere: (mark: TrustMark) => Promise<boolean>): Promise<TrustFile> {
-  const held = (await readJsonIfThere(path)) as Held | null // written by us
+  const held = (await readJsonIfExists(path)) as Held | null // written by us
   let trusts: TrustsOf = held?.trusts ?? {}
   if (held?.next !== undefined && (await isThere(held.next))) trusts = held.next.trusts
   let last: Promise<void> = Promise.resolve()

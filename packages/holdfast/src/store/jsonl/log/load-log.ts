@@ -4,7 +4,7 @@ import type { Seq, SessionId } from '@holdfast/protocol'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { createLogIndex, type LogIndex, type LogPosition } from './log-index.ts'
-import { type LineFacts, type LogHeader, logVersion, parseFacts, parseHeader } from './log-line.ts'
+import { type LineMeta, type LogHeader, logVersion, parseHeader, parseLineMeta } from './log-line.ts'
 import { scanLines } from './scan-lines.ts'
 import { moveTornTail } from './torn-tail.ts'
 
@@ -60,7 +60,7 @@ export async function loadLog({ path, session, known, isShared, leavesTail }: Lo
       if (typeof found !== 'string') log.begin(found.base, after, isEnded)
       return
     }
-    const facts = parseFacts(session, line)
+    const facts = parseLineMeta(session, line)
     if (facts !== null) log.add({ facts, place: { offset, bytes: line.length }, after, isEnded }, isShared)
   })
 
@@ -93,7 +93,7 @@ async function openLog(path: string, mayBeGone: boolean): Promise<FileHandle | n
 }
 
 type ReadLine = {
-  readonly facts: LineFacts
+  readonly facts: LineMeta
   readonly place: LogPosition
   /** Where the next line begins. */
   readonly after: number

@@ -1,5 +1,5 @@
 import type { Seq } from '@holdfast/protocol'
-import type { LineFacts } from './log-line.ts'
+import type { LineMeta } from './log-line.ts'
 
 /** Where a record's line lies in its file, without its break. */
 export type LogPosition = { readonly offset: number; readonly bytes: number }
@@ -17,7 +17,7 @@ export type PickRange = {
 export interface LogIndex {
   head(): Seq
   /** Takes a line at the end; seqs that were passed over are lost. */
-  add(facts: Pick<LineFacts, 'seq' | 'type' | 'ref' | 'commandId'>, place: LogPosition): void
+  add(facts: Pick<LineMeta, 'seq' | 'type' | 'ref' | 'commandId'>, place: LogPosition): void
   /** Moves the head to `seq`; what has no line by then is lost. */
   loseUpTo(seq: Seq): void
   /** Null for a record that is lost. */

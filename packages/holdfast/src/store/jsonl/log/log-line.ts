@@ -36,7 +36,7 @@ export type WriteMarks = {
 }
 
 /** What the index keeps of a line. */
-export type LineFacts = {
+export type LineMeta = {
   readonly seq: Seq
   readonly at: string
   readonly type: string
@@ -52,12 +52,12 @@ const crcMark = ',"crc":"'
 const sealBytes = `${crcMark}00000000"}`.length
 
 /** Closes an open JSON object with a checksum over its text and the name it is kept under; ends the line. */
-export function seal(name: string, open: string): string {
+export function appendChecksum(name: string, open: string): string {
   return `${open}${crcMark}${checksum(name, open)}"}\n`
 }
 
 /** The checksum that a sealed line carries, if it is the right one. */
-export function sealOf(name: string, line: Buffer): string | null {
+export function readChecksum(name: string, line: Buffer): string | null {
   const open = line.length - sealBytes
   if (open <= 0 || line.toString('latin1', open, open + crcMark.length) !== crcMark) return null
   const crc = line.toString('latin1', open + crcMark.length, line.length - 2)
@@ -72,14 +72,14 @@ const checksum = (name: string, open: string | Buffer): string =>
 
 export function encodeHeader({ session, parent, base, entry }: LogHeader): string {
   const open = JSON.stringify({ format: logFormat, version: logVersion, session, parent, base, entry })
-  return seal(session, open.slice(0, -1))
+  return appendChecksum(session, open.slice(0, -1))
 }
 
 /** The header, `too_new` when a later form wrote it, `foreign` when it is no line of ours, or `damaged`. */
 export function parseHeader(session: SessionId, line: Buffer): LogHeader | 'too_new' | 'foreign' | 'damaged' {
   const text = line.toString('utf8')
   if (!text.startsWith(`{"format":"${logFormat}"`)) return 'foreign'
-  if (sealOf(session, line) === null) return 'damaged'
+  if (readChecksum(session, line) === null) return 'damaged'
   const header = JSON.parse(text) as LogHeader & { readonly version: number } // sealed by us
   return header.version > logVersion ? 'too_new' : header
 }
@@ -97,17 +97,17 @@ export function encodeLine(session: SessionId, record: LineRecord, marks: WriteM
     ...(endsDraft && { endsDraft }),
     ...(blobs.length > 0 && { blobs }),
   })
-  return seal(session, `${facts.slice(0, -1)}${eventMark}${body}`)
+  return appendChecksum(session, `${facts.slice(0, -1)}${eventMark}${body}`)
 }
 
-type Facts = Partial<LineFacts> &
-  Pick<LineFacts, 'seq' | 'at' | 'type'> &
+type Facts = Partial<LineMeta> &
+  Pick<LineMeta, 'seq' | 'at' | 'type'> &
   Partial<Pick<WriteMarks, 'blobs'>> & { readonly v: number; readonly client?: string }
 
 /** What a line says, without its event; null when it is not as it was written. */
-export function parseFacts(session: SessionId, line: Buffer): LineFacts | null {
-  if (sealOf(session, line) === null) return null
-  const facts = factsOf(line)
+export function parseLineMeta(session: SessionId, line: Buffer): LineMeta | null {
+  if (readChecksum(session, line) === null) return null
+  const facts = parseMeta(line)
   if (facts === null) return null
   const { seq, at, type, ref = null, commandId = null, prior = 0, more = 0, endsDraft = false } = facts
   return { seq, at, type, ref, commandId, prior, more, endsDraft }
@@ -115,7 +115,7 @@ export function parseFacts(session: SessionId, line: Buffer): LineFacts | null {
 
 /** The record a line holds; lost when the line is not the one that was written for this place. */
 export function parseRecord(session: SessionId, seq: Seq, line: Buffer): ReadRecord {
-  const facts = sealOf(session, line) === null ? null : factsOf(line)
+  const facts = readChecksum(session, line) === null ? null : parseMeta(line)
   if (facts?.seq !== seq) return { seq, lost: true }
   const { at, v, client, commandId } = facts
   const event = eventOf(line)
@@ -125,7 +125,7 @@ export function parseRecord(session: SessionId, seq: Seq, line: Buffer): ReadRec
 
 /** The blobs a line refers to, by its batch and by its event; none where it is not as it was written. */
 export function parseBlobs(session: SessionId, line: Buffer): { readonly seq: Seq; readonly blobs: readonly string[] } {
-  const facts = sealOf(session, line) === null ? null : factsOf(line)
+  const facts = readChecksum(session, line) === null ? null : parseMeta(line)
   return facts === null
     ? { seq: 0, blobs: [] }
     : { seq: facts.seq, blobs: [...(facts.blobs ?? []), ...blobsOf(eventOf(line))] }
@@ -135,7 +135,7 @@ const eventOf = (line: Buffer): Event =>
   JSON.parse(line.toString('utf8', line.indexOf(eventMark) + eventMark.length, line.length - sealBytes)) // sealed by us
 
 /** Quotes within a text are escaped, so the first mark is the one we wrote. */
-function factsOf(line: Buffer): Facts | null {
+function parseMeta(line: Buffer): Facts | null {
   const end = line.indexOf(eventMark)
   return end === -1 ? null : (JSON.parse(`${line.toString('utf8', 0, end)}}`) as Facts) // sealed by us
 }

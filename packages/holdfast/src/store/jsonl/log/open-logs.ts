@@ -2,11 +2,11 @@ import type { OnProblem, ReadRecord } from '@holdfast/core/ports'
 import type { Seq, SessionId } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { storageFault } from '../../storage-fault.ts'
-import type { Places } from '../files/layout.ts'
+import type { JsonlPaths } from '../files/layout.ts'
 import { type LoadedLog, loadLog } from './load-log.ts'
 import type { LogIndex } from './log-index.ts'
 import { createLogWriter, type LogWriter } from './log-writer.ts'
-import { readCrc, readPlaces } from './read-places.ts'
+import { readChecksumAt, readRecordsAt } from './read-records.ts'
 import type { SessionRow } from './session-row.ts'
 
 /** A session's log while it is in use: its index in memory, its file to append to. */
@@ -29,7 +29,7 @@ export interface OpenLogs {
 }
 
 export type OpenLogsDeps = {
-  readonly places: Places
+  readonly places: JsonlPaths
   readonly openMax: number
   /** Whether nobody changes this session now. */
   readonly isIdle: (session: SessionId) => boolean
@@ -50,8 +50,8 @@ export function createOpenLogs({ places, openMax, isIdle, changed, onProblem }: 
       index,
       writer: createLogWriter(path, { end, lacksBreak }),
       draftEndedAt,
-      read: (seqs) => readPlaces(path, row.id, seqs, index),
-      crcAt: (seq) => readCrc(path, row.id, index.placeOf(seq)),
+      read: (seqs) => readRecordsAt(path, row.id, seqs, index),
+      crcAt: (seq) => readChecksumAt(path, row.id, index.placeOf(seq)),
     }
   }
 
@@ -60,7 +60,7 @@ export function createOpenLogs({ places, openMax, isIdle, changed, onProblem }: 
     const path = places.log(id, isShared)
     const loaded = await loadLog({ path, session: id, known: row, isShared })
     if (loaded === null) throw new HoldfastError(storageFault(path, 'replaced'))
-    tellTorn(loaded, onProblem)
+    reportTornTail(loaded, onProblem)
     if (row.head !== loaded.index.head() || row.bytes !== loaded.end) {
       ;[row.head, row.bytes] = [loaded.index.head(), loaded.end]
       changed(row)
@@ -116,7 +116,7 @@ export function createOpenLogs({ places, openMax, isIdle, changed, onProblem }: 
 }
 
 /** Says what was cut, and where it lies now. */
-export function tellTorn({ torn }: LoadedLog, onProblem: OnProblem): void {
+export function reportTornTail({ torn }: LoadedLog, onProblem: OnProblem): void {
   if (torn === null) return
   const cause = new Error(`${torn.bytes} bytes of an append that was never acknowledged were moved to ${torn.path}.`)
   onProblem({ where: 'reading a log', cause })

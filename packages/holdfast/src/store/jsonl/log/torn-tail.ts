@@ -24,7 +24,7 @@ export async function moveTornTail(path: string, end: number): Promise<TornTail>
       bytes += bytesRead
     }
     await torn.sync()
-    const kept = await linkFirstFree(draft, path)
+    const kept = await linkUnusedName(draft, path)
     await syncDirectory(dirname(path))
     await file.truncate(end)
     await file.sync()
@@ -35,7 +35,7 @@ export async function moveTornTail(path: string, end: number): Promise<TornTail>
 }
 
 /** Gives a file a second name beside `path`, `….torn-1` (or as `mark` says) or the next one that is free. */
-export async function linkFirstFree(draft: string, path: string, mark: 'torn' | 'damaged' = 'torn'): Promise<string> {
+export async function linkUnusedName(draft: string, path: string, mark: 'torn' | 'damaged' = 'torn'): Promise<string> {
   for (let number = 1; ; number++) {
     try {
       await link(draft, `${path}.${mark}-${number}`)

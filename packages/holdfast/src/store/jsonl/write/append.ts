@@ -5,13 +5,13 @@ import { done, type Result, refuse } from '@holdfast/protocol/result'
 import { faultOf } from '../../storage-fault.ts'
 import * as faults from '../../store-faults.ts'
 import type { CatalogueFile } from '../catalogue/catalogue-file.ts'
-import type { DraftFiles } from '../files/draft-files.ts'
+import type { DraftFiles } from '../files/side-files.ts'
 import type { TrustFile } from '../files/trust-file.ts'
 import { encodeLine, type LineRecord } from '../log/log-line.ts'
 import type { OpenLog, OpenLogs } from '../log/open-logs.ts'
 import type { SessionRow } from '../log/session-row.ts'
 
-export type AppenderDeps = {
+export type GroupAppenderDeps = {
   readonly directory: string
   readonly rows: ReadonlyMap<SessionId, SessionRow>
   readonly logs: OpenLogs
@@ -25,7 +25,7 @@ type Line = { readonly record: LineRecord; readonly text: string }
 type Taken = { head: Seq; readonly commands: Map<string, Seq>; readonly appends: Append[] }
 
 /** Appends a group to a session's log with one write and one sync, and refuses what does not fit, each on its own. */
-export function createAppender({ directory, rows, logs, catalogue, drafts, trusts }: AppenderDeps) {
+export function createGroupAppender({ directory, rows, logs, catalogue, drafts, trusts }: GroupAppenderDeps) {
   async function appendGroup(session: SessionId, group: readonly Append[]): Promise<readonly Result<void>[]> {
     const row = rows.get(session)
     if (row === undefined || row.isShared) return group.map(() => refuse(faults.sessionNotFound(session)))
@@ -62,7 +62,7 @@ export function createAppender({ directory, rows, logs, catalogue, drafts, trust
       await write()
     }
 
-    note(log, lines, log.writer.end() - Buffer.byteLength(text))
+    addToIndex(log, lines, log.writer.end() - Buffer.byteLength(text))
     for (const { clearDraft, after, records } of appends)
       if (clearDraft && records.length > 0) log.draftEndedAt = after + 1
     ;[row.head, row.bytes, row.entry] = [taken.head, log.writer.end(), structuredClone(last.entry)]
@@ -125,7 +125,7 @@ function lineRecordOf({ record, body }: EncodedRecord): LineRecord {
 }
 
 /** Tells the index of lines that now stand one behind the other from `offset` on. */
-export function note(log: Pick<OpenLog, 'index'>, lines: readonly Line[], offset: number): void {
+export function addToIndex(log: Pick<OpenLog, 'index'>, lines: readonly Line[], offset: number): void {
   let at = offset
   for (const { record, text } of lines) {
     const bytes = Buffer.byteLength(text)

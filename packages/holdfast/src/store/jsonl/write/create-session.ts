@@ -5,22 +5,22 @@ import { done, type Result, refuse } from '@holdfast/protocol/result'
 import { faultOf } from '../../storage-fault.ts'
 import { sessionNotFound } from '../../store-faults.ts'
 import type { CatalogueFile } from '../catalogue/catalogue-file.ts'
-import type { Forks } from '../catalogue/fork-index.ts'
-import { namesOf, type SessionNames } from '../catalogue/session-names.ts'
+import type { ForkIndex } from '../catalogue/fork-index.ts'
+import { getNames, type SessionNames } from '../catalogue/session-names.ts'
 import type { TrashFile } from '../catalogue/trash-file.ts'
-import { writeDraft } from '../files/atomic-side-file.ts'
-import type { DirectorySync } from '../files/directory-sync.ts'
-import type { Places } from '../files/layout.ts'
+import type { DirectorySync } from '../files/atomic-file.ts'
+import { writeTemporaryFile } from '../files/atomic-file.ts'
+import type { JsonlPaths } from '../files/layout.ts'
 import { createLogIndex } from '../log/log-index.ts'
 import { encodeHeader } from '../log/log-line.ts'
 import type { OpenLogs } from '../log/open-logs.ts'
 import type { SessionRow } from '../log/session-row.ts'
-import { encodeWrite, note } from './append.ts'
+import { addToIndex, encodeWrite } from './append.ts'
 
-export type CreatorDeps = {
-  readonly places: Places
+export type SessionCreatorDeps = {
+  readonly places: JsonlPaths
   readonly rows: Map<SessionId, SessionRow>
-  readonly forks: Forks
+  readonly forks: ForkIndex
   readonly names: SessionNames
   readonly logs: OpenLogs
   readonly catalogue: CatalogueFile
@@ -30,7 +30,7 @@ export type CreatorDeps = {
 }
 
 /** Makes sessions: a file has a session's name only once it is whole and synced. */
-export function createCreator(parts: CreatorDeps) {
+export function createSessionCreator(parts: SessionCreatorDeps) {
   const { places, rows, forks, names, logs, catalogue, trash, syncNames, nextOrder } = parts
   const underWay = new Set<Promise<unknown>>()
 
@@ -44,7 +44,7 @@ export function createCreator(parts: CreatorDeps) {
       ...{ epoch: 1, owner, entry: structuredClone(entry), isShared: false, trashedAt: null },
     }
     if (from === undefined || (from !== null && from.head < base)) {
-      names.free(namesOf(row))
+      names.free(getNames(row))
       return refuse(sessionNotFound(parent ?? row.id))
     }
     try {
@@ -54,7 +54,7 @@ export function createCreator(parts: CreatorDeps) {
       await trash.cleared(row.id)
       await place(places.log(row.id, false), text)
       const index = createLogIndex(base)
-      note({ index }, lines, Buffer.byteLength(header))
+      addToIndex({ index }, lines, Buffer.byteLength(header))
       row.bytes = Buffer.byteLength(text)
       rows.set(row.id, row)
       forks.add(row)
@@ -62,13 +62,13 @@ export function createCreator(parts: CreatorDeps) {
       catalogue.changed(row)
       return done
     } catch (error) {
-      names.free(namesOf(row))
+      names.free(getNames(row))
       return refuse(faultOf(error, places.directory))
     }
   }
 
   async function place(path: string, text: string): Promise<void> {
-    const draft = await writeDraft(path, text)
+    const draft = await writeTemporaryFile(path, text)
     await rename(draft, path)
     try {
       await syncNames.sync()

@@ -2,18 +2,18 @@ import { copyFile, open, rename, rm, truncate } from 'node:fs/promises'
 import type { SessionId } from '@holdfast/protocol'
 import { draftMark } from '../../temporary-path.ts'
 import type { CatalogueFile } from '../catalogue/catalogue-file.ts'
-import type { Forks } from '../catalogue/fork-index.ts'
-import { namesOf, type SessionNames } from '../catalogue/session-names.ts'
+import type { ForkIndex } from '../catalogue/fork-index.ts'
+import { getNames, type SessionNames } from '../catalogue/session-names.ts'
 import type { TrashFile } from '../catalogue/trash-file.ts'
-import type { DirectorySync } from '../files/directory-sync.ts'
-import type { Places } from '../files/layout.ts'
+import type { DirectorySync } from '../files/atomic-file.ts'
+import type { JsonlPaths } from '../files/layout.ts'
 import type { OpenLogs } from '../log/open-logs.ts'
 import type { SessionRow } from '../log/session-row.ts'
 
-export type RemoverDeps = {
-  readonly places: Places
+export type SessionRemoverDeps = {
+  readonly places: JsonlPaths
   readonly rows: Map<SessionId, SessionRow>
-  readonly forks: Forks
+  readonly forks: ForkIndex
   readonly names: SessionNames
   readonly logs: OpenLogs
   readonly catalogue: CatalogueFile
@@ -22,7 +22,16 @@ export type RemoverDeps = {
 }
 
 /** Removes sessions for good, but for what their forks share. Its caller sees to it that nobody changes them meanwhile. */
-export function createRemover({ places, rows, forks, names, logs, catalogue, trash, syncNames }: RemoverDeps) {
+export function createSessionRemover({
+  places,
+  rows,
+  forks,
+  names,
+  logs,
+  catalogue,
+  trash,
+  syncNames,
+}: SessionRemoverDeps) {
   const leaving = new Set<SessionRow>()
 
   /** Keeps of a session what its forks read; without forks nothing, and then perhaps nothing of its own parent either. */
@@ -46,7 +55,7 @@ export function createRemover({ places, rows, forks, names, logs, catalogue, tra
     await syncNames.sync()
     rows.delete(row.id)
     forks.remove(row)
-    names.free(namesOf(row))
+    names.free(getNames(row))
     catalogue.removed(row.id)
     trash.forget(row.id)
   }
@@ -69,7 +78,7 @@ export function createRemover({ places, rows, forks, names, logs, catalogue, tra
     if (!row.isShared) await rm(path, { force: true })
     await removeSides(row.id)
     await syncNames.sync()
-    if (!row.isShared) names.free(namesOf(row))
+    if (!row.isShared) names.free(getNames(row))
     ;[row.isShared, row.head, row.bytes, row.trashedAt] = [true, base, (await file.stat()).size, null]
     trash.forget(row.id)
     names.add(row)

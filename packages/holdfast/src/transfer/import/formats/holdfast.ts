@@ -16,7 +16,7 @@ import {
   refuse,
   SessionId,
 } from '@holdfast/protocol'
-import { logFormat, logVersion, parseRecord, sealOf } from '../../../store/jsonl/log/log-line.ts'
+import { logFormat, logVersion, parseRecord, readChecksum } from '../../../store/jsonl/log/log-line.ts'
 import { exportFormat, exportVersion } from '../../export/jsonl.ts'
 import type { Remark } from '../parse/conversation.ts'
 import { isObject, type Loose, textOf } from '../parse/loose.ts'
@@ -50,7 +50,7 @@ export async function readOwnLog(file: FileHandle, blobs: Blobs, remark: Remark)
         isBroken = false
       } else if (current === null || isBroken) continue
       else if (isObject(value) && 'blob' in value)
-        await taker.take(value, sealOf(current.session, line) !== null, number)
+        await taker.take(value, readChecksum(current.session, line) !== null, number)
       else {
         const why = addRecord(current, line)
         if (why === null) continue
@@ -74,7 +74,7 @@ function readHead(value: Loose, line: Buffer): Result<Parameters<typeof createPa
     !parent.success ||
     !Number.isInteger(base) ||
     Number(base) < 0 ||
-    sealOf(session.data, line) === null
+    readChecksum(session.data, line) === null
   )
     return refuse(fault('bad_request', 'The header of the file is damaged.'))
   return ok({ session: session.data, parent: parent.data, base: Number(base) })

@@ -1,7 +1,7 @@
 import type { ReadRange, ReadRecord } from '@holdfast/core/ports'
 import type { Seq, SessionId } from '@holdfast/protocol'
-import type { OpenLog } from './open-logs.ts'
-import type { SessionRow } from './session-row.ts'
+import type { OpenLog } from '../log/open-logs.ts'
+import type { SessionRow } from '../log/session-row.ts'
 
 /** A stretch of seqs, both ends included, and the session of the lineage whose file holds it; null when that is gone. */
 type Stretch = { readonly row: SessionRow | null; readonly from: Seq; readonly upTo: Seq }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pageAfter } from './page-after.ts'
+import { pageAfter } from './read-only-store.ts'
 
 describe('a page of sorted rows', () => {
   const sorted = [2, 3, 5, 8].map((order) => ({ order }))

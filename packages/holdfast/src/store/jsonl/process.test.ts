@@ -10,7 +10,7 @@ import { createDice } from '@holdfast/testkit'
 import { appendTo, codeOf, mustAppend, newSession, readAll, seqsOf, sessionId } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { PlacedStore } from '../list-cursor.ts'
-import type { JsonlTask } from './jsonl-process.fixture.ts'
+import type { JsonlTask } from './append-process.fixture.ts'
 import { openJsonlStore } from './jsonl-store.ts'
 
 let home = ''
@@ -25,7 +25,7 @@ afterEach(() => {
   rmSync(home, { recursive: true, force: true })
 })
 
-const fixture = fileURLToPath(new URL('./jsonl-process.fixture.ts', import.meta.url))
+const fixture = fileURLToPath(new URL('./append-process.fixture.ts', import.meta.url))
 const batch = 3
 /** More of them in a long run: KILLS=1000. */
 const rounds = Number(process.env['KILLS'] ?? 5)

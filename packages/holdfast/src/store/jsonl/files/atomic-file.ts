@@ -6,7 +6,7 @@ import { temporaryPath } from '../../temporary-path.ts'
 
 /** Puts a whole file in the place of another: written under another name, synced, renamed, its name synced too. */
 export async function replaceFile(path: string, text: string): Promise<void> {
-  const draft = await writeDraft(path, text)
+  const draft = await writeTemporaryFile(path, text)
   try {
     await rename(draft, path)
   } catch (error) {
@@ -17,7 +17,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 }
 
 /** Writes and syncs a file that is to be renamed to `path`; returns where it is until then. */
-export async function writeDraft(path: string, text: string): Promise<string> {
+export async function writeTemporaryFile(path: string, text: string): Promise<string> {
   const draft = temporaryPath(path)
   try {
     await using file = await open(draft, 'wx', 0o600)
@@ -32,7 +32,7 @@ export async function writeDraft(path: string, text: string): Promise<string> {
 }
 
 /** What a file holds; null when it is not there. */
-export async function readIfThere(path: string): Promise<string | null> {
+export async function readTextIfExists(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8')
   } catch (error) {
@@ -42,11 +42,33 @@ export async function readIfThere(path: string): Promise<string | null> {
 }
 
 /** The same as JSON; null also when it is none: every such file can be done without. */
-export async function readJsonIfThere(path: string): Promise<unknown> {
-  const text = await readIfThere(path)
+export async function readJsonIfExists(path: string): Promise<unknown> {
+  const text = await readTextIfExists(path)
   try {
     return text === null ? null : JSON.parse(text)
   } catch {
     return null
+  }
+}
+
+/** Makes the names in a directory durable; who asks while a sync runs shares the next one. */
+export interface DirectorySync {
+  sync(): Promise<void>
+}
+
+export function createDirectorySync(directory: string): DirectorySync {
+  let running: Promise<void> = Promise.resolve()
+  let next: Promise<void> | null = null
+  return {
+    sync() {
+      next ??= running
+        .catch(() => undefined)
+        .then(() => {
+          running = syncDirectory(directory)
+          next = null
+          return running
+        })
+      return next
+    },
   }
 }

@@ -4,10 +4,10 @@ import type { BlobHash, Seq, SessionId } from '@holdfast/protocol'
 import { createSerialQueue } from '@holdfast/protocol/serial-queue'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { openIfThere } from '../../blobs/file-blobs.ts'
-import type { Places } from '../files/layout.ts'
-import { parseBlobs } from './log-line.ts'
-import { scanLines } from './scan-lines.ts'
-import type { SessionRow } from './session-row.ts'
+import type { JsonlPaths } from '../files/layout.ts'
+import { parseBlobs } from '../log/log-line.ts'
+import { scanLines } from '../log/scan-lines.ts'
+import type { SessionRow } from '../log/session-row.ts'
 
 /** How far a log was read, and the first record that refers to each blob. */
 type Known = {
@@ -29,7 +29,7 @@ const hashValue = /"([0-9a-f]{64})"/g
  */
 export function createBlobUses(
   rows: ReadonlyMap<SessionId, SessionRow>,
-  places: Places,
+  places: JsonlPaths,
   isLeaving: (row: SessionRow) => boolean,
 ): BlobUses {
   const known = new Map<SessionId, Known>()

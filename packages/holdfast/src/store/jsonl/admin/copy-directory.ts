@@ -5,7 +5,7 @@ import { HoldfastError } from '@holdfast/protocol/fault'
 import { syncDirectory } from '../../../system/files/sync-directory.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { draftMark } from '../../temporary-path.ts'
-import { createPlaces, type FoundLog, findLogs, refusalOfFiles } from '../files/layout.ts'
+import { createJsonlPaths, type FoundLog, findDirectoryFault, findLogs } from '../files/layout.ts'
 import { loadLog } from '../log/load-log.ts'
 
 /** What speaks of the process that has the directory, or can be made anew. */
@@ -16,8 +16,8 @@ const left = new Set(['.lock', 'holder.json', 'nodes.json', 'catalogue.jsonl'])
  * was there when the fork was copied, and is still there when its parent is.
  */
 export async function copyLogs(from: string, to: string): Promise<void> {
-  const [source, target] = [createPlaces(from), createPlaces(to)]
-  const refusal = await refusalOfFiles(source)
+  const [source, target] = [createJsonlPaths(from), createJsonlPaths(to)]
+  const refusal = await findDirectoryFault(source)
   if (refusal !== null) throw new HoldfastError(refusal)
   await mkdir(to, { mode: 0o700 })
   await chmod(to, 0o700)

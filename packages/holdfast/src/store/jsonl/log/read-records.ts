@@ -2,7 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import type { ReadRecord } from '@holdfast/core/ports'
 import type { Seq, SessionId } from '@holdfast/protocol'
 import type { LogIndex, LogPosition } from './log-index.ts'
-import { parseRecord, sealOf } from './log-line.ts'
+import { parseRecord, readChecksum } from './log-line.ts'
 
 /** Lines this near to each other are read in one go, and at most so much at once. */
 const gapBytesMax = 16 * 1024
@@ -12,7 +12,7 @@ type Placed = LogPosition & { readonly seq: Seq }
 type Run = { readonly from: number; upTo: number; readonly lines: Placed[] }
 
 /** The records at these seqs, in the order they were asked for, each held against its checksum. */
-export async function readPlaces(
+export async function readRecordsAt(
   path: string,
   session: SessionId,
   seqs: readonly Seq[],
@@ -36,10 +36,14 @@ export async function readPlaces(
   return seqs.map((seq) => records.get(seq) ?? { seq, lost: true })
 }
 
-export async function readCrc(path: string, session: SessionId, place: LogPosition | null): Promise<string | null> {
+export async function readChecksumAt(
+  path: string,
+  session: SessionId,
+  place: LogPosition | null,
+): Promise<string | null> {
   if (place === null) return null
   await using file = await open(path, 'r')
-  return sealOf(session, await readAll(file, place.offset, place.bytes))
+  return readChecksum(session, await readAll(file, place.offset, place.bytes))
 }
 
 function runsOf(lines: readonly Placed[]): readonly Run[] {

@@ -2,8 +2,7 @@ import { Key, type SessionId } from '@holdfast/protocol'
 import { entryOf, sessionId } from '@holdfast/testkit/contracts'
 import { describe, expect, it } from 'vitest'
 import type { SessionRow } from '../log/session-row.ts'
-import { createFindRows } from './find-rows.ts'
-import { createSessionNames } from './session-names.ts'
+import { createFindRows, createSessionNames } from './session-names.ts'
 
 const key = (text: string) => Key.parse(text)
 const handleOf = (number: number) => entryOf(number).meta.handle

@@ -4,15 +4,15 @@ import { openJsonlStore } from './jsonl-store.ts'
 
 export type JsonlTask = {
   readonly directory: string
-  /** One for each session that is appended to at the same time. */
+  /** One for each session that is appended to concurrently. */
   readonly sessions: readonly { readonly create: NewSession; readonly append: Append }[]
-  /** How many batches to append to each, one by one. */
+  /** The number of batches per session, appended one by one. */
   readonly count: number
-  /** How many records a batch has. */
+  /** The number of records per batch. */
   readonly batch: number
 }
 
-// A process of its own that appends and says on stdout what was acknowledged, so that a test can kill it.
+// A process that appends and prints what was acknowledged, so that a test can kill it.
 const { directory, sessions, count, batch }: JsonlTask = JSON.parse(process.argv[2] ?? '')
 const entryOf = async () => null
 const opened = await openJsonlStore({ directory, now: Date.now, entryOf, onProblem: () => undefined })

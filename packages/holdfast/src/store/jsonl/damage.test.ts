@@ -48,7 +48,7 @@ async function open(at = directory): Promise<PlacedStore> {
   return opened.value
 }
 
-/** Where each line of the file ends, its break included. */
+/** Returns the end offset of each line, including its line break. */
 function endsOf(bytes: Buffer): readonly number[] {
   const ends: number[] = []
   for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) ends.push(at + 1)
@@ -57,9 +57,9 @@ function endsOf(bytes: Buffer): readonly number[] {
 const torn = (at = directory) => readdirSync(at).filter((name) => name.includes('.torn-'))
 const withoutCatalogue = (at = directory) => rmSync(join(at, 'catalogue.jsonl'), { force: true })
 
-describe('a log that was cut short', () => {
+describe('truncated log', () => {
   it.each([true, false])(
-    'gives the whole batches before the cut, wherever it is, with its catalogue: %s',
+    'returns the complete batches before any cut, with its catalogue: %s',
     async (hasCatalogue) => {
       const [header = 0, one = 0, , two = 0, , three = 0] = endsOf(whole)
       const headAt = (offset: number) => (offset < two - 1 ? 1 : offset < three - 1 ? 3 : 5)
@@ -97,7 +97,7 @@ describe('a log that was cut short', () => {
     ['half a character', Buffer.from('{"seq":6,"at":"\u{1F40B}').subarray(0, -2)],
     ['half an escape', Buffer.from('{"seq":6,"event":{"text":"\\ud83d\\u')],
     ['a line of no record', Buffer.from('{"seq":6}\n')],
-  ])('is told from what was acknowledged when %s follow it', async (_, tail) => {
+  ])('is distinguished from acknowledged data when %s follow it', async (_, tail) => {
     writeFileSync(log(), Buffer.concat([whole, tail]))
     const store = await open()
     expect(await readAll(store, 1)).toEqual(written)
@@ -113,7 +113,7 @@ describe('a log that was cut short', () => {
     await again.close()
   })
 
-  it('keeps each tail in a file of its own', async () => {
+  it('moves each tail to its own file', async () => {
     for (const text of ['one', 'two']) {
       writeFileSync(log(), Buffer.concat([whole, Buffer.from(text)]))
       await (await open()).close()
@@ -122,8 +122,8 @@ describe('a log that was cut short', () => {
   })
 })
 
-describe('a log with a damaged byte', () => {
-  it('never shows a damaged record as a good one, keeps its place, and all that follows', async () => {
+describe('log with a damaged byte', () => {
+  it('reads a damaged record as lost and still reads all that follow', async () => {
     const dice = createDice(Number(process.env['SEED'] ?? 1))
     const ends = endsOf(whole)
     for (let round = 0; round < 60; round++) {
@@ -144,7 +144,7 @@ describe('a log with a damaged byte', () => {
     }
   })
 
-  it('is appended to behind the damage, on a line of its own', async () => {
+  it('accepts appends after the damage, on a new line', async () => {
     const flipped = Buffer.from(whole)
     flipped[whole.length - 1] = 0x20
     writeFileSync(log(), flipped)
@@ -156,7 +156,7 @@ describe('a log with a damaged byte', () => {
     await again.close()
   })
 
-  it('still reads its records when the first line is gone and so is the catalogue', async () => {
+  it('reads its records without a first line and a catalogue', async () => {
     const flipped = Buffer.from(whole)
     flipped[30] = (flipped[30] ?? 0) ^ 1
     writeFileSync(log(), flipped)
@@ -167,7 +167,7 @@ describe('a log with a damaged byte', () => {
     await store.close()
   })
 
-  it('says that a command was seen whose record is damaged', async () => {
+  it('rejects a repeated command whose record is damaged', async () => {
     const [, , , third = 0] = endsOf(whole)
     const store = await open()
     expect(await store.findCommand(sessionId(1), CommandId.parse('cmd-d'))).toMatchObject({ seq: 4 })

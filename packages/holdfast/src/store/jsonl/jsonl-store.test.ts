@@ -56,7 +56,7 @@ async function open(more: Partial<JsonlStoreOptions> = {}): Promise<PlacedStore>
 const logOf = (number: number) => join(directory, `${sessionId(number)}.jsonl`)
 const idsOf = async (store: PlacedStore) => (await store.list({ limit: 5000 })).sessions.map(({ meta }) => meta.id)
 
-// Each part of the suite opens one of its own.
+// Each part of the suite opens its own store.
 let count = 0
 describeStore('jsonl', () => {
   count += 1
@@ -68,8 +68,8 @@ describeStore('jsonl that lets go of every log at once', () => {
   return open({ directory: join(home, String(count)), openMax: 0 })
 })
 
-describe('jsonl store', () => {
-  it('is a file for each session that a person can read', async () => {
+describe('JSONL store', () => {
+  it('writes one readable file per session', async () => {
     const store = await open()
     await mustCreate(store, newSession(1))
     const full = recordAt(2, said('hello\nyou'), { by: ClientId.parse('tui'), commandId: CommandId.parse('cmd-1') })
@@ -86,7 +86,7 @@ describe('jsonl store', () => {
     expect(third).toMatchObject({ seq: 3, event: { text: 'bare' } })
   })
 
-  it('has everything after it is closed and opened again', async () => {
+  it('has everything after a reopen', async () => {
     const first = await open()
     await mustCreate(first, newSession(1))
     await mustCreate(first, newSession(2, { parent: sessionId(1), base: 1 }))
@@ -105,7 +105,7 @@ describe('jsonl store', () => {
     await second.close()
   })
 
-  it('answers what was asked before it closes, and refuses what comes after', async () => {
+  it('answers calls made before close and rejects calls made after it', async () => {
     const store = await open()
     await mustCreate(store, newSession(1))
     const last = store.append(appendTo(1, 1))
@@ -116,7 +116,7 @@ describe('jsonl store', () => {
     await store.close()
   })
 
-  it('keeps its files to their owner, whatever the umask, and tightens what was open', async () => {
+  it('makes its files private whatever the umask, also existing ones', async () => {
     const umask = process.umask(0)
     try {
       const store = await open()
@@ -140,7 +140,7 @@ describe('jsonl store', () => {
     }
   })
 
-  it('gives the same sessions when everything but the logs was deleted', async () => {
+  it('returns the same sessions when all files but the logs are deleted', async () => {
     const first = await open()
     const spoken = (number: number) => newSession(number, { entry: entryOf(number, { activeAt: 100 - number }) })
     await mustCreate(first, spoken(1), spoken(2), spoken(3))
@@ -156,7 +156,7 @@ describe('jsonl store', () => {
     await second.close()
   })
 
-  it('folds the rows anew that its catalogue has not got, or has of an older log', async () => {
+  it('rebuilds rows that are missing in the catalogue or older than the log', async () => {
     const first = await open()
     await mustCreate(first, newSession(1), newSession(2), newSession(3))
     await first.close()
@@ -183,7 +183,7 @@ describe('jsonl store', () => {
     const numbers = Array.from({ length: 1000 }, (_, index) => index + 1)
     await Promise.all(numbers.map((number) => mustCreate(first, newSession(number))))
     await first.close()
-    // What is read would be seen as damaged: it has the right length, and nothing else.
+    // Reading a log would show damage: only its length is right.
     for (const number of numbers) writeFileSync(logOf(number), 'x'.repeat(statSync(logOf(number)).size))
     const second = await open()
     expect(await idsOf(second)).toEqual(numbers.toReversed().map(sessionId))
@@ -191,7 +191,7 @@ describe('jsonl store', () => {
     await second.close()
   })
 
-  it('puts a draft aside that a recorded answer has replaced, also when a crash came before it was removed', async () => {
+  it('ignores a draft that a recorded answer replaced, also after a crash before its removal', async () => {
     const first = await open()
     const draft: Draft = { step: StepId.parse(4), parts: [{ type: 'text', text: 'Once' }] }
     await mustCreate(first, newSession(1))
@@ -211,7 +211,7 @@ describe('jsonl store', () => {
   it.each([
     ['came about when its record is there', true],
     ['did not when it is not', false],
-  ])('knows after a crash whether a change of trust came about: it %s', async (_, isThere) => {
+  ])('knows after a crash whether a change of trust happened: it %s', async (_, isThere) => {
     const first = await open()
     await mustCreate(first, newSession(1))
     const before = readFileSync(logOf(1))
@@ -230,7 +230,7 @@ describe('jsonl store', () => {
   })
 })
 
-/** Where the methods of open files are, to make a disk fail. */
+/** The prototype of file handles, to make the disk fail. */
 async function handlePrototype(): Promise<Awaited<ReturnType<typeof openFile>>> {
   await using file = await openFile(home, 'r')
   return Object.getPrototypeOf(file)
@@ -238,9 +238,9 @@ async function handlePrototype(): Promise<Awaited<ReturnType<typeof openFile>>> 
 
 const refusedBySystem = (code: string) => Object.assign(new Error(code), { code, errno: -1, syscall: 'fdatasync' })
 
-describe('a disk that fails under a jsonl store', () => {
+describe('JSONL store on a failing disk', () => {
   it.each(['write', 'datasync'] as const)(
-    'is told at %s, and the next append goes on without a restart',
+    'reports a failed %s and accepts the next append without a restart',
     async (method) => {
       const store = await open()
       await mustCreate(store, newSession(1))
@@ -265,7 +265,7 @@ describe('a disk that fails under a jsonl store', () => {
     },
   )
 
-  it.each(['writeFile', 'sync'] as const)('refuses a probe at %s, of which nothing is left', async (method) => {
+  it.each(['writeFile', 'sync'] as const)('rejects a probe when %s fails and leaves no file', async (method) => {
     const store = await open()
     vi.spyOn(await handlePrototype(), method).mockRejectedValueOnce(refusedBySystem('EROFS'))
     expect(await store.probe()).toMatchObject({
@@ -276,7 +276,7 @@ describe('a disk that fails under a jsonl store', () => {
     await store.close()
   })
 
-  it('opens, reads and closes while nothing can be written, and loses nothing of it', async () => {
+  it('opens, reads and closes while nothing can be written, without loss', async () => {
     const first = await open()
     await mustCreate(first, newSession(1))
     await first.close()
@@ -292,7 +292,7 @@ describe('a disk that fails under a jsonl store', () => {
     await third.close()
   })
 
-  it('leaves no session behind that it did not acknowledge', async () => {
+  it('leaves no session that it did not acknowledge', async () => {
     const store = await open()
     vi.spyOn(await handlePrototype(), 'sync').mockRejectedValueOnce(refusedBySystem('EIO'))
     expect(codeOf(await store.create(newSession(1)))).toBe('storage_error')
@@ -312,7 +312,7 @@ describe('a disk that fails under a jsonl store', () => {
         writeFileSync(logOf(1), bytes)
       },
     ],
-  ])('is noticed when the file was %s, before anything more is acknowledged for long', async (_, harm) => {
+  ])('rejects appends soon after the file was %s', async (_, harm) => {
     const store = await open()
     await mustCreate(store, newSession(1))
     await mustAppend(store, appendTo(1, 1))
@@ -329,35 +329,35 @@ describe('a disk that fails under a jsonl store', () => {
   })
 })
 
-describe('what is no jsonl store', () => {
-  it('is refused and left as it is where other files lie', async () => {
+describe('directory that is not a JSONL store', () => {
+  it('is rejected and unchanged if it contains other files', async () => {
     mkdirSync(directory)
     writeFileSync(join(directory, 'notes.txt'), 'mine')
     expect(codeOf(await attempt())).toBe('not_a_store')
     expect(readdirSync(directory)).toEqual(['notes.txt'])
   })
 
-  it('is refused where a file stands', async () => {
+  it('is rejected if it is a file', async () => {
     writeFileSync(directory, 'mine')
     expect(await attempt()).toMatchObject({ ok: false, fault: { code: 'storage_error' } })
     expect(readFileSync(directory, 'utf8')).toBe('mine')
   })
 
-  it('is refused untouched when a newer Holdfast wrote it', async () => {
+  it('is rejected unchanged if a newer Holdfast wrote it', async () => {
     mkdirSync(directory)
     writeFileSync(join(directory, 'holdfast.json'), JSON.stringify({ format: 'holdfast-jsonl', version: 2 }))
     expect(codeOf(await attempt())).toBe('store_too_new')
     expect(readdirSync(directory)).toEqual(['holdfast.json'])
   })
 
-  it('is one all the same when a crash came before it was marked', async () => {
+  it('is accepted if a crash came before it was marked', async () => {
     mkdirSync(directory)
     for (const name of ['.lock', 'holder.json', 'holdfast.json.new-0a-1']) writeFileSync(join(directory, name), '')
     await (await open()).close()
     expect(readdirSync(directory)).not.toContain('holdfast.json.new-0a-1')
   })
 
-  it('is left alone when it only has the name of a log', async () => {
+  it('may contain a foreign file named like a log, which is left alone', async () => {
     await (await open()).close()
     const png = Buffer.from('\x89PNG\r\n\x1a\n'.repeat(100), 'latin1')
     writeFileSync(logOf(1), png)

@@ -27,7 +27,7 @@ afterEach(() => {
 
 const fixture = fileURLToPath(new URL('./append-process.fixture.ts', import.meta.url))
 const batch = 3
-/** More of them in a long run: KILLS=1000. */
+/** Set KILLS=1000 for a long run. */
 const rounds = Number(process.env['KILLS'] ?? 5)
 
 function start(numbers: readonly number[], count: number): ChildProcess {
@@ -38,7 +38,7 @@ function start(numbers: readonly number[], count: number): ChildProcess {
   return child
 }
 
-/** Lines of a process until it has said `enough` of them, or has ended; what it still says after is read too. */
+/** Reads lines of a process until there are `enough` or it ends; also reads what follows. */
 async function linesOf(child: ChildProcess, enough: number, whenEnough: () => void): Promise<readonly string[]> {
   if (child.stdout === null) throw new Error('stdout is a pipe')
   const lines: string[] = []
@@ -51,7 +51,7 @@ async function linesOf(child: ChildProcess, enough: number, whenEnough: () => vo
   return lines
 }
 
-/** Resolves with what a process says first, and lets it go on. */
+/** Resolves with the first line of a process, which keeps running. */
 async function firstLine(child: ChildProcess): Promise<string> {
   if (child.stdout === null) throw new Error('stdout is a pipe')
   const [line] = await once(createInterface({ input: child.stdout }), 'line')
@@ -67,9 +67,9 @@ async function open(): Promise<PlacedStore> {
   return opened.value
 }
 
-describe('a process on a directory of logs', () => {
+describe('process with a JSONL store', () => {
   it(
-    'loses no acknowledged append to kill -9, and keeps no half of a batch',
+    'loses no acknowledged append after kill -9 and keeps no partial batch',
     async () => {
       const dice = createDice(Number(process.env['SEED'] ?? 1))
       const numbers = [1, 2, 3]
@@ -104,7 +104,7 @@ describe('a process on a directory of logs', () => {
     10_000 + rounds * 4000,
   )
 
-  it('goes on where a killed one stopped', async () => {
+  it('continues after a killed process', async () => {
     const child = start([1], 1_000_000)
     await linesOf(child, 20, () => child.kill('SIGKILL'))
     const store = await open()
@@ -114,7 +114,7 @@ describe('a process on a directory of logs', () => {
     await store.close()
   })
 
-  it('has it alone, and is named to whoever else wants it', async () => {
+  it('holds the directory exclusively; the fault for others names it', async () => {
     const child = start([], 0)
     expect(await firstLine(child)).toBe('open')
     const second = await attempt()
@@ -123,7 +123,7 @@ describe('a process on a directory of logs', () => {
     expect(await firstLine(third)).toMatch(/^refused session_locked /)
   })
 
-  it('keeps it while it is only stopped, and loses it at once when it dies', async () => {
+  it('keeps the lock while paused and releases it when it dies', async () => {
     const child = start([], 0)
     expect(await firstLine(child)).toBe('open')
     child.kill('SIGSTOP')
@@ -134,14 +134,14 @@ describe('a process on a directory of logs', () => {
     await (await open()).close()
   })
 
-  it('is refused by its own process too, until that has closed it', async () => {
+  it('cannot open the store twice, until the first one is closed', async () => {
     const first = await open()
     expect(codeOf(await attempt())).toBe('session_locked')
     await first.close()
     await (await open()).close()
   })
 
-  it('ends by itself while a store is open and nothing is under way', async () => {
+  it('exits while an idle store is open', async () => {
     const script = `
       const { openJsonlStore } = await import(${JSON.stringify(new URL('./jsonl-store.ts', import.meta.url).href)})
       const opened = await openJsonlStore({

@@ -1,188 +1,142 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
-import type { CatalogueEntry, ReadRecord } from '@holdfast/core/ports'
-import type { Seq, SessionId, Trust } from '@holdfast/protocol'
+import type { ReadRecord } from '@holdfast/core/ports'
+import type { SessionId } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { findSessions, listSessions } from '../memory/memory-catalogue.ts'
-import {
-  everyRecord,
-  type KeptSession,
-  type ReadOnlyStore,
-  type TypeCount,
-  type WorkspaceTrust,
-} from '../read-only-store.ts'
+import { everyRecord, type KeptSession, type ReadOnlyStore, type TypeCount } from '../read-only-store.ts'
 import { faultOf, storageFault } from '../storage-fault.ts'
 import { readCatalogue } from './catalogue/catalogue-file.ts'
 import { addKnownRows, type EntryOfLog, rebuildRows } from './catalogue/rebuild-rows.ts'
 import { parseTrash } from './catalogue/trash-file.ts'
-import { readJsonIfExists, readTextIfExists } from './files/atomic-file.ts'
-import { createJsonlPaths, findDirectoryFault, findLogs } from './files/layout.ts'
+import { readTextIfExists } from './files/atomic-file.ts'
+import { createJsonlPaths, findDirectoryFault, findLogs, type JsonlPaths } from './files/layout.ts'
 import { readNodes } from './files/node-file.ts'
-import { createDraftFiles, createSnapshotFiles } from './files/side-files.ts'
-import type { TrustMark } from './files/trust-file.ts'
+import { loadAnySnapshot, loadDraft, loadSnapshot } from './files/side-files.ts'
+import { readTrusts } from './files/trust-file.ts'
 import { type LoadedLog, loadLog } from './log/load-log.ts'
 import { readChecksumAt, readRecordsAt } from './log/read-records.ts'
-import type { SessionRow } from './log/session-row.ts'
+import { findRow, listRows, type SessionRow, toStoredEntry } from './log/session-row.ts'
 import { createLogReader } from './read/log-reader.ts'
-import { createLogSearch } from './read/log-search.ts'
 
-const logsHeldMax = 64
+const cachedLogsMax = 64
 
 /**
- * Opens a directory of plain files to look at: no lock, no byte changed, whoever has it open. Null when there is none.
- * What a crash left half-written is not read. Refused: not_a_store, store_too_new, storage_error.
+ * Opens a directory of plain files without a lock and without changing a byte, also while another process writes to it.
+ * Skips what a crash left half-written. Returns null if there is no directory. Faults: not_a_store, store_too_new,
+ * storage_error.
  */
 export async function openReadOnlyJsonl(directory: string, entryOf: EntryOfLog): Promise<Result<ReadOnlyStore | null>> {
-  const places = createJsonlPaths(resolve(directory))
-  if (!existsSync(places.directory)) return ok(null)
+  const paths = createJsonlPaths(resolve(directory))
+  if (!existsSync(paths.directory)) return ok(null)
   try {
-    const refusal = await findDirectoryFault(places)
-    return refusal === null ? ok(await openReadOnlyStore(places, entryOf)) : refuse(refusal)
+    const refusal = await findDirectoryFault(paths)
+    return refusal === null ? ok(await openStore(paths, entryOf)) : refuse(refusal)
   } catch (error) {
-    return refuse(error instanceof HoldfastError ? error.toFault() : faultOf(error, places.directory))
+    return refuse(error instanceof HoldfastError ? error.toFault() : faultOf(error, paths.directory))
   }
 }
 
-async function openReadOnlyStore(
-  places: ReturnType<typeof createJsonlPaths>,
-  entryOf: EntryOfLog,
-): Promise<ReadOnlyStore> {
+async function openStore(paths: JsonlPaths, entryOf: EntryOfLog): Promise<ReadOnlyStore> {
   const rows = new Map<SessionId, SessionRow>()
-  const known = await readCatalogue(places.catalogue)
-  const logs = createHeldLogs(places)
-  const unknown = addKnownRows(rows, known.rows, await findLogs(places))
-  const made = await rebuildRows({ places, rows, logs, onProblem: () => undefined, leavesTail: true }, unknown)
-  for (const [id, at] of parseTrash((await readTextIfExists(places.trash)) ?? '') ?? []) {
-    const row = rows.get(id)
-    if (row?.isShared === false) row.trashedAt = at
+  const logs = createLogCache(paths)
+  const { read, readRefs, readOwn, hasRecord, search } = createLogReader(rows, logs)
+  const stored = await readCatalogue(paths.catalogue)
+  const unknown = addKnownRows(rows, stored.rows, await findLogs(paths))
+  const rebuilt = await rebuildRows({ paths, rows, logs, onProblem: () => undefined, leavesTail: true }, unknown)
+  for (const [id, at] of parseTrash((await readTextIfExists(paths.trash)) ?? '') ?? []) {
+    const row = findRow(rows, id)
+    if (row !== null) row.trashedAt = at
   }
-  const reader = createLogReader(rows, logs)
-  const [drafts, snapshots] = [createDraftFiles(places), createSnapshotFiles(places)]
-  const rowOf = (session: SessionId): SessionRow | null => {
-    const row = rows.get(session)
-    return row === undefined || row.isShared ? null : row
+  const source: Pick<ReadOnlyStore, 'read' | 'entry' | 'loadSnapshot'> = {
+    read,
+    entry: async (session) => toStoredEntry(findRow(rows, session)),
+    async loadSnapshot(session, fold) {
+      const snapshot = await loadSnapshot(paths, session, fold)
+      const row = findRow(rows, session)
+      return snapshot !== null && row !== null && snapshot.seq <= row.head ? snapshot : null
+    },
   }
-  const entry: ReadOnlyStore['entry'] = async (session) => {
-    const row = rowOf(session)
-    if (row === null) return null
-    const { head, base, owner, trashedAt } = row
-    return { entry: structuredClone(row.entry), head, base, owner, trashedAt }
-  }
-  const loadSnapshot: ReadOnlyStore['loadSnapshot'] = async (session, fold) => {
-    const snapshot = await snapshots.load(session)
-    const row = rowOf(session)
-    return snapshot?.fold === fold && row !== null && snapshot.seq <= row.head ? snapshot : null
-  }
-  for (const row of made) {
-    if (!row.isShared) row.entry = (await foldedEntry(row)) ?? row.entry
-  }
-
-  function foldedEntry(row: SessionRow): Promise<CatalogueEntry | null> {
-    // What cannot be folded keeps what else is known of it.
-    return entryOf({ read: reader.read, loadSnapshot, entry }, row.id).catch(() => null)
-  }
-  /** Whether a log has the line that decides over a change of trust which a crash cut short. */
-  async function isThere({ session, seq, crc }: TrustMark): Promise<boolean> {
-    const row = rows.get(session)
-    if (row === undefined) return false
-    const { index } = await logs.of(row)
-    return (await readChecksumAt(places.log(row.id, row.isShared), row.id, index.placeOf(seq))) === crc
-  }
-  async function readOwn(session: SessionId, types: ReadonlySet<string> | null, after: Seq, limit: number) {
-    const row = rows.get(session)
-    if (row === undefined) return []
-    const log = await logs.of(row)
-    return log.read(log.index.pick({ from: after + 1, upTo: row.head, limit, newestFirst: false, types }))
+  for (const row of rebuilt) {
+    // A log that cannot be folded keeps its known entry.
+    if (!row.isShared) row.entry = (await entryOf(source, row.id).catch(() => null)) ?? row.entry
   }
   const ownRecords: ReadOnlyStore['ownRecords'] = (session, after, limit) => readOwn(session, null, after, limit)
-  const visible = (): readonly SessionRow[] => [...rows.values()].filter(({ isShared }) => !isShared)
   const inOrder = [...rows.values()].toSorted((left, right) => left.order - right.order)
 
   return {
-    ...{ read: reader.read, readRefs: reader.readRefs, entry, loadSnapshot },
-    list: async (request) => listSessions(visible(), request),
-    find: async (name) => findSessions(visible(), name),
-    search: createLogSearch(rows, logs),
-    nodes: () => readNodes(places.nodes),
+    ...source,
+    readRefs,
+    search,
+    list: async (request) => listSessions(listRows(rows), request),
+    find: async (name) => findSessions(listRows(rows), name),
+    nodes: () => readNodes(paths.nodes),
     async loadDraft(session) {
-      const row = rowOf(session)
-      return row === null ? null : drafts.load(session, (await logs.of(row)).draftEndedAt)
+      const row = findRow(rows, session)
+      return row === null ? null : loadDraft(paths, session, (await logs.get(row)).draftEndedAt)
     },
-    sessions: async (after, limit) => pageAfter(inOrder, after, limit).map(keptOf),
+    sessions: async (after, limit) => pageAfter(inOrder, after, limit).map(toKeptSession),
     async kept(session) {
       const row = rows.get(session)
-      return row === undefined ? null : keptOf(row)
+      return row === undefined ? null : toKeptSession(row)
     },
     ownRecords,
     ownRecordsOf: readOwn,
     async countOwn(session) {
       const row = rows.get(session)
-      return row === undefined ? [] : countDays(everyRecord({ ownRecords }, row))
+      return row === undefined ? [] : countByTypeAndDay(everyRecord({ ownRecords }, row))
     },
-    trusts: async () => trustsIn((await readJsonIfExists(places.trust)) as HeldTrust | null, isThere), // written by us
+    async trusts() {
+      const { trusts } = await readTrusts(paths.trust, hasRecord)
+      return Object.entries(trusts).flatMap(([workspace, all]) => all.map((trust) => ({ workspace, trust })))
+    },
     async snapshotOf(session) {
-      if (!existsSync(places.snapshot(session))) return null
-      return (await snapshots.load(session)) ?? 'damaged'
+      if (!existsSync(paths.snapshot(session))) return null
+      return (await loadAnySnapshot(paths, session)) ?? 'damaged'
     },
     async close() {},
   }
 }
 
-/** Each log is read through when it is first asked for; those asked for longest ago are forgotten. */
-function createHeldLogs(places: ReturnType<typeof createJsonlPaths>) {
-  const held = new Map<SessionId, ReturnType<typeof logOf>>()
+/** Scans each log when it is first read, and caches the most recent ones. */
+function createLogCache(paths: JsonlPaths) {
+  const cache = new Map<SessionId, ReturnType<typeof add>>()
 
-  function logOf(row: SessionRow, { index, draftEndedAt }: Pick<LoadedLog, 'index' | 'draftEndedAt'>) {
-    const path = places.log(row.id, row.isShared)
-    return {
+  function add({ id, isShared }: SessionRow, { index, draftEndedAt }: LoadedLog) {
+    const path = paths.log(id, isShared)
+    const log = {
       index,
       draftEndedAt,
-      read: (seqs: readonly number[]) => readRecordsAt(path, row.id, seqs, index),
+      read: (seqs: readonly number[]) => readRecordsAt(path, id, seqs, index),
+      crcAt: (seq: number) => readChecksumAt(path, id, index.positionOf(seq)),
     }
-  }
-
-  function take(row: SessionRow, loaded: Pick<LoadedLog, 'index' | 'draftEndedAt'>) {
-    const log = logOf(row, loaded)
-    held.set(row.id, log)
-    const [oldest] = held.keys()
-    if (held.size > logsHeldMax && oldest !== undefined) held.delete(oldest)
+    cache.set(id, log)
+    const [oldest] = cache.keys()
+    if (cache.size > cachedLogsMax && oldest !== undefined) cache.delete(oldest)
     return log
   }
 
   return {
-    take: (row: SessionRow, loaded: LoadedLog): void => void take(row, loaded),
-    async of(row: SessionRow) {
-      const known = held.get(row.id)
-      if (known !== undefined) return known
-      const { id, isShared } = row
-      const path = places.log(id, isShared)
-      const loaded = await loadLog({ path, session: id, known: row, isShared, leavesTail: true })
+    add: (row: SessionRow, loaded: LoadedLog): void => void add(row, loaded),
+    async get(row: SessionRow) {
+      const cached = cache.get(row.id)
+      if (cached !== undefined) return cached
+      const path = paths.log(row.id, row.isShared)
+      const loaded = await loadLog({ path, session: row.id, known: row, isShared: row.isShared, leavesTail: true })
       if (loaded === null) throw new HoldfastError(storageFault(path, 'replaced'))
-      return take(row, loaded)
+      return add(row, loaded)
     },
   }
 }
 
-function keptOf(row: SessionRow): KeptSession {
+function toKeptSession(row: SessionRow): KeptSession {
   const { id, order, parent, base, head, owner, trashedAt, entry, isShared } = row
   return { id, order, parent, base, head, owner, trashedAt, entry: isShared ? null : entry, isPurged: isShared }
 }
 
-type TrustsOf = Readonly<Record<string, readonly Trust[]>>
-type HeldTrust = { readonly trusts?: TrustsOf; readonly next?: TrustMark & { readonly trusts: TrustsOf } }
-
-async function trustsIn(
-  held: HeldTrust | null,
-  isThere: (mark: TrustMark) => Promise<boolean>,
-): Promise<readonly WorkspaceTrust[]> {
-  const next = held?.next !== undefined && (await isThere(held.next)) ? held.next.trusts : null
-  const trusts = next ?? held?.trusts ?? {}
-  return Object.entries(trusts).flatMap(([workspace, all]) => all.map((trust) => ({ workspace, trust })))
-}
-
-/** How many records there are of each type and day; those that are lost are of neither. */
-export async function countDays(records: AsyncIterable<ReadRecord>): Promise<readonly TypeCount[]> {
+/** Counts records by type and day, without lost ones. */
+async function countByTypeAndDay(records: AsyncIterable<ReadRecord>): Promise<readonly TypeCount[]> {
   const counts = new Map<string, TypeCount>()
   for await (const record of records) {
     if ('lost' in record) continue
@@ -194,15 +148,17 @@ export async function countDays(records: AsyncIterable<ReadRecord>): Promise<rea
   return [...counts.values()]
 }
 
-type Ordered = { readonly order: number }
-
-/** The page behind a place of what is sorted by its order: found by halves, so that all pages cost no more than all rows. */
-export function pageAfter<Row extends Ordered>(sorted: readonly Row[], after: number, limit: number): readonly Row[] {
+/** Returns the rows after a position in the order, found by binary search. */
+export function pageAfter<Row extends { readonly order: number }>(
+  sorted: readonly Row[],
+  after: number,
+  limit: number,
+): readonly Row[] {
   let [from, to] = [0, sorted.length]
   while (from < to) {
     const middle = (from + to) >> 1
-    const there = sorted[middle]
-    if (there !== undefined && there.order <= after) from = middle + 1
+    const row = sorted[middle]
+    if (row !== undefined && row.order <= after) from = middle + 1
     else to = middle
   }
   return sorted.slice(from, from + limit)

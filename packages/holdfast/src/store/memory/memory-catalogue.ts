@@ -11,32 +11,33 @@ import {
 import { createMetaMatch } from '../list-match.ts'
 import type { MemorySession } from './memory-session.ts'
 
-/** What a list needs of a session that is held in memory, whichever store holds it. */
+/** What a list needs to know about a session whose row is in memory; the JSONL store uses it too. */
 export type CatalogueRow = Pick<MemorySession, 'id' | 'order' | 'base' | 'entry' | 'owner' | 'trashedAt'>
 
+/** Returns one page of the list, without sorting all rows. */
 export function listSessions(sessions: Iterable<CatalogueRow>, request: ListRequest): PlacedPage {
   const start = decodeListCursor(request.cursor)
   if (!start.ok) throw new HoldfastError(start.fault)
-  const isAsked = createRowMatch(request)
-  const first = createFirst(request.limit + 1)
-  for (const held of sessions) {
-    const place = placeOf(held)
-    if (compareListPlaces(start.value, place) < 0 && isAsked(held)) first.add({ held, place })
+  const matches = createRowMatch(request)
+  const first = createTopRows(request.limit + 1)
+  for (const row of sessions) {
+    const place = getListPosition(row)
+    if (compareListPlaces(start.value, place) < 0 && matches(row)) first.add({ row, place })
   }
   const found = first.all()
   const page = found.slice(0, request.limit)
   const last = page.at(-1)
   const hasMore = found.length > page.length && last !== undefined
-  return { sessions: page.map(listedOf), next: hasMore ? encodeListCursor(last.place) : null }
+  return { sessions: page.map(toListed), next: hasMore ? encodeListCursor(last.place) : null }
 }
 
-type Placed = { readonly held: CatalogueRow; readonly place: ListCursor }
+type PlacedRow = { readonly row: CatalogueRow; readonly place: ListCursor }
 
-const listedOf = ({ held, place }: Placed): PlacedListed => ({
-  meta: structuredClone(held.entry.meta),
-  busy: held.entry.busy,
-  owner: held.owner,
-  trashedAt: held.trashedAt,
+const toListed = ({ row, place }: PlacedRow): PlacedListed => ({
+  meta: structuredClone(row.entry.meta),
+  busy: row.entry.busy,
+  owner: row.owner,
+  trashedAt: row.trashedAt,
   place,
 })
 
@@ -56,51 +57,52 @@ function createRowMatch(request: ListRequest): (row: CatalogueRow) => boolean {
     matchesMeta(meta)
 }
 
-/** The first few of many, in the order of the list: a page of a hundred thousand need not sort them all. */
-function createFirst(count: number) {
-  const first: Placed[] = []
+/** Collects the first `count` rows in list order, by binary insertion. */
+function createTopRows(count: number) {
+  const first: PlacedRow[] = []
   return {
-    add(one: Placed): void {
+    add(placed: PlacedRow): void {
       let [from, to] = [0, first.length]
       while (from < to) {
         const middle = (from + to) >> 1
-        const there = first[middle]
-        if (there !== undefined && compareListPlaces(there.place, one.place) < 0) from = middle + 1
+        const other = first[middle]
+        if (other !== undefined && compareListPlaces(other.place, placed.place) < 0) from = middle + 1
         else to = middle
       }
       if (from === count) return
-      first.splice(from, 0, one)
+      first.splice(from, 0, placed)
       if (first.length > count) first.pop()
     },
-    all: (): readonly Placed[] => first,
+    all: (): readonly PlacedRow[] => first,
   }
 }
 
+/** Returns the ids of the sessions with this name. */
 export function findSessions(sessions: readonly CatalogueRow[], name: SessionName): readonly SessionId[] {
-  const idsOf = (found: readonly CatalogueRow[]) => found.map(({ id }) => id)
+  const getIds = (found: readonly CatalogueRow[]) => found.map(({ id }) => id)
   switch (name.type) {
     case 'id':
-      return idsOf(sessions.filter(({ id }) => id === name.id))
+      return getIds(sessions.filter(({ id }) => id === name.id))
     case 'prefix':
-      return idsOf(sessions.filter(({ id }) => id.startsWith(name.prefix)))
+      return getIds(sessions.filter(({ id }) => id.startsWith(name.prefix)))
         .toSorted()
         .slice(0, limits.prefixMatchesMax)
     case 'handle':
-      return idsOf(sessions.filter(({ entry }) => entry.meta.handle === name.handle))
+      return getIds(sessions.filter(({ entry }) => entry.meta.handle === name.handle))
     case 'key':
-      return idsOf(sessions.filter(({ entry }) => entry.meta.key === name.key))
+      return getIds(sessions.filter(({ entry }) => entry.meta.key === name.key))
     case 'latest':
-      return idsOf(latestIn(sessions, name.workspace))
+      return getIds(findLatest(sessions, name.workspace))
     default:
       return unreachable(name)
   }
 }
 
-/** A pin keeps a session at the top of lists; it does not make it the one last spoken in. */
-function latestIn(sessions: readonly CatalogueRow[], workspace: string): readonly CatalogueRow[] {
-  const isAsked = createRowMatch({ workspace, limit: 1 })
+/** Returns the most recently active session of a workspace. Pins do not count. */
+function findLatest(sessions: readonly CatalogueRow[], workspace: string): readonly CatalogueRow[] {
+  const matches = createRowMatch({ workspace, limit: 1 })
   const latest = sessions
-    .filter(isAsked)
+    .filter(matches)
     .reduce<CatalogueRow | null>(
       (best, one) =>
         best === null ||
@@ -113,7 +115,7 @@ function latestIn(sessions: readonly CatalogueRow[], workspace: string): readonl
   return latest === null ? [] : [latest]
 }
 
-function placeOf({ entry, order, trashedAt }: CatalogueRow): ListCursor {
+function getListPosition({ entry, order, trashedAt }: CatalogueRow): ListCursor {
   if (trashedAt !== null) return { pinned: 0, at: trashedAt, order }
   return { pinned: entry.meta.pinned ? 1 : 0, at: entry.activeAt, order }
 }

@@ -6,15 +6,15 @@ import type { MemorySession } from './memory-session.ts'
 
 const length = 2000
 
-describe('searching what is held in memory', () => {
-  it('looks at each record a few times, however long the session is', async () => {
-    let lookedAt = 0
+describe('searchSessions', () => {
+  it('reads each record a few times, however long the session is', async () => {
+    let reads = 0
     const records = Array.from({ length }, (_, index): Recorded => {
       const { record } = recordAt(index + 1, said(index === length - 1 ? 'a needle' : 'hay'))
       return {
         ...record,
         get seq() {
-          lookedAt += 1
+          reads += 1
           return record.seq
         },
       }
@@ -25,6 +25,6 @@ describe('searching what is held in memory', () => {
     }
     const found = orThrow(await searchSessions(new Map([[session.id, session]]), { text: 'needle', limit: 5 }))
     expect(found.hits.map(({ message }) => message)).toEqual([length])
-    expect(lookedAt).toBeLessThan(4 * length)
+    expect(reads).toBeLessThan(4 * length)
   })
 })

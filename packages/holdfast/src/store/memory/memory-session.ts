@@ -3,12 +3,12 @@ import { type BlobHash, invariant, type Recorded, refOf, type Seq, type SessionI
 
 export type MemorySession = {
   readonly id: SessionId
-  /** Counts sessions in the order of their birth. */
+  /** Numbers sessions in the order of their creation. */
   readonly order: number
   readonly parent: MemorySession | null
   readonly base: Seq
   readonly records: Recorded[]
-  /** Which blobs its records refer to, from which of them on. */
+  /** The blobs that its records refer to, each with the first seq that does. */
   readonly blobs: BlobUse[]
   head: Seq
   epoch: number
@@ -23,7 +23,7 @@ type BlobUse = { readonly hash: BlobHash; readonly seq: Seq }
 
 export const createBlobUses = (seq: Seq, blobs: readonly BlobHash[]): BlobUse[] => blobs.map((hash) => ({ hash, seq }))
 
-/** The blobs that a session needs, those of the past it shares too. */
+/** Returns the blobs that a session refers to, also through the records it shares with its parent. */
 export function listBlobs({ blobs, parent, base }: MemorySession): readonly BlobHash[] {
   const own = blobs.map(({ hash }) => hash)
   return parent === null
@@ -31,7 +31,7 @@ export function listBlobs({ blobs, parent, base }: MemorySession): readonly Blob
     : [...own, ...listBlobs({ ...parent, blobs: parent.blobs.filter(({ seq }) => seq <= base) })]
 }
 
-/** The records as a disk would give them back: from their encoded body, sharing nothing with who appended them. */
+/** Decodes records from their bodies, so that they share nothing with the caller's objects. */
 export function decodeRecords(records: readonly EncodedRecord[], after: Seq): Recorded[] {
   return records.map(({ record, body }, index) => {
     invariant(record.seq === after + index + 1, `a record at seq ${record.seq} does not follow ${after + index}`)
@@ -48,10 +48,8 @@ export function readRange(session: MemorySession | undefined, range: ReadRange):
 }
 
 export function readRefs(session: MemorySession | undefined, calls: readonly Seq[]): readonly Recorded[] {
-  const spokenOf = new Set<Seq | null>(calls)
-  return structuredClone(
-    readLineage(session).filter(({ event }) => refOf(event) !== null && spokenOf.has(refOf(event))),
-  )
+  const wanted = new Set<Seq | null>(calls)
+  return structuredClone(readLineage(session).filter(({ event }) => refOf(event) !== null && wanted.has(refOf(event))))
 }
 
 function readLineage(session: MemorySession | undefined): readonly Recorded[] {

@@ -1,20 +1,20 @@
-import { done, ok, refuse, type SessionId } from '@holdfast/protocol'
+import { done, ok, refuse, type SessionId, type Trust } from '@holdfast/protocol'
 import type { PlacedStore } from '../list-cursor.ts'
 import * as faults from '../store-faults.ts'
 import { findSessions, listSessions } from './memory-catalogue.ts'
 import { searchSessions } from './memory-search.ts'
 import { createBlobUses, decodeRecords, listBlobs, type MemorySession, readRange, readRefs } from './memory-session.ts'
-import { createMemoryTrusts } from './memory-trusts.ts'
+import { applyTrustChange, compareTrusts } from './memory-trusts.ts'
 
-/** A store that forgets: the same contract, in process. What is kept is copied, so that nobody holds the log itself. */
+/** Creates a store in memory. It copies what goes in and out, so that callers never share its objects. */
 export function createMemoryStore(): PlacedStore {
   const sessions = new Map<SessionId, MemorySession>()
-  let born = 0
+  let order = 0
   const nodes = new Map<string, Parameters<PlacedStore['registerNode']>[0]>()
-  const trusts = createMemoryTrusts()
+  const trusts = new Map<string, readonly Trust[]>()
   const all = (): readonly MemorySession[] => [...sessions.values()]
   const notFound = (session: SessionId) => refuse(faults.sessionNotFound(session))
-  const fenced = (held: MemorySession, epoch: number) => refuse(faults.fenced(held.id, epoch, held.epoch))
+  const fenced = ({ id, epoch: current }: MemorySession, epoch: number) => refuse(faults.fenced(id, epoch, current))
 
   return {
     async create({ session, parent, base, owner, records, entry, blobs }) {
@@ -27,9 +27,9 @@ export function createMemoryStore(): PlacedStore {
       const from = parent === null ? null : sessions.get(parent)
       if (from === undefined || (from !== null && from.head < base)) return notFound(parent ?? session)
 
-      born += 1
+      order += 1
       sessions.set(session, {
-        ...{ id: session, order: born, parent: from, base, head: base + records.length },
+        ...{ id: session, order, parent: from, base, head: base + records.length },
         ...{ epoch: 1, owner, entry: structuredClone(entry), records: decodeRecords(records, base) },
         ...{ draft: null, snapshot: null, trashedAt: null, blobs: createBlobUses(base + 1, blobs) },
       })
@@ -37,19 +37,20 @@ export function createMemoryStore(): PlacedStore {
     },
 
     async append({ session, after, epoch, records, entry, clearDraft, blobs, trust }) {
-      const held = sessions.get(session)
-      if (held === undefined) return notFound(session)
-      if (held.epoch !== epoch) return fenced(held, epoch)
+      const found = sessions.get(session)
+      if (found === undefined) return notFound(session)
+      if (found.epoch !== epoch) return fenced(found, epoch)
       const ids = new Set(records.map(({ record }) => record.commandId))
-      const seen = held.records.find(({ commandId }) => commandId !== undefined && ids.has(commandId))
+      const seen = found.records.find(({ commandId }) => commandId !== undefined && ids.has(commandId))
       if (seen !== undefined) return refuse(faults.commandSeen(seen.seq))
-      if (held.head !== after) return refuse(faults.logMoved(session, after, held.head))
-      held.records.push(...decodeRecords(records, after))
-      held.head += records.length
-      held.entry = structuredClone(entry)
-      held.blobs.push(...createBlobUses(after + 1, blobs))
-      if (clearDraft) held.draft = null
-      for (const change of trust) trusts.apply(entry.meta.workspace, change)
+      if (found.head !== after) return refuse(faults.logMoved(session, after, found.head))
+      found.records.push(...decodeRecords(records, after))
+      found.head += records.length
+      found.entry = structuredClone(entry)
+      found.blobs.push(...createBlobUses(after + 1, blobs))
+      if (clearDraft) found.draft = null
+      const { workspace } = entry.meta
+      trusts.set(workspace, trust.reduce(applyTrustChange, trusts.get(workspace) ?? []))
       return done
     },
 
@@ -68,42 +69,42 @@ export function createMemoryStore(): PlacedStore {
         .filter(({ entry, trashedAt }) => entry.busy && trashedAt === null)
         .map(({ id, owner }) => ({ session: id, owner })),
     async entry(session) {
-      const held = sessions.get(session)
-      if (held === undefined) return null
-      const { entry, head, base, owner, trashedAt } = held
+      const found = sessions.get(session)
+      if (found === undefined) return null
+      const { entry, head, base, owner, trashedAt } = found
       return { entry: structuredClone(entry), head, base, owner, trashedAt }
     },
     async removeUnspoken(owners) {
       const removed = all().filter(
-        (held) =>
-          !held.entry.spoken &&
-          (held.owner === null || owners.includes(held.owner)) &&
-          !all().some((child) => child.parent === held),
+        (found) =>
+          !found.entry.spoken &&
+          (found.owner === null || owners.includes(found.owner)) &&
+          !all().some((child) => child.parent === found),
       )
       for (const { id } of removed) sessions.delete(id)
       return removed.length
     },
 
     async trash(session, at) {
-      const held = sessions.get(session)
-      if (held === undefined) return notFound(session)
-      if (held.owner !== null) return refuse(faults.sessionLocked(session, held.owner))
-      held.trashedAt ??= at
+      const found = sessions.get(session)
+      if (found === undefined) return notFound(session)
+      if (found.owner !== null) return refuse(faults.sessionLocked(session, found.owner))
+      found.trashedAt ??= at
       return done
     },
     async restore(session) {
-      const held = sessions.get(session)
-      if (held === undefined) return notFound(session)
-      held.trashedAt = null
+      const found = sessions.get(session)
+      if (found === undefined) return notFound(session)
+      found.trashedAt = null
       return done
     },
     async purge(session, options) {
-      const held = sessions.get(session)
-      if (held === undefined) return notFound(session)
-      if (options !== undefined && held.trashedAt !== options.trashedAt)
-        return refuse(faults.sessionNotTrashed(session, held.trashedAt))
-      if (held.owner !== null) return refuse(faults.sessionLocked(session, held.owner))
-      sessions.delete(session) // what its forks share of it they hold on to themselves
+      const found = sessions.get(session)
+      if (found === undefined) return notFound(session)
+      if (options !== undefined && found.trashedAt !== options.trashedAt)
+        return refuse(faults.sessionNotTrashed(session, found.trashedAt))
+      if (found.owner !== null) return refuse(faults.sessionLocked(session, found.owner))
+      sessions.delete(session) // its forks still hold the records they share
       return done
     },
 
@@ -112,8 +113,8 @@ export function createMemoryStore(): PlacedStore {
       return async (hashes) => new Set(hashes.filter((hash) => used.has(hash)))
     },
     async refersTo(session, hash) {
-      const held = sessions.get(session)
-      return held !== undefined && listBlobs(held).includes(hash)
+      const found = sessions.get(session)
+      return found !== undefined && listBlobs(found).includes(hash)
     },
 
     async registerNode(node) {
@@ -124,40 +125,40 @@ export function createMemoryStore(): PlacedStore {
       nodes.delete(id)
     },
     async claim(session, owner, takeFrom) {
-      const held = sessions.get(session)
-      if (held === undefined) return notFound(session)
-      if (held.trashedAt !== null) return refuse(faults.sessionTrashed(session))
-      if (held.owner !== null && held.owner !== owner && held.owner !== takeFrom) {
-        return refuse(faults.sessionLocked(session, held.owner))
+      const found = sessions.get(session)
+      if (found === undefined) return notFound(session)
+      if (found.trashedAt !== null) return refuse(faults.sessionTrashed(session))
+      if (found.owner !== null && found.owner !== owner && found.owner !== takeFrom) {
+        return refuse(faults.sessionLocked(session, found.owner))
       }
-      held.owner = owner
-      held.epoch += 1
-      return ok({ epoch: held.epoch, head: held.head, base: held.base })
+      found.owner = owner
+      found.epoch += 1
+      return ok({ epoch: found.epoch, head: found.head, base: found.base })
     },
     async release(session, owner, epoch) {
-      const held = sessions.get(session)
-      if (held === undefined || held.owner !== owner || held.epoch !== epoch) return
-      held.owner = null
-      held.epoch += 1
+      const found = sessions.get(session)
+      if (found === undefined || found.owner !== owner || found.epoch !== epoch) return
+      found.owner = null
+      found.epoch += 1
     },
 
     async saveDraft(session, epoch, draft) {
-      const held = sessions.get(session)
-      if (held === undefined) return notFound(session)
-      if (held.epoch !== epoch) return fenced(held, epoch)
-      held.draft = structuredClone(draft)
+      const found = sessions.get(session)
+      if (found === undefined) return notFound(session)
+      if (found.epoch !== epoch) return fenced(found, epoch)
+      found.draft = structuredClone(draft)
       return done
     },
     loadDraft: async (session) => structuredClone(sessions.get(session)?.draft ?? null),
     async saveSnapshot(session, snapshot) {
-      const held = sessions.get(session)
-      if (held !== undefined) held.snapshot = { ...snapshot }
+      const found = sessions.get(session)
+      if (found !== undefined) found.snapshot = { ...snapshot }
     },
     async loadSnapshot(session, fold) {
       const snapshot = sessions.get(session)?.snapshot ?? null
       return snapshot?.fold === fold ? snapshot : null
     },
-    workspaceTrust: async (workspace) => trusts.of(workspace),
+    workspaceTrust: async (workspace) => structuredClone((trusts.get(workspace) ?? []).toSorted(compareTrusts)),
     probe: async () => done,
     async close() {},
   }

@@ -44,19 +44,19 @@ const pageSessions = 1000
 export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: MirrorFilesDeps): Promise<MirrorFiles> {
   const rows = new Map<SessionId, SessionRow>()
   const isIdle = () => true // one hand writes here, one session after another
-  const logs = createOpenLogs({ places, openMax, isIdle, changed: () => undefined, onProblem })
+  const logs = createOpenLogs({ paths: places, openMax, isIdle, changed: () => undefined, onProblem })
   const found = await prepareDirectory(places)
   const known = await readCatalogue(places.catalogue)
-  await rebuildRows({ places, rows, logs, onProblem }, addKnownRows(rows, known.rows, found))
+  await rebuildRows({ paths: places, rows, logs, onProblem }, addKnownRows(rows, known.rows, found))
   const catalogue = await openCatalogueFile(places.catalogue, known, rows)
   const syncNames = createDirectorySync(places.directory)
   const trash = await openTrashFile(places.trash, onProblem)
   const forks = createForkIndex(rows.values())
   const remover = createSessionRemover({
-    places,
+    paths: places,
     rows,
     forks,
-    names: createSessionNames(),
+    names: createSessionNames(rows),
     logs,
     catalogue,
     trash,
@@ -111,7 +111,7 @@ export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: M
   }
 
   async function extend(row: SessionRow, session: FollowedSession, page: StoredPage): Promise<SessionRow> {
-    const open = await logs.of(row)
+    const open = await logs.get(row)
     const fresh = page.filter(({ seq }) => seq > row.head)
     for (const run of unbroken(fresh)) {
       const lines = run.map((record, prior) => {

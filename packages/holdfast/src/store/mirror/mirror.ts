@@ -3,8 +3,9 @@ import type { AreUsed, Blobs, OnProblem, SweepOptions } from '@holdfast/core/por
 import { type Fault, HoldfastError } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { createSerialQueue } from '@holdfast/protocol/serial-queue'
+import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import { lockDirectory } from '../jsonl/files/directory-lock.ts'
-import { createJsonlPaths, refusalOfDirectory } from '../jsonl/files/layout.ts'
+import { createJsonlPaths, findDirectoryFault } from '../jsonl/files/layout.ts'
 import type { FollowedLog } from '../sqlite/sqlite-store.ts'
 import { faultOf } from '../storage-fault.ts'
 import { type MirrorFiles, openMirrorFiles } from './mirror-files.ts'
@@ -44,7 +45,8 @@ export async function openMirror({ log, blobs, directory, now, onProblem }: Mirr
 
   /** Takes the directory, if nobody has it, and makes good what was missed. */
   async function begin(): Promise<MirrorFiles | Fault> {
-    const refusal = await refusalOfDirectory(places)
+    ensurePrivateDirectory(places.directory)
+    const refusal = await findDirectoryFault(places)
     if (refusal !== null) return refusal
     const locked = await lockDirectory(places.directory, now(), 'mirror')
     if (!locked.ok) return locked.fault

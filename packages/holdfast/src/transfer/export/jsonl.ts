@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { blobsOf } from '@holdfast/core'
 import type { Blobs, Catalogue, Log, ReadRecord } from '@holdfast/core/ports'
 import { type BlobHash, type Fork, limits, type Recorded, refOf, type Seq, type SessionId } from '@holdfast/protocol'
-import { encodeLine, appendChecksum } from '../../store/jsonl/log/log-line.ts'
+import { appendChecksum, encodeLine } from '../../store/jsonl/log/log-line.ts'
 import { redactValue } from './redact.ts'
 
 export const exportFormat = 'holdfast-export'

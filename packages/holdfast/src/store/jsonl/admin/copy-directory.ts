@@ -8,14 +8,14 @@ import { draftMark } from '../../temporary-path.ts'
 import { createJsonlPaths, type FoundLog, findDirectoryFault, findLogs } from '../files/layout.ts'
 import { loadLog } from '../log/load-log.ts'
 
-/** What speaks of the process that has the directory, or can be made anew. */
-const left = new Set(['.lock', 'holder.json', 'nodes.json', 'catalogue.jsonl'])
+/** Files about the process that holds the directory, and files that can be rebuilt. */
+const skipped = new Set(['.lock', 'holder.json', 'nodes.json', 'catalogue.jsonl'])
 
 /**
- * Copies a directory of logs, each up to the end of a whole batch. The youngest first: what a fork shares of its parent
- * was there when the fork was copied, and is still there when its parent is.
+ * Copies a store directory, each log up to the end of a complete batch. Copies the newest sessions first, so that the
+ * copy of a parent always has the records that its forks share.
  */
-export async function copyLogs(from: string, to: string): Promise<void> {
+export async function copyDirectory(from: string, to: string): Promise<void> {
   const [source, target] = [createJsonlPaths(from), createJsonlPaths(to)]
   const refusal = await findDirectoryFault(source)
   if (refusal !== null) throw new HoldfastError(refusal)
@@ -24,31 +24,31 @@ export async function copyLogs(from: string, to: string): Promise<void> {
   const logs = (await findLogs(source)).toSorted((one, other) => (one.id < other.id ? 1 : -1))
   for (const log of logs) await copyLog(log, source.log(log.id, log.isShared), target.log(log.id, log.isShared))
   for (const name of await readdir(from)) {
-    if (/^\w+\.json$/.test(name) && !left.has(name)) await copyPrivate(join(from, name), join(to, name))
+    if (/^\w+\.json$/.test(name) && !skipped.has(name)) await copyPrivate(join(from, name), join(to, name))
   }
   await copyDrafts(source.drafts, target.drafts)
   await syncDirectory(to)
 }
 
 async function copyLog({ id, isShared }: FoundLog, from: string, to: string): Promise<void> {
-  if (!(await copyPrivate(from, to))) return // removed meanwhile
+  if (!(await copyPrivate(from, to))) return // removed in the meantime
   const loaded = await loadLog({ path: to, session: id, known: null, isShared, leavesTail: true })
   if (loaded === null || loaded.torn === null) return
   await using file = await open(to, 'r+')
-  await file.truncate(loaded.end) // a batch that was being written: its end is not here
+  await file.truncate(loaded.end) // the batch was still being written
   await file.sync()
 }
 
 async function copyDrafts(from: string, to: string): Promise<void> {
   await mkdir(to, { mode: 0o700 })
   await chmod(to, 0o700)
-  for (const name of await namesIn(from))
+  for (const name of await listNames(from))
     if (!name.includes(draftMark)) await copyPrivate(join(from, name), join(to, basename(name)))
   await syncDirectory(to)
 }
 
-/** Also a store without that folder is whole; one whose folder cannot be read is not copied as if it had none. */
-async function namesIn(directory: string): Promise<readonly string[]> {
+/** Returns the names in a directory; none if it does not exist. Throws if it cannot be read. */
+async function listNames(directory: string): Promise<readonly string[]> {
   try {
     return await readdir(directory)
   } catch (error) {
@@ -57,7 +57,7 @@ async function namesIn(directory: string): Promise<readonly string[]> {
   }
 }
 
-/** False when there is nothing to copy any more. */
+/** Copies a file with mode 0600; returns false if the source no longer exists. */
 async function copyPrivate(from: string, to: string): Promise<boolean> {
   try {
     await copyFile(from, to, constants.COPYFILE_EXCL)

@@ -1,38 +1,29 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { FindingCode } from '../../finding.ts'
-import type { Quarantine, StoreAdmin, ToRepair } from '../../store-admin.ts'
+import type { StoreAdmin } from '../../store-admin.ts'
 import { createJsonlPaths } from '../files/layout.ts'
-import { checkDirectory, checkNames } from './check-directory.ts'
-import { copyLogs } from './copy-directory.ts'
-
-/** A directory of logs; opening it puts torn ends aside, and makes the catalogue anew from the logs. */
-export function createJsonlAdmin(directory: string): StoreAdmin {
-  return {
-    quarantineDir: join(directory, 'quarantine'),
-    checkFiles: async (isHeld) => [...(await checkNames(directory)), ...(await checkDirectory(directory, isHeld))],
-    checkInside: () => [],
-    async mend(found, quarantine) {
-      await keepCatalogue(directory, found, quarantine)
-      await moveSnapshots(directory, found, quarantine)
-    },
-    async mendIndexes() {},
-    copyTo: (path) => copyLogs(directory, path),
-  }
-}
+import { checkDirectory } from './check-directory.ts'
+import { copyDirectory } from './copy-directory.ts'
 
 const changesCatalogue: ReadonlySet<FindingCode> = new Set(['catalogue', 'row', 'head', 'missing_log'])
 
-/** It is the only word that is left of a session whose log is gone. */
-async function keepCatalogue(directory: string, { findings }: ToRepair, quarantine: Quarantine): Promise<void> {
-  const { catalogue } = createJsonlPaths(directory)
-  const isChanged = findings.some(({ code }) => changesCatalogue.has(code))
-  if (isChanged && existsSync(catalogue)) await quarantine.copy(catalogue)
-}
-
-async function moveSnapshots(directory: string, { mends }: ToRepair, quarantine: Quarantine): Promise<void> {
-  const places = createJsonlPaths(directory)
-  for (const { session, dropsSnapshot } of mends) {
-    if (dropsSnapshot && existsSync(places.snapshot(session))) await quarantine.move(places.snapshot(session))
+/** Checks, repairs and copies a JSONL store. Opening the store moves torn ends aside and rebuilds the catalogue. */
+export function createJsonlAdmin(directory: string): StoreAdmin {
+  const paths = createJsonlPaths(directory)
+  return {
+    quarantineDir: join(directory, 'quarantine'),
+    checkFiles: (isHeld) => checkDirectory(directory, isHeld),
+    checkInside: () => [],
+    async mend({ findings, mends }, quarantine) {
+      // Of a session whose log is missing, only the catalogue is left.
+      const isChanged = findings.some(({ code }) => changesCatalogue.has(code))
+      if (isChanged && existsSync(paths.catalogue)) await quarantine.copy(paths.catalogue)
+      for (const { session, dropsSnapshot } of mends) {
+        if (dropsSnapshot && existsSync(paths.snapshot(session))) await quarantine.move(paths.snapshot(session))
+      }
+    },
+    async mendIndexes() {},
+    copyTo: (path) => copyDirectory(directory, path),
   }
 }

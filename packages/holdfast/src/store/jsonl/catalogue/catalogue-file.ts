@@ -7,12 +7,12 @@ import { appendChecksum, readChecksum } from '../log/log-line.ts'
 import { scanLines } from '../log/scan-lines.ts'
 import type { SessionRow } from '../log/session-row.ts'
 
-/** The rows on disk: one line for each change, the last one counts. Written behind the logs, and may be deleted any time. */
+/** The rows on disk: one line per change, the last one counts. Written after the logs; can be deleted at any time. */
 export interface CatalogueFile {
-  /** Notes that a row changed; it is written a little later. */
+  /** Queues a changed row for the next flush. */
   changed(row: SessionRow): void
   removed(session: SessionId): void
-  /** Writes what is noted; with `synced` it is durable afterwards. */
+  /** Writes the queued rows; with `synced` they are durable afterwards. */
   flush(options?: { readonly synced: boolean }): Promise<void>
   close(): Promise<void>
 }
@@ -26,17 +26,17 @@ type Line = SessionRow | { readonly id: SessionId; readonly isGone: true }
 const encode = (line: Line): string =>
   appendChecksum(name, JSON.stringify({ ...line, trashedAt: undefined }).slice(0, -1))
 
-/** A catalogue as it was found: `isWhole` when every line of it could be read. */
+/** A catalogue as read from disk; `isWhole` if every line could be read. */
 export type ReadCatalogue = {
   readonly rows: ReadonlyMap<SessionId, SessionRow>
   readonly lines: number
   readonly isWhole: boolean
 }
 
-/** The rows of the file, as far as it can be read; a row that is missing is made anew from its log. */
+/** Reads the rows of the file, skipping damaged lines; a missing row is rebuilt from its log. */
 export async function readCatalogue(path: string): Promise<ReadCatalogue> {
   const rows = new Map<SessionId, SessionRow>()
-  await using file = await openIfThere(path)
+  await using file = await openIfExists(path)
   if (file === null) return { rows, lines: 0, isWhole: false }
   let [lines, isWhole] = [0, true]
   await scanLines(file, (bytes, _, isEnded) => {
@@ -45,28 +45,28 @@ export async function readCatalogue(path: string): Promise<ReadCatalogue> {
       isWhole = false
       return
     }
-    const line = { ...JSON.parse(bytes.toString('utf8')), trashedAt: null } as Line // sealed by us
+    const line = { ...JSON.parse(bytes.toString('utf8')), trashedAt: null } as Line // checksum verified
     if ('isGone' in line) rows.delete(line.id)
     else rows.set(line.id, line)
   })
   return { rows, lines, isWhole }
 }
 
-/** Brings the file to these rows, which were taken from it or made since, and keeps it in step. */
+/** Updates the file to these rows and then keeps it up to date. */
 export async function openCatalogueFile(
   path: string,
   found: ReadCatalogue,
   rows: ReadonlyMap<SessionId, SessionRow>,
 ): Promise<CatalogueFile> {
-  const noted = new Map<SessionId, Line>()
+  const queued = new Map<SessionId, Line>()
   let lines = found.lines
   let mustRewrite = !found.isWhole
   let timer: NodeJS.Timeout | null = null
-  const inTurn = createSerialQueue()
+  const serialize = createSerialQueue()
 
   async function write(synced: boolean): Promise<void> {
-    const taken = [...noted.values()]
-    noted.clear()
+    const taken = [...queued.values()]
+    queued.clear()
     try {
       if (mustRewrite || lines + taken.length > 2 * rows.size + linesSpareMax) {
         await replaceFile(path, [...rows.values()].map(encode).join(''))
@@ -79,7 +79,7 @@ export async function openCatalogueFile(
       if (synced) await file.datasync()
       lines += taken.length
     } catch (error) {
-      mustRewrite = true // half a line may stand there
+      mustRewrite = true // the file may end in half a line
       throw error
     }
   }
@@ -87,27 +87,27 @@ export async function openCatalogueFile(
   function flush({ synced } = { synced: false }): Promise<void> {
     if (timer !== null) clearTimeout(timer)
     timer = null
-    return inTurn(() => (noted.size > 0 || mustRewrite ? write(synced) : undefined))
+    return serialize(() => (queued.size > 0 || mustRewrite ? write(synced) : undefined))
   }
 
-  function note(line: Line): void {
-    noted.set(line.id, line)
-    // What cannot be written now is made anew from the logs, or written with the next change.
+  function queue(line: Line): void {
+    queued.set(line.id, line)
+    // If this write fails, the rows are rebuilt from the logs or written with the next change.
     timer ??= setTimeout(() => void flush().catch(() => undefined), flushAfterMs).unref()
   }
 
-  for (const [id, row] of rows) if (found.rows.get(id) !== row) noted.set(id, row)
-  for (const id of found.rows.keys()) if (!rows.has(id)) noted.set(id, { id, isGone: true })
-  await flush().catch(() => undefined) // a full disk must not keep anyone from reading
+  for (const [id, row] of rows) if (found.rows.get(id) !== row) queued.set(id, row)
+  for (const id of found.rows.keys()) if (!rows.has(id)) queued.set(id, { id, isGone: true })
+  await flush().catch(() => undefined) // a full disk must not prevent reading
   return {
-    changed: note,
-    removed: (id) => note({ id, isGone: true }),
+    changed: queue,
+    removed: (id) => queue({ id, isGone: true }),
     flush,
-    close: () => flush({ synced: true }).catch(() => undefined), // what is missing is made anew from the logs
+    close: () => flush({ synced: true }).catch(() => undefined), // missing rows are rebuilt from the logs
   }
 }
 
-async function openIfThere(path: string): Promise<FileHandle | null> {
+async function openIfExists(path: string): Promise<FileHandle | null> {
   try {
     return await open(path, 'r')
   } catch (error) {

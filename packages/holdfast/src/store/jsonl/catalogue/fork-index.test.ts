@@ -8,8 +8,8 @@ const forkOf = (number: number, parent: number | null): SessionRow => ({
   ...{ bytes: 1, epoch: 1, owner: null, entry: entryOf(number), trashedAt: null, isShared: false },
 })
 
-describe('forks', () => {
-  it('are known by their parent, from the start and as they come and go', () => {
+describe('fork index', () => {
+  it('finds forks by their parent as they are added and removed', () => {
     const [root, first, second] = [forkOf(1, null), forkOf(2, 1), forkOf(3, 1)]
     const forks = createForkIndex([root, first])
     forks.add(second)

@@ -1,7 +1,7 @@
 import type { SessionId } from '@holdfast/protocol'
 import type { SessionRow } from '../log/session-row.ts'
 
-/** Which sessions share the past of which: who removes one asks only for its own. */
+/** Finds the forks of a session without a walk over all rows. */
 export interface ForkIndex {
   add(row: SessionRow): void
   remove(row: SessionRow): void

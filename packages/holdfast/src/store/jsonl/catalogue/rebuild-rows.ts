@@ -7,32 +7,32 @@ import { type LoadedLog, loadLog } from '../log/load-log.ts'
 import { type OpenLogs, reportTornTail } from '../log/open-logs.ts'
 import type { SessionRow } from '../log/session-row.ts'
 
-/** Folds a session's log into its row; null when it cannot be folded. Core knows how, and whoever opens the store hands it in. */
+/** Folds a session's log into its catalogue entry; null if it cannot be folded. Core provides it, to avoid an import. */
 export type EntryOfLog = (
   source: Pick<Log, 'read'> & Pick<Catalogue, 'entry'> & Pick<Snapshots, 'loadSnapshot'>,
   session: SessionId,
 ) => Promise<CatalogueEntry | null>
 
 export type RebuildDeps = {
-  readonly places: JsonlPaths
+  readonly paths: JsonlPaths
   readonly rows: Map<SessionId, SessionRow>
-  readonly logs: Pick<OpenLogs, 'take'>
+  readonly logs: Pick<OpenLogs, 'add'>
   readonly onProblem: OnProblem
-  /** For whoever only looks: what a crash left half-written stays where it is, and is not told. */
+  /** Leaves a half-written end in place and does not report it, for read-only callers. */
   readonly leavesTail?: boolean
 }
 
 const loadsAtOnceMax = 16
 
-type Unknown = { readonly found: FoundLog; readonly known: SessionRow | null }
+type UnknownLog = { readonly found: FoundLog; readonly known: SessionRow | null }
 
-/** Fills the rows from what the catalogue says, where the file is as it says; returns the others. */
+/** Adds the catalogue's row of each log whose size matches it; returns the other logs. */
 export function addKnownRows(
   rows: Map<SessionId, SessionRow>,
   catalogued: ReadonlyMap<SessionId, SessionRow>,
   logs: readonly FoundLog[],
-): readonly Unknown[] {
-  const unknown: Unknown[] = []
+): readonly UnknownLog[] {
+  const unknown: UnknownLog[] = []
   for (const found of logs) {
     const known = catalogued.get(found.id) ?? null
     if (known !== null && known.isShared === found.isShared && known.bytes === found.bytes) rows.set(found.id, known)
@@ -41,41 +41,41 @@ export function addKnownRows(
   return unknown
 }
 
-/** Makes the rows of these sessions anew from their logs. A file that is no log is left alone. */
+/** Rebuilds the rows of these sessions from their logs. A file that is not a log is left alone. */
 export async function rebuildRows(
-  { places, rows, logs, onProblem, leavesTail = false }: RebuildDeps,
-  unknown: readonly Unknown[],
+  { paths, rows, logs, onProblem, leavesTail = false }: RebuildDeps,
+  unknown: readonly UnknownLog[],
 ): Promise<readonly SessionRow[]> {
-  const made: SessionRow[] = []
+  const rebuilt: SessionRow[] = []
   let order = Math.max(lastOrder(rows.values()), lastOrder(unknown.flatMap(({ known }) => known ?? [])))
-  // Ids are born in their order.
+  // Ids sort by creation time.
   const inOrder = unknown.toSorted((left, right) => (left.found.id < right.found.id ? -1 : 1))
   for (let from = 0; from < inOrder.length; from += loadsAtOnceMax) {
-    const some = inOrder.slice(from, from + loadsAtOnceMax)
+    const batch = inOrder.slice(from, from + loadsAtOnceMax)
     const loaded = await Promise.all(
-      some.map(({ found: { id, isShared }, known }) =>
-        loadLog({ path: places.log(id, isShared), session: id, known, isShared, leavesTail }),
+      batch.map(({ found: { id, isShared }, known }) =>
+        loadLog({ path: paths.log(id, isShared), session: id, known, isShared, leavesTail }),
       ),
     )
-    for (const [index, { found, known }] of some.entries()) {
+    for (const [index, { found, known }] of batch.entries()) {
       const log = loaded[index] ?? null
       if (log === null) continue
       if (!leavesTail) reportTornTail(log, onProblem)
       if (known === null) order += 1
-      const row = rowOf(found, known, log, order)
+      const row = createRow(found, known, log, order)
       rows.set(row.id, row)
-      logs.take(row, log)
-      made.push(row)
+      logs.add(row, log)
+      rebuilt.push(row)
     }
   }
-  return made
+  return rebuilt
 }
 
-function rowOf({ id, isShared }: FoundLog, known: SessionRow | null, log: LoadedLog, order: number): SessionRow {
+function createRow({ id, isShared }: FoundLog, known: SessionRow | null, log: LoadedLog, order: number): SessionRow {
   return {
     ...{ id, order: known?.order ?? order, parent: log.parent, base: log.base },
     ...{ head: log.index.head(), bytes: log.end, epoch: known?.epoch ?? 1, owner: known?.owner ?? null },
-    ...{ entry: entryWithoutFold(id, log, known), isShared, trashedAt: null },
+    ...{ entry: findKnownEntry(id, log, known), isShared, trashedAt: null },
   }
 }
 
@@ -85,22 +85,24 @@ export function lastOrder(rows: Iterable<SessionRow>): number {
   return last
 }
 
-/** What is known of a session whose log cannot be folded: its row when it was last written, and that someone spoke. */
-function entryWithoutFold(
-  id: SessionId,
-  { header, index, lastAt }: LoadedLog,
-  known: SessionRow | null,
-): CatalogueEntry {
-  const entry = known?.entry ?? header?.entry ?? damagedEntry(id, lastAt)
-  const said = index.pick({ from: 1, upTo: index.head(), limit: 1, newestFirst: false, types: new Set(['user.said']) })
-  return { ...entry, spoken: entry.spoken || said.length > 0 }
+/** Returns the best known entry of a log that may not fold: the stored one, marked as spoken if a user message exists. */
+function findKnownEntry(id: SessionId, { header, index, lastAt }: LoadedLog, known: SessionRow | null): CatalogueEntry {
+  const entry = known?.entry ?? header?.entry ?? createPlaceholderEntry(id, lastAt)
+  const messages = index.select({
+    from: 1,
+    upTo: index.head(),
+    limit: 1,
+    newestFirst: false,
+    types: new Set(['user.said']),
+  })
+  return { ...entry, spoken: entry.spoken || messages.length > 0 }
 }
 
 const handleNumbers = 1_000_000
 const damagedAt = '1970-01-01T00:00:00.000Z'
 
-/** Neither its first line nor its first record can be read: it is listed all the same, so that it can be shown. */
-function damagedEntry(id: SessionId, lastAt: string | null): CatalogueEntry {
+/** Creates a placeholder entry, so that a session with an unreadable start is still listed. */
+function createPlaceholderEntry(id: SessionId, lastAt: string | null): CatalogueEntry {
   const at = lastAt ?? damagedAt
   const handle = Handle.parse(`lost-session-${crc32(id) % handleNumbers}`)
   const meta = placeholderMeta({ id, handle, title: 'Damaged session' }, at)

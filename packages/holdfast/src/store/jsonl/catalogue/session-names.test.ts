@@ -1,8 +1,9 @@
+import type { SessionName } from '@holdfast/core/ports'
 import { Key, type SessionId } from '@holdfast/protocol'
 import { entryOf, sessionId } from '@holdfast/testkit/contracts'
 import { describe, expect, it } from 'vitest'
 import type { SessionRow } from '../log/session-row.ts'
-import { createFindRows, createSessionNames } from './session-names.ts'
+import { createSessionNames, findRows } from './session-names.ts'
 
 const key = (text: string) => Key.parse(text)
 const handleOf = (number: number) => entryOf(number).meta.handle
@@ -12,24 +13,21 @@ const rowOf = (number: number, isShared = false): SessionRow => ({
   ...{ entry: entryOf(number, { meta: { key: key(`key-${number}`) } }), trashedAt: null, isShared },
 })
 
-/** Rows that nobody may look through. */
-class Unwalked extends Map<SessionId, SessionRow> {
+/** Rows that fail when a search walks over all of them. */
+class LookupOnly extends Map<SessionId, SessionRow> {
   override values(): never {
-    throw new Error('one after the other was looked at')
+    throw new Error('all rows were walked over')
   }
 }
 
 function findIn(...all: readonly SessionRow[]) {
-  const [rows, names] = [new Unwalked(), createSessionNames()]
-  for (const row of all) {
-    rows.set(row.id, row)
-    names.add(row)
-  }
-  return { find: createFindRows(rows, names), names }
+  const rows = new LookupOnly(all.map((row) => [row.id, row]))
+  const names = createSessionNames(rows)
+  return { find: (name: SessionName) => findRows(rows, names, name), names }
 }
 
-describe('finding a session', () => {
-  it('by its id, handle or key looks at no other', () => {
+describe('findRows', () => {
+  it('looks up an id, a handle or a key without walking over all rows', () => {
     const { find } = findIn(rowOf(1), rowOf(2))
     expect(find({ type: 'id', id: sessionId(2) })).toEqual([sessionId(2)])
     expect(find({ type: 'handle', handle: handleOf(2) })).toEqual([sessionId(2)])
@@ -38,7 +36,7 @@ describe('finding a session', () => {
     expect(find({ type: 'key', key: key('other') })).toEqual([])
   })
 
-  it('never finds what only its forks still show, nor what is still being written', () => {
+  it('finds neither purged sessions nor sessions still being written', () => {
     const { find, names } = findIn(rowOf(1, true))
     names.add(rowOf(2))
     expect(find({ type: 'id', id: sessionId(1) })).toEqual([])

@@ -3,27 +3,21 @@ import type { SessionId } from '@holdfast/protocol'
 import type { Fault } from '@holdfast/protocol/fault'
 import { findSessions } from '../../memory/memory-catalogue.ts'
 import * as faults from '../../store-faults.ts'
-import type { SessionRow } from '../log/session-row.ts'
+import { findRow, listRows, type SessionRow } from '../log/session-row.ts'
 
 type Names = { readonly id: SessionId; readonly handle: string; readonly key: string | undefined }
 
-/** Which names are taken, also by sessions that are still being written. */
+/** The ids, handles and keys in use, also by sessions that are still being written. */
 export interface SessionNames {
-  /** Takes the names of a new session, or says which one is taken. */
-  take(session: NewSession): Fault | null
+  /** Reserves the names of a new session, or returns a fault for the one already taken. */
+  reserve(session: NewSession): Fault | null
   add(row: SessionRow): void
-  free(names: Names): void
-  ofHandle(handle: string): SessionId | undefined
-  ofKey(key: string): SessionId | undefined
+  free(row: Pick<SessionRow, 'id' | 'entry'>): void
+  findHandle(handle: string): SessionId | undefined
+  findKey(key: string): SessionId | undefined
 }
 
-export const getNames = ({ id, entry }: Pick<SessionRow, 'id' | 'entry'>): Names => ({
-  id,
-  handle: entry.meta.handle,
-  key: entry.meta.key,
-})
-
-export function createSessionNames(): SessionNames {
+export function createSessionNames(rows: ReadonlyMap<SessionId, SessionRow>): SessionNames {
   const ids = new Set<SessionId>()
   const handles = new Map<string, SessionId>()
   const keys = new Map<string, SessionId>()
@@ -33,9 +27,12 @@ export function createSessionNames(): SessionNames {
     if (!handles.has(handle)) handles.set(handle, id)
     if (key !== undefined && !keys.has(key)) keys.set(key, id)
   }
+  const add = (row: SessionRow): void =>
+    row.isShared ? void ids.add(row.id) : put({ id: row.id, handle: row.entry.meta.handle, key: row.entry.meta.key })
 
+  for (const [, row] of rows) add(row)
   return {
-    take({ session, entry }) {
+    reserve({ session, entry }) {
       const { handle, key } = entry.meta
       if (ids.has(session)) return faults.sessionExists(session)
       const sameHandle = handles.get(handle)
@@ -45,41 +42,35 @@ export function createSessionNames(): SessionNames {
       put({ id: session, handle, key })
       return null
     },
-    add: (row) => (row.isShared ? void ids.add(row.id) : put(getNames(row))),
-    free({ id, handle, key }) {
+    add,
+    free({ id, entry }) {
+      const { handle, key } = entry.meta
       ids.delete(id)
       if (handles.get(handle) === id) handles.delete(handle)
       if (key !== undefined && keys.get(key) === id) keys.delete(key)
     },
-    ofHandle: (handle) => handles.get(handle),
-    ofKey: (key) => keys.get(key),
+    findHandle: (handle) => handles.get(handle),
+    findKey: (key) => keys.get(key),
   }
 }
 
-type Named = Pick<SessionNames, 'ofHandle' | 'ofKey'>
-
-/** Finds sessions by what they are called: those that have a name of their own without looking at any other. */
-export function createFindRows(rows: ReadonlyMap<SessionId, SessionRow>, names: Named) {
-  // A name may be taken by one that is still being written.
-  const ifThere = (id: SessionId | undefined): readonly SessionId[] =>
-    id !== undefined && rows.get(id)?.isShared === false ? [id] : []
-
-  return (name: SessionName): readonly SessionId[] => {
-    switch (name.type) {
-      case 'id':
-        return ifThere(name.id)
-      case 'handle':
-        return ifThere(names.ofHandle(name.handle))
-      case 'key':
-        return ifThere(names.ofKey(name.key))
-      default:
-        return findSessions(
-          rows
-            .values()
-            .filter(({ isShared }) => !isShared)
-            .toArray(),
-          name,
-        )
-    }
+/** Finds sessions by name. An id, a handle or a key is looked up directly, without a walk over all rows. */
+export function findRows(
+  rows: ReadonlyMap<SessionId, SessionRow>,
+  names: SessionNames,
+  name: SessionName,
+): readonly SessionId[] {
+  // A reserved name may belong to a session that is still being written.
+  const ifExists = (id: SessionId | undefined): readonly SessionId[] =>
+    id !== undefined && findRow(rows, id) !== null ? [id] : []
+  switch (name.type) {
+    case 'id':
+      return ifExists(name.id)
+    case 'handle':
+      return ifExists(names.findHandle(name.handle))
+    case 'key':
+      return ifExists(names.findKey(name.key))
+    default:
+      return findSessions(listRows(rows), name)
   }
 }

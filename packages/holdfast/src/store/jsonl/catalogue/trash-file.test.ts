@@ -5,7 +5,7 @@ import type { Problem } from '@holdfast/core/ports'
 import { codeOf, mustCreate, newSession, readAll, sessionId } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { PlacedStore } from '../../list-cursor.ts'
-import { checkNames } from '../admin/check-directory.ts'
+import { checkDirectory } from '../admin/check-directory.ts'
 import { openJsonlStore } from '../jsonl-store.ts'
 
 let home = ''
@@ -25,7 +25,7 @@ async function open(at = directory): Promise<PlacedStore> {
   return opened.value
 }
 
-/** What a process that died just now leaves behind. */
+/** Copies the directory as a crash would leave it now. */
 function crashed(name: string): string {
   const copy = join(home, name)
   cpSync(directory, copy, { recursive: true, filter: (path) => !path.endsWith('.lock') })
@@ -51,8 +51,8 @@ async function stateOf(store: PlacedStore) {
 
 const file = () => join(directory, 'trash.json')
 
-describe('the file of the trash', () => {
-  it('says what is in it after a crash, and after the catalogue was deleted', async () => {
+describe('trash file', () => {
+  it('survives a crash and the deletion of the catalogue', async () => {
     const store = await holding(1, 2, 3)
     await store.trash(sessionId(1), 70)
     await store.trash(sessionId(3), 50)
@@ -69,7 +69,7 @@ describe('the file of the trash', () => {
     expect(statSync(file()).mode & 0o777).toBe(0o600)
   })
 
-  it('has all of many that go at once', async () => {
+  it('saves many concurrent changes', async () => {
     const numbers = Array.from({ length: 30 }, (_, index) => index + 1)
     const store = await holding(...numbers)
     const answers = await Promise.all(numbers.map((number) => store.trash(sessionId(number), number)))
@@ -80,7 +80,7 @@ describe('the file of the trash', () => {
     await store.close()
   })
 
-  it('is put aside whole when it is damaged, and its sessions are listed again', async () => {
+  it('is moved aside when damaged, and its sessions are listed again', async () => {
     const store = await holding(1, 2)
     await store.trash(sessionId(1), 70)
     await store.close()
@@ -90,8 +90,8 @@ describe('the file of the trash', () => {
     expect(await stateOf(again)).toEqual({ listed: [2, 1].map(sessionId), trashed: [] })
     expect(await readAll(again, 1)).toHaveLength(1)
     expect(readFileSync(`${file()}.damaged-1`, 'utf8')).toBe(damaged)
-    const found = (await checkNames(directory)).filter(({ place }) => place.includes('damaged'))
-    expect(found).toMatchObject([{ code: 'kept_aside', what: expect.stringContaining('the list of the trash') }])
+    const found = (await checkDirectory(directory, true)).filter(({ place }) => place.includes('damaged'))
+    expect(found).toMatchObject([{ code: 'kept_aside', what: expect.stringContaining('a damaged trash list') }])
     expect(problems.map(({ where }) => where)).toEqual(['reading the trash'])
     await again.trash(sessionId(2), 80)
     await again.close()
@@ -100,7 +100,7 @@ describe('the file of the trash', () => {
     await third.close()
   })
 
-  it.each([0, 1, 20])('is damaged when only %i bytes of it are there', async (bytes) => {
+  it.each([0, 1, 20])('is damaged when only %i bytes are left', async (bytes) => {
     const store = await holding(1)
     await store.trash(sessionId(1), 70)
     await store.close()
@@ -111,7 +111,7 @@ describe('the file of the trash', () => {
     await again.close()
   })
 
-  it('says nothing of a session that was purged, were it made again and the process dead each time', async () => {
+  it('forgets a purged session, also when it is created again after a crash', async () => {
     const store = await holding(1, 2)
     await store.trash(sessionId(1), 70)
     await store.trash(sessionId(2), 80)
@@ -131,7 +131,7 @@ describe('the file of the trash', () => {
     await third.close()
   })
 
-  it('that cannot be written refuses, and everything stays as it was', async () => {
+  it('rejects a change that cannot be written and stays unchanged', async () => {
     const store = await holding(1)
     mkdirSync(file())
     expect(await store.trash(sessionId(1), 70)).toMatchObject({ ok: false, fault: { code: 'storage_error' } })

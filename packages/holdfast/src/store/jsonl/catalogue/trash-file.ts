@@ -7,15 +7,15 @@ import { readTextIfExists, replaceFile } from '../files/atomic-file.ts'
 import { appendChecksum, readChecksum } from '../log/log-line.ts'
 import { linkUnusedName } from '../log/torn-tail.ts'
 
-/** What is in the trash and since when. No log says so, and the catalogue may be deleted: it has a file of its own. */
+/** The sessions in the trash, with the time. A file of its own: logs do not record it and the catalogue may be deleted. */
 export interface TrashFile {
   all(): ReadonlyMap<SessionId, number>
-  /** Durable once resolved, and as it was once rejected. Who asks while the file is written shares the next writing. */
+  /** Durable when resolved, unchanged when rejected. Calls during a write share the next write. */
   put(session: SessionId, at: number): Promise<void>
   remove(session: SessionId): Promise<void>
-  /** Drops a session that is gone. Nobody waits for this: an id without a session means nothing. */
+  /** Drops a removed session with the next write: an id without a session has no meaning. */
   forget(session: SessionId): void
-  /** Resolves when the file says nothing of a session that is gone, so that another of its name can begin. */
+  /** Resolves when the file no longer names a removed session, so that its id can be used again. */
   cleared(session: SessionId): Promise<void>
   close(): Promise<void>
 }
@@ -24,29 +24,27 @@ const name = 'trash'
 
 type Change = { readonly session: SessionId; readonly at: number | null; readonly written: PromiseWithResolvers<void> }
 
-/** A file that is damaged is put aside and told of: what was in the trash is then listed again, and nothing is lost. */
+/** Opens the file. A damaged one is moved aside and reported; its sessions are then listed again. */
 export async function openTrashFile(path: string, onProblem: OnProblem): Promise<TrashFile> {
   const found = await read(path)
-  let held: ReadonlyMap<SessionId, number> = found ?? new Map()
+  let trashed: ReadonlyMap<SessionId, number> = found ?? new Map()
   let isDamaged = found === null
-  if (isDamaged) await putAside().catch(() => undefined) // a full disk must not keep anyone from reading
-  const gone = new Set<SessionId>()
+  if (isDamaged) await moveAside().catch(() => undefined) // a full disk must not prevent reading
+  const forgotten = new Set<SessionId>()
   let waiting: Change[] = []
   let writing: Promise<void> | null = null
 
-  async function putAside(): Promise<void> {
-    const kept = await linkUnusedName(path, path, 'damaged')
+  async function moveAside(): Promise<void> {
+    const movedTo = await linkUnusedName(path, path, 'damaged')
     await rm(path)
     await syncDirectory(dirname(path))
     isDamaged = false
-    const cause = new Error(
-      `The list of the trash is damaged. It was moved to ${kept}, and its sessions are listed again.`,
-    )
+    const cause = new Error(`The trash list is damaged. It was moved to ${movedTo}; its sessions are listed again.`)
     onProblem({ where: 'reading the trash', cause })
   }
 
   async function writeAll(): Promise<void> {
-    await null // those who ask in the same breath are one group
+    await null // changes made in the same tick are written together
     while (waiting.length > 0) {
       const group = waiting
       waiting = []
@@ -56,18 +54,18 @@ export async function openTrashFile(path: string, onProblem: OnProblem): Promise
   }
 
   async function write(group: readonly Change[]): Promise<void> {
-    const next = new Map(held)
-    const dropped = [...gone]
+    const next = new Map(trashed)
+    const dropped = [...forgotten]
     for (const session of dropped) next.delete(session)
     for (const { session, at } of group) {
       if (at === null) next.delete(session)
       else next.set(session, at)
     }
     try {
-      if (isDamaged) await putAside()
+      if (isDamaged) await moveAside()
       await replaceFile(path, encode(next))
-      held = next
-      for (const session of dropped) gone.delete(session)
+      trashed = next
+      for (const session of dropped) forgotten.delete(session)
       for (const { written } of group) written.resolve()
     } catch (error) {
       for (const { written } of group) written.reject(error)
@@ -82,19 +80,19 @@ export async function openTrashFile(path: string, onProblem: OnProblem): Promise
   }
 
   return {
-    all: () => held,
+    all: () => trashed,
     put: change,
     remove: (session) => change(session, null),
     forget(session) {
-      if (held.has(session)) gone.add(session)
+      if (trashed.has(session)) forgotten.add(session)
     },
     async cleared(session) {
-      if (gone.has(session)) await change(session, null)
+      if (forgotten.has(session)) await change(session, null)
     },
     async close() {
       await writing
-      const [first] = gone
-      // What cannot be dropped now is dropped by whoever opens it next.
+      const [first] = forgotten
+      // If this fails, the next open drops them.
       if (first !== undefined) await change(first, null).catch(() => undefined)
     },
   }
@@ -105,14 +103,14 @@ function encode(trashed: ReadonlyMap<SessionId, number>): string {
   return appendChecksum(name, open.slice(0, -1).trimEnd())
 }
 
-/** What the file says; null when it is not as it was written. */
+/** Parses the file; returns null if it is damaged. */
 export function parseTrash(text: string): Map<SessionId, number> | null {
   if (readChecksum(name, Buffer.from(text).subarray(0, -1)) === null) return null
-  const { trashed } = JSON.parse(text) as { readonly trashed: Readonly<Record<SessionId, number>> } // sealed by us
+  const { trashed } = JSON.parse(text) as { readonly trashed: Readonly<Record<SessionId, number>> } // checksum verified
   return new Map(Object.entries(trashed) as [SessionId, number][]) // as above
 }
 
-/** Null when it is damaged. */
+/** Returns null if the file is damaged. */
 async function read(path: string): Promise<ReadonlyMap<SessionId, number> | null> {
   const text = await readTextIfExists(path)
   if (text === null) return new Map()

@@ -4,34 +4,34 @@ import { syncDirectory } from '../../../system/files/sync-directory.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { temporaryPath } from '../../temporary-path.ts'
 
-/** Puts a whole file in the place of another: written under another name, synced, renamed, its name synced too. */
+/** Replaces a file atomically: writes a temporary file, syncs it, renames it, and syncs the directory. */
 export async function replaceFile(path: string, text: string): Promise<void> {
-  const draft = await writeTemporaryFile(path, text)
+  const temporary = await writeTemporaryFile(path, text)
   try {
-    await rename(draft, path)
+    await rename(temporary, path)
   } catch (error) {
-    await rm(draft, { force: true })
+    await rm(temporary, { force: true })
     throw error
   }
   await syncDirectory(dirname(path))
 }
 
-/** Writes and syncs a file that is to be renamed to `path`; returns where it is until then. */
+/** Writes and syncs a temporary file for `path`; returns its own path. */
 export async function writeTemporaryFile(path: string, text: string): Promise<string> {
-  const draft = temporaryPath(path)
+  const temporary = temporaryPath(path)
   try {
-    await using file = await open(draft, 'wx', 0o600)
+    await using file = await open(temporary, 'wx', 0o600)
     await file.chmod(0o600) // whatever the umask
     await file.writeFile(text)
     await file.sync()
-    return draft
+    return temporary
   } catch (error) {
-    await rm(draft, { force: true })
+    await rm(temporary, { force: true })
     throw error
   }
 }
 
-/** What a file holds; null when it is not there. */
+/** Reads a text file; returns null if it does not exist. */
 export async function readTextIfExists(path: string): Promise<string | null> {
   try {
     return await readFile(path, 'utf8')
@@ -41,7 +41,7 @@ export async function readTextIfExists(path: string): Promise<string | null> {
   }
 }
 
-/** The same as JSON; null also when it is none: every such file can be done without. */
+/** Reads a JSON file; returns null if it does not exist or is not JSON. No such file is essential. */
 export async function readJsonIfExists(path: string): Promise<unknown> {
   const text = await readTextIfExists(path)
   try {
@@ -51,7 +51,7 @@ export async function readJsonIfExists(path: string): Promise<unknown> {
   }
 }
 
-/** Makes the names in a directory durable; who asks while a sync runs shares the next one. */
+/** Makes the names in a directory durable. Calls during a sync share the next one. */
 export interface DirectorySync {
   sync(): Promise<void>
 }

@@ -9,12 +9,12 @@ import { faultOf, isBusy } from '../../storage-fault.ts'
 import { readJsonIfExists, replaceFile } from './atomic-file.ts'
 import { readNodes } from './node-file.ts'
 
-/** The right to write in a directory, for as long as this process lives and no longer. */
+/** The exclusive right to write in a directory; ends with the process at the latest. */
 export interface DirectoryLock {
   release(): void
 }
 
-/** What a directory is held for: as the place of the truth, or as a copy of it. */
+/** Whether the directory is the store itself or a copy of one. */
 export type HolderRole = 'store' | 'mirror'
 
 type Holder = {
@@ -25,10 +25,9 @@ type Holder = {
 }
 
 /**
- * Takes a directory for this process. The lock is the system's own, by way of SQLite on an empty file, as Node has no
- * other: it goes with the process that holds it, not with a clock, a number or a file left behind, and one that is
- * merely stopped keeps it. Plain files cannot be fenced, so nothing less will do. Nothing else in this process may open
- * that file: closing any descriptor of it would give the lock away. Refused: session_locked.
+ * Locks a directory for this process. Uses an operating system lock through SQLite on an empty file, because Node has no
+ * file locks. It ends only with the process, so a paused process keeps it: plain files cannot be fenced. Nothing else in
+ * this process may open the lock file: closing any descriptor of it releases the lock. Faults: session_locked.
  */
 export async function lockDirectory(
   directory: string,
@@ -43,10 +42,10 @@ export async function lockDirectory(
     return refuse(faultOf(error, path))
   }
   try {
-    database.exec('pragma journal_mode = memory; begin exclusive') // nothing is written, so nothing beside it either
+    database.exec('pragma journal_mode = memory; begin exclusive') // writes nothing, so it creates no journal file
     tighten(path, 0o600)
     const holder: Holder = { role, pid: process.pid, host: hostname(), since: new Date(nowMs).toISOString() }
-    // Only said to whoever is refused: a full disk must not keep anyone from reading.
+    // Used only in the error for other processes: a full disk must not prevent reading.
     await replaceFile(holderPath(directory), `${JSON.stringify(holder)}\n`).catch(() => undefined)
   } catch (error) {
     database.close()
@@ -55,7 +54,7 @@ export async function lockDirectory(
   return ok({ release: () => database.close() })
 }
 
-/** Who has a directory now, as the fault that whoever wants it gets; null when nobody does. Takes nothing, changes nothing. */
+/** Returns a `session_locked` fault if a process holds the directory; otherwise null. Changes nothing. */
 export async function findDirectoryHolder(directory: string): Promise<Fault | null> {
   const path = join(directory, '.lock')
   if (!existsSync(path)) return null
@@ -65,7 +64,7 @@ export async function findDirectoryHolder(directory: string): Promise<Fault | nu
     database.prepare('select count(*) from sqlite_master').get()
     return null
   } catch (error) {
-    return isBusy(error) ? createLockedFault(directory) : null // what is no lock locks nothing
+    return isBusy(error) ? createLockedFault(directory) : null // not a lock file
   } finally {
     database?.close()
   }
@@ -73,12 +72,12 @@ export async function findDirectoryHolder(directory: string): Promise<Fault | nu
 
 const holderPath = (directory: string): string => join(directory, 'holder.json')
 
-/** Names the holder, so that whoever is refused can go there. */
+/** Creates a fault that names the holder and its address. */
 async function createLockedFault(directory: string): Promise<Fault> {
   const holder = ((await readJsonIfExists(holderPath(directory))) ?? {}) as Partial<Holder> // written by us
   const node = (await readNodes(join(directory, 'nodes.json'))).at(-1) ?? null
-  const who = holder.pid === undefined ? '' : ` (process ${holder.pid} on ${holder.host}, since ${holder.since})`
-  const message = `The store at ${directory} is open in another process${who}. Use that one, or end it first.`
+  const owner = holder.pid === undefined ? '' : ` (process ${holder.pid} on ${holder.host}, since ${holder.since})`
+  const message = `The store at ${directory} is open in another process${owner}. Use that process, or stop it first.`
   return fault('session_locked', message, {
     ...holder,
     node: node?.id ?? null,

@@ -2,7 +2,6 @@ import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SessionId } from '@holdfast/protocol'
 import { type Fault, fault } from '@holdfast/protocol/fault'
-import { ensurePrivateDirectory } from '../../../system/files/private-directory.ts'
 import { lookAt } from '../../file-findings.ts'
 import { networkFileSystemOf } from '../../network-file-system.ts'
 import { storageFault } from '../../storage-fault.ts'
@@ -14,11 +13,11 @@ export const directoryVersion = 1
 
 const sharedMark = '.shared'
 const logName = /^(ses_[0-9a-z]+)(\.shared)?\.jsonl$/
-/** What stands there when a crash came before the directory was marked. */
+/** Files that exist if a crash came before the directory was marked. */
 const firstName = /^(holder|holdfast)\.json(\.new-[0-9a-f-]+)?$/
 const statsAtOnceMax = 64
 
-/** Where everything lies in a directory of logs. */
+/** Returns the paths of all files in a store directory. */
 export const createJsonlPaths = (directory: string) => ({
   directory,
   marker: join(directory, 'holdfast.json'),
@@ -37,72 +36,66 @@ export type JsonlPaths = ReturnType<typeof createJsonlPaths>
 
 export type FoundLog = { readonly id: SessionId; readonly isShared: boolean; readonly bytes: number }
 
-/** Why a directory is none that we may use, or null. Makes it where there is none; changes nothing else. */
-export async function refusalOfDirectory(places: JsonlPaths): Promise<Fault | null> {
-  ensurePrivateDirectory(places.directory)
-  return findDirectoryFault(places)
-}
-
-/** The same of a directory that is there; changes nothing at all. */
-export async function findDirectoryFault(places: JsonlPaths): Promise<Fault | null> {
-  const { directory } = places
+/** Returns why an existing directory cannot be used as a store, or null. Changes nothing. */
+export async function findDirectoryFault(paths: JsonlPaths): Promise<Fault | null> {
+  const { directory } = paths
   const network = networkFileSystemOf(directory)
   if (network !== null) return storageFault(directory, 'network_file_system', { fileSystem: network })
-  const marker = (await readJsonIfExists(places.marker)) as Partial<Marker> | null
+  const marker = (await readJsonIfExists(paths.marker)) as Partial<Marker> | null
   if (marker?.format === directoryFormat) {
     const { version = 0 } = marker
     return version > directoryVersion ? tooNew(directory, version) : null
   }
   const names = (await readdir(directory)).filter((name) => !name.startsWith('.') && !firstName.test(name))
-  // Any file of ours but the logs may be deleted: logs alone are a store too.
+  // All files but the logs may be deleted: logs alone are a store too.
   return names.length === 0 || names.some((name) => logName.test(name)) ? null : notAStore(directory)
 }
 
 type Marker = { readonly format: string; readonly version: number }
 
-/** Marks a locked directory as ours, removes what was never finished, and finds the logs. */
-export async function prepareDirectory(places: JsonlPaths): Promise<readonly FoundLog[]> {
-  const { directory } = places
+/** Marks a locked directory as a store, removes unfinished files, and returns its logs. */
+export async function prepareDirectory(paths: JsonlPaths): Promise<readonly FoundLog[]> {
+  const { directory } = paths
   const marker: Marker = { format: directoryFormat, version: directoryVersion }
-  if ((await readJsonIfExists(places.marker)) === null) await replaceFile(places.marker, `${JSON.stringify(marker)}\n`)
-  for (const side of [places.drafts, places.snapshots]) {
+  if ((await readJsonIfExists(paths.marker)) === null) await replaceFile(paths.marker, `${JSON.stringify(marker)}\n`)
+  for (const side of [paths.drafts, paths.snapshots]) {
     await mkdir(side, { recursive: true, mode: 0o700 })
     await chmod(side, 0o700)
     await removeUnfinished(side, await readdir(side))
   }
   const names = await readdir(directory)
   await removeUnfinished(directory, names)
-  const found = await lookAll(directory, names, async (path, name, mode) => {
+  const found = await inspectAll(directory, names, async (path, name, mode) => {
     if ((mode & 0o077) !== 0 && isOurs(name)) await chmod(path, mode & 0o700)
   })
-  return dropHalfPurged(places, found)
+  return dropPurged(paths, found)
 }
 
-/** Finds the logs and changes nothing. */
+/** Returns the logs. Changes nothing. */
 export async function findLogs({ directory }: JsonlPaths): Promise<readonly FoundLog[]> {
-  const found = await lookAll(directory, await readdir(directory), async () => undefined)
+  const found = await inspectAll(directory, await readdir(directory), async () => undefined)
   const shared = new Set(found.filter(({ isShared }) => isShared).map(({ id }) => id))
-  return found.filter(({ id, isShared }) => isShared || !shared.has(id)) // as `dropHalfPurged` would leave them
+  return found.filter(({ id, isShared }) => isShared || !shared.has(id)) // as `dropPurged` leaves them
 }
 
 type OnFile = (path: string, name: string, mode: number) => Promise<void>
 
-async function lookAll(directory: string, names: readonly string[], onFile: OnFile): Promise<readonly FoundLog[]> {
+async function inspectAll(directory: string, names: readonly string[], onFile: OnFile): Promise<readonly FoundLog[]> {
   const found: FoundLog[] = []
   for (let from = 0; from < names.length; from += statsAtOnceMax) {
-    const some = names.slice(from, from + statsAtOnceMax)
-    const seen = await Promise.all(some.map((name) => look(directory, name, onFile)))
-    found.push(...seen.filter((one) => one !== null))
+    const batch = names.slice(from, from + statsAtOnceMax)
+    const logs = await Promise.all(batch.map((name) => inspect(directory, name, onFile)))
+    found.push(...logs.filter((log) => log !== null))
   }
   return found
 }
 
-async function look(directory: string, name: string, onFile: OnFile): Promise<FoundLog | null> {
+async function inspect(directory: string, name: string, onFile: OnFile): Promise<FoundLog | null> {
   if (name.includes(draftMark)) return null
   const path = join(directory, name)
-  const seen = await lookAt(path)
-  if (seen === null || !seen.isFile()) return null // nor a link: it could lead anywhere
-  const { size, mode } = seen
+  const stats = await lookAt(path)
+  if (stats === null || !stats.isFile()) return null // skips links too: they may point anywhere
+  const { size, mode } = stats
   await onFile(path, name, mode)
   const [, session, shared] = logName.exec(name) ?? []
   const id = SessionId.safeParse(session)
@@ -115,20 +108,20 @@ async function removeUnfinished(directory: string, names: readonly string[]): Pr
   for (const name of names) if (name.includes(draftMark)) await rm(join(directory, name), { force: true })
 }
 
-/** Once its shared part stands under its own name, a session is purged: a crash may have come before the rest went. */
-async function dropHalfPurged(places: JsonlPaths, found: readonly FoundLog[]): Promise<readonly FoundLog[]> {
+/** Removes the log of each session that has a `.shared` file: it is purged, and a crash prevented its removal. */
+async function dropPurged(paths: JsonlPaths, found: readonly FoundLog[]): Promise<readonly FoundLog[]> {
   const shared = new Set(found.filter(({ isShared }) => isShared).map(({ id }) => id))
-  const left = found.filter(({ id, isShared }) => !isShared && shared.has(id))
-  for (const { id } of left) await rm(places.log(id, false), { force: true })
-  return found.filter((one) => !left.includes(one))
+  const purged = found.filter(({ id, isShared }) => !isShared && shared.has(id))
+  for (const { id } of purged) await rm(paths.log(id, false), { force: true })
+  return found.filter((log) => !purged.includes(log))
 }
 
 const notAStore = (path: string): Fault =>
-  fault('not_a_store', `${path} is not a Holdfast store: it holds other files. It was left as it is.`, { path })
+  fault('not_a_store', `${path} is not a Holdfast store: it contains other files. Nothing was changed.`, { path })
 
 const tooNew = (path: string, version: number): Fault =>
   fault(
     'store_too_new',
-    `${path} was written by a newer Holdfast (store version ${version}, this one knows ${directoryVersion}).`,
+    `${path} was written by a newer Holdfast (store version ${version}; this one supports ${directoryVersion}).`,
     { path, version, known: directoryVersion },
   )

@@ -2,7 +2,7 @@ import type { NodeRow } from '@holdfast/core/ports'
 import { createSerialQueue } from '@holdfast/protocol/serial-queue'
 import { readJsonIfExists, replaceFile } from './atomic-file.ts'
 
-/** The nodes that registered and have not left. One process has the directory at a time, so they are few. */
+/** The registered nodes. Only one process can hold the directory, so there are few. */
 export interface NodeFile {
   all(): readonly NodeRow[]
   put(node: NodeRow): Promise<void>
@@ -14,9 +14,9 @@ export const readNodes = async (path: string): Promise<readonly NodeRow[]> =>
 
 export async function openNodeFile(path: string): Promise<NodeFile> {
   const nodes = new Map((await readNodes(path)).map((node) => [node.id, node]))
-  const inTurn = createSerialQueue()
+  const serialize = createSerialQueue()
   const all = () => [...nodes.values()].toSorted((left, right) => (left.id < right.id ? -1 : 1))
-  const write = () => inTurn(() => replaceFile(path, `${JSON.stringify(all(), null, 2)}\n`))
+  const write = () => serialize(() => replaceFile(path, `${JSON.stringify(all(), null, 2)}\n`))
   return {
     all,
     put(node) {

@@ -6,64 +6,54 @@ import { snapshotChecksum } from '../../snapshot-checksum.ts'
 import { readJsonIfExists, readTextIfExists, replaceFile } from './atomic-file.ts'
 import type { JsonlPaths } from './layout.ts'
 
-/** Stored folds, one file for each session: what it is on the first line, its body on the second. */
-export interface SnapshotFiles {
-  save(session: SessionId, snapshot: StoredSnapshot): Promise<void>
-  load(session: SessionId): Promise<StoredSnapshot | null>
-  /** Removes one that is ahead of its log, as after an older copy of the log was put back. */
-  dropAhead(session: SessionId, head: Seq): Promise<void>
-}
-
-export function createSnapshotFiles(places: JsonlPaths): SnapshotFiles {
-  async function load(session: SessionId): Promise<StoredSnapshot | null> {
-    const text = await readTextIfExists(places.snapshot(session))
-    const end = text?.indexOf('\n') ?? -1
-    if (text === null || end === -1) return null
-    try {
-      const { seq, fold, crc } = JSON.parse(text.slice(0, end))
-      const snapshot = { seq, fold, body: text.slice(end + 1) }
-      return snapshotChecksum(session, snapshot) === crc ? snapshot : null
-    } catch {
-      return null
-    }
-  }
-
-  return {
-    load,
-    save(session, snapshot) {
-      const { seq, fold, body } = snapshot
-      const first = JSON.stringify({ seq, fold, crc: snapshotChecksum(session, snapshot) })
-      return replaceFile(places.snapshot(session), `${first}\n${body}`)
-    },
-    async dropAhead(session, head) {
-      const snapshot = await load(session)
-      if (snapshot !== null && snapshot.seq > head) await rm(places.snapshot(session), { force: true })
-    },
-  }
-}
+// Each session has at most one draft file and one snapshot file.
 
 type StoredDraft = { readonly head: Seq; readonly draft: Draft }
 
-/** The text of running answers, one file for each session. */
-export interface DraftFiles {
-  save(session: SessionId, head: Seq, draft: Draft): Promise<void>
-  /** The draft, unless it is of a batch that began after it was saved. */
-  load(session: SessionId, endedAt: Seq): Promise<Draft | null>
-  /** Removes it. Only where no record says that it is over must this be durable. */
-  drop(session: SessionId, synced: boolean): Promise<void>
+export const saveDraft = (paths: JsonlPaths, session: SessionId, head: Seq, draft: Draft): Promise<void> =>
+  replaceFile(paths.draft(session), `${JSON.stringify({ head, draft })}\n`)
+
+/** Returns the draft, unless it was saved before the batch at `endedAt`, which ended it. */
+export async function loadDraft(paths: JsonlPaths, session: SessionId, endedAt: Seq): Promise<Draft | null> {
+  const stored = (await readJsonIfExists(paths.draft(session))) as StoredDraft | null // written by us
+  return stored === null || stored.head < endedAt ? null : stored.draft
 }
 
-export function createDraftFiles(places: JsonlPaths): DraftFiles {
-  return {
-    save: (session, head, draft) => replaceFile(places.draft(session), `${JSON.stringify({ head, draft })}\n`),
-    async load(session, endedAt) {
-      const stored = (await readJsonIfExists(places.draft(session))) as StoredDraft | null // written by us
-      return stored === null || stored.head < endedAt ? null : stored.draft
-    },
-    async drop(session, synced) {
-      const removed = rm(places.draft(session), { force: true })
-      // A record that says it is over is believed, whatever becomes of the file.
-      await (synced ? removed.then(() => syncDirectory(places.drafts)) : removed.catch(() => undefined))
-    },
+/** Removes a draft. Must be durable only if no record says that the draft has ended. */
+export async function dropDraft(paths: JsonlPaths, session: SessionId, synced: boolean): Promise<void> {
+  const removed = rm(paths.draft(session), { force: true })
+  await (synced ? removed.then(() => syncDirectory(paths.drafts)) : removed.catch(() => undefined))
+}
+
+/** Writes its metadata on the first line and the body after it. */
+export function saveSnapshot(paths: JsonlPaths, session: SessionId, snapshot: StoredSnapshot): Promise<void> {
+  const { seq, fold, body } = snapshot
+  const first = JSON.stringify({ seq, fold, crc: snapshotChecksum(session, snapshot) })
+  return replaceFile(paths.snapshot(session), `${first}\n${body}`)
+}
+
+/** Returns the snapshot of this fold version; null if it does not exist or is damaged. */
+export async function loadSnapshot(paths: JsonlPaths, session: SessionId, fold: number) {
+  const snapshot = await loadAnySnapshot(paths, session)
+  return snapshot?.fold === fold ? snapshot : null
+}
+
+/** Returns the snapshot of any fold version; null if it does not exist or is damaged. */
+export async function loadAnySnapshot(paths: JsonlPaths, session: SessionId): Promise<StoredSnapshot | null> {
+  const text = await readTextIfExists(paths.snapshot(session))
+  const end = text?.indexOf('\n') ?? -1
+  if (text === null || end === -1) return null
+  try {
+    const { seq, fold, crc } = JSON.parse(text.slice(0, end))
+    const snapshot = { seq, fold, body: text.slice(end + 1) }
+    return snapshotChecksum(session, snapshot) === crc ? snapshot : null
+  } catch {
+    return null
   }
+}
+
+/** Removes a snapshot that is ahead of its log, for example after an older log was restored. */
+export async function dropSnapshotAhead(paths: JsonlPaths, session: SessionId, head: Seq): Promise<void> {
+  const snapshot = await loadAnySnapshot(paths, session)
+  if (snapshot !== null && snapshot.seq > head) await rm(paths.snapshot(session), { force: true })
 }

@@ -1,60 +1,59 @@
 import type { TrustChange } from '@holdfast/core/ports'
-import { addTrust, type Seq, type SessionId, type Trust } from '@holdfast/protocol'
+import type { Seq, SessionId, Trust } from '@holdfast/protocol'
+import { applyTrustChange, compareTrusts } from '../../memory/memory-trusts.ts'
 import { readJsonIfExists, replaceFile } from './atomic-file.ts'
 
-type TrustsOf = Readonly<Record<string, readonly Trust[]>>
+type Trusts = Readonly<Record<string, readonly Trust[]>>
 
-/** The record that decides whether a change came about: it did if the log has this line. */
+/** The record that decides a pending change: the change happened if the log has this record. */
 export type TrustMark = { readonly session: SessionId; readonly seq: Seq; readonly crc: string }
 
-type Held = { readonly trusts: TrustsOf; readonly next?: (TrustMark & { readonly trusts: TrustsOf }) | undefined }
+type StoredTrusts = { readonly trusts: Trusts; readonly next?: (TrustMark & { readonly trusts: Trusts }) | undefined }
 
-/** What each workspace trusts. One that is deleted trusts nothing: people are asked again. */
+/** The trusts of each workspace. If the file is deleted, nothing is trusted and people are asked again. */
 export interface TrustFile {
   of(workspace: string): readonly Trust[]
   /**
-   * Changes trust together with what `work` makes durable: the file says beforehand what holds if the marked line is
-   * there. Nothing is changed when `work` throws.
+   * Changes trust together with the append that `work` makes durable. The file first names the record that decides.
+   * Changes nothing when `work` throws.
    */
   change(workspace: string, changes: readonly TrustChange[], mark: TrustMark, work: () => Promise<void>): Promise<void>
-  /** Resolves when the file needs no log to be understood. */
+  /** Resolves when the file has no pending change. */
   settled(): Promise<void>
 }
 
-/** `isThere` tells whether a log has the line that decides over a change which a crash cut short. */
-export async function openTrustFile(path: string, isThere: (mark: TrustMark) => Promise<boolean>): Promise<TrustFile> {
-  const held = (await readJsonIfExists(path)) as Held | null // written by us
-  let trusts: TrustsOf = held?.trusts ?? {}
-  if (held?.next !== undefined && (await isThere(held.next))) trusts = held.next.trusts
+type HasRecord = (mark: TrustMark) => Promise<boolean>
+
+/** Reads the file. `hasRecord` decides a change that a crash cut short. */
+export async function readTrusts(path: string, hasRecord: HasRecord) {
+  const stored = (await readJsonIfExists(path)) as Partial<StoredTrusts> | null // written by us
+  const next = stored?.next
+  const trusts: Trusts = next !== undefined && (await hasRecord(next)) ? next.trusts : (stored?.trusts ?? {})
+  return { trusts, isPending: next !== undefined }
+}
+
+export async function openTrustFile(path: string, hasRecord: HasRecord): Promise<TrustFile> {
+  const stored = await readTrusts(path, hasRecord)
+  let { trusts } = stored
   let last: Promise<void> = Promise.resolve()
-  const write = (body: Held) => replaceFile(path, `${JSON.stringify(body, null, 2)}\n`)
-  if (held?.next !== undefined) await write({ trusts })
+  const write = (body: StoredTrusts) => replaceFile(path, `${JSON.stringify(body, null, 2)}\n`)
+  if (stored.isPending) await write({ trusts })
 
   return {
-    of: (workspace) => (trusts[workspace] ?? []).toSorted(byToolThenHash),
+    of: (workspace) => (trusts[workspace] ?? []).toSorted(compareTrusts),
 
     change(workspace, changes, mark, work) {
       const changing = last.then(async () => {
-        const next = { ...trusts, [workspace]: changes.reduce(changed, trusts[workspace] ?? []) }
+        const next = { ...trusts, [workspace]: changes.reduce(applyTrustChange, trusts[workspace] ?? []) }
         await write({ trusts, next: { ...mark, trusts: next } })
         await work()
         trusts = next
       })
-      // Whoever asked need not wait for this; a failure leaves the mark, which says the same.
+      // The caller need not wait for this write: if it fails, the pending change in the file means the same.
       last = changing.then(() => write({ trusts })).catch(() => undefined)
       return changing
     },
 
     settled: () => last,
   }
-}
-
-function changed(known: readonly Trust[], change: TrustChange): readonly Trust[] {
-  if (change.type === 'granted') return addTrust(known, change.trust)
-  return change.tool === null ? [] : known.filter(({ tool }) => tool !== change.tool)
-}
-
-function byToolThenHash(left: Trust, right: Trust): number {
-  if (left.tool !== right.tool) return left.tool < right.tool ? -1 : 1
-  return (left.argsHash ?? '') < (right.argsHash ?? '') ? -1 : 1
 }

@@ -8,7 +8,7 @@ import { type LineMeta, type LogHeader, logVersion, parseHeader, parseLineMeta }
 import { scanLines } from './scan-lines.ts'
 import { moveTornTail } from './torn-tail.ts'
 
-/** What the catalogue knows of a file: so many bytes of it were acknowledged, up to this head. */
+/** What the catalogue knows about a file: its acknowledged length and head. */
 export type KnownLog = {
   readonly parent: SessionId | null
   readonly base: Seq
@@ -20,38 +20,38 @@ export type LogSource = {
   readonly path: string
   readonly session: SessionId
   readonly known: KnownLog | null
-  /** A part that others share ends where their base is, which may be within a batch. */
+  /** The rest of a purged session ends at the last base of its forks, which may be inside a batch. */
   readonly isShared: boolean
-  /** For whoever only looks: what a crash left half-written stays where it is. */
+  /** Leaves a half-written end in place, for read-only callers. */
   readonly leavesTail?: boolean
 }
 
 export type LoadedLog = {
-  /** Null where the first line is damaged. */
+  /** Null if the first line is damaged. */
   readonly header: LogHeader | null
   readonly parent: SessionId | null
   readonly base: Seq
   readonly index: LogIndex
-  /** Where the next line goes. */
+  /** The offset of the next line. */
   readonly end: number
-  /** Whether the last line was left without its break. */
+  /** True if the last line has no line break. */
   readonly lacksBreak: boolean
-  /** The last batch that ended a draft begins here; 0 when none did. */
+  /** The first seq of the last batch that ended a draft; 0 if none did. */
   readonly draftEndedAt: Seq
   readonly lastAt: string | null
-  /** What a crash left half-written, and the file that took it; the log's own where it was left there. */
+  /** The half-written end, and the file it was moved to; the log's own path if it was left in place. */
   readonly torn: { readonly path: string; readonly bytes: number } | null
 }
 
 /**
- * Reads a session's file through, once. What is damaged before the acknowledged end is lost and keeps its place; what
- * follows the last whole batch was never acknowledged, and is moved into a file of its own. Null when it is no file of
- * ours: it is left as it is; for whoever only looks, also when it was removed meanwhile.
+ * Scans a session's file once. Damaged records before the acknowledged end are lost but keep their seqs. Bytes after the
+ * last complete batch were never acknowledged and are moved to a file of their own. Returns null if the file is not a
+ * log of ours, or, with `leavesTail`, if it was removed in the meantime.
  */
 export async function loadLog({ path, session, known, isShared, leavesTail }: LogSource): Promise<LoadedLog | null> {
   await using file = await openLog(path, leavesTail ?? false)
   if (file === null) return null
-  const log = createReading(known?.base ?? 0)
+  const log = createLogScan(known?.base ?? 0)
   let found: ReturnType<typeof parseHeader> = 'damaged'
   const size = await scanLines(file, (line, offset, isEnded) => {
     const after = offset + line.length + (isEnded ? 1 : 0)
@@ -60,8 +60,8 @@ export async function loadLog({ path, session, known, isShared, leavesTail }: Lo
       if (typeof found !== 'string') log.begin(found.base, after, isEnded)
       return
     }
-    const facts = parseLineMeta(session, line)
-    if (facts !== null) log.add({ facts, place: { offset, bytes: line.length }, after, isEnded }, isShared)
+    const meta = parseLineMeta(session, line)
+    if (meta !== null) log.add({ meta, position: { offset, bytes: line.length }, after, isEnded }, isShared)
   })
 
   const first = found as ReturnType<typeof parseHeader> // assigned in the callback
@@ -70,9 +70,9 @@ export async function loadLog({ path, session, known, isShared, leavesTail }: Lo
   const isKnown = known !== null && (first === 'damaged' || size === known.bytes)
   if (header === null && log.isEmpty() && !isKnown) return null
 
-  // Bytes that were acknowledged and are still there are damaged, not torn.
+  // Acknowledged bytes that still exist are damaged, not half-written.
   if (known !== null && size >= known.bytes && known.bytes >= log.end()) {
-    log.keepUpTo(known, await endsInBreak(file, known.bytes))
+    log.endAt(known, await endsInBreak(file, known.bytes))
   }
   const { index, end, lacksBreak, draftEndedAt, lastAt } = log.read()
   return {
@@ -93,32 +93,32 @@ async function openLog(path: string, mayBeGone: boolean): Promise<FileHandle | n
 }
 
 type ReadLine = {
-  readonly facts: LineMeta
-  readonly place: LogPosition
-  /** Where the next line begins. */
+  readonly meta: LineMeta
+  readonly position: LogPosition
+  /** The offset of the next line. */
   readonly after: number
   readonly isEnded: boolean
 }
 
-/** The lines that can be read of one write, by the seqs it begins and ends with. */
-type ReadWrite = { readonly from: Seq; readonly upTo: Seq; readonly lines: ReadLine[] }
+/** The readable lines of one write, and its first and last seq. */
+type PartialWrite = { readonly from: Seq; readonly upTo: Seq; readonly lines: ReadLine[] }
 
 /**
- * Gathers lines into whole writes. One that lacks a line was damaged later if another write follows it, which is only
- * begun once it was synced; as the last one it was never synced, whichever of its lines the disk took.
+ * Groups lines into complete writes. A write starts only after the previous one was synced. So an incomplete write was
+ * damaged later if another write follows it; as the last write it was never synced and does not count.
  */
-function createReading(base: Seq) {
+function createLogScan(base: Seq) {
   let index = createLogIndex(base)
-  let begun: ReadWrite | null = null
+  let pending: PartialWrite | null = null
   let [end, lacksBreak, draftEndedAt] = [0, false, 0]
   let lastAt: string | null = null
-  const last = (): Seq => begun?.lines.at(-1)?.facts.seq ?? index.head()
+  const last = (): Seq => pending?.lines.at(-1)?.meta.seq ?? index.head()
 
-  function take(lines: readonly ReadLine[]): void {
-    for (const { facts, place, after, isEnded } of lines) {
-      index.add(facts, place)
-      if (facts.endsDraft) draftEndedAt = facts.seq
-      ;[end, lacksBreak, lastAt] = [after, !isEnded, facts.at]
+  function addLines(lines: readonly ReadLine[]): void {
+    for (const { meta, position, after, isEnded } of lines) {
+      index.add(meta, position)
+      if (meta.endsDraft) draftEndedAt = meta.seq
+      ;[end, lacksBreak, lastAt] = [after, !isEnded, meta.at]
     }
   }
 
@@ -128,22 +128,22 @@ function createReading(base: Seq) {
       ;[end, lacksBreak] = [after, !isEnded]
     },
     add(line: ReadLine, isShared: boolean): void {
-      const { seq, prior, more } = line.facts
+      const { seq, prior, more } = line.meta
       if (seq <= last()) return
       if (isShared) {
-        take([line])
+        addLines([line])
         return
       }
       const [from, upTo] = [seq - prior, seq + more]
-      if (begun !== null && begun.from !== from) take(begun.lines)
-      if (begun?.from !== from) begun = { from, upTo, lines: [] }
-      begun.lines.push(line)
-      if (begun.lines.length <= upTo - from) return
-      take(begun.lines)
-      begun = null
+      if (pending !== null && pending.from !== from) addLines(pending.lines)
+      if (pending?.from !== from) pending = { from, upTo, lines: [] }
+      pending.lines.push(line)
+      if (pending.lines.length <= upTo - from) return
+      addLines(pending.lines)
+      pending = null
     },
-    keepUpTo({ head, bytes }: KnownLog, isEnded: boolean): void {
-      take(begun?.lines.filter(({ after }) => after <= bytes) ?? [])
+    endAt({ head, bytes }: KnownLog, isEnded: boolean): void {
+      addLines(pending?.lines.filter(({ after }) => after <= bytes) ?? [])
       index.loseUpTo(head)
       ;[end, lacksBreak] = [bytes, !isEnded]
     },
@@ -159,7 +159,11 @@ async function endsInBreak(file: FileHandle, end: number): Promise<boolean> {
 }
 
 const tooNew = (path: string) =>
-  fault('store_too_new', `${basename(path)} in ${dirname(path)} was written by a newer Holdfast.`, {
-    path,
-    known: logVersion,
-  })
+  fault(
+    'store_too_new',
+    `${basename(path)} in ${dirname(path)} was written by a newer Holdfast. Update Holdfast to open it.`,
+    {
+      path,
+      known: logVersion,
+    },
+  )

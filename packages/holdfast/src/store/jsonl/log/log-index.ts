@@ -1,10 +1,10 @@
 import type { Seq } from '@holdfast/protocol'
 import type { LineMeta } from './log-line.ts'
 
-/** Where a record's line lies in its file, without its break. */
+/** The position of a record's line in its file, without the line break. */
 export type LogPosition = { readonly offset: number; readonly bytes: number }
 
-export type PickRange = {
+export type SelectRange = {
   /** Both ends included. */
   readonly from: Seq
   readonly upTo: Seq
@@ -13,24 +13,24 @@ export type PickRange = {
   readonly types: ReadonlySet<string> | null
 }
 
-/** Where each record of a session lies, and what it is asked for by. Built by one scan, kept in step by each append. */
+/** Finds the records of a log by seq, type, call and command. Built by one scan and updated by each append. */
 export interface LogIndex {
   head(): Seq
-  /** Takes a line at the end; seqs that were passed over are lost. */
-  add(facts: Pick<LineMeta, 'seq' | 'type' | 'ref' | 'commandId'>, place: LogPosition): void
-  /** Moves the head to `seq`; what has no line by then is lost. */
+  /** Adds the last line; skipped seqs are lost. */
+  add(facts: Pick<LineMeta, 'seq' | 'type' | 'ref' | 'commandId'>, position: LogPosition): void
+  /** Moves the head to `seq`; seqs without a line are lost. */
   loseUpTo(seq: Seq): void
-  /** Null for a record that is lost. */
-  placeOf(seq: Seq): LogPosition | null
-  pick(range: PickRange): readonly Seq[]
-  /** The seqs up to `upTo` that speak of these calls, in order. */
+  /** Returns null for a lost record. */
+  positionOf(seq: Seq): LogPosition | null
+  select(range: SelectRange): readonly Seq[]
+  /** Returns the seqs up to `upTo` that refer to these calls, in order. */
   refsTo(calls: readonly Seq[], upTo: Seq): readonly Seq[]
   seqOf(commandId: string): Seq | null
 }
 
 export function createLogIndex(base: Seq): LogIndex {
   const offsets: number[] = []
-  /** 0 for a lost one. */
+  /** 0 for a lost record. */
   const lengths: number[] = []
   const types: (string | null)[] = []
   const refs = new Map<Seq, Seq[]>()
@@ -38,8 +38,8 @@ export function createLogIndex(base: Seq): LogIndex {
   const known = new Map<string, string>()
   const head = () => base + offsets.length
 
-  /** One text for each type, not one for each record. */
-  function interned(type: string): string {
+  /** Returns one string instance per type, to save memory. */
+  function intern(type: string): string {
     const first = known.get(type)
     if (first !== undefined) return first
     known.set(type, type)
@@ -62,7 +62,7 @@ export function createLogIndex(base: Seq): LogIndex {
       loseUpTo(seq - 1)
       offsets.push(offset)
       lengths.push(bytes)
-      types.push(interned(type))
+      types.push(intern(type))
       if (commandId !== null && !commands.has(commandId)) commands.set(commandId, seq)
       if (ref === null) return
       const others = refs.get(ref)
@@ -70,18 +70,18 @@ export function createLogIndex(base: Seq): LogIndex {
       else others.push(seq)
     },
 
-    placeOf(seq) {
+    positionOf(seq) {
       const bytes = lengths[seq - base - 1] ?? 0
       return bytes === 0 ? null : { offset: offsets[seq - base - 1] ?? 0, bytes }
     },
 
-    pick({ from, upTo, limit, newestFirst, types: wanted }) {
+    select({ from, upTo, limit, newestFirst, types: wanted }) {
       const seqs: Seq[] = []
       const last = Math.min(upTo, head())
       const step = newestFirst ? -1 : 1
       for (let seq = newestFirst ? last : from; seq >= from && seq <= last && seqs.length < limit; seq += step) {
         const type = types[seq - base - 1] ?? null
-        // What cannot be read may have been of any type.
+        // A lost record may have been of any type.
         if (wanted === null || type === null || wanted.has(type)) seqs.push(seq)
       }
       return seqs

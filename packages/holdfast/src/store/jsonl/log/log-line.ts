@@ -5,7 +5,7 @@ import { blobsOf, type Event, type Recorded, type Seq, type SessionId } from '@h
 export const logFormat = 'holdfast-log'
 export const logVersion = 1
 
-/** The first line of a session's file: what it is, whose past it shares, and its row as it was when the file was made. */
+/** The first line of a session's file: format, parent session, and the catalogue entry at creation. */
 export type LogHeader = {
   readonly session: SessionId
   readonly parent: SessionId | null
@@ -13,7 +13,7 @@ export type LogHeader = {
   readonly entry: CatalogueEntry
 }
 
-/** A record as a line holds it; `body` is its event, encoded. */
+/** A record as stored in a line; `body` is the encoded event. */
 export type LineRecord = {
   readonly seq: Seq
   readonly at: string
@@ -25,17 +25,17 @@ export type LineRecord = {
   readonly body: string
 }
 
-/** What a line says of the write it belongs to, and of the batch that it begins. */
+/** What a line says about its write, and about the batch it starts. */
 export type WriteMarks = {
-  /** How many lines of the same write come before and after it: a write of which one is missing counts for nothing. */
+  /** How many lines of the same write come before and after it: a last write with a missing line is ignored. */
   readonly prior: number
   readonly more: number
-  /** Whether the batch holds the answer of which the draft was a part. */
+  /** True if the batch holds the answer that the draft was part of. */
   readonly endsDraft: boolean
   readonly blobs: readonly string[]
 }
 
-/** What the index keeps of a line. */
+/** What the index stores about a line. */
 export type LineMeta = {
   readonly seq: Seq
   readonly at: string
@@ -51,12 +51,12 @@ const eventMark = ',"event":'
 const crcMark = ',"crc":"'
 const sealBytes = `${crcMark}00000000"}`.length
 
-/** Closes an open JSON object with a checksum over its text and the name it is kept under; ends the line. */
+/** Closes an open JSON object with a checksum over its text and `name`, and ends the line. */
 export function appendChecksum(name: string, open: string): string {
   return `${open}${crcMark}${checksum(name, open)}"}\n`
 }
 
-/** The checksum that a sealed line carries, if it is the right one. */
+/** Returns the checksum of a line; null if it does not match. */
 export function readChecksum(name: string, line: Buffer): string | null {
   const open = line.length - sealBytes
   if (open <= 0 || line.toString('latin1', open, open + crcMark.length) !== crcMark) return null
@@ -75,19 +75,19 @@ export function encodeHeader({ session, parent, base, entry }: LogHeader): strin
   return appendChecksum(session, open.slice(0, -1))
 }
 
-/** The header, `too_new` when a later form wrote it, `foreign` when it is no line of ours, or `damaged`. */
+/** Returns the header, or why there is none: `too_new` (a newer version), `foreign` (not our format), `damaged`. */
 export function parseHeader(session: SessionId, line: Buffer): LogHeader | 'too_new' | 'foreign' | 'damaged' {
   const text = line.toString('utf8')
   if (!text.startsWith(`{"format":"${logFormat}"`)) return 'foreign'
   if (readChecksum(session, line) === null) return 'damaged'
-  const header = JSON.parse(text) as LogHeader & { readonly version: number } // sealed by us
+  const header = JSON.parse(text) as LogHeader & { readonly version: number } // checksum verified
   return header.version > logVersion ? 'too_new' : header
 }
 
 export function encodeLine(session: SessionId, record: LineRecord, marks: WriteMarks): string {
   const { seq, at, type, v, by, commandId, ref, body } = record
   const { prior, more, endsDraft, blobs } = marks
-  const facts = JSON.stringify({
+  const meta = JSON.stringify({
     ...{ seq, at, type, v },
     ...(by !== null && { client: by }),
     ...(commandId !== null && { commandId }),
@@ -97,45 +97,45 @@ export function encodeLine(session: SessionId, record: LineRecord, marks: WriteM
     ...(endsDraft && { endsDraft }),
     ...(blobs.length > 0 && { blobs }),
   })
-  return appendChecksum(session, `${facts.slice(0, -1)}${eventMark}${body}`)
+  return appendChecksum(session, `${meta.slice(0, -1)}${eventMark}${body}`)
 }
 
-type Facts = Partial<LineMeta> &
+type StoredMeta = Partial<LineMeta> &
   Pick<LineMeta, 'seq' | 'at' | 'type'> &
   Partial<Pick<WriteMarks, 'blobs'>> & { readonly v: number; readonly client?: string }
 
-/** What a line says, without its event; null when it is not as it was written. */
+/** Parses a line without its event; returns null if it is damaged. */
 export function parseLineMeta(session: SessionId, line: Buffer): LineMeta | null {
   if (readChecksum(session, line) === null) return null
-  const facts = parseMeta(line)
-  if (facts === null) return null
-  const { seq, at, type, ref = null, commandId = null, prior = 0, more = 0, endsDraft = false } = facts
+  const meta = parseMeta(line)
+  if (meta === null) return null
+  const { seq, at, type, ref = null, commandId = null, prior = 0, more = 0, endsDraft = false } = meta
   return { seq, at, type, ref, commandId, prior, more, endsDraft }
 }
 
-/** The record a line holds; lost when the line is not the one that was written for this place. */
+/** Parses the record of a line; it is lost if the line is damaged or has another seq. */
 export function parseRecord(session: SessionId, seq: Seq, line: Buffer): ReadRecord {
-  const facts = readChecksum(session, line) === null ? null : parseMeta(line)
-  if (facts?.seq !== seq) return { seq, lost: true }
-  const { at, v, client, commandId } = facts
-  const event = eventOf(line)
+  const meta = readChecksum(session, line) === null ? null : parseMeta(line)
+  if (meta?.seq !== seq) return { seq, lost: true }
+  const { at, v, client, commandId } = meta
+  const event = parseEvent(line)
   const named = { ...(client !== undefined && { by: client }), ...(commandId !== undefined && { commandId }) }
-  return { seq, at, v, ...named, event } as Recorded // sealed by us
+  return { seq, at, v, ...named, event } as Recorded // checksum verified
 }
 
-/** The blobs a line refers to, by its batch and by its event; none where it is not as it was written. */
+/** Returns the blobs that a line refers to, by its batch and by its event; none if it is damaged. */
 export function parseBlobs(session: SessionId, line: Buffer): { readonly seq: Seq; readonly blobs: readonly string[] } {
-  const facts = readChecksum(session, line) === null ? null : parseMeta(line)
-  return facts === null
+  const meta = readChecksum(session, line) === null ? null : parseMeta(line)
+  return meta === null
     ? { seq: 0, blobs: [] }
-    : { seq: facts.seq, blobs: [...(facts.blobs ?? []), ...blobsOf(eventOf(line))] }
+    : { seq: meta.seq, blobs: [...(meta.blobs ?? []), ...blobsOf(parseEvent(line))] }
 }
 
-const eventOf = (line: Buffer): Event =>
-  JSON.parse(line.toString('utf8', line.indexOf(eventMark) + eventMark.length, line.length - sealBytes)) // sealed by us
+const parseEvent = (line: Buffer): Event =>
+  JSON.parse(line.toString('utf8', line.indexOf(eventMark) + eventMark.length, line.length - sealBytes)) // checksum verified
 
-/** Quotes within a text are escaped, so the first mark is the one we wrote. */
-function parseMeta(line: Buffer): Facts | null {
+/** Parses the part before the event. Quotes in strings are escaped, so the first mark is ours. */
+function parseMeta(line: Buffer): StoredMeta | null {
   const end = line.indexOf(eventMark)
-  return end === -1 ? null : (JSON.parse(`${line.toString('utf8', 0, end)}}`) as Facts) // sealed by us
+  return end === -1 ? null : (JSON.parse(`${line.toString('utf8', 0, end)}}`) as StoredMeta) // checksum verified
 }

@@ -4,23 +4,23 @@ import { HoldfastError } from '@holdfast/protocol/fault'
 import { storageFault } from '../../storage-fault.ts'
 import { moveTornTail } from './torn-tail.ts'
 
-/** Appends to one session's file. What it was given is durable once `write` resolves, and not there once it rejects. */
+/** Appends to one session's file. The text is durable when `write` resolves, and not in the log when it rejects. */
 export interface LogWriter {
   end(): number
   write(text: string): Promise<void>
   close(): Promise<void>
 }
 
-/** How often the name is looked at: a file that lost its name takes every write and keeps none. */
-const lookEveryMs = 20
+/** How often the path is checked: writes to a deleted or replaced file succeed and are lost. */
+const checkEveryMs = 20
 
 export function createLogWriter(path: string, from: { readonly end: number; readonly lacksBreak: boolean }): LogWriter {
   let { end, lacksBreak } = from
   let file: FileHandle | null = null
   let inode: number | null = null
-  let seenAt = 0
+  let checkedAt = 0
   let hasFailed = false
-  /** Whatever stands at the name now, it is not what we wrote: nothing more is written until it is read anew. */
+  /** True once the path holds another file than ours: nothing more is written until the log is loaded again. */
   let isReplaced = false
 
   async function reopen(): Promise<FileHandle> {
@@ -28,9 +28,9 @@ export function createLogWriter(path: string, from: { readonly end: number; read
     try {
       const { ino, size } = await opened.stat()
       const isOurs = inode === null || ino === inode
-      if (!isOurs || size < end || (size > end && !hasFailed)) throw replaced()
+      if (!isOurs || size < end || (size > end && !hasFailed)) throw createReplacedError()
       if (hasFailed) {
-        // What a refused write left behind goes aside, and what the kernel may call clean by mistake is synced anew.
+        // Move aside what a failed write left behind. Sync again: after an error the kernel may wrongly mark pages clean.
         if (size > end) await moveTornTail(path, end)
         await opened.sync()
       }
@@ -43,22 +43,22 @@ export function createLogWriter(path: string, from: { readonly end: number; read
     }
   }
 
-  /** After a failed write or sync the handle is never used again. */
+  /** Closes the handle. After a failed write or sync it is never used again. */
   async function close(): Promise<void> {
     const closing = file
     file = null
     await closing?.close().catch(() => undefined)
   }
 
-  async function expectInPlace(size: number): Promise<void> {
+  async function expectSameFile(size: number): Promise<void> {
     const now = performance.now()
-    if (now - seenAt < lookEveryMs) return
-    const seen = await stat(path).catch(() => null)
-    if (seen?.ino !== inode || seen?.size !== size) throw replaced()
-    seenAt = now
+    if (now - checkedAt < checkEveryMs) return
+    const found = await stat(path).catch(() => null)
+    if (found?.ino !== inode || found?.size !== size) throw createReplacedError()
+    checkedAt = now
   }
 
-  function replaced(): HoldfastError {
+  function createReplacedError(): HoldfastError {
     isReplaced = true
     return new HoldfastError(storageFault(path, 'replaced'))
   }
@@ -69,13 +69,13 @@ export function createLogWriter(path: string, from: { readonly end: number; read
     async write(text) {
       const bytes = Buffer.from(lacksBreak ? `\n${text}` : text)
       try {
-        if (isReplaced) throw replaced()
+        if (isReplaced) throw createReplacedError()
         file ??= await reopen()
         for (let written = 0; written < bytes.length; ) {
           written += (await file.write(bytes, written)).bytesWritten
         }
         await file.datasync()
-        await expectInPlace(end + bytes.length)
+        await expectSameFile(end + bytes.length)
       } catch (error) {
         hasFailed = true
         await close()

@@ -9,55 +9,55 @@ import { createLogWriter, type LogWriter } from './log-writer.ts'
 import { readChecksumAt, readRecordsAt } from './read-records.ts'
 import type { SessionRow } from './session-row.ts'
 
-/** A session's log while it is in use: its index in memory, its file to append to. */
+/** A session's log in use: its index in memory and a writer for its file. */
 export type OpenLog = {
   readonly index: LogIndex
   readonly writer: LogWriter
   draftEndedAt: Seq
   read(seqs: readonly Seq[]): Promise<readonly ReadRecord[]>
-  /** The checksum of a record's line; null when it is lost or not there. */
+  /** Returns the checksum of a record's line; null if the record is lost or does not exist. */
   crcAt(seq: Seq): Promise<string | null>
 }
 
-/** The logs in use, each read through once; those that were not used for longest are let go. */
+/** Caches the logs in use. Each is scanned once; the least recently used are closed. */
 export interface OpenLogs {
-  of(row: SessionRow): Promise<OpenLog>
-  /** Takes a log that was just written, or read through. */
-  take(row: SessionRow, loaded: Pick<LoadedLog, 'index' | 'end' | 'lacksBreak' | 'draftEndedAt'>): void
-  letGo(session: SessionId): Promise<void>
+  get(row: SessionRow): Promise<OpenLog>
+  /** Adds a log that was just written or scanned. */
+  add(row: SessionRow, loaded: Pick<LoadedLog, 'index' | 'end' | 'lacksBreak' | 'draftEndedAt'>): void
+  release(session: SessionId): Promise<void>
   close(): Promise<void>
 }
 
 export type OpenLogsDeps = {
-  readonly places: JsonlPaths
+  readonly paths: JsonlPaths
   readonly openMax: number
-  /** Whether nobody changes this session now. */
+  /** Returns whether nothing changes the session now. */
   readonly isIdle: (session: SessionId) => boolean
   readonly changed: (row: SessionRow) => void
   readonly onProblem: OnProblem
 }
 
-type Held = { readonly log: Promise<OpenLog>; isReady: boolean }
+type CachedLog = { readonly log: Promise<OpenLog>; isReady: boolean }
 
-export function createOpenLogs({ places, openMax, isIdle, changed, onProblem }: OpenLogsDeps): OpenLogs {
-  // The last one used stands last. One that is being read through stays: there must never be two of a session.
-  const logs = new Map<SessionId, Held>()
+export function createOpenLogs({ paths, openMax, isIdle, changed, onProblem }: OpenLogsDeps): OpenLogs {
+  // Most recently used last. A log that is still being scanned stays: a session must never have two.
+  const logs = new Map<SessionId, CachedLog>()
 
-  function openLog(row: SessionRow, loaded: Parameters<OpenLogs['take']>[1]): OpenLog {
+  function openLog(row: SessionRow, loaded: Parameters<OpenLogs['add']>[1]): OpenLog {
     const { index, end, lacksBreak, draftEndedAt } = loaded
-    const path = places.log(row.id, row.isShared)
+    const path = paths.log(row.id, row.isShared)
     return {
       index,
       writer: createLogWriter(path, { end, lacksBreak }),
       draftEndedAt,
       read: (seqs) => readRecordsAt(path, row.id, seqs, index),
-      crcAt: (seq) => readChecksumAt(path, row.id, index.placeOf(seq)),
+      crcAt: (seq) => readChecksumAt(path, row.id, index.positionOf(seq)),
     }
   }
 
   async function load(row: SessionRow): Promise<OpenLog> {
     const { id, isShared } = row
-    const path = places.log(id, isShared)
+    const path = paths.log(id, isShared)
     const loaded = await loadLog({ path, session: id, known: row, isShared })
     if (loaded === null) throw new HoldfastError(storageFault(path, 'replaced'))
     reportTornTail(loaded, onProblem)
@@ -68,41 +68,41 @@ export function createOpenLogs({ places, openMax, isIdle, changed, onProblem }: 
     return openLog(row, loaded)
   }
 
-  async function letGo(session: SessionId): Promise<void> {
-    const held = logs.get(session)
+  async function release(session: SessionId): Promise<void> {
+    const cached = logs.get(session)
     logs.delete(session)
-    await (await held?.log.catch(() => null))?.writer.close()
+    await (await cached?.log.catch(() => null))?.writer.close()
   }
 
-  function letOldestGo(): void {
+  function releaseOldest(): void {
     for (const [session, { isReady }] of logs) {
       if (logs.size <= openMax) return
-      if (isReady && isIdle(session)) void letGo(session)
+      if (isReady && isIdle(session)) void release(session)
     }
   }
 
-  function hold(session: SessionId, log: Promise<OpenLog>): void {
-    const held: Held = { log, isReady: false }
-    logs.set(session, held)
+  function cache(session: SessionId, log: Promise<OpenLog>): void {
+    const cached: CachedLog = { log, isReady: false }
+    logs.set(session, cached)
     log.then(
       () => {
-        held.isReady = true
-        letOldestGo()
+        cached.isReady = true
+        releaseOldest()
       },
       () => {
-        if (logs.get(session) === held) logs.delete(session) // the next one tries again
+        if (logs.get(session) === cached) logs.delete(session) // the next read tries again
       },
     )
   }
 
   return {
-    letGo,
-    take: (row, loaded) => hold(row.id, Promise.resolve(openLog(row, loaded))),
-    of(row) {
+    release,
+    add: (row, loaded) => cache(row.id, Promise.resolve(openLog(row, loaded))),
+    get(row) {
       const known = logs.get(row.id)
       if (known === undefined) {
         const log = load(row)
-        hold(row.id, log)
+        cache(row.id, log)
         return log
       }
       logs.delete(row.id)
@@ -110,12 +110,12 @@ export function createOpenLogs({ places, openMax, isIdle, changed, onProblem }: 
       return known.log
     },
     async close() {
-      await Promise.all([...logs.keys()].map(letGo))
+      await Promise.all([...logs.keys()].map(release))
     },
   }
 }
 
-/** Says what was cut, and where it lies now. */
+/** Reports that the end of a log was moved aside, and where to. */
 export function reportTornTail({ torn }: LoadedLog, onProblem: OnProblem): void {
   if (torn === null) return
   const cause = new Error(`${torn.bytes} bytes of an append that was never acknowledged were moved to ${torn.path}.`)

@@ -4,28 +4,28 @@ import type { Seq, SessionId } from '@holdfast/protocol'
 import type { LogIndex, LogPosition } from './log-index.ts'
 import { parseRecord, readChecksum } from './log-line.ts'
 
-/** Lines this near to each other are read in one go, and at most so much at once. */
+/** Lines closer than the gap are read together, up to a maximum per read. */
 const gapBytesMax = 16 * 1024
 const readBytesMax = 1024 * 1024
 
-type Placed = LogPosition & { readonly seq: Seq }
-type Run = { readonly from: number; upTo: number; readonly lines: Placed[] }
+type Line = LogPosition & { readonly seq: Seq }
+type Run = { readonly from: number; upTo: number; readonly lines: Line[] }
 
-/** The records at these seqs, in the order they were asked for, each held against its checksum. */
+/** Reads the records at these seqs, in this order. A record that does not match its checksum is lost. */
 export async function readRecordsAt(
   path: string,
   session: SessionId,
   seqs: readonly Seq[],
-  index: Pick<LogIndex, 'placeOf'>,
+  index: Pick<LogIndex, 'positionOf'>,
 ): Promise<readonly ReadRecord[]> {
-  const placed = seqs.flatMap((seq) => {
-    const place = index.placeOf(seq)
-    return place === null ? [] : [{ seq, ...place }]
+  const lines = seqs.flatMap((seq) => {
+    const position = index.positionOf(seq)
+    return position === null ? [] : [{ seq, ...position }]
   })
   const records = new Map<Seq, ReadRecord>()
-  if (placed.length > 0) {
+  if (lines.length > 0) {
     await using file = await open(path, 'r')
-    for (const run of runsOf(placed.toSorted((left, right) => left.offset - right.offset))) {
+    for (const run of groupIntoRuns(lines.toSorted((left, right) => left.offset - right.offset))) {
       const bytes = await readAll(file, run.from, run.upTo - run.from)
       for (const { seq, offset, bytes: length } of run.lines) {
         const line = bytes.subarray(offset - run.from, offset - run.from + length)
@@ -39,14 +39,14 @@ export async function readRecordsAt(
 export async function readChecksumAt(
   path: string,
   session: SessionId,
-  place: LogPosition | null,
+  position: LogPosition | null,
 ): Promise<string | null> {
-  if (place === null) return null
+  if (position === null) return null
   await using file = await open(path, 'r')
-  return readChecksum(session, await readAll(file, place.offset, place.bytes))
+  return readChecksum(session, await readAll(file, position.offset, position.bytes))
 }
 
-function runsOf(lines: readonly Placed[]): readonly Run[] {
+function groupIntoRuns(lines: readonly Line[]): readonly Run[] {
   const runs: Run[] = []
   for (const line of lines) {
     const run = runs.at(-1)
@@ -61,7 +61,7 @@ function runsOf(lines: readonly Placed[]): readonly Run[] {
   return runs
 }
 
-/** As many bytes as there are: a file that was cut short gives fewer, and its lines do not fit their checksums. */
+/** Reads up to `length` bytes. A truncated file gives fewer, and its lines then fail their checksums. */
 async function readAll(file: FileHandle, offset: number, length: number): Promise<Buffer> {
   const bytes = Buffer.alloc(length)
   for (let read = 0; read < length; ) {

@@ -4,8 +4,8 @@ const chunkBytes = 1024 * 1024
 const lineBreak = 10
 
 /**
- * Walks through the lines of a file a chunk at a time, from where one begins, and returns its size. `isEnded` is false for a last line without
- * its break. A line is valid only until the next one.
+ * Calls `onLine` for each line of a file from `from` on, reading one chunk at a time. Returns the file's size. `isEnded`
+ * is false for a last line without a line break. The line's buffer is valid only during the call.
  */
 export async function scanLines(
   file: FileHandle,
@@ -13,7 +13,7 @@ export async function scanLines(
   from = 0,
 ): Promise<number> {
   const chunk = Buffer.allocUnsafe(chunkBytes)
-  let begun: Buffer[] = []
+  let partial: Buffer[] = []
   let [offset, position] = [from, from]
   for (;;) {
     const { bytesRead } = await file.read(chunk, 0, chunkBytes, position)
@@ -23,14 +23,14 @@ export async function scanLines(
     let begin = 0
     for (let end = read.indexOf(lineBreak); end !== -1; end = read.indexOf(lineBreak, begin)) {
       const rest = read.subarray(begin, end)
-      const line = begun.length === 0 ? rest : Buffer.concat([...begun, rest])
+      const line = partial.length === 0 ? rest : Buffer.concat([...partial, rest])
       onLine(line, offset, true)
-      begun = []
+      partial = []
       offset += line.length + 1
       begin = end + 1
     }
-    if (begin < bytesRead) begun.push(Buffer.from(read.subarray(begin)))
+    if (begin < bytesRead) partial.push(Buffer.from(read.subarray(begin)))
   }
-  if (begun.length > 0) onLine(Buffer.concat(begun), offset, false)
+  if (partial.length > 0) onLine(Buffer.concat(partial), offset, false)
   return position
 }

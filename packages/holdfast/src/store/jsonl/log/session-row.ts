@@ -1,21 +1,40 @@
 import type { CatalogueEntry } from '@holdfast/core/ports'
 import type { Seq, SessionId } from '@holdfast/protocol'
 
-/** A session as the store holds it in memory: what a list shows, who may append, and where its log stands. */
+/** A session's catalogue entry, its owner, and the state of its log. */
 export type SessionRow = {
   readonly id: SessionId
-  /** Counts sessions in the order of their birth. */
+  /** Numbers sessions in the order of their creation. */
   readonly order: number
   readonly parent: SessionId | null
   readonly base: Seq
   head: Seq
-  /** How much of its file is acknowledged. */
+  /** The acknowledged length of its file. */
   bytes: number
   epoch: number
   owner: string | null
   entry: CatalogueEntry
-  /** Its file says so, not the catalogue. */
+  /** Stored in `trash.json`, not in the catalogue. */
   trashedAt: number | null
-  /** Removed, but for what its forks share; found by nobody. */
+  /** True for a purged session: only the records that its forks share are left. */
   isShared: boolean
 }
+
+/** Returns the row of a session; null if it does not exist or is purged. */
+export function findRow(rows: ReadonlyMap<SessionId, SessionRow>, session: SessionId): SessionRow | null {
+  const row = rows.get(session)
+  return row === undefined || row.isShared ? null : row
+}
+
+/** Returns the rows of all sessions that are not purged. */
+export const listRows = (rows: ReadonlyMap<SessionId, SessionRow>): readonly SessionRow[] =>
+  [...rows.values()].filter(({ isShared }) => !isShared)
+
+/** Returns a copy of what a row says about its session. */
+export const toStoredEntry = (row: SessionRow | null) =>
+  row === null
+    ? null
+    : {
+        ...{ entry: structuredClone(row.entry), head: row.head, base: row.base },
+        ...{ owner: row.owner, trashedAt: row.trashedAt },
+      }

@@ -8,13 +8,13 @@ export type TornTail = { readonly path: string; readonly bytes: number }
 
 const chunkBytes = 1024 * 1024
 
-/** Moves what follows `end` into a file beside it, `….torn-1`, and only then cuts it off: no byte is ever dropped. */
+/** Copies the bytes after `end` to a file `….torn-1`, and only then truncates the log: no byte is ever lost. */
 export async function moveTornTail(path: string, end: number): Promise<TornTail> {
   await using file = await open(path, 'r+')
-  const draft = temporaryPath(path)
+  const temporary = temporaryPath(path)
   let bytes = 0
   try {
-    await using torn = await open(draft, 'wx', 0o600)
+    await using torn = await open(temporary, 'wx', 0o600)
     await torn.chmod(0o600)
     const chunk = Buffer.allocUnsafe(chunkBytes)
     for (;;) {
@@ -24,21 +24,21 @@ export async function moveTornTail(path: string, end: number): Promise<TornTail>
       bytes += bytesRead
     }
     await torn.sync()
-    const kept = await linkUnusedName(draft, path)
+    const tornPath = await linkUnusedName(temporary, path)
     await syncDirectory(dirname(path))
     await file.truncate(end)
     await file.sync()
-    return { path: kept, bytes }
+    return { path: tornPath, bytes }
   } finally {
-    await rm(draft, { force: true })
+    await rm(temporary, { force: true })
   }
 }
 
-/** Gives a file a second name beside `path`, `….torn-1` (or as `mark` says) or the next one that is free. */
-export async function linkUnusedName(draft: string, path: string, mark: 'torn' | 'damaged' = 'torn'): Promise<string> {
+/** Links a file to the first unused name of `<path>.<mark>-1`, `-2` and so on. Returns that name. */
+export async function linkUnusedName(file: string, path: string, mark: 'torn' | 'damaged' = 'torn'): Promise<string> {
   for (let number = 1; ; number++) {
     try {
-      await link(draft, `${path}.${mark}-${number}`)
+      await link(file, `${path}.${mark}-${number}`)
       return `${path}.${mark}-${number}`
     } catch (error) {
       if (systemErrorCode(error) !== 'EEXIST') throw error

@@ -31,20 +31,20 @@ const withFile = (blob: BlobHash): Event => ({
 
 const used = async (hashes: readonly BlobHash[]) => (await store.blobsInUse())(hashes)
 
-describe('blob uses of plain logs', () => {
-  it('are found in the records themselves, whatever the line says of its batch', async () => {
+describe('blob uses in JSONL logs', () => {
+  it('are found in the records, whatever the batch declares', async () => {
     await mustCreate(store, newSession(1, { records: [recordAt(1, withFile(a))] }))
     expect(await used([a, b])).toEqual(new Set([a]))
     await mustAppend(store, appendTo(1, 1, { records: [recordAt(2, withFile(b))] }))
     expect(await used([a, b])).toEqual(new Set([a, b]))
   })
 
-  it('are not what someone only wrote of', async () => {
+  it('do not include hashes in message text', async () => {
     await mustCreate(store, newSession(1, { records: [recordAt(1, said(`the hash "${a}" of ${b}`))] }))
     expect(await used([a, b])).toEqual(new Set())
   })
 
-  it('are not what a model wrote into a call: the bytes are kept, but this session may not read them', async () => {
+  it('do not include a hash in a call: the blob is kept, but the session may not read it', async () => {
     const call: Event = {
       ...{ type: 'call.requested', turn: TurnNumber.parse(0), step: StepId.parse(1), provider: 'demo' },
       ...{ tool: 'read_file', args: { path: b, type: 'user.said', content: [{ type: 'file', blob: b }], blobs: [b] } },
@@ -62,7 +62,7 @@ describe('blob uses of plain logs', () => {
     expect(await used([a, b])).toEqual(new Set([a, b]))
   })
 
-  it('are not what stands in a line that was damaged', async () => {
+  it('do not include hashes in a damaged line', async () => {
     await mustCreate(store, newSession(1))
     await mustAppend(store, appendTo(1, 1, { records: [recordAt(2, withFile(a))] }))
     const log = join(directory, `${sessionId(1)}.jsonl`)
@@ -71,7 +71,7 @@ describe('blob uses of plain logs', () => {
     expect(await used([b])).toEqual(new Set([b]))
   })
 
-  it('are unknown while a log cannot be read: nothing may be removed then', async () => {
+  it('cannot be listed while a log is unreadable, so nothing is removed', async () => {
     await mustCreate(store, newSession(1, { blobs: [a] }))
     const log = join(directory, `${sessionId(1)}.jsonl`)
     renameSync(log, `${log}.away`)
@@ -80,7 +80,7 @@ describe('blob uses of plain logs', () => {
     expect(await used([a])).toEqual(new Set([a]))
   })
 
-  it('are read once for a sweep, however often it asks', async () => {
+  it('are read once per sweep', async () => {
     await mustCreate(store, newSession(1, { blobs: [a] }))
     const areUsed = await store.blobsInUse()
     rmSync(join(directory, `${sessionId(1)}.jsonl`))
@@ -91,13 +91,13 @@ describe('blob uses of plain logs', () => {
     ])
   })
 
-  it('are all that is asked for, once nobody waits for the logs to be read', async () => {
+  it('include every hash after an abort', async () => {
     await mustCreate(store, newSession(1))
     const areUsed = await store.blobsInUse(AbortSignal.abort())
     expect(await areUsed([a, b])).toEqual(new Set([a, b]))
   })
 
-  it('are the same for all who ask at once, and while it is written', async () => {
+  it('are the same for concurrent calls and during appends', async () => {
     await mustCreate(store, newSession(1, { blobs: [a] }))
     const appends = Array.from({ length: 20 }, (_, index) => mustAppend(store, appendTo(1, index + 1)))
     const answers = await Promise.all(Array.from({ length: 5 }, () => used([a, b])))

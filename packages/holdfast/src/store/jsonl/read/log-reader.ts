@@ -1,69 +1,95 @@
-import type { ReadRange, ReadRecord } from '@holdfast/core/ports'
+import type { ReadRange, ReadRecord, SearchRequest } from '@holdfast/core/ports'
 import type { Seq, SessionId } from '@holdfast/protocol'
+import type { Result } from '@holdfast/protocol/result'
+import type { RankedPage } from '../../search/ranked-page.ts'
+import { type ScannedSession, scanSearch } from '../../search/scan-search.ts'
+import type { TrustMark } from '../files/trust-file.ts'
 import type { OpenLog } from '../log/open-logs.ts'
 import type { SessionRow } from '../log/session-row.ts'
 
-/** A stretch of seqs, both ends included, and the session of the lineage whose file holds it; null when that is gone. */
-type Stretch = { readonly row: SessionRow | null; readonly from: Seq; readonly upTo: Seq }
+/** A range of seqs, both ends included, and the session whose file holds it; null if that file is gone. */
+type Span = { readonly row: SessionRow | null; readonly from: Seq; readonly upTo: Seq }
 
-type Logs = { of(row: SessionRow): Promise<Pick<OpenLog, 'index' | 'read'>> }
+type Logs = { get(row: SessionRow): Promise<Pick<OpenLog, 'index' | 'read' | 'crcAt'>> }
 
-/** Reads bounded pages through the lineage of a session. */
+/** Reads bounded pages of a session and of the sessions it was forked from. */
 export function createLogReader(rows: ReadonlyMap<SessionId, SessionRow>, logs: Logs) {
-  /** The stretches that hold seqs after `after` up to `upTo`, newest first: a fork's own, then its lineage's. */
-  function lineage(session: SessionId, after: Seq, upTo: Seq): readonly Stretch[] {
-    const stretches: Stretch[] = []
+  /** Returns the spans that hold the seqs after `after` up to `upTo`: the session's own first, then its ancestors'. */
+  function findSpans(session: SessionId, after: Seq, upTo: Seq): readonly Span[] {
+    const spans: Span[] = []
     let last = upTo
     let row = rows.get(session)
     if (row?.isShared === true) return []
     while (row !== undefined) {
       const from = Math.max(row.base, after) + 1
       const end = Math.min(last, row.head)
-      if (from <= end) stretches.push({ row, from, upTo: end })
+      if (from <= end) spans.push({ row, from, upTo: end })
       last = Math.min(last, row.base)
-      if (last <= after || row.parent === null) return stretches
+      if (last <= after || row.parent === null) return spans
       row = rows.get(row.parent)
-      if (row === undefined) stretches.push({ row: null, from: after + 1, upTo: last })
+      if (row === undefined) spans.push({ row: null, from: after + 1, upTo: last })
     }
-    return stretches
+    return spans
   }
 
-  return {
-    async read(
-      session: SessionId,
-      { after, upTo, limit, newestFirst, types }: ReadRange,
-    ): Promise<readonly ReadRecord[]> {
-      const isNewestFirst = newestFirst === true
-      const wanted = types === undefined ? null : new Set(types)
-      const stretches = lineage(session, after, upTo ?? Number.MAX_SAFE_INTEGER)
-      const page: ReadRecord[] = []
-      for (const { row, from, upTo: end } of isNewestFirst ? stretches : stretches.toReversed()) {
-        if (page.length >= limit) break
-        if (row === null) {
-          page.push(...lostBetween(from, end, limit - page.length, isNewestFirst))
-          continue
-        }
-        const log = await logs.of(row)
-        const range = { from, upTo: end, limit: limit - page.length, newestFirst: isNewestFirst, types: wanted }
-        page.push(...(await log.read(log.index.pick(range))))
+  async function read(session: SessionId, range: ReadRange): Promise<readonly ReadRecord[]> {
+    const { after, upTo = Number.MAX_SAFE_INTEGER, limit, newestFirst = false } = range
+    const types = range.types === undefined ? null : new Set<string>(range.types)
+    const spans = findSpans(session, after, upTo)
+    const page: ReadRecord[] = []
+    for (const { row, from, upTo: end } of newestFirst ? spans : spans.toReversed()) {
+      const left = limit - page.length
+      if (left <= 0) break
+      if (row === null) {
+        page.push(...listLost(from, end, left, newestFirst))
+        continue
       }
-      return page
-    },
-
-    async readRefs(session: SessionId, calls: readonly Seq[]): Promise<readonly ReadRecord[]> {
-      const found: ReadRecord[] = []
-      for (const { row, upTo } of lineage(session, 0, Number.MAX_SAFE_INTEGER).toReversed()) {
-        if (row === null) continue
-        const log = await logs.of(row)
-        found.push(...(await log.read(log.index.refsTo(calls, upTo))))
-      }
-      return found
-    },
+      const log = await logs.get(row)
+      page.push(...(await log.read(log.index.select({ from, upTo: end, limit: left, newestFirst, types }))))
+    }
+    return page
   }
+
+  async function readRefs(session: SessionId, calls: readonly Seq[]): Promise<readonly ReadRecord[]> {
+    const found: ReadRecord[] = []
+    for (const { row, upTo } of findSpans(session, 0, Number.MAX_SAFE_INTEGER).toReversed()) {
+      if (row === null) continue
+      const log = await logs.get(row)
+      found.push(...(await log.read(log.index.refsTo(calls, upTo))))
+    }
+    return found
+  }
+
+  /** Reads the records of a session alone, also of a purged one; `types` null reads every type. */
+  async function readOwn(session: SessionId, types: ReadonlySet<string> | null, after: Seq, limit: number) {
+    const row = rows.get(session)
+    if (row === undefined) return []
+    const log = await logs.get(row)
+    return log.read(log.index.select({ from: after + 1, upTo: row.head, limit, newestFirst: false, types }))
+  }
+
+  /** Returns whether a log has exactly this record. */
+  async function hasRecord({ session, seq, crc }: TrustMark): Promise<boolean> {
+    const row = rows.get(session)
+    return row !== undefined && (await (await logs.get(row)).crcAt(seq)) === crc
+  }
+
+  /** Finds messages by reading all logs: plain files have no index. */
+  function search(request: SearchRequest): Promise<Result<RankedPage>> {
+    const sessions = [...rows.values()].map(toScannedSession)
+    return scanSearch({ sessions, ownRecords: (id, after, limit) => readOwn(id, null, after, limit) }, request)
+  }
+
+  return { read, readRefs, readOwn, hasRecord, search }
 }
 
-/** Whose file is gone had records all the same. */
-function lostBetween(from: Seq, upTo: Seq, limit: number, newestFirst: boolean): readonly ReadRecord[] {
+function listLost(from: Seq, upTo: Seq, limit: number, newestFirst: boolean): readonly ReadRecord[] {
   const count = Math.min(limit, upTo - from + 1)
   return Array.from({ length: count }, (_, index) => ({ seq: newestFirst ? upTo - index : from + index, lost: true }))
+}
+
+function toScannedSession({ id, order, parent, base, head, entry, isShared, trashedAt }: SessionRow): ScannedSession {
+  const { title, workspace } = entry.meta
+  const isFound = !isShared && trashedAt === null && entry.spoken
+  return { id, order, parent, base, head, shown: isFound ? { title, workspace } : null }
 }

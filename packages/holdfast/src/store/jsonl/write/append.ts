@@ -5,79 +5,79 @@ import { done, type Result, refuse } from '@holdfast/protocol/result'
 import { faultOf } from '../../storage-fault.ts'
 import * as faults from '../../store-faults.ts'
 import type { CatalogueFile } from '../catalogue/catalogue-file.ts'
-import type { DraftFiles } from '../files/side-files.ts'
+import type { JsonlPaths } from '../files/layout.ts'
+import { dropDraft } from '../files/side-files.ts'
 import type { TrustFile } from '../files/trust-file.ts'
 import { encodeLine, type LineRecord } from '../log/log-line.ts'
 import type { OpenLog, OpenLogs } from '../log/open-logs.ts'
-import type { SessionRow } from '../log/session-row.ts'
+import { findRow, type SessionRow } from '../log/session-row.ts'
 
 export type GroupAppenderDeps = {
-  readonly directory: string
+  readonly paths: JsonlPaths
   readonly rows: ReadonlyMap<SessionId, SessionRow>
   readonly logs: OpenLogs
   readonly catalogue: CatalogueFile
-  readonly drafts: DraftFiles
   readonly trusts: TrustFile
 }
 
 type Line = { readonly record: LineRecord; readonly text: string }
-/** Of one group: what was taken so far, which the next one of it stands on. */
-type Taken = { head: Seq; readonly commands: Map<string, Seq>; readonly appends: Append[] }
+/** The appends of one group that were accepted so far, and the head after them. */
+type Accepted = { head: Seq; readonly commands: Map<string, Seq>; readonly appends: Append[] }
 
-/** Appends a group to a session's log with one write and one sync, and refuses what does not fit, each on its own. */
-export function createGroupAppender({ directory, rows, logs, catalogue, drafts, trusts }: GroupAppenderDeps) {
+/** Appends a group to a session's log with one write and one sync. Each append is accepted or refused on its own. */
+export function createGroupAppender({ paths, rows, logs, catalogue, trusts }: GroupAppenderDeps) {
   async function appendGroup(session: SessionId, group: readonly Append[]): Promise<readonly Result<void>[]> {
-    const row = rows.get(session)
-    if (row === undefined || row.isShared) return group.map(() => refuse(faults.sessionNotFound(session)))
+    const row = findRow(rows, session)
+    if (row === null) return group.map(() => refuse(faults.sessionNotFound(session)))
     try {
-      const log = await logs.of(row)
-      const taken: Taken = { head: row.head, commands: new Map(), appends: [] }
+      const log = await logs.get(row)
+      const accepted: Accepted = { head: row.head, commands: new Map(), appends: [] }
       const answers = group.map((append): Result<void> => {
-        const refusal = refusalOf(append, row, log, taken)
+        const refusal = findRefusal(append, row, log, accepted)
         if (refusal !== null) return refuse(refusal)
-        take(append, taken)
+        accept(append, accepted)
         return done
       })
-      if (taken.appends.length > 0) await keep(row, log, taken)
+      if (accepted.appends.length > 0) await write(row, log, accepted)
       return answers
     } catch (error) {
-      const refusal = error instanceof HoldfastError ? error.toFault() : faultOf(error, directory)
+      const refusal = error instanceof HoldfastError ? error.toFault() : faultOf(error, paths.directory)
       return group.map(() => refuse(refusal))
     }
   }
 
-  async function keep(row: SessionRow, log: OpenLog, taken: Taken): Promise<void> {
-    const { appends } = taken
+  async function write(row: SessionRow, log: OpenLog, accepted: Accepted): Promise<void> {
+    const { appends, head } = accepted
     const lines = encodeWrite(row.id, appends)
     const text = lines.map((line) => line.text).join('')
-    const write = () => (text === '' ? Promise.resolve() : log.writer.write(text))
+    const writeText = () => (text === '' ? Promise.resolve() : log.writer.write(text))
     const last = appends.at(-1)
     const lastLine = lines.at(-1)
-    invariant(last !== undefined, 'a group that was taken is not empty')
+    invariant(last !== undefined, 'an accepted group is not empty')
     const endsDraft = appends.some(({ clearDraft }) => clearDraft)
     if (last.trust.length > 0 && lastLine !== undefined) {
-      const mark = { session: row.id, seq: taken.head, crc: crcOf(lastLine.text) }
-      await trusts.change(last.entry.meta.workspace, last.trust, mark, write)
+      const mark = { session: row.id, seq: head, crc: getChecksum(lastLine.text) }
+      await trusts.change(last.entry.meta.workspace, last.trust, mark, writeText)
     } else {
-      await write()
+      await writeText()
     }
 
     addToIndex(log, lines, log.writer.end() - Buffer.byteLength(text))
     for (const { clearDraft, after, records } of appends)
       if (clearDraft && records.length > 0) log.draftEndedAt = after + 1
-    ;[row.head, row.bytes, row.entry] = [taken.head, log.writer.end(), structuredClone(last.entry)]
+    ;[row.head, row.bytes, row.entry] = [head, log.writer.end(), structuredClone(last.entry)]
     catalogue.changed(row)
-    // Without a line to say so, the row and the draft's file are all there is to tell.
-    const isUnsaid = appends.some(({ records }) => records.length === 0)
-    if (endsDraft) await drafts.drop(row.id, isUnsaid)
-    if (isUnsaid) await catalogue.flush({ synced: true })
+    // An append without records leaves no line in the log: only the row and the draft file show it.
+    const isWithoutLine = appends.some(({ records }) => records.length === 0)
+    if (endsDraft) await dropDraft(paths, row.id, isWithoutLine)
+    if (isWithoutLine) await catalogue.flush({ synced: true })
   }
 
   return appendGroup
 }
 
-/** A former owner hears that it is fenced, whatever else is wrong; a repeated command hears where it stands. */
-function refusalOf(append: Append, row: SessionRow, log: OpenLog, { head, commands }: Taken): Fault | null {
+/** Returns why an append is refused. A former owner always gets `fenced`; a repeated command gets its first seq. */
+function findRefusal(append: Append, row: SessionRow, log: OpenLog, { head, commands }: Accepted): Fault | null {
   const { session, after, epoch, records } = append
   if (row.epoch !== epoch) return faults.fenced(session, epoch, row.epoch)
   for (const { record } of records) {
@@ -88,26 +88,26 @@ function refusalOf(append: Append, row: SessionRow, log: OpenLog, { head, comman
   return head === after ? null : faults.logMoved(session, after, head)
 }
 
-function take(append: Append, taken: Taken): void {
-  taken.appends.push(append)
+function accept(append: Append, accepted: Accepted): void {
+  accepted.appends.push(append)
   for (const { record } of append.records) {
-    if (record.commandId !== undefined) taken.commands.set(record.commandId, record.seq)
+    if (record.commandId !== undefined) accepted.commands.set(record.commandId, record.seq)
   }
-  taken.head += append.records.length
+  accepted.head += append.records.length
 }
 
 type Batch = Pick<Append, 'after' | 'records' | 'clearDraft' | 'blobs'>
 
 /**
- * The lines of one write. The first of each batch says what it does beside; each says how many come before and after it,
- * as a disk may keep any part of a write that was never synced.
+ * Encodes the lines of one write. The first line of a batch carries the batch's side effects. Every line carries the
+ * number of lines before and after it, because a disk may save any part of a write that was never synced.
  */
 export function encodeWrite(session: SessionId, batches: readonly Batch[]): readonly Line[] {
   const total = batches.reduce((sum, { records }) => sum + records.length, 0)
   const lines: Line[] = []
   for (const { after, records, clearDraft, blobs } of batches) {
-    for (const [index, one] of records.entries()) {
-      const record = lineRecordOf(one)
+    for (const [index, encoded] of records.entries()) {
+      const record = toLineRecord(encoded)
       const { seq } = record
       invariant(seq === after + index + 1, `a record at seq ${seq} does not follow ${after + index}`)
       const isFirst = index === 0
@@ -119,12 +119,12 @@ export function encodeWrite(session: SessionId, batches: readonly Batch[]): read
   return lines
 }
 
-function lineRecordOf({ record, body }: EncodedRecord): LineRecord {
+function toLineRecord({ record, body }: EncodedRecord): LineRecord {
   const { seq, at, v, by = null, commandId = null, event } = record
   return { seq, at, type: event.type, v, by, commandId, ref: refOf(event), body }
 }
 
-/** Tells the index of lines that now stand one behind the other from `offset` on. */
+/** Adds consecutive lines that start at `offset` to the index. */
 export function addToIndex(log: Pick<OpenLog, 'index'>, lines: readonly Line[], offset: number): void {
   let at = offset
   for (const { record, text } of lines) {
@@ -134,5 +134,5 @@ export function addToIndex(log: Pick<OpenLog, 'index'>, lines: readonly Line[], 
   }
 }
 
-/** The checksum a line ends with. */
-const crcOf = (text: string): string => text.slice(-'00000000"}\n'.length, -'"}\n'.length)
+/** Returns the checksum at the end of a line. */
+const getChecksum = (text: string): string => text.slice(-'00000000"}\n'.length, -'"}\n'.length)

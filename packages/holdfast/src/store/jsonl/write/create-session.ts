@@ -6,7 +6,7 @@ import { faultOf } from '../../storage-fault.ts'
 import { sessionNotFound } from '../../store-faults.ts'
 import type { CatalogueFile } from '../catalogue/catalogue-file.ts'
 import type { ForkIndex } from '../catalogue/fork-index.ts'
-import { getNames, type SessionNames } from '../catalogue/session-names.ts'
+import type { SessionNames } from '../catalogue/session-names.ts'
 import type { TrashFile } from '../catalogue/trash-file.ts'
 import type { DirectorySync } from '../files/atomic-file.ts'
 import { writeTemporaryFile } from '../files/atomic-file.ts'
@@ -18,7 +18,7 @@ import type { SessionRow } from '../log/session-row.ts'
 import { addToIndex, encodeWrite } from './append.ts'
 
 export type SessionCreatorDeps = {
-  readonly places: JsonlPaths
+  readonly paths: JsonlPaths
   readonly rows: Map<SessionId, SessionRow>
   readonly forks: ForkIndex
   readonly names: SessionNames
@@ -29,22 +29,22 @@ export type SessionCreatorDeps = {
   readonly nextOrder: () => number
 }
 
-/** Makes sessions: a file has a session's name only once it is whole and synced. */
-export function createSessionCreator(parts: SessionCreatorDeps) {
-  const { places, rows, forks, names, logs, catalogue, trash, syncNames, nextOrder } = parts
-  const underWay = new Set<Promise<unknown>>()
+/** Creates sessions. A file gets its session's name only when it is complete and synced. */
+export function createSessionCreator(deps: SessionCreatorDeps) {
+  const { paths, rows, forks, names, logs, catalogue, trash, syncNames, nextOrder } = deps
+  const creations = new Set<Promise<unknown>>()
 
   async function create(session: NewSession): Promise<Result<void>> {
     const { parent, base, owner, records, entry, blobs } = session
     const from = parent === null ? null : rows.get(parent)
-    const inTheWay = names.take(session)
-    if (inTheWay !== null) return refuse(inTheWay)
+    const taken = names.reserve(session)
+    if (taken !== null) return refuse(taken)
     const row: SessionRow = {
       ...{ id: session.session, order: nextOrder(), parent, base, head: base + records.length, bytes: 0 },
       ...{ epoch: 1, owner, entry: structuredClone(entry), isShared: false, trashedAt: null },
     }
     if (from === undefined || (from !== null && from.head < base)) {
-      names.free(getNames(row))
+      names.free(row)
       return refuse(sessionNotFound(parent ?? row.id))
     }
     try {
@@ -52,28 +52,28 @@ export function createSessionCreator(parts: SessionCreatorDeps) {
       const lines = encodeWrite(row.id, [{ after: base, records, clearDraft: false, blobs }])
       const text = `${header}${lines.map((line) => line.text).join('')}`
       await trash.cleared(row.id)
-      await place(places.log(row.id, false), text)
+      await putFile(paths.log(row.id, false), text)
       const index = createLogIndex(base)
       addToIndex({ index }, lines, Buffer.byteLength(header))
       row.bytes = Buffer.byteLength(text)
       rows.set(row.id, row)
       forks.add(row)
-      logs.take(row, { index, end: row.bytes, lacksBreak: false, draftEndedAt: 0 })
+      logs.add(row, { index, end: row.bytes, lacksBreak: false, draftEndedAt: 0 })
       catalogue.changed(row)
       return done
     } catch (error) {
-      names.free(getNames(row))
-      return refuse(faultOf(error, places.directory))
+      names.free(row)
+      return refuse(faultOf(error, paths.directory))
     }
   }
 
-  async function place(path: string, text: string): Promise<void> {
-    const draft = await writeTemporaryFile(path, text)
-    await rename(draft, path)
+  async function putFile(path: string, text: string): Promise<void> {
+    const temporary = await writeTemporaryFile(path, text)
+    await rename(temporary, path)
     try {
       await syncNames.sync()
     } catch (error) {
-      await rm(path, { force: true }) // it was not acknowledged, and its names are free again
+      await rm(path, { force: true }) // it was not acknowledged, and its names become free again
       throw error
     }
   }
@@ -81,14 +81,14 @@ export function createSessionCreator(parts: SessionCreatorDeps) {
   return {
     create(session: NewSession): Promise<Result<void>> {
       const creating = create(session)
-      underWay.add(creating)
-      const over = () => void underWay.delete(creating)
-      creating.then(over, over)
+      creations.add(creating)
+      const remove = () => void creations.delete(creating)
+      creating.then(remove, remove)
       return creating
     },
-    /** Resolves when every session that is being made now is there, or is not. */
+    /** Resolves when every creation in progress has succeeded or failed. */
     async settled(): Promise<void> {
-      await Promise.allSettled(underWay)
+      await Promise.allSettled(creations)
     },
   }
 }

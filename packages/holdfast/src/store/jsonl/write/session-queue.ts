@@ -1,22 +1,23 @@
 import type { Append } from '@holdfast/core/ports'
 import type { Result, SessionId } from '@holdfast/protocol'
 
-/** Whoever changes a session waits for its turn; appends that came meanwhile take theirs together. */
+/** Serializes the changes of each session. Appends that wait at the same time are written as one group. */
 export interface SessionQueue {
   append(append: Append): Promise<Result<void>>
-  alone<Value>(session: SessionId, work: () => Promise<Value>): Promise<Value>
+  /** Runs `work` while nothing else changes the session. */
+  runExclusive<Value>(session: SessionId, work: () => Promise<Value>): Promise<Value>
   isIdle(session: SessionId): boolean
-  /** Resolves when nothing is under way any more. */
+  /** Resolves when nothing is queued or running. */
   settled(): Promise<void>
 }
 
 type Waiting =
   | { readonly type: 'append'; readonly append: Append; readonly answer: PromiseWithResolvers<Result<void>> }
-  | { readonly type: 'alone'; readonly work: () => Promise<void> }
+  | { readonly type: 'exclusive'; readonly work: () => Promise<void> }
 
 type WaitingAppend = Extract<Waiting, { readonly type: 'append' }>
 
-/** `appendGroup` answers in the order it was asked, once all it took is durable. */
+/** `appendGroup` returns the results in the order of the group, once all accepted appends are durable. */
 export function createSessionQueue(
   appendGroup: (session: SessionId, group: readonly Append[]) => Promise<readonly Result<void>[]>,
 ): SessionQueue {
@@ -34,12 +35,12 @@ export function createSessionQueue(
   }
 
   async function run(session: SessionId): Promise<void> {
-    await null // those who ask in the same breath are one group
+    await null // appends queued in the same tick form one group
     for (;;) {
       const queue = queues.get(session) ?? []
       const first = queue[0]
       if (first === undefined) break
-      if (first.type === 'alone') {
+      if (first.type === 'exclusive') {
         queue.shift()
         await first.work()
       } else {
@@ -57,9 +58,9 @@ export function createSessionQueue(
         group.map(({ append }) => append),
       )
       for (const [index, { answer }] of group.entries()) {
-        const given = answers[index]
-        if (given === undefined) answer.reject(new Error('an append was not answered'))
-        else answer.resolve(given)
+        const result = answers[index]
+        if (result === undefined) answer.reject(new Error('an append got no result'))
+        else answer.resolve(result)
       }
     } catch (cause) {
       for (const { answer } of group) answer.reject(cause)
@@ -72,9 +73,9 @@ export function createSessionQueue(
       enter(append.session, { type: 'append', append, answer })
       return answer.promise
     },
-    alone(session, work) {
+    runExclusive(session, work) {
       return new Promise((resolve, reject) => {
-        enter(session, { type: 'alone', work: () => work().then(resolve, reject) })
+        enter(session, { type: 'exclusive', work: () => work().then(resolve, reject) })
       })
     },
     isIdle: (session) => !queues.has(session),
@@ -84,7 +85,7 @@ export function createSessionQueue(
   }
 }
 
-/** The appends that stand first. One that changes trust goes alone: the file of trusts names the record that decides. */
+/** Takes the appends at the front. One that changes trust forms its own group: the trust file names its last record. */
 function takeGroup(queue: Waiting[]): readonly WaitingAppend[] {
   const group: WaitingAppend[] = []
   for (let next = queue[0]; next?.type === 'append'; next = queue[0]) {

@@ -82,7 +82,7 @@ const rules: readonly IForbiddenRuleType[] = [
     'requests-read-the-store',
     `${holdfast}context/requests/`,
     '^packages/core/src/runtime/effects/request-builder[.]ts$',
-    `${holdfast}store/(blobs/file-blobs|sqlite/read/inline-reader)[.]ts$`,
+    `${holdfast}store/(blobs/file-blobs|sqlite/read/(reader|read-methods))[.]ts$`,
     ports,
     protocol,
     node,

@@ -75,7 +75,7 @@ it.each(seeds)('D8 SQLite: unsynced sectors of a checkpoint may be there or not 
   const { subject, submitted } = await lastAppend(living, log, 1 + dice.below(6), () => readFileSync(path))
   // Whoever reads keeps the write-ahead log from being emptied, as a crash before its end would.
   const reader = createReader(path)
-  reader.run<'nodes'>({ op: 'nodes' })
+  reader.ask('nodes')
   const before = readFileSync(path)
   cpSync(living.directory, place.directory, { recursive: true })
   const other = openForWriting(path)

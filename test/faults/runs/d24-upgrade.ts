@@ -7,7 +7,7 @@ import { prepareStoreFile } from '../../../packages/holdfast/src/store/sqlite/fi
 import { backupPathOf } from '../../../packages/holdfast/src/store/sqlite/file/upgrade-store.ts'
 import { writeVersion1 } from '../../../packages/holdfast/src/store/sqlite/file/version-1.fixture.ts'
 import { writeVersion2 } from '../../../packages/holdfast/src/store/sqlite/file/version-2.fixture.ts'
-import { bodyText } from '../../../packages/holdfast/src/store/sqlite/rows/compressed-body.ts'
+import { decompressBody } from '../../../packages/holdfast/src/store/sqlite/rows/compressed-body.ts'
 import { schemaVersion } from '../../../packages/holdfast/src/store/sqlite/rows/schema.ts'
 import { judge, type Shown } from '../pass-criterion.ts'
 import type { Row, RowRun } from '../row.ts'
@@ -77,7 +77,7 @@ function shownIn(path: string): readonly Shown[] {
   return rowsOf(path, 'select sid, id, base from session').map(({ sid, id, base }) => {
     const rows = rowsOf(path, `select seq, at, v, body from record where sid = ${sid} order by seq`)
     const digests = rows.map(({ body, ...row }) =>
-      digestOf(Recorded.parse({ ...row, event: JSON.parse(bodyText(body)) })),
+      digestOf(Recorded.parse({ ...row, event: JSON.parse(decompressBody(body)) })),
     )
     return { session: SessionId.parse(id), after: Number(base), digests }
   })

@@ -1,6 +1,6 @@
 import { ok, type Result, type Seq, type SessionId } from '@holdfast/protocol'
 import { createReader } from '../../../packages/holdfast/src/store/sqlite/read/reader.ts'
-import { recordOf } from '../../../packages/holdfast/src/store/sqlite/rows/decode.ts'
+import { decodeRecord } from '../../../packages/holdfast/src/store/sqlite/rows/decode.ts'
 import { encodeAppend, encodeNew } from '../../../packages/holdfast/src/store/sqlite/rows/encode.ts'
 import { createWriter, type Writer } from '../../../packages/holdfast/src/store/sqlite/write/writer.ts'
 import { appendTo, digestOf, type LogNumber, newSessionOf, sessionOf, writerNode } from '../workload.ts'
@@ -8,7 +8,7 @@ import type { Read, Subject } from './subject.ts'
 
 /** The writer and the reader of the SQLite store on this thread, for rows that open it thousands of times. */
 export function openInlineSubject(path: string, writer: Writer = createWriter({ path })): Result<Subject> {
-  const opened = writer.run([{ op: 'open' }])[0]
+  const opened = writer.run([['open']])[0]
   if (opened !== undefined && !opened.ok) {
     writer.close()
     return opened
@@ -26,7 +26,7 @@ export function openInlineSubject(path: string, writer: Writer = createWriter({ 
     }
     let epoch = epochs.get(log)
     if (epoch === undefined) {
-      const claim = { op: 'claim', session, owner: writerNode, takeFrom: writerNode } as const
+      const claim = ['claim', session, writerNode, writerNode] as const
       const lease = answerOf<{ readonly epoch: number; readonly head: Seq }>(writer.run([claim]))
       if (!lease.ok) return lease
       epoch = lease.value.epoch
@@ -36,9 +36,9 @@ export function openInlineSubject(path: string, writer: Writer = createWriter({ 
   }
 
   async function page(session: SessionId, after: number, limit: number): Promise<readonly Read[]> {
-    const records = reader.run<'read'>({ op: 'read', session, range: { after, limit } })
+    const records = reader.ask('read', session, { after, limit })
     if (!records.ok) throw new Error(records.fault.message)
-    return records.value.map(recordOf).map((record) => ('lost' in record ? 'lost' : digestOf(record)))
+    return records.value.map(decodeRecord).map((record) => ('lost' in record ? 'lost' : digestOf(record)))
   }
 
   return ok({
@@ -46,7 +46,7 @@ export function openInlineSubject(path: string, writer: Writer = createWriter({ 
     submit: async (log, head) => submit(log, head),
     read: (log) => page(sessionOf(log), 0, 1_000_000),
     async head(log) {
-      const row = reader.run<'entry'>({ op: 'entry', session: sessionOf(log) })
+      const row = reader.ask('entry', sessionOf(log))
       if (!row.ok) throw new Error(row.fault.message)
       return row.value?.head ?? 0
     },

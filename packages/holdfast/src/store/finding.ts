@@ -1,7 +1,11 @@
+import type { Stats } from 'node:fs'
+import { lstat } from 'node:fs/promises'
+import { systemErrorCode } from '../system/system-error.ts'
+
 export const severities = ['error', 'warning', 'info'] as const
 export type Severity = (typeof severities)[number]
 
-/** What a check can find. Stable: programs go by it. */
+/** The codes of findings. Stable: programs depend on them. */
 export const findingCodes = [
   'unusable',
   'damaged_file',
@@ -30,32 +34,54 @@ export const findingCodes = [
 ] as const
 export type FindingCode = (typeof findingCodes)[number]
 
-/** One thing that is not as it should be, or that is good to know. */
+/** A problem that a check found, or a fact worth knowing. */
 export type Finding = {
   readonly severity: Severity
   readonly code: FindingCode
   /** A session, a file or a directory. */
   readonly place: string
   readonly what: string
-  /** Whether `--repair` mends it. */
+  /** Whether `--repair` fixes it. */
   readonly canMend: boolean
-  /** What is lost for good, in words: whoever asks for the repair accepts that. Null where nothing is. */
+  /** The data that a repair gives up, in words; null if nothing is lost. */
   readonly loss: string | null
 }
 
-/** Something that is only good to know needs no mending. */
+/** Returns whether a finding needs a repair; an info does not. */
 export const isWrong = ({ severity }: Finding): boolean => severity !== 'info'
 
 export const isSameFinding = (one: Finding, other: Finding): boolean =>
   one.code === other.code && one.place === other.place
 
 type Found = Pick<Finding, 'code' | 'place' | 'what'> & Partial<Pick<Finding, 'canMend' | 'loss'>>
-const made =
-  (severity: Severity, mendsByDefault: boolean) =>
-  ({ canMend = mendsByDefault, loss = null, ...found }: Found): Finding => ({ severity, ...found, canMend, loss })
+const createFinding =
+  (severity: Severity, canMendByDefault: boolean) =>
+  ({ canMend = canMendByDefault, loss = null, ...found }: Found): Finding => ({ severity, ...found, canMend, loss })
 
-/** Something is lost or cannot be read. */
-export const error = made('error', false)
-/** Something is not as it should be, and nothing is lost by it. */
-export const warning = made('warning', true)
-export const info = made('info', false)
+/** Data is lost or unreadable. */
+export const error = createFinding('error', false)
+/** Something is wrong, but no data is lost. */
+export const warning = createFinding('warning', true)
+export const info = createFinding('info', false)
+
+/** Checks whether other users can access a file or directory. */
+export async function modeFindings(path: string): Promise<readonly Finding[]> {
+  const { mode } = (await lstatIfThere(path)) ?? { mode: 0 }
+  if ((mode & 0o077) === 0) return []
+  const what = `other users can access it (mode ${(mode & 0o777).toString(8)})`
+  return [warning({ code: 'permissions', place: path, what })]
+}
+
+/** Returns null if the file is gone: an open store creates and renames files during a check. */
+export async function lstatIfThere(path: string): Promise<Stats | null> {
+  try {
+    return await lstat(path)
+  } catch (cause) {
+    if (systemErrorCode(cause) === 'ENOENT') return null
+    throw cause
+  }
+}
+
+/** A file that a crash left unfinished. */
+export const unfinishedFile = (path: string): Finding =>
+  warning({ code: 'unfinished_file', place: path, what: 'an unfinished file' })

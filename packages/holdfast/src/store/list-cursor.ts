@@ -3,39 +3,39 @@ import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import type { RankedPage } from './search/ranked-page.ts'
 
-/** A place in a list: pinned ones first, then the latest moment, then the youngest. In the trash nothing counts as pinned. */
+/** A position in a list: pinned sessions first, then the latest activity, then the newest. The trash ignores pins. */
 export type ListCursor = {
   readonly pinned: 0 | 1
-  /** When someone last spoke; in the trash, when it was put there. */
+  /** The last activity; in the trash, when it was put there. */
   readonly at: number
-  /** Birth, where all else is equal. */
+  /** The order of creation, if all else is equal. */
   readonly order: number
 }
 
-/** A row with its place in the list, by which two lists can be made one. */
+/** A row with its position in the list, so that two lists can be merged. */
 export type PlacedListed = Listed & { readonly place: ListCursor }
 export type PlacedPage = ListPage & { readonly sessions: readonly PlacedListed[] }
 
-/** A store that also tells where in its list each session stands, and how good each message is that it finds. */
+/** A store that also returns list positions and search scores. */
 export interface PlacedStore extends Store {
   list(request: ListRequest): Promise<PlacedPage>
   search(request: SearchRequest): Promise<Result<RankedPage>>
 }
 
-const fromTheTop: ListCursor = { pinned: 1, at: Number.MAX_SAFE_INTEGER, order: Number.MAX_SAFE_INTEGER }
+const firstPosition: ListCursor = { pinned: 1, at: Number.MAX_SAFE_INTEGER, order: Number.MAX_SAFE_INTEGER }
 
-/** Negative where `left` is listed before `right`. */
+/** Negative if `left` is listed before `right`. */
 export const compareListPlaces = (left: ListCursor, right: ListCursor): number =>
   right.pinned - left.pinned || right.at - left.at || right.order - left.order
 
 export const encodeListCursor = ({ pinned, at, order }: ListCursor): string => `${pinned}.${at}.${order}`
 
 export function decodeListCursor(cursor: string | undefined): Result<ListCursor> {
-  if (cursor === undefined) return ok(fromTheTop)
+  if (cursor === undefined) return ok(firstPosition)
   const [, pinned, at, order] = /^([01])\.(\d{1,15})\.(\d{1,15})$/.exec(cursor) ?? []
   if (pinned === undefined || at === undefined || order === undefined) return refuse(badCursor(cursor))
   return ok({ pinned: pinned === '1' ? 1 : 0, at: Number(at), order: Number(order) })
 }
 
 const badCursor = (cursor: string): Fault =>
-  fault('bad_request', 'The cursor is not one that a list gave out.', { cursor })
+  fault('bad_request', 'The cursor is invalid. Use the cursor that the last list page returned.', { cursor })

@@ -1,13 +1,19 @@
 import type { ListRequest } from '@holdfast/core/ports'
 import type { Meta } from '@holdfast/protocol'
-import { createSearchMatch } from './search-match.ts'
 
-/** Whether a request asks about what only `Meta` says; null when it does not, and nobody need look into it. */
+/** Returns a test of a session's metadata, or null if the request does not depend on it. */
 export function createMetaMatch({
   model,
   search,
 }: Pick<ListRequest, 'model' | 'search'>): ((meta: Meta) => boolean) | null {
   if (model === undefined && search === undefined) return null
-  const matches = createSearchMatch(search)
-  return (meta) => (model === undefined || meta.model === model) && matches(meta)
+  const words = (search ?? '')
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+  return (meta) => {
+    if (model !== undefined && meta.model !== model) return false
+    const text = `${meta.title}\n${meta.preview}\n${meta.recentText}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  }
 }

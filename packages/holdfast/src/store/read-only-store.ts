@@ -11,30 +11,30 @@ import type {
 } from '@holdfast/core/ports'
 import type { Seq, SessionId, Trust } from '@holdfast/protocol'
 
-/** A session as it lies in a store, whether people find it there or not. */
+/** A session in a store, listed or not. */
 export type KeptSession = {
   readonly id: SessionId
-  /** Counts sessions in the order of their birth. */
+  /** Counts sessions in the order of creation. */
   readonly order: number
   readonly parent: SessionId | null
   readonly base: Seq
   readonly head: Seq
   readonly owner: string | null
-  /** In milliseconds, where it is in the trash. */
+  /** In milliseconds; null if it is not in the trash. */
   readonly trashedAt: number | null
-  /** Its row; null where only what its forks share is left, and where the row cannot be read. */
+  /** Its row; null if it is purged or the row is unreadable. */
   readonly entry: CatalogueEntry | null
   readonly isPurged: boolean
 }
 
-/** How many records of a type a session has of a day, in UTC: `2026-01-31`. */
+/** The number of a session's records of one type on one UTC day, such as `2026-01-31`. */
 export type TypeCount = { readonly type: string; readonly day: string; readonly count: number }
 
 export type WorkspaceTrust = { readonly workspace: string; readonly trust: Trust }
 
 /**
- * A store that is looked at and never touched: no lock is held against others, nothing is mended on the way. For
- * commands that read and exit, and for whoever copies or checks a whole store.
+ * A store opened to read: takes no lock and repairs nothing. For commands that read and exit, and to copy or check a
+ * whole store.
  */
 export interface ReadOnlyStore
   extends Pick<Log, 'read' | 'readRefs'>,
@@ -43,30 +43,30 @@ export interface ReadOnlyStore
     Pick<Leases, 'nodes'>,
     Pick<Drafts, 'loadDraft'>,
     Pick<Snapshots, 'loadSnapshot'> {
-  /** Every session from `after` on, in the order of their birth, a bounded page. */
+  /** Returns a bounded page of all sessions after `after`, in the order of creation. */
   sessions(after: number, limit: number): Promise<readonly KeptSession[]>
-  /** One session, wherever it is in that order; null when the store holds nothing of it. */
+  /** Returns one session, or null if the store has no data of it. */
   kept(session: SessionId): Promise<KeptSession | null>
-  /** The records of a session alone, without its lineage; of one that is gone, what its forks share. */
+  /** Returns a session's own records, without its parents'; of a purged session, those that its forks share. */
   ownRecords(session: SessionId, after: Seq, limit: number): Promise<readonly ReadRecord[]>
-  /** Those of these types alone. One that is lost may have been of any, and may be among them. */
+  /** Returns only records of these types. A lost record may be included, because its type is unknown. */
   ownRecordsOf(
     session: SessionId,
     types: ReadonlySet<string>,
     after: Seq,
     limit: number,
   ): Promise<readonly ReadRecord[]>
-  /** How many of them there are of each type and day. One that is lost may not be counted. */
+  /** Counts a session's own records by type and day. Lost records may be missing. */
   countOwn(session: SessionId): Promise<readonly TypeCount[]>
   trusts(): Promise<readonly WorkspaceTrust[]>
-  /** The stored fold whatever number it has; `damaged` where there is one that does not fit its checksum. */
+  /** Returns the snapshot of any fold version, or `damaged` if its checksum does not match. */
   snapshotOf(session: SessionId): Promise<StoredSnapshot | 'damaged' | null>
   close(): Promise<void>
 }
 
 const pageSessions = 500
 
-/** All of them, one bounded page after another. */
+/** Yields all sessions, page by page. */
 export async function* everySession(source: Pick<ReadOnlyStore, 'sessions'>): AsyncGenerator<KeptSession> {
   for (let after = 0; ; ) {
     const page = await source.sessions(after, pageSessions)
@@ -79,7 +79,7 @@ export async function* everySession(source: Pick<ReadOnlyStore, 'sessions'>): As
 
 const pageRecords = 500
 
-/** A session's own records, page by page. */
+/** Yields a session's own records, page by page. */
 export async function* everyRecord(
   source: Pick<ReadOnlyStore, 'ownRecords'>,
   { id, base, head }: Pick<KeptSession, 'id' | 'base' | 'head'>,
@@ -92,7 +92,7 @@ export async function* everyRecord(
   }
 }
 
-/** A session's own records of these types, page by page. */
+/** Yields a session's own records of these types, page by page. */
 export async function* everyRecordOf(
   source: Pick<ReadOnlyStore, 'ownRecordsOf'>,
   { id, base }: Pick<KeptSession, 'id' | 'base'>,

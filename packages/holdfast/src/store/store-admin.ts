@@ -2,42 +2,42 @@ import type { CatalogueEntry } from '@holdfast/core/ports'
 import type { Seq, SessionId } from '@holdfast/protocol'
 import type { Finding } from './finding.ts'
 
-/** A session whose row, lost records or owner have to be set right, and what is right. */
+/** A session to repair, with the correct values. */
 export type SessionRepair = {
   readonly session: SessionId
-  /** Its row as the log tells it. */
+  /** Its row, computed from the log. */
   readonly entry: CatalogueEntry
-  /** Records that a person gives up by asking for the repair. */
+  /** The lost records that the repair gives up. */
   readonly lost: readonly Seq[]
   readonly dropsSnapshot: boolean
   readonly owner: string | null
 }
 
-/** Where what is damaged is kept before it is mended. Nothing in it is ever read or removed by us. */
+/** Stores damaged data before it is repaired. Holdfast never reads or removes anything in it. */
 export interface Quarantine {
-  /** Moves a file there. */
+  /** Moves a file into the quarantine. */
   move(path: string): Promise<void>
-  /** Copies a file there as it is. */
+  /** Copies a file into the quarantine. */
   copy(path: string): Promise<void>
-  /** Keeps a text that is about to be replaced. */
+  /** Saves a text that is about to be replaced. */
   note(name: string, text: string): Promise<void>
 }
 
-/** What can be mended of what was found. */
-export type ToRepair = { readonly findings: readonly Finding[]; readonly mends: readonly SessionRepair[] }
+/** The findings that can be repaired. */
+export type ToRepair = { readonly findings: readonly Finding[]; readonly repairs: readonly SessionRepair[] }
 
-/** What only a store on disk knows of its own files: how they are checked, mended and copied. */
+/** Checks, repairs and copies the files of a store. */
 export interface StoreAdmin {
-  /** A directory that whoever opens the store leaves alone. */
+  /** Opening the store never touches this directory. */
   readonly quarantineDir: string
-  /** What is wrong with its files, also where it cannot be opened. `isHeld` while another process has it. Changes nothing. */
+  /** Checks the files, even of a store that cannot be opened. `isHeld`: another process has it open. Changes nothing. */
   checkFiles(isHeld: boolean): Promise<readonly Finding[]>
-  /** Where what it holds beside the logs contradicts itself. Changes nothing. */
+  /** Checks the data beside the logs for contradictions. Changes nothing. */
   checkInside(): readonly Finding[]
-  /** Mends what no append can, before the store is opened. Nobody else has it. */
-  mend(found: ToRepair, quarantine: Quarantine): Promise<void>
-  /** Makes anew what is taken from the logs, once they are right. */
-  mendIndexes(findings: readonly Finding[]): Promise<void>
-  /** Copies it as it is at one moment to a path where nothing is, whoever writes in it; the copy is private, and nobody's. */
+  /** Repairs what an append cannot, before the store is opened. The caller has exclusive use of it. */
+  repair(found: ToRepair, quarantine: Quarantine): Promise<void>
+  /** Rebuilds the data that is derived from the logs, after their repair. */
+  rebuildIndexes(findings: readonly Finding[]): Promise<void>
+  /** Copies a consistent snapshot to a new path, even during writes. The copy is private, and its sessions have no owner. */
   copyTo(path: string): Promise<void>
 }

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { modeFindings, unfinishedFile } from '../../store/file-findings.ts'
 import type { Finding } from '../../store/finding.ts'
+import { modeFindings, unfinishedFile } from '../../store/finding.ts'
 
 /** Who may read the blobs, and which of them were never finished. */
 export async function checkBlobFiles(directory: string): Promise<readonly Finding[]> {

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BlobHash, SessionId } from '@holdfast/protocol'
-import { createBlobPlaces } from '../../store/blobs/blob-places.ts'
+import { createBlobPaths } from '../../store/blobs/blob-paths.ts'
 import { error, type Finding, info } from '../../store/finding.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 
@@ -13,9 +13,9 @@ export async function checkBlobs(
   used: ReadonlyMap<BlobHash, SessionId>,
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = []
-  const places = createBlobPlaces(blobsDir)
+  const paths = createBlobPaths(blobsDir)
   for (const [hash, session] of used) {
-    const found = (await hashOf(places.kept(hash))) ?? (await hashOf(places.aside(hash)))
+    const found = (await hashOf(paths.blob(hash))) ?? (await hashOf(paths.aside(hash)))
     if (found === hash) continue
     const what =
       found === null ? 'a file that this session refers to is not there' : 'the file is not what its name says'

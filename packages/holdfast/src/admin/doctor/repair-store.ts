@@ -23,7 +23,7 @@ export async function mend(place: DiskLocation, looked: Looked, nowMs: number): 
     if (code === 'permissions') await tighten(path)
     if (code === 'unfinished_file') await quarantine.move(path)
   }
-  await upkeep.mend({ findings, mends: looked.mends }, quarantine)
+  await upkeep.repair({ findings, repairs: looked.mends }, quarantine)
   const { store } = orThrow(await openDiskStore(place, (problem) => told.push(wordsOf(problem))))
   try {
     for (const one of looked.mends) await repairSession(one, store, nowMs)
@@ -31,7 +31,7 @@ export async function mend(place: DiskLocation, looked: Looked, nowMs: number): 
   } finally {
     await store.close()
   }
-  await upkeep.mendIndexes(findings)
+  await upkeep.rebuildIndexes(findings)
   return told
 }
 

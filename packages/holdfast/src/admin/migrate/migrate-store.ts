@@ -1,6 +1,6 @@
 import type { OnProblem } from '@holdfast/core/ports'
 import { type Fault, fault, HoldfastError, ok, orThrow, type Result, refuse, type SessionId } from '@holdfast/protocol'
-import { createBlobReader } from '../../store/blobs/blob-reader.ts'
+import { createBlobReader } from '../../store/blobs/file-blobs.ts'
 import { refusalInside } from '../../store/open/inside-store.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import { type DiskStore, openDiskStore } from '../../store/open/open-storage.ts'

@@ -1,7 +1,6 @@
 import { blobsOf } from '@holdfast/core'
 import { type BlobHash, orThrow, type SessionId } from '@holdfast/protocol'
-import { type BlobReader, createBlobReader } from '../../store/blobs/blob-reader.ts'
-import { openFileBlobs } from '../../store/blobs/file-blobs.ts'
+import { type BlobReader, createBlobReader, openFileBlobs } from '../../store/blobs/file-blobs.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
 import { everyRecord, everySession, type ReadOnlyStore } from '../../store/read-only-store.ts'
 

@@ -1,5 +1,6 @@
 import { limits } from '@holdfast/protocol/limits'
-import { openSqliteReader } from '../../store/sqlite/read/inline-reader.ts'
+import { openReader } from '../../store/sqlite/read/reader.ts'
+import { decodeListed } from '../../store/sqlite/rows/decode.ts'
 import type { CliContext } from '../context/cli-context.ts'
 import { diskStoreOf } from './resolve-store.ts'
 
@@ -7,9 +8,9 @@ import { diskStoreOf } from './resolve-store.ts'
 export function storedHandles(place: Pick<CliContext, 'home' | 'store'>): readonly string[] {
   const store = diskStoreOf(place)
   if (!store.ok || store.value.kind !== 'sqlite') return []
-  const reader = openSqliteReader(store.value.path)
+  const reader = openReader(store.value.path)
   if (!reader.ok || reader.value === null) return []
-  const list = reader.value.list({ limit: limits.listSessionsMax })
+  const list = reader.value.ask('list', { limit: limits.listSessionsMax })
   reader.value.close()
-  return list.ok ? list.value.sessions.map(({ meta }) => meta.handle) : []
+  return list.ok ? list.value.sessions.map((row) => decodeListed(row).meta.handle) : []
 }

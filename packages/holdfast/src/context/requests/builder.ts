@@ -2,7 +2,8 @@ import type { Blobs, Log, ModelRequest, RequestAsked } from '@holdfast/core/port
 import { createRequestBuilder, WindowDamaged } from '@holdfast/core/requests'
 import { fault, HoldfastError, orThrow } from '@holdfast/protocol'
 import { openFileBlobs } from '../../store/blobs/file-blobs.ts'
-import { openSqliteReader, type SqliteReader } from '../../store/sqlite/read/inline-reader.ts'
+import { createReadMethods } from '../../store/sqlite/read/read-methods.ts'
+import { openReader, type Reader } from '../../store/sqlite/read/reader.ts'
 import type { Built, RequestSource } from './wire.ts'
 
 /** What came of a question, and the memory that goes over with it rather than being copied. */
@@ -10,19 +11,16 @@ type Answer = { readonly built: Built; readonly moved: ArrayBuffer[] }
 
 /** Puts requests together from a store's file and its blobs. It never throws: what goes wrong is an answer. */
 export function createBuilder({ path, blobsDir }: RequestSource) {
-  let reader: SqliteReader | null = null
+  let reader: Reader | null = null
   let blobs: Blobs | null = null
 
   /** Opened by the first question, and by the next if it could not be. */
-  const open = (): SqliteReader => {
-    reader ??= orThrow(openSqliteReader(path))
+  const open = (): Reader => {
+    reader ??= orThrow(openReader(path))
     if (reader === null) throw new HoldfastError(fault('storage_error', `The store ${path} is gone.`, { path }))
     return reader
   }
-  const log: Pick<Log, 'read' | 'readRefs'> = {
-    read: async (session, range) => orThrow(open().read(session, range)),
-    readRefs: async (session, calls) => orThrow(open().readRefs(session, calls)),
-  }
+  const log: Pick<Log, 'read' | 'readRefs'> = createReadMethods((name, ...args) => open().ask(name, ...args))
   const requests = createRequestBuilder(log, {
     async open(hash) {
       blobs ??= orThrow(await openFileBlobs(blobsDir))

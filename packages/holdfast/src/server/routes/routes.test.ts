@@ -226,7 +226,9 @@ describe('the api', () => {
 
   it('answers a fault that is thrown as the fault it is, and tells the log of those that are ours', async () => {
     await using test = await openTestServer()
-    const bad = fault('bad_request', 'The cursor is not one that a list gave out.', { cursor: 'xx' })
+    const bad = fault('bad_request', 'The cursor is invalid. Use the cursor that the last list page returned.', {
+      cursor: 'xx',
+    })
     test.fake.trouble.next = new HoldfastError(bad)
     const response = await test.call('/v1/sessions?cursor=xx')
     expect([response.status, await response.json()]).toEqual([400, { error: bad }])

@@ -8,8 +8,8 @@ import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import { syncDirectory } from '../../system/files/sync-directory.ts'
 import { storageReason, systemErrorCode } from '../../system/system-error.ts'
 import { storageFault } from '../storage-fault.ts'
-import { type BlobPlaces, bringBack, createBlobPlaces, draftMark, ifThere, isThere } from './blob-places.ts'
-import { blobTooLarge } from './blob-too-large.ts'
+import { blobTooLarge } from '../store-faults.ts'
+import { type BlobPaths, createBlobPaths, draftPrefix, exists, ignoreMissing, restoreBlob } from './blob-paths.ts'
 import { sweepFiles } from './sweep-files.ts'
 
 export type FileBlobsOptions = { readonly bytesMax?: number }
@@ -17,8 +17,8 @@ export type FileBlobsOptions = { readonly bytesMax?: number }
 type Written = { readonly hash: BlobHash; readonly bytes: number }
 
 /**
- * Blobs as files named by their hash, `ab/cdef…`, below a private directory. Bytes are written under another name,
- * synced and only then renamed: a file that has a blob's name is whole.
+ * Stores blobs as files named by their hash, `ab/cdef…`, in a private directory. Bytes are written under another name,
+ * synced and then renamed: a file with a blob's name is complete.
  */
 export async function openFileBlobs(
   directory: string,
@@ -26,40 +26,40 @@ export async function openFileBlobs(
 ): Promise<Result<Blobs>> {
   const prepared = await attempt(directory, async () => ensurePrivateDirectory(directory))
   if (!prepared.ok) return prepared
-  const places = createBlobPlaces(directory)
+  const paths = createBlobPaths(directory)
   const inTurn = createSerialQueue()
 
   const blobs: Blobs = {
     async put(bytes) {
-      const draft = join(directory, `${draftMark}${randomUUID()}`)
+      const draft = join(directory, `${draftPrefix}${randomUUID()}`)
       try {
         return await attempt(directory, async () => {
           const written = await writeDraft(draft, bytes, bytesMax)
           if (written === null) return null
-          await keep(draft, places.kept(written.hash), written.hash)
+          await publishDraft(draft, paths.blob(written.hash), written.hash)
           return written
         }).then((result) => (result.ok ? orTooLarge(result.value, bytesMax) : result))
       } finally {
-        // A disk that became read-only has refused the bytes in words; a sweep takes what is left of them.
+        // If the disk became read-only, a later sweep removes the draft.
         await rm(draft, { force: true }).catch(() => undefined)
       }
     },
 
     async open(hash) {
-      const file = await openWherever(places, hash)
+      const file = await openOrRestore(paths, hash)
       return file === null ? null : file.createReadStream()
     },
 
     async has(hash) {
       try {
-        return (await isThere(places.kept(hash))) || (await isFoundAside(places, hash))
+        return (await exists(paths.blob(hash))) || (await findAside(paths, hash))
       } catch {
-        return false // what cannot be looked at is put again, and then the disk says why it cannot be
+        return false // the caller then puts the blob again, and the disk reports the error
       }
     },
 
     async sweep(isUsed, options) {
-      const swept = await inTurn(() => attempt(directory, () => sweepFiles(places, isUsed, options)))
+      const swept = await inTurn(() => attempt(directory, () => sweepFiles(paths, isUsed, options)))
       if (!swept.ok) throw new HoldfastError(swept.fault)
       return swept.value
     },
@@ -70,7 +70,7 @@ export async function openFileBlobs(
 const orTooLarge = (written: Written | null, bytesMax: number): Result<Written> =>
   written === null ? refuse(blobTooLarge(bytesMax)) : ok(written)
 
-/** Streams the bytes into a synced file and hashes them on the way; null as soon as they are too many. */
+/** Streams the bytes into a synced file and hashes them. Returns null as soon as there are too many. */
 async function writeDraft(
   path: string,
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -88,25 +88,25 @@ async function writeDraft(
       await file.writeFile(chunk)
     }
     await file.sync()
-    return { hash: hash.digest('hex') as BlobHash, bytes: size } // a SHA-256 in hex is what the brand means
+    return { hash: hash.digest('hex') as BlobHash, bytes: size } // a SHA-256 in hex
   } finally {
     await file.close()
   }
 }
 
-/** Gives the draft its name for good. A blob that is already there stays as it is, unless it was damaged. */
-async function keep(draft: string, path: string, hash: BlobHash): Promise<void> {
+/** Renames the draft to its blob. An existing blob stays, unless it is damaged. */
+async function publishDraft(draft: string, path: string, hash: BlobHash): Promise<void> {
   const shelf = dirname(path)
   const isNew = (await mkdir(shelf, { recursive: true, mode: 0o700 })) !== undefined
   if (isNew) await syncDirectory(dirname(shelf))
-  // A sweep must see that it was put again, and one that takes it aside just now finds the draft in its place.
+  // The new time shows a sweep that the blob was put again; if a sweep has just set it aside, the draft takes its place.
   const now = new Date()
-  if (!(await isWhole(path, hash)) || !(await ifThere(() => utimes(path, now, now)))) await rename(draft, path)
-  // Also when it was there: whoever put it may not have synced the directory yet.
+  if (!(await isWhole(path, hash)) || !(await ignoreMissing(() => utimes(path, now, now)))) await rename(draft, path)
+  // Even if it existed: the process that put it may not have synced the directory yet.
   await syncDirectory(shelf)
 }
 
-export async function openIfThere(path: string): Promise<FileHandle | null> {
+export async function openIfExists(path: string): Promise<FileHandle | null> {
   try {
     return await open(path, 'r')
   } catch (error) {
@@ -115,34 +115,49 @@ export async function openIfThere(path: string): Promise<FileHandle | null> {
   }
 }
 
-/** Also where a sweep set it aside: what is asked for may be about to be referred to, and is put back. */
-async function openWherever(places: BlobPlaces, hash: BlobHash): Promise<FileHandle | null> {
-  const kept = await openIfThere(places.kept(hash))
-  if (kept !== null || !(await isFoundAside(places, hash))) return kept
-  return (await openIfThere(places.kept(hash))) ?? openIfThere(places.aside(hash))
+/** Opens a blob. One that a sweep has set aside is restored, because a record may refer to it soon. */
+async function openOrRestore(paths: BlobPaths, hash: BlobHash): Promise<FileHandle | null> {
+  const kept = await openIfExists(paths.blob(hash))
+  if (kept !== null || !(await findAside(paths, hash))) return kept
+  return (await openIfExists(paths.blob(hash))) ?? openIfExists(paths.aside(hash))
 }
 
-/** True when it was there and is back in its place, or in its place again through someone else. */
-async function isFoundAside(places: BlobPlaces, hash: BlobHash): Promise<boolean> {
+/** Returns whether the blob was set aside and is restored, by this process or another. */
+async function findAside(paths: BlobPaths, hash: BlobHash): Promise<boolean> {
   try {
-    if (await bringBack(places, hash, new Date())) return true
+    if (await restoreBlob(paths, hash, new Date())) return true
   } catch (error) {
-    // Where nothing can be written, nothing is swept either.
+    // A sweep cannot write here either.
     if (systemErrorCode(error) === null) throw error
-    return isThere(places.aside(hash))
+    return exists(paths.aside(hash))
   }
-  return isThere(places.kept(hash))
+  return exists(paths.blob(hash))
+}
+
+/** The blobs of a directory, opened to read. Creates nothing and restores nothing. */
+export interface BlobReader extends Pick<Blobs, 'open'> {
+  /** Returns whether the bytes match the hash. */
+  isWhole(hash: BlobHash): Promise<boolean>
+}
+
+export function createBlobReader(directory: string): BlobReader {
+  const paths = createBlobPaths(directory)
+  return {
+    open: async (hash) =>
+      ((await openIfExists(paths.blob(hash))) ?? (await openIfExists(paths.aside(hash))))?.createReadStream() ?? null,
+    isWhole: async (hash) => isWhole((await exists(paths.blob(hash))) ? paths.blob(hash) : paths.aside(hash), hash),
+  }
 }
 
 async function isWhole(path: string, hash: BlobHash): Promise<boolean> {
-  const file = await openIfThere(path)
+  const file = await openIfExists(path)
   if (file === null) return false
   const digest = createHash('sha256')
   for await (const chunk of file.createReadStream()) digest.update(chunk)
   return digest.digest('hex') === hash
 }
 
-/** What the disk refuses is a fault; what the stream of bytes throws is its owner's, and passes through. */
+/** Converts a disk error to a fault. An error of the byte stream passes through. */
 async function attempt<Value>(directory: string, work: () => Promise<Value>): Promise<Result<Value>> {
   try {
     return ok(await work())

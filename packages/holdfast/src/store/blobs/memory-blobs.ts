@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto'
 import type { Blobs } from '@holdfast/core/ports'
 import { type BlobHash, limits, ok, refuse } from '@holdfast/protocol'
-import { blobTooLarge } from './blob-too-large.ts'
+import { blobTooLarge } from '../store-faults.ts'
 
-type Held = { readonly whole: Uint8Array; readonly at: number }
+type StoredBlob = { readonly content: Uint8Array; readonly at: number }
 
-/** Blobs for a process that keeps nothing: tests, and sessions that are not to be stored. */
+/** Stores blobs in memory: for tests and for sessions that are not stored. */
 export function createMemoryBlobs({ bytesMax = limits.blobBytesMax }: { readonly bytesMax?: number } = {}): Blobs {
-  const kept = new Map<BlobHash, Held>()
-  const aside = new Map<BlobHash, Held>()
+  const current = new Map<BlobHash, StoredBlob>()
+  const aside = new Map<BlobHash, StoredBlob>()
 
-  function move(from: Map<BlobHash, Held>, to: Map<BlobHash, Held>, hash: BlobHash, at: number): void {
-    const held = from.get(hash)
-    if (held === undefined) return
+  function move(from: Map<BlobHash, StoredBlob>, to: Map<BlobHash, StoredBlob>, hash: BlobHash, at: number): void {
+    const blob = from.get(hash)
+    if (blob === undefined) return
     from.delete(hash)
-    to.set(hash, { ...held, at })
+    to.set(hash, { ...blob, at })
   }
 
-  /** What is asked for may be about to be referred to: it is put back where it was set aside. */
+  /** Restores a blob that was set aside, because a record may refer to it soon. */
   function find(hash: BlobHash): Uint8Array | null {
-    move(aside, kept, hash, Date.now())
-    return kept.get(hash)?.whole ?? null
+    move(aside, current, hash, Date.now())
+    return current.get(hash)?.content ?? null
   }
 
   return {
@@ -32,16 +32,16 @@ export function createMemoryBlobs({ bytesMax = limits.blobBytesMax }: { readonly
         if (size > bytesMax) return refuse(blobTooLarge(bytesMax))
         chunks.push(chunk)
       }
-      const whole = Buffer.concat(chunks)
-      const hash = createHash('sha256').update(whole).digest('hex') as BlobHash // a SHA-256 in hex is what the brand means
+      const content = Buffer.concat(chunks)
+      const hash = createHash('sha256').update(content).digest('hex') as BlobHash // a SHA-256 in hex
       aside.delete(hash)
-      kept.set(hash, { whole, at: Date.now() })
+      current.set(hash, { content, at: Date.now() })
       return ok({ hash, bytes: size })
     },
 
     async open(hash) {
-      const whole = find(hash)
-      return whole === null ? null : once(whole)
+      const content = find(hash)
+      return content === null ? null : once(content)
     },
 
     async has(hash) {
@@ -49,24 +49,25 @@ export function createMemoryBlobs({ bytesMax = limits.blobBytesMax }: { readonly
     },
 
     async sweep(isUsed, { now, graceMs, dryRun = false }) {
-      const oldIn = (held: Map<BlobHash, Held>) => [...held].filter(([, { at }]) => at <= now - graceMs)
-      const [wereAside, wereKept] = [oldIn(aside), oldIn(kept)]
-      const used = await isUsed([...wereAside, ...wereKept].map(([hash]) => hash))
-      // Whoever asked meanwhile has it back in another place, and newer.
-      const isAsItWas = (held: Map<BlobHash, Held>, [hash, before]: [BlobHash, Held]) => held.get(hash) === before
-      const gone = wereAside.filter((one) => isAsItWas(aside, one) && !used.has(one[0]))
-      const unused = wereKept.filter((one) => isAsItWas(kept, one) && !used.has(one[0]))
+      const oldIn = (blobs: Map<BlobHash, StoredBlob>) => [...blobs].filter(([, { at }]) => at <= now - graceMs)
+      const [oldAside, oldBlobs] = [oldIn(aside), oldIn(current)]
+      const used = await isUsed([...oldAside, ...oldBlobs].map(([hash]) => hash))
+      // A blob that was read meanwhile has been restored with a new time.
+      const isUnchanged = (blobs: Map<BlobHash, StoredBlob>, [hash, before]: [BlobHash, StoredBlob]) =>
+        blobs.get(hash) === before
+      const gone = oldAside.filter((one) => isUnchanged(aside, one) && !used.has(one[0]))
+      const unused = oldBlobs.filter((one) => isUnchanged(current, one) && !used.has(one[0]))
       if (!dryRun) {
-        for (const [hash] of wereAside) if (used.has(hash)) move(aside, kept, hash, now)
+        for (const [hash] of oldAside) if (used.has(hash)) move(aside, current, hash, now)
         for (const [hash] of gone) aside.delete(hash)
-        for (const [hash] of unused) move(kept, aside, hash, now)
+        for (const [hash] of unused) move(current, aside, hash, now)
       }
-      const bytes = gone.reduce((sum, [, { whole }]) => sum + whole.byteLength, 0)
+      const bytes = gone.reduce((sum, [, { content }]) => sum + content.byteLength, 0)
       return { removed: gone.length, bytes, setAside: unused.length }
     },
   }
 }
 
-async function* once(whole: Uint8Array): AsyncIterable<Uint8Array> {
-  yield whole
+async function* once(content: Uint8Array): AsyncIterable<Uint8Array> {
+  yield content
 }

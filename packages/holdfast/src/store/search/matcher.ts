@@ -1,14 +1,16 @@
 import type { Query, Term } from './query.ts'
 import { fold, type Words, wordsOf } from './words.ts'
 
-/** Tells which texts have all that is asked, by reading them: what an index would answer, without one. */
+/** Returns a test whether a text matches a query. It gives the answer that the index gives. */
 export function createMatcher(query: Query): (text: string) => boolean {
-  // Cheap and never wrong about a text that has it: most texts are done with before they are split into words.
-  const musts = query.map(({ words, parts }) => [words, parts ?? words] as const)
+  // A cheap first check without false negatives: most texts are rejected before they are split into words.
+  const required = query.map(({ words, parts }) => [words, parts ?? words] as const)
   return (text) => {
     const folded = fold(text)
-    const mayHave = musts.every((ways) => ways.some((words) => words.every((word) => folded.includes(word))))
-    if (!mayHave) return false
+    const mayMatch = required.every((alternatives) =>
+      alternatives.some((words) => words.every((word) => folded.includes(word))),
+    )
+    if (!mayMatch) return false
     const words = wordsOf(text)
     return query.every((term) => hasTerm(words, term))
   }
@@ -16,10 +18,10 @@ export function createMatcher(query: Query): (text: string) => boolean {
 
 function hasTerm({ text, parts }: Words, term: Term): boolean {
   const { words, isPrefix, isExact } = term
-  if (hasRun(text, words, isPrefix)) return true
+  if (hasPhrase(text, words, isPrefix)) return true
   if (isExact) return false
-  return hasRun(parts, words, isPrefix) || (term.parts !== null && hasRun(parts, term.parts, isPrefix))
+  return hasPhrase(parts, words, isPrefix) || (term.parts !== null && hasPhrase(parts, term.parts, isPrefix))
 }
 
-const hasRun = (line: string, run: readonly string[], isPrefix: boolean): boolean =>
-  ` ${line} `.includes(` ${run.join(' ')}${isPrefix ? '' : ' '}`)
+const hasPhrase = (line: string, phrase: readonly string[], isPrefix: boolean): boolean =>
+  ` ${line} `.includes(` ${phrase.join(' ')}${isPrefix ? '' : ' '}`)

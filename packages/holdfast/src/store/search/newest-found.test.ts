@@ -2,7 +2,7 @@ import { type MessageId, SessionId } from '@holdfast/protocol'
 import { createDice } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createNewestFound } from './newest-found.ts'
-import { type Candidate, onePerMessage } from './ranked-page.ts'
+import { type Candidate, dropRepeatedMessages } from './ranked-page.ts'
 
 const session = SessionId.parse(`ses_0${'0'.repeat(25)}`)
 const foundAt = (place: number, message = place): Candidate => ({
@@ -10,8 +10,8 @@ const foundAt = (place: number, message = place): Candidate => ({
 })
 const placesOf = (found: readonly Candidate[]) => found.map(({ place }) => place[0])
 
-describe('the newest that a scan found', () => {
-  it.each([1, 2, 3, 4, 5])('are those that sorting them all would give, one for each message (seed %i)', (seed) => {
+describe('the newest matches of a scan', () => {
+  it.each([1, 2, 3, 4, 5])('equal a full sort with one match for each message (seed %i)', (seed) => {
     const dice = createDice(seed)
     const all = Array.from({ length: 300 }, (_, index) => ({ order: dice.below(10_000), index }))
       .toSorted((left, right) => left.order - right.order)
@@ -19,10 +19,10 @@ describe('the newest that a scan found', () => {
     const newest = createNewestFound<Candidate>(20)
     for (const found of all) if (!newest.isTooOld(found.place)) newest.add(found)
     const sorted = all.toSorted((left, right) => (right.place[0] ?? 0) - (left.place[0] ?? 0))
-    expect(placesOf(newest.all())).toEqual(placesOf(onePerMessage(sorted).slice(0, 20)))
+    expect(placesOf(newest.all())).toEqual(placesOf(dropRepeatedMessages(sorted).slice(0, 20)))
   })
 
-  it('know what is too old to be judged, once there are enough newer ones', () => {
+  it('report a match as too old once there are enough newer ones', () => {
     const newest = createNewestFound<Candidate>(2)
     for (const place of [5, 6, 7]) newest.add(foundAt(place))
     expect(newest.isTooOld([1])).toBe(false)

@@ -1,35 +1,35 @@
-import { type Candidate, onePerMessage } from './ranked-page.ts'
-import { comparePlaces, type SearchPosition } from './search-cursor.ts'
+import { type Candidate, dropRepeatedMessages } from './ranked-page.ts'
+import { comparePositions, type SearchPosition } from './search-cursor.ts'
 
-/** The newest messages of a scan that meets them in any order: never more than twice as many as are ranked are held. */
+/** Collects the newest messages of a scan that visits them in any order. Holds at most twice as many as are ranked. */
 export interface NewestFound<Found extends Candidate> {
-  /** Whether so many newer ones are known already that this one would not be ranked. */
+  /** Returns whether enough newer messages are known that this one would not be ranked. */
   isTooOld(place: SearchPosition): boolean
   add(found: Found): void
-  /** Newest first, one for each message. */
+  /** Returns one match for each message, newest first. */
   all(): readonly Found[]
 }
 
 export function createNewestFound<Found extends Candidate>(max: number): NewestFound<Found> {
-  let held: Found[] = []
+  let found: Found[] = []
   let oldest: SearchPosition | null = null
 
-  /** One that is dropped stays dropped: what comes later only pushes it further back. */
+  /** A dropped match can never return: later ones only push it further back. */
   function dropOld(): void {
-    const newestFirst = held.toSorted((left, right) => comparePlaces(right.place, left.place))
-    held = onePerMessage(newestFirst).slice(0, max)
-    oldest = held.length === max ? (held.at(-1)?.place ?? null) : null
+    const newestFirst = found.toSorted((left, right) => comparePositions(right.place, left.place))
+    found = dropRepeatedMessages(newestFirst).slice(0, max)
+    oldest = found.length === max ? (found.at(-1)?.place ?? null) : null
   }
 
   return {
-    isTooOld: (place) => oldest !== null && comparePlaces(place, oldest) < 0,
-    add(found) {
-      held.push(found)
-      if (held.length >= 2 * max) dropOld()
+    isTooOld: (place) => oldest !== null && comparePositions(place, oldest) < 0,
+    add(one) {
+      found.push(one)
+      if (found.length >= 2 * max) dropOld()
     },
     all() {
       dropOld()
-      return held
+      return found
     },
   }
 }

@@ -2,30 +2,30 @@ import { fault } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { fold, foldWord, isUnspaced, partsOf, splitWords } from './words.ts'
 
-/** Something that must occur: a word, the beginning of one, or several in a row. */
+/** A required term: a word, a prefix, or a phrase. */
 export type Term = {
   readonly words: readonly string[]
-  /** The last word may go on. */
+  /** The last word is a prefix. */
   readonly isPrefix: boolean
-  /** Only as it stands there, never a piece of a longer name. */
+  /** Matches whole words only, never a part of a longer name. */
   readonly isExact: boolean
-  /** The pieces of a name such as `userName`: they are looked for within longer names too. */
+  /** The parts of a name such as `userName`; they match within longer names too. */
   readonly parts: readonly string[] | null
-  /** The term as it was written, folded: what a text is judged and shown by. */
+  /** The term as written, folded: used for the score and the snippet. */
   readonly written: string
 }
 
 export type Query = readonly Term[]
 
 const prefixCharsMin = 2
-// A phrase in quotes, closed or not, with a star or without; else whatever stands between spaces.
+// A quoted phrase, closed or not, with or without a star; otherwise any text between spaces.
 const piecePattern = /"([^"]*)("\*?|$)|[^\s"]+/gu
 
-/** Reads what a person wrote. Nothing but quotes and a star at the end of a word has a meaning. */
+/** Parses the text of a search. Only quotes and a star at the end of a word are special. */
 export function parseQuery(text: string): Result<Query> {
   const terms = new Map<string, Term>()
   for (const [piece, quoted, end] of text.matchAll(piecePattern)) {
-    const term = termOf(quoted ?? piece, quoted !== undefined, end?.endsWith('*') === true)
+    const term = parseTerm(quoted ?? piece, quoted !== undefined, end?.endsWith('*') === true)
     if (term !== null) terms.set(JSON.stringify(term), term)
   }
   const query = [...terms.values()]
@@ -34,23 +34,23 @@ export function parseQuery(text: string): Result<Query> {
   return short === undefined ? ok(query) : refuse(fault('bad_request', tooShort(short), { term: short.written }))
 }
 
-function termOf(piece: string, isQuoted: boolean, isStarred: boolean): Term | null {
-  const bare = piece.replace(/\*+$/, '')
-  const written = splitWords(bare)
+function parseTerm(piece: string, isQuoted: boolean, isStarred: boolean): Term | null {
+  const text = piece.replace(/\*+$/, '')
+  const written = splitWords(text)
   const last = written.at(-1)
   if (last === undefined) return null
-  // A star far from a word is no more than a star; and where each character is a word, none goes on.
-  const isPrefix = (isStarred || bare !== piece) && bare.normalize('NFKC').endsWith(last) && !isUnspaced(last)
+  // A star that does not touch a word is ignored; so is one in scripts where each character is a word.
+  const isPrefix = (isStarred || text !== piece) && text.normalize('NFKC').endsWith(last) && !isUnspaced(last)
   const parts = written.length === 1 && !isQuoted ? partsOf(last) : null
   return {
     words: written.map(foldWord),
     isPrefix,
     isExact: isQuoted || written.length > 1,
     parts: parts !== null && parts.length > 1 ? parts : null,
-    written: fold(bare).trim(),
+    written: fold(text).trim(),
   }
 }
 
-const noWord = 'There is no word in that text to search for. Write at least one letter or digit.'
+const noWord = 'The search text contains no word. Use at least one letter or digit.'
 const tooShort = ({ written }: Term): string =>
-  `“${written}*” fits too much. Write at least ${prefixCharsMin} characters before the star.`
+  `The prefix “${written}*” is too short. Use at least ${prefixCharsMin} characters before the star.`

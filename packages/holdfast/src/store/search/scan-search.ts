@@ -5,66 +5,66 @@ import { ok, type Result } from '@holdfast/protocol/result'
 import { createMatcher } from './matcher.ts'
 import { createNewestFound } from './newest-found.ts'
 import { parseQuery, type Query } from './query.ts'
-import { type BareHit, type Candidate, type RankedPage, rankedMax, rankedPage } from './ranked-page.ts'
+import { type Candidate, type HitHeader, type RankedPage, rankedMax, rankPage } from './ranked-page.ts'
 import { scoreOf } from './score.ts'
-import { comparePlaces, decodeSearchCursor, type SearchPosition } from './search-cursor.ts'
+import { comparePositions, decodeSearchCursor, type SearchPosition } from './search-cursor.ts'
 import { messageSeq, roleOf, searchedText } from './searched-event.ts'
 import { snippetOf } from './snippet.ts'
 
-/** A session as a scan needs it, those that only their forks still show included. */
+/** A session to scan. It may be purged, with records that only its forks show. */
 export type ScannedSession = {
   readonly id: SessionId
-  /** Counts sessions in the order of their birth. */
+  /** Counts sessions in the order of creation. */
   readonly order: number
   readonly parent: SessionId | null
   readonly base: Seq
   readonly head: Seq
-  /** What it is shown as; null where nobody finds it. */
+  /** How a hit shows it; null if the session is hidden. */
   readonly shown: { readonly title: string; readonly workspace: string } | null
 }
 
 export type ScannedStore = {
   readonly sessions: readonly ScannedSession[]
-  /** The records of a session alone, without its lineage, a bounded page. */
+  /** Returns a bounded page of a session's own records, without its parents'. */
   ownRecords(session: SessionId, after: Seq, limit: number): Promise<readonly ReadRecord[]>
 }
 
-/** The records of one session that are shown as another's, or its own. */
-type Stretch = {
+/** The records of one session, and the session that shows them. */
+type RecordRange = {
   readonly holder: ScannedSession
   readonly upTo: Seq
   readonly shownAs: ScannedSession & { readonly shown: NonNullable<ScannedSession['shown']> }
 }
 
 const pageRecords = 200
-const numbersOfPlace = 3
+const numbersPerPosition = 3
 
-/** Search without an index: reads everything it may look at, page by page, and lets others work in between. */
+/** Searches without an index: reads all records in scope, page by page, and yields to other work in between. */
 export async function scanSearch(store: ScannedStore, request: SearchRequest): Promise<Result<RankedPage>> {
   const query = parseQuery(request.text)
   if (!query.ok) return query
-  const cursor = decodeSearchCursor(request.cursor, numbersOfPlace)
+  const cursor = decodeSearchCursor(request.cursor, numbersPerPosition)
   if (!cursor.ok) return cursor
   const matches = createMatcher(query.value)
   const found = createNewestFound<Found>(rankedMax)
-  const callTools = createCallTools(store)
+  const findTool = createToolFinder(store)
 
-  for (const stretch of stretchesOf(store.sessions, request)) {
-    for await (const record of recordsOf(store, stretch)) {
-      const candidate = await candidateOf(record, stretch, request, callTools)
+  for (const range of rangesToScan(store.sessions, request)) {
+    for await (const record of readRecords(store, range)) {
+      const candidate = await readMatchable(record, range, request, findTool)
       if (candidate === null || found.isTooOld(candidate.place)) continue
-      const isBehindTop = cursor.value === null || comparePlaces(candidate.place, cursor.value.top) <= 0
-      if (isBehindTop && matches(candidate.text)) found.add(judged(candidate, query.value))
+      const isBehindTop = cursor.value === null || comparePositions(candidate.place, cursor.value.top) <= 0
+      if (isBehindTop && matches(candidate.text)) found.add(scoreMatch(candidate, query.value))
     }
   }
-  const hitOf = ({ place, score, snippet, ...hit }: Found): BareHit => hit
-  return ok(rankedPage(found.all(), { limit: request.limit, cursor: cursor.value, hitOf }))
+  const readHit = ({ place, score, snippet, ...hit }: Found): HitHeader => hit
+  return ok(rankPage(found.all(), { limit: request.limit, cursor: cursor.value, readHit }))
 }
 
-/** What is looked through, each record once: its own session's, or the eldest fork's where that is not found any more. */
-function* stretchesOf(sessions: readonly ScannedSession[], request: SearchRequest): Iterable<Stretch> {
+/** Yields what to scan, each record once: shown in its own session, or in the oldest fork if that session is hidden. */
+function* rangesToScan(sessions: readonly ScannedSession[], request: SearchRequest): Iterable<RecordRange> {
   const byId = new Map(sessions.map((session) => [session.id, session]))
-  const taken = new Map<SessionId, Seq>()
+  const scanned = new Map<SessionId, Seq>()
   for (const session of sessions.toSorted((left, right) => left.order - right.order)) {
     const { shown } = session
     if (shown === null || (request.session !== undefined && request.session !== session.id)) continue
@@ -72,18 +72,18 @@ function* stretchesOf(sessions: readonly ScannedSession[], request: SearchReques
     for (let holder: ScannedSession | undefined = session; holder !== undefined; ) {
       const isOwn = holder === session || holder.shown === null || request.session !== undefined
       if (!isOwn) break
-      const already = holder === session ? 0 : (taken.get(holder.id) ?? 0)
-      if (upTo > already && (request.workspace === undefined || request.workspace === shown.workspace)) {
-        yield { holder: { ...holder, base: Math.max(holder.base, already) }, upTo, shownAs: { ...session, shown } }
+      const scannedUpTo = holder === session ? 0 : (scanned.get(holder.id) ?? 0)
+      if (upTo > scannedUpTo && (request.workspace === undefined || request.workspace === shown.workspace)) {
+        yield { holder: { ...holder, base: Math.max(holder.base, scannedUpTo) }, upTo, shownAs: { ...session, shown } }
       }
-      taken.set(holder.id, Math.max(already, upTo))
+      scanned.set(holder.id, Math.max(scannedUpTo, upTo))
       upTo = Math.min(upTo, holder.base)
       holder = holder.parent === null ? undefined : byId.get(holder.parent)
     }
   }
 }
 
-async function* recordsOf(store: ScannedStore, { holder, upTo }: Stretch): AsyncIterable<ReadRecord> {
+async function* readRecords(store: ScannedStore, { holder, upTo }: RecordRange): AsyncIterable<ReadRecord> {
   for (let after = holder.base; after < upTo; ) {
     const page = await store.ownRecords(holder.id, after, pageRecords)
     const last = page.at(-1)
@@ -95,27 +95,27 @@ async function* recordsOf(store: ScannedStore, { holder, upTo }: Stretch): Async
 }
 
 /** A record that may match, with its text. */
-type Looked = BareHit & { readonly place: SearchPosition; readonly text: string }
+type Matchable = HitHeader & { readonly place: SearchPosition; readonly text: string }
 
-/** What is judged at once is shown as it is: its text, which may be long, is let go. */
-type Found = Candidate & BareHit
+/** A match with its snippet: the text, which may be long, can be freed. */
+type Found = Candidate & HitHeader
 
-function judged({ text, ...looked }: Looked, query: Query): Found {
-  const snippet = copied(snippetOf(text, query))
-  return { ...looked, score: scoreOf(text, query), snippet: () => snippet }
+function scoreMatch({ text, ...match }: Matchable, query: Query): Found {
+  const snippet = copyText(snippetOf(text, query))
+  return { ...match, score: scoreOf(text, query), snippet: () => snippet }
 }
 
-/** A part of a string holds on to the whole of it; a copy does not. */
-const copied = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le')
+/** A slice keeps the whole string in memory; a copy does not. */
+const copyText = (text: string): string => Buffer.from(text, 'utf16le').toString('utf16le')
 
-type CallTools = (holder: SessionId, call: Seq) => Promise<string | null>
+type FindTool = (holder: SessionId, call: Seq) => Promise<string | null>
 
-async function candidateOf(
+async function readMatchable(
   record: ReadRecord,
-  { holder, shownAs }: Stretch,
+  { holder, shownAs }: RecordRange,
   request: SearchRequest,
-  callTools: CallTools,
-): Promise<Looked | null> {
+  findTool: FindTool,
+): Promise<Matchable | null> {
   if ('lost' in record) return null
   const { seq, at, event } = record
   const role = roleOf(event.type)
@@ -124,20 +124,20 @@ async function candidateOf(
   if (request.since !== undefined && atMs < Date.parse(request.since)) return null
   if (request.until !== undefined && atMs >= Date.parse(request.until)) return null
   if (request.tool !== undefined) {
-    const asked = event.type === 'call.requested' ? event.tool : null
-    const tool = event.type === 'call.settled' ? await callTools(holder.id, event.call) : asked
+    const requested = event.type === 'call.requested' ? event.tool : null
+    const tool = event.type === 'call.settled' ? await findTool(holder.id, event.call) : requested
     if (tool !== request.tool) return null
   }
   const { id: session, shown } = shownAs
-  const message = messageSeq(seq, event) as MessageId // a seq of a record that makes one
+  const message = messageSeq(seq, event) as MessageId // the seq of a record that is a message
   const place = [atMs, holder.order, seq]
   return { place, session, title: shown.title, message, role, at, text: searchedText(event) }
 }
 
-/** Tells which tool a call was of; it may have been asked for before the fork. */
-function createCallTools({ sessions, ownRecords }: ScannedStore): CallTools {
+/** Finds the tool of a call, which may have been requested before the fork. */
+function createToolFinder({ sessions, ownRecords }: ScannedStore): FindTool {
   const byId = new Map(sessions.map((session) => [session.id, session]))
-  const toolAt: CallTools = async (holder, call) => {
+  const toolAt: FindTool = async (holder, call) => {
     const session = byId.get(holder)
     if (session === undefined) return null
     if (call <= session.base) return session.parent === null ? null : toolAt(session.parent, call)

@@ -2,40 +2,44 @@ import { clip } from '@holdfast/protocol/text-of'
 import type { Query } from './query.ts'
 import { fold } from './words.ts'
 
-/** A message is judged by its beginning: a thousand of them must be judged within a few milliseconds. */
-const judgedCharsMax = 4096
-const countedMax = 12
-/** A message of this length is neither short nor long. */
-const usualChars = 1000
-const together = 400
+/** Only the beginning counts: a thousand messages must be scored in a few milliseconds. */
+const scoredCharsMax = 4096
+const occurrencesMax = 12
+/** The length of an average message. */
+const averageChars = 1000
+const adjacentBonus = 400
 
 /**
- * How well a text fits, as a whole number: more occurrences are better, each less than the one before, and the longer
- * the text, the less they say. Words side by side, as they were asked for, are better still.
+ * Returns how well a text matches, as an integer. Each further occurrence adds less than the one before, and less in a
+ * long text. Terms that stand side by side, as in the query, get a bonus.
  */
 export function scoreOf(text: string, query: Query): number {
-  const folded = fold(clip(text, judgedCharsMax))
-  const lengthFactor = 1.2 * (0.25 + (0.75 * folded.length) / usualChars)
+  const folded = fold(clip(text, scoredCharsMax))
+  const lengthFactor = 1.2 * (0.25 + (0.75 * folded.length) / averageChars)
   let score = 0
   for (const { written } of query) {
     const count = countOf(folded, written)
     score += (1000 * count) / (count + lengthFactor)
   }
-  if (query.length > 1 && folded.includes(query.map(({ written }) => written).join(' '))) score += together
+  if (query.length > 1 && folded.includes(query.map(({ written }) => written).join(' '))) score += adjacentBonus
   return Math.round(score)
 }
 
 function countOf(text: string, written: string): number {
   let count = 0
-  for (let at = text.indexOf(written); at >= 0 && count < countedMax; at = text.indexOf(written, at + written.length)) {
+  for (
+    let at = text.indexOf(written);
+    at >= 0 && count < occurrencesMax;
+    at = text.indexOf(written, at + written.length)
+  ) {
     if (!isWithinWord(text, at)) count += 1
   }
   return count
 }
 
-/** Whether a plain word goes on to the left of this place. */
+/** Returns whether the word at this position began before it. */
 function isWithinWord(text: string, at: number): boolean {
-  return isPlain(text.charCodeAt(at - 1)) && isPlain(text.charCodeAt(at))
+  return isWordChar(text.charCodeAt(at - 1)) && isWordChar(text.charCodeAt(at))
 }
 
-const isPlain = (unit: number): boolean => (unit >= 97 && unit <= 122) || (unit >= 48 && unit <= 57) || unit === 95
+const isWordChar = (unit: number): boolean => (unit >= 97 && unit <= 122) || (unit >= 48 && unit <= 57) || unit === 95

@@ -1,7 +1,7 @@
 import type { Event, EventType, SearchRole } from '@holdfast/protocol'
 import { clip, textOf } from '@holdfast/protocol/text-of'
 
-/** Of a longer message the beginning is found: the rest is likely a file that someone pasted. */
+/** Only the beginning of a longer message is indexed: the rest is probably a pasted file. */
 const searchedCharsMax = 100_000
 
 const roles: Partial<Record<EventType, SearchRole>> = {
@@ -15,22 +15,22 @@ const roles: Partial<Record<EventType, SearchRole>> = {
   'summary.saved': 'system',
 }
 
-/** The types whose records can be found. */
+/** The event types that a search finds. */
 export const searchedTypes = Object.keys(roles) as readonly EventType[] // the keys of the table above
 
-/** Who a record of this type is from; null when none of its kind is found. */
+/** Returns the role of an event type, or null if a search does not find it. */
 export const roleOf = (type: string): SearchRole | null => roles[type as EventType] ?? null
 
-/** The words that a record is found by; empty when it has none. */
+/** Returns the searchable text of an event; it may be empty. */
 export function searchedText(event: Event): string {
   const text = event.type === 'call.requested' ? [event.tool, ...textsIn(event.args)].join('\n') : textOf(event)
   return clip(text, searchedCharsMax)
 }
 
-/** The message that a record belongs to: what came of a call belongs to the call. */
+/** Returns the seq of the message that a record belongs to: a result belongs to its call. */
 export const messageSeq = (seq: number, event: Event): number => (event.type === 'call.settled' ? event.call : seq)
 
-/** What someone might remember of a call: its values, not their names. */
+/** Returns the values of the arguments; people do not search for their names. */
 function textsIn(value: unknown): readonly string[] {
   if (typeof value === 'string') return [value]
   if (typeof value === 'number') return [String(value)]

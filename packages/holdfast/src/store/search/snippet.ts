@@ -4,16 +4,16 @@ import { fold } from './words.ts'
 
 const snippetCharsMax = 160
 const beforeCharsMax = 60
-/** Spaces are taken together, so more is cut out than is shown. */
+/** Runs of spaces are collapsed, so more is cut out than is shown. */
 const cutCharsMax = 600
 const foldedCharsMax = 20_000
 
-/** Some words around the first that was found, on one line, with nothing in it that a screen would obey. */
+/** Returns the text around the first match, on one line, without control characters. */
 export function snippetOf(text: string, query: Query): string {
-  const found = firstPlace(text, query)
-  const isWithin = found > 0
+  const found = findFirst(text, query)
+  const hasLead = found > 0
   const before = oneLine(text.slice(Math.max(0, found - cutCharsMax), found))
-  const lead = isWithin ? clipStart(before.trimStart(), beforeCharsMax) : ''
+  const lead = hasLead ? clipStart(before.trimStart(), beforeCharsMax) : ''
   const isCut = lead.length < before.trimStart().length || found > cutCharsMax
   const room = snippetCharsMax - lead.length
   const rest = oneLine(text.slice(found, found + cutCharsMax)).trimEnd()
@@ -22,41 +22,41 @@ export function snippetOf(text: string, query: Query): string {
   return `${isCut ? '…' : ''}${lead}${tail}${goesOn ? '…' : ''}`.trim()
 }
 
-/** Where the first term stands; 0 when it stands there in a form that only an index sees. */
-function firstPlace(text: string, query: Query): number {
+/** Returns the position of the first match, or 0 if only the index matches its form. */
+function findFirst(text: string, query: Query): number {
   const lower = text.toLowerCase()
-  for (const look of looks(query)) {
-    const place = lower.length === text.length ? lower.indexOf(look) : -1
+  for (const needle of needlesOf(query)) {
+    const place = lower.length === text.length ? lower.indexOf(needle) : -1
     if (place >= 0) return place
   }
   if (text.length > foldedCharsMax) return 0
-  const { folded, places } = foldWithPlaces(text)
-  for (const look of looks(query)) {
-    const place = folded.indexOf(look)
-    if (place >= 0) return places[place] ?? 0
+  const { folded, positions } = foldWithPositions(text)
+  for (const needle of needlesOf(query)) {
+    const place = folded.indexOf(needle)
+    if (place >= 0) return positions[place] ?? 0
   }
   return 0
 }
 
-/** As written, then word by word, then piece by piece. */
-const looks = (query: Query): readonly string[] => [
+/** Returns the terms as written, then their words, then the parts of names. */
+const needlesOf = (query: Query): readonly string[] => [
   ...query.map(({ written }) => written),
   ...query.flatMap(({ words }) => words),
   ...query.flatMap(({ parts }) => parts ?? []),
 ]
 
-/** Folding may change lengths: each unit of the folded text remembers where it came from. */
-function foldWithPlaces(text: string): { readonly folded: string; readonly places: readonly number[] } {
-  const places: number[] = []
+/** Folding may change lengths, so this also returns the original position of each folded code unit. */
+function foldWithPositions(text: string): { readonly folded: string; readonly positions: readonly number[] } {
+  const positions: number[] = []
   let folded = ''
   let place = 0
   for (const char of text) {
     const more = fold(char)
     folded += more
-    for (let unit = 0; unit < more.length; unit += 1) places.push(place)
+    for (let unit = 0; unit < more.length; unit += 1) positions.push(place)
     place += char.length
   }
-  return { folded, places }
+  return { folded, positions }
 }
 
 const oneLine = (text: string): string =>
@@ -68,7 +68,7 @@ const oneLine = (text: string): string =>
     )
     .replace(/[\s\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
 
-/** The last characters, never half of a surrogate pair. */
+/** Returns the last characters without splitting a surrogate pair. */
 function clipStart(text: string, max: number): string {
   const end = text.slice(-max)
   return /^[\udc00-\udfff]/.test(end) ? end.slice(1) : end

@@ -1,18 +1,18 @@
 import { clip } from '@holdfast/protocol/text-of'
 
 /**
- * What a text is found by, each a line of words with a space between. `text` has every word, in order; `parts` has
- * again, in pieces, each name that is made of several (`getUserName`, `user_name`), a mark before each such name.
+ * The words of a text for the index, separated by spaces. `text` has every word, in order. `parts` has the parts of each
+ * compound name (`getUserName`, `user_name`), with a mark before each name.
  */
 export type Words = { readonly text: string; readonly parts: string }
 
-/** Longer ones are keys and checksums: their beginning tells them apart. */
+/** Longer words are keys and checksums: their beginning is enough. */
 const wordCharsMax = 64
 
-/** Stands between two names, so that no phrase reaches from one into the next. No word has this character. */
+/** Separates two names, so that no phrase matches across them. No word contains this character. */
 export const partMark = ':'
 
-// Scripts that put no space between words, or glue endings to them: each character is a word, a run of them a phrase.
+// Scripts without spaces between words: each character is a word, and a sequence of them is a phrase.
 const unspaced =
   /[[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}\p{scx=Thai}\p{scx=Lao}\p{scx=Khmr}\p{scx=Mymr}]&&[\p{L}\p{N}\p{M}]]/v
 const wordPattern = new RegExp(`${unspaced.source}|[[\\p{L}\\p{N}\\p{M}_]--${unspaced.source}]+`, 'gv')
@@ -22,7 +22,7 @@ const hasLetter = /[^_]/
 const isCompound = /_|[\p{Ll}\p{N}]\p{Lu}|\p{Lu}\p{Lu}\p{Ll}/u
 const seam = /_+|(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u
 
-/** As people compare words: without case, accents, width or ligatures. Each character by itself, wherever it stands. */
+/** Removes differences of case, accents, width and ligatures. Folds each character on its own, whatever its context. */
 export function fold(text: string): string {
   if (isAscii.test(text)) return text.toLowerCase()
   return text
@@ -34,20 +34,20 @@ export function fold(text: string): string {
 
 const foldRun = (run: string): string => run.normalize('NFKD').replace(/[\u0300-\u036f]+/g, '')
 
-/** Marks are part of the letter in scripts such as Kana: taken apart, が would be か. */
+/** In scripts such as Kana a mark is part of the letter: without it, が would be か. */
 const foldEach = (run: string): string =>
   Array.from(run, (char) => (unspaced.test(char) ? char : foldRun(char))).join('')
 
-/** The words of a text as it was written, in order. */
+/** Returns the words of a text as written, in order. */
 export function splitWords(text: string): readonly string[] {
   const words = isAscii.test(text) ? text.match(asciiWordPattern) : text.normalize('NFKC').match(wordPattern)
   return words?.filter((word) => !word.startsWith('_') || hasLetter.test(word)) ?? []
 }
 
-/** A word in the form it is kept and looked for in. */
+/** Returns a word in the form in which it is stored and searched. */
 export const foldWord = (word: string): string => clip(fold(word), wordCharsMax)
 
-/** The pieces of a name that is made of several; null of a plain word. */
+/** Returns the parts of a compound name, or null for a plain word. */
 export function partsOf(word: string): readonly string[] | null {
   if (!isCompound.test(word)) return null
   const parts = word.split(seam).filter((part) => part !== '')
@@ -63,7 +63,7 @@ export function wordsOf(text: string): Words {
   for (const word of splitWords(text)) {
     const folded = foldEvery(word)
     words.push(folded)
-    // Most words are in lower case, and a look at them is cheaper than the pattern.
+    // Most words are lower case; this check is cheaper than the pattern.
     if ((folded !== word || word.includes('_')) && isCompound.test(word)) names.add(word)
   }
   const parts = [...names].flatMap((name) => [partMark, ...(partsOf(name) ?? [])])

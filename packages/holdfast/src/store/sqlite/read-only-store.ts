@@ -1,115 +1,146 @@
-import type { DatabaseSync } from 'node:sqlite'
+import { existsSync, statSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import type { CatalogueEntry, Draft, StoredSnapshot } from '@holdfast/core/ports'
-import type { BlobHash, Meta, SessionId } from '@holdfast/protocol'
+import type { Meta, SessionId } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
-import { ok, orThrow, type Result } from '@holdfast/protocol/result'
-import type { KeptSession, ReadOnlyStore, TypeCount, WorkspaceTrust } from '../read-only-store.ts'
+import { ok, type Result } from '@holdfast/protocol/result'
+import type { KeptSession, ReadOnlyStore } from '../read-only-store.ts'
 import { snapshotChecksum } from '../snapshot-checksum.ts'
-import { faultOf } from '../storage-fault.ts'
-import { noteBeside } from './damage/note-beside.ts'
-import { createDamagedReader } from './damage/salvage-reader.ts'
-import { isDamage, lastSessionOf, skipDamagedPages, unlessDamaged } from './damage/skip-damaged-pages.ts'
+import { faultOf, isStorageFailure } from '../storage-fault.ts'
+import { createDamagedReader } from './damage/damaged-reader.ts'
+import { isDamage, lastSessionOf, runOnReadableRows, unlessDamaged } from './damage/skip-damaged-pages.ts'
 import { whileBusy } from './file/busy-retry.ts'
 import { openForReading } from './file/database-file.ts'
-import { openSqliteReader } from './read/inline-reader.ts'
-import { draftOf, recordOf } from './rows/decode.ts'
-import { checked } from './rows/record-reader.ts'
+import { createReadMethods } from './read/read-methods.ts'
+import { openReader } from './read/reader.ts'
+import { decodeDraft, decodeRecord, decodeTrust } from './rows/decode.ts'
+import { checkRecord } from './rows/record-reader.ts'
 import { catchUpIndex } from './write/catch-up-index.ts'
 
 type Row = Record<string, unknown>
 
-const sessionRows = `
+const selectSession = `
   select session.sid, session.id, parent.id as parent, session.base, session.head, session.owner, session.trashed_at,
     session.purged_at, session.meta, session.active_at, session.spoken, session.busy
   from session left join session parent on parent.sid = session.parent`
-const recordRows = 'select seq, at, type, v, client, command_id, ref, crc, body from record'
+const selectRecord = 'select seq, at, type, v, client, command_id, ref, crc, body from record'
 
 /**
- * Opens a store file to look at, on this thread and without a worker. Null when there is none: nothing is made.
+ * Opens a store file to read, on this thread and without a worker. Returns null if there is no file, and creates none.
  * Refused: not_a_store, store_too_new, storage_error.
  */
 export function openReadOnlySqlite(path: string): Result<ReadOnlyStore | null> {
-  const tidy = noteBeside(path)
-  const opened = openSqliteReader(path)
+  const removeEmptyLog = createLogRemover(path)
+  const opened = openReader(path)
   if (!opened.ok || opened.value === null) {
-    tidy()
+    removeEmptyLog()
     return opened.ok ? ok(null) : opened
   }
   const reader = opened.value
-  // Prepared when first asked: most commands look at one session, or at a page of the list.
-  let whole: ReturnType<typeof prepareWhole> | null = null
-  const asked = <Value>(work: (prepared: ReturnType<typeof prepareWhole>) => Value): Value => {
+  // Prepared on first use: most commands read one session or one page of the list.
+  let prepared: ReturnType<typeof prepareWholeStore> | null = null
+  const query = async <Value>(work: (whole: ReturnType<typeof prepareWholeStore>) => Value): Promise<Value> => {
     try {
-      whole ??= prepareWhole(openForReading(path))
-      const prepared = whole
-      return whileBusy(() => work(prepared))
+      prepared ??= prepareWholeStore(openForReading(path))
+      const whole = prepared
+      return whileBusy(() => work(whole))
     } catch (error) {
       throw new HoldfastError(faultOf(error, path), { cause: error })
     }
   }
+  const methods = createReadMethods(reader.ask)
 
   return ok({
-    list: async (request) => orThrow(reader.list(request)),
-    find: async (name) => orThrow(reader.find(name)),
-    entry: async (session) => orThrow(reader.entry(session)),
-    async search(request) {
+    ...methods,
+    search(request) {
       catchUpIndex(path)
-      return reader.search(request)
+      return methods.search(request)
     },
-    nodes: async () => orThrow(reader.nodes()),
-    read: async (session, range) => orThrow(reader.read(session, range)),
-    readRefs: async (session, calls) => orThrow(reader.readRefs(session, calls)),
-    loadDraft: async (session) => asked(({ draft }) => draft(session)),
-    loadSnapshot: async (session, fold) => orThrow(reader.loadSnapshot(session, fold)),
+    loadDraft: (session) => query(({ readDraft }) => readDraft(session)),
 
-    sessions: async (after, limit) => asked(({ sessions }) => sessions(after, limit).map(keptOf)),
-    kept: async (session) =>
-      asked(({ kept }) => {
-        const row = kept(session)
-        return row === null ? null : keptOf(row)
+    sessions: (after, limit) => query(({ readSessions }) => readSessions(after, limit).map(toKeptSession)),
+    kept: (session) =>
+      query(({ findSession }) => {
+        const row = findSession(session)
+        return row === null ? null : toKeptSession(row)
       }),
-    ownRecords: async (session, after, limit) => asked((prepared) => prepared.own(session, after, limit)),
-    ownRecordsOf: async (session, types, after, limit) =>
-      asked(({ ofTypes }) =>
-        ofTypes.all(session, after, JSON.stringify([...types]), limit).map((row) => recordOf(checked(session, row))),
+    ownRecords: (session, after, limit) => query(({ readOwn }) => readOwn(session, after, limit)),
+    ownRecordsOf: (session, types, after, limit) =>
+      query(({ ofTypes }) =>
+        ofTypes
+          .all(session, after, JSON.stringify([...types]), limit)
+          .map((row) => decodeRecord(checkRecord(session, row))),
       ),
-    countOwn: async (session) => asked(({ counts }) => counts.all(session).map(countOf)),
-    trusts: async () => asked(({ trusts }) => trusts.all().map(trustOf)),
-    snapshotOf: async (session) => asked(({ snapshot }) => snapshot(session)),
+    countOwn: (session) =>
+      query(({ counts }) =>
+        counts
+          .all(session)
+          .map((row) => ({ type: String(row['type']), day: String(row['day']), count: Number(row['count']) })),
+      ),
+    trusts: () =>
+      query(({ trusts }) =>
+        trusts.all().map((row) => ({
+          workspace: String(row['workspace']),
+          trust: decodeTrust({ tool: String(row['tool']), argsHash: String(row['args_hash']) }),
+        })),
+      ),
+    snapshotOf: (session) => query(({ readSnapshot }) => readSnapshot(session)),
     async close() {
       reader.close()
-      whole?.close()
-      tidy()
+      prepared?.close()
+      removeEmptyLog()
     },
   })
 }
 
-/** What an index leads to no more is looked for without it: a damaged page costs what is on it, and nothing else. */
-function prepareWhole(database: DatabaseSync) {
-  const sessionPage = database.prepare(`${sessionRows} where session.sid > ? order by session.sid limit ?`)
-  const sessionsBetween = database.prepare(`${sessionRows} where session.sid between ? and ?`)
-  const sidRow = database.prepare('select sid from session where id = ?')
-  const bySid = database.prepare(`${sessionRows} where session.sid = ?`)
-  const records = database.prepare(`${recordRows} where sid = ? and seq between ? and ? order by seq`)
+/**
+ * A reader creates a write-ahead log if there is none, and only a writer that closes last removes it. Returns a function
+ * that removes it, for the time when all readers here are closed. SQLite's locks protect the log of another process.
+ */
+function createLogRemover(path: string): () => void {
+  const isOpenElsewhere = existsSync(`${path}-wal`) || existsSync(`${path}-shm`)
+  return () => {
+    if (isOpenElsewhere || !existsSync(`${path}-wal`) || (statSync(path).mode & 0o200) === 0) return
+    try {
+      const database = new DatabaseSync(path, { timeout: 0 })
+      try {
+        database.prepare('select 1 from sqlite_schema limit 1').get()
+      } finally {
+        database.close()
+      }
+    } catch (error) {
+      // Busy, read-only or damaged: an empty log does no harm.
+      if (!isStorageFailure(error)) throw error
+    }
+  }
+}
+
+/** Reads whole stores. Rows that a damaged index does not find are read without it; only rows on damaged pages are lost. */
+function prepareWholeStore(database: DatabaseSync) {
+  const sessionPage = database.prepare(`${selectSession} where session.sid > ? order by session.sid limit ?`)
+  const sessionsBetween = database.prepare(`${selectSession} where session.sid between ? and ?`)
+  const sidById = database.prepare('select sid from session where id = ?')
+  const bySid = database.prepare(`${selectSession} where session.sid = ?`)
+  const records = database.prepare(`${selectRecord} where sid = ? and seq between ? and ? order by seq`)
   const ofTypes = database.prepare(`
-    ${recordRows} where sid = (select sid from session where id = ?) and seq > ?
+    ${selectRecord} where sid = (select sid from session where id = ?) and seq > ?
       and type in (select value from json_each(?)) order by seq limit ?`)
   const counts = database.prepare(`
     select type, substr(at, 1, 10) as day, count(*) as count from record
     where sid = (select sid from session where id = ?) group by 1, 2`)
   const trusts = database.prepare('select workspace, tool, args_hash from trust order by workspace, tool, args_hash')
-  const snapshotRow = database.prepare('select seq, fold, crc, body from snapshot where sid = ?')
-  const draftRow = database.prepare('select step, parts from draft where sid = ?')
-  const salvage = createDamagedReader(database, recordRows)
+  const snapshotBySid = database.prepare('select seq, fold, crc, body from snapshot where sid = ?')
+  const draftBySid = database.prepare('select step, parts from draft where sid = ?')
+  const damaged = createDamagedReader(database, selectRecord)
 
-  const sidOf = (session: SessionId): number | null =>
+  const findSid = (session: SessionId): number | null =>
     unlessDamaged(
-      () => sidRow.get(session)?.['sid'] as number | undefined, // an integer primary key
-      () => salvage.sidOf(session),
+      () => sidById.get(session)?.['sid'] as number | undefined, // an integer primary key
+      () => damaged.findSid(session),
     )
 
-  function kept(session: SessionId): Row | null {
-    const sid = sidOf(session)
+  function findSession(session: SessionId): Row | null {
+    const sid = findSid(session)
     if (sid === null) return null
     return unlessDamaged(
       () => bySid.get(sid),
@@ -117,17 +148,23 @@ function prepareWhole(database: DatabaseSync) {
     )
   }
 
-  function readableSessions(after: number, limit: number): readonly Row[] {
+  function readUndamagedSessions(after: number, limit: number): readonly Row[] {
     const found: Row[] = []
-    skipDamagedPages(after + 1, lastSessionOf(database), (from, upTo) => {
+    runOnReadableRows(after + 1, lastSessionOf(database), (from, upTo) => {
       if (found.length < limit) found.push(...sessionsBetween.all(from, upTo))
     })
     return found.slice(0, limit)
   }
 
-  /** One answer for each seq: a row that is gone is lost, as one that is damaged. */
-  function own(session: SessionId, after: number, limit: number) {
-    const row = kept(session)
+  const readSessions = (after: number, limit: number): readonly Row[] =>
+    unlessDamaged(
+      () => sessionPage.all(after, limit),
+      () => readUndamagedSessions(after, limit),
+    )
+
+  /** Returns one record for each seq: a missing row is lost, like a damaged one. */
+  function readOwn(session: SessionId, after: number, limit: number) {
+    const row = findSession(session)
     if (row === null) return []
     const [sid, upTo] = [Number(row['sid']), Math.min(Number(row['head']), after + limit)]
     const rows = unlessDamaged(
@@ -137,16 +174,16 @@ function prepareWhole(database: DatabaseSync) {
     const found = new Map(rows.map((one): [number, Row] => [Number(one['seq']), one]))
     return Array.from({ length: Math.max(0, upTo - after) }, (_, index) => {
       const seq = after + 1 + index
-      const one = found.get(seq) ?? salvage.record(sid, seq)
-      return recordOf(one === null ? { seq, lost: true } : checked(session, one))
+      const one = found.get(seq) ?? damaged.findRecord(sid, seq)
+      return decodeRecord(one === null ? { seq, lost: true } : checkRecord(session, one))
     })
   }
 
-  function snapshot(session: SessionId): StoredSnapshot | 'damaged' | null {
-    const sid = sidOf(session)
+  function readSnapshot(session: SessionId): StoredSnapshot | 'damaged' | null {
+    const sid = findSid(session)
     if (sid === null) return null
     try {
-      const row = snapshotRow.get(sid)
+      const row = snapshotBySid.get(sid)
       if (row === undefined) return null
       const stored = { seq: Number(row['seq']), fold: Number(row['fold']), body: String(row['body']) }
       return snapshotChecksum(session, stored) === Number(row['crc']) ? stored : 'damaged'
@@ -156,64 +193,43 @@ function prepareWhole(database: DatabaseSync) {
     }
   }
 
-  /** A draft that cannot be read is one that was not saved yet. */
-  function draft(session: SessionId): Draft | null {
-    const sid = sidOf(session)
+  /** Treats an unreadable draft as one that was not saved. */
+  function readDraft(session: SessionId): Draft | null {
+    const sid = findSid(session)
     if (sid === null) return null
     const row = unlessDamaged(
-      () => draftRow.get(sid),
+      () => draftBySid.get(sid),
       () => null,
     )
-    return row === null ? null : draftOf({ step: Number(row['step']), parts: String(row['parts']) })
+    return row === null ? null : decodeDraft({ step: Number(row['step']), parts: String(row['parts']) })
   }
 
-  const sessions = (after: number, limit: number): readonly Row[] =>
-    unlessDamaged(
-      () => sessionPage.all(after, limit),
-      () => readableSessions(after, limit),
-    )
-  return { sessions, kept, ofTypes, counts, trusts, snapshot, draft, own, close: () => database.close() }
+  const close = (): void => database.close()
+  return { readSessions, findSession, ofTypes, counts, trusts, readSnapshot, readDraft, readOwn, close }
 }
 
-function keptOf(row: Row): KeptSession {
+function toKeptSession(row: Row): KeptSession {
   const isPurged = row['purged_at'] !== null
   return {
     order: Number(row['sid']),
-    id: String(row['id']) as SessionId, // the column takes nothing else
+    id: String(row['id']) as SessionId, // the column holds nothing else
     parent: row['parent'] === null ? null : (String(row['parent']) as SessionId), // as above
     base: Number(row['base']),
     head: Number(row['head']),
     owner: row['owner'] === null ? null : String(row['owner']),
     trashedAt: row['trashed_at'] === null ? null : Number(row['trashed_at']),
-    entry: isPurged ? null : entryOf(row),
+    entry: isPurged ? null : decodeEntry(row),
     isPurged,
   }
 }
 
-function entryOf(row: Row): CatalogueEntry | null {
+/** Returns null if the metadata is damaged. */
+function decodeEntry(row: Row): CatalogueEntry | null {
   try {
-    const meta = JSON.parse(String(row['meta'])) as Meta // written by us; what is no JSON any more is damaged
+    const meta = JSON.parse(String(row['meta'])) as Meta
     const [spoken, busy] = [row['spoken'] === 1, row['busy'] === 1]
     return { meta, spoken, busy, activeAt: Number(row['active_at']) }
   } catch {
     return null
-  }
-}
-
-const countOf = (row: Row): TypeCount => ({
-  type: String(row['type']),
-  day: String(row['day']),
-  count: Number(row['count']),
-})
-
-function trustOf(row: Row): WorkspaceTrust {
-  const argsHash = String(row['args_hash'])
-  return {
-    workspace: String(row['workspace']),
-    trust: {
-      tool: String(row['tool']),
-      scope: 'workspace',
-      ...(argsHash !== '' && { argsHash: argsHash as BlobHash }), // the column takes nothing else
-    },
   }
 }

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Store } from '@holdfast/core/ports'
+import { orThrow } from '@holdfast/protocol'
 import {
   appendTo,
   codeOf,
@@ -16,7 +17,8 @@ import {
   textsAfter,
 } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openSqliteReader } from './read/inline-reader.ts'
+import { openReader, type Reader } from './read/reader.ts'
+import { decodeRecord } from './rows/decode.ts'
 import { openSqliteStore, type SqliteStoreOptions } from './sqlite-store.ts'
 
 let home = ''
@@ -129,25 +131,23 @@ describe('sqlite store', () => {
   it('is read inline while a writer has it open', async () => {
     const store = await open()
     await mustCreate(store, newSession(1), newSession(2))
-    const reader = openSqliteReader(path)
+    const reader = openReader(path)
+    const readWith = ({ ask }: Reader) => orThrow(ask('read', sessionId(1), { after: 0, limit: 9 })).map(decodeRecord)
     if (!reader.ok || reader.value === null) throw new Error('the store is there')
-    expect(reader.value.list({ limit: 1 })).toMatchObject({ ok: true, value: { sessions: [{ owner: 'node-a' }] } })
-    expect(reader.value.read(sessionId(1), { after: 0, limit: 9 })).toEqual({
+    expect(reader.value.ask('list', { limit: 1 })).toMatchObject({
       ok: true,
-      value: await readAll(store, 1),
+      value: { sessions: [{ owner: 'node-a' }] },
     })
+    expect(readWith(reader.value)).toEqual(await readAll(store, 1))
     await mustAppend(store, appendTo(1, 1))
-    expect(reader.value.read(sessionId(1), { after: 0, limit: 9 })).toEqual({
-      ok: true,
-      value: await readAll(store, 1),
-    })
+    expect(readWith(reader.value)).toEqual(await readAll(store, 1))
     reader.value.close()
     await store.close()
   })
 
   it('is not made by someone who only reads', () => {
     mkdirSync(join(home, 'data'))
-    expect(openSqliteReader(path)).toEqual({ ok: true, value: null })
+    expect(openReader(path)).toEqual({ ok: true, value: null })
     expect(readdirSync(join(home, 'data'))).toEqual([])
   })
 })

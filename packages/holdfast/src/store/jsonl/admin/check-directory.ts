@@ -2,9 +2,8 @@ import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Seq } from '@holdfast/protocol'
-import { lookAt, modeFindings, unfinishedFile } from '../../file-findings.ts'
-import { error, type Finding, info, warning } from '../../finding.ts'
-import { draftMark } from '../../temporary-path.ts'
+import { draftMark } from '../../disk.ts'
+import { error, type Finding, info, lstatIfThere, modeFindings, unfinishedFile, warning } from '../../finding.ts'
 import { readCatalogue } from '../catalogue/catalogue-file.ts'
 import { parseTrash } from '../catalogue/trash-file.ts'
 import { createJsonlPaths, findLogs, isOurs } from '../files/layout.ts'
@@ -33,7 +32,7 @@ async function checkLogs(directory: string, isHeld: boolean): Promise<readonly F
     const path = paths.log(id, isShared)
     const known = catalogue.rows.get(id) ?? null
     const loaded = await loadLog({ path, session: id, known, isShared, leavesTail: true })
-    if (loaded === null && (await lookAt(path)) === null) continue // removed in the meantime
+    if (loaded === null && (await lstatIfThere(path)) === null) continue // removed in the meantime
     if (loaded === null) {
       findings.push(
         error({ code: 'unusable', place: path, what: 'it is named like a log but is not one; it is left alone' }),
@@ -74,7 +73,7 @@ async function checkNames(directory: string): Promise<readonly Finding[]> {
   const findings: Finding[] = [...(await modeFindings(directory))]
   for (const name of await readdir(directory)) {
     const path = join(directory, name)
-    const found = await lookAt(path)
+    const found = await lstatIfThere(path)
     if (found === null) continue
     if (name.includes(draftMark)) findings.push(unfinishedFile(path))
     else if (/\.torn-\d+$/.test(name)) findings.push(createTornFinding(path))

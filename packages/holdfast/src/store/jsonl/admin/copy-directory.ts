@@ -4,7 +4,7 @@ import { basename, join } from 'node:path'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { syncDirectory } from '../../../system/files/sync-directory.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
-import { draftMark } from '../../temporary-path.ts'
+import { draftMark } from '../../disk.ts'
 import { createJsonlPaths, type FoundLog, findDirectoryFault, findLogs } from '../files/layout.ts'
 import { loadLog } from '../log/load-log.ts'
 

@@ -15,15 +15,15 @@ export function createJsonlAdmin(directory: string): StoreAdmin {
     quarantineDir: join(directory, 'quarantine'),
     checkFiles: (isHeld) => checkDirectory(directory, isHeld),
     checkInside: () => [],
-    async mend({ findings, mends }, quarantine) {
+    async repair({ findings, repairs }, quarantine) {
       // Of a session whose log is missing, only the catalogue is left.
       const isChanged = findings.some(({ code }) => changesCatalogue.has(code))
       if (isChanged && existsSync(paths.catalogue)) await quarantine.copy(paths.catalogue)
-      for (const { session, dropsSnapshot } of mends) {
+      for (const { session, dropsSnapshot } of repairs) {
         if (dropsSnapshot && existsSync(paths.snapshot(session))) await quarantine.move(paths.snapshot(session))
       }
     },
-    async mendIndexes() {},
+    async rebuildIndexes() {},
     copyTo: (path) => copyDirectory(directory, path),
   }
 }

@@ -2,7 +2,7 @@ import { open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { syncDirectory } from '../../../system/files/sync-directory.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
-import { temporaryPath } from '../../temporary-path.ts'
+import { temporaryPath } from '../../disk.ts'
 
 /** Replaces a file atomically: writes a temporary file, syncs it, renames it, and syncs the directory. */
 export async function replaceFile(path: string, text: string): Promise<void> {

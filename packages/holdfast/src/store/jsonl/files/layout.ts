@@ -2,10 +2,9 @@ import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { SessionId } from '@holdfast/protocol'
 import { type Fault, fault } from '@holdfast/protocol/fault'
-import { lookAt } from '../../file-findings.ts'
-import { networkFileSystemOf } from '../../network-file-system.ts'
+import { draftMark, networkFileSystemOf } from '../../disk.ts'
+import { lstatIfThere } from '../../finding.ts'
 import { storageFault } from '../../storage-fault.ts'
-import { draftMark } from '../../temporary-path.ts'
 import { readJsonIfExists, replaceFile } from './atomic-file.ts'
 
 export const directoryFormat = 'holdfast-jsonl'
@@ -93,7 +92,7 @@ async function inspectAll(directory: string, names: readonly string[], onFile: O
 async function inspect(directory: string, name: string, onFile: OnFile): Promise<FoundLog | null> {
   if (name.includes(draftMark)) return null
   const path = join(directory, name)
-  const stats = await lookAt(path)
+  const stats = await lstatIfThere(path)
   if (stats === null || !stats.isFile()) return null // skips links too: they may point anywhere
   const { size, mode } = stats
   await onFile(path, name, mode)

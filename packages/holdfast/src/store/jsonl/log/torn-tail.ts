@@ -2,7 +2,7 @@ import { link, open, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { syncDirectory } from '../../../system/files/sync-directory.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
-import { temporaryPath } from '../../temporary-path.ts'
+import { temporaryPath } from '../../disk.ts'
 
 export type TornTail = { readonly path: string; readonly bytes: number }
 

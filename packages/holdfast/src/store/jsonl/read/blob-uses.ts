@@ -3,7 +3,7 @@ import type { AreUsed, BlobUses } from '@holdfast/core/ports'
 import type { BlobHash, Seq, SessionId } from '@holdfast/protocol'
 import { createSerialQueue } from '@holdfast/protocol/serial-queue'
 import { systemErrorCode } from '../../../system/system-error.ts'
-import { openIfThere } from '../../blobs/file-blobs.ts'
+import { openIfExists } from '../../blobs/file-blobs.ts'
 import type { JsonlPaths } from '../files/layout.ts'
 import { parseBlobs } from '../log/log-line.ts'
 import { scanLines } from '../log/scan-lines.ts'
@@ -84,7 +84,7 @@ export function createBlobUses(
       if (rows.get(row.id) !== row) return null
       if (systemErrorCode(error) !== 'ENOENT') throw error
       if (paths.log(row.id, row.isShared) !== path) return openLog(row)
-      if (isBeingRemoved(row)) return openIfThere(paths.log(row.id, true)) // the records its forks share, if any
+      if (isBeingRemoved(row)) return openIfExists(paths.log(row.id, true)) // the records its forks share, if any
       throw error
     }
   }

@@ -1,6 +1,6 @@
 import { copyFile, open, rename, rm, truncate } from 'node:fs/promises'
 import type { SessionId } from '@holdfast/protocol'
-import { draftMark } from '../../temporary-path.ts'
+import { draftMark } from '../../disk.ts'
 import type { CatalogueFile } from '../catalogue/catalogue-file.ts'
 import type { ForkIndex } from '../catalogue/fork-index.ts'
 import type { SessionNames } from '../catalogue/session-names.ts'

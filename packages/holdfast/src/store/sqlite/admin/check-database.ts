@@ -1,23 +1,51 @@
+import { readdir } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { blobEventTypes, blobsOf, type Event, type SessionId } from '@holdfast/protocol'
-import { error, type Finding, warning } from '../../finding.ts'
+import { error, type Finding, lstatIfThere, modeFindings, unfinishedFile, warning } from '../../finding.ts'
 import { searchedTypes } from '../../search/searched-event.ts'
 import { faultOf } from '../../storage-fault.ts'
 import { unlessDamaged } from '../damage/skip-damaged-pages.ts'
 import { openForReading } from '../file/database-file.ts'
-import { bodyText } from '../rows/compressed-body.ts'
+import { decompressBody } from '../rows/compressed-body.ts'
 import { searchCursorName } from '../rows/schema.ts'
-import { searchedBody } from '../search/indexed-body.ts'
+import { decodeIndexedEvent } from '../search/indexed-event.ts'
 import { checkPages } from './check-pages.ts'
 
-/** What SQLite itself finds wrong, and where its tables contradict each other. */
+/** A store that is being created, or the copy of one that is being upgraded. */
+const draftSuffix = /^(\.v\d+-backup)?\.new-/
+
+/** Checks the modes of the store file and of SQLite's files beside it, and finds unfinished files. */
+export async function checkFiles(path: string): Promise<readonly Finding[]> {
+  const findings: Finding[] = []
+  const mode = (await lstatIfThere(path))?.mode
+  findings.push(...(await modeFindings(path)))
+  for (const file of [`${path}-wal`, `${path}-shm`]) {
+    // SQLite gives them the mode of the main file, which is reported already.
+    const beside = await lstatIfThere(file)
+    if (beside !== null && beside.mode !== mode) findings.push(...(await modeFindings(file)))
+  }
+  const name = basename(path)
+  for (const other of await readdir(dirname(path))) {
+    if (other.startsWith(name) && draftSuffix.test(other.slice(name.length)))
+      findings.push(unfinishedFile(join(dirname(path), other)))
+  }
+  return findings
+}
+
+/** Reports what SQLite finds wrong, and where the tables contradict each other. */
 export function checkDatabase(path: string): readonly Finding[] {
   const database = openForReading(path)
   try {
     const wrong = checkPages(database, path)
-    const others = [heads, orphans, names, (one: DatabaseSync) => search(one, path), uses]
-    // What a damaged page keeps from being compared is told as that page.
-    return [...wrong, ...others.flatMap((look) => (wrong.length > 0 ? readable(look, database) : look(database)))]
+    const checks = [checkHeads, checkParents, checkNames, (one: DatabaseSync) => checkIndex(one, path), checkBlobUses]
+    // A check that meets a damaged page reports nothing: the page is reported already.
+    const runCheck = (check: (database: DatabaseSync) => readonly Finding[]) =>
+      unlessDamaged(
+        () => check(database),
+        () => [],
+      )
+    return [...wrong, ...checks.flatMap((check) => (wrong.length > 0 ? runCheck(check) : check(database)))]
   } catch (cause) {
     return [error({ code: 'damaged_file', place: path, what: faultOf(cause, path).message })]
   } finally {
@@ -25,37 +53,31 @@ export function checkDatabase(path: string): readonly Finding[] {
   }
 }
 
-const readable = (look: (database: DatabaseSync) => readonly Finding[], database: DatabaseSync): readonly Finding[] =>
-  unlessDamaged(
-    () => look(database),
-    () => [],
-  )
-
-/** A head below the last record would make the next append fail; one above it is read as lost records. */
-function heads(database: DatabaseSync): readonly Finding[] {
+/** A head below the last record would make the next append fail; one above it reads as lost records. */
+function checkHeads(database: DatabaseSync): readonly Finding[] {
   const rows = database.prepare(`
     select id, head, (select max(seq) from record where record.sid = session.sid) as last from session
     where head < (select max(seq) from record where record.sid = session.sid)`)
   return rows.all().map((row) =>
     error({
       ...{ code: 'head', place: String(row['id']), canMend: true },
-      what: `it is said to end at ${row['head']}, and has records up to ${row['last']}`,
+      what: `its head is ${row['head']}, but it has records up to ${row['last']}`,
     }),
   )
 }
 
-/** What a session shares with one that is not there is lost. */
-function orphans(database: DatabaseSync): readonly Finding[] {
+/** The records that a session shares with a missing parent are lost. */
+function checkParents(database: DatabaseSync): readonly Finding[] {
   const rows = database.prepare(`
     select id, base from session where (parent is null and base > 0) or parent not in (select sid from session)`)
   return rows.all().map((row) => {
-    const what = `the session whose past it shares up to ${row['base']} is not there`
+    const what = `the session it was forked from, up to seq ${row['base']}, is missing`
     return error({ code: 'lineage', place: String(row['id']), what })
   })
 }
 
-/** Columns that lists and lookups go by, against the row they were taken from. */
-function names(database: DatabaseSync): readonly Finding[] {
+/** Compares the columns that lists and lookups use with the metadata they come from. */
+function checkNames(database: DatabaseSync): readonly Finding[] {
   const rows = database.prepare(`
     select id from session where purged_at is null and json_valid(meta) and (
       json_extract(meta, '$.handle') is not handle or json_extract(meta, '$.key') is not key or
@@ -63,26 +85,26 @@ function names(database: DatabaseSync): readonly Finding[] {
   return rows
     .all()
     .map((row) =>
-      warning({ code: 'row', place: String(row['id']), what: 'what it is found by is not what its row says' }),
+      warning({ code: 'row', place: String(row['id']), what: 'its lookup columns do not match its metadata' }),
     )
 }
 
-/** Whether all that was said is in the index, as far as it says it has come. */
-function search(database: DatabaseSync, path: string): readonly Finding[] {
-  database.exec('begin') // of one moment, whoever writes meanwhile
+/** Checks whether every message up to the cursor of the index is in the index. */
+function checkIndex(database: DatabaseSync, path: string): readonly Finding[] {
+  database.exec('begin') // one snapshot, even if another process writes
   try {
     const cursor = Number(database.prepare('select pos from cursor where name = ?').get(searchCursorName)?.['pos'] ?? 0)
     const last = Number(database.prepare('select max(pos) as pos from record').get()?.['pos'] ?? 0)
-    const said = (what: string) => [warning({ code: 'search', place: path, what })]
-    if (cursor > last) return said(`it is said to be indexed up to ${cursor}, of ${last}`)
+    const report = (what: string) => [warning({ code: 'search', place: path, what })]
+    if (cursor > last) return report(`its cursor is ${cursor}, but the last record is ${last}`)
     const missing = countNotIndexed(database, cursor)
-    return missing === 0 ? [] : said(`${missing} messages cannot be found by their words`)
+    return missing === 0 ? [] : report(`${missing} messages are not in the word index`)
   } finally {
     database.exec('commit')
   }
 }
 
-/** Walks along the records and the index side by side: neither is held in memory. */
+/** Reads the records and the index side by side, so that neither is held in memory. */
 function countNotIndexed(database: DatabaseSync, upTo: number): number {
   const types = searchedTypes.map((type) => `'${type}'`).join(', ')
   const records = database.prepare(`
@@ -100,12 +122,12 @@ function countNotIndexed(database: DatabaseSync, upTo: number): number {
   return missing
 }
 
-/** What has none is not taken in. */
-const hasText = (body: unknown): boolean => (searchedBody(body)?.text ?? '') !== ''
+/** A message without text is not indexed. */
+const hasText = (body: unknown): boolean => (decodeIndexedEvent(body)?.text ?? '') !== ''
 
-/** A blob whose use was not written down would be collected, though a record refers to it. */
-function uses(database: DatabaseSync): readonly Finding[] {
-  return missingUses(database).map(({ session, hash }) =>
+/** A blob that is not marked as used would be removed, although a record refers to it. */
+function checkBlobUses(database: DatabaseSync): readonly Finding[] {
+  return findMissingUses(database).map(({ session, hash }) =>
     warning({ code: 'blob_use', place: `${session} ${hash}`, what: 'a file it refers to is not marked as used' }),
   )
 }
@@ -117,7 +139,7 @@ export type MissingUse = {
   readonly hash: string
 }
 
-export function missingUses(database: DatabaseSync): readonly MissingUse[] {
+export function findMissingUses(database: DatabaseSync): readonly MissingUse[] {
   const records = database.prepare(`
     select id, sid, seq, body from record join session using (sid)
     where type in (${blobEventTypes.map((type) => `'${type}'`).join(', ')})`)
@@ -125,14 +147,14 @@ export function missingUses(database: DatabaseSync): readonly MissingUse[] {
   const missing: MissingUse[] = []
   for (const row of records.iterate()) {
     const [sid, seq] = [Number(row['sid']), Number(row['seq'])]
-    for (const hash of blobsIn(bodyText(row['body']))) {
+    for (const hash of blobsIn(decompressBody(row['body']))) {
       if (use.get(hash, sid) === undefined) missing.push({ session: String(row['id']) as SessionId, sid, seq, hash })
     }
   }
   return missing
 }
 
-/** A body that was damaged may be JSON and still no event. */
+/** A damaged body may be JSON and still no event. */
 function blobsIn(body: string): readonly string[] {
   try {
     return blobsOf(JSON.parse(body) as Event)

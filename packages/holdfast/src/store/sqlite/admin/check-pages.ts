@@ -1,71 +1,107 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { error, type Finding, warning } from '../../finding.ts'
-import { readDamagedSessions } from '../damage/salvage-sessions.ts'
-import { isTableWhole, unlessDamaged } from '../damage/skip-damaged-pages.ts'
-import { isOfIndex, isOfWords } from './page-state.ts'
+import { readDamagedSessions } from '../damage/recover-sessions.ts'
+import { isTableReadable, unlessDamaged } from '../damage/skip-damaged-pages.ts'
+import { openForReading, openForWriting } from '../file/database-file.ts'
 import { oldestRebuilt } from './rebuild-database.ts'
 
-const saidMax = 10
+const checkMessagesMax = 10
 
-/** What no log tells, so that what was on a damaged page is lost. Which records were is told of their sessions. */
+/** The data of a table that no log contains. Lost records are reported with their sessions. */
 const lossOf: Readonly<Record<string, string>> = {
   trust: 'some of what workspaces allow without asking',
   draft: 'some of the answers that were not finished',
 }
 
-/** What SQLite finds wrong with a file; where it cannot walk through it, which tables have pages that are damaged. */
+/** Reports what SQLite finds wrong with a file or, if it cannot read it all, which tables have damaged pages. */
 export function checkPages(database: DatabaseSync, path: string): readonly Finding[] {
   return unlessDamaged(
-    () => integrity(database, path),
-    () => damagedTables(database, path),
+    () => checkIntegrity(database, path),
+    () => findDamagedTables(database, path),
   )
 }
 
-function integrity(database: DatabaseSync, path: string): readonly Finding[] {
-  const rows = database.prepare(`pragma integrity_check(${saidMax})`).all()
-  const said = rows.map((row) => String(row['integrity_check'])).filter((what) => what !== 'ok')
-  // Of pages it says their numbers, of the first few, and nobody knows what is on them.
-  if (said.some((what) => !isOfWords(what) && !isOfIndex(what))) return damagedTables(database, path)
-  return said.map((what) =>
-    isOfWords(what)
+function checkIntegrity(database: DatabaseSync, path: string): readonly Finding[] {
+  const rows = database.prepare(`pragma integrity_check(${checkMessagesMax})`).all()
+  const messages = rows.map((row) => String(row['integrity_check'])).filter((what) => what !== 'ok')
+  // SQLite gives only the numbers of the first few pages, not what they contain.
+  if (messages.some((what) => !isAboutWords(what) && !isAboutIndex(what))) return findDamagedTables(database, path)
+  return messages.map((what) =>
+    isAboutWords(what)
       ? warning({ code: 'search', place: path, what })
       : error({ code: 'damaged_file', place: path, what, canMend: true }),
   )
 }
 
-function damagedTables(database: DatabaseSync, path: string): readonly Finding[] {
-  const canMend = canRescue(database)
+function findDamagedTables(database: DatabaseSync, path: string): readonly Finding[] {
+  const canMend = canRebuild(database)
   const tables = database.prepare(`select name from sqlite_schema where type = 'table' order by rootpage`).all()
   const findings = tables.flatMap(({ name }) => {
     const table = String(name)
-    if (isWhole(database, table)) return []
+    if (isIntact(database, table)) return []
     if (/^search(_|$)/.test(table))
-      return [warning({ code: 'search', place: path, what: 'pages of the index of words are damaged', canMend })]
-    const isTable = !isTableWhole(database, table)
-    const what = `pages of ${isTable ? '' : 'an index of '}the table ${table} are damaged${wayOut(canMend)}`
-    const loss = isTable && canMend ? (lossOf[table] ?? null) : null
+      return [warning({ code: 'search', place: path, what: 'pages of the word index are damaged', canMend })]
+    const isTableDamaged = !isTableReadable(database, table)
+    const what = `pages of ${isTableDamaged ? '' : 'an index of '}the table ${table} are damaged${adviceFor(canMend)}`
+    const loss = isTableDamaged && canMend ? (lossOf[table] ?? null) : null
     return [error({ code: 'damaged_file', place: path, what, canMend, loss })]
   })
-  if (findings.length > 0) return findings.filter(isFirstOfItsKind)
-  return [error({ code: 'damaged_file', place: path, what: `pages of it are damaged${wayOut(canMend)}`, canMend })]
+  if (findings.length > 0) return findings.filter(isFirstWithText)
+  return [
+    error({ code: 'damaged_file', place: path, what: `some of its pages are damaged${adviceFor(canMend)}`, canMend }),
+  ]
 }
 
-const isFirstOfItsKind = ({ what }: Finding, index: number, all: readonly Finding[]): boolean =>
+const isFirstWithText = ({ what }: Finding, index: number, all: readonly Finding[]): boolean =>
   all.findIndex((other) => other.what === what) === index
 
-const wayOut = (canMend: boolean): string =>
-  canMend ? '' : '; holdfast migrate --to URL copies the sessions that are whole into another store'
+const adviceFor = (canMend: boolean): string =>
+  canMend ? '' : '. Run holdfast migrate --to URL to copy the intact sessions to another store'
 
-/**
- * Records that are gone are read as lost. Which session they are of is told by its row or, where that is gone, by the
- * indexes of its table: one of both must be there.
- */
-const canRescue = (database: DatabaseSync): boolean =>
-  (isTableWhole(database, 'session') || readDamagedSessions(database) !== null) &&
+/** A rebuild needs the session of each record: from its row or, if that is damaged, from the indexes of the table. */
+const canRebuild = (database: DatabaseSync): boolean =>
+  (isTableReadable(database, 'session') || readDamagedSessions(database) !== null) &&
   Number(database.prepare('pragma user_version').get()?.['user_version']) >= oldestRebuilt
 
-const isWhole = (database: DatabaseSync, table: string): boolean =>
+const isIntact = (database: DatabaseSync, table: string): boolean =>
   unlessDamaged(
     () => database.prepare(`pragma integrity_check("${table}")`).get()?.['integrity_check'] === 'ok',
     () => false,
   )
+
+const repairMessagesMax = 1000
+
+/** `stale_index`: all pages can be read, and SQLite can rebuild the index. `damaged`: some pages cannot be read. */
+export type PageState = 'whole' | 'stale_index' | 'damaged'
+
+/** Returns the state of the file, without its word index, which a repair rebuilds in any case. */
+export function readPageState(path: string): PageState {
+  const database = openForReading(path)
+  try {
+    const messages = unlessDamaged(
+      () => database.prepare(`pragma integrity_check(${repairMessagesMax})`).all(),
+      () => null,
+    )
+    if (messages === null) return 'damaged'
+    const problems = messages
+      .map((row) => String(row['integrity_check']))
+      .filter((what) => what !== 'ok' && !isAboutWords(what))
+    if (problems.length === 0) return 'whole'
+    return problems.every(isAboutIndex) ? 'stale_index' : 'damaged'
+  } finally {
+    database.close()
+  }
+}
+
+const isAboutWords = (message: string): boolean => /fts5/i.test(message)
+/** An index with missing or extra rows; not one with unreadable pages. */
+const isAboutIndex = (message: string): boolean => /\bindex\b/.test(message) && !/\b(tree|page) \d/i.test(message)
+
+export function reindex(path: string): void {
+  const database = openForWriting(path)
+  try {
+    database.exec('reindex')
+  } finally {
+    database.close()
+  }
+}

@@ -2,30 +2,30 @@ import { chmodSync, closeSync, openSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { HoldfastError } from '@holdfast/protocol/fault'
-import { openForReading, refusalOf } from '../file/database-file.ts'
+import { findFileFault, openForReading } from '../file/database-file.ts'
 
-/** All pages in one step: a writer that goes on meanwhile would make smaller steps begin anew, perhaps for ever. */
+/** All pages in one step: with smaller steps each concurrent write would restart the copy, possibly forever. */
 const allPages = 0x7fffffff
 
-/** Copies a store file as it is at one moment. The copy is private from its first byte, and synced. */
+/** Copies a consistent snapshot of a store file. The copy is private from its first byte, and synced. */
 export async function copyDatabase(from: string, to: string): Promise<void> {
-  const refusal = refusalOf(from)
+  const refusal = findFileFault(from)
   if (refusal !== null) throw new HoldfastError(refusal)
   closeSync(openSync(to, 'wx', 0o600))
-  chmodSync(to, 0o600) // whatever the umask
+  chmodSync(to, 0o600) // regardless of the umask
   const database = openForReading(from)
   try {
     await backup(database, to, { rate: allPages })
   } finally {
     database.close()
   }
-  forgetOwners(to)
+  removeOwners(to)
   await using file = await open(to, 'r+')
   await file.sync()
 }
 
-/** Nobody runs the copy: its sessions are free for whoever opens it, also where the owner of the original lives. */
-function forgetOwners(path: string): void {
+/** The sessions of the copy have no owner, even if the owner of the original is alive. */
+function removeOwners(path: string): void {
   const database = new DatabaseSync(path)
   try {
     database.exec(`
@@ -41,12 +41,12 @@ function forgetOwners(path: string): void {
   }
 }
 
-/** What SQLite finds wrong with a file, its first words; null when it is whole. */
-export function integrityOf(path: string): string | null {
+/** Returns the first problem that SQLite finds in a file, or null. */
+export function findIntegrityProblem(path: string): string | null {
   const database = new DatabaseSync(path, { readOnly: true })
   try {
-    const said = database.prepare('pragma integrity_check(1)').get()?.['integrity_check']
-    return said === 'ok' ? null : String(said)
+    const message = database.prepare('pragma integrity_check(1)').get()?.['integrity_check']
+    return message === 'ok' ? null : String(message)
   } finally {
     database.close()
   }

@@ -4,34 +4,34 @@ import { dirname } from 'node:path'
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { syncDirectory } from '../../../system/files/sync-directory.ts'
+import { temporaryPath } from '../../disk.ts'
 import { storageFault } from '../../storage-fault.ts'
-import { temporaryPath } from '../../temporary-path.ts'
-import { readDamagedSessions, restoreSessions } from '../damage/salvage-sessions.ts'
+import { readDamagedSessions, restoreSessions } from '../damage/recover-sessions.ts'
 import {
-  isTableWhole,
+  isTableReadable,
   lastRecordOf,
   lastSessionOf,
-  skipDamagedPages,
+  runOnReadableRows,
   unlessDamaged,
 } from '../damage/skip-damaged-pages.ts'
 import { openForWriting, prepareStoreFile } from '../file/database-file.ts'
-import { findStartedFor, searchCursorName } from '../rows/schema.ts'
+import { fillStartedFor, searchCursorName } from '../rows/schema.ts'
 
-/** The earliest version whose rows are rows of this one. */
+/** The earliest version whose rows fit the tables of this one. */
 export const oldestRebuilt = 2
 
 /**
- * Puts a new file in the place of a damaged one, with every row that can still be read: what SQLite cannot walk through
- * it can neither drop nor index anew. Whoever calls has kept the damaged file aside, and has the store alone.
+ * Replaces a damaged file with a new one that has every readable row: SQLite can neither drop nor reindex a table that it
+ * cannot read. The caller has copied the damaged file and has exclusive use of the store.
  */
 export async function rebuildDatabase(path: string): Promise<void> {
   const draft = temporaryPath(path)
   const refusal = prepareStoreFile(draft)
   if (refusal !== null) throw new HoldfastError(refusal)
   try {
-    const wrong = copyRows(path, draft)
-    if (wrong !== null) throw new HoldfastError(storageFault(path, 'damaged', { error: wrong }))
-    // A log that is left beside either would be played into the file that gets this name.
+    const problem = copyRows(path, draft)
+    if (problem !== null) throw new HoldfastError(storageFault(path, 'damaged', { error: problem }))
+    // SQLite would replay a remaining write-ahead log into the new file.
     if ([path, draft].some((file) => existsSync(`${file}-wal`))) throw new HoldfastError(storageFault(path, 'busy'))
     await sync(draft)
     renameSync(draft, path)
@@ -46,9 +46,9 @@ async function sync(path: string): Promise<void> {
   await file.sync()
 }
 
-/** Returns what SQLite finds wrong with the copy; null when it is whole. */
+/** Returns the first problem that SQLite finds in the copy, or null. */
 function copyRows(from: string, to: string): string | null {
-  // Opened to write: closing the last connection to the damaged file folds its log into it.
+  // Opened to write: closing the last connection checkpoints the log of the damaged file.
   const damaged = openForWriting(from)
   const copy = openForWriting(to)
   try {
@@ -56,20 +56,20 @@ function copyRows(from: string, to: string): string | null {
     copy.exec('begin immediate')
     copyNumbered(damaged, copy, { table: 'session', key: 'sid', last: sessions })
     copyNumbered(damaged, copy, { table: 'record', key: 'pos', last: records })
-    if (!isTableWhole(damaged, 'session')) restoreSessions(readDamagedSessions(damaged) ?? [], copy)
+    if (!isTableReadable(damaged, 'session')) restoreSessions(readDamagedSessions(damaged) ?? [], copy)
     for (const table of ['draft', 'snapshot']) copyNumbered(damaged, copy, { table, key: 'sid', last: sessions })
-    // Not in every store of version 2, and told by the rows of sessions too; what either has is kept.
+    // Some stores of version 2 lack this table; the session rows have the same data.
     if (hasTable(damaged, 'started_for'))
       copyNumbered(damaged, copy, { table: 'started_for', key: 'sid', last: sessions })
-    copy.exec(findStartedFor)
+    copy.exec(fillStartedFor)
     for (const table of ['node', 'trust', 'blob_use', 'cursor']) copySmall(damaged, copy, table)
-    // The words are taken in anew, from the first record on.
+    // Rebuilds the word index from the first record on.
     copy.prepare('delete from cursor where name = ?').run(searchCursorName)
-    // The number of a session that is gone is given to no other.
+    // The sid of a removed session is never reused.
     copy.prepare(`update sqlite_sequence set seq = max(seq, ?) where name = 'session'`).run(sessions)
     copy.exec('commit')
-    const said = copy.prepare('pragma integrity_check(1)').get()?.['integrity_check']
-    return said === 'ok' ? null : String(said)
+    const message = copy.prepare('pragma integrity_check(1)').get()?.['integrity_check']
+    return message === 'ok' ? null : String(message)
   } finally {
     copy.close()
     damaged.close()
@@ -83,19 +83,19 @@ type Numbered = { readonly table: string; readonly key: string; readonly last: n
 
 function copyNumbered(damaged: DatabaseSync, copy: DatabaseSync, { table, key, last }: Numbered): void {
   const rows = damaged.prepare(`select * from ${table} not indexed where ${key} between ? and ?`)
-  const put = createPut(copy, table)
-  skipDamagedPages(1, last, (from, upTo) => {
-    for (const row of rows.all(from, upTo)) put(row)
+  const insert = createInsert(copy, table)
+  runOnReadableRows(1, last, (from, upTo) => {
+    for (const row of rows.all(from, upTo)) insert(row)
   })
 }
 
-/** A table of few rows, which have no numbers: what stands before the damage, and what stands behind it. */
+/** Copies a small table without row numbers: the rows before the damage, then the rows after it. */
 function copySmall(damaged: DatabaseSync, copy: DatabaseSync, table: string): void {
-  const put = createPut(copy, table)
+  const insert = createInsert(copy, table)
   for (const order of ['asc', 'desc']) {
     unlessDamaged(
       () => {
-        for (const row of damaged.prepare(`select * from ${table} order by 1 ${order}`).iterate()) put(row)
+        for (const row of damaged.prepare(`select * from ${table} order by 1 ${order}`).iterate()) insert(row)
         return true
       },
       () => false,
@@ -103,9 +103,9 @@ function copySmall(damaged: DatabaseSync, copy: DatabaseSync, table: string): vo
   }
 }
 
-/** What is there already, or contradicts what is there, is left out: a damaged page may repeat another. */
-function createPut(copy: DatabaseSync, table: string): (row: Record<string, SQLOutputValue>) => void {
+/** Ignores rows that exist already or conflict: a damaged page may repeat another. */
+function createInsert(copy: DatabaseSync, table: string): (row: Record<string, SQLOutputValue>) => void {
   const columns = copy.prepare(`select * from ${table} limit 0`).columns()
-  const put = copy.prepare(`insert or ignore into ${table} values (${columns.map(() => '?').join(', ')})`)
-  return (row) => void put.run(...Object.values(row))
+  const statement = copy.prepare(`insert or ignore into ${table} values (${columns.map(() => '?').join(', ')})`)
+  return (row) => void statement.run(...Object.values(row))
 }

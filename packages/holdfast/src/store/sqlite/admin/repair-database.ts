@@ -1,18 +1,18 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { SessionRepair, ToRepair } from '../../store-admin.ts'
 import { openForReading, openForWriting } from '../file/database-file.ts'
-import { missingUses } from './check-database.ts'
+import { findMissingUses } from './check-database.ts'
 
-/** Mends what only SQLite itself can: in one transaction, by a process that has the file alone. */
-export function repairDatabase(path: string, { findings, mends }: ToRepair): void {
+/** Repairs rows and columns in one transaction. The caller has exclusive use of the file. */
+export function repairDatabase(path: string, { findings, repairs }: ToRepair): void {
   const database = openForWriting(path)
   try {
     database.exec('begin immediate')
     for (const { code, place } of findings) if (code === 'head') raiseHead(database, place)
-    for (const { session, dropsSnapshot } of mends) if (dropsSnapshot) dropSnapshot(database, session)
-    for (const mend of mends) setRow(database, mend)
+    for (const { session, dropsSnapshot } of repairs) if (dropsSnapshot) dropSnapshot(database, session)
+    for (const repair of repairs) setRow(database, repair)
     for (const { code, place } of findings) if (code === 'row') setColumns(database, place)
-    for (const use of missingUses(database)) {
+    for (const use of findMissingUses(database)) {
       database
         .prepare('insert or ignore into blob_use (hash, sid, seq) values (?, ?, ?)')
         .run(use.hash, use.sid, use.seq)
@@ -31,11 +31,11 @@ const raiseHead = (database: DatabaseSync, session: string): void =>
 const dropSnapshot = (database: DatabaseSync, session: string): void =>
   void database.prepare('delete from snapshot where sid = (select sid from session where id = ?)').run(session)
 
-/** Before the store is opened: a row that is no JSON any more is none that it could append to. */
+/** Runs before the store is opened: a session whose metadata is not JSON cannot be appended to. */
 const setRow = (database: DatabaseSync, { session, entry }: SessionRepair): void =>
   void database.prepare('update session set meta = ? where id = ?').run(JSON.stringify(entry.meta), session)
 
-/** What a session is found by lies in columns that an append does not write. */
+/** An append does not write the lookup columns. */
 const setColumns = (database: DatabaseSync, session: string): void =>
   void database
     .prepare(`
@@ -44,8 +44,8 @@ const setColumns = (database: DatabaseSync, session: string): void =>
       where id = ? and json_valid(meta)`)
     .run(session)
 
-/** The rows of these sessions as they are, one a line. */
-export function rawRows(path: string, sessions: readonly string[]): string {
+/** Returns the rows of these sessions as JSON lines. */
+export function readRawRows(path: string, sessions: readonly string[]): string {
   const database = openForReading(path)
   try {
     const row = database.prepare('select * from session where id = ?')

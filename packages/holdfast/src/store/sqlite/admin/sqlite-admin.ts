@@ -1,68 +1,54 @@
 import { existsSync } from 'node:fs'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { orThrow } from '@holdfast/protocol/result'
-import type { Finding, FindingCode } from '../../finding.ts'
-import type { Quarantine, StoreAdmin, ToRepair } from '../../store-admin.ts'
+import type { FindingCode } from '../../finding.ts'
+import type { Quarantine, StoreAdmin } from '../../store-admin.ts'
 import { openSqliteStore } from '../sqlite-store.ts'
-import { checkBeside } from './check-beside.ts'
-import { checkDatabase } from './check-database.ts'
-import { copyDatabase, integrityOf } from './copy-database.ts'
-import { pageStateOf, reindex } from './page-state.ts'
+import { checkDatabase, checkFiles } from './check-database.ts'
+import { readPageState, reindex } from './check-pages.ts'
+import { copyDatabase, findIntegrityProblem } from './copy-database.ts'
 import { rebuildDatabase } from './rebuild-database.ts'
-import { rawRows, repairDatabase } from './repair-database.ts'
+import { readRawRows, repairDatabase } from './repair-database.ts'
 
-/** A store file, and what lies beside it. */
+/** The codes that a damaged page may be reported with. */
+const pageCodes: ReadonlySet<FindingCode> = new Set(['damaged_file', 'search'])
+const rowCodes: ReadonlySet<FindingCode> = new Set(['row', 'head'])
+
+/** Checks, repairs and copies a store file and the files beside it. */
 export function createSqliteAdmin(path: string): StoreAdmin {
   return {
     quarantineDir: `${path}.quarantine`,
-    checkFiles: () => checkBeside(path),
+    checkFiles: () => checkFiles(path),
     checkInside: () => checkDatabase(path),
-    async mend(found, quarantine) {
-      if (found.findings.some(({ code }) => ofPages.has(code))) await mendPages(path, quarantine)
-      await keepRows(path, found, quarantine)
+    async repair(found, quarantine) {
+      if (found.findings.some(({ code }) => pageCodes.has(code))) await repairPages(path, quarantine)
+      const changed = new Set(found.findings.filter(({ code }) => rowCodes.has(code)).map(({ place }) => place))
+      if (changed.size > 0) await quarantine.note('rows.jsonl', readRawRows(path, [...changed]))
       repairDatabase(path, found)
     },
-    async mendIndexes(findings) {
-      if (findings.some(({ code }) => ofPages.has(code))) await rebuildSearch(path)
+    async rebuildIndexes(findings) {
+      if (!findings.some(({ code }) => pageCodes.has(code))) return
+      const store = orThrow(await openSqliteStore({ path }))
+      try {
+        orThrow(await store.rebuildSearch())
+      } finally {
+        await store.close()
+      }
     },
     async copyTo(copy) {
       await copyDatabase(path, copy)
-      const wrong = integrityOf(copy)
-      if (wrong === null) return
-      const message = `The store at ${path} is damaged, and so would be its copy: ${wrong}. holdfast doctor tells more.`
+      const problem = findIntegrityProblem(copy)
+      if (problem === null) return
+      const message = `The store at ${path} is damaged, so its copy would be too: ${problem}. Run holdfast doctor for details.`
       throw new HoldfastError(fault('storage_error', message, { reason: 'damaged', path }))
     },
   }
 }
 
-/** What a damaged page may be told as. */
-const ofPages: ReadonlySet<FindingCode> = new Set(['damaged_file', 'search'])
-
-async function mendPages(path: string, quarantine: Quarantine): Promise<void> {
-  const state = pageStateOf(path)
+async function repairPages(path: string, quarantine: Quarantine): Promise<void> {
+  const state = readPageState(path)
   if (state === 'whole') return
-  await keepFile(path, quarantine)
-  if (state === 'stale_index') reindex(path)
-  if (pageStateOf(path) === 'damaged') await rebuildDatabase(path)
-}
-
-async function keepFile(path: string, quarantine: Quarantine): Promise<void> {
   for (const file of [path, `${path}-wal`]) if (existsSync(file)) await quarantine.copy(file)
-}
-
-const changesRow: ReadonlySet<FindingCode> = new Set(['row', 'head'])
-
-async function keepRows(path: string, { findings }: ToRepair, quarantine: Quarantine): Promise<void> {
-  const changed = findings.filter(({ code }: Finding) => changesRow.has(code))
-  const sessions = [...new Set(changed.map(({ place }) => place))]
-  if (sessions.length > 0) await quarantine.note('rows.jsonl', rawRows(path, sessions))
-}
-
-async function rebuildSearch(path: string): Promise<void> {
-  const store = orThrow(await openSqliteStore({ path }))
-  try {
-    orThrow(await store.rebuildSearch())
-  } finally {
-    await store.close()
-  }
+  if (state === 'stale_index') reindex(path)
+  if (readPageState(path) === 'damaged') await rebuildDatabase(path)
 }

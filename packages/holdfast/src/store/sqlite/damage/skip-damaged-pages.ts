@@ -3,13 +3,13 @@ import { sqliteCode } from '../../storage-fault.ts'
 
 const [corrupt, noDatabase] = [11, 26]
 
-/** Whether a page that was read is not what it should be. */
+/** Returns whether SQLite met a damaged page. */
 export function isDamage(error: unknown): boolean {
   const code = sqliteCode(error)
   return code === corrupt || code === noDatabase
 }
 
-/** What `work` returns; what `otherwise` does where it met a damaged page or found nothing. */
+/** Returns the result of `work`, or of `otherwise` if `work` met a damaged page or found nothing. */
 export function unlessDamaged<Value, Other>(work: () => Value, otherwise: () => Other): NonNullable<Value> | Other {
   try {
     return work() ?? otherwise()
@@ -19,8 +19,8 @@ export function unlessDamaged<Value, Other>(work: () => Value, otherwise: () => 
   }
 }
 
-/** Whether every page of a table alone can be read, and of what is too long for one. */
-export const isTableWhole = (database: DatabaseSync, table: string): boolean =>
+/** Returns whether all pages of a table can be read, overflow pages included. */
+export const isTableReadable = (database: DatabaseSync, table: string): boolean =>
   unlessDamaged(
     () => {
       for (const _ of database.prepare(`select * from "${table}" not indexed`).iterate());
@@ -29,23 +29,24 @@ export const isTableWhole = (database: DatabaseSync, table: string): boolean =>
     () => false,
   )
 
-/** So many rows at once: the work on them is done whole or not at all, and is kept in memory until it is. */
+/** The rows of one run are held in memory until all of them are read. */
 const rowsAtOnce = 1000
 
-/** Does a work on every stretch of row numbers that can be read, and leaves out those on damaged pages. */
-export function skipDamagedPages(first: number, last: number, work: (from: number, upTo: number) => void): void {
-  for (let from = first; from <= last; from += rowsAtOnce) halving(from, Math.min(last, from + rowsAtOnce - 1), work)
+/** Runs `work` on each readable row range and skips rows on damaged pages. */
+export function runOnReadableRows(first: number, last: number, work: (from: number, upTo: number) => void): void {
+  for (let from = first; from <= last; from += rowsAtOnce)
+    runInHalves(from, Math.min(last, from + rowsAtOnce - 1), work)
 }
 
-function halving(from: number, upTo: number, work: (from: number, upTo: number) => void): void {
+function runInHalves(from: number, upTo: number, work: (from: number, upTo: number) => void): void {
   try {
     work(from, upTo)
   } catch (error) {
     if (!isDamage(error)) throw error
     if (from === upTo) return
     const middle = Math.floor((from + upTo) / 2)
-    halving(from, middle, work)
-    halving(middle + 1, upTo, work)
+    runInHalves(from, middle, work)
+    runInHalves(middle + 1, upTo, work)
   }
 }
 
@@ -59,7 +60,7 @@ const lastSession = [
   `select seq as last from sqlite_sequence where name = 'session'`,
 ]
 
-/** Up to which row number there are records, by the first of those who know it that can be read. */
+/** Returns the last row number, from the first source that can be read. */
 export const lastRecordOf = (database: DatabaseSync): number => firstAnswer(database, lastRecord)
 export const lastSessionOf = (database: DatabaseSync): number => firstAnswer(database, lastSession)
 

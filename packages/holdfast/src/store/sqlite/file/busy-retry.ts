@@ -4,8 +4,8 @@ const waitMsMax = 10_000
 const clock = new Int32Array(new SharedArrayBuffer(4))
 
 /**
- * Tries again while another process holds the file. SQLite's own busy handler backs off to 100 ms and starves whoever
- * came second; short waits of uneven length let two busy writers take turns. Blocks its thread: for workers and the CLI.
+ * Retries while another process has the file locked. SQLite's own busy handler backs off to 100 ms and starves the second
+ * writer; short random waits let two busy writers take turns. Blocks its thread: for workers and the CLI.
  */
 export function whileBusy<Value>(attempt: () => Value): Value {
   const giveUpAt = performance.now() + waitMsMax

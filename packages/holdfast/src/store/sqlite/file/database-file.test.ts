@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { networkFileSystemName } from '../../network-file-system.ts'
-import { openSqliteReader } from '../read/inline-reader.ts'
+import { networkFileSystemName } from '../../disk.ts'
+import { openReader } from '../read/reader.ts'
 import { applicationId, schemaVersion } from '../rows/schema.ts'
 import { openSqliteStore } from '../sqlite-store.ts'
 
@@ -24,7 +24,7 @@ const everythingThere = () =>
 /** Opens what is at `path` to write and to read; both must refuse, and nothing may change. */
 async function refusals(): Promise<readonly unknown[]> {
   const before = everythingThere()
-  const [store, reader] = [await openSqliteStore({ path }), openSqliteReader(path)]
+  const [store, reader] = [await openSqliteStore({ path }), openReader(path)]
   expect(everythingThere()).toEqual(before)
   return [store, reader].map((result) => (result.ok ? 'opened' : result.fault.code))
 }

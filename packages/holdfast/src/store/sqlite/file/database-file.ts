@@ -5,16 +5,15 @@ import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ensurePrivateDirectory, tighten } from '../../../system/files/private-directory.ts'
 import { syncDirectorySync } from '../../../system/files/sync-directory.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
-import { networkFileSystemOf } from '../../network-file-system.ts'
+import { networkFileSystemOf, temporaryPath } from '../../disk.ts'
 import { faultOf, storageFault } from '../../storage-fault.ts'
-import { temporaryPath } from '../../temporary-path.ts'
 import { applicationId, schemaVersion, tables } from '../rows/schema.ts'
 import { whileBusy } from './busy-retry.ts'
 import { readStoreHeader } from './file-header.ts'
 import { type UpgradeOptions, upgradeStore } from './upgrade-store.ts'
 
-/** Why the file at `path` is not a store we can use, or null. Looks without locks and changes nothing, not even beside it. */
-export function refusalOf(path: string): Fault | null {
+/** Returns a fault if the file is not a store that this version can open. Takes no locks and changes nothing. */
+export function findFileFault(path: string): Fault | null {
   try {
     const header = statSync(path).isFile() ? readStoreHeader(path) : null
     if (header?.applicationId !== applicationId) return notAStore(path)
@@ -25,8 +24,8 @@ export function refusalOf(path: string): Fault | null {
 }
 
 /**
- * Makes an empty store where there is none, brings one of an earlier version to this, and makes private what is there.
- * Idempotent, and safe against a second process.
+ * Creates the store if there is none, upgrades one of an earlier version, and makes its files private. Idempotent, and
+ * safe if another process does the same.
  */
 export function prepareStoreFile(path: string, options: UpgradeOptions = {}): Fault | null {
   try {
@@ -35,23 +34,23 @@ export function prepareStoreFile(path: string, options: UpgradeOptions = {}): Fa
     const network = networkFileSystemOf(directory)
     if (network !== null) return storageFault(path, 'network_file_system', { fileSystem: network })
     if (!existsSync(path)) {
-      // SQLite would replay the orphan into whatever stands at this name.
+      // SQLite would replay the orphaned log into the new file.
       if (existsSync(`${path}-wal`)) return notAStore(`${path}-wal`)
       createStoreFile(path, directory)
     }
-    const refusal = refusalOf(path)
+    const refusal = findFileFault(path)
     if (refusal !== null) return refusal
-    // Root may write anything: a file nobody was meant to write is read-only for root too.
+    // Root can write any file; respect the mode all the same.
     if ((statSync(path).mode & 0o200) === 0) return storageFault(path, 'read_only')
     accessSync(path, constants.W_OK)
     for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) tighten(file, 0o600)
-    return isOfOldVersion(path) ? upgradeStore(path, options) : null
+    return isOldVersion(path) ? upgradeStore(path, options) : null
   } catch (error) {
     return faultOf(error, path)
   }
 }
 
-/** Opens a prepared store to write: every commit is synced before it returns. Throws what SQLite throws. */
+/** Opens a prepared store to write. Every commit is synced before it returns. Throws errors of SQLite. */
 export function openForWriting(path: string, pagesMax?: number): DatabaseSync {
   const database = new DatabaseSync(path, { timeout: 0, enableForeignKeyConstraints: false })
   try {
@@ -72,14 +71,14 @@ export function openForWriting(path: string, pagesMax?: number): DatabaseSync {
   }
 }
 
-/** Opens a store to read. Such a connection never writes to the file, nor checkpoints when it closes. */
+/** Opens a store to read. Such a connection never writes to the file and does not checkpoint when it closes. */
 export function openForReading(path: string): DatabaseSync {
   return new DatabaseSync(path, { readOnly: true, timeout: 0 })
 }
 
 /**
- * Builds the file under another name and links it whole: a crash leaves no half-made store, two processes make one, and
- * an empty file at `path` is never ours.
+ * Creates the file under another name, then links it: a crash leaves no partial store, two processes create one, and an
+ * empty file at `path` is never a store.
  */
 function createStoreFile(path: string, directory: string): void {
   const draft = temporaryPath(path)
@@ -101,7 +100,7 @@ function createStoreFile(path: string, directory: string): void {
   }
 }
 
-function isOfOldVersion(path: string): boolean {
+function isOldVersion(path: string): boolean {
   const header = readStoreHeader(path)
   return header !== null && header.version < schemaVersion
 }
@@ -115,11 +114,11 @@ function linkIfAbsent(from: string, to: string): void {
 }
 
 const notAStore = (path: string): Fault =>
-  fault('not_a_store', `${path} is not a Holdfast store; it was left as it is.`, { path })
+  fault('not_a_store', `${path} is not a Holdfast store. It was not changed.`, { path })
 
 const tooNew = (path: string, version: number): Fault =>
   fault(
     'store_too_new',
-    `${path} was written by a newer Holdfast (store version ${version}, this one knows ${schemaVersion}).`,
+    `${path} was written by a newer Holdfast (store version ${version}; this one supports up to ${schemaVersion}). Upgrade Holdfast.`,
     { path, version, known: schemaVersion },
   )

@@ -7,25 +7,23 @@ const applicationAt = 68
 
 export type StoreHeader = { readonly applicationId: number; readonly version: number }
 
-type Held = { readonly inode: number; readonly file: number }
-
 /**
- * Descriptors are kept, one for each file ever looked at: closing any descriptor of a file drops the locks that every
- * connection of this process holds on it, and another process could then take the write-ahead log away from under us.
+ * Descriptors stay open, one for each file: closing any descriptor of a file drops the locks of every connection of this
+ * process, and another process could then delete the write-ahead log while it is in use.
  */
-const held = new Map<string, Held>()
+const openFiles = new Map<string, { readonly inode: number; readonly file: number }>()
 
 /**
- * What the first bytes of a file say it is, or null when it is no SQLite file. Not through SQLite: in the middle of a
- * checkpoint, or after one that a crash cut short, the main file alone is not whole, and only together with its log is it
- * a database. What is read here changes once at most: at the end of an upgrade, which folds its log into the file.
+ * Reads the header of a file, or returns null if it is not a SQLite file. Reads the bytes itself, because during a
+ * checkpoint, or after an interrupted one, the main file is not a valid database without its write-ahead log. These
+ * fields change only at the end of an upgrade, which checkpoints.
  */
 export function readStoreHeader(path: string): StoreHeader | null {
   const { ino: inode } = statSync(path)
-  let known = held.get(path)
+  let known = openFiles.get(path)
   if (known?.inode !== inode) {
     known = { inode, file: openSync(path, 'r') }
-    held.set(path, known)
+    openFiles.set(path, known)
   }
   const header = Buffer.alloc(headerBytes)
   if (readSync(known.file, header, 0, headerBytes, 0) < headerBytes) return null

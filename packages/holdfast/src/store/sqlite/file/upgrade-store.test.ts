@@ -211,7 +211,7 @@ describe('a store of version 1', () => {
       'calm-harbor-1',
     ])
     expect(await source.value.search({ text: 'harbor', limit: 5 })).toMatchObject({
-      fault: { code: 'storage_error', message: expect.stringContaining('cannot be searched yet') },
+      fault: { code: 'storage_error', message: expect.stringContaining('cannot be searched') },
     })
     await source.value.close()
     expect([readFileSync(path, 'hex'), existsSync(backupPathOf(path, 1))]).toEqual([before, false])
@@ -246,7 +246,7 @@ describe('a store of version 2', () => {
     ])
     await expect(source.value.list({ startedFor: SessionId.parse(first), limit: 5 })).rejects.toMatchObject({
       code: 'storage_error',
-      message: expect.stringContaining('lacks a table'),
+      message: expect.stringContaining('a table is missing'),
       details: { reason: 'lacks_table', path },
     })
     await source.value.close()

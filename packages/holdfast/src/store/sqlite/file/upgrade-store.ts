@@ -1,39 +1,43 @@
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Fault, fault } from '@holdfast/protocol/fault'
-import { checked } from '../rows/record-reader.ts'
+import { tighten } from '../../../system/files/private-directory.ts'
+import { syncDirectorySync } from '../../../system/files/sync-directory.ts'
+import { draftMark, temporaryPath } from '../../disk.ts'
+import { checkRecord } from '../rows/record-reader.ts'
 import { schemaVersion, type Upgrade, upgrades } from '../rows/schema.ts'
-import { backUpStore } from './backup-before-upgrade.ts'
 import { whileBusy } from './busy-retry.ts'
 
-/** Where an upgrade stands, in order. A crash at any of them leaves the old store or the new one. */
+/** The steps of an upgrade, in order. A crash at any step leaves either the old store or the new one. */
 export const upgradeSteps = ['begun', 'copied', 'backed_up', 'changed', 'verified', 'committed'] as const
 export type UpgradeStep = (typeof upgradeSteps)[number]
 
 export type UpgradeOptions = {
-  /** Told of each step as it is reached. */
+  /** Called at each step. */
   readonly at?: (step: UpgradeStep) => void
   readonly list?: readonly Upgrade[]
 }
 
-/** Where the store as it was is left. */
+/** Returns the path of the copy of the old store. */
 export const backupPathOf = (path: string, version: number): string => `${path}.v${version}-backup`
 
 /**
- * Brings a store of an earlier version to this one, in one transaction, after a copy of it was left beside. Whoever else
- * wants to write waits. It ends with a checkpoint: who looks at a file before opening it sees the main file only, never its
- * write-ahead log. Returns why it was left as it is, or null. Throws what SQLite and the file system throw.
+ * Upgrades a store of an earlier version in one transaction, after it copied the store to a file beside it. Other writers
+ * wait. Ends with a checkpoint, because the version is checked in the main file without its write-ahead log. Returns a
+ * fault if the store was left unchanged. Throws errors of SQLite and the file system.
  */
 export function upgradeStore(
   path: string,
   { at = () => undefined, list = upgrades }: UpgradeOptions = {},
 ): Fault | null {
-  // Not defensive: an upgrade may change how a column is declared.
+  // Not defensive: an upgrade may change the declaration of a column.
   const options = { timeout: 0, enableForeignKeyConstraints: false, defensive: false }
   const database = new DatabaseSync(path, options)
   try {
     whileBusy(() => database.exec('pragma synchronous = full; pragma fullfsync = 1; begin immediate'))
     try {
-      const refusal = upgradeHeld(path, database, { at, list })
+      const refusal = upgradeLocked(path, database, { at, list })
       database.exec(refusal === null ? 'commit' : 'rollback')
       if (refusal !== null) return refusal
     } catch (error) {
@@ -48,55 +52,88 @@ export function upgradeStore(
   }
 }
 
-/** Nobody else can write: what is copied is what is changed. */
-function upgradeHeld(path: string, database: DatabaseSync, { at, list }: Required<UpgradeOptions>): Fault | null {
+/** The write lock is held, so the copy is exactly the store that is upgraded. */
+function upgradeLocked(path: string, database: DatabaseSync, { at, list }: Required<UpgradeOptions>): Fault | null {
   const version = Number(database.prepare('pragma user_version').get()?.['user_version'])
-  // Another process was first, or a crash came before its checkpoint.
+  // Another process upgraded it first, or crashed before its checkpoint.
   if (version >= schemaVersion) return null
   at('begun')
   backUpStore(path, backupPathOf(path, version), () => at('copied'))
   at('backed_up')
-  const before = takeStock(database)
+  const before = countContent(database)
   for (const { to, statements } of list) if (to > version) database.exec(statements)
   database.exec(`pragma user_version = ${schemaVersion}`)
   at('changed')
-  const after = takeStock(database)
-  if (!isSameStock(before, after)) return notUpgraded(path, version)
+  const after = countContent(database)
+  if (!isSameContent(before, after)) return notUpgraded(path, version)
   at('verified')
   return null
 }
 
-/** What an upgrade must leave as it is: every session, every record, and what is whole of them. */
-type Stock = {
+/**
+ * Writes a complete copy of the store to `to`, under another name that is synced and then renamed. Replaces an older
+ * copy. Calls `copied` before the rename.
+ */
+function backUpStore(from: string, to: string, copied: () => void): void {
+  const drafts = `${basename(to)}${draftMark}`
+  // The caller has the write lock, so these belong to processes that died.
+  for (const name of readdirSync(dirname(to)))
+    if (name.startsWith(drafts)) rmSync(join(dirname(to), name), { force: true })
+  const draft = temporaryPath(to)
+  try {
+    const source = new DatabaseSync(from, { readOnly: true })
+    try {
+      source.prepare('vacuum into ?').run(draft)
+    } finally {
+      source.close()
+    }
+    // In WAL mode, like any store: moved back to its place, it opens.
+    const copy = new DatabaseSync(draft)
+    copy.exec('pragma journal_mode = wal')
+    copy.close()
+    tighten(draft, 0o600)
+    const file = openSync(draft, 'r')
+    fsyncSync(file)
+    closeSync(file)
+    copied()
+    renameSync(draft, to)
+    syncDirectorySync(dirname(to))
+  } finally {
+    for (const left of [draft, `${draft}-wal`, `${draft}-shm`, `${draft}-journal`]) rmSync(left, { force: true })
+  }
+}
+
+/** What an upgrade must not change: the sessions, the records, and how many of them are intact. */
+type Content = {
   readonly sessions: number
   readonly records: number
-  readonly wholeRecords: number
-  /** What SQLite itself finds wrong with the file. */
+  readonly intactRecords: number
+  /** The messages of SQLite's integrity check. */
   readonly problems: ReadonlySet<string>
 }
 
-function takeStock(database: DatabaseSync): Stock {
+function countContent(database: DatabaseSync): Content {
   const count = (table: string) => Number(database.prepare(`select count(*) as count from ${table}`).get()?.['count'])
   const rows = database.prepare(`
     select session.id, record.seq, record.at, type, v, client, command_id, ref, crc, body
     from record join session using (sid)`)
-  let wholeRecords = 0
-  for (const row of rows.iterate()) if (!('lost' in checked(String(row['id']), row))) wholeRecords += 1
+  let intactRecords = 0
+  for (const row of rows.iterate()) if (!('lost' in checkRecord(String(row['id']), row))) intactRecords += 1
   const found = database.prepare('pragma integrity_check').all()
   const problems = found.map((row) => String(row['integrity_check'])).filter((problem) => problem !== 'ok')
-  return { sessions: count('session'), records: count('record'), wholeRecords, problems: new Set(problems) }
+  return { sessions: count('session'), records: count('record'), intactRecords, problems: new Set(problems) }
 }
 
-/** A store that was damaged before may be so afterwards, and no more. */
-const isSameStock = (before: Stock, after: Stock): boolean =>
+/** A damaged store may be upgraded, if the upgrade adds no damage. */
+const isSameContent = (before: Content, after: Content): boolean =>
   before.sessions === after.sessions &&
   before.records === after.records &&
-  before.wholeRecords === after.wholeRecords &&
+  before.intactRecords === after.intactRecords &&
   after.problems.isSubsetOf(before.problems)
 
 const notUpgraded = (path: string, version: number): Fault =>
   fault(
     'storage_error',
-    `${path} could not be brought from version ${version} to ${schemaVersion}: not all was there afterwards. It was left as it is.`,
+    `${path} could not be upgraded from version ${version} to ${schemaVersion}: data was missing afterwards. The file is unchanged.`,
     { reason: 'damaged', path, version },
   )

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { SessionName } from '@holdfast/core/ports'
 import type { SessionId } from '@holdfast/protocol'
 import { limits } from '@holdfast/protocol/limits'
-import type { ReadAnswers } from '../rows/messages.ts'
+import type { Questions } from '../rows/messages.ts'
 import { createListReader, isListed } from './list-reader.ts'
 
 type Row = Record<string, unknown>
@@ -13,15 +13,15 @@ const latestOfHalf = (pinned: 0 | 1): string => `
     order by active_at desc, sid desc limit 1)`
 export const latestStatement = `${latestOfHalf(1)} union all ${latestOfHalf(0)} order by 2 desc, 3 desc limit 1`
 
-/** Finds sessions by their rows alone; no query here reads a record. */
-export function createCatalogueReader(database: DatabaseSync) {
+/** Finds sessions by their rows; no statement here reads a record. */
+export function createCatalogueReader(database: DatabaseSync): Pick<Questions, 'list' | 'find' | 'busy' | 'entry'> {
   const named = (where: string, rest = '') =>
     database.prepare(`select id from session where ${where} and purged_at is null ${rest}`)
   const byId = named('id = ?')
   const byPrefix = named('id >= ? and id < ?', `order by id limit ${limits.prefixMatchesMax}`)
   const byHandle = named('handle = ?')
   const byKey = named('key = ?')
-  // Of each half of the list the first row: a pin does not make a session the one last spoken in.
+  // The first row of each half of the list: a pinned session is not necessarily the latest.
   const latest = database.prepare(latestStatement)
   const busyRows = database.prepare('select id, owner from session where busy = 1 and trashed_at is null')
   const entryRow = database.prepare(`
@@ -48,12 +48,11 @@ export function createCatalogueReader(database: DatabaseSync) {
   return {
     list: createListReader(database),
 
-    find: (name: SessionName): ReadAnswers['find'] => rowsFor(name).map((row) => sessionIdOf(row['id'])),
+    find: (name) => rowsFor(name).map((row) => sessionIdOf(row['id'])),
 
-    busy: (): ReadAnswers['busy'] =>
-      busyRows.all().map((row) => ({ session: sessionIdOf(row['id']), owner: textOrNull(row['owner']) })),
+    busy: () => busyRows.all().map((row) => ({ session: sessionIdOf(row['id']), owner: textOrNull(row['owner']) })),
 
-    entry(session: string): ReadAnswers['entry'] {
+    entry(session) {
       const row = entryRow.get(session)
       if (row === undefined) return null
       return {
@@ -72,5 +71,5 @@ export function createCatalogueReader(database: DatabaseSync) {
   }
 }
 
-const sessionIdOf = (value: unknown) => String(value) as SessionId // the column takes nothing else
+const sessionIdOf = (value: unknown) => String(value) as SessionId // the column holds nothing else
 const textOrNull = (value: unknown): string | null => (value === null ? null : String(value))

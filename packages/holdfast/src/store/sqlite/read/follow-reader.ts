@@ -1,20 +1,28 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { SessionId } from '@holdfast/protocol'
-import type { FollowedSession, FollowPage, Trashed } from '../rows/messages.ts'
-import { checked } from '../rows/record-reader.ts'
+import type { BlobHash, SessionId } from '@holdfast/protocol'
+import type { FollowedSession, Questions } from '../rows/messages.ts'
+import { checkRecord } from '../rows/record-reader.ts'
 import { removalsName, trashingsName } from '../rows/schema.ts'
 
 type Row = Record<string, unknown>
 
+type Following = Pick<Questions, 'follow' | 'followedSessions' | 'trashed' | 'blobUse'>
+
 /**
- * Reads the log across sessions, in the order it was committed. Prepared when first asked: a store that was never opened
- * to write since it was made may lack the table.
+ * Reads the log across sessions, in the order of commits. Statements are prepared on first use: a store of an earlier
+ * version may lack the cursor table.
  */
-export function createFollowReader(database: DatabaseSync) {
-  let prepared: ReturnType<typeof prepare> | null = null
-  return () => {
+export function createFollowReader(database: DatabaseSync): Following {
+  let prepared: Following | null = null
+  const reader = (): Following => {
     prepared ??= prepare(database)
     return prepared
+  }
+  return {
+    follow: (name, limit) => reader().follow(name, limit),
+    followedSessions: (after, limit) => reader().followedSessions(after, limit),
+    trashed: () => reader().trashed(),
+    blobUse: (session, after) => reader().blobUse(session, after),
   }
 }
 
@@ -23,7 +31,7 @@ const sessionColumns = `
     session.workspace, session.active_at, session.spoken, session.busy, session.pinned
   from session left join session parent on parent.sid = session.parent`
 
-function prepare(database: DatabaseSync) {
+function prepare(database: DatabaseSync): Following {
   const cursor = database.prepare('select pos from cursor where name = ?')
   const after = database.prepare(`
     select pos, sid, seq, at, type, v, client, command_id, ref, crc, body from record where pos > ? order by pos limit ?`)
@@ -36,7 +44,7 @@ function prepare(database: DatabaseSync) {
   const posOf = (name: string): number => Number(cursor.get(name)?.['pos'] ?? 0)
 
   return {
-    follow(name: string, limit: number): FollowPage {
+    follow(name, limit) {
       const from = posOf(name)
       const sessions = new Map<number, FollowedSession>()
       const rows = after.all(from, limit)
@@ -45,7 +53,7 @@ function prepare(database: DatabaseSync) {
         const found = sessions.get(sid) ?? sessionOf(bySid.get(sid))
         if (found === null) return []
         sessions.set(sid, found)
-        return [{ session: found.session, record: checked(found.session, row) }]
+        return [{ session: found.session, record: checkRecord(found.session, row) }]
       })
       const pos = Number(rows.at(-1)?.['pos'] ?? from)
       return {
@@ -56,12 +64,10 @@ function prepare(database: DatabaseSync) {
         trashings: posOf(trashingsName),
       }
     },
-    followed: (order: number, limit: number): readonly FollowedSession[] =>
-      allAfter.all(order, limit).flatMap((row) => sessionOf(row) ?? []),
-    trashed: (): readonly Trashed[] =>
+    followedSessions: (order, limit) => allAfter.all(order, limit).flatMap((row) => sessionOf(row) ?? []),
+    trashed: () =>
       trashed.all().map((row) => ({ session: String(row['id']) as SessionId, at: Number(row['trashed_at']) })), // as below
-    blobUse: (session: string, seq: number): readonly string[] =>
-      blobs.all(session, seq).map((row) => String(row['hash'])),
+    blobUse: (session, seq) => blobs.all(session, seq).map((row) => String(row['hash']) as BlobHash), // as below
   }
 }
 
@@ -69,7 +75,7 @@ function sessionOf(row: Row | undefined): FollowedSession | null {
   if (row === undefined) return null
   return {
     order: Number(row['sid']),
-    session: String(row['id']) as SessionId, // the column takes nothing else
+    session: String(row['id']) as SessionId, // the column holds nothing else
     parent: row['parent'] === null ? null : (String(row['parent']) as SessionId), // as above
     base: Number(row['base']),
     head: Number(row['head']),

@@ -1,70 +1,81 @@
+import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
+import type { BlobHash } from '@holdfast/protocol'
+import { HoldfastError } from '@holdfast/protocol/fault'
+import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { snapshotChecksum } from '../../snapshot-checksum.ts'
 import { faultOf, isStorageFailure } from '../../storage-fault.ts'
 import { whileBusy } from '../file/busy-retry.ts'
-import { openForReading, refusalOf } from '../file/database-file.ts'
-import type { ReadAnswers, ReadRequest } from '../rows/messages.ts'
+import { findFileFault, openForReading } from '../file/database-file.ts'
+import { type Question, type Questions, runCall } from '../rows/messages.ts'
 import { createRecordReader } from '../rows/record-reader.ts'
+import { isIndexDamage, searchIndexFault } from '../search/index-tables.ts'
 import { createSearchReader } from '../search/query.ts'
-import { isSearchDamage, searchDamaged } from '../search/table.ts'
-import { createBlobUseReader } from './blob-use-reader.ts'
 import { createCatalogueReader } from './catalogue-reader.ts'
 import { createFollowReader } from './follow-reader.ts'
 
 export interface Reader {
-  run<Op extends ReadRequest['op']>(request: Extract<ReadRequest, { readonly op: Op }>): Result<ReadAnswers[Op]>
+  ask<Name extends keyof Questions>(
+    name: Name,
+    ...args: Parameters<Questions[Name]>
+  ): Result<ReturnType<Questions[Name]>>
+  /** The same for a question that crossed threads. */
+  answer(question: Question): Result<unknown>
   close(): void
-}
-
-type Open = {
-  readonly database: DatabaseSync
-  readonly answer: (request: ReadRequest) => Result<ReadAnswers[ReadRequest['op']]>
 }
 
 /** Answers questions about a store from one read-only connection. Synchronous: for a worker, or a command that only reads. */
 export function createReader(path: string): Reader {
-  let open: Open | null = null
+  let open: { readonly database: DatabaseSync; readonly questions: Questions } | null = null
 
   function close(): void {
     open?.database.close()
     open = null
   }
 
-  function run(request: ReadRequest): Result<ReadAnswers[ReadRequest['op']]> {
+  function answer(question: Question): Result<unknown> {
     try {
       if (open === null) {
-        const refusal = refusalOf(path)
+        const refusal = findFileFault(path)
         if (refusal !== null) return refuse(refusal)
         const database = openForReading(path)
-        open = { database, answer: whileBusy(() => createAnswer(database)) }
+        open = { database, questions: whileBusy(() => createQuestions(database)) }
       }
-      const { database, answer } = open
-      // One transaction, so that a head and the records below it are of the same moment; it ends before we return.
+      const { database, questions } = open
+      // One transaction, so that a head and the records below it belong together. It ends before this returns.
       whileBusy(() => database.exec('begin'))
       try {
-        return whileBusy(() => answer(request))
+        return ok(whileBusy(() => runCall(questions, question)))
       } finally {
         if (database.isTransaction) database.exec('commit')
       }
     } catch (error) {
-      const isSearch = request.op === 'search' && isSearchDamage(error)
-      if (isSearch || isStorageFailure(error)) close() // the next question opens it anew
-      if (isSearch) return refuse(searchDamaged(path))
-      return refuse(faultOf(error, path))
+      if (error instanceof HoldfastError) return refuse(error.toFault())
+      const isOfIndex = question[0] === 'search' && isIndexDamage(error)
+      if (isOfIndex || isStorageFailure(error)) close() // the next question opens the file again
+      return refuse(isOfIndex ? searchIndexFault(path) : faultOf(error, path))
     }
   }
 
-  // The switch in `createAnswer` pairs each op with its answer, which TypeScript cannot follow through a union.
-  return { run: run as Reader['run'], close }
+  // `Questions` pairs each name with its arguments and answer; TypeScript cannot follow that through the call.
+  const ask = ((...question: unknown[]) => answer(question as unknown as Question)) as Reader['ask']
+  return { ask, answer, close }
 }
 
-function createAnswer(database: DatabaseSync): (request: ReadRequest) => Result<ReadAnswers[ReadRequest['op']]> {
-  const records = createRecordReader(database)
-  const catalogue = createCatalogueReader(database)
-  const follower = createFollowReader(database)
-  const blobs = createBlobUseReader(database)
-  const search = createSearchReader(database)
+/**
+ * Opens a store to read on this thread, without a worker. Returns null if there is no file, and creates none. Refused:
+ * not_a_store, store_too_new, storage_error.
+ */
+export function openReader(path: string): Result<Reader | null> {
+  if (!existsSync(path)) return ok(null)
+  const reader = createReader(path)
+  const opened = reader.ask('open')
+  if (opened.ok) return ok(reader)
+  reader.close()
+  return opened
+}
+
+function createQuestions(database: DatabaseSync): Questions {
   const nodes = database.prepare('select id, address, started_at from node order by id')
   const draft = database.prepare('select step, parts from draft join session using (sid) where id = ?')
   const snapshot = database.prepare(
@@ -72,62 +83,49 @@ function createAnswer(database: DatabaseSync): (request: ReadRequest) => Result<
   )
   const trust = database.prepare('select tool, args_hash from trust where workspace = ? order by tool, args_hash')
 
-  return (request) => {
-    switch (request.op) {
-      case 'open':
-        return done
-      case 'read':
-        return ok(records.read(request.session, request.range))
-      case 'readRefs':
-        return ok(records.readRefs(request.session, request.calls))
-      case 'findCommand':
-        return ok(records.findCommand(request.session, request.commandId))
-      case 'list':
-        return catalogue.list(request.request)
-      case 'find':
-        return ok(catalogue.find(request.name))
-      case 'search':
-        return search(request.request)
-      case 'busy':
-        return ok(catalogue.busy())
-      case 'entry':
-        return ok(catalogue.entry(request.session))
-      case 'nodes':
-        return ok(
-          nodes.all().map((row) => ({
-            id: String(row['id']),
-            address: String(row['address']),
-            startedAt: String(row['started_at']),
-          })),
-        )
-      case 'loadDraft': {
-        const row = draft.get(request.session)
-        return ok(row === undefined ? null : { step: Number(row['step']), parts: String(row['parts']) })
-      }
-      case 'loadSnapshot': {
-        const row = snapshot.get(request.session, request.fold)
-        if (row === undefined) return ok(null)
-        const stored = { seq: Number(row['seq']), fold: Number(row['fold']), body: String(row['body']) }
-        return ok(snapshotChecksum(request.session, stored) === Number(row['crc']) ? stored : null)
-      }
-      case 'workspaceTrust': {
-        const rows = trust.all(request.workspace)
-        return ok(rows.map((row) => ({ tool: String(row['tool']), argsHash: String(row['args_hash']) })))
-      }
-      case 'follow':
-        return ok(follower().follow(request.name, request.limit))
-      case 'followed':
-        return ok(follower().followed(request.after, request.limit))
-      case 'trashed':
-        return ok(follower().trashed())
-      case 'blobsInUse':
-        return ok(blobs.inUse(request.hashes))
-      case 'refersTo':
-        return ok(blobs.refersTo(request.session, request.hash))
-      case 'blobUse':
-        return ok(follower().blobUse(request.session, request.after))
-      default:
-        return request satisfies never
-    }
+  return {
+    ...createRecordReader(database),
+    ...createCatalogueReader(database),
+    ...createBlobUseReader(database),
+    ...createFollowReader(database),
+    open: () => undefined,
+    search: createSearchReader(database),
+    nodes: () =>
+      nodes.all().map((row) => ({
+        id: String(row['id']),
+        address: String(row['address']),
+        startedAt: String(row['started_at']),
+      })),
+    loadDraft(session) {
+      const row = draft.get(session)
+      return row === undefined ? null : { step: Number(row['step']), parts: String(row['parts']) }
+    },
+    loadSnapshot(session, fold) {
+      const row = snapshot.get(session, fold)
+      if (row === undefined) return null
+      const stored = { seq: Number(row['seq']), fold: Number(row['fold']), body: String(row['body']) }
+      return snapshotChecksum(session, stored) === Number(row['crc']) ? stored : null
+    },
+    workspaceTrust: (workspace) =>
+      trust.all(workspace).map((row) => ({ tool: String(row['tool']), argsHash: String(row['args_hash']) })),
+  }
+}
+
+/** Answers which blobs the records refer to. */
+export function createBlobUseReader(database: DatabaseSync): Pick<Questions, 'blobsInUse' | 'refersTo'> {
+  const used = database.prepare(`
+    select value as hash from json_each(?) where exists (select 1 from blob_use where hash = value)`)
+  // A session's own records, and the ones it shares with its parents.
+  const usedBy = database.prepare(`
+    with recursive lineage(sid, parent, base, upTo) as (
+      select sid, parent, base, head from session where id = ? and purged_at is null
+      union all
+      select above.sid, above.parent, above.base, lineage.base from lineage join session above on above.sid = lineage.parent
+    )
+    select 1 from blob_use join lineage using (sid) where hash = ? and seq <= upTo limit 1`)
+
+  return {
+    blobsInUse: (hashes) => used.all(JSON.stringify(hashes)).map((row) => String(row['hash']) as BlobHash), // one of `hashes`
+    refersTo: (session, hash) => usedBy.get(session, hash) !== undefined,
   }
 }

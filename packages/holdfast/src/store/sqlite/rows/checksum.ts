@@ -2,8 +2,8 @@ import { crc32 } from 'node:zlib'
 import type { StoredRecord } from './messages.ts'
 
 /**
- * Covers everything that gives a record its meaning, the session it belongs to included. No field but the body can hold
- * a line break, so no two records share a text.
+ * Covers every field of a record and the session it belongs to. Only the body can contain a line break, so two different
+ * records never produce the same text.
  */
 export function checksumOf(session: string, record: StoredRecord): number {
   const { seq, at, type, v, by, commandId, ref, body } = record

@@ -7,7 +7,7 @@ import { zstdCompressSync } from 'node:zlib'
 import { codeOf, mustCreate, newSession, recordAt, said, sessionId } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSqliteStore } from '../sqlite-store.ts'
-import { bodyText, packBody, packedCharsMin } from './compressed-body.ts'
+import { compressBody, compressedCharsMin, decompressBody } from './compressed-body.ts'
 
 const longText = 'Ships that pass the harbour at night speak each other in passing. '.repeat(60)
 
@@ -22,24 +22,24 @@ describe('a body', () => {
     ['short', 'a word'],
     ['empty', ''],
   ])('that is %s is read as it was packed', (_, text) => {
-    expect(bodyText(packBody(text))).toBe(text)
+    expect(decompressBody(compressBody(text))).toBe(text)
   })
 
   it('is packed from a length on, and only where it pays', () => {
-    expect(packBody('x'.repeat(packedCharsMin - 1))).toBeTypeOf('string')
-    const packed = packBody(longText)
+    expect(compressBody('x'.repeat(compressedCharsMin - 1))).toBeTypeOf('string')
+    const packed = compressBody(longText)
     expect(packed).toBeInstanceOf(Uint8Array)
     expect(packed.length).toBeLessThan(longText.length / 2)
-    expect(packBody(noise)).toBe(noise)
+    expect(compressBody(noise)).toBe(noise)
   })
 
   it('whose bytes are damaged gives a text that is no event, and throws nothing', () => {
-    const packed = Uint8Array.from(Buffer.from(packBody(longText)))
+    const packed = Uint8Array.from(Buffer.from(compressBody(longText)))
     for (let at = 0; at < packed.length; at += 7) {
       const damaged = packed.with(at, (packed[at] ?? 0) ^ 0xff)
-      expect(() => bodyText(damaged)).not.toThrow()
+      expect(() => decompressBody(damaged)).not.toThrow()
     }
-    expect([bodyText(packed.subarray(0, 40)), bodyText(new Uint8Array(9))]).toEqual(['', ''])
+    expect([decompressBody(packed.subarray(0, 40)), decompressBody(new Uint8Array(9))]).toEqual(['', ''])
   })
 })
 

@@ -1,41 +1,50 @@
 import type { Append, CatalogueEntry, EncodedRecord, NewSession } from '@holdfast/core/ports'
 import { invariant, refOf, type Seq } from '@holdfast/protocol'
-import type { AppendRequest, CreateRequest, StoredEntry, StoredRecord } from './messages.ts'
+import type { CallOf, Changes, EntryColumns, RecordColumns } from './messages.ts'
 
-export function encodeAppend({
+export const encodeAppend = (append: Append): CallOf<Pick<Changes, 'append'>> => {
+  const { session, after, epoch, entry, clearDraft, blobs, trust } = append
+  return [
+    'append',
+    session,
+    after,
+    epoch,
+    encodeEntry(entry),
+    encodeRecords(append.records, after),
+    clearDraft,
+    blobs,
+    trust,
+  ]
+}
+
+export function encodeNew({
   session,
-  after,
-  epoch,
+  parent,
+  base,
+  owner,
+  records,
   entry,
-  clearDraft,
   blobs,
-  trust,
-  ...more
-}: Append): AppendRequest {
-  const records = encodeRecords(more.records, after)
-  return { op: 'append', session, after, epoch, records, entry: encodeEntry(entry), clearDraft, blobs, trust }
+}: NewSession): CallOf<Pick<Changes, 'create'>> {
+  const { handle, key = null, parent: parentInMeta = null } = entry.meta
+  const startedFor = parent === null ? parentInMeta : null
+  const columns = { records: encodeRecords(records, base), entry: encodeEntry(entry), blobs }
+  return ['create', { session, parent, base, owner, handle, key, startedFor, ...columns }]
 }
 
-export function encodeNew({ session, parent, base, owner, records, entry, blobs }: NewSession): CreateRequest {
-  const { handle, key = null, parent: meant = null } = entry.meta
-  const startedFor = parent === null ? meant : null
-  const stored = { records: encodeRecords(records, base), entry: encodeEntry(entry), blobs }
-  return { op: 'create', session, parent, base, owner, handle, key, startedFor, ...stored }
-}
-
-function encodeRecords(records: readonly EncodedRecord[], after: Seq): readonly StoredRecord[] {
+function encodeRecords(records: readonly EncodedRecord[], after: Seq): readonly RecordColumns[] {
   return records.map(({ record, body }, index) => {
     const { seq, at, v, by, commandId, event } = record
     invariant(seq === after + index + 1, `a record at seq ${seq} does not follow ${after + index}`)
-    return { seq, at, type: event.type, v, by: by ?? null, commandId: commandId ?? null, ref: refOf(event), body }
+    return [seq, at, event.type, v, by ?? null, commandId ?? null, refOf(event), body]
   })
 }
 
-const encodeEntry = ({ meta, spoken, busy, activeAt }: CatalogueEntry): StoredEntry => ({
-  meta: JSON.stringify(meta),
-  workspace: meta.workspace,
+const encodeEntry = ({ meta, spoken, busy, activeAt }: CatalogueEntry): EntryColumns => [
+  JSON.stringify(meta),
+  meta.workspace,
   activeAt,
-  spoken: spoken ? 1 : 0,
-  busy: busy ? 1 : 0,
-  pinned: meta.pinned ? 1 : 0,
-})
+  spoken ? 1 : 0,
+  busy ? 1 : 0,
+  meta.pinned ? 1 : 0,
+]

@@ -5,9 +5,11 @@ import type {
   ReadRange,
   SearchRequest,
   SessionName,
+  StoredSnapshot,
   TrustChange,
 } from '@holdfast/core/ports'
-import type { LostRecord, SessionId } from '@holdfast/protocol'
+import type { BlobHash, LostRecord, SessionId } from '@holdfast/protocol'
+import type { Result } from '@holdfast/protocol/result'
 import type { ListCursor } from '../../list-cursor.ts'
 import type { RankedPage } from '../../search/ranked-page.ts'
 
@@ -22,8 +24,9 @@ export type StoredRecord = {
   readonly ref: number | null
   readonly body: string
 }
+export type StoredPage = readonly (StoredRecord | LostRecord)[]
 
-/** The columns of a catalogue entry; `meta` is encoded by the caller, once. */
+/** The columns of a catalogue entry; the caller encodes `meta`, once. */
 export type StoredEntry = {
   readonly meta: string
   readonly workspace: string
@@ -32,118 +35,12 @@ export type StoredEntry = {
   readonly busy: 0 | 1
   readonly pinned: 0 | 1
 }
-
-export type AppendRequest = {
-  readonly op: 'append'
-  readonly session: string
-  readonly after: number
-  readonly epoch: number
-  readonly records: readonly StoredRecord[]
-  readonly entry: StoredEntry
-  readonly clearDraft: boolean
-  readonly blobs: readonly string[]
-  readonly trust: readonly TrustChange[]
-}
-
-export type CreateRequest = {
-  readonly op: 'create'
-  readonly session: string
-  readonly parent: string | null
+export type StoredRow = StoredEntry & {
+  readonly head: number
   readonly base: number
-  readonly owner: string
-  readonly handle: string
-  readonly key: string | null
-  /** The session it was started for; null for a fork too. */
-  readonly startedFor: string | null
-  readonly records: readonly StoredRecord[]
-  readonly entry: StoredEntry
-  readonly blobs: readonly string[]
+  readonly owner: string | null
+  readonly trashedAt: number | null
 }
-
-/** What the writer worker is asked. Each is one all-or-none step of the group's transaction. */
-export type WriteRequest =
-  | { readonly op: 'open' }
-  | AppendRequest
-  | CreateRequest
-  | {
-      readonly op: 'claim'
-      readonly session: string
-      readonly owner: string
-      readonly takeFrom: string | null
-    }
-  | { readonly op: 'release'; readonly session: string; readonly owner: string; readonly epoch: number }
-  | { readonly op: 'registerNode'; readonly node: NodeRow }
-  | { readonly op: 'removeNode'; readonly id: string }
-  | {
-      readonly op: 'saveDraft'
-      readonly session: string
-      readonly epoch: number
-      readonly step: number
-      readonly parts: string
-    }
-  | {
-      readonly op: 'saveSnapshot'
-      readonly session: string
-      readonly seq: number
-      readonly fold: number
-      readonly body: string
-    }
-  | { readonly op: 'removeUnspoken'; readonly owners: readonly string[] }
-  | { readonly op: 'trash'; readonly session: string; readonly at: number }
-  | { readonly op: 'restore'; readonly session: string }
-  | { readonly op: 'purge'; readonly session: string; readonly trashedAt: number | null }
-  | { readonly op: 'beginProbe' }
-  | { readonly op: 'endProbe' }
-  | { readonly op: 'saveCursor'; readonly name: string; readonly pos: number; readonly removals: number }
-  | { readonly op: 'followSearch'; readonly forMs: number }
-  | { readonly op: 'renewSearch' }
-
-export type WriteAnswers = {
-  readonly open: undefined
-  readonly append: undefined
-  readonly create: undefined
-  readonly claim: Lease
-  readonly release: undefined
-  readonly registerNode: undefined
-  readonly removeNode: undefined
-  readonly saveDraft: undefined
-  readonly saveSnapshot: undefined
-  readonly removeUnspoken: number
-  readonly trash: undefined
-  readonly restore: undefined
-  readonly purge: undefined
-  readonly beginProbe: undefined
-  readonly endProbe: undefined
-  readonly saveCursor: undefined
-  /** Whether the index has all there is. */
-  readonly followSearch: boolean
-  readonly renewSearch: undefined
-}
-
-/** What the reader worker is asked. */
-export type ReadRequest =
-  /** Opens the file, and reads no more of it than its tables are called. */
-  | { readonly op: 'open' }
-  | { readonly op: 'read'; readonly session: string; readonly range: ReadRange }
-  | { readonly op: 'readRefs'; readonly session: string; readonly calls: readonly number[] }
-  | { readonly op: 'findCommand'; readonly session: string; readonly commandId: string }
-  | { readonly op: 'list'; readonly request: ListRequest }
-  | { readonly op: 'find'; readonly name: SessionName }
-  | { readonly op: 'search'; readonly request: SearchRequest }
-  | { readonly op: 'busy' }
-  | { readonly op: 'entry'; readonly session: string }
-  | { readonly op: 'nodes' }
-  | { readonly op: 'loadDraft'; readonly session: string }
-  | { readonly op: 'loadSnapshot'; readonly session: string; readonly fold: number }
-  | { readonly op: 'workspaceTrust'; readonly workspace: string }
-  | { readonly op: 'follow'; readonly name: string; readonly limit: number }
-  | { readonly op: 'followed'; readonly after: number; readonly limit: number }
-  | { readonly op: 'trashed' }
-  | { readonly op: 'blobsInUse'; readonly hashes: readonly string[] }
-  | { readonly op: 'refersTo'; readonly session: string; readonly hash: string }
-  | { readonly op: 'blobUse'; readonly session: string; readonly after: number }
-
-export type StoredPage = readonly (StoredRecord | LostRecord)[]
 export type StoredListed = {
   readonly meta: string
   readonly busy: boolean
@@ -151,58 +48,138 @@ export type StoredListed = {
   readonly trashedAt: number | null
   readonly place: ListCursor
 }
-export type StoredRow = StoredEntry & {
-  readonly head: number
-  readonly base: number
-  readonly owner: string | null
-  readonly trashedAt: number | null
-}
-export type Trashed = { readonly session: SessionId; readonly at: number }
-/** A session as whoever follows the log needs it. */
+export type StoredDraft = { readonly step: number; readonly parts: string }
+/** `argsHash` is empty if the tool is trusted with any arguments. */
+export type StoredTrust = { readonly tool: string; readonly argsHash: string }
+
+export type TrashedSession = { readonly session: SessionId; readonly at: number }
+/** A session as a follower of the log needs it. */
 export type FollowedSession = StoredEntry & {
-  /** Counts sessions in the order of their birth. */
+  /** Counts sessions in the order of creation. */
   readonly order: number
   readonly session: SessionId
   readonly parent: SessionId | null
   readonly base: number
   readonly head: number
-  /** Gone, but for what its forks share. */
+  /** Removed, except for the records its forks share. */
   readonly isPurged: boolean
 }
-/** What came after a stored cursor, in the order it was committed. */
+/** The records after a stored cursor, in the order of their commits. */
 export type FollowPage = {
   readonly records: readonly { readonly session: SessionId; readonly record: StoredRecord | LostRecord }[]
-  /** The sessions of these records, as they stand now. */
+  /** The sessions of these records, as they are now. */
   readonly sessions: readonly FollowedSession[]
-  /** What the cursor becomes once these are kept. */
+  /** The new value of the cursor once these records are copied. */
   readonly pos: number
-  /** How often sessions were removed so far: when it changes, what was followed must be compared. */
+  /** How many times sessions were removed. If it changes, a follower must compare its copy with the store. */
   readonly removals: number
-  /** How often a session was put into the trash or taken out of it so far. */
+  /** How many times a session was moved to the trash or restored. */
   readonly trashings: number
 }
-/** `argsHash` is empty where any arguments are trusted. */
-export type StoredTrust = { readonly tool: string; readonly argsHash: string }
 
-/** Bodies travel as text and are parsed once, by whoever asked. */
-export type ReadAnswers = {
-  readonly open: undefined
-  readonly read: StoredPage
-  readonly readRefs: StoredPage
-  readonly findCommand: StoredRecord | LostRecord | null
-  readonly list: { readonly sessions: readonly StoredListed[]; readonly next: string | null }
-  readonly find: readonly SessionId[]
-  readonly search: RankedPage
-  readonly busy: readonly { readonly session: SessionId; readonly owner: string | null }[]
-  readonly entry: StoredRow | null
-  readonly nodes: readonly NodeRow[]
-  readonly loadDraft: { readonly step: number; readonly parts: string } | null
-  readonly loadSnapshot: { readonly seq: number; readonly fold: number; readonly body: string } | null
-  readonly workspaceTrust: readonly StoredTrust[]
-  readonly follow: FollowPage
-  readonly followed: readonly FollowedSession[]
-  readonly trashed: readonly Trashed[]
-  readonly blobsInUse: readonly string[]
-  readonly refersTo: boolean
-  readonly blobUse: readonly string[]
+/** The questions the reader answers. Bodies travel as text; the thread that asked parses them. */
+export interface Questions {
+  /** Opens the file and reads its schema. */
+  open(): undefined
+  read(session: string, range: ReadRange): StoredPage
+  readRefs(session: string, calls: readonly number[]): StoredPage
+  findCommand(session: string, commandId: string): StoredRecord | LostRecord | null
+  list(request: ListRequest): { readonly sessions: readonly StoredListed[]; readonly next: string | null }
+  find(name: SessionName): readonly SessionId[]
+  search(request: SearchRequest): RankedPage
+  busy(): readonly { readonly session: SessionId; readonly owner: string | null }[]
+  entry(session: string): StoredRow | null
+  nodes(): readonly NodeRow[]
+  loadDraft(session: string): StoredDraft | null
+  loadSnapshot(session: string, fold: number): StoredSnapshot | null
+  workspaceTrust(workspace: string): readonly StoredTrust[]
+  blobsInUse(hashes: readonly string[]): readonly BlobHash[]
+  refersTo(session: string, hash: string): boolean
+  follow(name: string, limit: number): FollowPage
+  followedSessions(after: number, limit: number): readonly FollowedSession[]
+  trashed(): readonly TrashedSession[]
+  blobUse(session: string, after: number): readonly BlobHash[]
+}
+
+/** An append crosses threads as lists: cloning the property names of objects takes twice as long. */
+export type RecordColumns = readonly [
+  seq: number,
+  at: string,
+  type: string,
+  v: number,
+  by: string | null,
+  commandId: string | null,
+  ref: number | null,
+  body: string,
+]
+export type EntryColumns = readonly [
+  meta: string,
+  workspace: string,
+  activeAt: number,
+  spoken: 0 | 1,
+  busy: 0 | 1,
+  pinned: 0 | 1,
+]
+
+export type SessionToCreate = {
+  readonly session: string
+  readonly parent: string | null
+  readonly base: number
+  readonly owner: string
+  readonly handle: string
+  readonly key: string | null
+  /** The session it was started for; null for a fork. */
+  readonly startedFor: string | null
+  readonly records: readonly RecordColumns[]
+  readonly entry: EntryColumns
+  readonly blobs: readonly string[]
+}
+
+/** The changes the writer makes. Each one is an all-or-nothing step in the transaction of its group. */
+export interface Changes {
+  /** Creates or upgrades the file if needed, then opens it. */
+  open(): Result<undefined>
+  append(
+    session: string,
+    after: number,
+    epoch: number,
+    entry: EntryColumns,
+    records: readonly RecordColumns[],
+    clearDraft: boolean,
+    blobs: readonly string[],
+    trust: readonly TrustChange[],
+  ): Result<undefined>
+  create(session: SessionToCreate): Result<undefined>
+  claim(session: string, owner: string, takeFrom: string | null): Result<Lease>
+  release(session: string, owner: string, epoch: number): Result<undefined>
+  registerNode(node: NodeRow): Result<undefined>
+  removeNode(id: string): Result<undefined>
+  saveDraft(session: string, epoch: number, draft: StoredDraft): Result<undefined>
+  saveSnapshot(session: string, snapshot: StoredSnapshot): Result<undefined>
+  removeUnspoken(owners: readonly string[]): Result<number>
+  trash(session: string, at: number): Result<undefined>
+  restore(session: string): Result<undefined>
+  /** With `trashedAt`, only if the session has been in the trash since that moment. */
+  purge(session: string, trashedAt: number | null): Result<undefined>
+  beginProbe(): Result<undefined>
+  endProbe(): Result<undefined>
+  saveCursor(name: string, pos: number, removals: number): Result<undefined>
+  /** Indexes records for so many milliseconds. Returns whether the word index is complete. */
+  extendIndex(forMs: number): Result<boolean>
+  /** Empties the word index; `extendIndex` fills it again. */
+  resetIndex(): Result<undefined>
+}
+
+/** One call of a method, as it crosses threads. */
+export type CallOf<Table> = {
+  [Name in keyof Table]: Table[Name] extends (...args: infer Args extends readonly unknown[]) => unknown
+    ? readonly [name: Name, ...args: Args]
+    : never
+}[keyof Table]
+export type Question = CallOf<Questions>
+export type Change = CallOf<Changes>
+
+/** Runs a call. Its type pairs the name with the arguments, so nothing is checked here. */
+export function runCall(methods: Questions | Changes, [name, ...args]: Question | Change): unknown {
+  return (methods as unknown as Record<string, (...args: readonly unknown[]) => unknown>)[name]?.(...args)
 }

@@ -2,62 +2,62 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ReadRange } from '@holdfast/core/ports'
 import type { LostRecord } from '@holdfast/protocol'
 import { checksumOf } from './checksum.ts'
-import { bodyText } from './compressed-body.ts'
+import { decompressBody } from './compressed-body.ts'
 import type { StoredPage, StoredRecord } from './messages.ts'
 
-/** A stretch of seqs, both ends included, and the session of the lineage whose rows hold it. */
-type Stretch = { readonly sid: number; readonly session: string; readonly from: number; readonly upTo: number }
+/** A range of seqs, both ends included, and the session of the lineage that stores them. */
+type SeqRange = { readonly sid: number; readonly session: string; readonly from: number; readonly upTo: number }
 type Row = Record<string, unknown>
 
 const columns = 'seq, at, type, v, client, command_id, ref, crc, body'
-/** Where only some types are asked for, about every second record is of one. */
-const rowsForEachWanted = 2
+/** With a filter by type, about every second record matches. */
+const rowsPerMatch = 2
 const rowsAtOnce = { min: 16, max: 512 }
 
-/** Reads records, each held against its checksum. Works inside a read transaction someone else begins. */
+/** Reads records and verifies their checksums. The caller begins the transaction. */
 export function createRecordReader(database: DatabaseSync) {
   const byId = database.prepare('select sid, id, base, head, parent from session where id = ? and purged_at is null')
   const bySid = database.prepare('select sid, id, base, head, parent from session where sid = ?')
-  const range = `select ${columns} from record where sid = ? and seq between ? and ? order by seq`
-  const oldestFirst = inLists(database.prepare(`${range} limit ?`))
-  const newestFirst = inLists(database.prepare(`${range} desc limit ?`))
-  // Told which index: by itself it takes the one by seq, for the order, and walks through the whole session.
+  const inRange = `select ${columns} from record where sid = ? and seq between ? and ? order by seq`
+  const oldestFirst = asLists(database.prepare(`${inRange} limit ?`))
+  const newestFirst = asLists(database.prepare(`${inRange} desc limit ?`))
+  // Names the index: SQLite would otherwise walk the whole session by seq, to get the order.
   const byRef = database.prepare(`
     select ${columns} from record indexed by record_ref
     where sid = ? and ref in (select value from json_each(?)) and seq <= ? order by seq`)
   const byCommand = database.prepare(`select ${columns} from record where sid = ? and command_id = ?`)
 
-  /** The stretches that hold seqs after `after` up to `upTo`, newest first: a fork's own, then its lineage's. */
-  function lineage(session: string, after: number, upTo: number): readonly Stretch[] {
-    const stretches: Stretch[] = []
+  /** Returns the ranges that store the seqs after `after` up to `upTo`, newest first: a fork's own, then its parents'. */
+  function lineage(session: string, after: number, upTo: number): readonly SeqRange[] {
+    const ranges: SeqRange[] = []
     let last = upTo
     for (let row = byId.get(session); row !== undefined; row = bySid.get(Number(row['parent']))) {
       const base = Number(row['base'])
       const end = Math.min(last, Number(row['head']))
       const from = Math.max(base, after) + 1
-      if (from <= end) stretches.push({ sid: Number(row['sid']), session: String(row['id']), from, upTo: end })
+      if (from <= end) ranges.push({ sid: Number(row['sid']), session: String(row['id']), from, upTo: end })
       last = Math.min(last, base)
       if (last <= after || row['parent'] === null) break
     }
-    return stretches
+    return ranges
   }
 
   function read(session: string, { after, upTo, limit, newestFirst: isNewestFirst, types }: ReadRange): StoredPage {
     const wanted = types === undefined ? null : new Set(types)
-    const stretches = lineage(session, after, upTo ?? Number.MAX_SAFE_INTEGER)
+    const ranges = lineage(session, after, upTo ?? Number.MAX_SAFE_INTEGER)
     const page: (StoredRecord | LostRecord)[] = []
-    for (const stretch of isNewestFirst === true ? stretches : stretches.toReversed()) {
-      scan(stretch, isNewestFirst === true, page, limit, wanted)
+    for (const range of isNewestFirst === true ? ranges : ranges.toReversed()) {
+      scan(range, isNewestFirst === true, page, limit, wanted)
     }
     return page
   }
 
   /**
-   * Fills the page from one stretch, with an answer for every seq: a row that is gone is lost, as one that is damaged.
-   * Rows come in lists and many at once: an object and a step of a cursor for each takes twice as long.
+   * Fills the page from one range, with one answer for each seq: a missing or damaged row is a lost record. Rows are read
+   * as lists, many at a time, because one object and one cursor step for each takes twice as long.
    */
   function scan(
-    { sid, session, from, upTo }: Stretch,
+    { sid, session, from, upTo }: SeqRange,
     isNewestFirst: boolean,
     page: (StoredRecord | LostRecord)[],
     limit: number,
@@ -69,13 +69,13 @@ export function createRecordReader(database: DatabaseSync) {
       for (; next !== seq && page.length < limit; next += step) page.push({ seq: next, lost: true })
     }
     while (page.length < limit && next >= from && next <= upTo) {
-      const count = countOfRows(limit - page.length, wanted !== null)
+      const count = countRows(limit - page.length, wanted !== null)
       const rows = isNewestFirst ? newestFirst(sid, from, next, count) : oldestFirst(sid, next, upTo, count)
       for (const row of rows) {
         loseUntil(Number(row[0]))
         if (page.length >= limit) return
-        const record = checkedList(session, row)
-        // What cannot be read may have been of any type.
+        const record = checkColumns(session, row)
+        // A lost record may have had any of the types.
         if ('lost' in record || wanted === null || wanted.has(record.type)) page.push(record)
         next += step
       }
@@ -89,39 +89,40 @@ export function createRecordReader(database: DatabaseSync) {
     readRefs(session: string, calls: readonly number[]): StoredPage {
       return lineage(session, 0, Number.MAX_SAFE_INTEGER)
         .toReversed()
-        .flatMap((stretch) =>
-          byRef.all(stretch.sid, JSON.stringify(calls), stretch.upTo).map((row) => checked(stretch.session, row)),
+        .flatMap((range) =>
+          byRef.all(range.sid, JSON.stringify(calls), range.upTo).map((row) => checkRecord(range.session, row)),
         )
     },
 
     findCommand(session: string, commandId: string): StoredRecord | LostRecord | null {
       const sid = byId.get(session)?.['sid']
       const row = sid === undefined ? undefined : byCommand.get(Number(sid), commandId)
-      return row === undefined ? null : checked(session, row)
+      return row === undefined ? null : checkRecord(session, row)
     },
   }
 }
 
-function countOfRows(stillWanted: number, isFiltered: boolean): number {
-  if (!isFiltered) return Math.min(stillWanted, rowsAtOnce.max)
-  return Math.min(Math.max(stillWanted * rowsForEachWanted, rowsAtOnce.min), rowsAtOnce.max)
+function countRows(missing: number, isFiltered: boolean): number {
+  if (!isFiltered) return Math.min(missing, rowsAtOnce.max)
+  return Math.min(Math.max(missing * rowsPerMatch, rowsAtOnce.min), rowsAtOnce.max)
 }
 
 type RowList = readonly unknown[]
 
-function inLists(statement: StatementSync): (...parameters: readonly number[]) => readonly RowList[] {
+function asLists(statement: StatementSync): (...parameters: readonly number[]) => readonly RowList[] {
   statement.setReturnArrays(true)
-  // The types of Node know rows as objects only.
+  // Node's types describe rows as objects only.
   return (...parameters) => statement.all(...parameters) as unknown as readonly RowList[]
 }
 
-export function checked(session: string, row: Row): StoredRecord | LostRecord {
+/** Returns the record of a row, or a lost record if its checksum does not match. */
+export function checkRecord(session: string, row: Row): StoredRecord | LostRecord {
   const { seq, at, type, v, client, command_id, ref, crc, body } = row
-  return checkedList(session, [seq, at, type, v, client, command_id, ref, crc, body])
+  return checkColumns(session, [seq, at, type, v, client, command_id, ref, crc, body])
 }
 
 // The tables are strict, so each column has its type or is null.
-function checkedList(session: string, row: RowList): StoredRecord | LostRecord {
+function checkColumns(session: string, row: RowList): StoredRecord | LostRecord {
   const [seq, at, type, v, client, commandId, ref, crc, body] = row
   const record: StoredRecord = {
     seq: Number(seq),
@@ -131,7 +132,7 @@ function checkedList(session: string, row: RowList): StoredRecord | LostRecord {
     by: textOrNull(client),
     commandId: textOrNull(commandId),
     ref: ref === null ? null : Number(ref),
-    body: bodyText(body),
+    body: decompressBody(body),
   }
   return checksumOf(session, record) === crc ? record : { seq: record.seq, lost: true }
 }

@@ -1,21 +1,21 @@
-/** 'hold' in ASCII: what `file` and our own probe recognise a store by. */
+/** 'hold' in ASCII: identifies a store file. */
 export const applicationId = 0x686f6c64
 
-/** The version of the tables; `upgrades` leads to it from each one before. */
+/** The version of the tables. `upgrades` converts every earlier version. */
 export const schemaVersion = 3
 
 /**
- * How far each follower of the log has read. A removal lowers them, as its positions are given again, and is counted
- * under a name of its own. Not every store of version 1 has it.
+ * How far each follower of the log has read. A removal lowers the cursors, because SQLite reuses its positions, and is
+ * counted under its own name. Some stores of version 1 lack this table.
  */
 export const cursorTable = `
 create table if not exists cursor (name text primary key, pos integer not null) strict, without rowid;
 `
 export const removalsName = 'removals'
-/** How often the trash changed, counted beside the cursors too. */
+/** The name under which changes of the trash are counted. */
 export const trashingsName = 'trashings'
 
-/** What lists and removals walk along, since version 2. Pinned sessions are listed first; the trash has an order of its own. */
+/** The indexes of lists and removals, since version 2. Pinned sessions are listed first; the trash has its own order. */
 export const listIndexes = `
 drop index if exists session_list;
 drop index if exists session_all;
@@ -28,20 +28,20 @@ create index blob_use_session on blob_use(sid, seq);
 `
 
 /**
- * Version 1 wrote down a batch's last seq as the place a blob is used at: what a fork shares may end before it. As used
- * from the session's first record on, it is kept for as long as anything of the session is.
+ * Version 1 stored the last seq of a batch as the use of a blob, but a fork may share only an earlier part. Marked as used
+ * by the first record, a blob stays as long as any record of the session.
  */
-export const keepBlobsOfVersion1 = `
+export const markBlobsOfVersion1 = `
 insert or ignore into blob_use (hash, sid, seq)
   select hash, sid, base + 1 from blob_use join session using (sid);
 `
 
 /**
- * Since version 2 a body is text or, packed, bytes (packed-body.ts). Nothing that is stored changes, so only the
- * declaration does, in the way SQLite's own pages on ALTER TABLE describe; what follows in the same upgrade makes every
- * connection read the declaration again. Needs a connection that is not defensive.
+ * Since version 2 a body is text or compressed bytes (compressed-body.ts). Only the declaration of the column changes, as
+ * SQLite's documentation of ALTER TABLE describes; the later statements of the upgrade make every connection reload it.
+ * Needs a connection that is not defensive.
  */
-export const takePackedBodies = `
+export const allowCompressedBodies = `
 pragma writable_schema = on;
 update sqlite_schema set sql = replace(sql, 'body text not null', 'body any not null')
   where type = 'table' and name = 'record';
@@ -51,10 +51,10 @@ pragma writable_schema = reset;
 export const searchCursorName = 'search'
 
 /**
- * The words of the log, since version 2; a row's number is its record's position. They come folded and split (words.ts),
- * so the tokenizer has only to cut at spaces: every version of SQLite, and a scan without one, see the same words. Whoever
- * removes a record removes it here, in the same transaction. `search_moved` has where sessions were when their words
- * were taken in.
+ * The word index, since version 2; a rowid is the position of its record. The words are folded and split already
+ * (words.ts), so the tokenizer only splits at spaces: every version of SQLite, and a scan without an index, see the same
+ * words. Removing a record removes its words in the same transaction. `search_moved` has the workspaces that sessions had
+ * when they were indexed.
  */
 export const searchTables = `
 create virtual table search using fts5(
@@ -68,8 +68,8 @@ create trigger search_unmoves after delete on session begin delete from search_m
 `
 
 /**
- * Which sessions were started for which, since version 3; a fork was not. Written once, so no append touches it. A store
- * of version 2 may have it already.
+ * The session that another one was started for, since version 3; not for forks. Written once, so no append touches it. A
+ * store of version 2 may have it already.
  */
 const startedFor = `
 create table if not exists started_for (sid integer primary key, parent text not null) strict;
@@ -77,16 +77,16 @@ create index if not exists started_for_parent on started_for(parent);
 create trigger if not exists started_for_ends after delete on session
   begin delete from started_for where sid = old.sid; end;
 `
-/** The same from the rows of the sessions, where nobody wrote it down. */
-export const findStartedFor = `
+/** Fills the table from the session rows. */
+export const fillStartedFor = `
 insert or ignore into started_for (sid, parent)
   select sid, json_extract(meta, '$.parent') from session
   where parent is null and json_valid(meta) and json_extract(meta, '$.parent') is not null;
 `
 
 /**
- * `record.pos` keeps inserts at one end of one tree, however many sessions write. `active_at` moves when someone speaks,
- * not with each record, so that an ordinary append touches no index of `session`. An empty `args_hash` trusts any.
+ * `record.pos` makes every insert an append to one tree, whatever the session. `active_at` changes with a prompt and not
+ * with each record, so an ordinary append touches no index of `session`. An empty `args_hash` trusts any arguments.
  */
 export const tables = `
 create table session (
@@ -119,8 +119,8 @@ ${cursorTable}${listIndexes}${searchTables}${startedFor}`
 
 export type Upgrade = { readonly to: number; readonly statements: string }
 
-/** How a store of an earlier version becomes one of this: in order, each in the same transaction as the others. */
+/** The upgrades from earlier versions, in order. All run in one transaction. */
 export const upgrades: readonly Upgrade[] = [
-  { to: 2, statements: `${takePackedBodies}${cursorTable}${keepBlobsOfVersion1}${listIndexes}${searchTables}` },
-  { to: 3, statements: `${startedFor}${findStartedFor}` },
+  { to: 2, statements: `${allowCompressedBodies}${cursorTable}${markBlobsOfVersion1}${listIndexes}${searchTables}` },
+  { to: 3, statements: `${startedFor}${fillStartedFor}` },
 ]

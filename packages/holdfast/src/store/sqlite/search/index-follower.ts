@@ -1,35 +1,35 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { isBusy } from '../../storage-fault.ts'
-import type { SearchIndex } from './index.ts'
-import { isSearchDamageWithin } from './table.ts'
+import { isIndexDamageWithin } from './index-tables.ts'
+import type { WordIndex } from './word-index.ts'
 
-/** The index follows in slices, so that an append never waits for long. Under load it has one slice in so many. */
+/** The index is extended in short slices, so that no append waits long. Under load there is a pause between slices. */
 const sliceMs = 4
 const pauseMs = 100
-/** Nobody has written for so long: then slice follows slice. */
+/** After this time without a write, slices follow each other without a pause. */
 const quietMs = 20
 const busyPauseMs = 30
 
-export interface SearchFollower {
-  /** Something was written, or may have been. */
+export interface IndexFollower {
+  /** Reports a possible write. */
   wake(): void
-  /** Takes a slice if one is due; returns after how many milliseconds it wants to be asked again. */
+  /** Runs a slice if one is due. Returns in how many milliseconds to call it again. */
   rest(): number
 }
 
-/** Decides when the index of a store follows its log. Lives in the writer's thread, between its groups. */
-export function createSearchFollower(database: DatabaseSync, index: SearchIndex): SearchFollower {
+/** Decides when the word index is extended. Runs on the writer's thread, between its groups. */
+export function createIndexFollower(database: DatabaseSync, index: WordIndex): IndexFollower {
   let dueAtMs = Number.POSITIVE_INFINITY
   let wokenAtMs = 0
-  let renewals = 0
+  let resets = 0
 
-  /** Whether it has all. Not synced: a crash takes the words and the cursor together, and following makes them again. */
-  function slice(work: () => boolean): boolean {
+  /** Not synced: a crash loses the words and the cursor together, and the next slices add them again. */
+  function runSlice(work: () => boolean): boolean {
     database.exec('pragma synchronous = normal; begin immediate')
     try {
-      const isDone = work()
+      const isComplete = work()
       database.exec('commit')
-      return isDone
+      return isComplete
     } catch (error) {
       if (database.isTransaction) database.exec('rollback')
       throw error
@@ -38,18 +38,17 @@ export function createSearchFollower(database: DatabaseSync, index: SearchIndex)
     }
   }
 
-  /** When the next slice is due. Throws where the disk failed, and where a new index fails like the old one. */
-  function follow(): number {
+  /** Returns when the next slice is due. Throws if the disk failed, and if a new index fails like the old one. */
+  function extend(): number {
     try {
       if (!index.isBehind()) return Number.POSITIVE_INFINITY
-      const isDone = slice(() => index.follow(performance.now() + sliceMs))
-      if (isDone) return Number.POSITIVE_INFINITY
+      if (runSlice(() => index.extend(performance.now() + sliceMs))) return Number.POSITIVE_INFINITY
     } catch (error) {
       if (isBusy(error)) return performance.now() + busyPauseMs
-      if (!isSearchDamageWithin(error) || renewals > 0) throw error
-      renewals += 1
-      slice(() => {
-        index.renew()
+      if (!isIndexDamageWithin(error) || resets > 0) throw error
+      resets += 1
+      runSlice(() => {
+        index.reset()
         return true
       })
     }
@@ -63,7 +62,7 @@ export function createSearchFollower(database: DatabaseSync, index: SearchIndex)
       if (dueAtMs === Number.POSITIVE_INFINITY) dueAtMs = wokenAtMs + pauseMs
     },
     rest() {
-      if (performance.now() >= dueAtMs) dueAtMs = follow()
+      if (performance.now() >= dueAtMs) dueAtMs = extend()
       return Math.max(0, dueAtMs - performance.now())
     },
   }

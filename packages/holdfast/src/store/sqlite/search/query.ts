@@ -1,84 +1,100 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { SearchRequest } from '@holdfast/core/ports'
 import type { MessageId, Meta } from '@holdfast/protocol'
-import { ok, type Result } from '@holdfast/protocol/result'
-import { parseQuery, type Query } from '../../search/query.ts'
-import { type BareHit, type Candidate, type RankedPage, rankedMax, rankedPage } from '../../search/ranked-page.ts'
+import { orThrow } from '@holdfast/protocol/result'
+import { createMatcher } from '../../search/matcher.ts'
+import { parseQuery, type Query, type Term } from '../../search/query.ts'
+import { type Candidate, type HitHeader, type RankedPage, rankedMax, rankPage } from '../../search/ranked-page.ts'
 import { scoreOf } from '../../search/score.ts'
 import { decodeSearchCursor } from '../../search/search-cursor.ts'
 import { messageSeq, roleOf } from '../../search/searched-event.ts'
 import { snippetOf } from '../../search/snippet.ts'
-import { checked } from '../rows/record-reader.ts'
-import { createCallTool } from './call-tool.ts'
-import { facets, momentsWithin } from './facets.ts'
-import { searchExpression } from './fts-expression.ts'
-import { searchedBody } from './indexed-body.ts'
-import { createSearchScope, type SearchScope, type Shown } from './scope.ts'
+import { checkRecord } from '../rows/record-reader.ts'
+import { searchCursorName } from '../rows/schema.ts'
+import { filterTokens, timeTokensBetween } from './filter-tokens.ts'
+import { createToolFinder, decodeIndexedEvent } from './indexed-event.ts'
+import { createSearchScope, type SearchScope, type ShownSession } from './scope.ts'
 
 type Row = Record<string, unknown>
 
-/** Of what matches by its words but not by its row, such as what lies in the trash, so much is passed over. */
-const lookedAtMax = 50_000
-const numbersOfPlace = 1
+/** The most rows a search reads, including those that match by words only, such as messages in the trash. */
+const rowsReadMax = 50_000
+/** The newest records that are not indexed yet, which a search reads one by one. */
+const unindexedMax = 2000
+const numbersPerPosition = 1
 
-/** Finds messages by the word index. Prepared when first asked: a store of version 1 has none. */
-export function createSearchReader(database: DatabaseSync) {
-  let prepared: ReturnType<typeof prepare> | null = null
-  return (request: SearchRequest): Result<RankedPage> => {
-    prepared ??= prepare(database)
-    return prepared(request)
+/** Finds messages by the word index. Statements are prepared on first use: a store of version 1 has no index. */
+export function createSearchReader(database: DatabaseSync): (request: SearchRequest) => RankedPage {
+  let search: ReturnType<typeof prepareSearch> | null = null
+  return (request) => {
+    search ??= prepareSearch(database)
+    return search(request)
   }
 }
 
-/** What the few that are shown are looked up by. */
 type Found = Candidate & { readonly pos: number; readonly sid: number; readonly shownSid: number }
 
-function prepare(database: DatabaseSync) {
-  const matching = database.prepare(`
-    select record.pos, record.sid, record.seq, record.type, record.at
-    from search cross join record on record.pos = search.rowid
+function prepareSearch(database: DatabaseSync): (request: SearchRequest) => RankedPage {
+  const columns = 'record.pos, record.sid, record.seq, record.type, record.at'
+  const indexed = database.prepare(`
+    select ${columns} from search cross join record on record.pos = search.rowid
     where search match ? and search.rowid <= ? order by search.rowid desc`)
+  // An append does not wait for the index: the newest records are matched by reading them.
+  const unindexed = database.prepare(`
+    select ${columns} from record
+    where pos > coalesce((select pos from cursor where name = ?), 0) and pos <= ? order by pos desc limit ${unindexedMax}`)
   const bodyAt = database.prepare('select body from record where pos = ?')
-  const byPos = database.prepare(`
+  const recordAt = database.prepare(`
     select seq, at, type, v, client, command_id, ref, crc, body from record where pos = ?`)
   const sessionBySid = database.prepare('select id, meta from session where sid = ?')
-  const toolOf = createCallTool(database)
-  const scopeOf = createSearchScope(database)
+  const findTool = createToolFinder(database)
+  const createScope = createSearchScope(database)
 
-  /** A thousand are judged for twenty that are shown: nothing is read here that only those need, checksums included. */
-  function foundAt(row: Row, shown: Shown, { tool }: SearchRequest, query: Query): Found | null {
+  /** A thousand candidates are scored for twenty hits, so this reads nothing that only the hits need, not even checksums. */
+  function createCandidate(
+    row: Row,
+    shown: ShownSession,
+    { tool }: SearchRequest,
+    query: Query,
+    matches: Matches | null,
+  ) {
     const [pos, sid] = [Number(row['pos']), Number(row['sid'])]
-    const searched = searchedBody(bodyAt.get(pos)?.['body'])
-    if (searched === null) return null
-    const { event, text } = searched
-    if (tool !== undefined) {
-      const own = event.type === 'call.settled' ? toolOf(sid, event.call) : null
-      if ((event.type === 'call.requested' ? event.tool : own) !== tool) return null
-    }
-    const message = messageSeq(Number(row['seq']), event) as MessageId // a seq of a record that makes one
-    const judged = { score: scoreOf(text, query), snippet: () => snippetOf(text, query) }
-    return { place: [pos], pos, sid, shownSid: shown.sid, session: shown.session, message, ...judged }
+    const decoded = decodeIndexedEvent(bodyAt.get(pos)?.['body'])
+    if (decoded === null) return null
+    const { event, text } = decoded
+    if (matches !== null && !matches(text)) return null
+    if (tool !== undefined && findTool(sid, event) !== tool) return null
+    const message = messageSeq(Number(row['seq']), event) as MessageId // the seq of a record that is a message
+    const scored = { score: scoreOf(text, query), snippet: () => snippetOf(text, query) }
+    return { place: [pos], pos, sid, shownSid: shown.sid, session: shown.session, message, ...scored }
   }
 
-  function hitOf({ pos, sid, shownSid, session, message }: Found): BareHit | null {
-    const [stored, holder, shown] = [byPos.get(pos), sessionBySid.get(sid), sessionBySid.get(shownSid)]
-    const record = stored && checked(String(holder?.['id']), stored)
+  function readHit({ pos, sid, shownSid, session, message }: Found): HitHeader | null {
+    const [stored, holder, shown] = [recordAt.get(pos), sessionBySid.get(sid), sessionBySid.get(shownSid)]
+    const record = stored && checkRecord(String(holder?.['id']), stored)
     const role = record === undefined || 'lost' in record ? null : roleOf(record.type)
     if (record === undefined || 'lost' in record || role === null) return null
     return { session, title: titleIn(String(shown?.['meta'])), message, role, at: record.at }
   }
 
-  /** Newest first, as many as are ranked. */
-  function candidates(query: Query, expression: string, top: number, scope: SearchScope, request: SearchRequest) {
+  /** Returns the rows to look at, newest first, and how to match those that no index has matched. */
+  function* matchingRows(query: Query, expression: string, top: number): Iterable<readonly [Row, Matches | null]> {
+    const matches = createMatcher(query)
+    for (const row of unindexed.iterate(searchCursorName, top)) yield [row, matches]
+    for (const row of indexed.iterate(expression, top)) yield [row, null]
+  }
+
+  /** Returns the newest matching messages, as many as are ranked. */
+  function findCandidates(query: Query, expression: string, top: number, scope: SearchScope, request: SearchRequest) {
     const isWanted = createRowFilter(request)
     const found: Found[] = []
     const messages = new Set<string>()
-    let lookedAt = 0
-    for (const row of matching.iterate(expression, top)) {
-      lookedAt += 1
-      if (lookedAt > lookedAtMax) break
+    let rowsRead = 0
+    for (const [row, matches] of matchingRows(query, expression, top)) {
+      rowsRead += 1
+      if (rowsRead > rowsReadMax) break
       const shown = isWanted(row) ? scope.shownAs(Number(row['sid']), Number(row['seq'])) : null
-      const candidate = shown === null ? null : foundAt(row, shown, request, query)
+      const candidate = shown === null ? null : createCandidate(row, shown, request, query, matches)
       if (candidate === null) continue
       found.push(candidate)
       messages.add(`${candidate.session} ${candidate.message}`)
@@ -87,47 +103,64 @@ function prepare(database: DatabaseSync) {
     return found
   }
 
-  return (request: SearchRequest): Result<RankedPage> => {
-    const query = parseQuery(request.text)
-    if (!query.ok) return query
-    const cursor = decodeSearchCursor(request.cursor, numbersOfPlace)
-    if (!cursor.ok) return cursor
-    const scope = scopeOf(request)
-    const groups = [...scope.groups, ...groupsOf(request)]
-    if (groups.some((words) => words.length === 0)) return ok({ hits: [], next: null })
-    const top = cursor.value?.top[0] ?? Number.MAX_SAFE_INTEGER
-    const newestFirst = candidates(query.value, searchExpression(query.value, groups), top, scope, request)
-    return ok(rankedPage(newestFirst, { limit: request.limit, cursor: cursor.value, hitOf }))
+  return (request) => {
+    const query = orThrow(parseQuery(request.text))
+    const cursor = orThrow(decodeSearchCursor(request.cursor, numbersPerPosition))
+    const scope = createScope(request)
+    const groups = [...scope.groups, ...filterGroups(request)]
+    if (groups.some((tokens) => tokens.length === 0)) return { hits: [], next: null }
+    const top = cursor?.top[0] ?? Number.MAX_SAFE_INTEGER
+    const newestFirst = findCandidates(query, ftsExpression(query, groups), top, scope, request)
+    return rankPage(newestFirst, { limit: request.limit, cursor, readHit })
   }
 }
 
-/** A damaged row costs its session the title, not everyone the search. */
+type Matches = ReturnType<typeof createMatcher>
+
+/** A damaged session row costs only the title. */
 function titleIn(meta: string): string {
   try {
-    return (JSON.parse(meta) as Meta).title // written by us
+    return (JSON.parse(meta) as Meta).title
   } catch {
     return ''
   }
 }
 
-/** The words that what is asked for must have one of, beside those that are looked for. */
-function groupsOf({ role, tool, since, until }: SearchRequest): readonly (readonly string[])[] {
-  const moments = momentsWithin(msOf(since), msOf(until))
+/** Returns the filters of a request as groups of tokens; a match has one token of each group. */
+function filterGroups({ role, tool, since, until }: SearchRequest): readonly (readonly string[])[] {
+  const times = timeTokensBetween(toMs(since), toMs(until))
   return [
-    ...(role === undefined ? [] : [[facets.role(role)]]),
-    ...(tool === undefined ? [] : [[facets.tool(tool)]]),
-    ...(moments === null ? [] : [moments]),
+    ...(role === undefined ? [] : [[filterTokens.role(role)]]),
+    ...(tool === undefined ? [] : [[filterTokens.tool(tool)]]),
+    ...(times === null ? [] : [times]),
   ]
 }
 
-function createRowFilter({ role, since, until }: SearchRequest): (row: Row) => boolean {
-  const [from, to] = [msOf(since), msOf(until)]
+function createRowFilter(request: SearchRequest): (row: Row) => boolean {
+  const [from, to] = [toMs(request.since), toMs(request.until)]
   return (row) => {
-    if (role !== undefined && roleOf(String(row['type'])) !== role) return false
+    const role = roleOf(String(row['type']))
+    if (role === null || (request.role !== undefined && role !== request.role)) return false
     if (from === null && to === null) return true
     const at = Date.parse(String(row['at']))
     return (from === null || at >= from) && (to === null || at < to)
   }
 }
 
-const msOf = (at: string | undefined): number | null => (at === undefined ? null : Date.parse(at))
+const toMs = (at: string | undefined): number | null => (at === undefined ? null : Date.parse(at))
+
+/** Writes a query as an FTS5 expression. A match also has one token of each group. Every word is quoted. */
+const ftsExpression = (query: Query, groups: readonly (readonly string[])[]): string =>
+  [...query.map(ftsTerm), ...groups.map((tokens) => `(${tokens.map(quote).join(' OR ')})`)].join(' AND ')
+
+function ftsTerm({ words, isPrefix, isExact, parts }: Term): string {
+  if (isExact) return `text : ${ftsPhrase(words, isPrefix)}`
+  const anywhere = ftsPhrase(words, isPrefix)
+  return parts === null ? anywhere : `(${anywhere} OR parts : ${ftsPhrase(parts, isPrefix)})`
+}
+
+const ftsPhrase = (words: readonly string[], isPrefix: boolean): string =>
+  `${words.map(quote).join(' + ')}${isPrefix ? ' *' : ''}`
+
+/** A word consists of letters, digits, marks and underscores, so it contains no quote. */
+const quote = (word: string): string => `"${word}"`

@@ -1,33 +1,33 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { SearchRequest } from '@holdfast/core/ports'
 import type { SessionId } from '@holdfast/protocol'
-import { facets } from './facets.ts'
+import { filterTokens } from './filter-tokens.ts'
 
 type Row = Record<string, unknown>
 
-/** The session that a record is shown as one of. */
-export type Shown = { readonly sid: number; readonly session: SessionId; readonly workspace: string }
+/** The session that a record is shown in. */
+export type ShownSession = { readonly sid: number; readonly session: SessionId; readonly workspace: string }
 
 export type SearchScope = {
-  /** The words of the index that what is in scope has one of, of each group. */
+  /** Groups of tokens in the index; a record in scope has one token of each group. */
   readonly groups: readonly (readonly string[])[]
-  /** As whose a record is shown; null when nobody who was asked for shows it. */
-  shownAs(sid: number, seq: number): Shown | null
+  /** Returns the session that shows a record, or null if it is out of scope. */
+  shownAs(sid: number, seq: number): ShownSession | null
 }
 
 /**
- * Where a search looks, and as whose it shows what it finds: a record is its own session's, or, where that is gone or in
- * the trash, the eldest fork's that still shares it. Someone who asks for one session is shown all of its past.
+ * Decides where a search looks and in which session it shows a record: in its own, or, if that is purged or in the trash,
+ * in the oldest fork that shares it. A search in one session includes the records it shares with its parents.
  */
 export function createSearchScope(database: DatabaseSync) {
   const columns = 'sid, id, workspace, parent, base, head, spoken, trashed_at, purged_at'
   const bySid = database.prepare(`select ${columns} from session where sid = ?`)
   const byId = database.prepare(`select ${columns} from session where id = ?`)
   const forks = database.prepare(`select ${columns} from session where parent = ? and base >= ?`)
-  // The order of the tables is told: by itself it may walk through every session there is.
+  // Fixes the order of the tables: SQLite may otherwise walk through every session.
   const movedTo = database.prepare(`
     select distinct search_moved.workspace from search_moved cross join session using (sid) where session.workspace = ?`)
-  // Few, and their words are where they were: whoever shares them may be elsewhere.
+  // Hidden parents are few. Their words carry their own workspace; a fork that shares them may be in another.
   const isShared = 'exists (select 1 from session child where child.parent = session.sid)'
   const hiddenParents = database.prepare(`
     select workspace from session
@@ -36,12 +36,12 @@ export function createSearchScope(database: DatabaseSync) {
     union select search_moved.workspace from search_moved cross join session using (sid)
       where trashed_at is not null or purged_at is not null`)
 
-  /** The eldest of those who share a record of a session nobody finds. */
-  function heirOf(sid: number, seq: number): Row | null {
+  /** Returns the oldest fork that shares a record of a hidden session. */
+  function findHeir(sid: number, seq: number): Row | null {
     const heirs = forks
       .all(sid, seq)
       .flatMap((fork): readonly Row[] => {
-        const heir = isFound(fork) ? fork : heirOf(Number(fork['sid']), seq)
+        const heir = isVisible(fork) ? fork : findHeir(Number(fork['sid']), seq)
         return heir === null ? [] : [heir]
       })
       .toSorted((left, right) => Number(left['sid']) - Number(right['sid']))
@@ -49,33 +49,33 @@ export function createSearchScope(database: DatabaseSync) {
   }
 
   function everywhere({ workspace }: SearchRequest): SearchScope {
-    const known = new Map<number, { readonly row: Row | undefined; readonly shown: Shown | null }>()
+    const known = new Map<number, { readonly row: Row | undefined; readonly shown: ShownSession | null }>()
     const lookUp = (sid: number) => {
       const row = bySid.get(sid)
-      const found = { row, shown: row !== undefined && isFound(row) ? shownOf(row) : null }
+      const found = { row, shown: row !== undefined && isVisible(row) ? shownOf(row) : null }
       known.set(sid, found)
       return found
     }
-    const words = workspace === undefined ? null : workspaceWords(workspace)
+    const tokens = workspace === undefined ? null : workspaceTokens(workspace)
     return {
-      groups: words === null ? [] : [words],
+      groups: tokens === null ? [] : [tokens],
       shownAs(sid, seq) {
         const { row, shown: own } = known.get(sid) ?? lookUp(sid)
-        const heir = own === null && row !== undefined ? heirOf(sid, seq) : null
+        const heir = own === null && row !== undefined ? findHeir(sid, seq) : null
         const shown = heir === null ? own : shownOf(heir)
         return shown !== null && (workspace === undefined || shown.workspace === workspace) ? shown : null
       },
     }
   }
 
-  function workspaceWords(workspace: string): readonly string[] {
+  function workspaceTokens(workspace: string): readonly string[] {
     const others = [...movedTo.all(workspace), ...hiddenParents.all()].map((row) => String(row['workspace']))
-    return [...new Set([workspace, ...others])].map(facets.workspace)
+    return [...new Set([workspace, ...others])].map(filterTokens.workspace)
   }
 
   function within(session: SessionId, workspace: string | undefined): SearchScope {
     const row = byId.get(session)
-    if (row === undefined || !isFound(row)) return nothing
+    if (row === undefined || !isVisible(row)) return nothing
     const shown = shownOf(row)
     if (workspace !== undefined && workspace !== shown.workspace) return nothing
     const upTo = new Map<number, number>()
@@ -86,7 +86,7 @@ export function createSearchScope(database: DatabaseSync) {
       holder = holder['parent'] === null ? undefined : bySid.get(Number(holder['parent']))
     }
     return {
-      groups: [[...upTo.keys()].map(facets.session)],
+      groups: [[...upTo.keys()].map(filterTokens.session)],
       shownAs: (sid, seq) => (seq <= (upTo.get(sid) ?? 0) ? shown : null),
     }
   }
@@ -95,13 +95,13 @@ export function createSearchScope(database: DatabaseSync) {
     request.session === undefined ? everywhere(request) : within(request.session, request.workspace)
 }
 
-/** No words, so nothing can have one of them. */
+/** An empty group, which no record matches. */
 const nothing: SearchScope = { groups: [[]], shownAs: () => null }
 
-const isFound = (row: Row): boolean => row['spoken'] === 1 && row['trashed_at'] === null && row['purged_at'] === null
+const isVisible = (row: Row): boolean => row['spoken'] === 1 && row['trashed_at'] === null && row['purged_at'] === null
 
-const shownOf = (row: Row): Shown => ({
+const shownOf = (row: Row): ShownSession => ({
   sid: Number(row['sid']),
-  session: String(row['id']) as SessionId, // the column takes nothing else
+  session: String(row['id']) as SessionId, // the column holds nothing else
   workspace: String(row['workspace']),
 })

@@ -1,13 +1,13 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { createReader } from '../read/reader.ts'
-import type { ReadRequest } from '../rows/messages.ts'
+import type { Question } from '../rows/messages.ts'
 import type { WorkerData } from './worker-link.ts'
 import { serve } from './worker-serve.ts'
 
 if (parentPort === null) throw new Error('the reader runs in a worker')
 
-const { signal, options }: WorkerData<{ readonly path: string }> = workerData // sqlite-store.ts hands it over, typed
+const { signal, options }: WorkerData<{ readonly path: string }> = workerData // sqlite-store.ts passes it, typed
 const reader = createReader(options.path)
-// Small groups: an answer leaves as soon as it is there.
-serve<ReadRequest>({ port: parentPort, signal, run: (requests) => requests.map(reader.run), groupMax: 8 })
+// Small groups: an answer is sent as soon as it is ready.
+serve<Question>({ port: parentPort, signal, run: (questions) => questions.map(reader.answer), groupMax: 8 })
 reader.close()

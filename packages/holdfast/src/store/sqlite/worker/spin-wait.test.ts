@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { createSpinWait } from './spin-wait.ts'
+import { createSpinBudget } from './spin-wait.ts'
 
 /** A thread with a clock of its own: it works, or its core is given to someone else. */
 function createThread(isAlone = false) {
   let wallMs = 1000
   let cpuMs = 0
-  const lookout = createSpinWait({ isAlone, cpuMs: () => cpuMs })
+  const budget = createSpinBudget({ isSingleCore: isAlone, cpuMs: () => cpuMs })
   return {
     works: (ms: number) => {
       wallMs += ms
@@ -14,9 +14,9 @@ function createThread(isAlone = false) {
     waits: (ms: number) => {
       wallMs += ms
     },
-    begins: () => lookout.begin(wallMs),
-    goesOn: (momentMs = 1000) => lookout.goesOn(wallMs, wallMs + momentMs),
-    isOver: () => !lookout.goesOn(wallMs, wallMs),
+    begins: () => budget.begin(wallMs),
+    goesOn: (momentMs = 1000) => budget.mayContinue(wallMs, wallMs + momentMs),
+    isOver: () => !budget.mayContinue(wallMs, wallMs),
   }
 }
 
@@ -34,7 +34,7 @@ function restOf({ begins, waits }: ReturnType<typeof createThread>): number {
   return rested
 }
 
-describe('a lookout', () => {
+describe('spinning', () => {
   it('looks until its moment is over', () => {
     const thread = createThread()
     expect(thread.begins()).toBe(true)

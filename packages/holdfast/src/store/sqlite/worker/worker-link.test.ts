@@ -26,7 +26,7 @@ function mortalLink() {
   return createWorkerLink<string>({
     script: pathToFileURL(script),
     options: {},
-    whenDead: (why) => ({ code: 'storage_error', message: why }),
+    faultOfDeath: (why) => ({ code: 'storage_error', message: why }),
   })
 }
 

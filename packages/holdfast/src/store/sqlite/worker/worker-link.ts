@@ -1,32 +1,32 @@
 import { Worker } from 'node:worker_threads'
 import type { Fault } from '@holdfast/protocol/fault'
 import { done, type Result, refuse } from '@holdfast/protocol/result'
-import { createVigil } from './stay-awake.ts'
+import { createEventLoopSpin } from './spin-wait.ts'
 
-/** Requests and answers cross in batches, each with the number that brings them together again. */
+/** Requests and answers cross in batches. The number pairs an answer with its request. */
 export type Envelope<Content> = readonly [number: number, content: Content]
 
-/** What one message to a worker holds. Null is the last: the link closes. */
+/** The content of one message to a worker. Null is the last message: the link closes. */
 export type Batch<Request> = readonly Envelope<Request>[] | null
 
-/** An answer with its number; of one that says only that it is done, the number alone. */
+/** An answer with its number; the number alone if the answer is `done`. */
 export type Answered = number | Envelope<Result<unknown>>
 
 export type WorkerData<Options> = { readonly signal: Int32Array; readonly options: Options }
 
 export interface WorkerLink<Request> {
-  /** Starts the worker before anyone asks, so that its loading runs beside what is done meanwhile. */
-  warm(): void
+  /** Starts the worker before the first request, so that it loads in parallel. */
+  start(): void
   ask(request: Request): Promise<Result<unknown>>
-  /** Waits for what is under way, then ends the worker. */
+  /** Waits for pending requests, then ends the worker. */
   close(): Promise<void>
 }
 
 export type WorkerLinkOptions = {
   readonly script: URL
   readonly options: unknown
-  /** What everyone who waits is told when the worker dies. */
-  readonly whenDead: (why: string) => Fault
+  /** Creates the fault that pending requests get when the worker dies. */
+  readonly faultOfDeath: (why: string) => Fault
 }
 
 type Waiting = (answer: Result<unknown>) => void
@@ -37,22 +37,22 @@ type Running = {
   readonly ended: Promise<void>
 }
 
-/** A worker on demand: started by the first request, started anew after a death, never what keeps the process alive. */
-export function createWorkerLink<Request>({ script, options, whenDead }: WorkerLinkOptions): WorkerLink<Request> {
+/** Starts a worker on the first request, and again after it died. An idle worker does not keep the process alive. */
+export function createWorkerLink<Request>({ script, options, faultOfDeath }: WorkerLinkOptions): WorkerLink<Request> {
   let running: Running | null = null
   let outgoing: Envelope<Request>[] = []
   let lastNumber = 0
   let isClosed = false
-  const stayAwake = createVigil(() => running !== null && running.waiting.size > 0)
+  const spin = createEventLoopSpin(() => running !== null && running.waiting.size > 0)
 
   function ask(request: Request): Promise<Result<unknown>> {
-    if (isClosed) return Promise.resolve(refuse(whenDead('it is closed')))
-    running ??= start()
+    if (isClosed) return Promise.resolve(refuse(faultOfDeath('the store is closed')))
+    running ??= startWorker()
     const { worker, waiting } = running
     lastNumber += 1
     const number = lastNumber
     if (waiting.size === 0) worker.ref()
-    // What is asked in one tick crosses in one message.
+    // Requests of one tick cross in one message.
     if (outgoing.length === 0) queueMicrotask(flush)
     outgoing.push([number, request])
     return new Promise((resolve) => waiting.set(number, resolve))
@@ -68,16 +68,16 @@ export function createWorkerLink<Request>({ script, options, whenDead }: WorkerL
     worker.postMessage(batch)
     Atomics.add(signal, 0, 1)
     Atomics.notify(signal, 0)
-    stayAwake()
+    spin()
   }
 
-  function start(): Running {
+  function startWorker(): Running {
     const signal = new Int32Array(new SharedArrayBuffer(4))
     const workerData: WorkerData<unknown> = { signal, options }
-    // No flags of the program's own: one like --input-type would keep the worker from loading its file.
-    const worker = new Worker(script, { workerData, execArgv: [], trackUnmanagedFds: false }) // store-header.ts keeps its descriptors
+    // Does not inherit Node flags: one like --input-type would prevent the worker from loading its file.
+    const worker = new Worker(script, { workerData, execArgv: [], trackUnmanagedFds: false }) // file-header.ts keeps its descriptors open
     const waiting = new Map<number, Waiting>()
-    let why = 'its worker ended'
+    let why = 'the worker thread ended'
     const { promise: ended, resolve } = Promise.withResolvers<void>()
 
     worker.on('message', (answers: readonly Answered[]) => {
@@ -94,7 +94,7 @@ export function createWorkerLink<Request>({ script, options, whenDead }: WorkerL
     worker.on('exit', () => {
       if (running?.worker === worker) running = null
       outgoing = []
-      const refusal = refuse(whenDead(why))
+      const refusal = refuse(faultOfDeath(why))
       for (const settle of waiting.values()) settle(refusal)
       waiting.clear()
       resolve()
@@ -109,13 +109,13 @@ export function createWorkerLink<Request>({ script, options, whenDead }: WorkerL
     if (running === null) return
     flush()
     running.worker.ref()
-    post(running, null) // everything before it is answered first
+    post(running, null) // requests before it are answered first
     await running.ended
   }
 
-  const warm = (): void => {
-    if (!isClosed) running ??= start()
+  const start = (): void => {
+    if (!isClosed) running ??= startWorker()
   }
 
-  return { warm, ask, close }
+  return { start, ask, close }
 }

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { type PackedWrite, unpackWrite } from '../rows/append-message.ts'
+import type { Change } from '../rows/messages.ts'
 import { createWriter, type WriterOptions } from '../write/writer.ts'
 import type { WorkerData } from './worker-link.ts'
 import { serve } from './worker-serve.ts'
@@ -8,14 +8,8 @@ if (parentPort === null) throw new Error('the writer runs in a worker')
 
 const closingMs = 100
 
-const { signal, options }: WorkerData<WriterOptions> = workerData // sqlite-store.ts hands it over, typed
+const { signal, options }: WorkerData<WriterOptions> = workerData // sqlite-store.ts passes it, typed
 const writer = createWriter(options)
-serve<PackedWrite>({
-  port: parentPort,
-  signal,
-  run: (packed) => writer.run(packed.map(unpackWrite)),
-  groupMax: 1024,
-  rest: writer.rest,
-})
-writer.run([{ op: 'followSearch', forMs: closingMs }]) // whoever looks next finds what was said last
+serve<Change>({ port: parentPort, signal, run: writer.run, groupMax: 1024, rest: writer.rest })
+writer.run([['extendIndex', closingMs]]) // so that the next process finds the latest messages
 writer.close()

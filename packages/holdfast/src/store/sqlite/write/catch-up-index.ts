@@ -6,13 +6,13 @@ import { createWriter } from './writer.ts'
 const forMs = 1000
 
 /**
- * Lets the word index follow where whoever wrote last ended before it had. A file that cannot be written, or is of an
- * earlier version, is searched as far as its index goes. Synchronous: for a command that looks and exits.
+ * Indexes the records that the last writer did not get to. A file that is read-only or of an earlier version is searched
+ * with the index it has. Synchronous: for a command that reads and exits.
  */
 export function catchUpIndex(path: string): void {
   if (!isBehind(path)) return
   const writer = createWriter({ path })
-  writer.run([{ op: 'followSearch', forMs }])
+  writer.run([['extendIndex', forMs]])
   writer.close()
 }
 
@@ -23,7 +23,7 @@ function isBehind(path: string): boolean {
       select coalesce((select max(pos) from record), 0) > coalesce((select pos from cursor where name = ?), 0) as behind`)
     return whileBusy(() => behind.get(searchCursorName))?.['behind'] === 1
   } catch {
-    return false // a damaged file, or one without an index: the search itself says so
+    return false // the file is damaged or has no index: the search itself reports it
   } finally {
     database.close()
   }

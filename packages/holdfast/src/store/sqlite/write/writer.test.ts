@@ -56,7 +56,7 @@ function createFailingOpen() {
 
 const headOf = (): number | undefined => {
   const reader = createReader(path)
-  const entry = reader.run<'entry'>({ op: 'entry', session: newSession(1).session })
+  const entry = reader.ask('entry', newSession(1).session)
   reader.close()
   return entry.ok ? entry.value?.head : undefined
 }
@@ -65,7 +65,7 @@ describe('writer', () => {
   it('lets go of a handle whose sync failed, keeps nothing of the group, and goes on with a new one', () => {
     const disk = createFailingOpen()
     const writer = createWriter({ path }, disk.open)
-    writer.run([{ op: 'open' }, encodeNew(newSession(1)), encodeNew(newSession(2))])
+    writer.run([['open'], encodeNew(newSession(1)), encodeNew(newSession(2))])
 
     disk.failNextCommit(sqliteError(fsyncFailed))
     const answers = writer.run([encodeAppend(appendTo(1, 1)), encodeAppend(appendTo(2, 1))])
@@ -89,7 +89,7 @@ describe('writer', () => {
   ])('%s', (_, errcode, copies) => {
     const disk = createFailingOpen()
     const writer = createWriter({ path }, disk.open)
-    writer.run([{ op: 'open' }, encodeNew(newSession(1))])
+    writer.run([['open'], encodeNew(newSession(1))])
     disk.failNextCommit(sqliteError(errcode))
     expect(writer.run([encodeAppend(appendTo(1, 1))])).toMatchObject([{ ok: false }])
     expect(writer.run([encodeAppend(appendTo(1, 1))])).toMatchObject([{ ok: true }])
@@ -100,7 +100,7 @@ describe('writer', () => {
   it('copies the log also when the disk is full after a sync failed', () => {
     const disk = createFailingOpen()
     const writer = createWriter({ path }, disk.open)
-    writer.run([{ op: 'open' }, encodeNew(newSession(1))])
+    writer.run([['open'], encodeNew(newSession(1))])
     for (const errcode of [fsyncFailed, diskFull]) {
       disk.failNextCommit(sqliteError(errcode))
       writer.run([encodeAppend(appendTo(1, 1))])
@@ -112,17 +112,16 @@ describe('writer', () => {
 
   it('lets one request that breaks the transaction fail alone', () => {
     const writer = createWriter({ path })
-    writer.run([{ op: 'open' }, encodeNew(newSession(1)), encodeNew(newSession(2)), encodeNew(newSession(3))])
-    const sound = encodeAppend(appendTo(2, 1))
-    // A body that no column takes: it can only come from a bug of ours.
-    const broken = {
-      ...sound,
-      records: sound.records.map((record) => ({ ...record, body: null as unknown as string })),
-    }
+    writer.run([['open'], encodeNew(newSession(1)), encodeNew(newSession(2)), encodeNew(newSession(3))])
+    const valid = encodeAppend(appendTo(2, 1))
+    // The column rejects this body; only a bug can send it.
+    const broken = valid.with(5, [
+      [2, '', 'user.said', 1, null, null, null, null as unknown as string],
+    ]) as unknown as typeof valid
     const answers = writer.run([encodeAppend(appendTo(1, 1)), broken, encodeAppend(appendTo(3, 1))])
     expect(answers).toMatchObject([{ ok: true }, { ok: false, fault: { code: 'internal' } }, { ok: true }])
     expect(headOf()).toBe(2)
-    expect(writer.run([sound])).toMatchObject([{ ok: true }])
+    expect(writer.run([valid])).toMatchObject([{ ok: true }])
     writer.close()
   })
 

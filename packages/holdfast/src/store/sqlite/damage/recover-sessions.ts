@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { unlessDamaged } from './skip-damaged-pages.ts'
 
-/** What the indexes of the sessions say of a row: enough to find its log, which tells the rest. */
+/** The fields of a session that the indexes contain: enough to find its log, which has the rest. */
 export type RecoveredSession = {
   readonly sid: number
   readonly id: string
@@ -13,8 +13,8 @@ export type RecoveredSession = {
   readonly purgedAt: number | null
 }
 
-// Each is answered by its index alone: no page of the table is read.
-const questions = {
+// An index answers each of these; no page of the table is read.
+const queries = {
   ids: 'select sid, id as value from session indexed by sqlite_autoindex_session_1',
   handles: 'select sid, handle as value from session indexed by sqlite_autoindex_session_2',
   keys: 'select sid, key as value from session indexed by sqlite_autoindex_session_3 where key is not null',
@@ -25,25 +25,25 @@ const questions = {
   purged: 'select sid, purged_at as value from session indexed by session_purged where purged_at is not null',
 } as const
 
-/** Every session there is, by the indexes of their table; null where one of those is damaged too. */
+/** Reads all sessions from the indexes of their table. Returns null if an index is damaged too. */
 export function readDamagedSessions(database: DatabaseSync): readonly RecoveredSession[] | null {
   return unlessDamaged(
     () => {
-      const ask = (what: keyof typeof questions): ReadonlyMap<number, unknown> =>
+      const read = (name: keyof typeof queries): ReadonlyMap<number, unknown> =>
         new Map(
           database
-            .prepare(questions[what])
+            .prepare(queries[name])
             .all()
             .map((row) => [Number(row['sid']), row['value']]),
         )
-      const [ids, handles, keys] = [ask('ids'), ask('handles'), ask('keys')]
-      const [parents, bases, trashed, purged] = [ask('parents'), ask('bases'), ask('trashed'), ask('purged')]
+      const [ids, handles, keys] = [read('ids'), read('handles'), read('keys')]
+      const [parents, bases, trashed, purged] = [read('parents'), read('bases'), read('trashed'), read('purged')]
       const numberOf = (from: ReadonlyMap<number, unknown>, sid: number) =>
         from.has(sid) ? Number(from.get(sid)) : null
       return [...ids].map(([sid, id]) => ({
         sid,
         id: String(id),
-        handle: String(handles.get(sid) ?? `-${sid}`), // no session has such a handle, so it is in nobody's way
+        handle: String(handles.get(sid) ?? `-${sid}`), // no real handle has this form, so it cannot conflict
         key: keys.has(sid) ? String(keys.get(sid)) : null,
         parent: numberOf(parents, sid),
         base: numberOf(bases, sid) ?? 0,
@@ -56,23 +56,21 @@ export function readDamagedSessions(database: DatabaseSync): readonly RecoveredS
 }
 
 /**
- * Gives each session whose row was on a damaged page one again. It says where the log stands and how it is found; what a
- * list shows is of a session that was never spoken in, until the log is read: the next look finds it and mends it.
+ * Inserts a row for each session whose row was on a damaged page. It has the head and the names. Its metadata is a
+ * placeholder: the next check finds it and restores it from the log.
  */
 export function restoreSessions(sessions: readonly RecoveredSession[], copy: DatabaseSync): void {
-  const isThere = copy.prepare('select 1 from session where sid = ?')
+  const bySid = copy.prepare('select 1 from session where sid = ?')
   const last = copy.prepare('select max(seq) as head from record where sid = ?')
   const put = copy.prepare(`
     insert or ignore into session
       (sid, id, handle, key, parent, base, head, epoch, workspace, active_at, spoken, meta, trashed_at, purged_at)
     values (?, ?, ?, ?, ?, ?, ?, 1, '', 0, ?, ?, ?, ?)`)
   for (const { sid, id, handle, key, parent, base, trashedAt, purgedAt } of sessions) {
-    if (isThere.get(sid) !== undefined) continue
+    if (bySid.get(sid) !== undefined) continue
     const head = Number(last.get(sid)?.['head'] ?? base)
-    // Of a purged one nothing is shown; of any other it is not said that nobody spoke, or it would be removed.
-    const [spoken, meta] = purgedAt === null ? [1, placeholderMeta(id, handle)] : [0, '']
+    // A purged session is not shown. Any other counts as spoken; otherwise a cleanup would remove it.
+    const [spoken, meta] = purgedAt === null ? [1, JSON.stringify({ id, handle })] : [0, '']
     put.run(sid, id, handle, key, parent, base, head, spoken, meta, trashedAt, purgedAt)
   }
 }
-
-const placeholderMeta = (id: string, handle: string): string => JSON.stringify({ id, handle })

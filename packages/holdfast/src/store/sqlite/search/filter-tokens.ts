@@ -3,17 +3,17 @@ import type { SearchRole } from '@holdfast/protocol'
 import { dayMs } from '@holdfast/protocol/age'
 
 /**
- * What a search can be narrowed by, as words of their own in the index: met with the words that are looked for, they
- * keep a common word in a rare place from walking through every message. They start with a mark that no word has. A
- * checksum may stand for two names, and a day is not a moment: what is found is held against the rows afterwards.
+ * The filters of a search as tokens in the index: combined with the words, they keep a search for a common word from
+ * reading every message. They start with a character that no word contains. Two names may share a checksum, and a day is
+ * not a moment, so every match is compared with its row afterwards.
  */
-export const facets = {
+export const filterTokens = {
   role: (role: SearchRole): string => `:r${role}`,
   tool: (tool: string): string => `:t${hashOf(tool)}`,
   workspace: (workspace: string): string => `:w${hashOf(workspace)}`,
   session: (sid: number): string => `:n${sid}`,
-  /** A day, its month and its year: any stretch of time is a few of them. */
-  moment: (at: string): readonly string[] => {
+  /** The day, its month and its year: a few such tokens cover any time range. */
+  time: (at: string): readonly string[] => {
     const day = dayOf(Date.parse(at))
     return day === null ? [] : [`:y${day.slice(0, 4)}`, `:m${day.slice(0, 6)}`, `:d${day}`]
   },
@@ -24,11 +24,11 @@ const hashOf = (text: string): string => crc32(text).toString(16)
 const first = Date.UTC(1970, 0, 1)
 const last = Date.UTC(2200, 0, 1)
 
-/** The days, months and years that cover a stretch of time; null when it is all of it. */
-export function momentsWithin(sinceMs: number | null, untilMs: number | null): readonly string[] | null {
+/** Returns the days, months and years that cover a time range, or null if it has no limits. */
+export function timeTokensBetween(sinceMs: number | null, untilMs: number | null): readonly string[] | null {
   if (sinceMs === null && untilMs === null) return null
   const end = Math.min(untilMs ?? last, last)
-  const words: string[] = []
+  const tokens: string[] = []
   let at = startOfDay(Math.max(sinceMs ?? first, first))
   while (at < end) {
     const date = new Date(at)
@@ -36,21 +36,21 @@ export function momentsWithin(sinceMs: number | null, untilMs: number | null): r
     const [nextYear, nextMonth] = [Date.UTC(year + 1, 0, 1), Date.UTC(year, month + 1, 1)]
     const day = dayOf(at) ?? ''
     if (at === Date.UTC(year, 0, 1) && nextYear <= end) {
-      words.push(`:y${day.slice(0, 4)}`)
+      tokens.push(`:y${day.slice(0, 4)}`)
       at = nextYear
     } else if (at === Date.UTC(year, month, 1) && nextMonth <= end) {
-      words.push(`:m${day.slice(0, 6)}`)
+      tokens.push(`:m${day.slice(0, 6)}`)
       at = nextMonth
     } else {
-      words.push(`:d${day}`)
+      tokens.push(`:d${day}`)
       at += dayMs
     }
   }
-  return words
+  return tokens
 }
 
 const startOfDay = (ms: number): number => ms - (((ms % dayMs) + dayMs) % dayMs)
 
-/** `20260115`, or null of a moment that is none, or that no stretch is asked for. */
+/** Returns `20260115`, or null for an invalid time or one out of range. */
 const dayOf = (ms: number): string | null =>
   ms >= first && ms < last ? new Date(ms).toISOString().slice(0, 10).replaceAll('-', '') : null

@@ -6,20 +6,20 @@ import { searchTables } from '../rows/schema.ts'
 const triggers = ['search_forgets', 'search_moves', 'search_unmoves']
 const shadows = ['data', 'idx', 'content', 'docsize', 'config'].map((name) => `search_${name}`)
 
-/** Puts an empty word index in the place of the old one, in whatever state that is. Inside a transaction. */
-export function renewSearchTables(database: DatabaseSync): void {
+/** Replaces the word index, in whatever state it is, with an empty one. The caller begins the transaction. */
+export function renewIndexTables(database: DatabaseSync): void {
   for (const trigger of triggers) database.exec(`drop trigger if exists ${trigger}`)
   database.exec('drop table if exists search_moved')
   try {
     database.exec('drop table if exists search')
   } catch {
-    dropRemains(database)
+    dropBrokenIndex(database)
   }
   database.exec(searchTables)
 }
 
-/** Of a table whose own parts are gone SQLite drops nothing: its rows in the schema are removed by hand. */
-function dropRemains(database: DatabaseSync): void {
+/** SQLite cannot drop an FTS5 table that lacks one of its shadow tables: this removes its schema row instead. */
+function dropBrokenIndex(database: DatabaseSync): void {
   database.enableDefensive(false)
   try {
     for (const shadow of shadows) database.exec(`drop table if exists ${shadow}`)
@@ -36,24 +36,27 @@ function dropRemains(database: DatabaseSync): void {
 const corruptVirtualTable = 267
 const [logicError, corrupt, constraint] = [1, 11, 19]
 
-/** Whether it is the word index that failed, which can be made anew, rather than the store. */
-export function isSearchDamage(error: unknown): boolean {
+/** Returns whether the word index failed, which can be rebuilt, and not the store. */
+export function isIndexDamage(error: unknown): boolean {
   if (!(error instanceof Error) || !('errcode' in error)) return false
   if (error.errcode === corruptVirtualTable) return true
   return sqliteCode(error) === logicError && /\b(search(_\w+)?|fts5)\b/.test(error.message)
 }
 
-/** The same of an error met while nothing but the index was written. */
-export function isSearchDamageWithin(error: unknown): boolean {
+/** The same for an error that occurred while only the index was written. */
+export function isIndexDamageWithin(error: unknown): boolean {
   const code = sqliteCode(error)
-  return isSearchDamage(error) || code === logicError || code === corrupt || code === constraint
+  return isIndexDamage(error) || code === logicError || code === corrupt || code === constraint
 }
 
-/** Says so without saying that the store is: only what is found by words depends on it. */
-export const searchDamaged = (path: string): Fault =>
+const reason = 'search_index'
+
+/** The sessions are intact; only search needs the index. */
+export const searchIndexFault = (path: string): Fault =>
   fault(
     'storage_error',
-    `${path} cannot be searched yet: its word index is missing or damaged. It is made anew once something is written.`,
-    { reason: searchDamagedReason, path },
+    `${path} cannot be searched: its word index is missing or damaged. The next write to the store rebuilds it.`,
+    { reason, path },
   )
-export const searchDamagedReason = 'search_index'
+
+export const isSearchIndexFault = ({ details }: Fault): boolean => details?.['reason'] === reason

@@ -71,7 +71,7 @@ describe('the word index of a SQLite store', () => {
     onTestFinished(() => void vi.useRealTimers())
     const writer = createWriter({ path })
     onTestFinished(() => writer.close())
-    writer.run([{ op: 'open' }, encodeNew(words(1))])
+    writer.run([['open'], encodeNew(words(1))])
     const reader = new DatabaseSync(path, { readOnly: true })
     onTestFinished(() => reader.close())
     const isFound = (word: string) =>
@@ -99,7 +99,7 @@ describe('the word index of a SQLite store', () => {
   it('takes in what a process appended that was killed before it could, for whoever looks or writes next', async () => {
     const killed = () => {
       const writer = createWriter({ path })
-      writer.run([{ op: 'open' }, encodeNew(words(3))]) // and is never asked again
+      writer.run([['open'], encodeNew(words(3))]) // and is never asked again
       writer.close()
     }
     killed()
@@ -117,7 +117,7 @@ describe('the word index of a SQLite store', () => {
   it('has what was said last, however little time a busy machine leaves', () => {
     const writer = createWriter({ path })
     onTestFinished(() => writer.close())
-    const [, , followed] = writer.run([{ op: 'open' }, encodeNew(words(30)), { op: 'followSearch', forMs: -1 }])
+    const [, , followed] = writer.run([['open'], encodeNew(words(30)), ['extendIndex', -1]])
     expect(followed).toEqual({ ok: true, value: true })
   })
 
@@ -128,7 +128,7 @@ describe('the word index of a SQLite store', () => {
         recordAt(index + 1, said('many different words '.repeat(200))),
       ),
     })
-    writer.run([{ op: 'open' }, encodeNew(long)])
+    writer.run([['open'], encodeNew(long)])
     let slices = 0
     for (let restMs = writer.rest(); restMs !== Number.POSITIVE_INFINITY; restMs = writer.rest()) {
       if (restMs === 0) slices += 1

@@ -1,0 +1,37 @@
+import { randomBytes } from 'node:crypto'
+import { statfsSync } from 'node:fs'
+
+/** The content of a probe: as much as an ordinary append needs, and little enough to write twice a second. */
+export const probeText = '0'.repeat(64 * 1024)
+
+/** Marks the name of an unfinished file. Files that a crash left behind are found by it and removed. */
+export const draftMark = '.new-'
+
+/** Returns the name of a file until it is complete and replaces `path`. It contains the process id, to detect dead owners. */
+export const temporaryPath = (path: string): string =>
+  `${path}${draftMark}${process.pid}-${randomBytes(6).toString('hex')}`
+
+// The statfs(2) magic numbers of Linux.
+const networkFileSystems: Readonly<Record<number, string>> = {
+  26985: 'nfs',
+  20859: 'smb',
+  4283649346: 'cifs',
+  4266872130: 'smb2',
+  1397113167: 'afs',
+  1799439955: 'afs',
+  12805120: 'ceph',
+  16914839: '9p',
+  1937076805: 'coda',
+  22092: 'ncp',
+  18225520: 'gfs2',
+  198183888: 'lustre',
+  1952539503: 'ocfs2',
+  2020557398: 'vboxsf',
+}
+
+export const networkFileSystemName = (statfsType: number): string | null => networkFileSystems[statfsType >>> 0] ?? null
+
+/** Returns the name of the network file system of a directory, or null. Only Linux has stable type numbers. */
+export function networkFileSystemOf(directory: string): string | null {
+  return process.platform === 'linux' ? networkFileSystemName(statfsSync(directory).type) : null
+}

@@ -1,0 +1,49 @@
+import { fault, HoldfastError } from '@holdfast/protocol/fault'
+import { orThrow, type Result } from '@holdfast/protocol/result'
+import type { PlacedStore } from '../../list-cursor.ts'
+import { decodeDraft, decodeListed, decodeRecord, decodeRow, decodeTrust } from '../rows/decode.ts'
+import type { Questions } from '../rows/messages.ts'
+
+/** Asks a reader on this thread, or one in a worker. */
+type Ask = <Name extends keyof Questions>(
+  name: Name,
+  ...args: Parameters<Questions[Name]>
+) => Result<ReturnType<Questions[Name]>> | Promise<Result<ReturnType<Questions[Name]>>>
+
+/** Creates the read methods of the store port. A storage fault is thrown where the port has no result to return it in. */
+export function createReadMethods(ask: Ask) {
+  const read = async <Name extends keyof Questions>(name: Name, ...args: Parameters<Questions[Name]>) =>
+    orThrow(await ask(name, ...args))
+
+  return {
+    read: async (session, range) => (await read('read', session, range)).map(decodeRecord),
+    readRefs: async (session, calls) => (await read('readRefs', session, calls)).map(decodeRecord),
+    async findCommand(session, commandId) {
+      const found = await read('findCommand', session, commandId)
+      const record = found === null ? null : decodeRecord(found)
+      if (record === null || !('lost' in record)) return record
+      const message = `Command ${commandId} was admitted at seq ${record.seq}, but its record is damaged.`
+      throw new HoldfastError(fault('log_damaged', message, { session, seq: record.seq }))
+    },
+    async list(request) {
+      const { sessions, next } = await read('list', request)
+      return { sessions: sessions.map(decodeListed), next }
+    },
+    find: (name) => read('find', name),
+    search: async (request) => ask('search', request),
+    busy: () => read('busy'),
+    async entry(session) {
+      const row = await read('entry', session)
+      return row === null ? null : decodeRow(row)
+    },
+    nodes: () => read('nodes'),
+    async loadDraft(session) {
+      const draft = await read('loadDraft', session)
+      return draft === null ? null : decodeDraft(draft)
+    },
+    loadSnapshot: (session, fold) => read('loadSnapshot', session, fold),
+    workspaceTrust: async (workspace) => (await read('workspaceTrust', workspace)).map(decodeTrust),
+    blobsInUse: async () => async (hashes) => new Set(await read('blobsInUse', hashes)),
+    refersTo: (session, hash) => read('refersTo', session, hash),
+  } satisfies Partial<PlacedStore>
+}

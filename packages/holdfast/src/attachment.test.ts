@@ -24,7 +24,7 @@ describe.each(['here', 'across the network'])('an attachment %s', (where) => {
     const token = 'a'.repeat(30)
     const tokens = [{ hash: hashToken(token), role: 'admin' as const }]
     const options = { host: '127.0.0.1', port: 0, tokens, pageDir: null, version: '0', now: Date.now }
-    const server = orThrow(await openServer({ ...options, sessions, onProblem: () => undefined }))
+    const server = orThrow(await openServer({ ...options, sessions: holdfast.sessions, onProblem: () => undefined }))
     closing.unshift(() => server.close())
     sessions = connectHoldfast({ url: server.url, token })
   })

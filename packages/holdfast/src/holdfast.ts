@@ -4,6 +4,7 @@ import {
   createLocalSessions,
   findByKey,
   findSession,
+  type LocalSessions,
   type Notifier,
   type SessionRegistry,
 } from '@holdfast/core'
@@ -18,7 +19,6 @@ import {
   type SessionId,
   type SessionList,
   type SessionNews,
-  type Sessions,
   type StartOptions,
   type StoredFile,
   type StoreFileOptions,
@@ -43,7 +43,7 @@ export type LocalStartOptions = Partial<StartOptions> & {
 /** The runtime in this process. Method names are the ones people know; refusals throw `HoldfastError`. */
 export interface Holdfast extends SessionAdmin, StoredSessions, Admin, AsyncDisposable {
   /** The same sessions as values and results, for whoever stands at a door: server, CLI. */
-  readonly sessions: Sessions
+  readonly sessions: LocalSessions
   startSession(options?: LocalStartOptions): Promise<Session>
   /** By id, a unique prefix of it, or handle. */
   getSession(name: string): Promise<Session>

@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
+import type { LocalSessions } from '@holdfast/core'
 import type { Clock, OnProblem } from '@holdfast/core/ports'
-import { fault, limits, ok, type Result, refuse, type Sessions } from '@holdfast/protocol'
+import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { getRequestListener } from '@hono/node-server'
 import type { Logger } from '../observe/logging/logger.ts'
 import { wallClock } from '../system/wall-clock.ts'
@@ -18,7 +19,7 @@ import { logRequest } from './http/request-log.ts'
 import { routes } from './routes/routes.ts'
 
 export type ServerOptions = {
-  readonly sessions: Sessions
+  readonly sessions: LocalSessions
   /** Without it, the routes for export, import and statistics refuse. */
   readonly archive?: Archive | undefined
   readonly host: string

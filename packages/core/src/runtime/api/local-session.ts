@@ -1,8 +1,5 @@
 import {
   type Answer,
-  Command,
-  type CommandInput,
-  commandFault,
   type Frame,
   limits,
   ok,
@@ -12,7 +9,6 @@ import {
   type SessionHandle,
   type SessionId,
   type Submission,
-  type SubmitOptions,
   type SubscribeOptions,
 } from '@holdfast/protocol'
 import type { Log } from '../../ports/log.ts'
@@ -23,17 +19,95 @@ import type { SessionRunner } from '../runner/session-runner.ts'
 import { notTaken, storageErrorOf } from '../storage-health.ts'
 import type { AttachedClient } from '../stream/driver-control.ts'
 import { modelStatus } from '../stream/hub.ts'
-import { commandIdFor, parseAttachment, parseSubmitter } from './parse-submission.ts'
+import { parseAttachment, parseSubmission } from './parse-submission.ts'
 import { createSessionReader, type SessionReader } from './session-reader.ts'
 import { sumTreeUsage } from './tree-usage.ts'
 
-/** When to come back to a session that a disk keeps asleep. */
-const comeBackMs = 500
+/** When a client may retry a session that the disk refuses to open. */
+const retryMs = 500
 
-/** The handle on a session of this process. Reading does not wake it; commanding and subscribing do. */
-export function createLocalSession(registry: SessionRegistry, id: SessionId): SessionHandle {
+/** A session of this process. Reading does not wake it; commands and subscriptions do. */
+export interface LocalSession extends SessionHandle {
+  /** Runs a command that has been parsed. `submit` parses one and passes it on to here. */
+  dispatch(submission: Submission): Promise<Result<Answer>>
+}
+
+export function createLocalSession(registry: SessionRegistry, id: SessionId): LocalSession {
   const { store, models, observer, clock } = registry.parts
-  const { shownOf, snapshotOf, snapshot, page, branches } = createSessionReader({
+  let reader: SessionReader | null = null
+  /** Builds the reader at the first read: most requests are commands, which need none. */
+  const read = (): SessionReader => {
+    reader ??= createReader(registry, id)
+    return reader
+  }
+
+  async function dispatch(submission: Submission): Promise<Result<Answer>> {
+    const startedMs = clock.now()
+    const answer = await submitAwake(submission)
+    observer?.answered?.(id, submission, answer, clock.now() - startedMs)
+    return answer
+  }
+
+  async function submitAwake(submission: Submission): Promise<Result<Answer>> {
+    const runner = await registry.wake(id)
+    if (!runner.ok) return refuse(notTaken(runner.fault))
+    const answer = await runner.value.submit(submission)
+    // The session may have been unloaded after it was woken: wake it again, so that the client does not notice.
+    const isUnloaded = !answer.ok && answer.fault.code === 'session_stopped' && registry.awake(id) !== runner.value
+    if (!isUnloaded) return answer
+    const again = await registry.wake(id)
+    return again.ok ? again.value.submit(submission) : again
+  }
+
+  return {
+    id,
+    dispatch,
+    submit(input, options = {}) {
+      const submission = parseSubmission(input, options)
+      return submission.ok ? dispatch(submission.value) : Promise.resolve(submission)
+    },
+    snapshot: () => read().snapshot(),
+    page: (request) => read().page(request),
+    branches: () => read().branches(),
+    blob: (hash) => openBlob(registry.parts, id, hash),
+    models: async () => ok(await models.list()),
+    treeUsage: () => sumTreeUsage(store, id),
+
+    async *subscribe({ after, signal, client, role }: SubscribeOptions = {}): AsyncGenerator<Frame> {
+      let cursor = after
+      const who = parseAttachment({ client, role })
+      for (;;) {
+        // The snapshot of a sleeping session is read while the session is claimed.
+        const loading = cursor === undefined && registry.awake(id) === null ? loadSession(store, id) : undefined
+        const ahead = loading?.then((loaded) => (loaded.ok ? read().shownOf(loaded.value) : null)).catch(() => null)
+        const woken = await registry.wake(id, loading)
+        if (!woken.ok) {
+          const error = storageErrorOf(woken.fault)
+          if (error) yield { type: 'storage', sessionId: id, error }
+          yield { type: 'end', sessionId: id, reason: 'failed', retryMs: error ? retryMs : null }
+          return
+        }
+        let isCut = false
+        for await (const frame of followSession(
+          woken.value,
+          { after: cursor, signal, ...who },
+          { log: store, snapshotOf: (joined) => read().snapshotOf(joined, ahead) },
+        )) {
+          if (frame.type === 'snapshot') cursor = frame.seq
+          if (frame.type === 'record') cursor = frame.record.seq
+          // A client that was cut for reading slowly goes on at its cursor: all it missed is in the log.
+          isCut = frame.type === 'end' && frame.reason === 'slow'
+          if (!isCut) yield frame
+        }
+        if (!isCut || signal?.aborted) return
+      }
+    },
+  }
+}
+
+function createReader(registry: SessionRegistry, id: SessionId): SessionReader {
+  const { store, models } = registry.parts
+  return createSessionReader({
     id,
     log: store,
     async folded() {
@@ -49,75 +123,11 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Se
       workspaceTrust: [...trust],
     }),
   })
-
-  async function submitAwake(submission: Submission): Promise<Result<Answer>> {
-    const runner = await registry.wake(id)
-    if (!runner.ok) return refuse(notTaken(runner.fault))
-    const answer = await runner.value.submit(submission)
-    // It was unloaded while the command was on its way, which nobody may notice: wake it and ask again.
-    const isUnloaded = !answer.ok && answer.fault.code === 'session_stopped' && registry.awake(id) !== runner.value
-    if (!isUnloaded) return answer
-    const again = await registry.wake(id)
-    return again.ok ? again.value.submit(submission) : again
-  }
-
-  return {
-    id,
-    snapshot,
-    page,
-    branches,
-    blob: (hash) => openBlob(registry.parts, id, hash),
-    models: async () => ok(await models.list()),
-    treeUsage: () => sumTreeUsage(store, id),
-
-    async submit(input: CommandInput, options: SubmitOptions = {}): Promise<Result<Answer>> {
-      const command = Command.safeParse(input)
-      if (!command.success) return refuse(commandFault(input, command.error))
-      const submitter = parseSubmitter(options)
-      if (!submitter.ok) return submitter
-      const { commandId = commandIdFor(command.data), by } = submitter.value
-      const submission = { commandId, by, command: command.data }
-      const startedMs = clock.now()
-      const answer = await submitAwake(submission)
-      observer?.answered?.(id, submission, answer, clock.now() - startedMs)
-      return answer
-    },
-
-    async *subscribe({ after, signal, client, role }: SubscribeOptions = {}): AsyncGenerator<Frame> {
-      let cursor = after
-      const who = parseAttachment({ client, role })
-      for (;;) {
-        // Of one that sleeps, what will be shown is read while it is being claimed.
-        const loading = cursor === undefined && registry.awake(id) === null ? loadSession(store, id) : undefined
-        const ahead = loading?.then((loaded) => (loaded.ok ? shownOf(loaded.value) : null)).catch(() => null)
-        const woken = await registry.wake(id, loading)
-        if (!woken.ok) {
-          const error = storageErrorOf(woken.fault)
-          if (error) yield { type: 'storage', sessionId: id, error }
-          yield { type: 'end', sessionId: id, reason: 'failed', retryMs: error ? comeBackMs : null }
-          return
-        }
-        let isCut = false
-        for await (const frame of followSession(
-          woken.value,
-          { after: cursor, signal, ...who },
-          { log: store, snapshotOf: (joined) => snapshotOf(joined, ahead) },
-        )) {
-          if (frame.type === 'snapshot') cursor = frame.seq
-          if (frame.type === 'record') cursor = frame.record.seq
-          // Whoever read too slowly need not know: all it missed is in the log, and it has a cursor.
-          isCut = frame.type === 'end' && frame.reason === 'slow'
-          if (!isCut) yield frame
-        }
-        if (!isCut || signal?.aborted) return
-      }
-    },
-  }
 }
 
 type Past = Pick<SessionReader, 'snapshotOf'> & { readonly log: Pick<Log, 'read'> }
 
-/** Joins first and reads afterwards, so that between the past and the present nothing is missed and nothing comes twice. */
+/** Subscribes before it reads the past, so that no record is missed and none comes twice. */
 async function* followSession(
   { id: sessionId, hub, folded }: SessionRunner,
   { after, signal, ...who }: Pick<SubscribeOptions, 'after' | 'signal'> & AttachedClient,
@@ -146,7 +156,7 @@ async function* followSession(
   }
 }
 
-/** The records between a client's cursor and the head it joined at, page by page. */
+/** Reads the records between a client's cursor and the head it joined at, page by page. */
 async function* replay(log: Past['log'], id: SessionId, after: number, upTo: number): AsyncGenerator<Recorded> {
   for (let cursor = after; cursor < upTo; ) {
     const page = await log.read(id, { after: cursor, upTo, limit: limits.pageRecordsMax })

@@ -10,6 +10,7 @@ import {
   SearchOptions,
   SessionId,
   type Sessions,
+  type StartOptions,
   withTrashedAt,
 } from '@holdfast/protocol'
 import { busyOwners, ownedStatus } from '../../ports/lease.ts'
@@ -20,10 +21,15 @@ import { findSession } from '../log/find-session.ts'
 import { findLiveOwners } from '../registry/ownership.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import { createRemovals } from '../removal/removals.ts'
-import { createLocalSession } from './local-session.ts'
+import { createLocalSession, type LocalSession } from './local-session.ts'
 
 /** The sessions of this process's store. */
-export function createLocalSessions(registry: SessionRegistry): Sessions {
+export interface LocalSessions extends Sessions {
+  start(options: StartOptions): Promise<Result<LocalSession>>
+  open(name: string): Promise<Result<LocalSession>>
+}
+
+export function createLocalSessions(registry: SessionRegistry): LocalSessions {
   const { store, isAlive, models } = registry.parts
   return {
     async start(options) {
@@ -32,7 +38,7 @@ export function createLocalSessions(registry: SessionRegistry): Sessions {
     },
 
     async open(name) {
-      // One that is awake is not in the trash, and commands come in by this door one by one.
+      // A session that is awake is not in the trash: no look-up is needed.
       const known = SessionId.safeParse(name)
       if (known.success && registry.awake(known.data)) return ok(createLocalSession(registry, known.data))
       const id = await findSession(store, name)

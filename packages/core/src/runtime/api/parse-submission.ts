@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto'
 import {
   ClientId,
-  type Command,
+  Command,
   CommandId,
+  type CommandInput,
+  commandFault,
   createCommandId,
   explainIssue,
   fault,
@@ -11,23 +13,31 @@ import {
   type Result,
   Role,
   refuse,
+  type Submission,
   type SubmitOptions,
   type SubscribeOptions,
 } from '@holdfast/protocol'
 import type { AttachedClient } from '../stream/driver-control.ts'
 
-type Submitter = { readonly commandId?: CommandId | undefined; readonly by: ClientId | null }
-
-/** Which command it is and whose, if the caller said; plain texts become ids here, once. */
-export function parseSubmitter({ commandId, as }: SubmitOptions): Result<Submitter> {
-  const command = CommandId.optional().safeParse(commandId)
-  if (!command.success) return refuse(fault('bad_request', `commandId: ${explainIssue(command.error)}.`))
+/** Parses a command and its options: plain JSON and texts become a submission here, once. */
+export function parseSubmission(input: CommandInput, { commandId, as }: SubmitOptions): Result<Submission> {
+  const command = Command.safeParse(input)
+  if (!command.success) return refuse(commandFault(input, command.error))
+  const id = CommandId.optional().safeParse(commandId)
+  if (!id.success) return refuse(fault('bad_request', `commandId: ${explainIssue(id.error)}.`))
   const client = ClientId.optional().safeParse(as)
   if (!client.success) return refuse(fault('bad_request', `as: ${explainIssue(client.error)}.`))
-  return ok({ commandId: command.data, by: client.data ?? null })
+  return ok(toSubmission(command.data, client.data ?? null, id.data))
 }
 
-/** Who subscribes, if they said. A subscription has no other way to refuse than to throw. */
+/** Builds the submission of a parsed command; `by` is null for the embedding program itself. */
+export const toSubmission = (command: Command, by: ClientId | null, commandId?: CommandId): Submission => ({
+  commandId: commandId ?? commandIdFor(command),
+  by,
+  command,
+})
+
+/** Parses who subscribes. Throws a bad name or role, because a subscription cannot return a refusal. */
 export function parseAttachment({ client, role }: Pick<SubscribeOptions, 'client' | 'role'>): AttachedClient {
   const named = ClientId.optional().safeParse(client)
   if (!named.success) throw new HoldfastError(fault('bad_request', `client: ${explainIssue(named.error)}.`))
@@ -37,13 +47,10 @@ export function parseAttachment({ client, role }: Pick<SubscribeOptions, 'client
   return { client: named.data ?? null, role: asked.data }
 }
 
-/**
- * The id of a command whose sender named none. A command is admitted once: a client's own event goes under an id made of
- * its own, so that it is kept once, whoever sends it and however often.
- */
-export const commandIdFor = (command: Command): CommandId =>
+/** Returns a new id, or for a client's own event one derived from the event's id: the event is stored once. */
+const commandIdFor = (command: Command): CommandId =>
   command.type === 'appendClientEvent' ? eventCommandId(command.event.eventId) : createCommandId()
 
-/** By its code units: two ids that differ in half a character only are two. */
+/** Hashes UTF-16 code units, so that ids that differ in an unpaired surrogate stay different. */
 const eventCommandId = (eventId: string): CommandId =>
   CommandId.parse(`event-${createHash('sha256').update(Buffer.from(eventId, 'utf16le')).digest('base64url')}`)

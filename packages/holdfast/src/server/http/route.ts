@@ -1,3 +1,4 @@
+import type { LocalSessions } from '@holdfast/core'
 import type { OnProblem } from '@holdfast/core/ports'
 import {
   explainIssue,
@@ -7,7 +8,6 @@ import {
   parseSessionName,
   type Result,
   refuse,
-  type Sessions,
 } from '@holdfast/protocol'
 import { z } from 'zod'
 import type { AuthenticateDeps } from '../auth/authenticate.ts'
@@ -20,7 +20,7 @@ import { readJson } from './request-body.ts'
 
 /** What the routes use. */
 export type ServerDeps = AuthenticateDeps & {
-  readonly sessions: Sessions
+  readonly sessions: LocalSessions
   readonly archive: Archive
   readonly attachments: Attachments
   readonly version: string

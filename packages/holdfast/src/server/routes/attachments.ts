@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { Answer, ClientId, type CommandInput, limits, ok, type Result, Role } from '@holdfast/protocol'
+import { toSubmission } from '@holdfast/core'
+import { Answer, ClientId, type Command, limits, ok, type Result, Role } from '@holdfast/protocol'
 import { z } from 'zod'
 import { readRole } from '../http/attachments.ts'
 import { answersJson, type Call, defineRoute, parse, type Route, type ServerDeps } from '../http/route.ts'
@@ -67,13 +68,13 @@ const handOverDriver = defineRoute({
 async function submitAs(
   { session, path }: Call<unknown, unknown>,
   { sessions }: ServerDeps,
-  command: CommandInput,
+  command: Command,
 ): Promise<Result<Answer>> {
   const as = readAttachment(path)
   if (!as.ok) return as
   const handle = await sessions.open(session)
   if (!handle.ok) return handle
-  return handle.value.submit(command, { as: as.value })
+  return handle.value.dispatch(toSubmission(command, as.value))
 }
 
 function readAttachment({ attachment }: Call<unknown, unknown>['path']): Result<ClientId> {

@@ -1,3 +1,4 @@
+import { toSubmission } from '@holdfast/core'
 import {
   Answer,
   ClientId,
@@ -36,8 +37,8 @@ export const postCommand = defineRoute({
     if (!as.ok) return as
     const handle = await sessions.open(session)
     if (!handle.ok) return handle
-    const by = as.value ?? (caller === 'admin' ? undefined : unattached)
-    const answer = await handle.value.submit(command.data, { commandId, as: by })
+    const by = as.value ?? (caller === 'admin' ? null : unattached)
+    const answer = await handle.value.dispatch(toSubmission(command.data, by, commandId))
     return answer.ok ? ok(Response.json(answer.value, { status: 202 })) : answer
   },
 })

@@ -1,6 +1,8 @@
+import { type LocalSession, type LocalSessions, toSubmission } from '@holdfast/core'
 import {
   type Answer,
   BlobHash,
+  Command,
   type Frame,
   fault,
   type Message,
@@ -12,8 +14,6 @@ import {
   type Recorded,
   type Removal,
   refuse,
-  type SessionHandle,
-  type Sessions,
 } from '@holdfast/protocol'
 import { aMeta, aRecord, aView } from '@holdfast/testkit'
 
@@ -101,17 +101,18 @@ export function createFakeSessions() {
       here,
     }) as const
 
-  const handle: SessionHandle = {
+  const handle: LocalSession = {
     id: sessionId,
-    async submit(command, { commandId, as } = {}) {
-      touched.push({ submit: command, commandId, as })
+    submit: (command) => handle.dispatch(toSubmission(Command.parse(command), null)),
+    async dispatch({ command, commandId, by }) {
+      touched.push({ submit: command, commandId, as: by })
       if (trouble.next) throw trouble.next
-      const known = commandId && answers.get(commandId)
+      const known = answers.get(commandId)
       if (known) return ok(known)
       if (command.type === 'continue') return refuse(fault('nothing_to_continue', 'There is nothing to continue.'))
       const text = command.type === 'sendPrompt' ? JSON.stringify(command.content) : command.type
       const answer = { seq: say(text, commandId).seq, result: { did: command.type } }
-      if (commandId) answers.set(commandId, answer)
+      answers.set(commandId, answer)
       return ok(answer)
     },
     async *subscribe({ after, client, signal } = {}) {
@@ -167,7 +168,7 @@ export function createFakeSessions() {
     },
   }
 
-  const sessions: Sessions = {
+  const sessions: LocalSessions = {
     async start(options) {
       touched.push({ start: options })
       return options.workdir === '/missing' ? refuse(fault('bad_workdir', 'There is no such folder.')) : ok(handle)

@@ -1,5 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import { decide, type Effect, emptySession, evolve, type Input, plan, type SessionState, viewOf } from '@holdfast/core'
+import {
+  decide,
+  type Effect,
+  emptySession,
+  evolve,
+  type Input,
+  plan,
+  type SessionCommand,
+  type SessionState,
+  viewOf,
+} from '@holdfast/core'
 import {
   addToView,
   BlobHash,
@@ -139,7 +149,8 @@ function command(core: Core, dice: Dice): Input {
     { type: 'setModel', model: dice.pick(['sim/model', 'sim/other', 'sim/spare']) },
   ])
   const commandId = CommandId.parse(`cmd-${core.commands++}`)
-  return { type: 'command', commandId, by: null, command: Command.parse(wanted), facts: {} }
+  const command = Command.parse(wanted) as SessionCommand // none of those above concerns the process
+  return { type: 'command', commandId, by: null, command, facts: {} }
 }
 
 /** What steers, the other way round. */

@@ -15,7 +15,7 @@ type Seats = readonly { readonly client: string; readonly role: string }[]
 
 export function createSeatWatch(host: World['host'], session: SessionId): SeatWatch {
   const seen: Seats[] = []
-  const present = (): Seats => host().registry.awake(session)?.hub.seats.all ?? []
+  const present = (): Seats => host().registry.awake(session)?.hub.drivers.all ?? []
   const mayCommand = (seats: Seats, client: string) => {
     const driver = seats.find(({ role }) => role === 'driver')?.client
     return driver === undefined ? !seats.some((seat) => seat.client === client) : driver === client

@@ -15,7 +15,7 @@ export { createSessionRegistry, type SessionRegistry } from './runtime/registry/
 export { type DailyCleanup, type Retention, startDailyCleanup } from './runtime/removal/daily-cleanup.ts'
 export { decide } from './session/decide.ts'
 export { evolve, foldNumber } from './session/evolve.ts'
-export type { Input } from './session/input.ts'
+export type { Input, SessionCommand } from './session/input.ts'
 export { type Effect, plan } from './session/plan.ts'
 export { emptySession, type SessionState } from './session/state.ts'
 export { viewOf } from './session/view.ts'

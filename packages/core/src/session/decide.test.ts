@@ -1,4 +1,4 @@
-import { BlobHash, CallId, type CommandInput, StepId, TurnNumber } from '@holdfast/protocol'
+import { BlobHash, CallId, StepId, TurnNumber } from '@holdfast/protocol'
 import {
   aHash,
   approvedBy,
@@ -15,13 +15,15 @@ import {
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { asked, decided, events, phases } from '../testing/deciding.ts'
-import { answerOf, decide } from './decide.ts'
+import type { SessionCommandInput } from '../testing/each-command.ts'
+import { answerOf } from './answer.ts'
+import { decide } from './decide.ts'
 import { evolve } from './evolve.ts'
 import type { Report } from './input.ts'
 import type { SessionState } from './state.ts'
 
-const prompt: CommandInput = { type: 'sendPrompt', content: 'hello' }
-const approve: CommandInput = { type: 'respondToApproval', decision: 'approve' }
+const prompt: SessionCommandInput = { type: 'sendPrompt', content: 'hello' }
+const approve: SessionCommandInput = { type: 'respondToApproval', decision: 'approve' }
 
 describe('a report', () => {
   const call = CallId.parse(5)
@@ -161,16 +163,16 @@ describe('an approval', () => {
   })
 
   it('by name is that one', () => {
-    expect(events(second, asked({ ...approve, approval: 9 } as CommandInput))).toMatchObject([{ call: 5 }])
+    expect(events(second, asked({ ...approve, approval: 9 } as SessionCommandInput))).toMatchObject([{ call: 5 }])
   })
 
   it('that was answered before is told by whom', () => {
-    const late = asked({ ...approve, approval: 7 } as CommandInput, { decided: { by: 'tui' } })
+    const late = asked({ ...approve, approval: 7 } as SessionCommandInput, { decided: { by: 'tui' } })
     expect(decide(phases.started, late)).toMatchObject({ fault: { code: 'already_decided', details: { by: 'tui' } } })
   })
 
   it('that never was is not found', () => {
-    expect(decided(second, asked({ ...approve, approval: 77 } as CommandInput))).toBe('approval_not_found')
+    expect(decided(second, asked({ ...approve, approval: 77 } as SessionCommandInput))).toBe('approval_not_found')
   })
 
   it('that is rejected tells the model why, and leaves its siblings alone', () => {

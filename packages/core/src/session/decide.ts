@@ -1,13 +1,13 @@
-import { type Answer, type Event, fault, ok, type Recorded, type Result, refuse, unreachable } from '@holdfast/protocol'
+import { type Event, fault, ok, type Result, refuse, unreachable } from '@holdfast/protocol'
 import { respondToApproval } from './decide/approval.ts'
 import { beginCall, expireApproval, judgeCall, settleCall, tellEscape } from './decide/call.ts'
-import { catalogueCommandResult, moveWorkdir, nameIt, pinSession, rename } from './decide/catalogue.ts'
+import { moveWorkdir, nameIt, pinSession, rename } from './decide/catalogue.ts'
 import { withLengths, withoutAwaited } from './decide/derived-events.ts'
-import { decideHistory, historyResult } from './decide/history.ts'
+import { decideHistory } from './decide/history.ts'
 import { appendClientEvent } from './decide/message.ts'
 
 import { enterMode } from './decide/mode.ts'
-import { decideModelCommand, modelCommandResult } from './decide/model.ts'
+import { decideModelCommand } from './decide/model.ts'
 import { continueTurn, sendPrompt } from './decide/prompt.ts'
 import { editEntry, recallQueues, removeEntry, reorder } from './decide/queue.ts'
 import { abandonTurn, recover } from './decide/recovery.ts'
@@ -96,14 +96,10 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Resu
       return setToolTrust(state, command)
     case 'revokeToolTrust':
       return ok(revokeToolTrust(command))
-    case 'claimDriver':
-    case 'handOver':
-      return ok([]) // a seat is held by who is here, not by what is on record: the runner answers
     case 'setModel':
     case 'cycleModel':
     case 'setThinkingLevel':
     case 'cycleThinkingLevel':
-    case 'refreshCredentials':
       return decideModelCommand(state, command, facts)
     case 'pinSession':
       return ok(pinSession(state, command))
@@ -121,11 +117,3 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Resu
 const notStarted = fault('session_not_found', 'This session has not been started.')
 
 const isPreparing = ({ turn }: SessionState, number: number) => turn.phase === 'preparing' && turn.number === number
-
-/** What a command is answered: a pure function of the first record it wrote, so that a retry gets the same answer. */
-export function answerOf({ seq, event }: Recorded): Answer {
-  if (event.type === 'prompt.queued') return { seq, result: { queued: event.queue } }
-  if (event.type === 'queue.removed' && event.recalled) return { seq, result: { entries: event.entries } }
-  if (event.type !== 'settings.changed') return { seq, result: historyResult(event) }
-  return { seq, result: { ...modelCommandResult(event), ...catalogueCommandResult(event) } }
-}

@@ -1,6 +1,7 @@
 import type {
   BlobHash,
   CallId,
+  Command,
   EventOf,
   FileChange,
   Finish,
@@ -75,8 +76,17 @@ export type NewCheckpoint = Pick<
 /** Output by call, as far as it was shown. */
 export type Printed = ReadonlyMap<CallId, string>
 
-/** A command that has passed the door. */
-export type Asked = { readonly type: 'command'; readonly facts: Facts } & Submission
+/** A request that concerns the process and not the record: who drives, which keys are found. No session decides it. */
+export type ProcessRequest = Extract<Command, { type: 'claimDriver' | 'handOver' | 'refreshCredentials' }>
+
+/** A command that a session decides. */
+export type SessionCommand = Exclude<Command, ProcessRequest>
+
+/** A parsed command of a session, with its id and its sender. */
+export type SessionSubmission = Submission & { readonly command: SessionCommand }
+
+/** A command with the facts that were looked up for it. */
+export type Asked = { readonly type: 'command'; readonly facts: Facts } & SessionSubmission
 
 /** What an effect tells us came of it. Only the runtime can build one; no route parses it. */
 export type Report =

@@ -65,14 +65,21 @@ export function moveLine(state: SessionState, seq: Seq, at: string, event: Moved
   }
 }
 
-/** What a fork begins with. */
-export function inherit(state: SessionState, fork: Fork): SessionState {
+/** Returns the state a fork begins with. Every field is listed: a new one has to say whether it is inherited. */
+export function inherit(started: SessionState, fork: Fork): SessionState {
   const { line, turns, messages, tokens, last, checkpoints, pins } = fork
+  const { seq, origin, settings } = started // settings come with the fork's first event
+  const { isPinned, context, branch, isEstimate, branches, branchesNamed, compaction, queue, trust } = started
+  const { collapse, lastAnswer, awaited, clientEventsComplete, used, turnUsage } = started
   return {
-    ...state,
+    ...{ seq, origin, settings },
+    // Shared with the parent.
     ...{ line, turns, messages, tokens, checkpoints, pins },
     checkpoint: (checkpointOn(checkpoints, line) ?? checkpoints.at(-1))?.seq ?? null,
     turn: { phase: 'idle', last: last && { number: last.turn, reason: last.reason } },
+    // Begins anew.
+    ...{ isPinned, context, branch, isEstimate, branches, branchesNamed, compaction, queue, trust },
+    ...{ collapse, lastAnswer, awaited, clientEventsComplete, used, turnUsage },
   }
 }
 

@@ -1,8 +1,8 @@
-import { type CommandInput, type CommandType, commandTypes, type FaultCode } from '@holdfast/protocol'
+import { commandTypes, type FaultCode } from '@holdfast/protocol'
 import { aHash, type EventInput, queued, stateAfter, thinking, turnEnded } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { asked, decided, phases } from '../testing/deciding.ts'
-import { eachCommand } from '../testing/each-command.ts'
+import { eachCommand, type SessionCommandInput } from '../testing/each-command.ts'
 import type { SessionState } from './state.ts'
 
 const fallenBack: EventInput = {
@@ -47,7 +47,7 @@ const prompt: Row = {
 }
 const cut = 'call.settled turn.ended'
 
-const table: Readonly<Record<CommandType, Row>> = {
+const table: Readonly<Record<SessionCommandInput['type'], Row>> = {
   sendPrompt: prompt,
   queueSteering: prompt,
   queueFollowUp: prompt,
@@ -75,7 +75,6 @@ const table: Readonly<Record<CommandType, Row>> = {
   cycleModel: always('no_rotation'),
   setThinkingLevel: always('settings.changed'),
   cycleThinkingLevel: always('settings.changed'),
-  refreshCredentials: always('-'),
   ...{ branchAt: atRest('turn_not_found'), rewind: atRest('turn_not_found'), switchBranch: atRest('branch_not_found') },
   // A fork shares what has ended, so a turn that runs does not hinder it.
   fork: always('turn_not_found'),
@@ -96,13 +95,11 @@ const table: Readonly<Record<CommandType, Row>> = {
   pinSession: always('settings.changed'),
   rename: always('settings.changed'),
   moveWorkdir: atRest('settings.changed'),
-  // A seat is not on record: the runner answers these.
-  claimDriver: always('-'),
-  handOver: always('-'),
 }
 
 describe('each command in each phase', () => {
-  it.each(commandTypes)('%s is accepted or refused, by what the session is doing', (type) => {
+  const decidedHere = commandTypes.filter((type) => type in table) as readonly SessionCommandInput['type'][]
+  it.each(decidedHere)('%s is accepted or refused, by what the session is doing', (type) => {
     expect(come(states, eachCommand[type])).toEqual({ unborn, ...table[type] })
   })
 })
@@ -115,7 +112,7 @@ describe('each command to a queue, with two that steer (5, 6) and one that follo
     error: stateAfter(...thinking, ...waiting, turnEnded('failed')),
   }
 
-  it.each<[string, CommandInput, string]>([
+  it.each<[string, SessionCommandInput, string]>([
     ['recallQueues', { type: 'recallQueues' }, 'queue.removed'],
     ['clearQueues', { type: 'clearQueues' }, 'queue.removed'],
     ['dequeueSteering', { type: 'dequeueSteering' }, 'queue.removed'],
@@ -144,13 +141,13 @@ describe('what an approval may be answered', () => {
   })
 
   it.each(['turn', 'session', 'workspace'] as const)('trust for the %s, at rest and in a turn', (scope) => {
-    const command: CommandInput = { type: 'setToolTrust', tool: 'shell', scope, argsHash: aHash }
+    const command: SessionCommandInput = { type: 'setToolTrust', tool: 'shell', scope, argsHash: aHash }
     const atRest = scope === 'turn' ? 'bad_request' : 'trust.granted'
     expect(decided(states.idle, asked(command))).toBe(atRest)
     expect(decided(states.thinking, asked(command))).toBe('trust.granted')
   })
 })
 
-function come(among: Readonly<Record<string, SessionState>>, command: CommandInput): Record<string, string> {
+function come(among: Readonly<Record<string, SessionState>>, command: SessionCommandInput): Record<string, string> {
   return Object.fromEntries(Object.entries(among).map(([name, state]) => [name, decided(state, asked(command)) || '-']))
 }

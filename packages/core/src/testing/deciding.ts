@@ -1,14 +1,4 @@
-import {
-  BlobHash,
-  ClientId,
-  Command,
-  CommandId,
-  type CommandInput,
-  type Event,
-  eventVersion,
-  invariant,
-  StepId,
-} from '@holdfast/protocol'
+import { BlobHash, ClientId, Command, CommandId, type Event, eventVersion, invariant, StepId } from '@holdfast/protocol'
 import {
   aHash,
   approvedBy,
@@ -22,14 +12,15 @@ import {
 import type { SaidPart } from '../ports/provider.ts'
 import { decide } from '../session/decide.ts'
 import { evolve } from '../session/evolve.ts'
-import type { Facts, Input, Report } from '../session/input.ts'
+import type { Facts, Input, Report, SessionCommand } from '../session/input.ts'
 import { emptySession, type SessionState } from '../session/state.ts'
+import type { SessionCommandInput } from './each-command.ts'
 
-export const asked = (command: CommandInput, facts: Facts = {}, by: string | null = null): Input => ({
+export const asked = (command: SessionCommandInput, facts: Facts = {}, by: string | null = null): Input => ({
   type: 'command',
   commandId: CommandId.parse('cmd-1'),
   by: by === null ? null : ClientId.parse(by),
-  command: Command.parse(command),
+  command: Command.parse(command) as SessionCommand, // what its type says
   facts,
 })
 

@@ -1,4 +1,8 @@
 import type { CommandInput, CommandType } from '@holdfast/protocol'
+import type { ProcessRequest } from '../session/input.ts'
+
+/** A command that a session decides, as a client writes it. */
+export type SessionCommandInput = Exclude<CommandInput, { type: ProcessRequest['type'] }>
 
 /** One of each command; none speaks of anything that is there. */
 export const eachCommand: { readonly [Type in CommandType]: Extract<CommandInput, { type: Type }> } = {

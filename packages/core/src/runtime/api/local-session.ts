@@ -117,7 +117,7 @@ function createReader(registry: SessionRegistry, id: SessionId): SessionReader {
     tell: registry.attended,
     workspaceTrust: async ({ origin }) => (origin ? store.workspaceTrust(origin.workdir) : []),
     here: ({ settings }, trust) => ({
-      clients: registry.awake(id)?.hub.seats.all ?? [],
+      clients: registry.awake(id)?.hub.drivers.all ?? [],
       storageError: registry.awake(id)?.storageError() ?? null,
       ...modelStatus(models.find(settings.model)),
       workspaceTrust: [...trust],

@@ -1,7 +1,8 @@
 import { invariant, type Outcome, type ProcessMark } from '@holdfast/protocol'
-import type { ToolResult } from '../../ports/tool.ts'
+import type { ToolResult, Tools } from '../../ports/tool.ts'
 import type { Report } from '../../session/input.ts'
 import type { Effect } from '../../session/plan.ts'
+import type { SessionState } from '../../session/state.ts'
 import { storeOutput } from '../blobs/store-output.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import type { EffectRun } from '../performer.ts'
@@ -66,4 +67,11 @@ export async function runTool(
       output: { text: `The tool ${name} broke: ${cause instanceof Error ? cause.message : String(cause)}` },
     })
   }
+}
+
+/** Ends processes that a dead owner of the session left running, before their calls are settled. */
+export async function endLeftovers({ turn }: SessionState, tools: Pick<Tools, 'endLeftover'>): Promise<void> {
+  if (turn.phase !== 'acting') return
+  const marks = turn.calls.flatMap((call) => (call.status === 'started' && call.process ? [call.process] : []))
+  await Promise.all(marks.map((mark) => tools.endLeftover(mark)))
 }

@@ -1,13 +1,14 @@
 import {
-  type BlobHash,
   blobsOf,
   type ClientId,
   type CommandId,
   type Event,
   eventVersion,
   type Seq,
+  type SessionId,
 } from '@holdfast/protocol'
-import type { EncodedRecord, TrustChange } from '../../ports/log.ts'
+import type { Append, EncodedRecord, TrustChange } from '../../ports/log.ts'
+import { type Folded, fold } from './load-session.ts'
 
 export type Batch = {
   readonly after: Seq
@@ -17,7 +18,7 @@ export type Batch = {
   readonly by: ClientId | null
 }
 
-/** Numbers and encodes a batch, once: the same text goes to the disk and to every subscriber. */
+/** Numbers the events of a batch and encodes each once: the same text goes to the disk and to every subscriber. */
 export function encodeRecords({ after, atMs, events, commandId, by }: Batch): readonly EncodedRecord[] {
   const at = new Date(atMs).toISOString()
   return events.map((event, index) => ({
@@ -33,11 +34,26 @@ export function encodeRecords({ after, atMs, events, commandId, by }: Batch): re
   }))
 }
 
-/** The blobs a batch refers to. */
-export const blobsIn = (events: readonly Event[]): readonly BlobHash[] => events.flatMap(blobsOf)
+/** Encodes a batch and folds it, ready to be appended at the head of the session. */
+export function encodeAppend(
+  { session, epoch, folded }: { readonly session: SessionId; readonly epoch: number; readonly folded: Folded },
+  batch: Omit<Batch, 'after'>,
+): { readonly append: Append; readonly next: Folded } {
+  const { seq: after } = folded.state
+  const { events } = batch
+  const records = encodeRecords({ after, ...batch })
+  const next = records.reduce<Folded>((sum, { record }) => fold(sum, session, record), folded)
+  const append = {
+    ...{ session, after, epoch, records, entry: next.row.entry },
+    clearDraft: events.some(({ type }) => type === 'step.ended'),
+    blobs: events.flatMap(blobsOf),
+    trust: events.flatMap(trustChangesOf),
+  }
+  return { append, next }
+}
 
-/** What an event changes in the trust of its workspace. */
-export function trustChangesOf(event: Event): readonly TrustChange[] {
+/** Returns what an event changes in the trust of its workspace. */
+function trustChangesOf(event: Event): readonly TrustChange[] {
   if (event.type === 'trust.revoked') return [{ type: 'revoked', tool: event.tool }]
   if (event.type !== 'trust.granted' || event.scope !== 'workspace') return []
   const { tool, scope, argsHash } = event

@@ -1,11 +1,11 @@
 import {
+  done,
   type EventOf,
   type Fork,
   fault,
   type Handle,
   invariant,
   isOnLine,
-  ok,
   type Recorded,
   type Result,
   refuse,
@@ -20,18 +20,22 @@ import type { Folded } from '../log/load-session.ts'
 import { createSession } from './start-session.ts'
 
 /**
- * Makes the session that a `session.forked` record of `id` names: a past that is shared by naming it, and nothing copied.
- * It inherits settings, pins and compactions; never trust, queues or questions. Made once, however often it is asked for.
+ * Creates the session that the `session.forked` record at `seq` names, unless it exists. The fork shares the past by
+ * reference. It inherits settings, pins and compactions, but no trust, queue or open question.
  */
 export async function forkSession(
-  parts: NodeDeps,
+  deps: NodeDeps,
   id: SessionId,
   { state, row }: Folded,
-  { fork: session, base, line }: EventOf<'session.forked'>,
-): Promise<Result<SessionId>> {
-  const { store } = parts
-  if (await store.entry(session)) return ok(session)
-  const lineage = await lineageOf(parts, id, base)
+  seq: Seq,
+): Promise<Result<unknown>> {
+  const { store } = deps
+  const [record] = await store.read(id, { after: seq - 1, upTo: seq, limit: 1 })
+  // A fork sent under the id of another command got that command's answer: there is no fork to create.
+  if (!record || 'lost' in record || record.event.type !== 'session.forked') return done
+  const { fork: session, base, line } = record.event
+  if (await store.entry(session)) return done
+  const lineage = await lineageOf(deps, id, base)
   const parent = lineage.at(-1)?.session
   const length = await findLastEnd(store, id, line, base)
   if (!length || parent === undefined)
@@ -46,15 +50,15 @@ export async function forkSession(
     pins: state.pins.filter(({ message }) => message <= base && isOnLine(line, message)),
     preview: row.entry.meta.preview,
   }
-  const made = await createSession(parts, {
+  const made = await createSession(deps, {
     ...{ session, parent, base },
     events: (handle) => [{ ...startedEvent(state, row, inherited, handle), parent: id }],
   })
-  if (made.ok) await store.release(session, parts.node.id, 1) // whoever opens it first has it
+  if (made.ok) await store.release(session, deps.node.id, 1) // the first process that opens it owns it
   return made
 }
 
-/** The fork's line goes on from its own first record. */
+/** Builds the fork's first event; its line goes on from there. */
 function startedEvent(
   { origin, settings }: SessionState,
   { entry }: Folded['row'],
@@ -62,7 +66,18 @@ function startedEvent(
   handle: Handle,
 ): EventOf<'session.started'> {
   invariant(origin, 'only a session that was started can be forked')
-  const { workdir, tools, readOnly, persist, instructions, providerOptions } = origin
+  const {
+    handle: _handle,
+    key: _key,
+    workdir,
+    tools,
+    readOnly,
+    persist,
+    instructions,
+    providerOptions,
+    ...rest
+  } = origin
+  rest satisfies Record<string, never> // a new field of the origin has to say whether a fork inherits it
   return {
     type: 'session.started',
     handle,
@@ -77,7 +92,7 @@ function startedEvent(
   }
 }
 
-/** Whose records the fork reads, oldest first: a fork of a fork reads from both. */
+/** Returns the sessions whose records the fork reads, oldest first: a fork of a fork reads from both. */
 async function lineageOf({ store }: NodeDeps, id: SessionId, base: Seq): Promise<Fork['lineage']> {
   const known = await store.entry(id)
   const [first] = known ? await store.read(id, { after: known.base, upTo: known.base + 1, limit: 1 }) : []

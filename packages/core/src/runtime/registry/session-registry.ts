@@ -63,7 +63,7 @@ export function createSessionRegistry(parts: NodeDeps): SessionRegistry {
   const leaving = new Map<SessionId, Promise<void>>()
   const takeTurns = createKeyedMutex<SessionId>()
   const inBackground = createBackgroundTasks(parts.onProblem)
-  const storageWatch = createStorageHealth({ store, clock, inBackground })
+  const storageHealth = createStorageHealth({ store, clock, inBackground })
   const unloader = createIdleUnloader(clock, idleUnloadMs, (id) =>
     inBackground(`unloading ${id}`, unload(id, 'stopped')),
   )
@@ -116,10 +116,10 @@ export function createSessionRegistry(parts: NodeDeps): SessionRegistry {
     return openRunner({
       id,
       epoch,
-      parts,
+      deps: parts,
       loaded: loaded.value,
-      storageWatch,
-      fork: (from, forked) => forkSession(parts, id, from, forked),
+      storageHealth,
+      fork: (from, seq) => forkSession(parts, id, from, seq),
       touched: () => {
         const one = held.get(id)
         if (!one) return

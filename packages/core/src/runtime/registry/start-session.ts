@@ -1,4 +1,5 @@
 import {
+  blobsOf,
   didYouMean,
   type Event,
   explainIssue,
@@ -18,7 +19,7 @@ import { withLengths } from '../../session/decide/derived-events.ts'
 import { seed } from '../../session/decide/seed.ts'
 import { emptySession } from '../../session/state.ts'
 import type { NodeDeps } from '../dependencies.ts'
-import { blobsIn, encodeRecords } from '../log/encode-records.ts'
+import { encodeRecords } from '../log/encode-records.ts'
 import { type Folded, fold } from '../log/load-session.ts'
 
 /** Writes a session's first records, owned by this node. Refused: bad_request, bad_id, bad_workdir, key_taken, and session_not_found for its parent. */
@@ -124,7 +125,7 @@ export async function createSession(
     const folded = records.reduce<Folded | null>((sum, { record }) => fold(sum, session, record), null)
     invariant(folded, 'a session begins with a record')
     const { entry } = folded.row
-    const blobs = blobsIn(first.events)
+    const blobs = first.events.flatMap(blobsOf)
     const created = await parts.store.create({ session, parent, base, owner: parts.node.id, records, entry, blobs })
     if (created.ok) return ok(session)
     if (created.fault.code !== 'handle_taken' || attempt >= handleTriesMax) return created

@@ -1,6 +1,5 @@
 import {
   type ApprovalId,
-  type CommandType,
   type Content,
   type EventOf,
   type Fault,
@@ -11,11 +10,10 @@ import {
   ok,
   type Result,
   refuse,
-  type Submission,
   ThinkingLevel,
   unreachable,
 } from '@holdfast/protocol'
-import type { Facts } from '../../session/input.ts'
+import type { Facts, SessionCommand, SessionSubmission } from '../../session/input.ts'
 import { askedCalls } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { checkFiles } from './check-files.ts'
@@ -25,7 +23,7 @@ import { findAnswer, resolveHistory } from './resolve-history.ts'
  * Finds out, outside the mailbox, what a command needs to be decided: the past it names, whether its files are stored,
  * whether its model can be called. What it refuses here never reaches the session.
  */
-export async function resolve(parts: EffectDeps, { command, commandId }: Submission): Promise<Result<Facts>> {
+export async function resolve(parts: EffectDeps, { command, commandId }: SessionSubmission): Promise<Result<Facts>> {
   switch (command.type) {
     case 'sendPrompt':
     case 'queueSteering':
@@ -47,7 +45,6 @@ export async function resolve(parts: EffectDeps, { command, commandId }: Submiss
     case 'cycleModel':
     case 'setThinkingLevel':
     case 'cycleThinkingLevel':
-    case 'refreshCredentials':
       return resolveModelCommand(parts, command)
     case 'enterExec':
       return ok(command.keepPlan && parts.state().lastAnswer === null ? { lastAnswer: await findAnswer(parts) } : {})
@@ -67,8 +64,6 @@ export async function resolve(parts: EffectDeps, { command, commandId }: Submiss
     case 'reorderQueue':
     case 'setToolTrust':
     case 'revokeToolTrust':
-    case 'claimDriver':
-    case 'handOver':
     case 'appendClientEvent':
       return ok({})
     default:
@@ -85,12 +80,50 @@ async function refuseContent(parts: EffectDeps, content: Content): Promise<Fault
   return checkFiles(parts, content)
 }
 
-/** The commands of which it depends on where the session stands, when they are decided, what they need to know. */
-export const factsGoStale: ReadonlySet<CommandType> = new Set([
-  ...(['branchAt', 'rewind', 'fork', 'truncateHistory', 'setHistory', 'enterExec'] as const),
-  ...(['togglePin', 'toggleToolCollapse', 'toggleAllToolCollapses'] as const),
-  ...(['setThinkingLevel', 'cycleThinkingLevel'] as const),
-])
+/** Whether the facts of a command depend on where the session stands, and are looked up again once it has moved on. */
+export const factsGoStale: Readonly<Record<SessionCommand['type'], boolean>> = {
+  branchAt: true,
+  rewind: true,
+  fork: true,
+  truncateHistory: true,
+  setHistory: true,
+  enterExec: true,
+  togglePin: true,
+  toggleToolCollapse: true,
+  toggleAllToolCollapses: true,
+  setThinkingLevel: true,
+  cycleThinkingLevel: true,
+  sendPrompt: false,
+  queueSteering: false,
+  queueFollowUp: false,
+  recallQueues: false,
+  clearQueues: false,
+  dequeueSteering: false,
+  editQueueEntry: false,
+  removeQueueEntry: false,
+  reorderQueue: false,
+  respondToApproval: false,
+  setToolTrust: false,
+  revokeToolTrust: false,
+  abort: false,
+  continue: false,
+  enterPlan: false,
+  setModel: false,
+  cycleModel: false,
+  setBudgets: false,
+  appendClientEvent: false,
+  pinSession: false,
+  rename: false,
+  moveWorkdir: false,
+  switchBranch: false,
+  seedMessages: false,
+  addSystemMessage: false,
+  compact: false,
+  undoCompaction: false,
+  appendCheckpoint: false,
+  summarize: false,
+  setSummary: false,
+}
 
 /** How an approval that no longer waits was answered, so that a late answer is told whose it was. */
 async function pastApproval({ store, session, state }: EffectDeps, approval: ApprovalId): Promise<Facts> {
@@ -115,7 +148,10 @@ function settledBy({ by, outcome }: EventOf<'call.settled'>): string {
 type Parts = Pick<EffectDeps, 'models' | 'state'>
 
 /** What has to be known of models before one is chosen: which there are, what they know, whether they can be called. */
-async function resolveModelCommand(parts: Parts, command: ModelCommand): Promise<Result<Facts>> {
+async function resolveModelCommand(
+  parts: Parts,
+  command: Extract<SessionCommand, ModelCommand>,
+): Promise<Result<Facts>> {
   switch (command.type) {
     case 'setModel': {
       const refusal = refuseModel(parts, command.model)
@@ -129,10 +165,6 @@ async function resolveModelCommand(parts: Parts, command: ModelCommand): Promise
     }
     case 'cycleThinkingLevel':
       return ok({ thinkingLevels: knownLevels(parts) })
-    case 'refreshCredentials': {
-      const refreshed = await parts.models.refresh()
-      return refreshed.ok ? ok({}) : refreshed
-    }
     default:
       return unreachable(command)
   }

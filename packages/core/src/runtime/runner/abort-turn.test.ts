@@ -1,16 +1,16 @@
-import { type CommandId, ok, type Submission } from '@holdfast/protocol'
+import { type CommandId, createSerialQueue, ok } from '@holdfast/protocol'
 import { expect, it } from 'vitest'
+import type { SessionSubmission } from '../../session/input.ts'
 import { createAbortTurn } from './abort-turn.ts'
-import { createMailbox } from './mailbox.ts'
 
-const submission: Submission = { commandId: 'abort-1' as CommandId, by: null, command: { type: 'abort' } } // no schema at hand
+const submission: SessionSubmission = { commandId: 'abort-1' as CommandId, by: null, command: { type: 'abort' } } // no schema at hand
 
-it('stops what began while the abort waited for its turn, before anything is written', async () => {
+it('stops work that began while the abort waited in the queue, before anything is written', async () => {
   const deeds: string[] = []
-  const mailbox = createMailbox()
+  const enqueue = createSerialQueue()
   const before = Promise.withResolvers<void>()
   const aborting = createAbortTurn({
-    mailbox,
+    enqueue,
     interrupt: () => deeds.push('interrupt'),
     findCommand: async () => null,
     record: async () => {
@@ -21,7 +21,7 @@ it('stops what began while the abort waited for its turn, before anything is wri
     isClosed: () => false,
     inBackground: () => undefined,
   })
-  const begun = mailbox.put(async () => {
+  const begun = enqueue(async () => {
     await before.promise
     deeds.push('a step begins')
   })

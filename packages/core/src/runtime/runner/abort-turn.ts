@@ -1,59 +1,68 @@
-import { type Answer, ok, type Recorded, type Result, type Submission } from '@holdfast/protocol'
-import { answerOf } from '../../session/decide.ts'
+import {
+  type Answer,
+  type createSerialQueue,
+  ok,
+  type Recorded,
+  type Result,
+  type Submission,
+} from '@holdfast/protocol'
+import { answerOf } from '../../session/answer.ts'
+import type { SessionSubmission } from '../../session/input.ts'
 import type { RunInBackground } from '../background-tasks.ts'
-import type { Mailbox } from './mailbox.ts'
 
-/** How long a disk may take to say whether an abort was sent before: it must not hold one up. */
+/** How long to wait for the disk to say whether the abort was sent before. */
 const lookMsMax = 50
 const storageRetryMs = 500
 
-/** Ends the running turn at a person's word: the work first, the record after it, however long the disk takes. */
+/** Aborts the running turn: stops the work first and records it afterwards, however long the disk takes. */
 interface AbortTurn {
-  abort(submission: Submission): Promise<Result<Answer>>
-  /** The turn is over, however it ended: an abort that is still to be recorded was owed to it, not to the next. */
+  abort(submission: SessionSubmission): Promise<Result<Answer>>
+  /** Drops an abort that is not recorded yet: its turn is over, and it must not end the next one. */
   forget(): void
 }
 
 type AbortDeps = {
-  readonly mailbox: Mailbox
-  /** Stops what the turn runs, before anything is written. */
+  /** Runs work after all work that was put in before. */
+  readonly enqueue: ReturnType<typeof createSerialQueue>
+  /** Stops the work of the turn, before anything is written. */
   readonly interrupt: () => void
   readonly findCommand: (id: Submission['commandId']) => Promise<Recorded | null>
-  /** Puts the end of the turn on record. */
-  readonly record: (submission: Submission) => Promise<Result<Answer>>
+  /** Records the end of the turn. */
+  readonly record: (submission: SessionSubmission) => Promise<Result<Answer>>
   readonly pause: (delayMs: number) => Promise<void>
   readonly isClosed: () => boolean
   readonly inBackground: RunInBackground
 }
 
-export function createAbortTurn(parts: AbortDeps): AbortTurn {
-  const { mailbox, interrupt, findCommand, pause, isClosed, inBackground } = parts
-  let owed: Submission | null = null
+export function createAbortTurn(deps: AbortDeps): AbortTurn {
+  const { enqueue, interrupt, findCommand, pause, isClosed, inBackground } = deps
+  let owed: SessionSubmission | null = null
 
-  /** What was on its way to be recorded may have begun something since; that stops before this is written, too. */
-  function record(submission: Submission): Promise<Result<Answer>> {
+  /** Interrupts again before it records: an input that was ahead in the queue may have started new work. */
+  function record(submission: SessionSubmission): Promise<Result<Answer>> {
     interrupt()
-    return parts.record(submission)
+    return deps.record(submission)
   }
 
-  /** The work has stopped though the disk could not be told; it is told as soon as it listens. */
-  async function owe(submission: Submission): Promise<void> {
+  /** Retries the record until the disk accepts it; the work has stopped already. */
+  async function retryRecord(submission: SessionSubmission): Promise<void> {
     owed = submission
     while (owed === submission && !isClosed()) {
       await pause(storageRetryMs)
-      await mailbox.put(async () => owed === submission && record(submission))
+      await enqueue(async () => owed === submission && record(submission))
     }
   }
 
   return {
     async abort(submission) {
-      // Sent again, it must not stop the turn that has begun since. But a disk that does not answer must not hold it up.
+      // A retry must not stop a later turn. But a disk that does not answer must not delay the abort.
       const known = findCommand(submission.commandId).catch(() => null)
       const first = await Promise.race([known, pause(lookMsMax).then(() => null)])
       if (first) return ok(answerOf(first))
       interrupt() // before anything is written, so that it works on a full or stuck disk
-      const aborted = await mailbox.put(() => record(submission))
-      if (!aborted.ok && aborted.fault.code === 'storage_error') inBackground('recording an abort', owe(submission))
+      const aborted = await enqueue(() => record(submission))
+      if (!aborted.ok && aborted.fault.code === 'storage_error')
+        inBackground('recording an abort', retryRecord(submission))
       return aborted
     },
     forget() {
@@ -62,15 +71,15 @@ export function createAbortTurn(parts: AbortDeps): AbortTurn {
   }
 }
 
-/** What is done for commands outside the mailbox and takes its time, such as a summary that a model writes. */
+/** Long work for a command, done beside the queue, such as a summary that a model writes. */
 interface SideWork {
-  /** Ends what is under way now, when someone aborts. */
+  /** Returns the signal that aborts the work under way. */
   signal(): AbortSignal
   end(): void
-  /** Whether someone waits for one: the session is in use. */
+  /** Whether a command waits for such work: the session is in use. */
   isBusy(): boolean
-  /** Does work that someone waits for; `done` is called however it ends. */
-  during<Value>(work: () => Promise<Value>): Promise<Value>
+  /** Marks the session as busy; `done` is called when the returned function ends that. */
+  begin(): () => void
 }
 
 export function createSideWork(done: () => void): SideWork {
@@ -83,11 +92,9 @@ export function createSideWork(done: () => void): SideWork {
       current = new AbortController()
     },
     isBusy: () => busy > 0,
-    async during(work) {
+    begin() {
       busy++
-      try {
-        return await work()
-      } finally {
+      return () => {
         busy--
         done()
       }

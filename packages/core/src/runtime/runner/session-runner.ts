@@ -1,87 +1,91 @@
 import {
   type Answer,
+  type CommandId,
+  createSerialQueue,
   type Fault,
   fault,
   HoldfastError,
   ok,
   type Result,
   refuse,
+  type Seq,
   type SessionId,
   type StorageError,
   type Submission,
 } from '@holdfast/protocol'
-import { answerOf, decide } from '../../session/decide.ts'
-import type { Input, Report } from '../../session/input.ts'
+import { answerOf } from '../../session/answer.ts'
+import { decide } from '../../session/decide.ts'
+import type { Input, ProcessRequest, Report, SessionSubmission } from '../../session/input.ts'
 import { plan } from '../../session/plan.ts'
 import { askedCalls } from '../../session/state.ts'
 import { createBackgroundTasks } from '../background-tasks.ts'
-import type { EffectDeps } from '../dependencies.ts'
+import type { EffectDeps, RuntimeDeps } from '../dependencies.ts'
 import { createPerform } from '../effects/perform-effect.ts'
 import { createRequestBuilder } from '../effects/request-builder.ts'
-import { blobsIn, encodeRecords, trustChangesOf } from '../log/encode-records.ts'
-import { createSnapshotAutosave, type Folded, fold } from '../log/load-session.ts'
+import { endLeftovers } from '../effects/run-tool.ts'
+import { encodeAppend } from '../log/encode-records.ts'
+import { createSnapshotAutosave, type Folded, type LoadedSession } from '../log/load-session.ts'
 import { createWindowDamageCheck } from '../log/read-window.ts'
 import { createPerformer } from '../performer.ts'
 import { factsGoStale, resolve } from '../resolve/resolve.ts'
-import { notTaken } from '../storage-health.ts'
-import { driverFault } from '../stream/driver-control.ts'
+import { notTaken, type StorageHealth } from '../storage-health.ts'
 import { createHub, type Hub } from '../stream/hub.ts'
 import { createAbortTurn, createSideWork } from './abort-turn.ts'
-import { endLeftovers } from './end-leftovers.ts'
-import { createMailbox } from './mailbox.ts'
-import type { RunnerOptions } from './runner-options.ts'
 
-/** A session that is awake: one mailbox, its folds, its subscribers, its effects. */
+/** A session that is awake: its folded state, its subscribers and its effects. Inputs are decided one at a time. */
 export interface SessionRunner {
   readonly id: SessionId
   readonly hub: Hub
-  /** The folds as of the last durable record. */
+  /** Returns the folds as of the last durable record. */
   folded(): Folded
-  /** Whether a summary is being written that someone asked for: until it is, the session is in use. */
+  /** Whether a summary that a client asked for is being written: until it is done, the session is in use. */
   isWriting(): boolean
-  /** Why the store refuses what the session writes: beside the status, until it takes writes again. */
+  /** Why the store refuses the session's writes, until it accepts them again. */
   storageError(): StorageError | null
   submit(submission: Submission): Promise<Result<Answer>>
-  /** Tells the session what came of work that was done beside it. */
+  /** Records the report of work that was done outside the session. */
   tell(report: Report): Promise<Result<Answer>>
-  /** Ends all work here and lets go of the session: what ran is interrupted, open questions go on waiting. */
+  /** Ends all work here and lets go of the session. Running calls are interrupted, open questions keep waiting. */
   stop(reason: 'stopped' | 'closing'): Promise<void>
 }
 
-type Refusal = Extract<Result<void>, { ok: false }>
+export type RunnerOptions = {
+  readonly id: SessionId
+  readonly epoch: number
+  readonly deps: RuntimeDeps
+  readonly loaded: LoadedSession
+  readonly storageHealth: StorageHealth
+  /** Creates the session that the fork record at `seq` names, if it does not exist yet. */
+  readonly fork: (from: Folded, seq: Seq) => Promise<Result<unknown>>
+  /** Called after each record and each change of the attached clients. */
+  readonly touched: () => void
+  /** Called when the session can no longer be written here; the registry forgets it. */
+  readonly abandoned: (fault: Fault) => void
+}
 
-/** When to come back to a session that went away. */
-const comeBackMs = 500
+/** When a client may reconnect to a session that left this process. */
+const retryMs = 500
 
 /** Wakes a session. Recovery is the ordinary path: fold, report the restart, plan. */
-export async function openRunner({
-  id,
-  epoch,
-  parts,
-  loaded,
-  storageWatch,
-  fork,
-  touched,
-  abandoned,
-}: RunnerOptions): Promise<Result<SessionRunner>> {
-  const { store, clock, observer } = parts
+export async function openRunner(options: RunnerOptions): Promise<Result<SessionRunner>> {
+  const { id, epoch, deps, loaded, touched } = options
+  const { store, clock, observer } = deps
   let current: Folded = { state: loaded.state, row: loaded.row }
   let closed: Fault | null = null
   const sideWork = createSideWork(touched)
-
-  const hub = createHub(id, touched, () => parts.models.find(current.state.settings.model))
-  const storage = storageWatch.join((error) => {
+  const hub = createHub(id, touched, () => deps.models.find(current.state.settings.model))
+  const storage = options.storageHealth.join((error) => {
     hub.tellStorage(error)
     observer?.storage?.(id, error)
   })
-  const mailbox = createMailbox()
+  const enqueue = createSerialQueue()
   const checkDamage = createWindowDamageCheck()
-  const isKept = loaded.state.origin?.persist !== false
-  const blobs = isKept ? parts.blobs : parts.memoryBlobs
+  const isStored = loaded.state.origin?.persist !== false
+  const blobs = isStored ? deps.blobs : deps.memoryBlobs
   const effects: EffectDeps = {
-    ...parts,
+    ...deps,
     blobs,
-    requests: (isKept ? parts.requests : null) ?? createRequestBuilder(store, blobs),
+    requests: (isStored ? deps.requests : null) ?? createRequestBuilder(store, blobs),
     session: id,
     epoch,
     hub,
@@ -92,14 +96,16 @@ export async function openRunner({
     answer: null,
   }
   const performer = createPerformer(createPerform(effects), report, (cause) =>
-    parts.onProblem({ where: `session ${id}`, cause }),
+    deps.onProblem({ where: `session ${id}`, cause }),
   )
-
-  const inBackground = createBackgroundTasks(parts.onProblem)
+  const inBackground = createBackgroundTasks(deps.onProblem)
   const snapshots = createSnapshotAutosave(id, store, loaded.snapshotSeq, inBackground)
-  const pause = (delayMs: number) => new Promise<void>((wake) => void clock.after(delayMs, wake))
   const aborting = createAbortTurn({
-    ...{ mailbox, pause, inBackground, record: recordAbort, isClosed: () => closed !== null },
+    enqueue,
+    inBackground,
+    pause: (delayMs) => new Promise((wake) => void clock.after(delayMs, wake)),
+    record: recordAbort,
+    isClosed: () => closed !== null,
     interrupt() {
       sideWork.end()
       performer.interrupt()
@@ -107,47 +113,39 @@ export async function openRunner({
     findCommand: (commandId) => store.findCommand(id, commandId),
   })
 
-  /** What breaks here is our bug: the session stops before its log learns something false, and is brought up again. */
+  /** Handles one input. A throw is our bug: the session stops before a false record is written, and is restarted. */
   async function step(input: Input): Promise<Result<Answer>> {
     try {
-      return await take(input)
+      return await apply(input)
     } catch (cause) {
       if (cause instanceof HoldfastError) return refuse(cause.toFault())
-      parts.onProblem({ where: `session ${id}`, cause })
+      deps.onProblem({ where: `session ${id}`, cause })
       const broken = fault('internal', `The session broke: ${cause instanceof Error ? cause.message : String(cause)}`)
       abandon(broken)
       return refuse(broken)
     }
   }
 
-  /** Decide, append, evolve, publish, perform: the only way anything comes to be true in a session. */
-  async function take(input: Input): Promise<Result<Answer>> {
+  /** Decides, appends, folds, publishes, performs: the only way a session changes. */
+  async function apply(input: Input): Promise<Result<Answer>> {
     if (closed) return refuse(closed)
     const { state } = current
     const decision = decide(state, input)
-    if (!decision.ok) return retryOf(input, decision)
+    const { commandId, by } = input.type === 'command' ? input : { commandId: null, by: null }
+    if (!decision.ok) return retryOf(commandId, decision)
     const events = decision.value
     const nothingNew = ok({ seq: state.seq, result: {} })
-    if (events.length === 0) return retryOf(input, nothingNew)
+    if (events.length === 0) return retryOf(commandId, nothingNew)
 
-    const { commandId, by } = input.type === 'command' ? input : { commandId: null, by: null }
-    const records = encodeRecords({ after: state.seq, atMs: clock.now(), events, commandId, by })
-    const next = records.reduce<Folded>((folded, { record }) => fold(folded, id, record), current)
-    const appended = await store.append({
-      session: id,
-      after: state.seq,
-      epoch,
-      records,
-      entry: next.row.entry,
-      clearDraft: events.some(({ type }) => type === 'step.ended'),
-      blobs: blobsIn(events),
-      trust: events.flatMap(trustChangesOf),
-    })
+    const batch = { atMs: clock.now(), events, commandId, by }
+    const { append, next } = encodeAppend({ session: id, epoch, folded: current }, batch)
+    const appended = await store.append(append)
     storage.hear(appended)
     if (!appended.ok) return refusedAppend(input, appended)
 
     current = next
-    hub.publish(records) // only after append: nobody may see what a crash could unsay
+    const { records } = append
+    hub.publish(records) // only after the append: no client may see a record that a crash could lose
     observer?.recorded?.(id, records)
     performer.reconcile(plan(current.state))
     if (current.state.turn.phase === 'idle') aborting.forget()
@@ -156,36 +154,33 @@ export async function openRunner({
     return records[0] ? ok(answerOf(records[0].record)) : nothingNew
   }
 
-  /** A command sent again gets its first answer. It is looked up only where it would not be admitted anew. */
-  async function retryOf(input: Input, otherwise: Result<Answer>): Promise<Result<Answer>> {
-    const first = input.type === 'command' ? await store.findCommand(id, input.commandId) : null
+  /** Returns the first answer to a command that was sent before; looked up only where it writes nothing now. */
+  async function retryOf(commandId: CommandId | null, otherwise: Result<Answer>): Promise<Result<Answer>> {
+    const first = commandId === null ? null : await store.findCommand(id, commandId)
     return first ? ok(answerOf(first)) : otherwise
   }
 
-  async function refusedAppend(input: Input, refusal: Refusal): Promise<Result<Answer>> {
+  async function refusedAppend(input: Input, refusal: Extract<Result<void>, { ok: false }>): Promise<Result<Answer>> {
     const { code } = refusal.fault
-    if (code === 'command_seen') return retryOf(input, refusal)
+    if (code === 'command_seen' && input.type === 'command') return retryOf(input.commandId, refusal)
     if (code === 'fenced' || code === 'log_moved' || code === 'session_not_found') abandon(refusal.fault)
     if (code !== 'storage_error') return refusal
-    if (await isBehind()) abandon(fault('log_moved', 'The log is ahead of its session.'))
+    // A batch can reach the disk although the disk reported an error: then the log is ahead of our state.
+    const row = await store.entry(id).catch(() => null)
+    const isBehind = row !== null && row.head > current.state.seq
+    if (isBehind) abandon(fault('log_moved', 'The log is ahead of its session.'))
     else if (input.type === 'command' && input.command.type !== 'abort') return refuse(notTaken(refusal.fault))
     return refusal
   }
 
-  /** A disk that says no may be wrong: a batch can get there though its answer did not. Then what we hold is not the log. */
-  async function isBehind(): Promise<boolean> {
-    const row = await store.entry(id).catch(() => null)
-    return row !== null && row.head > current.state.seq
-  }
-
-  /** Another owner has the session, or it is gone: nothing we still do here counts. */
+  /** Gives up the session: another process owns it, it is gone, or our own code broke. */
   function abandon(reason: Fault): void {
     closed = reason
     storage.leave()
     sideWork.end()
     performer.reconcile([])
-    leave('failed', comeBackMs)
-    abandoned(reason)
+    leave('failed', retryMs)
+    options.abandoned(reason)
   }
 
   function leave(...why: Parameters<Hub['end']>): void {
@@ -193,90 +188,102 @@ export async function openRunner({
     observer?.left?.(id)
   }
 
-  /** What an effect did must be recorded. */
-  function report(came: Report): Promise<Result<Answer>> {
-    return storage.insist(() => mailbox.put(() => step(came)))
+  /** Records what an effect did, and keeps trying while the disk refuses. */
+  function report(input: Report): Promise<Result<Answer>> {
+    return storage.insist(() => enqueue(() => step(input)))
   }
 
-  /** A question whose time ran out while nobody watched the clock is a no before anyone can answer it. */
+  /** Rejects questions whose time ran out while no timer was running, before one of them can be answered. */
   async function settleExpired(): Promise<void> {
     for (const { id: call, expiresAt } of askedCalls(current.state)) {
       if (expiresAt !== null && Date.parse(expiresAt) <= clock.now()) await report({ type: 'approval.expired', call })
     }
   }
 
-  async function submit(submission: Submission): Promise<Result<Answer>> {
-    const isLong = submission.command.type === 'compact' || submission.command.type === 'summarize'
-    return isLong ? sideWork.during(() => submitOne(submission)) : submitOne(submission)
+  async function submit({ command, ...sender }: Submission): Promise<Result<Answer>> {
+    if (command.type === 'claimDriver' || command.type === 'handOver' || command.type === 'refreshCredentials')
+      return answerRequest(command, sender)
+    const isLong = command.type === 'compact' || command.type === 'summarize'
+    const endWork = isLong ? sideWork.begin() : null
+    try {
+      const answer = await admit({ command, ...sender })
+      if (command.type !== 'fork' || !answer.ok) return answer
+      const made = await options.fork(current, answer.value.seq)
+      return made.ok ? answer : made
+    } finally {
+      endWork?.()
+    }
   }
 
-  async function submitOne(submission: Submission): Promise<Result<Answer>> {
-    const answer = await submitAny(submission)
-    if (submission.command.type !== 'fork' || !answer.ok) return answer
-    const [record] = await store.read(id, { after: answer.value.seq - 1, upTo: answer.value.seq, limit: 1 })
-    // Sent under the id of another command, it got that one's answer: no fork was asked for.
-    if (!record || 'lost' in record || record.event.type !== 'session.forked') return answer
-    const made = await fork(current, record.event) // made after it is on record; asked again, it is made if it is not there
-    return made.ok ? answer : made
+  /** Answers a request that concerns this process. Nothing of it is recorded. */
+  async function answerRequest(request: ProcessRequest, { by, commandId }: Omit<Submission, 'command'>) {
+    const nothingNew = ok({ seq: current.state.seq, result: {} })
+    if (request.type !== 'refreshCredentials') {
+      const refusal = hub.drivers.answer(request, by)
+      return refusal ? retryOf(commandId, refuse(refusal)) : nothingNew
+    }
+    const refusal = by && hub.drivers.refusal(by)
+    const refreshed = refusal ? refuse(refusal) : await deps.models.refresh()
+    if (refreshed.ok && closed) return refuse(closed)
+    return retryOf(commandId, refreshed.ok ? nothingNew : refreshed)
   }
 
-  async function submitAny(submission: Submission): Promise<Result<Answer>> {
+  /** Looks up what the command needs to know, then decides it in turn. */
+  async function admit(submission: SessionSubmission): Promise<Result<Answer>> {
     const { seq } = current.state
-    const { command, by } = submission
+    const { command, commandId, by } = submission
     if (command.type === 'respondToApproval') await settleExpired()
-    const unseated = driverFault(hub.seats, by, command)
-    if (unseated) return retryOf({ type: 'command', facts: {}, ...submission }, refuse(unseated))
-    if (command.type === 'claimDriver' || command.type === 'handOver') return ok({ seq, result: {} })
+    const refusal = by && hub.drivers.refusal(by)
+    if (refusal) return retryOf(commandId, refuse(refusal))
     const facts = await resolve(effects, submission)
-    if (!facts.ok) return retryOf({ type: 'command', facts: {}, ...submission }, facts)
-    if (submission.command.type === 'abort') return aborting.abort(submission)
-    const decided = await mailbox.put(async () => {
-      // What it needs to know was looked up where the session no longer stands: look again, where nothing can come between.
-      const isStale = factsGoStale.has(command.type) && current.state.seq > seq
+    if (!facts.ok) return retryOf(commandId, facts)
+    if (command.type === 'abort') return aborting.abort(submission)
+    const decided = await enqueue(async () => {
+      // The session has moved on since the look-up: look again, where nothing can come between.
+      const isStale = factsGoStale[command.type] && current.state.seq > seq
       const fresh = isStale ? await resolve(effects, submission) : facts
-      const input = { type: 'command', facts: fresh.ok ? fresh.value : {}, ...submission } as const
-      return fresh.ok ? step(input) : retryOf(input, fresh)
+      return fresh.ok ? step({ type: 'command', facts: fresh.value, ...submission }) : retryOf(commandId, fresh)
     })
-    // Someone else may have answered between our look and the decision: look again, so that their name can be told.
+    // Another client may have answered the question meanwhile: look again, so that the fault can name it.
     const isOutdated = !decided.ok && decided.fault.code === 'approval_not_found' && current.state.seq > seq
-    return isOutdated ? submitAny(submission) : decided
+    return isOutdated ? admit(submission) : decided
   }
 
-  async function recordAbort(submission: Submission): Promise<Result<Answer>> {
+  async function recordAbort(submission: SessionSubmission): Promise<Result<Answer>> {
     const facts = { draft: effects.answer?.draft(), printed: hub.printed() }
     const recorded = await step({ type: 'command', facts, ...submission })
-    // Under an id that another command has taken it is not on record; but what it has stopped is stopped.
+    // Under an id that another command used, the abort is not recorded; what it stopped stays stopped.
     if (recorded.ok && current.state.turn.phase !== 'idle' && (await settleStopped()).ok) {
       performer.reconcile([])
-      performer.reconcile(plan(current.state)) // a question that still waits has its clock watched again
+      performer.reconcile(plan(current.state)) // restarts the timers of open questions
     }
     return recorded
   }
 
-  /** Nothing runs any more: what did is interrupted, open questions go on waiting. */
+  /** Records that nothing runs any more: calls are interrupted, open questions keep waiting. */
   function settleStopped() {
-    performer.interrupt() // also what was begun since someone wanted it to stop
+    performer.interrupt() // also work that began after the stop was asked for
     return step({ type: 'process.stopped', draft: effects.answer?.draft() ?? null })
   }
 
   async function stop(reason: 'stopped' | 'closing'): Promise<void> {
     sideWork.end()
     performer.interrupt()
-    const settled = await mailbox.put(settleStopped)
-    // The next wake settles what could not be settled now; but someone should know that it was not.
-    if (!settled.ok && !closed) parts.onProblem({ where: `stopping ${id}`, cause: settled.fault })
+    const settled = await enqueue(settleStopped)
+    // The next wake settles the rest; the problem is reported all the same.
+    if (!settled.ok && !closed) deps.onProblem({ where: `stopping ${id}`, cause: settled.fault })
     closed ??= fault('session_stopped', 'The session was unloaded here. Open it again to go on.')
     storage.leave()
     performer.reconcile([])
     await performer.settled()
-    await snapshots.finish(current).catch((cause) => parts.onProblem({ where: `snapshot of ${id}`, cause }))
-    leave(reason, reason === 'closing' ? comeBackMs : null)
+    await snapshots.finish(current).catch((cause) => deps.onProblem({ where: `snapshot of ${id}`, cause }))
+    leave(reason, reason === 'closing' ? retryMs : null)
   }
 
   effects.requests.expect()
-  await endLeftovers(current.state, parts.tools)
-  const draft = current.state.turn.phase === 'thinking' ? await store.loadDraft(id) : null // no other phase has a use for it
-  const restarted = await mailbox.put(() => step({ type: 'process.restarted', draft }))
+  await endLeftovers(current.state, deps.tools)
+  const draft = current.state.turn.phase === 'thinking' ? await store.loadDraft(id) : null // no other phase uses a draft
+  const restarted = await enqueue(() => step({ type: 'process.restarted', draft }))
   if (!restarted.ok) {
     storage.leave()
     return restarted

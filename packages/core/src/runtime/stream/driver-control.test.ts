@@ -1,82 +1,86 @@
 import { ClientId } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { createDriverControl } from './driver-control.ts'
+import { createDriverControl, type DriverControl } from './driver-control.ts'
 
 const [ada, bob, cyd] = ['ada', 'bob', 'cyd'].map((name) => ClientId.parse(name)) as [ClientId, ClientId, ClientId]
 
-function seated(...sitting: readonly (readonly [ClientId, ('driver' | 'viewer')?])[]) {
+const claim = (drivers: DriverControl, by: ClientId) => drivers.answer({ type: 'claimDriver' }, by)
+const handOver = (drivers: DriverControl, by: ClientId, client: ClientId) =>
+  drivers.answer({ type: 'handOver', client }, by)
+
+function attached(...joining: readonly (readonly [ClientId, ('driver' | 'viewer')?])[]) {
   let changes = 0
-  const seats = createDriverControl(() => {
+  const drivers = createDriverControl(() => {
     changes += 1
   })
-  for (const [client, role] of sitting) seats.sit(client, role)
-  return { seats, changes: () => changes }
+  for (const [client, role] of joining) drivers.attach(client, role)
+  return { drivers, changes: () => changes }
 }
 
-describe('the seats of a session', () => {
-  it('let the first to come drive, and the second watch', () => {
-    const { seats } = seated([ada], [bob])
-    expect(seats.all).toEqual([
+describe('driver control', () => {
+  it('makes the first client the driver and the second a viewer', () => {
+    const { drivers } = attached([ada], [bob])
+    expect(drivers.all).toEqual([
       { client: ada, role: 'driver' },
       { client: bob, role: 'viewer' },
     ])
-    expect(seats.refusal(ada)).toBeNull()
-    expect(seats.refusal(bob)).toMatchObject({ code: 'not_driver', details: { driver: ada } })
+    expect(drivers.refusal(ada)).toBeNull()
+    expect(drivers.refusal(bob)).toMatchObject({ code: 'not_driver', details: { driver: ada } })
   })
 
-  it('leave the wheel to the next for whom it is not taken, when the first only wants to watch', () => {
-    const { seats } = seated([ada, 'viewer'], [bob])
-    expect(seats.roleOf(ada)).toBe('viewer')
-    expect(seats.roleOf(bob)).toBe('driver')
+  it('makes the second client the driver when the first asks to view', () => {
+    const { drivers } = attached([ada, 'viewer'], [bob])
+    expect(drivers.roleOf(ada)).toBe('viewer')
+    expect(drivers.roleOf(bob)).toBe('driver')
   })
 
-  it('fall vacant when the driver leaves, and are claimed by one who is attached', () => {
-    const { seats } = seated([ada], [bob])
-    expect(seats.claim(bob)).toMatchObject({ code: 'driver_taken' })
-    seats.leave(ada)
-    expect(seats.refusal(bob)).toMatchObject({ code: 'not_driver', details: { driver: null } })
-    expect(seats.refusal(cyd)).toBeNull()
-    expect(seats.claim(cyd)).toMatchObject({ code: 'not_subscribed' })
-    expect(seats.claim(bob)).toBeNull()
-    expect(seats.roleOf(bob)).toBe('driver')
+  it('becomes free when the driver leaves, and an attached client can claim it', () => {
+    const { drivers } = attached([ada], [bob])
+    expect(claim(drivers, bob)).toMatchObject({ code: 'driver_taken' })
+    drivers.detach(ada)
+    expect(drivers.refusal(bob)).toMatchObject({ code: 'not_driver', details: { driver: null } })
+    expect(drivers.refusal(cyd)).toBeNull()
+    expect(claim(drivers, cyd)).toMatchObject({ code: 'not_subscribed' })
+    expect(claim(drivers, bob)).toBeNull()
+    expect(drivers.roleOf(bob)).toBe('driver')
   })
 
-  it('are handed over by the driver alone, to one who is attached', () => {
-    const { seats } = seated([ada], [bob])
-    expect(seats.handOver(bob, ada)).toMatchObject({ code: 'not_driver' })
-    expect(seats.handOver(ada, cyd)).toMatchObject({ code: 'not_subscribed' })
-    expect(seats.handOver(cyd, ada)).toMatchObject({ code: 'not_subscribed' })
-    expect(seats.handOver(ada, bob)).toBeNull()
-    expect(seats.all.map(({ role }) => role)).toEqual(['viewer', 'driver'])
+  it('is handed over only by the driver, and only to an attached client', () => {
+    const { drivers } = attached([ada], [bob])
+    expect(handOver(drivers, bob, ada)).toMatchObject({ code: 'not_driver' })
+    expect(handOver(drivers, ada, cyd)).toMatchObject({ code: 'not_subscribed' })
+    expect(handOver(drivers, cyd, ada)).toMatchObject({ code: 'not_subscribed' })
+    expect(handOver(drivers, ada, bob)).toBeNull()
+    expect(drivers.all.map(({ role }) => role)).toEqual(['viewer', 'driver'])
   })
 
-  it('are nothing to hand over for one who has none, vacant or not', () => {
-    const { seats } = seated([ada, 'viewer'])
-    expect(seats.handOver(cyd, ada)).toMatchObject({ code: 'not_subscribed' })
-    expect(seats.handOver(ada, ada)).toMatchObject({ code: 'not_driver', details: { driver: null } })
-    expect(seats.roleOf(ada)).toBe('viewer')
+  it('cannot be handed over by a client that does not drive', () => {
+    const { drivers } = attached([ada, 'viewer'])
+    expect(handOver(drivers, cyd, ada)).toMatchObject({ code: 'not_subscribed' })
+    expect(handOver(drivers, ada, ada)).toMatchObject({ code: 'not_driver', details: { driver: null } })
+    expect(drivers.roleOf(ada)).toBe('viewer')
   })
 
-  it('are given up by a driver that subscribes again as viewer', () => {
-    const { seats } = seated([ada], [ada, 'viewer'])
-    expect(seats.roleOf(ada)).toBe('viewer')
+  it('is given up by a driver that subscribes again as a viewer', () => {
+    const { drivers } = attached([ada], [ada, 'viewer'])
+    expect(drivers.roleOf(ada)).toBe('viewer')
   })
 
-  it('are kept while one of several subscriptions of a client is left', () => {
-    const { seats } = seated([ada], [ada])
-    seats.leave(ada)
-    expect(seats.roleOf(ada)).toBe('driver')
-    seats.leave(ada)
-    expect(seats.roleOf(ada)).toBeNull()
+  it('stays with a client until its last subscription ends', () => {
+    const { drivers } = attached([ada], [ada])
+    drivers.detach(ada)
+    expect(drivers.roleOf(ada)).toBe('driver')
+    drivers.detach(ada)
+    expect(drivers.roleOf(ada)).toBeNull()
   })
 
-  it('tell of every change, and of nothing else', () => {
-    const { seats, changes } = seated([ada], [bob])
+  it('reports each change and nothing else', () => {
+    const { drivers, changes } = attached([ada], [bob])
     expect(changes()).toBe(2)
-    seats.claim(ada)
-    seats.leave(cyd)
+    claim(drivers, ada)
+    drivers.detach(cyd)
     expect(changes()).toBe(2)
-    seats.handOver(ada, bob)
+    handOver(drivers, ada, bob)
     expect(changes()).toBe(4)
   })
 })

@@ -1,137 +1,99 @@
-import { type ClientId, type Command, type Fault, type FrameOf, fault, type Role } from '@holdfast/protocol'
+import { type ClientId, type Fault, type FrameOf, fault, type Role } from '@holdfast/protocol'
+import type { ProcessRequest } from '../../session/input.ts'
 
-type Seated = FrameOf<'presence'>['clients']
-
-/** Who is attached to a session and who of them drives: at most one. A client may hold several subscriptions. */
+/** Knows the named clients of a session and which of them drives: at most one. A client may hold several subscriptions. */
 export interface DriverControl {
-  readonly all: Seated
-  /** Seats a client: the first to come drives, unless it asks to view. One that asks to view gives up the seat. */
-  sit(client: ClientId, asked: Role | undefined): void
-  leave(client: ClientId): void
+  readonly all: FrameOf<'presence'>['clients']
+  /** Attaches a client. The first one drives, unless it asks to view; a driver that asks to view gives up control. */
+  attach(client: ClientId, asked: Role | undefined): void
+  detach(client: ClientId): void
   roleOf(client: ClientId): Role | null
-  /** Why `client` may not command, or null when it may: the driver, and while nobody drives whoever is not attached. */
+  /** Returns a fault unless `client` may command: the driver may, and while nobody drives any client not attached. */
   refusal(client: ClientId): Fault | null
-  claim(client: ClientId): Fault | null
-  handOver(from: ClientId, to: ClientId): Fault | null
+  /** Answers a driver request. Only a client with a name can take or give control. */
+  answer(request: DriverRequest, by: ClientId | null): Fault | null
 }
 
-export function createDriverControl(changed: () => void): DriverControl {
-  const held = new Map<ClientId, { role: Role; holds: number }>()
-  const driver = (): ClientId | null => [...held].find(([, seat]) => seat.role === 'driver')?.[0] ?? null
+type DriverRequest = Exclude<ProcessRequest, { type: 'refreshCredentials' }>
 
-  const give = (client: ClientId, role: Role) => {
-    const seat = held.get(client)
-    if (!seat || seat.role === role) return
-    seat.role = role
+export function createDriverControl(changed: () => void): DriverControl {
+  const clients = new Map<ClientId, { role: Role; subscriptions: number }>()
+  const driver = (): ClientId | null => [...clients].find(([, { role }]) => role === 'driver')?.[0] ?? null
+
+  const setRole = (client: ClientId, role: Role) => {
+    const one = clients.get(client)
+    if (!one || one.role === role) return
+    one.role = role
     changed()
+  }
+
+  function refusal(client: ClientId): Fault | null {
+    const one = clients.get(client)
+    const who = driver()
+    if (one ? one.role === 'driver' : who === null) return null
+    const message =
+      who === null
+        ? 'Nobody drives this session. Claim control first.'
+        : `${who} drives this session. You are only watching it.`
+    return fault('not_driver', message, { driver: who })
+  }
+
+  function claim(client: ClientId): Fault | null {
+    if (!clients.has(client)) return notSubscribed(client)
+    const who = driver()
+    if (who !== null && who !== client) return fault('driver_taken', `${who} drives this session.`, { driver: who })
+    setRole(client, 'driver')
+    return null
+  }
+
+  function handOver(from: ClientId, to: ClientId): Fault | null {
+    if (!clients.has(from)) return notSubscribed(from)
+    if (driver() !== from) return refusal(from)
+    if (!clients.has(to)) return notSubscribed(to)
+    setRole(from, 'viewer')
+    setRole(to, 'driver')
+    return null
   }
 
   return {
     get all() {
-      return [...held].map(([client, { role }]) => ({ client, role }))
+      return [...clients].map(([client, { role }]) => ({ client, role }))
     },
 
-    sit(client, asked) {
-      const seat = held.get(client)
+    attach(client, asked) {
+      const known = clients.get(client)
       const role = asked === 'viewer' ? 'viewer' : driver() === null || driver() === client ? 'driver' : 'viewer'
-      if (seat) seat.holds += 1
-      else held.set(client, { role, holds: 1 })
-      if (seat && asked !== undefined) seat.role = role
+      if (known) known.subscriptions += 1
+      else clients.set(client, { role, subscriptions: 1 })
+      if (known && asked !== undefined) known.role = role
       changed()
     },
 
-    leave(client) {
-      const seat = held.get(client)
-      if (!seat) return
-      seat.holds -= 1
-      if (seat.holds > 0) return
-      held.delete(client)
+    detach(client) {
+      const one = clients.get(client)
+      if (!one) return
+      one.subscriptions -= 1
+      if (one.subscriptions > 0) return
+      clients.delete(client)
       changed()
     },
 
-    roleOf: (client) => held.get(client)?.role ?? null,
-
-    refusal(client) {
-      const seat = held.get(client)
-      const who = driver()
-      if (seat ? seat.role === 'driver' : who === null) return null
-      const message =
-        who === null
-          ? 'Nobody drives this session; claim the seat first.'
-          : `${who} drives this session; you are watching it.`
-      return fault('not_driver', message, { driver: who })
+    roleOf: (client) => clients.get(client)?.role ?? null,
+    refusal,
+    answer(request, by) {
+      if (by === null) return nameless
+      return request.type === 'claimDriver' ? claim(by) : handOver(by, request.client)
     },
-
-    claim(client) {
-      if (!held.has(client)) return notSubscribed(client)
-      const who = driver()
-      if (who !== null && who !== client) return fault('driver_taken', `${who} drives this session.`, { driver: who })
-      give(client, 'driver')
-      return null
-    },
-
-    handOver(from, to) {
-      if (!held.has(from)) return notSubscribed(from)
-      if (driver() !== from) return this.refusal(from)
-      if (!held.has(to)) return notSubscribed(to)
-      give(from, 'viewer')
-      give(to, 'driver')
-      return null
-    },
-  }
-}
-
-const notSubscribed = (client: ClientId): Fault =>
-  fault('not_subscribed', `${client} is not attached to this session.`, { client })
-
-/** Who joins; one without a name takes no seat. */
-export type AttachedClient = { readonly client: ClientId | null; readonly role?: Role | undefined }
-
-/** Counts who is attached: a client once, however many subscriptions it holds, and each that has no name. */
-interface Attachments {
-  readonly count: number
-  /** Takes a seat; what is returned gives it back, and does so once. */
-  come(who: AttachedClient): () => void
-}
-
-export function createAttachments(seats: DriverControl, changed: () => void): Attachments {
-  let nameless = 0
-  return {
-    get count() {
-      return seats.all.length + nameless
-    },
-    come({ client, role }) {
-      let isIn = true
-      if (client === null) nameless += 1
-      else seats.sit(client, role)
-      changed()
-      return () => {
-        if (!isIn) return
-        isIn = false
-        if (client === null) nameless -= 1
-        else seats.leave(client)
-        changed()
-      }
-    },
-  }
-}
-
-/**
- * Whether the one who commands may: null when so. The seat commands are carried out here, because who sits where is not on
- * record. A command without a name is the embedding program's own word.
- */
-export function driverFault(seats: DriverControl, by: ClientId | null, command: Command): Fault | null {
-  switch (command.type) {
-    case 'claimDriver':
-      return by === null ? nameless : seats.claim(by)
-    case 'handOver':
-      return by === null ? nameless : seats.handOver(by, command.client)
-    default:
-      return by === null ? null : seats.refusal(by)
   }
 }
 
 const nameless = fault(
   'not_subscribed',
-  'Only a client that is attached can take or give the wheel: say which one you are.',
+  'Only an attached client can take or give control. Name the client that sends this.',
 )
+
+const notSubscribed = (client: ClientId): Fault =>
+  fault('not_subscribed', `${client} is not attached to this session.`, { client })
+
+/** Who joins; a client without a name is counted, and never drives. */
+export type AttachedClient = { readonly client: ClientId | null; readonly role?: Role | undefined }

@@ -14,7 +14,7 @@ import {
 } from '@holdfast/protocol'
 import type { EncodedRecord } from '../../ports/log.ts'
 import type { ModelReadiness } from '../../ports/provider.ts'
-import { type AttachedClient, createAttachments, createDriverControl, type DriverControl } from './driver-control.ts'
+import { type AttachedClient, createDriverControl, type DriverControl } from './driver-control.ts'
 import { createSubscription, type Subscription } from './subscription.ts'
 
 type EndFrame = (reason: FrameOf<'end'>['reason'], retryMs: number | null) => FrameOf<'end'>
@@ -25,7 +25,7 @@ export interface Hub {
   readonly size: number
   /** How many are attached: a client once, however many subscriptions it holds. */
   readonly attached: number
-  readonly seats: DriverControl
+  readonly drivers: DriverControl
   /** Only what is on stable storage: nobody may see what a crash could unsay. */
   publish(records: readonly EncodedRecord[]): void
   /** Live, and never stored. */
@@ -65,19 +65,19 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
   const endFrame: EndFrame = (reason, retryMs) => ({ type: 'end', sessionId, reason, retryMs })
   const modelFrame = (): FrameOf<'model'> => ({ type: 'model', sessionId, ...modelStatus(model()) })
   const tellModel = () => send(modelFrame(), frameOverheadBytes)
-  const seats = createDriverControl(() => {
-    const frame: Frame = { type: 'presence', sessionId, clients: [...seats.all] }
+  const drivers = createDriverControl(() => {
+    const frame: Frame = { type: 'presence', sessionId, clients: [...drivers.all] }
     send(frame, frameOverheadBytes * (frame.clients.length + 1))
   })
-  const attendance = createAttachments(seats, changed)
+  let nameless = 0
 
   return {
-    seats,
+    drivers,
     get size() {
       return subscriptions.size
     },
     get attached() {
-      return attendance.count
+      return drivers.all.length + nameless
     },
 
     publish(records) {
@@ -94,14 +94,21 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
     },
     tellModel,
 
-    join(who = { client: null }) {
+    join({ client, role } = { client: null }) {
       const subscription = createSubscription(live.draft, () => endFrame('slow', 0))
       subscriptions.add(subscription)
-      const stand = attendance.come(who)
+      if (client === null) nameless += 1
+      else drivers.attach(client, role)
+      changed()
+      let isAttached = true
       const leave = () => {
         subscription.close()
         subscriptions.delete(subscription)
-        stand()
+        if (!isAttached) return
+        isAttached = false
+        if (client === null) nameless -= 1
+        else drivers.detach(client)
+        changed()
       }
       return { subscription, draft: live.draft(), storage, model: modelFrame(), leave }
     },

@@ -2,7 +2,7 @@ import { Command, eventVersion } from '@holdfast/protocol'
 import { stateAfter } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { asked, events } from '../../testing/deciding.ts'
-import { answerOf } from '../decide.ts'
+import { answerOf } from '../answer.ts'
 import type { SessionState } from '../state.ts'
 import { viewOf } from '../view.ts'
 

@@ -1,12 +1,4 @@
-import {
-  type Answer,
-  type CatalogueCommand,
-  type Event,
-  type EventOf,
-  ok,
-  type Result,
-  refuse,
-} from '@holdfast/protocol'
+import { type CatalogueCommand, type Event, ok, type Result, refuse } from '@holdfast/protocol'
 import type { Facts, Report } from '../input.ts'
 import type { SessionState } from '../state.ts'
 import { turnRunning } from './prompt.ts'
@@ -38,13 +30,4 @@ export function moveWorkdir(
 ): Result<readonly Event[]> {
   if (turn.phase !== 'idle') return refuse(turnRunning)
   return ok(workdir === origin?.workdir ? [] : [{ type: 'settings.changed', workdir }])
-}
-
-/** What such a command is answered, from the record it wrote. */
-export function catalogueCommandResult({ pinned, title, workdir }: EventOf<'settings.changed'>): Answer['result'] {
-  return {
-    ...(pinned !== undefined && { pinned }),
-    ...(title !== undefined && { title }),
-    ...(workdir !== undefined && { workdir }),
-  }
 }

@@ -1,4 +1,4 @@
-import { type Answer, type Event, type HistoryCommand, ok, type Result, refuse, unreachable } from '@holdfast/protocol'
+import { type Event, type HistoryCommand, ok, type Result, refuse, unreachable } from '@holdfast/protocol'
 import type { Facts } from '../input.ts'
 import type { SessionState } from '../state.ts'
 import { appendCheckpoint, compact, setSummary, summarize, undoCompaction } from './checkpoint.ts'
@@ -45,27 +45,5 @@ export function decideHistory(state: SessionState, command: HistoryCommand, fact
       return summarize(state, facts)
     default:
       return unreachable(command)
-  }
-}
-
-/** What such a command is answered, from the first record it wrote. */
-export function historyResult(event: Event): Answer['result'] {
-  switch (event.type) {
-    case 'line.moved':
-      return { branch: event.why === 'switch' ? event.name : event.keep.name }
-    case 'session.forked':
-      return { session: event.fork }
-    case 'message.pinned':
-      return { pinned: event.pinned }
-    case 'message.collapsed':
-      return { collapsed: event.collapsed }
-    case 'checkpoint.written':
-      return { summary: event.summary, tokensBefore: event.tokensBefore, tokensAfter: event.tokensAfter }
-    case 'checkpoint.undone':
-      return { tokens: event.tokens }
-    case 'summary.saved':
-      return { text: event.text, path: event.path }
-    default:
-      return {}
   }
 }

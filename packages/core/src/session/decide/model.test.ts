@@ -1,8 +1,9 @@
-import type { CommandInput, RotationEntry, ThinkingLevel } from '@holdfast/protocol'
+import type { RotationEntry, ThinkingLevel } from '@holdfast/protocol'
 import { stateAfter } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { asked, decided, events } from '../../testing/deciding.ts'
-import { answerOf } from '../decide.ts'
+import type { SessionCommandInput } from '../../testing/each-command.ts'
+import { answerOf } from '../answer.ts'
 import { evolve } from '../evolve.ts'
 import type { Facts } from '../input.ts'
 import type { SessionState } from '../state.ts'
@@ -11,7 +12,7 @@ const standing = (model: string, thinkingLevel: ThinkingLevel = 'off') =>
   stateAfter({ type: 'settings.changed', model, thinkingLevel })
 
 /** What a command is answered; the fault where it is refused, nothing where nothing changes. */
-function answered(state: SessionState, command: CommandInput, facts: Facts): unknown {
+function answered(state: SessionState, command: SessionCommandInput, facts: Facts): unknown {
   const [event] = events(state, asked(command, facts))
   if (!event) return decided(state, asked(command, facts)) || {}
   return answerOf({ seq: 9, at: '', v: 1, event }).result

@@ -1,7 +1,5 @@
 import {
-  type Answer,
   type Event,
-  type EventOf,
   fault,
   type ModelCommand,
   ok,
@@ -12,13 +10,13 @@ import {
   ThinkingLevel,
   unreachable,
 } from '@holdfast/protocol'
-import type { Facts } from '../input.ts'
+import type { Facts, SessionCommand } from '../input.ts'
 import type { SessionState } from '../state.ts'
 
 /** Which model is called and how hard it thinks: from the next step on; what was said stays. */
 export function decideModelCommand(
   { settings }: SessionState,
-  command: ModelCommand,
+  command: Extract<SessionCommand, ModelCommand>,
   { rotation = [], thinkingLevels = ThinkingLevel.options }: Facts,
 ): Result<readonly Event[]> {
   switch (command.type) {
@@ -30,8 +28,6 @@ export function decideModelCommand(
       return thinkAt(settings, command.level)
     case 'cycleThinkingLevel':
       return thinkAt(settings, levelAfter(settings.thinkingLevel, thinkingLevels))
-    case 'refreshCredentials':
-      return ok([]) // what a process finds is its own, and on nobody's record
     default:
       return unreachable(command)
   }
@@ -74,11 +70,3 @@ const nowhereToGo = (total: number) =>
       : 'There is no other model to go to. Name more under rotation in the configuration, or add the keys they need.',
     { total },
   )
-
-/** What such a command is answered, from the record it wrote. */
-export function modelCommandResult({ model, thinkingLevel, cycled }: EventOf<'settings.changed'>): Answer['result'] {
-  return {
-    ...(cycled !== undefined && { model, ...cycled }),
-    ...(thinkingLevel !== undefined && { thinkingLevel }),
-  }
-}

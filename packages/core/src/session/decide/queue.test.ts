@@ -1,4 +1,4 @@
-import { type CommandInput, limits } from '@holdfast/protocol'
+import { limits } from '@holdfast/protocol'
 import {
   aHash,
   callOf,
@@ -13,16 +13,17 @@ import {
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { asked, decided, events, livedThrough, modelReplied, phases, stepPrepared } from '../../testing/deciding.ts'
-import { answerOf } from '../decide.ts'
+import type { SessionCommandInput } from '../../testing/each-command.ts'
+import { answerOf } from '../answer.ts'
 import type { SessionState } from '../state.ts'
 
 const text = (words: string) => [{ type: 'text' as const, text: words }]
 const image = { type: 'file' as const, blob: aHash, mediaType: 'image/png', bytes: 3 }
-const steer = (content: string): CommandInput => ({ type: 'queueSteering', content })
-const follow = (content: string): CommandInput => ({ type: 'queueFollowUp', content })
+const steer = (content: string): SessionCommandInput => ({ type: 'queueSteering', content })
+const follow = (content: string): SessionCommandInput => ({ type: 'queueFollowUp', content })
 const waiting = ({ queue }: SessionState) => queue.map(({ id }) => id)
 /** The answer to a command, as it is found again in the record it wrote. */
-const answered = (state: SessionState, command: CommandInput) => {
+const answered = (state: SessionState, command: SessionCommandInput) => {
   const [event] = events(state, asked(command))
   return event && answerOf({ seq: state.seq + 1, at: '', v: 1, event }).result
 }

@@ -1,4 +1,4 @@
-import { BlobHash, CallId, type CommandInput, type Trust } from '@holdfast/protocol'
+import { BlobHash, CallId, type Trust } from '@holdfast/protocol'
 import {
   aHash,
   approvedBy,
@@ -12,11 +12,15 @@ import {
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { asked, decided, events, livedThrough, modelReplied, phases } from '../../testing/deciding.ts'
+import type { SessionCommandInput } from '../../testing/each-command.ts'
 import type { Report } from '../input.ts'
 import type { SessionState } from '../state.ts'
 
 const other = 'b'.repeat(64)
-const answer = (decision: 'approve_turn' | 'approve_session' | 'approve_always', approval?: number): CommandInput => ({
+const answer = (
+  decision: 'approve_turn' | 'approve_session' | 'approve_always',
+  approval?: number,
+): SessionCommandInput => ({
   type: 'respondToApproval',
   decision,
   ...(approval !== undefined && { approval }),
@@ -99,7 +103,7 @@ describe('trust', () => {
   })
 
   it('is given without a question, too, and answers those it covers', () => {
-    const command: CommandInput = { type: 'setToolTrust', tool: 'shell', scope: 'session', argsHash: aHash }
+    const command: SessionCommandInput = { type: 'setToolTrust', tool: 'shell', scope: 'session', argsHash: aHash }
     expect(events(threeOf('shell'), asked(command))).toMatchObject([
       { type: 'trust.granted', tool: 'shell', scope: 'session', argsHash: aHash },
       { type: 'call.approved', call: 5, by: { rule: 'trust: session' } },

@@ -30,7 +30,7 @@ async function follow(test: Test, attachment: string, { query = '', token = test
 }
 
 const answered = async (response: Response) => [response.status, response.ok ? 'ok' : await codeOf(response)]
-const seatsOf = (test: Test) => test.house.registry.awake(test.house.handle.id)?.hub.seats.all ?? []
+const seatsOf = (test: Test) => test.house.registry.awake(test.house.handle.id)?.hub.drivers.all ?? []
 
 /** Resolves once the seats are as said: they change when the server gets to it, and tell everyone. */
 async function untilSeated(test: Test, seats: readonly (readonly [string, string])[]) {

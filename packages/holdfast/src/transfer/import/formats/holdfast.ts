@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto'
 import type { FileHandle } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
-import { blobsOf, decide } from '@holdfast/core'
+import { blobsOf, decide, type SessionCommand } from '@holdfast/core'
 import type { Blobs } from '@holdfast/core/ports'
 import {
   type BlobHash,
-  type Command,
   CommandId,
   fault,
   InvariantViolation,
@@ -147,7 +146,7 @@ async function tellMissing({ records }: Past, blobs: Blobs, remark: Remark): Pro
  */
 export function bringToRest(past: Past, at: number, remark: Remark): void {
   const commandId = CommandId.parse('import')
-  const give = (command: Command) => {
+  const give = (command: SessionCommand) => {
     const decided = decide(past.folded.state, { type: 'command', command, commandId, by: null, facts: {} })
     if (!decided.ok) return
     for (const event of decided.value) past.add(event, at)

@@ -1,14 +1,6 @@
 import type { LocalSessions } from '@holdfast/core'
 import type { OnProblem } from '@holdfast/core/ports'
-import {
-  explainIssue,
-  fault,
-  locateIssue,
-  ok,
-  parseSessionName,
-  type Result,
-  refuse,
-} from '@holdfast/protocol'
+import { explainIssue, fault, locateIssue, ok, parseSessionName, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 import type { AuthenticateDeps } from '../auth/authenticate.ts'
 import type { LoginCodes } from '../auth/login.ts'

@@ -290,13 +290,8 @@ export async function openRunner(options: RunnerOptions): Promise<Result<Session
   }
   performer.reconcile(plan(current.state))
   return ok({
-    id,
-    hub,
+    ...{ id, hub, submit, stop, tell: report, isWriting: sideWork.isBusy },
     folded: () => current,
     storageError: () => storage.error,
-    isWriting: sideWork.isBusy,
-    submit,
-    tell: report,
-    stop,
   })
 }

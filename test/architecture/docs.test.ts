@@ -2,7 +2,8 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { commandTypes, faultStatus } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { type CommandSpec, commandTable } from '../../packages/holdfast/src/cli/args/command-specs.ts'
+import { commandTable } from '../../packages/holdfast/src/cli/args/command-specs.ts'
+import type { CommandSpec } from '../../packages/holdfast/src/cli/args/spec.ts'
 import { presets } from '../../packages/holdfast/src/providers/services/presets.ts'
 import { routes } from '../../packages/holdfast/src/server/routes/routes.ts'
 import { Config } from '../../packages/holdfast/src/system/config/config.ts'
@@ -59,8 +60,8 @@ describe('docs/cli.md', () => {
   const specs: readonly (readonly [string, CommandSpec])[] = Object.entries(commandTable)
 
   it('names every command and every flag', () => {
-    const missing = specs.flatMap(([name, { flags, words }]) => [
-      ...(text.includes(`| \`${[name, ...words].join(' ')}\` |`) ? [] : [name]),
+    const missing = specs.flatMap(([name, { flags, positionals }]) => [
+      ...(text.includes(`| \`${[name, ...positionals].join(' ')}\` |`) ? [] : [name]),
       ...Object.keys(flags).filter((flag) => !new RegExp(`\`--${flag}[ \`]`).test(text)),
     ])
     expect(missing).toEqual([])

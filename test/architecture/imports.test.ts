@@ -228,7 +228,7 @@ describe('imports', () => {
         source.includes('node_modules/pino/'),
       )
     expect(['open', 'cli/main', 'server/index'].map((file) => loads(file, false))).toEqual([false, false, false])
-    expect(loads('cli/sessions/command-log', true)).toBe(true)
+    expect(loads('cli/program', true)).toBe(true)
   })
 
   it('find zod where it is imported', () => {

@@ -1,122 +1,140 @@
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
+import { ok, type Result } from '@holdfast/protocol/result'
 import { errorFields } from '../observe/logging/error-fields.ts'
+import { logSettingOf } from '../observe/logging/log-level.ts'
+import type { OpenLogger } from '../observe/logging/open-logger.ts'
 import { maskKeys } from '../system/secrets/known-keys.ts'
-import { type ArgsOf, type CommandName, commandNames, isCommandName } from './args/command-specs.ts'
+import { type ArgsOf, type CommandName, commandNames, isCommandName, type RunCommand } from './args/command-specs.ts'
 import { commandHelp, programHelp } from './args/help.ts'
 import { parseArgs } from './args/parse-args.ts'
-import type { CliContext } from './context/cli-context.ts'
-import { openCommandLog } from './sessions/command-log.ts'
-import { crashText } from './terminal/crash-report.ts'
-import { type Ended, type ExitCode, ended, exitCodes, misused, refused } from './terminal/exit.ts'
-import { toJsonText } from './terminal/json-text.ts'
-import { OutputClosed } from './terminal/output.ts'
-import { foreseen } from './terminal/to-fault.ts'
+import type { CliContext } from './terminal/cli-context.ts'
+import { formatCrash } from './terminal/crash-report.ts'
+import { type CommandResult, type ExitCode, exitCodes, exitWith, failWith, rejectUsage } from './terminal/exit.ts'
+import { OutputClosed, toJsonText } from './terminal/output.ts'
+import { toFault } from './terminal/to-fault.ts'
 
-type Run<Name extends CommandName> = (args: ArgsOf<Name>, place: CliContext) => Promise<Ended>
-
-/** A command's code is loaded when it runs: `ls` must not wait for the server's. */
-const load: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
-  run: async () => (await import('./commands/session/run.ts')).run,
-  ls: async () => (await import('./commands/session/ls.ts')).ls,
-  show: async () => (await import('./commands/session/show.ts')).show,
-  search: async () => (await import('./commands/session/search.ts')).search,
-  branch: async () => (await import('./commands/session/shape.ts')).branch,
-  branches: async () => (await import('./commands/session/branches.ts')).branches,
-  switch: async () => (await import('./commands/session/shape.ts')).switchBranch,
-  rewind: async () => (await import('./commands/session/shape.ts')).rewind,
-  fork: async () => (await import('./commands/session/shape.ts')).fork,
-  export: async () => (await import('./commands/store/export.ts')).exportSession,
-  import: async () => (await import('./commands/store/import.ts')).importSessions,
-  rename: async () => (await import('./commands/session/keep.ts')).rename,
-  pin: async () => (await import('./commands/session/keep.ts')).pin,
-  rm: async () => (await import('./commands/session/rm.ts')).rm,
-  prune: async () => (await import('./commands/session/prune.ts')).prune,
-  trash: async () => (await import('./commands/session/trash.ts')).trash,
-  'mv-workspace': async () => (await import('./commands/store/mv-workspace.ts')).mvWorkspace,
-  tell: async () => (await import('./commands/session/tell.ts')).tell,
-  stats: async () => (await import('./commands/store/stats.ts')).stats,
-  doctor: async () => (await import('./commands/store/doctor.ts')).doctor,
-  backup: async () => (await import('./commands/store/backup.ts')).backup,
-  migrate: async () => (await import('./commands/store/migrate.ts')).migrate,
-  auth: async () => (await import('./commands/program/auth.ts')).auth,
-  models: async () => (await import('./commands/program/models.ts')).models,
-  serve: async () => (await import('./commands/program/serve.ts')).serve,
+/** Loads a command's code when it runs: `ls` must not wait for the code of the server. */
+const load: { readonly [Name in CommandName]: () => Promise<{ readonly run: RunCommand<Name> }> } = {
+  run: () => import('./commands/session/run.ts'),
+  ls: () => import('./commands/session/ls.ts'),
+  show: () => import('./commands/session/show.ts'),
+  search: () => import('./commands/session/search.ts'),
+  branch: () => import('./commands/session/branch.ts'),
+  branches: () => import('./commands/session/branches.ts'),
+  switch: () => import('./commands/session/switch.ts'),
+  rewind: () => import('./commands/session/rewind.ts'),
+  fork: () => import('./commands/session/fork.ts'),
+  rename: () => import('./commands/session/rename.ts'),
+  pin: () => import('./commands/session/pin.ts'),
+  rm: () => import('./commands/session/rm.ts'),
+  prune: () => import('./commands/session/prune.ts'),
+  trash: () => import('./commands/session/trash.ts'),
+  tell: () => import('./commands/session/tell.ts'),
+  export: () => import('./commands/store/export.ts'),
+  import: () => import('./commands/store/import.ts'),
+  'mv-workspace': () => import('./commands/store/mv-workspace.ts'),
+  stats: () => import('./commands/store/stats.ts'),
+  doctor: () => import('./commands/store/doctor.ts'),
+  backup: () => import('./commands/store/backup.ts'),
+  migrate: () => import('./commands/store/migrate.ts'),
+  auth: () => import('./commands/program/auth.ts'),
+  models: () => import('./commands/program/models.ts'),
+  serve: () => import('./commands/program/serve.ts'),
 }
 
-/** The program, from its arguments to its exit code. Says everything there is to say on the way. */
-export async function runProgram(argv: readonly string[], place: CliContext): Promise<ExitCode> {
+/** Runs the program with its arguments and returns its exit code. */
+export async function runProgram(argv: readonly string[], context: CliContext): Promise<ExitCode> {
   try {
-    return await tellEnd(await dispatch(argv, place), argv, place)
+    return await report(await dispatch(argv, context), argv, context)
   } catch (error) {
     if (error instanceof OutputClosed) return exitCodes.ok
-    const fault = foreseen(error)
-    if (fault) return tellEnd({ type: 'refused', fault }, argv, place)
-    await place.err.write(crashText(error))
-    return tellEnd({ type: 'refused', fault: { code: 'internal', message: 'Holdfast failed.' } }, argv, place)
+    const fault = toFault(error)
+    if (fault) return report(failWith(fault), argv, context)
+    await context.err.write(formatCrash(error))
+    return report(failWith({ code: 'internal', message: 'Holdfast crashed.' }), argv, context)
   }
 }
 
-async function dispatch(argv: readonly string[], place: CliContext): Promise<Ended> {
+async function dispatch(argv: readonly string[], context: CliContext): Promise<CommandResult> {
   const [first, ...rest] = argv
-  const say = async (text: string) => {
-    await place.out.write(text)
-    return ended()
+  const print = async (text: string) => {
+    await context.out.write(text)
+    return exitWith()
   }
-  if (first === undefined || first === '--help' || first === '-h') return say(programHelp(place.version))
-  if (first === '--version' || first === '-V') return say(`${place.version}\n`)
+  if (first === undefined || first === '--help' || first === '-h') return print(programHelp(context.version))
+  if (first === '--version' || first === '-V') return print(`${context.version}\n`)
   if (first === 'help') {
     const [topic] = rest
-    if (topic === undefined || topic.startsWith('-')) return say(programHelp(place.version))
-    return isCommandName(topic) ? say(commandHelp(topic)) : misused(unknownCommand(topic))
+    if (topic === undefined || topic.startsWith('-')) return print(programHelp(context.version))
+    return isCommandName(topic) ? print(commandHelp(topic)) : rejectUsage(unknownCommand(topic))
   }
-  if (isCommandName(first)) return runCommand(first, rest, place)
-  if (!first.startsWith('-')) return misused(unknownCommand(first))
-  const hint = didYouMean(first, ['--help', '--version']) || ' Flags stand after the command.'
-  return misused(`Unknown flag '${first}'.${hint}`)
+  if (isCommandName(first)) return runCommand(first, rest, context)
+  if (!first.startsWith('-')) return rejectUsage(unknownCommand(first))
+  const hint = didYouMean(first, ['--help', '--version']) || ' Put flags after the command.'
+  return rejectUsage(`Unknown flag '${first}'.${hint}`)
 }
 
 async function runCommand<Name extends CommandName>(
   name: Name,
   argv: readonly string[],
-  place: CliContext,
-): Promise<Ended> {
+  context: CliContext,
+): Promise<CommandResult> {
   const parsed = parseArgs(name, argv)
-  if (parsed.type === 'misused') return misused(parsed.message)
-  if (parsed.type === 'args') return runLogged(name, parsed.args, atStore(parsed.args.flags, place))
-  await place.out.write(commandHelp(name))
-  return ended()
+  if (parsed.type === 'usage') return parsed
+  if (parsed.type === 'args') return runLogged(name, parsed.args, withStore(parsed.args.flags, context))
+  await context.out.write(commandHelp(name))
+  return exitWith()
 }
 
-/** Runs it with the log it is to keep, and is over when all of that is written. */
-async function runLogged<Name extends CommandName>(name: Name, args: ArgsOf<Name>, place: CliContext): Promise<Ended> {
-  const opened = await openCommandLog(name, place)
-  if (!opened.ok) return opened.fault.code === 'bad_request' ? misused(opened.fault.message) : refused(opened.fault)
+/** Returns the context with the store of `--store`, if it was given. */
+function withStore(flags: object, context: CliContext): CliContext {
+  const store = 'store' in flags && typeof flags.store === 'string' ? flags.store : context.store
+  return { ...context, store }
+}
+
+/** Runs a command with its log, and resolves when the log is written. */
+async function runLogged<Name extends CommandName>(
+  name: Name,
+  args: ArgsOf<Name>,
+  context: CliContext,
+): Promise<CommandResult> {
+  const opened = await openCommandLog(name, context)
+  if (!opened.ok)
+    return opened.fault.code === 'bad_request' ? rejectUsage(opened.fault.message) : failWith(opened.fault)
   const logger = opened.value?.logger
   try {
-    return await (await load[name]())(args, { ...place, logger })
+    const { run } = await load[name]()
+    return await run(args, { ...context, logger })
   } catch (error) {
-    if (!(error instanceof OutputClosed) && !foreseen(error)) logger?.error({ err: errorFields(error) }, 'crash')
+    if (!(error instanceof OutputClosed) && !toFault(error)) logger?.error({ err: errorFields(error) }, 'crash')
     throw error
   } finally {
     await opened.value?.close()
   }
 }
 
-/** A store that was named on the command line counts for all of the command. */
-function atStore(flags: object, place: CliContext): CliContext {
-  const store = 'store' in flags && typeof flags.store === 'string' ? flags.store : place.store
-  return { ...place, store }
+/** Opens the log that `HOLDFAST_LOG` and `HOLDFAST_LOG_FILE` ask for; null for none. */
+async function openCommandLog(name: CommandName, context: CliContext): Promise<Result<OpenLogger | null>> {
+  const { environment, err, onCrash } = context
+  const level = logSettingOf(environment, name === 'serve' ? 'warn' : 'off')
+  if (!level.ok) return level
+  if (level.value === 'off') return ok(null)
+  const { openLogger } = await import('../observe/logging/open-logger.ts') // loads pino
+  const file = environment['HOLDFAST_LOG_FILE'] || undefined
+  const opened = await openLogger({ level: level.value, file, onLost: (message) => void err.write(`${message}\n`) })
+  if (opened.ok) onCrash((cause) => opened.value.logger.error({ err: errorFields(cause) }, 'crash'))
+  return opened
 }
 
 const unknownCommand = (name: string): string =>
-  `Unknown command '${name}'.${didYouMean(name, [...commandNames, 'help']) || ' holdfast --help lists them.'}`
+  `Unknown command '${name}'.${didYouMean(name, [...commandNames, 'help']) || ' holdfast --help lists the commands.'}`
 
-/** A sentence for people, always; a document for programs where they asked for one. */
-async function tellEnd(how: Ended, argv: readonly string[], { out, err }: CliContext): Promise<ExitCode> {
-  if (how.type === 'ended') return how.code
-  const fault = how.type === 'refused' ? how.fault : { code: 'bad_request' as const, message: how.message }
+/** Prints an error as a sentence on standard error and, with --json, as JSON on standard output. */
+async function report(result: CommandResult, argv: readonly string[], { out, err }: CliContext): Promise<ExitCode> {
+  if (result.type === 'exit') return result.code
+  const fault = result.type === 'failed' ? result.fault : { code: 'bad_request' as const, message: result.message }
   await err.write(`${err.paint.red(escapeHidden(maskKeys(fault.message)))}\n`)
   if (argv.includes('--json')) await out.write(`${maskKeys(toJsonText({ error: fault }))}\n`)
-  return how.type === 'misused' ? exitCodes.usage : exitCodes.failed
+  return result.type === 'usage' ? exitCodes.usage : exitCodes.failed
 }

@@ -1,50 +1,74 @@
-import { type CommandName, type CommandSpec, commandNames, commandTable, type FlagSpec } from './command-specs.ts'
+import { type CommandName, commandGroups, commandTable } from './command-specs.ts'
+import type { CommandSpec, FlagSpec } from './spec.ts'
 
-/** The help of the whole program. */
+const columns = 80
+/** A longer first cell gets a line of its own. */
+const firstCellMax = 30
+
+/** Returns the help of the whole program. */
 export function programHelp(version: string): string {
-  const rows = commandNames.map((name): Row => [usageOf(name, commandTable[name]), commandTable[name].about])
+  const groups = commandGroups.flatMap(([title, specs]) => [
+    `${title}:`,
+    ...table(Object.entries(specs).map(([name, { about }]) => [name, about])),
+    '',
+  ])
   return lines(
-    `Holdfast ${version}: conversations with an agent that are never lost.`,
+    `Holdfast ${version} runs sessions with an AI agent and never loses one.`,
     '',
     'Usage: holdfast <command> [flags]',
     '',
-    ...table(rows),
+    ...groups,
+    'holdfast help <command> prints the help of a command; holdfast --version the',
+    'version. HOLDFAST_HOME puts data, state and config into one directory.',
     '',
-    ...table([
-      ['help <command>', 'more about a command'],
-      ['--version', 'the version'],
-    ]),
-    '',
-    'HOLDFAST_HOME moves all data, state and config below one directory.',
     'Data goes to standard output, everything else to standard error.',
-    'Exit codes: 0 ok, 1 failed, 2 not understood, 130 interrupted.',
+    'Exit codes: 0 ok, 1 failed, 2 wrong usage, 130 interrupted.',
   )
 }
 
-/** The help of one command. */
+/** Returns the help of one command. */
 export function commandHelp(name: CommandName): string {
-  const spec: CommandSpec = commandTable[name]
-  const flags = Object.entries(spec.flags).map(([flag, one]): Row => [flagOf(flag, one), one.about])
+  const { about, positionals, flags, list, notes = [] }: CommandSpec = commandTable[name]
+  const rows = Object.entries(flags).map(([flag, spec]): Row => [flagCell(flag, spec), spec.about])
   return lines(
-    `holdfast ${usageOf(name, spec)} [flags]: ${spec.about}`,
+    `Usage: holdfast ${[name, ...positionals].join(' ')} [flags]`,
     '',
-    ...table([...flags, ['-h, --help', 'this help']]),
-    ...(spec.notes ? ['', ...spec.notes] : []),
+    `${about.charAt(0).toUpperCase()}${about.slice(1)}.`,
+    '',
+    'Flags:',
+    ...table([...rows, ['-h, --help', 'print this help']]),
+    ...(list ? ['', list.heading, ...table(list.rows)] : []),
+    ...notes.flatMap((note) => ['', ...wrap(note, columns)]),
   )
 }
 
 type Row = readonly [string, string]
 
-const usageOf = (name: string, { words }: CommandSpec): string => [name, ...words].join(' ')
-
-function flagOf(name: string, { short, takes }: FlagSpec): string {
-  const long = takes === undefined ? `--${name}` : `--${name} <${takes}>`
+function flagCell(name: string, { short, value }: FlagSpec): string {
+  const long = value === undefined ? `--${name}` : `--${name} <${value}>`
   return short === undefined ? `    ${long}` : `-${short}, ${long}`
 }
 
 function table(rows: readonly Row[]): readonly string[] {
-  const width = Math.max(...rows.map(([left]) => left.length))
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)
+  const width = Math.min(firstCellMax, Math.max(...rows.map(([first]) => first.length)))
+  const indent = ' '.repeat(width + 4)
+  return rows.flatMap(([first, second]) => {
+    const [start = '', ...rest] = wrap(second, columns - indent.length)
+    if (first.length <= width) return [`  ${first.padEnd(width)}  ${start}`, ...rest.map((line) => `${indent}${line}`)]
+    const [head = '', ...tail] = wrap(first, columns - 6)
+    return [`  ${head}`, ...tail.map((line) => `      ${line}`), ...[start, ...rest].map((line) => `${indent}${line}`)]
+  })
+}
+
+/** Breaks a text at its spaces into lines of at most `width` characters. */
+function wrap(text: string, width: number): readonly string[] {
+  const broken: string[] = []
+  for (const word of text.split(' ')) {
+    const line = broken.at(-1)
+    if (line === undefined || line.length + 1 + word.length > width) broken.push(word)
+    else broken[broken.length - 1] = `${line} ${word}`
+  }
+  return broken
 }
 
 const lines = (...all: readonly string[]): string => `${all.join('\n')}\n`

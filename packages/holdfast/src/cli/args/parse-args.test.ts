@@ -1,3 +1,4 @@
+import { ageForm } from '@holdfast/protocol/age'
 import { describe, expect, it } from 'vitest'
 import { parseArgs } from './parse-args.ts'
 
@@ -6,15 +7,15 @@ const argsOf = (...argv: readonly string[]) => {
   if (parsed.type !== 'args') throw new Error(JSON.stringify(parsed))
   return parsed.args
 }
-const misuseOf = (name: Parameters<typeof parseArgs>[0], ...argv: readonly string[]) => {
+const errorOf = (name: Parameters<typeof parseArgs>[0], ...argv: readonly string[]) => {
   const parsed = parseArgs(name, argv)
-  return parsed.type === 'misused' ? parsed.message : null
+  return parsed.type === 'usage' ? parsed.message : null
 }
 
-describe('the arguments of a command', () => {
-  it('are words and flags, in any order', () => {
-    const { words, flags } = argsOf('--json', 'list the files', '-s', 'calm-harbor-12', '--model=demo/agent')
-    expect(words).toEqual(['list the files'])
+describe('parseArgs', () => {
+  it('accepts positionals and flags in any order', () => {
+    const { positionals, flags } = argsOf('--json', 'list the files', '-s', 'calm-harbor-12', '--model=demo/agent')
+    expect(positionals).toEqual(['list the files'])
     expect(flags).toEqual({
       session: 'calm-harbor-12',
       model: 'demo/agent',
@@ -26,38 +27,58 @@ describe('the arguments of a command', () => {
     })
   })
 
-  it('are words after --, whatever they look like', () => {
-    expect(argsOf('--', '--yes').words).toEqual(['--yes'])
-    expect(argsOf('-').words).toEqual(['-'])
+  it('reads everything after -- as positionals', () => {
+    expect(argsOf('--', '--yes').positionals).toEqual(['--yes'])
+    expect(argsOf('-').positionals).toEqual(['-'])
   })
 
-  it('name an unknown flag and the nearest known one', () => {
-    expect(misuseOf('ls', '--jsn')).toBe("Unknown flag '--jsn' of ls. Did you mean '--json'?")
-    expect(misuseOf('ls', '--wombat')).toBe("Unknown flag '--wombat' of ls.")
-    expect(misuseOf('ls', '-x')).toBe("Unknown flag '-x' of ls.")
-    expect(misuseOf('ls', '--__proto__')).toContain('Unknown flag')
-    expect(misuseOf('ls', '--constructor')).toContain('Unknown flag')
+  it('rejects an unknown flag and suggests a similar one', () => {
+    expect(errorOf('ls', '--jsn')).toBe("ls has no flag '--jsn'. Did you mean '--json'?")
+    expect(errorOf('ls', '--wombat')).toBe("ls has no flag '--wombat'. See holdfast ls --help.")
+    expect(errorOf('ls', '-x')).toBe("ls has no flag '-x'. See holdfast ls --help.")
+    expect(errorOf('ls', '--__proto__')).toContain('has no flag')
+    expect(errorOf('ls', '--constructor')).toContain('has no flag')
   })
 
-  it('say what a flag needs', () => {
-    expect(misuseOf('run', 'hi', '--model')).toBe('--model needs a value: --model <provider/model>.')
-    expect(misuseOf('run', '--model', '--yes', 'hi')).toBe('--model needs a value: --model <provider/model>.')
-    expect(misuseOf('run', 'hi', '--yes=1')).toBe('--yes is a switch and takes no value.')
-    expect(misuseOf('run', '--yes', '--yes', 'hi')).toBe('--yes is given twice.')
+  it('rejects a missing value, a value of a switch and a repeated flag', () => {
+    expect(errorOf('run', 'hi', '--model')).toBe('--model needs a value: --model <model>.')
+    expect(errorOf('run', '--model', '--yes', 'hi')).toBe('--model needs a value: --model <model>.')
+    expect(errorOf('run', 'hi', '--yes=1')).toBe('--yes takes no value.')
+    expect(errorOf('run', '--yes', '--yes', 'hi')).toBe('--yes was given twice.')
   })
 
-  it('count the words', () => {
-    expect(misuseOf('show')).toBe('show needs <session>.')
-    expect(misuseOf('tell', 'calm-harbor-12')).toBe('tell needs <command>.')
-    expect(misuseOf('run', 'list', 'files')).toBe(
-      "run does not know what to do with 'files'. If it belongs together, put it in quotes.",
+  it('rejects missing and extra positionals', () => {
+    expect(errorOf('show')).toBe('show needs <session>: holdfast show <session>.')
+    expect(errorOf('tell', 'calm-harbor-12')).toBe(
+      'tell needs <command>: holdfast tell <session> <command> [name=value…].',
     )
-    expect(misuseOf('ls', 'here')).toBe("ls does not know what to do with 'here'.")
+    expect(errorOf('run', 'list', 'files')).toBe(
+      "'files' is one argument too many for run. Put text with spaces in quotes.",
+    )
+    expect(errorOf('ls', 'here')).toBe("ls takes no arguments, but got 'here'.")
     expect(parseArgs('tell', ['a', 'sendPrompt', 'content=x', 'more=y']).type).toBe('args')
   })
 
-  it('give way to a request for help', () => {
+  it('returns help if any argument asks for it', () => {
     expect(parseArgs('show', ['--help'])).toEqual({ type: 'help' })
     expect(parseArgs('show', ['-h', 'x'])).toEqual({ type: 'help' })
+  })
+
+  it('returns numbers, ages and choices in their type', () => {
+    const parsed = parseArgs('ls', ['--limit', '7', '--age=2h'])
+    expect(parsed).toMatchObject({ args: { flags: { limit: 7, age: 7_200_000, cursor: undefined, all: false } } })
+    expect(errorOf('ls', '--limit', 'many')).toBe("--limit must be a whole number from 1 to 1000000, not 'many'.")
+    expect(errorOf('serve', '--port=70000')).toBe("--port must be a whole number from 0 to 65535, not '70000'.")
+    expect(errorOf('export', 'x', '--format', 'pdf')).toBe("--format must be md, html, json or jsonl, not 'pdf'.")
+    expect(errorOf('ls', '--age', 'old')).toBe(`--age must be ${ageForm}, not 'old'.`)
+  })
+
+  it('rejects flags that exclude each other', () => {
+    expect(errorOf('run', 'hi', '--yes', '--no')).toBe('Use either --yes or --no, not both.')
+    expect(errorOf('ls', '--all', '--workspace', '/x')).toBe('Use either --all or --workspace, not both.')
+  })
+
+  it('does not repeat an argument that may be a key', () => {
+    expect(errorOf('auth', 'login', 'openai', 'sk-secret')).not.toContain('sk-secret')
   })
 })

@@ -1,15 +1,15 @@
-import type { CliContext } from '../context/cli-context.ts'
+import type { CliContext } from '../terminal/cli-context.ts'
 
 const progressMs = 200
 
-/** One line on the terminal that says how far a long command is; elsewhere nothing. */
+/** Shows the progress of a long command in one line of the terminal; prints nothing without a terminal. */
 export function createProgressLine({ err, now }: Pick<CliContext, 'err' | 'now'>) {
-  let told = now()
+  let shownAt = now()
   let writing = Promise.resolve()
   return {
-    tell(text: string): void {
-      if (!err.isTerminal || now() - told < progressMs) return
-      told = now()
+    show(text: string): void {
+      if (!err.isTerminal || now() - shownAt < progressMs) return
+      shownAt = now()
       writing = err.write(`\r\u001b[K${text}`)
     },
     async end(): Promise<void> {

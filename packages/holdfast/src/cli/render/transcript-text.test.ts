@@ -6,7 +6,7 @@ import { messageText } from './transcript-text.ts'
 const plain = createPaint(false)
 
 describe('a message on a terminal', () => {
-  it('says who spoke, and what', () => {
+  it('shows the author and the text', () => {
     expect(messageText(aMessage('user', { text: 'hello\n\nthere\n' }), plain)).toBe(
       '\nyou  2026-01-02 03:04:05\n  hello\n\n  there\n',
     )
@@ -15,30 +15,30 @@ describe('a message on a terminal', () => {
     )
   })
 
-  it('shows a call with what it was given, what became of it and what it returned', () => {
+  it('shows a call with its arguments, outcome and result', () => {
     expect(messageText(aToolCall({}), plain)).toBe(
       '\ntool shell {"command":"echo hi"}  2026-01-02 03:04:05\n  complete, 12 ms, approved by cli\n  hi\n',
     )
   })
 
-  it('says which answer a call waits for', () => {
+  it('shows the approval a call waits for', () => {
     const approval = { id: 17, preview: { type: 'command' as const, command: 'echo hi', cwd: '/work' } }
     const waiting = aToolCall({ status: 'waiting', result: null, durationMs: null, approvedBy: null, approval })
     expect(messageText(waiting, plain)).toContain('waiting, asks for approval 17')
   })
 
-  it('names the files of a message without words', () => {
+  it('names the files of a message without text', () => {
     const parts = [{ type: 'file' as const, blob: aHash, mediaType: 'image/png', name: 'a.png', bytes: 10 }]
     expect(messageText(aMessage('user', { text: '', parts }), plain)).toContain('[a.png, 10 bytes]')
   })
 
-  it('is silent about what a step used, and not about why it failed', () => {
+  it('hides the usage of a step, but shows why it failed', () => {
     expect(messageText(aMessage('usage', { finish: 'stop', usage: null }), plain)).toBe('')
     const failed = aMessage('usage', { finish: 'failed', usage: null, fault: { kind: 'rejected_key', message: 'No.' } })
     expect(messageText(failed, plain)).toContain('No.')
   })
 
-  it('obeys nothing that came from outside', () => {
+  it('escapes control characters', () => {
     const hostile = '\u001b]0;owned\u0007\r\u009b2J\u202e'
     for (const text of [
       messageText(aMessage('user', { text: hostile }), plain),

@@ -3,13 +3,13 @@ import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { callFate, callLine } from '../../transfer/export/call-line.ts'
 import type { Paint } from '../terminal/output.ts'
 
-/** The head of a transcript for a terminal. */
+/** Formats the head of a transcript for a terminal. */
 export function headText({ id, handle, title, model, status, workspace, messageCount }: Meta, paint: Paint): string {
   const about = [id, escapeLine(model), status, `${messageCount} messages`, escapeLine(workspace)].join(' · ')
   return `${paint.bold(handle)}  ${escapeLine(title)}\n${paint.dim(about)}\n`
 }
 
-/** A message for a terminal: who, then what; empty where there is nothing to read. */
+/** Formats a message for a terminal; returns '' if there is nothing to read. */
 export function messageText(message: Message, paint: Paint): string {
   const at = paint.dim(message.at.slice(0, 19).replace('T', ' '))
   const block = (who: string, text: string) => `\n${paint.bold(who)}  ${at}\n${indented(escapeHidden(text))}`
@@ -34,7 +34,7 @@ export function messageText(message: Message, paint: Paint): string {
   }
 }
 
-/** What a message of files alone holds. */
+/** Names the files of a message without text. */
 const partsOf = ({ parts }: Extract<Message, { readonly kind: 'user' }>): string =>
   parts.map((part) => (part.type === 'file' ? `[${part.name ?? part.mediaType}, ${part.bytes} bytes]` : '')).join(' ')
 

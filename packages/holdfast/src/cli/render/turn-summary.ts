@@ -2,17 +2,17 @@ import { addUsage, type CommandId, type EventOf, noUsage, type Recorded, type Us
 
 export type TurnEnded = EventOf<'turn.ended'>
 
-/** What one prompt came to: which turn it joined, what was said to it, what that cost, how it ended. */
-export interface TurnAccount {
-  /** The words of the last step in which the model said any. */
+/** The turn of one prompt: its answer, its usage and how it ended. */
+export interface TurnSummary {
+  /** The text of the last step that has any. */
   readonly text: string
   readonly usage: Usage
   readonly end: TurnEnded | null
   add(record: Recorded): void
 }
 
-/** A prompt that found the session busy waits in a queue, and its turn is the one that takes it. */
-export function createTurnAccount(prompt: CommandId): TurnAccount {
+/** Collects the summary from records. The turn of a queued prompt is the one that takes it from the queue. */
+export function createTurnSummary(prompt: CommandId): TurnSummary {
   let entry: number | null = null
   let turn: number | null = null
   let texts: readonly string[] = []

@@ -5,86 +5,119 @@ import { ok, type Result, refuse, type Sessions } from '@holdfast/protocol'
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import { createProblemLogger } from '../../observe/logging/problem-logger.ts'
 import { maskKeys } from '../../system/secrets/known-keys.ts'
-import type { CliContext } from '../context/cli-context.ts'
-import { diskStoreOf, isOfServer, missingStore } from './resolve-store.ts'
+import type { CliContext } from '../terminal/cli-context.ts'
+import { type CommandResult, failWith } from '../terminal/exit.ts'
+import { isServedStore, missingStore, resolveDiskStore } from './resolve-store.ts'
 import { readServerFile, readToken, type ServerFile } from './server-file.ts'
 import { checkName, noSession } from './session-name.ts'
 
-const answerMsMax = 2000
+const healthMsMax = 2000
 
-/** The sessions a command acts on: the running server's if there is one, else those of a runtime in this process. */
+/** The sessions a command acts on: those of the running server, else those of a runtime in this process. */
 export interface ReachedSessions {
   readonly sessions: Sessions
-  /** Whether the work goes on when this process ends. */
-  readonly isElsewhere: boolean
-  /** Lets go of a session in this process, where many are touched; a server sees to that itself. */
-  leave(id: string): Promise<void>
+  /** Whether a server runs the sessions, so that work goes on when this process ends. */
+  readonly isRemote: boolean
+  /** Unloads a session from this process; does nothing on a server, which unloads its own. */
+  unload(id: string): Promise<void>
   close(): Promise<void>
 }
 
-/** `isDefaultTaken`: whether a session will be started with the default model. */
-export async function reachSessions(
-  place: CliContext,
-  { isDefaultTaken = false }: { readonly isDefaultTaken?: boolean } = {},
+type ReachOptions = {
+  /** Whether a session will be started with the default model. */
+  readonly usesDefaultModel?: boolean
+}
+
+/** Runs `work` on the sessions, then closes them. */
+export async function withSessions(
+  context: CliContext,
+  work: (reached: ReachedSessions) => Promise<CommandResult>,
+  options: ReachOptions = {},
+): Promise<CommandResult> {
+  const reached = await reachSessions(context, options)
+  if (!reached.ok) return failWith(reached.fault)
+  try {
+    return await work(reached.value)
+  } finally {
+    await reached.value.close()
+  }
+}
+
+/** Runs `work` on the sessions, or on null if there is neither a server nor a store, so that none is created. */
+export async function withExistingSessions(
+  context: CliContext,
+  work: (reached: ReachedSessions | null) => Promise<CommandResult>,
+): Promise<CommandResult> {
+  const exists = hasSessions(context)
+  if (!exists.ok) return failWith(exists.fault)
+  return exists.value ? withSessions(context, work) : work(null)
+}
+
+async function reachSessions(
+  context: CliContext,
+  { usesDefaultModel = false }: ReachOptions,
 ): Promise<Result<ReachedSessions>> {
-  const server = await findServer(place)
-  const isServed = server === null ? ok(false) : isOfServer(place, server)
+  const server = await findServer(context)
+  const isServed = server === null ? ok(false) : isServedStore(context, server)
   if (!isServed.ok) return isServed
   if (server && isServed.value) {
     const sessions = connectHoldfast({ url: server.url, token: readToken(server) })
-    return ok({ sessions, isElsewhere: true, leave: async () => undefined, close: async () => undefined })
+    return ok({ sessions, isRemote: true, unload: async () => undefined, close: async () => undefined })
   }
-  const { open } = await import('../../open.ts') // brings every provider and tool, which the server's client does not need
-  const opened = await open({
-    store: place.store,
-    environment: place.environment,
-    isDefaultTaken,
-    ...runtimeObservers(place),
-  })
+  const { open } = await import('../../open.ts') // loads every provider and tool, which a client of a server does not need
+  const { store, environment } = context
+  const opened = await open({ store, environment, isDefaultTaken: usesDefaultModel, ...runtimeObservers(context) })
   if (!opened.ok) return opened
-  const { sessions, stopSession: leave, close } = opened.value
-  return ok({ sessions, isElsewhere: false, leave, close })
+  const { sessions, stopSession: unload, close } = opened.value
+  return ok({ sessions, isRemote: false, unload, close })
 }
 
-/** Whether there is a server, or a store: where there is neither, nothing is made to look into it. */
-export function hasSessions(place: CliContext): Result<boolean> {
-  const missing = missingStore(place)
+/** Returns whether there is a server or a store. */
+function hasSessions(context: CliContext): Result<boolean> {
+  const missing = missingStore(context)
   if (missing !== null) return refuse(missing)
-  if (readServerFile(place.home)) return ok(true)
-  const store = diskStoreOf(place)
+  if (readServerFile(context.home)) return ok(true)
+  const store = resolveDiskStore(context)
   return store.ok ? ok(existsSync(store.value.path)) : store
 }
 
-/** Refuses a name of no form, and any name where there is neither a server nor a store, before anything is made. */
-export function checkNamed(place: CliContext, name: string): Result<null> {
-  const form = checkName(place, name)
-  if (!form.ok) return form
-  const missing = missingStore(place)
-  if (missing !== null) return refuse(missing)
-  if (readServerFile(place.home)) return form
-  const store = diskStoreOf(place)
-  if (!store.ok) return store
-  return existsSync(store.value.path) ? form : noSession(name)
+/** Rejects a malformed name, and any name if there is neither a server nor a store, before anything is created. */
+export function checkNamed(context: CliContext, name: string): Result<null> {
+  const valid = checkName(context, name)
+  if (!valid.ok) return valid
+  const exists = hasSessions(context)
+  if (!exists.ok) return exists
+  return exists.value ? valid : noSession(name)
 }
 
-/** The server that `server.json` names, if it answers. The token is not shown to whoever may listen there now. */
+/** Returns the server of `server.json` if it answers. The token is not sent, since another program may listen there now. */
 export async function findServer({ home }: Pick<CliContext, 'home'>): Promise<ServerFile | null> {
   const server = readServerFile(home)
   if (!server) return null
-  const fetchSoon: typeof fetch = (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(answerMsMax) })
+  const fetchSoon: typeof fetch = (input, init) => fetch(input, { ...init, signal: AbortSignal.timeout(healthMsMax) })
   const health = await connectHoldfast({ url: server.url, fetch: fetchSoon }).health()
   return health.ok ? server : null
 }
 
-/** What a runtime of this process tells us: all of it in the log where there is one, else problems alone. */
-export const runtimeObservers = (place: CliContext) =>
-  place.logger ? { logger: place.logger } : { onProblem: tellProblem(place) }
+/** Makes a running server read keys and model facts again. Returns a sentence about that, or null without a server. */
+export async function refreshServer(context: CliContext): Promise<string | null> {
+  const server = await findServer(context)
+  if (!server) return null
+  const refreshed = await connectHoldfast({ url: server.url, token: readToken(server) }).refreshCredentials()
+  return refreshed.ok
+    ? `The server at ${server.url} uses the change now.`
+    : `The server at ${server.url} did not take over the change: ${refreshed.fault.message} Restart it.`
+}
 
-/** Says what nobody foresaw: in the log, or else where whoever runs the program sees it. */
-export const tellProblem = (place: CliContext): OnProblem =>
-  place.logger ? createProblemLogger(place.logger) : (problem) => printProblem(problem, place)
+/** Returns the observers for a runtime of this process: the log if there is one, else problems on standard error. */
+export const runtimeObservers = (context: CliContext) =>
+  context.logger ? { logger: context.logger } : { onProblem: reportProblem(context) }
+
+/** Reports unexpected errors to the log, or to standard error without one. */
+export const reportProblem = (context: CliContext): OnProblem =>
+  context.logger ? createProblemLogger(context.logger) : (problem) => printProblem(problem, context)
 
 function printProblem({ where, cause }: Problem, { err }: CliContext): void {
-  const what = cause instanceof Error ? (cause.stack ?? cause.message) : JSON.stringify(cause)
-  void err.write(escapeHidden(maskKeys(`Problem in ${where}: ${what}\n`)))
+  const text = cause instanceof Error ? (cause.stack ?? cause.message) : JSON.stringify(cause)
+  void err.write(escapeHidden(maskKeys(`Problem in ${where}: ${text}\n`)))
 }

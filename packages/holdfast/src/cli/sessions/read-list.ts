@@ -1,51 +1,62 @@
-import type { ListRequest } from '@holdfast/core/ports'
+import type { Listed, ListRequest } from '@holdfast/core/ports'
 import type { Meta, SessionList } from '@holdfast/protocol'
 import { limits } from '@holdfast/protocol/limits'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { withTrashedAt } from '@holdfast/protocol/trashed-at'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import type { ReadOnlyStore } from '../../store/read-only-store.ts'
-import type { CliContext } from '../context/cli-context.ts'
-import { readOwnedStatus } from './read-owned-status.ts'
-import { diskStoreOf, missingStore } from './resolve-store.ts'
+import type { CliContext } from '../terminal/cli-context.ts'
+import { missingStore, resolveDiskStore } from './resolve-store.ts'
 
-export type Wanted = Omit<ListRequest, 'runningAt'> & {
-  /** Only sessions at work, wherever. */
-  readonly running?: boolean | undefined
-}
+type StoredListRequest = Omit<ListRequest, 'runningAt'> & { readonly running?: boolean | undefined }
 
-/** A list of the store, read on this thread: of `limit` sessions, which may be more than a page. */
-export async function readStoredList(place: CliContext, wanted: Wanted): Promise<Result<SessionList>> {
-  const store = diskStoreOf(place)
+/** Reads a list from the store on this thread. `limit` may be more than a page. */
+export async function readStoredList(context: CliContext, request: StoredListRequest): Promise<Result<SessionList>> {
+  const store = resolveDiskStore(context)
   if (!store.ok) return store
-  const missing = missingStore(place)
+  const missing = missingStore(context)
   if (missing !== null) return refuse(missing)
   const source = await openReadOnlyStore(store.value)
   if (!source.ok) return source
   if (source.value === null) return ok({ sessions: [], next: null })
   try {
-    return ok(await readList(source.value, wanted))
+    return ok(await readPages(source.value, request))
   } finally {
     await source.value.close()
   }
 }
 
-/** One page of the store after another, until there are as many as asked for. */
-async function readList(source: ReadOnlyStore, { limit, running, ...wanted }: Wanted): Promise<SessionList> {
+async function readPages(
+  source: ReadOnlyStore,
+  { limit, running, ...request }: StoredListRequest,
+): Promise<SessionList> {
   const sessions: Meta[] = []
-  const runningAt = running ? await livingIds(source) : undefined
-  let { cursor } = wanted
+  const runningAt = running ? await findLiveNodeIds(source) : undefined
+  let { cursor } = request
   for (;;) {
     const size = Math.min(limit - sessions.length, limits.listSessionsMax)
-    const { sessions: rows, next } = await source.list({ ...wanted, runningAt, cursor, limit: size })
-    const metas = await readOwnedStatus(rows, source)
+    const { sessions: rows, next } = await source.list({ ...request, runningAt, cursor, limit: size })
+    const metas = await withOwnedStatus(rows, source)
     sessions.push(...metas.map((meta, index) => withTrashedAt(meta, rows[index]?.trashedAt)))
     if (next === null || sessions.length >= limit) return { sessions, next }
     cursor = next
   }
 }
 
-async function livingIds(source: ReadOnlyStore): Promise<readonly string[]> {
+/** Returns the rows with busy sessions of dead owners shown as interrupted. Loads nothing if no session is busy. */
+async function withOwnedStatus(
+  rows: readonly Listed[],
+  source: Pick<ReadOnlyStore, 'nodes'>,
+): Promise<readonly Meta[]> {
+  if (!rows.some(({ busy }) => busy)) return rows.map(({ meta }) => meta)
+  const { busyOwners, ownedStatus } = await import('@holdfast/core/ports')
+  return ownedStatus(rows, new Set(await findLiveNodeIds(source, busyOwners(rows))))
+}
+
+async function findLiveNodeIds(
+  source: Pick<ReadOnlyStore, 'nodes'>,
+  ids?: ReadonlySet<string>,
+): Promise<readonly string[]> {
   const { findLiveNodes } = await import('../../system/node/live-nodes.ts')
-  return (await findLiveNodes(source)).map(({ id }) => id)
+  return (await findLiveNodes(source, ids)).map(({ id }) => id)
 }

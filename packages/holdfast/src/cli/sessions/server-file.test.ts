@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findHome } from '../../system/home.ts'
-import { keepCookieKey, readServerFile, readToken, removeServerFile, writeServerFile } from './server-file.ts'
+import { loadCookieKey, readServerFile, readToken, removeServerFile, writeServerFile } from './server-file.ts'
 
 let directory = ''
 beforeEach(() => {
@@ -13,8 +13,8 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
 const server = { url: 'http://127.0.0.1:4820', pid: 1 }
 
-describe('the file of a server', () => {
-  it('is told to this user alone, though the state directory was open to others', async () => {
+describe('server.json', () => {
+  it('is readable by its user alone, even if the state directory was open to others', async () => {
     const home = findHome({ HOLDFAST_HOME: directory })
     mkdirSync(home.stateDir)
     chmodSync(home.stateDir, 0o755)
@@ -25,7 +25,7 @@ describe('the file of a server', () => {
     expect(readToken(file)).toBe('secret')
   })
 
-  it('is removed by the server it speaks of, and by no other', async () => {
+  it('is removed only by the server it names', async () => {
     const home = findHome({ HOLDFAST_HOME: directory })
     const file = await writeServerFile(home, server, 'secret')
     removeServerFile(home, { ...file, pid: 2 })
@@ -34,9 +34,9 @@ describe('the file of a server', () => {
     expect(readServerFile(home)).toBeNull()
   })
 
-  it('keeps the key of the logins from one start to the next', async () => {
+  it('has a login key that survives a restart', async () => {
     const home = findHome({ HOLDFAST_HOME: directory })
-    const key = await keepCookieKey(home, 1)
-    expect(await keepCookieKey(home, 2)).toEqual(key)
+    const key = await loadCookieKey(home, 1)
+    expect(await loadCookieKey(home, 2)).toEqual(key)
   })
 })

@@ -13,60 +13,71 @@ import {
   type Sessions,
 } from '@holdfast/protocol'
 import { nearest } from '@holdfast/protocol/nearest'
-import type { CliContext } from '../context/cli-context.ts'
-import { storedHandles } from './stored-handles.ts'
-import { workspaceOf } from './workspace.ts'
+import { openReader } from '../../store/sqlite/read/reader.ts'
+import { decodeListed } from '../../store/sqlite/rows/decode.ts'
+import type { CliContext } from '../terminal/cli-context.ts'
+import { resolveDiskStore } from './resolve-store.ts'
+import { resolveWorkspace } from './workspace.ts'
 
-/** The name of the session of this workspace in which someone spoke last. */
+/** The name of the session of this workspace with the latest message. */
 export const latest = '@latest'
 
-/**
- * Whether a name has the form of one. Asked before anything is looked up: a name of no form gets nowhere, and is told
- * which one was likely meant.
- */
-export function checkName(place: Pick<CliContext, 'home' | 'store'>, name: string): Result<null> {
-  const form = name === latest ? ok(null) : parseSessionName(name)
-  if (form.ok) return ok(null)
-  const { code, details } = form.fault
-  const near = nearest(name, [latest, ...storedHandles(place)])
-  const hint = near === null ? howToName : `Did you mean '${near}'?`
-  const message = `'${escapeLine(clip(name, 100))}' names no session. ${hint}`
+/** Rejects a malformed name before anything is looked up, and suggests the name that was likely meant. */
+export function checkName(context: Pick<CliContext, 'home' | 'store'>, name: string): Result<null> {
+  const parsed = name === latest ? ok(null) : parseSessionName(name)
+  if (parsed.ok) return ok(null)
+  const { code, details } = parsed.fault
+  const near = nearest(name, [latest, ...readStoredHandles(context)])
+  const hint = near === null ? nameForms : `Did you mean '${near}'?`
+  const message = `'${escapeLine(clip(name, 100))}' is not a session name. ${hint}`
   return refuse(fault(code, message, { ...details, ...(near !== null && { nearest: near }) }))
 }
 
-const howToName =
-  'A session is named by its id (ses_…), the beginning of one, its handle (calm-harbor-12) or @latest; holdfast ls lists them.'
+const nameForms =
+  'Use an id (ses_…), the beginning of one, a handle (calm-harbor-12) or @latest. holdfast ls lists the sessions.'
+
+/** Reads the newest handles of a SQLite store, for suggestions. Other stores are too slow to ask for this. */
+function readStoredHandles(context: Pick<CliContext, 'home' | 'store'>): readonly string[] {
+  const store = resolveDiskStore(context)
+  if (!store.ok || store.value.kind !== 'sqlite') return []
+  const reader = openReader(store.value.path)
+  if (!reader.ok || reader.value === null) return []
+  const list = reader.value.ask('list', { limit: limits.listSessionsMax })
+  reader.value.close()
+  return list.ok ? list.value.sessions.map((row) => decodeListed(row).meta.handle) : []
+}
 
 export const noSession = (name: string): Result<never> =>
   refuse(fault('session_not_found', `There is no session ${name}.`, { name }))
 
-export const noneYet = (workspace: string): Fault =>
-  fault('session_not_found', `There is no session in ${workspace} yet.`, { workspace })
+export const noLatest = (workspace: string): Fault =>
+  fault('session_not_found', `There is no session in ${workspace} yet. Start one with holdfast run.`, { workspace })
 
-/** Opens the session a person named, here or on the server. */
-export async function openNamed(sessions: Sessions, place: CliContext, name: string): Promise<Result<SessionHandle>> {
-  if (name !== latest) return suggested(await sessions.open(name), name, () => handlesOf(sessions))
-  const workspace = workspaceOf(place)
+/** Opens the session with this name, here or on the server. */
+export async function openNamed(sessions: Sessions, context: CliContext, name: string): Promise<Result<SessionHandle>> {
+  if (name !== latest) return withSuggestion(await sessions.open(name), name, () => listHandles(sessions))
+  const workspace = resolveWorkspace(context)
   if (!workspace.ok) return workspace
   const newest = await findLatest(sessions, workspace.value)
   if (!newest.ok) return newest
-  return newest.value === null ? refuse(noneYet(workspace.value)) : sessions.open(newest.value.id)
+  return newest.value === null ? refuse(noLatest(workspace.value)) : sessions.open(newest.value.id)
 }
 
-/** The session in which someone spoke last. A list begins with what is pinned, so that is asked for by itself. */
+/** Finds the session with the latest message. A list starts with pinned sessions, so those are asked for separately. */
 async function findLatest(sessions: Sessions, workspace: string): Promise<Result<Meta | null>> {
-  const [pinned, rest] = await Promise.all(
-    [true, false].map((isPinned) => sessions.list({ workspace, pinned: isPinned, limit: 1 })),
-  )
-  if (!pinned?.ok) return pinned ?? ok(null)
-  if (!rest?.ok) return rest ?? ok(null)
+  const [pinned, rest] = await Promise.all([
+    sessions.list({ workspace, pinned: true, limit: 1 }),
+    sessions.list({ workspace, pinned: false, limit: 1 }),
+  ])
+  if (!pinned.ok) return pinned
+  if (!rest.ok) return rest
   const [one, other] = [pinned.value.sessions[0], rest.value.sessions[0]]
   if (!one || !other) return ok(one ?? other ?? null)
   return ok(one.lastMessageAt > other.lastMessageAt ? one : other)
 }
 
-/** Where there is no such session, the refusal also names the one most likely meant. */
-export async function suggested<Value>(
+/** Adds the most similar handle to the fault if no session has the name. */
+export async function withSuggestion<Value>(
   found: Result<Value>,
   name: string,
   handles: () => Promise<readonly string[]>,
@@ -78,7 +89,7 @@ export async function suggested<Value>(
   return refuse(fault(code, `${message} Did you mean '${near}'?`, { ...details, nearest: near }))
 }
 
-async function handlesOf(sessions: Sessions): Promise<readonly string[]> {
+async function listHandles(sessions: Sessions): Promise<readonly string[]> {
   const list = await sessions.list({ limit: limits.listSessionsMax })
   return list.ok ? list.value.sessions.map(({ handle }) => handle) : []
 }

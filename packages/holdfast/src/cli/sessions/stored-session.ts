@@ -17,55 +17,74 @@ import type { ReadOnlyStore } from '../../store/read-only-store.ts'
 import { isNodeAlive } from '../../system/node/node-socket.ts'
 import { pagesOf } from '../../transfer/export/export-session.ts'
 import type { ExportedLog } from '../../transfer/export/jsonl.ts'
-import type { CliContext } from '../context/cli-context.ts'
-import { diskStoreOf, missingStore } from './resolve-store.ts'
-import { checkName, latest, noneYet, noSession, suggested } from './session-name.ts'
-import { workspaceOf } from './workspace.ts'
+import type { CliContext } from '../terminal/cli-context.ts'
+import { type CommandResult, failWith } from '../terminal/exit.ts'
+import { missingStore, resolveDiskStore } from './resolve-store.ts'
+import { checkName, latest, noLatest, noSession, withSuggestion } from './session-name.ts'
+import { resolveWorkspace } from './workspace.ts'
 
-export type Page = Pick<TranscriptPage, 'messages' | 'before'>
+type Page = Pick<TranscriptPage, 'messages' | 'before'>
 
-/** A session of a store as the reading commands write it out. */
+/** A session read from a store, without a server and without waking it. */
 export interface StoredSession extends Pick<StoredHandle, 'lost' | 'id'> {
   readonly meta: Meta
-  /** Its records, as they are. */
   readonly log: ExportedLog
   branches: StoredHandle['branches']
-  /** The whole line, oldest first, page by page: never all of it in memory. */
+  /** Reads the messages page by page, oldest first; never holds all of them in memory. */
   pages(): AsyncIterable<readonly Message[]>
-  /** The newest messages. */
   newest(limit: number): Promise<Page>
-  /** Where the files of its store lie. */
   readonly blobsDir: string
   close(): Promise<void>
 }
 
-/** With `branch`, its messages are those of a line that was left and kept. */
-export async function openStoredSession(
-  place: CliContext,
+/** Runs `work` on a stored session, then closes it. `branch` selects the messages. */
+export async function withStoredSession(
+  context: CliContext,
   name: string,
-  { branch }: Pick<PageRequest, 'branch'> = {},
+  { branch }: Pick<PageRequest, 'branch'>,
+  work: (session: StoredSession) => Promise<CommandResult>,
+): Promise<CommandResult> {
+  const session = await openStoredSession(context, name, branch)
+  if (!session.ok) return failWith(session.fault)
+  try {
+    return await work(session.value)
+  } finally {
+    await session.value.close()
+  }
+}
+
+/** Warns if records of the session are lost. */
+export async function warnOfLoss({ lost }: StoredSession, { err }: CliContext): Promise<void> {
+  if (lost.length > 0)
+    await err.write(`${lost.length} records of this session cannot be read. Run holdfast doctor to see why.\n`)
+}
+
+async function openStoredSession(
+  context: CliContext,
+  name: string,
+  branch: PageRequest['branch'],
 ): Promise<Result<StoredSession>> {
-  const form = checkName(place, name)
-  if (!form.ok) return form
-  const store = diskStoreOf(place)
+  const valid = checkName(context, name)
+  if (!valid.ok) return valid
+  const store = resolveDiskStore(context)
   if (!store.ok) return store
-  const missing = missingStore(place)
+  const missing = missingStore(context)
   if (missing !== null) return refuse(missing)
   const source = await openReadOnlyStore(store.value)
   if (!source.ok) return source
   if (source.value === null) return noSession(name)
-  const opened = await openIn(source.value, place, name, branch)
+  const opened = await openIn(source.value, context, name, branch)
   if (!opened.ok) await source.value.close()
   return opened.ok ? ok({ ...opened.value, blobsDir: store.value.blobsDir }) : opened
 }
 
 async function openIn(
   source: ReadOnlyStore,
-  place: CliContext,
+  context: CliContext,
   name: string,
   branch: PageRequest['branch'],
 ): Promise<Result<Omit<StoredSession, 'blobsDir'>>> {
-  const id = await storedId(source, place, name)
+  const id = await findStoredId(source, context, name)
   if (!id.ok) return id
   const handle = await openStoredHandle(source, id.value, isNodeAlive)
   if (!handle.ok) return handle
@@ -95,16 +114,19 @@ async function openIn(
   })
 }
 
-/** The session of a store that a person named. */
-export async function storedId(source: ReadOnlyStore, place: CliContext, name: string): Promise<Result<SessionId>> {
+/** Finds the id of a session of a store by its name. */
+export async function findStoredId(
+  source: ReadOnlyStore,
+  context: CliContext,
+  name: string,
+): Promise<Result<SessionId>> {
   if (name === latest) {
-    const workspace = workspaceOf(place)
+    const workspace = resolveWorkspace(context)
     if (!workspace.ok) return workspace
     const [id] = await source.find({ type: 'latest', workspace: workspace.value })
-    return id === undefined ? refuse(noneYet(workspace.value)) : ok(id)
+    return id === undefined ? refuse(noLatest(workspace.value)) : ok(id)
   }
-  const id = await findSession(source, name)
-  return suggested(id, name, async () => {
+  return withSuggestion(await findSession(source, name), name, async () => {
     const { sessions } = await source.list({ limit: limits.listSessionsMax })
     return sessions.map(({ meta }) => meta.handle)
   })

@@ -1,88 +1,149 @@
-import type { Answer, CommandInput, SessionHandle, SessionView } from '@holdfast/protocol'
+import {
+  type Answer,
+  addToView,
+  type CommandInput,
+  type FrameOf,
+  type Seq,
+  type SessionHandle,
+  type SessionView,
+} from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
-import type { CliContext } from '../context/cli-context.ts'
-import { previewText } from '../render/run-screen.ts'
-import { type Ended, ended, exitCodes, refused } from '../terminal/exit.ts'
-import { checkNamed, reachSessions } from './connect.ts'
+import { previewText } from '../render/run-output.ts'
+import type { CliContext } from '../terminal/cli-context.ts'
+import { type CommandResult, exitCodes, exitWith, failWith } from '../terminal/exit.ts'
+import { checkNamed, withSessions } from './connect.ts'
 import { openNamed } from './session-name.ts'
-import { untilRest } from './wait-until-idle.ts'
 
-type Say = (answer: Answer) => Promise<void>
+type PrintAnswer = (answer: Answer) => Promise<void>
 
-/** Gives a session one command. Without a server the work it starts is done here, so here we stay until it is done. */
-export async function giveCommand(name: string, command: CommandInput, say: Say, place: CliContext): Promise<Ended> {
-  const mayExist = checkNamed(place, name)
-  if (!mayExist.ok) return refused(mayExist.fault)
-
-  const interruption = place.untilInterrupted()
-  const reached = await reachSessions(place)
-  if (!reached.ok) return refused(reached.fault)
-  const { sessions, isElsewhere, close } = reached.value
-  try {
-    const handle = await openNamed(sessions, place, name)
-    if (!handle.ok) return refused(handle.fault)
-    if (!isElsewhere) return await giveHere(handle.value, command, say, { place, interruption })
+/** Sends a command to a session and prints its answer. Without a server, waits until the work it starts is done. */
+export async function submitCommand(
+  name: string,
+  command: CommandInput,
+  print: PrintAnswer,
+  context: CliContext,
+): Promise<CommandResult> {
+  const mayExist = checkNamed(context, name)
+  if (!mayExist.ok) return failWith(mayExist.fault)
+  const interruption = context.untilInterrupted()
+  return withSessions(context, async ({ sessions, isRemote }) => {
+    const handle = await openNamed(sessions, context, name)
+    if (!handle.ok) return failWith(handle.fault)
+    if (!isRemote) return submitHere(handle.value, command, print, context, interruption)
     const answer = await handle.value.submit(command)
-    if (!answer.ok) return refused(answer.fault)
-    await say(answer.value)
-    return ended()
-  } finally {
-    await close()
-  }
+    if (!answer.ok) return failWith(answer.fault)
+    await print(answer.value)
+    return exitWith()
+  })
 }
 
-type Here = { readonly place: CliContext; readonly interruption: AbortSignal }
+/** Sends a command and prints a field of its answer, with a sentence about it on standard error. */
+export function submitAndPrint(
+  name: string,
+  command: CommandInput,
+  { result, describe, unchanged = '' }: PrintedField,
+  isJson: boolean,
+  context: CliContext,
+): Promise<CommandResult> {
+  const { out, err } = context
+  const print = async (answer: Answer) => {
+    if (isJson) return out.writeJson(answer)
+    const value = escapeLine(String(answer.result[result] ?? unchanged))
+    await out.write(`${value}\n`)
+    await err.write(`${describe(value)}\n`)
+  }
+  return submitCommand(name, command, print, context)
+}
 
-async function giveHere(
+type PrintedField = {
+  readonly result: 'branch' | 'session'
+  readonly describe: (value: string) => string
+  /** What to print if the answer has no such field, because nothing had to be done. */
+  readonly unchanged?: string
+}
+
+/** Sends a command and prints a sentence about it on standard error. */
+export function submitAndDescribe(
+  name: string,
+  command: CommandInput,
+  sentence: string,
+  isJson: boolean,
+  context: CliContext,
+): Promise<CommandResult> {
+  const { out, err } = context
+  return submitCommand(
+    name,
+    command,
+    (answer) => (isJson ? out.writeJson(answer) : err.write(`${sentence}\n`)),
+    context,
+  )
+}
+
+async function submitHere(
   handle: SessionHandle,
   command: CommandInput,
-  say: Say,
-  { place: { err }, interruption }: Here,
-): Promise<Ended> {
+  print: PrintAnswer,
+  { err }: CliContext,
+  interruption: AbortSignal,
+): Promise<CommandResult> {
   const before = await handle.snapshot()
-  if (!before.ok) return refused(before.fault)
-  const answer = await untilInterrupted(handle, () => handle.submit(command), interruption)
-  if (interruption.aborted && !answer.ok) return ended(exitCodes.interrupted)
-  if (!answer.ok) return refused(answer.fault)
-  await say(answer.value)
-  const view = await untilRest(handle, before.value, answer.value.seq, interruption)
+  if (!before.ok) return failWith(before.fault)
+  const abort = () => void handle.submit({ type: 'abort' })
+  interruption.addEventListener('abort', abort, { once: true }) // a summary is written before its command is answered
+  const answer = await handle.submit(command).finally(() => interruption.removeEventListener('abort', abort))
+  if (interruption.aborted && !answer.ok) return exitWith(exitCodes.interrupted)
+  if (!answer.ok) return failWith(answer.fault)
+  await print(answer.value)
+  const view = await waitUntilIdle(handle, before.value, answer.value.seq, interruption)
   if (interruption.aborted) {
     await handle.submit({ type: 'abort' })
-    return ended(exitCodes.interrupted)
+    return exitWith(exitCodes.interrupted)
   }
-  const standing = standingOf(view)
-  if (standing !== null) await err.write(`${standing}\n`)
-  return ended(view.lastTurn?.reason === 'failed' && startsWork(command) ? exitCodes.failed : exitCodes.ok)
+  const next = nextStep(view)
+  if (next !== null) await err.write(`${next}\n`)
+  return exitWith(view.lastTurn?.reason === 'failed' && startsWork(command) ? exitCodes.failed : exitCodes.ok)
 }
 
-/** A summary is written before its command is answered, and may take long: an abort ends that too. */
-async function untilInterrupted<Value>(
-  handle: SessionHandle,
-  work: () => Promise<Value>,
-  interruption: AbortSignal,
-): Promise<Value> {
-  const abort = () => void handle.submit({ type: 'abort' })
-  interruption.addEventListener('abort', abort, { once: true })
-  try {
-    return await work()
-  } finally {
-    interruption.removeEventListener('abort', abort)
-  }
-}
+const startsWork = ({ type }: CommandInput): boolean =>
+  type === 'sendPrompt' ||
+  type === 'queueSteering' ||
+  type === 'queueFollowUp' ||
+  type === 'continue' ||
+  type === 'respondToApproval' ||
+  type === 'setToolTrust'
 
-const working: readonly CommandInput['type'][] = [
-  'sendPrompt',
-  'queueSteering',
-  'queueFollowUp',
-  'continue',
-  'respondToApproval',
-  'setToolTrust',
-]
-const startsWork = ({ type }: CommandInput): boolean => working.includes(type)
-
-/** What a person may have to do next, or null. */
-function standingOf({ pendingApprovals, lastTurn }: SessionView): string | null {
+/** Returns what the user may have to do next, or null. */
+function nextStep({ pendingApprovals, lastTurn }: SessionView): string | null {
   const [asked] = pendingApprovals
-  if (asked) return `Approval ${asked.id} waits: ${escapeLine(asked.tool)} asks to run: ${previewText(asked.preview)}`
+  if (asked) return `Approval ${asked.id} is open: ${escapeLine(asked.tool)} asks to run: ${previewText(asked.preview)}`
   return lastTurn?.fault ? escapeHidden(lastTurn.fault.message) : null
 }
+
+/** Follows the session until it has passed `seq` and has no work left that this process would have to do. */
+async function waitUntilIdle(
+  handle: SessionHandle,
+  start: FrameOf<'snapshot'>,
+  seq: Seq,
+  signal: AbortSignal,
+): Promise<SessionView> {
+  let { view } = start
+  if (start.seq >= seq && isIdle(view)) return view
+  const leave = new AbortController()
+  try {
+    const until = AbortSignal.any([signal, leave.signal])
+    for await (const frame of handle.subscribe({ after: start.seq, signal: until })) {
+      if (frame.type !== 'record') continue
+      view = addToView(view, frame.record)
+      if (frame.record.seq >= seq && isIdle(view)) break
+    }
+    return view
+  } finally {
+    leave.abort()
+  }
+}
+
+/** Whether the session rests, or all its open calls wait for an approval. */
+const isIdle = ({ activity, pendingApprovals, activeToolCalls }: SessionView): boolean =>
+  activity === 'idle' ||
+  activity === 'error' ||
+  (pendingApprovals.length > 0 && pendingApprovals.length === activeToolCalls.length)

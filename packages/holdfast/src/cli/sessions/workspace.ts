@@ -2,24 +2,24 @@ import { realpathSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fault } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
-import type { CliContext } from '../context/cli-context.ts'
+import type { CliContext } from '../terminal/cli-context.ts'
 
-/** The workspace a directory stands for: its real path. One that is gone still names the sessions it had. */
-export function workspaceOf({ cwd }: Pick<CliContext, 'cwd'>, directory = '.'): Result<string> {
-  const here = currentDirectory({ cwd })
-  if (!here.ok) return here
-  const asked = resolve(here.value, directory)
+/** Returns the workspace of a directory: its real path. A removed directory keeps its path, and so its sessions. */
+export function resolveWorkspace({ cwd }: Pick<CliContext, 'cwd'>, directory = '.'): Result<string> {
+  const path = resolvePath({ cwd }, directory)
+  if (!path.ok) return path
   try {
-    return ok(realpathSync(asked))
+    return ok(realpathSync(path.value))
   } catch {
-    return ok(asked)
+    return path
   }
 }
 
-export function currentDirectory({ cwd }: Pick<CliContext, 'cwd'>): Result<string> {
+/** Resolves a path against the current directory. */
+export function resolvePath({ cwd }: Pick<CliContext, 'cwd'>, path: string): Result<string> {
   try {
-    return ok(cwd())
+    return ok(resolve(cwd(), path))
   } catch {
-    return refuse(fault('bad_workdir', 'The current directory no longer exists.'))
+    return refuse(fault('bad_workdir', 'The current directory no longer exists. Change to another one.'))
   }
 }

@@ -2,38 +2,33 @@ import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import { maskKeys } from '../../system/secrets/known-keys.ts'
 import { exitCodes } from './exit.ts'
 
-export type OnCrash = (hear: (cause: unknown) => void) => void
-
-/** What nobody caught: it is told once, without a key, and ends the process. */
-export interface Crash {
-  /** Whoever is added hears of it first. */
-  readonly onCrash: OnCrash
-  readonly end: (cause: unknown) => void
-}
+type CrashListener = (cause: unknown) => void
+export type OnCrash = (listener: CrashListener) => void
 
 export type CrashDeps = {
-  /** Writes to standard error at once: there is no later. */
+  /** Writes to standard error synchronously, because the process ends right after. */
   readonly write: (text: string) => void
   readonly exit: (code: number) => void
 }
 
-export function createCrash({ write, exit }: CrashDeps): Crash {
-  const hearers = new Set<(cause: unknown) => void>()
+/** Reports an uncaught error once, with keys masked, and ends the process. Listeners get the error first. */
+export function createCrashReporter({ write, exit }: CrashDeps) {
+  const listeners = new Set<CrashListener>()
   return {
-    onCrash: (hear) => void hearers.add(hear),
-    end(cause) {
+    onCrash: (listener: CrashListener): void => void listeners.add(listener),
+    end(cause: unknown): void {
       try {
-        for (const hear of hearers) hear(cause)
-        write(crashText(cause))
+        for (const listener of listeners) listener(cause)
+        write(formatCrash(cause))
       } finally {
-        exit(exitCodes.failed) // whoever cannot be told must not keep us
+        exit(exitCodes.failed) // even if a listener or the write fails
       }
     },
   }
 }
 
-/** What Node would print holds all that hangs on an error, a whole request with its headers among it. */
-export function crashText(cause: unknown): string {
-  const what = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
-  return `Holdfast met something it did not foresee; please report it.\n${escapeHidden(maskKeys(what))}\n`
+/** Returns the report of a crash: the stack only, because an error's other fields may hold a request with its key. */
+export function formatCrash(cause: unknown): string {
+  const text = cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)
+  return `Holdfast crashed. This is a bug; please report it.\n${escapeHidden(maskKeys(text))}\n`
 }

@@ -1,15 +1,14 @@
 import type { Fault } from '@holdfast/protocol'
 
-/** What the shell is told. */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** How a command ended: it ran, it was refused, or it was not understood. */
-export type Ended =
-  | { readonly type: 'ended'; readonly code: ExitCode }
-  | { readonly type: 'refused'; readonly fault: Fault }
-  | { readonly type: 'misused'; readonly message: string }
+/** How a command ended: it ran, it failed with a fault, or its arguments were wrong. */
+export type CommandResult =
+  | { readonly type: 'exit'; readonly code: ExitCode }
+  | { readonly type: 'failed'; readonly fault: Fault }
+  | { readonly type: 'usage'; readonly message: string }
 
-export const ended = (code: ExitCode = exitCodes.ok): Ended => ({ type: 'ended', code })
-export const refused = (fault: Fault): Ended => ({ type: 'refused', fault })
-export const misused = (message: string): Ended => ({ type: 'misused', message })
+export const exitWith = (code: ExitCode = exitCodes.ok): CommandResult => ({ type: 'exit', code })
+export const failWith = (fault: Fault): CommandResult => ({ type: 'failed', fault })
+export const rejectUsage = (message: string): CommandResult => ({ type: 'usage', message })

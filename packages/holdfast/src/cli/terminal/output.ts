@@ -1,13 +1,16 @@
 import type { Writable } from 'node:stream'
+import { escapeHiddenInJson } from '@holdfast/protocol/hostile-text'
 
-/** Standard output or error: written in order, and known to be written when `write` resolves. */
+/** Standard output or standard error. Writes happen in order; a promise resolves when its text is written. */
 export interface Output {
   readonly isTerminal: boolean
   readonly paint: Paint
   write(text: string): Promise<void>
+  /** Writes a value as one line of JSON. */
+  writeJson(value: unknown): Promise<void>
 }
 
-/** Whoever read our output has left, as `head` does. Nothing more can be said to them, and nothing is wrong. */
+/** The reader of our output is gone, as `head` is after its last line. That is not an error of the command. */
 export class OutputClosed extends Error {
   override readonly name = 'OutputClosed'
 }
@@ -15,25 +18,30 @@ export class OutputClosed extends Error {
 export type OutputDeps = {
   readonly stream: Writable & { readonly isTTY?: boolean }
   readonly isColoured: boolean
-  /** Whether there is no point in going on once nobody reads; otherwise what is written is lost, and that is all. */
-  readonly isVital: boolean
+  /** Whether a failed write rejects; otherwise its text is lost. */
+  readonly rejectsOnFailure: boolean
 }
 
-export function createOutput({ stream, isColoured, isVital }: OutputDeps): Output {
-  stream.on('error', () => undefined) // told to whoever writes, below; unheard it would end the process
+export function createOutput({ stream, isColoured, rejectsOnFailure }: OutputDeps): Output {
+  stream.on('error', () => undefined) // reported to the writer below; without a listener it would end the process
+  const write = (text: string) =>
+    new Promise<void>((resolve, reject) => {
+      stream.write(text, (error) => {
+        if (!error || !rejectsOnFailure) return resolve()
+        const isClosed = 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED')
+        reject(isClosed ? new OutputClosed('the reader of the output is gone') : error)
+      })
+    })
   return {
     isTerminal: stream.isTTY === true,
     paint: createPaint(isColoured && stream.isTTY === true),
-    write: (text) =>
-      new Promise((resolve, reject) => {
-        stream.write(text, (error) => {
-          if (!error || !isVital) return resolve()
-          const isGone = 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED')
-          reject(isGone ? new OutputClosed('nobody reads this any more') : error)
-        })
-      }),
+    write,
+    writeJson: (value) => write(`${toJsonText(value)}\n`),
   }
 }
+
+/** Returns JSON in which characters that could control a terminal are escaped. */
+export const toJsonText = (value: unknown): string => escapeHiddenInJson(JSON.stringify(value))
 
 export type Paint = {
   readonly dim: (text: string) => string

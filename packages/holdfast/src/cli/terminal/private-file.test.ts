@@ -10,15 +10,15 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(dir, { recursive: true, force: true }))
 
-const opened = (path: string, replaces: boolean) => {
+const open = (path: string, replaces: boolean) => {
   const file = openPrivateFile(path, { replaces, pid: 1 })
   if (!file.ok) throw new Error(file.fault.message)
   return file.value
 }
 
 describe('a private file', () => {
-  it('is there once kept, whole, and its owner’s alone', async () => {
-    const file = opened(join(dir, 'a.md'), false)
+  it('exists only when complete, and is readable by its owner alone', async () => {
+    const file = open(join(dir, 'a.md'), false)
     await file.write('one ')
     expect(readdirSync(dir)).not.toContain('a.md')
     await file.write('two')
@@ -28,33 +28,33 @@ describe('a private file', () => {
     expect(statSync(join(dir, 'a.md')).mode & 0o777).toBe(0o600)
   })
 
-  it('takes no one’s place unless asked to, not even of a file that came meanwhile', async () => {
+  it('does not replace a file unless asked to, not even one that was created meanwhile', async () => {
     const path = join(dir, 'a.md')
-    const file = opened(path, false)
-    writeFileSync(path, 'theirs')
+    const file = open(path, false)
+    writeFileSync(path, 'other')
     expect(file.keep()).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
     expect(openPrivateFile(path, { replaces: false, pid: 1 }).ok).toBe(false)
-    expect(readFileSync(path, 'utf8')).toBe('theirs')
+    expect(readFileSync(path, 'utf8')).toBe('other')
     expect(readdirSync(dir)).toEqual(['a.md'])
   })
 
-  it('replaces when asked to', async () => {
+  it('replaces a file when asked to', async () => {
     const path = join(dir, 'a.md')
     writeFileSync(path, 'old')
-    const file = opened(path, true)
+    const file = open(path, true)
     await file.write('new')
     file.keep()
     expect(readFileSync(path, 'utf8')).toBe('new')
   })
 
-  it('leaves nothing when dropped', async () => {
-    const file = opened(join(dir, 'a.md'), false)
+  it('leaves nothing when discarded', async () => {
+    const file = open(join(dir, 'a.md'), false)
     await file.write('half')
     file.drop()
     expect(readdirSync(dir)).toEqual([])
   })
 
-  it('is refused where it cannot be', () => {
+  it('is refused in place of a directory and in a missing directory', () => {
     mkdirSync(join(dir, 'sub'))
     expect(openPrivateFile(join(dir, 'sub'), { replaces: true, pid: 1 }).ok).toBe(false)
     expect(openPrivateFile(join(dir, 'none', 'a.md'), { replaces: true, pid: 1 }).ok).toBe(false)

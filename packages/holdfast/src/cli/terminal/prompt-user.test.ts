@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { createOutput } from './output.ts'
 import { askHidden, askLine, type Input } from './prompt-user.ts'
 
-/** A terminal: shows what is typed unless it was told not to, and keeps all that was ever on it. */
+/** A terminal: shows what is typed unless it was rawModes not to, and keeps all that was ever on it. */
 function openTerminal() {
   let screen = ''
   let isRaw = false
-  const told: boolean[] = []
+  const rawModes: boolean[] = []
   const waiting: { readonly text: string; readonly resolve: () => void }[] = []
   const look = () => {
     for (const one of waiting) if (screen.includes(one.text)) one.resolve()
@@ -21,7 +21,7 @@ function openTerminal() {
     isTTY: true,
     setRawMode(raw: boolean) {
       isRaw = raw
-      told.push(raw)
+      rawModes.push(raw)
     },
   })
   const stream = new Writable({
@@ -32,9 +32,13 @@ function openTerminal() {
   })
   const interruption = new AbortController()
   return {
-    parts: { input, err: createOutput({ stream, isColoured: false, isVital: false }), signal: interruption.signal },
+    deps: {
+      input,
+      err: createOutput({ stream, isColoured: false, rejectsOnFailure: false }),
+      signal: interruption.signal,
+    },
     interrupt: () => interruption.abort(),
-    told,
+    rawModes,
     screen: () => screen,
     shows: (text: string) =>
       new Promise<void>((resolve) => {
@@ -52,33 +56,33 @@ function openTerminal() {
 const key = `made-typed-${'X0'.repeat(12)}`
 
 describe('a hidden question', () => {
-  it('takes a key of which nothing is on the screen, not even its length', async () => {
+  it('shows nothing of the typed key, not even its length', async () => {
     const terminal = openTerminal()
-    const answer = askHidden('Key: ', terminal.parts)
+    const answer = askHidden('Key: ', terminal.deps)
     await terminal.shows('Key: ')
     terminal.type(key.slice(0, 9))
     terminal.type(`${key.slice(9)}\r`)
     expect(await answer).toBe(key)
     expect(terminal.screen()).toBe('Key: \n')
-    expect(terminal.told).toEqual([true, false])
+    expect(terminal.rawModes).toEqual([true, false])
   })
 
-  it('is put only once the terminal shows nothing any more', async () => {
+  it('turns echo off before it is printed', async () => {
     const terminal = openTerminal()
-    const answer = askHidden('Key: ', terminal.parts)
+    const answer = askHidden('Key: ', terminal.deps)
     terminal.type(`${key}\r`) // before the question is on the screen
     expect(await answer).toBe(key)
     expect(terminal.screen()).not.toContain('X0')
   })
 
   it.each([
-    ['rubbed out', `${key}ab\u007f\b\r`],
+    ['corrected with backspace', `${key}ab\u007f\b\r`],
     ['erased and typed again', `wrong\u0015${key}\n`],
-    ['typed with keys that write nothing', `\u001b[A\u001bOP\u001b[200~${key}\u001b[201~\u001b[3~\r`],
-    ['ended as input ends', `${key}\u0004`],
-  ])('takes what was %s', async (_, typed) => {
+    ['typed with arrow and function keys', `\u001b[A\u001bOP\u001b[200~${key}\u001b[201~\u001b[3~\r`],
+    ['ended with Ctrl-D', `${key}\u0004`],
+  ])('accepts a key that was %s', async (_, typed) => {
     const terminal = openTerminal()
-    const answer = askHidden('Key: ', terminal.parts)
+    const answer = askHidden('Key: ', terminal.deps)
     terminal.type(typed)
     expect(await answer).toBe(key)
   })
@@ -87,22 +91,22 @@ describe('a hidden question', () => {
     ['Ctrl-C', (terminal: ReturnType<typeof openTerminal>) => terminal.type(`${key}\u0003`)],
     ['Ctrl-D on an empty line', (terminal: ReturnType<typeof openTerminal>) => terminal.type('\u0004')],
     ['a signal', (terminal: ReturnType<typeof openTerminal>) => terminal.interrupt()],
-    ['a terminal that is gone', (terminal: ReturnType<typeof openTerminal>) => terminal.hangUp()],
-  ])('is left by %s, and the terminal shows again what is typed', async (_, leave) => {
+    ['a closed terminal', (terminal: ReturnType<typeof openTerminal>) => terminal.hangUp()],
+  ])('is cancelled by %s, and echo is on again', async (_, cancel) => {
     const terminal = openTerminal()
-    const answer = askHidden('Key: ', terminal.parts)
+    const answer = askHidden('Key: ', terminal.deps)
     await terminal.shows('Key: ')
-    leave(terminal)
+    cancel(terminal)
     expect(await answer).toBeNull()
-    expect(terminal.told).toEqual([true, false])
+    expect(terminal.rawModes).toEqual([true, false])
   })
 
   it('leaves the next line to the next question', async () => {
     const terminal = openTerminal()
-    const first = askHidden('Key: ', terminal.parts)
+    const first = askHidden('Key: ', terminal.deps)
     terminal.type('one\r')
     expect(await first).toBe('one')
-    const second = askLine('Store it? ', terminal.parts)
+    const second = askLine('Store it? ', terminal.deps)
     terminal.type('yes\n')
     expect(await second).toBe('yes')
     expect(terminal.screen()).toBe('Key: \nStore it? yes\n')

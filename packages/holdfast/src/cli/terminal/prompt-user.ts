@@ -1,31 +1,31 @@
 import type { Readable } from 'node:stream'
 import type { Output } from './output.ts'
 
-/** A terminal's keyboard, or whatever else stands for standard input. */
+/** Standard input: a terminal, a pipe or a file. */
 export type Input = Readable & {
   readonly isTTY?: boolean
-  /** Takes every key as it is pressed, and shows none. */
+  /** Delivers each key as it is pressed, without echo. */
   setRawMode?(isRaw: boolean): unknown
 }
 
 export type AskDeps = {
   readonly input: Input
   readonly err: Output
-  /** Ends the question as Ctrl-C does. */
+  /** Cancels the question. */
   readonly signal: AbortSignal
 }
 
 const typedCharsMax = 64 * 1024
 
-/** What the person typed, or null where they would rather not: Ctrl-C, or nothing more to come. */
+/** Asks a question and returns the typed line, or null if the user cancels: Ctrl-C, or the end of the input. */
 export async function askLine(question: string, { input, err, signal }: AskDeps): Promise<string | null> {
   await err.write(question)
   return readTyped(input, signal, createLine())
 }
 
 /**
- * The same with nothing of it shown, not even how long it is. The terminal is told before the question is put, so that no
- * key pressed early is seen, and told back however this ends.
+ * Asks the same without echo, not even of the length. Echo is off before the question is printed, so that keys pressed early
+ * are not shown either, and on again however this ends.
  */
 export async function askHidden(question: string, { input, err, signal }: AskDeps): Promise<string | null> {
   input.setRawMode?.(true)
@@ -38,22 +38,22 @@ export async function askHidden(question: string, { input, err, signal }: AskDep
   }
 }
 
-type Typed = 'more' | 'done' | 'left'
+type Typed = 'more' | 'done' | 'cancelled'
 
 const ends = new Set(['\r', '\n'])
 const rubouts = new Set(['\u007f', '\b'])
 const [interrupt, endOfInput, eraseLine, escapeKey] = ['\u0003', '\u0004', '\u0015', '\u001b']
 
-/** A line as it is typed, with what a terminal does not do for us when it shows nothing. */
+/** Collects a typed line. Handles the editing keys, because a terminal without echo does not. */
 function createLine() {
   let text = ''
   return {
     text: () => text,
-    /** Takes in what arrived; an escape sequence is a key that writes nothing. */
-    take(arrived: string): Typed {
-      for (const [key = ''] of arrived.matchAll(/\u001b(?:\[[\d;]*[ -/]*[@-~]|O.|.)?|[\s\S]/gu)) {
-        if (key === interrupt) return 'left'
-        if (key === endOfInput) return text === '' ? 'left' : 'done'
+    /** Adds typed keys; ignores escape sequences such as arrow keys. */
+    add(keys: string): Typed {
+      for (const [key = ''] of keys.matchAll(/\u001b(?:\[[\d;]*[ -/]*[@-~]|O.|.)?|[\s\S]/gu)) {
+        if (key === interrupt) return 'cancelled'
+        if (key === endOfInput) return text === '' ? 'cancelled' : 'done'
         if (ends.has(key)) return 'done'
         if (rubouts.has(key)) text = [...text].slice(0, -1).join('')
         else if (key === eraseLine) text = ''
@@ -64,24 +64,25 @@ function createLine() {
   }
 }
 
+/** Reads keys until the line is complete or cancelled. */
 function readTyped(input: Input, signal: AbortSignal, line: ReturnType<typeof createLine>): Promise<string | null> {
   return new Promise((resolve, reject) => {
     const end = (typed: string | null) => {
-      input.off('data', hear).off('end', leave).off('error', fail).pause()
-      signal.removeEventListener('abort', leave)
+      input.off('data', onData).off('end', onEnd).off('error', onError).pause()
+      signal.removeEventListener('abort', onEnd)
       resolve(typed)
     }
-    const hear = (arrived: Buffer | string) => {
-      const typed = line.take(arrived.toString())
+    const onData = (keys: Buffer | string) => {
+      const typed = line.add(keys.toString())
       if (typed !== 'more') end(typed === 'done' ? line.text() : null)
     }
-    const leave = () => end(signal.aborted || line.text() === '' ? null : line.text())
-    const fail = (error: Error) => {
+    const onEnd = () => end(signal.aborted || line.text() === '' ? null : line.text())
+    const onError = (error: Error) => {
       end(null)
       reject(error)
     }
     if (signal.aborted) return resolve(null)
-    signal.addEventListener('abort', leave)
-    input.on('data', hear).on('end', leave).on('error', fail).resume()
+    signal.addEventListener('abort', onEnd)
+    input.on('data', onData).on('end', onEnd).on('error', onError).resume()
   })
 }

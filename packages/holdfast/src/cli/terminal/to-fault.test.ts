@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fault, HoldfastError } from '@holdfast/protocol'
 import { expect, it } from 'vitest'
-import { foreseen } from './to-fault.ts'
+import { toFault } from './to-fault.ts'
 
 const thrownBy = (act: () => unknown): unknown => {
   try {
@@ -11,18 +11,18 @@ const thrownBy = (act: () => unknown): unknown => {
   }
 }
 
-it('finds the fault in one of ours, and in a refusal of the system', () => {
+it('returns the fault of our errors and of file system errors', () => {
   const ours = fault('session_locked', 'Session is open elsewhere.', { node: 'n1' })
-  expect(foreseen(new HoldfastError(ours))).toEqual(ours)
-  expect(foreseen(thrownBy(() => readFileSync('/none')))).toEqual({
+  expect(toFault(new HoldfastError(ours))).toEqual(ours)
+  expect(toFault(thrownBy(() => readFileSync('/none')))).toEqual({
     code: 'storage_error',
-    message: 'The system refused open at /none: ENOENT.',
+    message: 'open on /none failed: ENOENT.',
     details: { errno: 'ENOENT', path: '/none' },
   })
 })
 
-it('finds none in a bug, nor in what only looks like one of ours', () => {
-  expect(foreseen(new TypeError('x is not a function'))).toBeNull()
-  expect(foreseen(thrownBy(() => readFileSync('/nul\0')))).toBeNull()
-  expect(foreseen(Object.assign(new Error('x'), { toFault: () => 'nonsense' }))).toBeNull()
+it('returns null for a bug, even if it looks like one of our errors', () => {
+  expect(toFault(new TypeError('x is not a function'))).toBeNull()
+  expect(toFault(thrownBy(() => readFileSync('/nul\0')))).toBeNull()
+  expect(toFault(Object.assign(new Error('x'), { toFault: () => 'nonsense' }))).toBeNull()
 })

@@ -1,82 +1,202 @@
 import { fault } from '@holdfast/protocol/fault'
 import { didYouMean } from '@holdfast/protocol/nearest'
-import type { KeyStatus, Keys, KeyVerdict } from '../../../keys.ts'
-import type { ArgsOf } from '../../args/command-specs.ts'
-import type { CliContext } from '../../context/cli-context.ts'
-import { login } from '../../run/auth-login.ts'
-import { refreshServer } from '../../sessions/refresh-server.ts'
-import { type Ended, ended, exitCodes, misused, refused } from '../../terminal/exit.ts'
-import { toJsonText } from '../../terminal/json-text.ts'
-import { textTable } from '../../terminal/text-table.ts'
+import type { KeptCredential, KeyStatus, Keys, KeyVerdict } from '../../../keys.ts'
+import type { ArgsOf, RunCommand } from '../../args/command-specs.ts'
+import { textTable } from '../../render/tables.ts'
+import { refreshServer } from '../../sessions/connect.ts'
+import type { CliContext } from '../../terminal/cli-context.ts'
+import { type CommandResult, exitCodes, exitWith, failWith, rejectUsage } from '../../terminal/exit.ts'
+import { type AskDeps, askHidden, askLine } from '../../terminal/prompt-user.ts'
 
-type Args = ArgsOf<'auth'>
+type Flags = ArgsOf<'auth'>['flags']
 
-const ways = ['login', 'logout', 'status']
+const actions = ['login', 'logout', 'status']
+const unchanged = 'Nothing was changed.'
 
-/** The keys of providers. No key is ever taken from, or shown in, an argument: others on the machine could read it there. */
-export async function auth({ words, flags }: Args, place: CliContext): Promise<Ended> {
-  const [way = 'status', name] = words
-  const wrong = misuse(way, name, flags)
-  if (wrong !== null) return misused(wrong)
-  const { openKeys } = await import('../../../keys.ts') // brings every provider, which --help does not need
-  const opened = await openKeys(place.environment, place.home)
-  if (!opened.ok) return refused(opened.fault)
-  if (way === 'login') return login(opened.value, name, flags, place)
-  for (const line of opened.value.notices) await place.err.write(`${line}\n`)
-  return way === 'logout' ? logout(opened.value, name ?? '', flags, place) : status(opened.value, flags, place)
+/** Never takes a key as an argument, nor prints one: other users of the machine could read it there. */
+export const run: RunCommand<'auth'> = async ({ positionals: [action = 'status', name], flags }, context) => {
+  const error = usageError(action, name, flags)
+  if (error !== null) return rejectUsage(error)
+  const { openKeys } = await import('../../../keys.ts') // loads every provider, which --help does not need
+  const keys = await openKeys(context.environment, context.home)
+  if (!keys.ok) return failWith(keys.fault)
+  if (action === 'login') return login(keys.value, name, flags, context)
+  for (const line of keys.value.notices) await context.err.write(`${line}\n`)
+  return action === 'logout' ? logout(keys.value, name ?? '', flags, context) : status(keys.value, flags, context)
 }
 
-function misuse(way: string, name: string | undefined, flags: Args['flags']): string | null {
-  if (!ways.includes(way))
-    return /^[a-z]{1,12}$/.test(way)
-      ? `auth does not know '${way}'.${didYouMean(way, ways) || ` It knows ${ways.join(', ')}.`}`
-      : `auth does not know this word. It knows ${ways.join(', ')}.`
-  if (way === 'status' && name !== undefined) return 'auth status takes no provider; it shows all of them.'
-  if (way === 'logout' && name === undefined) return 'auth logout needs a provider; holdfast auth status lists them.'
-  const isAsked = flags['key-stdin'] || flags['no-check'] || flags['base-url'] !== undefined
-  if (way !== 'login' && isAsked) return '--base-url, --key-stdin and --no-check go with auth login.'
-  return way !== 'status' && flags.check ? '--check goes with auth status.' : null
+function usageError(action: string, name: string | undefined, flags: Flags): string | null {
+  if (!actions.includes(action)) {
+    const use = `Use ${actions.join(', ')}.`
+    // Anything else might be a key, so it is not repeated.
+    if (!/^[a-z]{1,12}$/.test(action)) return `auth does not have this action. ${use}`
+    return `auth has no action '${action}'.${didYouMean(action, actions) || ` ${use}`}`
+  }
+  if (action === 'status' && name !== undefined) return 'auth status takes no provider. It lists all of them.'
+  if (action === 'logout' && name === undefined) return 'auth logout needs a provider. holdfast auth status lists them.'
+  const hasLoginFlag = flags['key-stdin'] || flags['no-check'] || flags['base-url'] !== undefined
+  if (action !== 'login' && hasLoginFlag) return '--base-url, --key-stdin and --no-check work with auth login only.'
+  return action !== 'status' && flags.check ? '--check works with auth status only.' : null
 }
 
-async function logout(keys: Keys, name: string, flags: Args['flags'], place: CliContext): Promise<Ended> {
-  const provider = keys.find(name)
-  if (!provider.ok) return refused(provider.fault)
-  const { name: known, title } = provider.value
-  const from = keys.status().find((one) => one.provider === known)?.from
+type Answer<Value> = { readonly type: 'answer'; readonly value: Value } | CommandResult
+
+const answer = <Value>(value: Value): Answer<Value> => ({ type: 'answer', value })
+const cancelled = exitWith(exitCodes.interrupted)
+
+/** Asks for a key, checks it with its provider and saves it. A rejected key is not saved. */
+async function login(keys: Keys, given: string | undefined, flags: Flags, context: CliContext): Promise<CommandResult> {
+  const ask = { input: context.input(), err: context.err, signal: context.untilInterrupted() }
+  const chosen = await chooseProvider(keys, given, flags, ask)
+  if (chosen.type !== 'answer') return chosen
+  const baseUrl = readBaseUrl(flags['base-url'])
+  if (baseUrl.type !== 'answer') return baseUrl
+  const provider = keys.find(chosen.value)
+  if (!provider.ok) return failWith(provider.fault)
+  const { name, title } = provider.value
+  const key = await readKey(keys, title, flags, ask)
+  if (key.type !== 'answer') return key
+  const credential = { key: key.value, ...(baseUrl.value !== null && { baseUrl: baseUrl.value }) }
+  const verdict = flags['no-check'] ? null : await checkKey(keys, chosen.value, credential, ask)
+  if (verdict === 'cancelled') return cancelled
+  const rejection = verdict && (await rejectionOf(verdict, chosen.value, flags, ask))
+  if (rejection) return rejection
+  const saved = await keys.keep(name, credential)
+  if (!saved.ok) return failWith(saved.fault)
+  for (const line of [...keys.notices, ...saved.value]) await context.err.write(`${line}\n`)
+  await printLogin(keys, name, title, verdict, flags, context)
+  return exitWith()
+}
+
+async function chooseProvider(
+  { providers }: Keys,
+  name: string | undefined,
+  flags: Flags,
+  ask: AskDeps,
+): Promise<Answer<string>> {
+  if (name !== undefined) return answer(name)
+  if (!ask.input.isTTY || flags['key-stdin'])
+    return rejectUsage('auth login needs a provider: holdfast auth login <provider>.')
+  for (const one of providers) await ask.err.write(`  ${one.name.padEnd(12)}${one.title}\n`)
+  const typed = (await askLine('Which provider is the key for? ', ask))?.trim()
+  return typed ? answer(typed) : cancelled
+}
+
+function readBaseUrl(given: string | undefined): Answer<string | null> {
+  if (given === undefined) return answer(null)
+  const url = URL.canParse(given) ? new URL(given) : null
+  if (url === null || !/^https?:$/.test(url.protocol))
+    return rejectUsage('--base-url must start with http:// or https://.')
+  if (url.username !== '' || url.password !== '' || /[?#]/.test(given))
+    return rejectUsage('--base-url must not contain a user, a password, a query or a fragment.')
+  return answer(given)
+}
+
+async function readKey(keys: Keys, title: string, flags: Flags, ask: AskDeps): Promise<Answer<string>> {
+  const isPiped = flags['key-stdin']
+  if (!isPiped && !ask.input.isTTY)
+    return rejectUsage('There is no terminal to ask for the key. Pipe it in and use --key-stdin.')
+  const typed = isPiped ? await askLine('', ask) : await askHidden(`Key for ${title} (not shown): `, ask)
+  if (typed === null)
+    return ask.signal.aborted || !isPiped ? cancelled : rejectUsage(`Standard input has no key. ${unchanged}`)
+  const key = typed.trim()
+  const problem = keys.whyNoKey(key)
+  return problem === null ? answer(key) : rejectUsage(`${problem} ${unchanged}`)
+}
+
+async function checkKey(keys: Keys, provider: string, credential: KeptCredential, { err, signal }: AskDeps) {
+  await err.write('Checking the key with the provider…\n')
+  try {
+    return await keys.check(provider, credential, { signal })
+  } catch (error) {
+    if (signal.aborted) return 'cancelled' as const
+    throw error
+  }
+}
+
+/** Returns why the key is not saved; null if it is. If it could not be checked, the user decides. */
+async function rejectionOf(
+  verdict: KeyVerdict,
+  provider: string,
+  flags: Flags,
+  ask: AskDeps,
+): Promise<CommandResult | null> {
+  if (verdict.type === 'accepted') return null
+  if (verdict.type === 'rejected')
+    return failWith(fault('no_credentials', `${verdict.message} ${unchanged}`, { provider, reason: 'rejected' }))
+  const mayAsk = ask.input.isTTY === true && !flags['key-stdin'] && !flags.json
+  const hint = 'Use --no-check to save the key without a check.'
+  if (!mayAsk) return failWith(fault('unreachable', `${verdict.message} ${unchanged} ${hint}`, { provider }))
+  const typed = await askLine(`${verdict.message}\nSave the key anyway? [y/N] `, ask)
+  return /^y(es)?$/i.test(typed?.trim() ?? '') ? null : cancelled
+}
+
+async function printLogin(
+  keys: Keys,
+  provider: string,
+  title: string,
+  verdict: KeyVerdict | null,
+  flags: Flags,
+  context: CliContext,
+): Promise<void> {
+  const { err, out } = context
+  const accepted = verdict?.type === 'accepted' ? verdict : null
+  const server = await refreshServer(context)
+  const from = keys.status().find((one) => one.provider === provider)?.from ?? null
+  if (flags.json) {
+    const account = accepted?.account ?? null
+    return out.writeJson({ provider, path: keys.path, checked: accepted !== null, account })
+  }
+  const account = accepted?.account ? ` It belongs to ${accepted.account}.` : ''
+  await err.write(accepted ? `${title} accepts the key.${account}\n` : 'The key was not checked.\n')
+  if (accepted?.note) await err.write(`${accepted.note}\n`)
+  await err.write(`Saved to ${keys.path}, which only you can read.\n`)
+  if (from?.type === 'variable') await err.write(`${from.name} is set and is used instead.\n`)
+  if (server !== null) await err.write(`${server}\n`)
+}
+
+async function logout(keys: Keys, name: string, flags: Flags, context: CliContext): Promise<CommandResult> {
+  const found = keys.find(name)
+  if (!found.ok) return failWith(found.fault)
+  const { name: provider, title } = found.value
+  const from = keys.status().find((one) => one.provider === provider)?.from
   const variable = from?.type === 'variable' ? from.name : null
-  const removed = await keys.remove(known)
-  if (!removed.ok) return refused(removed.fault)
+  const removed = await keys.remove(provider)
+  if (!removed.ok) return failWith(removed.fault)
   if (!removed.value) {
     const hint = variable ? ` The key comes from ${variable}; unset it.` : ''
-    return refused(fault('not_found', `There is no key for ${title} in ${keys.path}.${hint}`, { provider: known }))
+    return failWith(fault('not_found', `There is no key for ${title} in ${keys.path}.${hint}`, { provider }))
   }
-  const server = await refreshServer(place)
-  if (flags.json) await place.out.write(`${toJsonText({ provider: known, removed: true })}\n`)
+  const server = await refreshServer(context)
+  const { out, err } = context
+  if (flags.json) await out.writeJson({ provider, removed: true })
   else {
-    await place.err.write(
-      `The key for ${title} is removed from ${keys.path}. Whoever has it can use it until you revoke it.\n`,
-    )
-    if (variable) await place.err.write(`${variable} is set and goes on being used.\n`)
-    if (server !== null) await place.err.write(`${server}\n`)
+    await err.write(`Removed the key for ${title} from ${keys.path}. It stays valid until you revoke it.\n`)
+    if (variable) await err.write(`${variable} is set and is still used.\n`)
+    if (server !== null) await err.write(`${server}\n`)
   }
-  return ended()
+  return exitWith()
 }
 
-type Checked = KeyStatus & { readonly check?: KeyVerdict }
+type CheckedStatus = KeyStatus & { readonly check?: KeyVerdict }
 
-async function status(keys: Keys, flags: Args['flags'], place: CliContext): Promise<Ended> {
+async function status(keys: Keys, flags: Flags, context: CliContext): Promise<CommandResult> {
   const all = keys.status()
-  const checked: readonly Checked[] | null = flags.check ? await checkAll(keys, all, place) : all
-  if (checked === null) return ended(exitCodes.interrupted)
-  if (flags.json) await place.out.write(`${toJsonText({ path: keys.path, providers: checked })}\n`)
-  else await place.out.write(statusTable(checked, place))
-  return ended(checked.some(({ check }) => check?.type === 'rejected') ? exitCodes.failed : exitCodes.ok)
+  const providers: readonly CheckedStatus[] | null = flags.check ? await checkAll(keys, all, context) : all
+  if (providers === null) return cancelled
+  if (flags.json) await context.out.writeJson({ path: keys.path, providers })
+  else await context.out.write(statusTable(providers, context))
+  return exitWith(providers.some(({ check }) => check?.type === 'rejected') ? exitCodes.failed : exitCodes.ok)
 }
 
-/** All at once; only those that have a key. */
-async function checkAll(keys: Keys, all: readonly KeyStatus[], place: CliContext): Promise<readonly Checked[] | null> {
-  const signal = place.untilInterrupted()
-  const check = async (one: KeyStatus): Promise<Checked> =>
+/** Checks all existing keys at once; returns null if interrupted. */
+async function checkAll(
+  keys: Keys,
+  all: readonly KeyStatus[],
+  context: CliContext,
+): Promise<readonly CheckedStatus[] | null> {
+  const signal = context.untilInterrupted()
+  const check = async (one: KeyStatus): Promise<CheckedStatus> =>
     one.from === null ? one : { ...one, check: await keys.check(one.provider, null, { signal }) }
   try {
     return await Promise.all(all.map(check))
@@ -86,32 +206,27 @@ async function checkAll(keys: Keys, all: readonly KeyStatus[], place: CliContext
   }
 }
 
-function statusTable(all: readonly Checked[], { out }: CliContext): string {
+function statusTable(all: readonly CheckedStatus[], { out }: CliContext): string {
   const isChecked = all.some(({ check }) => check !== undefined)
-  const head = ['PROVIDER', 'KEY', 'FROM', 'CALLED AT', ...(isChecked ? ['CHECK'] : [])]
+  const heading = ['PROVIDER', 'KEY', 'FROM', 'ADDRESS', ...(isChecked ? ['CHECK'] : [])]
   const rows = all.map((one) => [
     one.provider,
-    keyWords(one),
-    sourceWords(one),
+    one.from === null ? (one.needsKey ? 'none' : 'not needed') : `…${one.ends ?? ''}`,
+    sourceCell(one),
     one.endpoint ?? '-',
-    ...(isChecked ? [checkWords(one.check)] : []),
+    ...(isChecked ? [checkCell(one.check)] : []),
   ])
-  return textTable(head, rows, out.paint)
+  return textTable(heading, rows, out.paint)
 }
 
-function sourceWords({ from, isShadowed }: KeyStatus): string {
+function sourceCell({ from, isShadowed }: KeyStatus): string {
   if (from === null) return '-'
   if (from.type === 'file') return 'file'
-  return isShadowed ? `${from.name}, before the file` : from.name
+  return isShadowed ? `${from.name} (overrides the file)` : from.name
 }
 
-function keyWords({ from, ends, needsKey }: KeyStatus): string {
-  if (from === null) return needsKey ? 'none' : 'none needed'
-  return `…${ends ?? ''}`
-}
-
-function checkWords(check: KeyVerdict | undefined): string {
+function checkCell(check: KeyVerdict | undefined): string {
   if (check === undefined) return '-'
   if (check.type !== 'accepted') return check.message
-  return check.account === null ? 'known' : `known, of ${check.account}`
+  return check.account === null ? 'accepted' : `accepted, account ${check.account}`
 }

@@ -1,56 +1,44 @@
 import { existsSync } from 'node:fs'
 import type { Removal } from '@holdfast/protocol'
-import { ageForm, dayMs, parseAge } from '@holdfast/protocol/age'
+import { ageForm, dayMs } from '@holdfast/protocol/age'
 import { fault } from '@holdfast/protocol/fault'
 import { isLoopback } from '../../../server/auth/server-address.ts'
 import { parseStoreUrl } from '../../../store/open/store-location.ts'
 import { registerKey } from '../../../system/secrets/known-keys.ts'
-import type { ArgsOf } from '../../args/command-specs.ts'
-import { wholeNumber } from '../../args/whole-number.ts'
-import type { CliContext } from '../../context/cli-context.ts'
-import { counted } from '../../render/removal-text.ts'
-import { findServer, runtimeObservers, tellProblem } from '../../sessions/connect.ts'
-import { keepCookieKey, removeServerFile, writeServerFile } from '../../sessions/server-file.ts'
-import { type Ended, ended, misused, refused } from '../../terminal/exit.ts'
+import type { RunCommand } from '../../args/command-specs.ts'
+import { countSessions } from '../../render/removal.ts'
+import { findServer, reportProblem, runtimeObservers } from '../../sessions/connect.ts'
+import { loadCookieKey, removeServerFile, writeServerFile } from '../../sessions/server-file.ts'
+import type { CliContext } from '../../terminal/cli-context.ts'
+import { exitWith, failWith, rejectUsage } from '../../terminal/exit.ts'
 
-const portDefault = 4820
-const tokenCharsMin = 22 // of base64url: 128 bits and a little
+const tokenCharsMin = 22 // of base64url: more than 128 bits
 const closeMsMax = 2000
 
-/** The server, until someone ends it. */
-export async function serve({ flags }: ArgsOf<'serve'>, place: CliContext): Promise<Ended> {
-  const port = flags.port === undefined ? portDefault : wholeNumber(flags.port, 0, 65_535)
-  if (port === null) return misused(`--port is a whole number from 0 to 65535, not '${flags.port}'.`)
-  const host = flags.host ?? '127.0.0.1'
-  const keptMs = flags.retention === undefined ? null : parseAge(flags.retention)
-  if (flags.retention !== undefined && !keptMs) return misused(`--retention is ${ageForm}, not '${flags.retention}'.`)
-  const known = place.environment['HOLDFAST_TOKEN'] || undefined // set to nothing is not set
-  if (known !== undefined && known.length < tokenCharsMin)
-    return misused(`HOLDFAST_TOKEN must have at least ${tokenCharsMin} characters.`)
-  if (known === undefined && !isLoopback(host)) return refused(openToAll(host))
-  const other = await findServer(place)
-  if (other) return refused(alreadyRuns(other))
+/** Runs the server until a signal stops it. */
+export const run: RunCommand<'serve'> = async ({ flags }, context) => {
+  const { port = 4820, host = '127.0.0.1', mirror, retention: retentionMs, 'title-model': titleModel } = flags
+  if (retentionMs === 0) return rejectUsage(`--retention must be ${ageForm}, and more than 0.`)
+  const { environment, home, pid, version } = context
+  const configuredToken = environment['HOLDFAST_TOKEN'] || undefined // empty counts as unset
+  if (configuredToken !== undefined && configuredToken.length < tokenCharsMin)
+    return rejectUsage(`HOLDFAST_TOKEN must have at least ${tokenCharsMin} characters.`)
+  if (configuredToken === undefined && !isLoopback(host)) return failWith(unprotectedHost(host))
+  const other = await findServer(context)
+  if (other) return failWith(alreadyRunning(other))
 
-  const interruption = place.untilInterrupted()
+  const interruption = context.untilInterrupted()
   const { open } = await import('../../../open.ts')
   const { createArchive } = await import('../../../archive.ts')
-  const { mirror, 'title-model': titleModel } = flags
-  const store = parseStoreUrl(place.store, place.home)
-  if (!store.ok) return refused(store.fault)
-  const served = store.value.url
-  const { environment } = place
-  const retention = keptMs === null ? undefined : { days: keptMs / dayMs, onPruned: tellPruned(place) }
-  const holdfast = await open({
-    store: served,
-    mirror,
-    environment,
-    retention,
-    titleModel,
-    ...runtimeObservers(place),
-  })
-  if (!holdfast.ok) return refused(holdfast.fault)
+  const location = parseStoreUrl(context.store, home)
+  if (!location.ok) return failWith(location.fault)
+  const store = location.value.url
+  const retention =
+    retentionMs === undefined ? undefined : { days: retentionMs / dayMs, onPruned: printPruned(context) }
+  const holdfast = await open({ store, mirror, environment, retention, titleModel, ...runtimeObservers(context) })
+  if (!holdfast.ok) return failWith(holdfast.fault)
   const { createSecret, hashToken, openServer } = await import('../../../server/index.ts')
-  const token = known ?? createSecret()
+  const token = configuredToken ?? createSecret()
   registerKey(token)
   const server = await openServer({
     sessions: holdfast.value.sessions,
@@ -58,78 +46,73 @@ export async function serve({ flags }: ArgsOf<'serve'>, place: CliContext): Prom
     host,
     port,
     tokens: [{ hash: hashToken(token), role: 'admin' }],
-    pageDir: flags['no-page'] ? null : place.pageDir,
-    version: place.version,
-    now: place.now,
-    cookieKey: await keepCookieKey(place.home, place.pid),
-    onProblem: tellProblem(place),
-    logger: place.logger,
+    pageDir: flags['no-page'] ? null : context.pageDir,
+    version,
+    now: context.now,
+    cookieKey: await loadCookieKey(home, pid),
+    onProblem: reportProblem(context),
+    logger: context.logger,
   })
   if (!server.ok) {
     await holdfast.value.close()
-    return refused(server.fault)
+    return failWith(server.fault)
   }
 
   const { url } = server.value
-  const file = await writeServerFile(place.home, { url, pid: place.pid, store: served }, token)
+  const file = await writeServerFile(home, { url, pid, store }, token)
   try {
-    await tellAddress(place, url, flags['no-page'] ? null : server.value.loginLink())
-    await aborted(interruption)
-    await place.err.write('Stopping; Ctrl-C again ends it at once.\n')
+    await printAddress(context, url, flags['no-page'] ? null : server.value.loginLink())
+    await untilAborted(interruption)
+    await context.err.write('Stopping. Press Ctrl-C again to quit at once.\n')
   } finally {
-    removeServerFile(place.home, file)
-    await closeInTime(server.value, holdfast.value, place)
+    removeServerFile(home, file)
+    await closeInTime(server.value, holdfast.value, context)
   }
-  return ended()
+  return exitWith()
 }
 
-const tellPruned =
+const printPruned =
   ({ err }: CliContext) =>
   ({ count }: Removal): void =>
-    void err.write(`Retention moved ${counted(count)} to the trash.\n`)
+    void err.write(`Retention moved ${countSessions(count)} to the trash.\n`)
 
-type Closing = { close(): Promise<void> }
+type Closable = { close(): Promise<void> }
 
-/** Streams end first, so that their clients hear of it. What would not stop is left: nothing acknowledged depends on it. */
-async function closeInTime(server: Closing, holdfast: Closing, { err }: CliContext): Promise<void> {
+/** Closes the server, then the runtime, so that clients learn of it. After `closeMsMax` it goes on without them. */
+async function closeInTime(server: Closable, holdfast: Closable, { err }: CliContext): Promise<void> {
   const closed = server.close().then(() => holdfast.close())
-  const late = aborted(AbortSignal.timeout(closeMsMax)).then(() => 'late' as const)
+  const late = untilAborted(AbortSignal.timeout(closeMsMax)).then(() => 'late' as const)
   if ((await Promise.race([closed, late])) === 'late')
-    await err.write('Something would not stop in time and was left; nothing acknowledged is lost.\n')
+    await err.write('Some work did not stop in time and was cut off. Nothing acknowledged is lost.\n')
 }
 
-async function tellAddress(
+async function printAddress(
   { out, err, version, pageDir }: CliContext,
   url: string,
   link: string | null,
 ): Promise<void> {
-  await err.write(`Holdfast ${version} runs at ${url}. Ctrl-C stops it.\n`)
+  await err.write(`Holdfast ${version} runs at ${url}. Press Ctrl-C to stop it.\n`)
   if (link === null) return out.write(`${url}\n`)
   if (!existsSync(pageDir))
-    await err.write('The page is not built; npm run build --workspace @holdfast/web builds it.\n')
+    await err.write('The page is not built. Build it with: npm run build --workspace @holdfast/web\n')
   await err.write('Open the page with this link. It works once, within ten minutes:\n')
   await out.write(`${link}\n`)
 }
 
-const aborted = (signal: AbortSignal): Promise<void> =>
+const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
-const openToAll = (host: string) =>
+const unprotectedHost = (host: string) =>
   fault(
     'unauthorized',
-    `Others can reach ${host}, and no token is configured. Set HOLDFAST_TOKEN to a secret of at least ${tokenCharsMin} characters, or listen on 127.0.0.1.`,
+    `Others can reach ${host}, but no token is set. Set HOLDFAST_TOKEN to a secret of at least ${tokenCharsMin} characters, or listen on 127.0.0.1.`,
     { host },
   )
 
-const alreadyRuns = ({ url, pid }: { readonly url: string; readonly pid: number }) =>
-  fault(
-    'unreachable',
-    `A server of this home already runs at ${url} (process ${pid}). Use that one, or stop it first.`,
-    {
-      url,
-      pid,
-    },
-  )
+const alreadyRunning = ({ url, pid }: { readonly url: string; readonly pid: number }) =>
+  fault('unreachable', `A server of this home already runs at ${url} (process ${pid}). Use it, or stop it first.`, {
+    ...{ url, pid },
+  })

@@ -1,33 +1,21 @@
-import { ageForm, parseAge } from '@holdfast/protocol/age'
-import type { ArgsOf } from '../../args/command-specs.ts'
-import type { CliContext } from '../../context/cli-context.ts'
-import { nothingRemoved, tellRemoval, trashWords } from '../../render/print-removal.ts'
-import { hasSessions, reachSessions } from '../../sessions/connect.ts'
-import { workspaceOf } from '../../sessions/workspace.ts'
-import { type Ended, ended, misused, refused } from '../../terminal/exit.ts'
+import { ok } from '@holdfast/protocol/result'
+import type { RunCommand } from '../../args/command-specs.ts'
+import { movedToTrash, nothingRemoved, printRemoval } from '../../render/removal.ts'
+import { withExistingSessions } from '../../sessions/connect.ts'
+import { resolveWorkspace } from '../../sessions/workspace.ts'
+import { exitWith, failWith, rejectUsage } from '../../terminal/exit.ts'
 
-export async function prune({ flags }: ArgsOf<'prune'>, place: CliContext): Promise<Ended> {
-  if (flags.all && flags.workspace !== undefined) return misused('--all and --workspace exclude each other.')
-  const age = flags['older-than']
-  if (age === undefined) return misused('prune needs --older-than <age>, for example 30d.')
-  const ageMs = parseAge(age)
-  if (ageMs === null) return misused(`--older-than is ${ageForm}, not '${age}'.`)
-  const workspace = flags.all ? null : workspaceOf(place, flags.workspace)
-  if (workspace !== null && !workspace.ok) return refused(workspace.fault)
-
-  const dryRun = flags['dry-run']
-  const there = hasSessions(place)
-  if (!there.ok) return refused(there.fault)
-  const reached = there.value ? await reachSessions(place) : null
-  if (reached !== null && !reached.ok) return refused(reached.fault)
-  try {
-    const before = new Date(place.now() - ageMs).toISOString()
-    const options = { before, dryRun, ...(workspace && { workspace: workspace.value }) }
-    const removal = reached ? await reached.value.sessions.prune(options) : null
-    if (removal !== null && !removal.ok) return refused(removal.fault)
-    await tellRemoval(removal?.value ?? nothingRemoved(dryRun), trashWords, flags.json, place)
-    return ended()
-  } finally {
-    await reached?.value.close()
-  }
+export const run: RunCommand<'prune'> = async ({ flags }, context) => {
+  const { 'older-than': ageMs, 'dry-run': dryRun } = flags
+  if (ageMs === undefined) return rejectUsage('prune needs --older-than <age>, for example 30d.')
+  const workspace = flags.all ? null : resolveWorkspace(context, flags.workspace)
+  if (workspace !== null && !workspace.ok) return failWith(workspace.fault)
+  const before = new Date(context.now() - ageMs).toISOString()
+  const options = { before, dryRun, ...(workspace && { workspace: workspace.value }) }
+  return withExistingSessions(context, async (reached) => {
+    const removal = reached ? await reached.sessions.prune(options) : ok(nothingRemoved(dryRun))
+    if (!removal.ok) return failWith(removal.fault)
+    await printRemoval(removal.value, movedToTrash, flags.json, context)
+    return exitWith()
+  })
 }

@@ -1,27 +1,26 @@
 import { entriesOf } from '@holdfast/client'
 import { type Answer, contentText } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
-import { readCommand } from '../../args/command-fields.ts'
-import type { ArgsOf } from '../../args/command-specs.ts'
-import type { CliContext } from '../../context/cli-context.ts'
-import { giveCommand } from '../../sessions/submit-command.ts'
-import { type Ended, misused } from '../../terminal/exit.ts'
-import { toJsonText } from '../../terminal/json-text.ts'
+import type { RunCommand } from '../../args/command-specs.ts'
+import { parseTellCommand } from '../../args/tell-command.ts'
+import { submitCommand } from '../../sessions/submit-command.ts'
+import { rejectUsage } from '../../terminal/exit.ts'
+import { type Output, toJsonText } from '../../terminal/output.ts'
 
-export async function tell({ words, flags }: ArgsOf<'tell'>, place: CliContext): Promise<Ended> {
-  const [name = '', type = '', ...fields] = words
-  const read = readCommand(type, fields)
-  if (read.type === 'misused') return misused(read.message)
-  return giveCommand(name, read.command, (answer) => tellAnswer(answer, read.command.type, flags.json, place), place)
+export const run: RunCommand<'tell'> = async ({ positionals: [name = '', type = '', ...pairs], flags }, context) => {
+  const parsed = parseTellCommand(type, pairs)
+  if (parsed.type === 'usage') return rejectUsage(parsed.message)
+  const { out } = context
+  const print = (answer: Answer) => (flags.json ? out.writeJson(answer) : printAnswer(answer, type, out))
+  return submitCommand(name, parsed.command, print, context)
 }
 
-async function tellAnswer(answer: Answer, type: string, isJson: boolean, { out }: CliContext): Promise<void> {
-  if (isJson) return out.write(`${toJsonText(answer)}\n`)
+async function printAnswer(answer: Answer, type: string, out: Output): Promise<void> {
   const { queued, entries: _, ...rest } = answer.result
   const how = typeof queued === 'string' ? `, queued as ${escapeLine(queued)}` : ''
   await out.write(`${type} accepted at ${answer.seq}${how}.\n`)
   for (const { id, queue, content } of entriesOf(answer.result))
-    await out.write(`took back ${id}, ${queue}: ${escapeHidden(contentText(content))}\n`)
+    await out.write(`removed ${id} from ${queue}: ${escapeHidden(contentText(content))}\n`)
   for (const [name, value] of Object.entries(rest))
     await out.write(`${escapeLine(name)}: ${typeof value === 'string' ? escapeHidden(value) : toJsonText(value)}\n`)
 }

@@ -1,90 +1,75 @@
-import { ageForm, parseAge } from '@holdfast/protocol/age'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
+import { ok } from '@holdfast/protocol/result'
 import { decodeListCursor } from '../../../store/list-cursor.ts'
-import type { ArgsOf } from '../../args/command-specs.ts'
-import { wholeNumber } from '../../args/whole-number.ts'
-import type { CliContext } from '../../context/cli-context.ts'
-import { emptyWords, nothingRemoved, tellRemoval } from '../../render/print-removal.ts'
-import { sessionTable } from '../../render/session-table.ts'
-import { checkNamed, hasSessions, reachSessions } from '../../sessions/connect.ts'
+import type { ArgsOf, RunCommand } from '../../args/command-specs.ts'
+import { deletedForever, nothingRemoved, printRemoval } from '../../render/removal.ts'
+import { sessionTable } from '../../render/tables.ts'
+import { checkNamed, withExistingSessions, withSessions } from '../../sessions/connect.ts'
 import { readStoredList } from '../../sessions/read-list.ts'
 import { latest } from '../../sessions/session-name.ts'
-import { type Ended, ended, misused, refused } from '../../terminal/exit.ts'
-import { toJsonText } from '../../terminal/json-text.ts'
+import type { CliContext } from '../../terminal/cli-context.ts'
+import { type CommandResult, exitWith, failWith, rejectUsage } from '../../terminal/exit.ts'
 
-type Args = ArgsOf<'trash'>
+type Flags = ArgsOf<'trash'>['flags']
 
-const limitDefault = 50
-const limitMax = 1_000_000
-const ways = ['list', 'restore', 'empty']
+const actions = ['list', 'restore', 'empty']
 
-export async function trash({ words, flags }: Args, place: CliContext): Promise<Ended> {
-  const [way = 'list', name] = words
-  if (!ways.includes(way))
-    return misused(`trash does not know '${way}'.${didYouMean(way, ways) || ' It lists, restores and empties.'}`)
-  if (name !== undefined && way !== 'restore') return misused(`trash ${way} takes no session.`)
-  if (flags['older-than'] !== undefined && way !== 'empty') return misused('--older-than goes with trash empty.')
-  if ((flags.limit ?? flags.cursor) !== undefined && way !== 'list')
-    return misused('--limit and --cursor go with trash list.')
-  if (flags['dry-run'] && way !== 'empty') return misused('--dry-run goes with trash empty.')
-  if (way === 'restore') return restore(name, flags, place)
-  return way === 'empty' ? empty(flags, place) : list(flags, place)
+export const run: RunCommand<'trash'> = async ({ positionals: [action = 'list', name], flags }, context) => {
+  const error = usageError(action, name, flags)
+  if (error !== null) return rejectUsage(error)
+  if (action === 'restore') return restore(name ?? '', flags, context)
+  return action === 'empty' ? empty(flags, context) : list(flags, context)
 }
 
-async function list(flags: Args['flags'], place: CliContext): Promise<Ended> {
-  const limit = flags.limit === undefined ? limitDefault : wholeNumber(flags.limit, 1, limitMax)
-  if (limit === null) return misused(`--limit is a whole number from 1 to ${limitMax}, not '${flags.limit}'.`)
-  if (!decodeListCursor(flags.cursor).ok)
-    return misused(`--cursor is what an earlier list gave as its next, not '${flags.cursor}'.`)
-  const listed = await readStoredList(place, { trashed: true, cursor: flags.cursor, limit })
-  if (!listed.ok) return refused(listed.fault)
-  const { out, err, now } = place
-  if (flags.json) await out.write(`${toJsonText(listed.value)}\n`)
-  else if (listed.value.sessions.length > 0) await out.write(sessionTable(listed.value.sessions, now(), out.paint))
+function usageError(action: string, name: string | undefined, flags: Flags): string | null {
+  if (!actions.includes(action))
+    return `trash has no action '${action}'.${didYouMean(action, actions) || ` Use ${actions.join(', ')}.`}`
+  if (name !== undefined && action !== 'restore') return `trash ${action} takes no session.`
+  if (flags['older-than'] !== undefined && action !== 'empty') return '--older-than works with trash empty only.'
+  if ((flags.limit ?? flags.cursor) !== undefined && action !== 'list')
+    return '--limit and --cursor work with trash list only.'
+  if (flags['dry-run'] && action !== 'empty') return '--dry-run works with trash empty only.'
+  if (action === 'list' && !decodeListCursor(flags.cursor).ok)
+    return `--cursor must be "next" of an earlier list, not '${flags.cursor}'.`
+  if (action === 'restore' && name === undefined) return 'trash restore needs <session>. holdfast trash lists them.'
+  return name === latest ? `${latest} is never in the trash. holdfast trash lists the sessions that are.` : null
+}
+
+async function list({ cursor, limit = 50, json }: Flags, context: CliContext): Promise<CommandResult> {
+  const listed = await readStoredList(context, { trashed: true, cursor, limit })
+  if (!listed.ok) return failWith(listed.fault)
+  const { sessions, next } = listed.value
+  const { out, err, now } = context
+  if (json) await out.writeJson(listed.value)
+  else if (sessions.length > 0) await out.write(sessionTable(sessions, now(), out.paint))
   else await err.write('The trash is empty.\n')
-  if (!flags.json && listed.value.next !== null) await err.write('There are more; --limit shows them.\n')
-  return ended()
+  if (!json && next !== null) await err.write('There are more. Use --limit to list them.\n')
+  return exitWith()
 }
 
-async function restore(name: string | undefined, flags: Args['flags'], place: CliContext): Promise<Ended> {
-  if (name === undefined) return misused('trash restore needs <session>; holdfast trash lists them.')
-  if (name === latest) return misused(`${latest} names no session of the trash; holdfast trash lists them.`)
-  const mayExist = checkNamed(place, name)
-  if (!mayExist.ok) return refused(mayExist.fault)
-  const reached = await reachSessions(place)
-  if (!reached.ok) return refused(reached.fault)
-  try {
-    const restored = await reached.value.sessions.restore(name)
-    if (!restored.ok) return refused(restored.fault)
+async function restore(name: string, { json }: Flags, context: CliContext): Promise<CommandResult> {
+  const mayExist = checkNamed(context, name)
+  if (!mayExist.ok) return failWith(mayExist.fault)
+  return withSessions(context, async ({ sessions }) => {
+    const restored = await sessions.restore(name)
+    if (!restored.ok) return failWith(restored.fault)
     const { handle, title } = restored.value
-    if (flags.json) await place.out.write(`${toJsonText({ session: restored.value })}\n`)
+    if (json) await context.out.writeJson({ session: restored.value })
     else {
-      await place.out.write(`${handle}\n`)
-      await place.err.write(`${handle} is back: ${escapeLine(title)}\n`)
+      await context.out.write(`${handle}\n`)
+      await context.err.write(`Restored ${handle}: ${escapeLine(title)}\n`)
     }
-    return ended()
-  } finally {
-    await reached.value.close()
-  }
+    return exitWith()
+  })
 }
 
-async function empty(flags: Args['flags'], place: CliContext): Promise<Ended> {
-  const age = flags['older-than']
-  const ageMs = age === undefined ? 0 : parseAge(age)
-  if (ageMs === null) return misused(`--older-than is ${ageForm}, not '${age}'.`)
-  const dryRun = flags['dry-run']
-  const there = hasSessions(place)
-  if (!there.ok) return refused(there.fault)
-  const reached = there.value ? await reachSessions(place) : null
-  if (reached !== null && !reached.ok) return refused(reached.fault)
-  try {
-    const before = age === undefined ? {} : { before: new Date(place.now() - ageMs).toISOString() }
-    const removal = reached ? await reached.value.sessions.emptyTrash({ dryRun, ...before }) : null
-    if (removal !== null && !removal.ok) return refused(removal.fault)
-    await tellRemoval(removal?.value ?? nothingRemoved(dryRun), emptyWords, flags.json, place)
-    return ended()
-  } finally {
-    await reached?.value.close()
-  }
+function empty({ 'older-than': ageMs, 'dry-run': dryRun, json }: Flags, context: CliContext): Promise<CommandResult> {
+  const before = ageMs === undefined ? {} : { before: new Date(context.now() - ageMs).toISOString() }
+  return withExistingSessions(context, async (reached) => {
+    const removal = reached ? await reached.sessions.emptyTrash({ dryRun, ...before }) : ok(nothingRemoved(dryRun))
+    if (!removal.ok) return failWith(removal.fault)
+    await printRemoval(removal.value, deletedForever, json, context)
+    return exitWith()
+  })
 }

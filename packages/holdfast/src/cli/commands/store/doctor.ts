@@ -1,39 +1,40 @@
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { StoreReport } from '../../../admin/doctor/check-store.ts'
-import type { ArgsOf } from '../../args/command-specs.ts'
-import type { CliContext } from '../../context/cli-context.ts'
-import { diskStoreOf } from '../../sessions/resolve-store.ts'
-import { type Ended, ended, exitCodes, refused } from '../../terminal/exit.ts'
-import { toJsonText } from '../../terminal/json-text.ts'
+import type { RunCommand } from '../../args/command-specs.ts'
+import { resolveDiskStore } from '../../sessions/resolve-store.ts'
+import type { CliContext } from '../../terminal/cli-context.ts'
+import { exitCodes, exitWith, failWith } from '../../terminal/exit.ts'
 
-/** Looks through a whole store, and with --repair mends what can be mended. */
-export async function doctor({ flags }: ArgsOf<'doctor'>, place: CliContext): Promise<Ended> {
-  const store = diskStoreOf(place)
-  if (!store.ok) return refused(store.fault)
+/** Checks a whole store and, with --repair, repairs it. */
+export const run: RunCommand<'doctor'> = async ({ flags: { repair, json } }, context) => {
+  const store = resolveDiskStore(context)
+  if (!store.ok) return failWith(store.fault)
   const { check } = await import('../../../admin/doctor/check-store.ts')
-  const checked = await check(store.value, { repair: flags.repair, now: place.now })
-  if (!checked.ok) return refused(checked.fault)
-  if (flags.json) await place.out.write(`${toJsonText(checked.value)}\n`)
-  else await tell(checked.value, flags.repair, place)
-  return ended(checked.value.isSound ? exitCodes.ok : exitCodes.failed)
+  const checked = await check(store.value, { repair, now: context.now })
+  if (!checked.ok) return failWith(checked.fault)
+  if (json) await context.out.writeJson(checked.value)
+  else await printReport(checked.value, repair, context)
+  return exitWith(checked.value.isSound ? exitCodes.ok : exitCodes.failed)
 }
 
-async function tell(report: StoreReport, isRepair: boolean, { out, err }: CliContext): Promise<void> {
+async function printReport(report: StoreReport, isRepair: boolean, { out, err }: CliContext): Promise<void> {
   for (const finding of report.findings) {
     const { severity, code, place, what } = finding
-    await out.write(`${severity}  ${code}  ${escapeLine(place)}  ${escapeLine(what)}${outlook(finding, isRepair)}\n`)
+    await out.write(
+      `${severity}  ${code}  ${escapeLine(place)}  ${escapeLine(what)}${repairState(finding, isRepair)}\n`,
+    )
   }
   for (const line of report.told) await out.write(`note  ${escapeLine(line)}\n`)
   for (const loss of report.accepted) await out.write(`lost  ${escapeLine(loss)}\n`)
   const { store, sessions, records, blobs, isSound } = report
-  const sum = isSound ? 'sound' : 'not sound'
-  await err.write(`${store} is ${sum}: ${sessions} sessions, ${records} records, ${blobs} files.\n`)
+  const state = isSound ? 'sound' : 'damaged'
+  await err.write(`${store} is ${state}: ${sessions} sessions, ${records} records, ${blobs} files.\n`)
 }
 
-function outlook({ severity, canMend, loss, mended }: StoreReport['findings'][number], isRepair: boolean): string {
+function repairState({ severity, canMend, loss, mended }: StoreReport['findings'][number], isRepair: boolean): string {
   if (severity === 'info') return ''
-  if (mended) return loss === null ? '  (mended)' : '  (lost for good, and accepted)'
-  if (!canMend) return '  (cannot be mended)'
-  if (isRepair) return '  (could not be mended)'
-  return loss === null ? '  (--repair mends it)' : '  (--repair accepts the loss)'
+  if (mended) return loss === null ? '  (repaired)' : '  (lost; the loss is recorded)'
+  if (!canMend) return '  (cannot be repaired)'
+  if (isRepair) return '  (could not be repaired)'
+  return loss === null ? '  (--repair repairs it)' : '  (--repair records the loss)'
 }

@@ -1,40 +1,37 @@
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { parseDiskUrl } from '../../../store/open/store-location.ts'
-import type { ArgsOf } from '../../args/command-specs.ts'
-import type { CliContext } from '../../context/cli-context.ts'
+import type { RunCommand } from '../../args/command-specs.ts'
 import { createProgressLine } from '../../render/progress-line.ts'
-import { tellProblem } from '../../sessions/connect.ts'
-import { diskStoreOf } from '../../sessions/resolve-store.ts'
-import { type Ended, ended, exitCodes, misused, refused } from '../../terminal/exit.ts'
-import { toJsonText } from '../../terminal/json-text.ts'
+import { reportProblem } from '../../sessions/connect.ts'
+import { resolveDiskStore } from '../../sessions/resolve-store.ts'
+import { exitCodes, exitWith, failWith, rejectUsage } from '../../terminal/exit.ts'
 
-/** Copies a store into another and compares the two; the first stays as it is. */
-export async function migrate({ flags }: ArgsOf<'migrate'>, place: CliContext): Promise<Ended> {
-  if (flags.to === undefined) return misused('migrate needs --to <url>: sqlite:PATH or jsonl:DIR.')
-  const from = flags.from === undefined ? diskStoreOf(place) : parseDiskUrl(flags.from, place.home)
-  if (!from.ok) return refused(from.fault)
-  const to = parseDiskUrl(flags.to, place.home)
-  if (!to.ok) return refused(to.fault)
+/** Copies a store into another form and compares the two. */
+export const run: RunCommand<'migrate'> = async ({ flags }, context) => {
+  if (flags.to === undefined) return rejectUsage('migrate needs --to <url>: sqlite:PATH or jsonl:DIR.')
+  const from = flags.from === undefined ? resolveDiskStore(context) : parseDiskUrl(flags.from, context.home)
+  if (!from.ok) return failWith(from.fault)
+  const to = parseDiskUrl(flags.to, context.home)
+  if (!to.ok) return failWith(to.fault)
 
-  const signal = place.untilInterrupted()
-  const line = createProgressLine(place)
-  const { migrate: run } = await import('../../../admin/migrate/migrate-store.ts')
-  const migrated = await run({
-    ...{ from: from.value, to: to.value, signal, onProblem: tellProblem(place) },
-    onProgress: ({ phase, sessions, records }) => line.tell(`${phase}: ${sessions} sessions, ${records} records`),
+  const signal = context.untilInterrupted()
+  const line = createProgressLine(context)
+  const { migrate } = await import('../../../admin/migrate/migrate-store.ts')
+  const migrated = await migrate({
+    ...{ from: from.value, to: to.value, signal, onProblem: reportProblem(context) },
+    onProgress: ({ phase, sessions, records }) => line.show(`${phase}: ${sessions} sessions, ${records} records`),
   })
   await line.end()
-  if (!migrated.ok) return refused(migrated.fault)
-  const { value } = migrated
-  if (flags.json) await place.out.write(`${toJsonText(value)}\n`)
-  else {
-    const { copied, kept, records, blobs, blobBytes } = value
-    await place.out.write(
-      `${copied} sessions copied, ${kept} already there; ${records} records the same on both sides; ${blobs} files, ${blobBytes} bytes.\n`,
+  if (!migrated.ok) return failWith(migrated.fault)
+  const { out, err } = context
+  const { copied, kept, records, blobs, blobBytes, refused, missingBlobs, from: source } = migrated.value
+  if (flags.json) await out.writeJson(migrated.value)
+  else
+    await out.write(
+      `${copied} sessions copied, ${kept} copied before. ${records} records are equal. ${blobs} files, ${blobBytes} bytes.\n`,
     )
-  }
-  for (const { session, why } of value.refused) await place.err.write(`${session}: not copied, ${escapeLine(why)}.\n`)
-  for (const hash of value.missingBlobs) await place.err.write(`The file ${hash} is missing in ${value.from} too.\n`)
-  if (signal.aborted) return ended(exitCodes.interrupted)
-  return ended(value.refused.length > 0 ? exitCodes.failed : exitCodes.ok)
+  for (const { session, why } of refused) await err.write(`${session} was not copied: ${escapeLine(why)}.\n`)
+  for (const hash of missingBlobs) await err.write(`The file ${hash} is also missing in ${source}.\n`)
+  if (signal.aborted) return exitWith(exitCodes.interrupted)
+  return exitWith(refused.length > 0 ? exitCodes.failed : exitCodes.ok)
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { movedPath } from './moved-path.ts'
+import { movedPath } from './mv-workspace.ts'
 
-describe('where a folder is after a move', () => {
+describe('movedPath', () => {
   it.each([
     ['/old', '/new'],
     ['/old/below/it', '/new/below/it'],
@@ -9,7 +9,7 @@ describe('where a folder is after a move', () => {
     ['/older', null],
     ['/', null],
     ['/else/old', null],
-  ])('%s is at %s', (folder, moved) => {
+  ])('maps %s to %s', (folder, moved) => {
     expect(movedPath(folder, ['/old', '/link'], '/new')).toBe(moved)
   })
 })

@@ -1,20 +1,10 @@
 import type { Frame } from '@holdfast/protocol'
 import { aFrame, aRecord, type EventInput } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { createPaint, type Output } from '../terminal/output.ts'
-import { createRunScreen } from './run-screen.ts'
+import { createTextOutput } from '../testing/text-output.ts'
+import { createRunOutput, type RunResult } from './run-output.ts'
 
-function paper() {
-  const sheets = { out: '', err: '' }
-  const output = (sheet: 'out' | 'err'): Output => ({
-    isTerminal: false,
-    paint: createPaint(false),
-    write: async (text) => {
-      sheets[sheet] += text
-    },
-  })
-  return { sheets, screen: createRunScreen(output('out'), output('err')) }
-}
+const result = {} as RunResult // text output does not print it
 
 type Kind = 'text' | 'thinking'
 const delta = (part: number, kind: Kind, text: string, step = 5) =>
@@ -26,49 +16,50 @@ const said = (seq: number, text: string, type: 'text.said' | 'thinking.said' = '
   recorded(seq, { type, turn: 0, step, text, provider: 'demo' })
 
 async function shown(...frames: readonly Frame[]) {
-  const { sheets, screen } = paper()
-  for (const one of frames) await screen.show(one)
-  await screen.settle()
-  return sheets
+  const [out, err] = [createTextOutput(), createTextOutput()]
+  const output = createRunOutput(false, { out: out.output, err: err.output })
+  for (const one of frames) await output.show(one)
+  await output.end(result)
+  return { out: out.text(), err: err.text() }
 }
 
-describe('a running turn', () => {
-  it('speaks on standard output and thinks on standard error', async () => {
-    const sheets = await shown(
+describe('the text of a running turn', () => {
+  it('goes to standard output, thinking to standard error', async () => {
+    const printed = await shown(
       delta(0, 'thinking', 'hm'),
       delta(1, 'text', 'Hello '),
       delta(1, 'text', 'you.'),
       said(6, 'hm', 'thinking.said'),
       said(7, 'Hello you.'),
     )
-    expect(sheets).toEqual({ out: 'Hello you.\n', err: 'hm\n' })
+    expect(printed).toEqual({ out: 'Hello you.\n', err: 'hm\n' })
   })
 
-  it('tells that the store refuses, and that it no longer does, beside the answer', async () => {
+  it('has a line when the store refuses writes, and when it accepts them again', async () => {
     const storage = (error: { reason: string; message: string } | null) => aFrame({ type: 'storage', error })
-    const sheets = await shown(
+    const printed = await shown(
       delta(1, 'text', 'Hello '),
       storage({ reason: 'disk_full', message: 'The disk is full.' }),
       storage(null),
     )
-    expect(sheets).toEqual({ out: 'Hello \n', err: 'The disk is full.\nThe store takes writes again.\n' })
+    expect(printed).toEqual({ out: 'Hello \n', err: 'The disk is full.\nThe store accepts writes again.\n' })
   })
 
-  it('says nothing twice, whichever way it came', async () => {
+  it('is printed once, whether it comes as draft, delta or record', async () => {
     expect((await shown(draft('Hello you'), delta(1, 'text', '.'), said(7, 'Hello you.'))).out).toBe('Hello you.\n')
     expect((await shown(delta(1, 'text', 'Hel'), draft('Hello you'), said(7, 'Hello you.'))).out).toBe('Hello you.\n')
     expect((await shown(said(7, 'Hello you.'))).out).toBe('Hello you.\n')
     expect((await shown(delta(1, 'text', 'Hello'), said(7, 'Hello you.'))).out).toBe('Hello you.\n')
   })
 
-  it('parts the answers of one turn by a blank line', async () => {
+  it('has a blank line between the answers of a turn', async () => {
     const live = await shown(delta(1, 'text', 'One.'), delta(2, 'text', 'Two.'), said(6, 'One.'), said(7, 'Two.'))
     const late = await shown(said(6, 'One.'), said(7, 'Two.'), said(12, 'Three.', 'text.said', 9))
     expect(live.out).toBe('One.\n\nTwo.\n')
     expect(late.out).toBe('One.\n\nTwo.\n\nThree.\n')
   })
 
-  it('tells of calls on standard error, on lines of their own', async () => {
+  it('has calls on standard error, on lines of their own', async () => {
     const { out, err } = await shown(
       delta(1, 'text', 'I look.'),
       said(6, 'I look.'),
@@ -79,8 +70,19 @@ describe('a running turn', () => {
     expect(err).toBe('→ ls {"a":"\\n"}\n✓ ls, 3 ms\n')
   })
 
-  it('lets no model drive the terminal', async () => {
+  it('has control characters escaped', async () => {
     const { out } = await shown(delta(1, 'text', '\u001b]52;c;eA==\u0007\rx'))
     expect(out).toBe('\\u{1b}]52;c;eA==\\u{7}\\u{d}x\n')
+  })
+})
+
+describe('the JSON of a running turn', () => {
+  it('has a line when the store refuses writes and when it accepts them again, but none at the start', async () => {
+    const { output: out, text } = createTextOutput()
+    const output = createRunOutput(true, { out, err: out })
+    const error = { reason: 'disk_full', message: 'The disk is full.' }
+    for (const one of [null, error, null, null]) await output.show(aFrame({ type: 'storage', error: one }))
+    const lines = text().trimEnd().split('\n')
+    expect(lines.map((line) => JSON.parse(line))).toEqual([{ storage: { error } }, { storage: { error: null } }])
   })
 })

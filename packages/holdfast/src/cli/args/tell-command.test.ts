@@ -1,13 +1,15 @@
+import { commandTypes } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { readCommand } from './command-fields.ts'
+import { fieldSchemas, parseTellCommand } from './tell-command.ts'
+import { tellCommands } from './tell-help.ts'
 
-describe('a command in words', () => {
-  it('takes JSON as JSON and the rest as text', () => {
-    expect(readCommand('respondToApproval', ['decision=approve', 'approval=17'])).toEqual({
+describe('parseTellCommand', () => {
+  it('reads JSON as JSON and the rest as text', () => {
+    expect(parseTellCommand('respondToApproval', ['decision=approve', 'approval=17'])).toEqual({
       type: 'command',
       command: { type: 'respondToApproval', decision: 'approve', approval: 17 },
     })
-    expect(readCommand('sendPrompt', ['content=list a=b'])).toEqual({
+    expect(parseTellCommand('sendPrompt', ['content=list a=b'])).toEqual({
       type: 'command',
       command: { type: 'sendPrompt', content: [{ type: 'text', text: 'list a=b' }] },
     })
@@ -44,13 +46,13 @@ describe('a command in words', () => {
     ['cycleModel', [], {}],
     ['cycleThinkingLevel', [], {}],
     ['refreshCredentials', [], {}],
-  ])('reads %s %j', (name, words, fields) => {
-    expect(readCommand(name, words)).toMatchObject({ type: 'command', command: { type: name, ...fields } })
+  ])('reads %s %j', (name, pairs, fields) => {
+    expect(parseTellCommand(name, pairs)).toMatchObject({ type: 'command', command: { type: name, ...fields } })
   })
 
-  it('takes a prompt that looks like JSON for the words it is', () => {
+  it('reads a prompt as text even if it looks like JSON', () => {
     for (const text of ['42', 'true', 'null', '{"a":1}'])
-      expect(readCommand('sendPrompt', [`content=${text}`])).toMatchObject({ command: { content: [{ text }] } })
+      expect(parseTellCommand('sendPrompt', [`content=${text}`])).toMatchObject({ command: { content: [{ text }] } })
   })
 
   it.each([
@@ -68,7 +70,7 @@ describe('a command in words', () => {
     [['setToolTrust', 'tool=shell'], 'setToolTrust needs scope: scope=turn or scope=session or scope=workspace.'],
     [['reorderQueue', 'queue=steering', 'entries=5'], expect.stringMatching(/^reorderQueue: entries: /)],
     [['sendPrompt', 'content=[{"type":"text"}]'], expect.stringMatching(/^sendPrompt: content\.0\.text: /)],
-    [['sendPrompt', 'contnt=x'], "Unknown field 'contnt'. Did you mean 'content'?"],
+    [['sendPrompt', 'contnt=x'], "sendPrompt has no field 'contnt'. Did you mean 'content'?"],
     [['branchAt'], 'branchAt needs turn: turn=….'],
     [['branchAt', 'turn=-1'], expect.stringMatching(/^branchAt: turn: /)],
     [['togglePin', 'message=hello'], expect.stringMatching(/^togglePin: message: /)],
@@ -76,10 +78,17 @@ describe('a command in words', () => {
     [['switchBranch', 'branch=true'], "switchBranch: branch: give a branch's name, or its place in the list."],
     [['seedMessages', 'messages=[]'], expect.stringMatching(/^seedMessages: messages: /)],
     [['seedMessages', 'messages=[{"role":"robot"}]'], expect.stringMatching(/^seedMessages: messages\.0\.role: /)],
-    [['abort', 'now=1'], "Unknown field 'now'. abort takes nothing."],
+    [['abort', 'now=1'], "abort has no field 'now'. abort takes no fields."],
     [['sendPrompt', 'content'], 'content needs a value: content=….'],
-    [['sendPrompt', 'type=abort'], "Unknown field 'type'. sendPrompt takes content."],
-  ])('refuses %j and says why', ([name = '', ...words], message) => {
-    expect(readCommand(name, words)).toEqual({ type: 'misused', message })
+    [['sendPrompt', 'type=abort'], "sendPrompt has no field 'type'. Its fields are content."],
+  ])('rejects %j with an explanation', ([name = '', ...pairs], message) => {
+    expect(parseTellCommand(name, pairs)).toEqual({ type: 'usage', message })
+  })
+})
+
+describe('tell --help', () => {
+  it.each(commandTypes)('lists %s with all its fields', (type) => {
+    const [fields] = tellCommands[type]
+    expect(Object.keys(fieldSchemas(type)).filter((field) => !fields.includes(`${field}=`))).toEqual([])
   })
 })

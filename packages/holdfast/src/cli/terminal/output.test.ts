@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { toJsonText } from './json-text.ts'
+import { toJsonText } from './output.ts'
 
-it('loses nothing', () => {
+it('writes JSON without loss', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       expect(JSON.parse(toJsonText(value))).toEqual(JSON.parse(JSON.stringify(value)))
@@ -10,7 +10,7 @@ it('loses nothing', () => {
   )
 })
 
-it('holds nothing that a terminal obeys or an eye cannot see', () => {
+it('escapes control and invisible characters in JSON', () => {
   const hostile =
     '\u001b]52;c;eA==\u0007 \u009b2J \u202egnp.exe \u2066 \u200b \ufeff \u007f \u180e \u206a \ufff9 \u{e0041}'
   const text = toJsonText({ hostile })

@@ -1,0 +1,11 @@
+import type { RunCommand } from '../../args/command-specs.ts'
+import { parseTurn } from '../../args/parse-args.ts'
+import { submitAndPrint } from '../../sessions/submit-command.ts'
+import { rejectUsage } from '../../terminal/exit.ts'
+
+export const run: RunCommand<'branch'> = async ({ positionals: [name = '', text = ''], flags }, context) => {
+  const turn = parseTurn(text)
+  if (turn === null) return rejectUsage(`<turn> must be the number of a turn, from 0, not '${text}'.`)
+  const describe = (branch: string) => `Went back to the end of turn ${turn}. The rest is saved as ${branch}.`
+  return submitAndPrint(name, { type: 'branchAt', turn }, { result: 'branch', describe }, flags.json, context)
+}

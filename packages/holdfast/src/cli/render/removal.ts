@@ -1,0 +1,48 @@
+import type { NotRemovedReason, Removal } from '@holdfast/protocol'
+import { escapeLine } from '@holdfast/protocol/hostile-text'
+import type { CliContext } from '../terminal/cli-context.ts'
+
+const stayReasons: { readonly [Reason in NotRemovedReason]: string } = {
+  running: 'it is running or waits for an approval',
+  attached: 'a client is attached to it',
+  pinned: 'it is pinned',
+  open_elsewhere: 'another process has it open',
+}
+
+const workspacesMax = 20
+
+export const countSessions = (count: number): string => (count === 1 ? '1 session' : `${count} sessions`)
+
+/** Prints a removal: handles on standard output, the sentence about them (`did`, or `would` in a dry run) on standard error. */
+export async function printRemoval(
+  removal: Removal,
+  { did, would }: { readonly did: string; readonly would: string },
+  isJson: boolean,
+  { out, err }: CliContext,
+): Promise<void> {
+  if (isJson) return out.writeJson(removal)
+  const { gone, count, stayed, dryRun } = removal
+  const more = count - gone.length
+  await out.write(`${gone.map(({ handle }) => `${handle}\n`).join('')}${more > 0 ? `… and ${more} more\n` : ''}`)
+  await err.write(`${dryRun ? would : did} ${countSessions(count)}.\n`)
+  for (const { handle, title, reason } of stayed)
+    await err.write(`${handle} stays, because ${stayReasons[reason]}: ${escapeLine(title)}\n`)
+}
+
+export const movedToTrash = { did: 'Moved to the trash:', would: 'Would move to the trash:' }
+export const deletedForever = { did: 'Deleted permanently:', would: 'Would delete permanently:' }
+
+export const nothingRemoved = (dryRun: boolean): Removal => ({
+  ...{ count: 0, gone: [], workspaces: [], stayed: [] },
+  dryRun,
+})
+
+/** Prints how many sessions of each workspace were removed, and how to restore them. */
+export async function printWorkspaces({ count, workspaces, dryRun }: Removal, { err }: CliContext): Promise<void> {
+  if (count === 0) return
+  for (const one of workspaces.slice(0, workspacesMax))
+    await err.write(`${countSessions(one.count)} of ${escapeLine(one.workspace)}\n`)
+  const more = workspaces.length - workspacesMax
+  if (more > 0) await err.write(`… and sessions of ${more} more workspaces\n`)
+  if (!dryRun) await err.write('To restore one: holdfast trash restore <session>\n')
+}

@@ -1,0 +1,179 @@
+import type { Event, Frame, FrameOf, Preview, Recorded, SessionId, Status, Usage } from '@holdfast/protocol'
+import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
+import { callLine } from '../../transfer/export/call-line.ts'
+import type { CliContext } from '../terminal/cli-context.ts'
+import type { TurnEnded } from './turn-summary.ts'
+
+/** The last line of `run --json`. */
+export type RunResult = {
+  readonly sessionId: SessionId
+  readonly text: string
+  readonly status: Status
+  readonly usage: Usage
+  readonly reason: TurnEnded['reason']
+  readonly fault?: TurnEnded['fault']
+}
+
+/** Prints a turn while it runs: as text for people, or as lines of JSON for programs. */
+export interface RunOutput {
+  show(frame: Frame): Promise<void>
+  /** Prints a line for people on standard error. */
+  note(text: string): Promise<void>
+  end(result: RunResult): Promise<void>
+}
+
+type Outputs = Pick<CliContext, 'out' | 'err'>
+
+export function createRunOutput(isJson: boolean, outputs: Outputs): RunOutput {
+  const output = isJson ? createJsonOutput(outputs) : createTextOutput(outputs)
+  let isRefusing = false
+  return {
+    ...output,
+    async show(frame) {
+      // A subscriber gets the state of the store at the start; that it works is not worth a line.
+      if (frame.type === 'storage' && frame.error === null && !isRefusing) return
+      if (frame.type === 'storage') isRefusing = frame.error !== null
+      await output.show(frame)
+    },
+  }
+}
+
+const createJsonOutput = ({ out, err }: Outputs): RunOutput => ({
+  async show(frame) {
+    const shown = toFrameJson(frame)
+    if (shown !== null) await out.writeJson(shown)
+  },
+  note: (text) => err.write(`${text}\n`),
+  end: (result) => out.writeJson({ result }),
+})
+
+/** Returns the documented part of a frame, or null if it is not printed. */
+function toFrameJson(frame: Frame): unknown {
+  if (frame.type === 'record') {
+    const { seq, at, event } = frame.record
+    return { record: { seq, at, event } }
+  }
+  if (frame.type === 'storage') return { storage: { error: frame.error } }
+  if (frame.type !== 'delta') return null
+  const { type, sessionId, ...delta } = frame
+  return { delta }
+}
+
+type Kind = 'text' | 'thinking'
+type Fragment = { readonly step: number; readonly part: number; readonly kind: string; readonly text: string }
+
+/** Prints the model's text on standard output, and thinking, calls and notes on standard error. */
+function createTextOutput({ out, err }: Outputs): RunOutput {
+  const tools = new Map<number, string>()
+  // Counted in characters: most recorded text was already printed as deltas.
+  const shownOfPart = new Map<string, number>()
+  const shownOfStep = new Map<string, number>()
+  const recordedOfStep = new Map<string, number>()
+  let open: { readonly kind: Kind; readonly position: string; readonly endsLine: boolean } | null = null
+  let hasText = false
+
+  /** Ends the line that is being written. */
+  async function endLine(): Promise<void> {
+    if (open === null) return
+    const { kind, endsLine } = open
+    open = null
+    if (!endsLine) await (kind === 'text' ? out : err).write('\n')
+  }
+
+  async function print(kind: Kind, position: string, text: string): Promise<void> {
+    if (text === '') return
+    if (open?.position !== position) {
+      await endLine()
+      if (kind === 'text' && hasText) await out.write('\n') // two answers of one turn are two paragraphs
+    }
+    open = { kind, position, endsLine: text.endsWith('\n') }
+    if (kind === 'thinking') return err.write(err.paint.dim(escapeHidden(text)))
+    hasText = true
+    await out.write(escapeHidden(text))
+  }
+
+  async function note(text: string): Promise<void> {
+    await endLine()
+    await err.write(`${text}\n`)
+  }
+
+  /** Prints a piece of a part, or what is new in the whole part. */
+  async function printLive({ step, part, kind, text }: Fragment, isWhole: boolean): Promise<void> {
+    if (kind !== 'text' && kind !== 'thinking') return
+    const position = `${step}.${part}`
+    const known = shownOfPart.get(position) ?? 0
+    const fresh = isWhole ? text.slice(known) : text
+    shownOfPart.set(position, known + fresh.length)
+    add(shownOfStep, `${step}.${kind}`, fresh.length)
+    await print(kind, position, fresh)
+  }
+
+  /** Prints the part of recorded text that no delta had, as after a late subscription. */
+  async function printRecorded(kind: Kind, seq: number, step: number, text: string): Promise<void> {
+    const key = `${step}.${kind}`
+    const unseen = add(recordedOfStep, key, text.length) - (shownOfStep.get(key) ?? 0)
+    const missing = Math.min(text.length, Math.max(0, unseen))
+    add(shownOfStep, key, missing)
+    const continues = missing < text.length && open?.kind === kind
+    await print(kind, continues && open ? open.position : `record ${seq}`, text.slice(text.length - missing))
+  }
+
+  async function printRecord({ seq, event }: Recorded): Promise<void> {
+    if (event.type === 'thinking.said') return printRecorded('thinking', seq, event.step, event.text)
+    if (event.type === 'text.said') return printRecorded('text', seq, event.step, event.text)
+    if (event.type === 'call.requested') tools.set(seq, event.tool)
+    const line = lineOf(event, tools)
+    if (line !== null) await note(line.isError ? err.paint.red(line.text) : err.paint.dim(line.text))
+  }
+
+  const printStorage = ({ error }: FrameOf<'storage'>): Promise<void> =>
+    note(error ? err.paint.red(escapeHidden(error.message)) : err.paint.dim('The store accepts writes again.'))
+
+  return {
+    async show(frame) {
+      if (frame.type === 'record') await printRecord(frame.record)
+      if (frame.type === 'storage') await printStorage(frame)
+      if (frame.type === 'delta') await printLive(frame, false)
+      if (frame.type === 'draft') for (const part of frame.parts) await printLive(part, true)
+    },
+    note,
+    end: endLine,
+  }
+}
+
+function add(counts: Map<string, number>, key: string, more: number): number {
+  const sum = (counts.get(key) ?? 0) + more
+  counts.set(key, sum)
+  return sum
+}
+
+/** Returns the line that a record adds on standard error, or null. */
+function lineOf(
+  event: Event,
+  tools: ReadonlyMap<number, string>,
+): { readonly text: string; readonly isError: boolean } | null {
+  const plain = (text: string) => ({ text, isError: false })
+  switch (event.type) {
+    case 'call.requested':
+      return plain(`→ ${callLine(event.tool, event.args)}`)
+    case 'call.settled': {
+      const { outcome, durationMs } = event
+      const tool = escapeLine(tools.get(event.call) ?? 'call')
+      if (outcome.type === 'ok') return plain(`✓ ${tool}${durationMs === null ? '' : `, ${Math.round(durationMs)} ms`}`)
+      if (outcome.type === 'failed') return { text: `✗ ${tool}: ${escapeHidden(outcome.output.text)}`, isError: true }
+      if (outcome.type === 'denied') return { text: `✗ ${tool}: ${escapeHidden(outcome.message)}`, isError: true }
+      return { text: `✗ ${tool}: interrupted`, isError: true }
+    }
+    case 'note.added':
+      return { text: escapeHidden(event.text), isError: event.level === 'error' }
+    default:
+      return null
+  }
+}
+
+/** Formats exactly what a call would run. */
+export function previewText(preview: Preview): string {
+  if (preview.type === 'command') return escapeLine(preview.command)
+  if (preview.type === 'diff') return `${escapeLine(preview.path)}\n${escapeHidden(preview.diff)}`
+  return escapeLine(JSON.stringify(preview.args))
+}

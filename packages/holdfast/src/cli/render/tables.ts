@@ -1,0 +1,70 @@
+import type { ListedBranch, Meta } from '@holdfast/protocol'
+import { escapeLine } from '@holdfast/protocol/hostile-text'
+import type { Paint } from '../terminal/output.ts'
+
+const titleCharsMax = 48
+
+/** Formats rows under a heading, in columns of equal width. */
+export function textTable(heading: readonly string[], rows: readonly (readonly string[])[], paint: Paint): string {
+  const widths = heading.map((name, column) =>
+    rows.reduce((widest, row) => Math.max(widest, lengthOf(row[column] ?? '')), name.length),
+  )
+  const line = (row: readonly string[]) =>
+    row
+      .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - lengthOf(cell))))
+      .join('  ')
+      .trimEnd()
+  return [paint.dim(line(heading)), ...rows.map(line), ''].join('\n')
+}
+
+// Most text has no surrogates, and a list may have thousands of lines.
+const lengthOf = (text: string): number => (/[\ud800-\udfff]/.test(text) ? [...text].length : text.length)
+
+/** Formats a list of sessions. A star marks pinned ones. */
+export function sessionTable(sessions: readonly Meta[], nowMs: number, paint: Paint): string {
+  const heading = ['HANDLE', 'TITLE', 'STATUS', 'AGE', 'MESSAGES', 'MODEL']
+  const rows = sessions.map(({ handle, title, status, lastMessageAt, messageCount, model, pinned }) => [
+    handle,
+    shorten(`${pinned ? '* ' : ''}${escapeLine(title)}`),
+    status,
+    formatAge(nowMs - Date.parse(lastMessageAt)),
+    String(messageCount),
+    escapeLine(model),
+  ])
+  return textTable(heading, rows, paint)
+}
+
+/** Formats a list of branches. `switch` accepts their index too. */
+export function branchTable(branches: readonly ListedBranch[], nowMs: number, paint: Paint): string {
+  const heading = ['INDEX', 'NAME', 'TURNS', 'MESSAGES', 'LEFT', 'DIFFERS AT']
+  const rows = branches.map(({ name, turns, messages, at, differsAt }, index) => [
+    String(index),
+    escapeLine(name),
+    String(turns),
+    String(messages),
+    formatAge(nowMs - Date.parse(at)),
+    differsAt === null ? '–' : String(differsAt),
+  ])
+  return textTable(heading, rows, paint)
+}
+
+const units = [
+  ['y', 365 * 24 * 3600],
+  ['w', 7 * 24 * 3600],
+  ['d', 24 * 3600],
+  ['h', 3600],
+  ['m', 60],
+] as const
+
+/** Formats a duration in the largest unit that fits. */
+export function formatAge(ms: number): string {
+  const seconds = Math.floor(ms / 1000)
+  const unit = units.find(([, length]) => seconds >= length)
+  return unit === undefined ? 'now' : `${Math.floor(seconds / unit[1])}${unit[0]}`
+}
+
+/** Cuts a title between code points. */
+function shorten(text: string): string {
+  const characters = [...text]
+  return characters.length <= titleCharsMax ? text : `${characters.slice(0, titleCharsMax - 1).join('')}…`
+}

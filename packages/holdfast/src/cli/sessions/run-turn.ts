@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto'
+import type { FollowOptions } from '@holdfast/client'
+import {
+  CommandId,
+  Decision,
+  type Fault,
+  type FrameOf,
+  fault,
+  type PendingApproval,
+  type SessionHandle,
+} from '@holdfast/protocol'
+import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
+import { createRunOutput, previewText, type RunOutput } from '../render/run-output.ts'
+import { createTurnSummary, type TurnEnded, type TurnSummary } from '../render/turn-summary.ts'
+import type { CliContext } from '../terminal/cli-context.ts'
+import { type CommandResult, type ExitCode, exitCodes, exitWith, failWith } from '../terminal/exit.ts'
+
+export type RunTurnOptions = {
+  /** The answer to every approval; `unattended` rejects it because no person can be asked. */
+  readonly approvals: 'approve' | 'reject' | 'unattended'
+  /** Whether the session was started for this turn; then its first records are printed too. */
+  readonly isNew: boolean
+  readonly isJson: boolean
+  readonly context: Pick<CliContext, 'out' | 'err'>
+  readonly interruption: AbortSignal
+}
+
+/** Sends a prompt and waits for the end of its turn. It does not become the driver, so that an attached person can be. */
+export async function runTurn(handle: SessionHandle, prompt: string, options: RunTurnOptions): Promise<CommandResult> {
+  const { context, interruption, isJson, isNew } = options
+  const snapshot = await handle.snapshot()
+  if (!snapshot.ok) return failWith(snapshot.fault)
+  const { meta, seq, view } = snapshot.value
+  if (view.pendingApprovals.length > 0 && options.approvals === 'unattended')
+    return failWith(openApproval(snapshot.value))
+
+  const output = createRunOutput(isJson, context)
+  await output.note(`session ${meta.handle}, ${escapeLine(meta.model)}`)
+  const commandId = CommandId.parse(randomUUID())
+  const summary = createTurnSummary(commandId)
+  const leave = new AbortController()
+  let isLost = false
+  const onConnection: FollowOptions['onConnection'] = ({ state }) => {
+    if (state === 'waiting' && !isLost) void output.note('Cannot reach the server; retrying.')
+    if (state === 'waiting' || state === 'live') isLost = state === 'waiting'
+  }
+  const abort = async () => {
+    if (isLost) return leave.abort()
+    const aborted = await handle.submit({ type: 'abort' })
+    if (!aborted.ok) leave.abort() // then there is no end to wait for
+  }
+  const onInterruption = () => {
+    void output.note('Aborting. Press Ctrl-C again to quit at once.')
+    void abort()
+  }
+  try {
+    const following: FollowOptions = { after: isNew ? 0 : seq, signal: leave.signal, onConnection }
+    const frames = handle.subscribe(following)[Symbol.asyncIterator]()
+    const first = frames.next() // subscribes before the prompt is sent, to get the whole answer
+    if (interruption.aborted) return exitWith(exitCodes.interrupted)
+    const sent = await handle.submit({ type: 'sendPrompt', content: prompt }, { commandId })
+    if (!sent.ok) return failWith(sent.fault)
+    interruption.addEventListener('abort', onInterruption)
+    if (interruption.aborted) onInterruption() // interrupted while the prompt was being sent
+    for (const pending of view.pendingApprovals) await answerApproval(handle, pending, options, output)
+
+    for (let next = await first; !next.done; next = await frames.next()) {
+      const frame = next.value
+      await output.show(frame)
+      if (frame.type !== 'record') continue
+      const { seq: id, event } = frame.record
+      summary.add(frame.record)
+      if (event.type === 'approval.asked') await answerApproval(handle, { ...event, id }, options, output)
+      if (summary.end) return await finish(handle, summary.end, summary, output, options)
+    }
+    if (interruption.aborted) return exitWith(exitCodes.interrupted)
+    return failWith(
+      fault('session_stopped', 'The session stopped before its turn ended. See holdfast show.', { session: handle.id }),
+    )
+  } catch (error) {
+    await abort() // the answer has no reader any more, as when a pipe was closed
+    throw error
+  } finally {
+    interruption.removeEventListener('abort', onInterruption)
+    leave.abort()
+  }
+}
+
+type AskedCall = Pick<PendingApproval, 'tool' | 'preview'> & { readonly id: number }
+
+async function answerApproval(
+  handle: SessionHandle,
+  asked: AskedCall,
+  options: RunTurnOptions,
+  output: RunOutput,
+): Promise<void> {
+  const { approvals } = options
+  const decision = approvals === 'approve' ? 'approve' : 'reject'
+  const what = `${escapeLine(asked.tool)} asks to run: ${previewText(asked.preview)}`
+  const unattended = approvals === 'unattended' ? 'Rejected: run cannot ask you. Use --yes to approve.' : null
+  await output.note(
+    `? ${what}\n  ${unattended ?? (decision === 'approve' ? 'Approved by --yes.' : 'Rejected by --no.')}`,
+  )
+  const message = 'Rejected: no person is present who could approve it. Do not ask for it again.'
+  const answered = await handle.submit({
+    type: 'respondToApproval',
+    decision,
+    approval: asked.id,
+    ...(decision === 'reject' && { message }),
+  })
+  if (!answered.ok && answered.fault.code !== 'already_decided') await output.note(escapeHidden(answered.fault.message))
+}
+
+async function finish(
+  handle: SessionHandle,
+  end: TurnEnded,
+  { text, usage }: TurnSummary,
+  output: RunOutput,
+  { interruption }: RunTurnOptions,
+): Promise<CommandResult> {
+  const { reason, fault: why } = end
+  const after = await handle.snapshot()
+  const status = after.ok ? after.value.view.status : reason === 'failed' ? 'error' : 'idle'
+  await output.end({ sessionId: handle.id, text, status, usage, reason, ...(why && { fault: why }) })
+  if (reason !== 'done') await output.note(escapeHidden(why?.message ?? unfinished[reason]))
+  return exitWith(exitCodeOf(reason, interruption.aborted))
+}
+
+function exitCodeOf(reason: TurnEnded['reason'], isInterrupted: boolean): ExitCode {
+  if (reason === 'done') return exitCodes.ok
+  return isInterrupted && reason === 'aborted' ? exitCodes.interrupted : exitCodes.failed
+}
+
+const unfinished: Readonly<Record<Exclude<TurnEnded['reason'], 'done'>, string>> = {
+  aborted: 'The turn was aborted.',
+  failed: 'The turn failed.',
+  interrupted: 'The turn was interrupted.',
+  limit: 'The turn reached its limit of steps. Send another prompt to continue.',
+}
+
+function openApproval({ meta, view }: FrameOf<'snapshot'>): Fault {
+  const [asked] = view.pendingApprovals
+  const what = asked ? `${asked.tool}: ${previewText(asked.preview)}` : 'a call'
+  const message = `Session ${meta.handle} waits for an approval of ${what}. Answer with --yes, with --no, or with holdfast tell ${meta.handle} respondToApproval decision=${Decision.options.join('|')}.`
+  return fault('turn_running', message, { session: meta.id, approvals: view.pendingApprovals.map(({ id }) => id) })
+}

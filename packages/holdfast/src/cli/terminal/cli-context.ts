@@ -1,0 +1,30 @@
+import type { Logger } from '../../observe/logging/logger.ts'
+import type { Environment, Home } from '../../system/home.ts'
+import type { OnCrash } from './crash-report.ts'
+import type { Output } from './output.ts'
+import type { Input } from './prompt-user.ts'
+
+/** Everything a command gets from its process. Built once, in main.ts. */
+export type CliContext = {
+  readonly environment: Environment
+  readonly home: Home
+  /** The store named by flag or environment; undefined for the one of the home. */
+  readonly store: string | undefined
+  readonly version: string
+  /** The directory of the built page. */
+  readonly pageDir: string
+  readonly pid: number
+  readonly now: () => number
+  /** Returns the current directory; throws if it was removed. */
+  readonly cwd: () => string
+  /** Opens standard input. */
+  readonly input: () => Input
+  readonly out: Output
+  readonly err: Output
+  /** The command's log, if logging is on. */
+  readonly logger?: Logger | undefined
+  /** Adds a listener for uncaught errors. */
+  readonly onCrash: OnCrash
+  /** Returns a signal that aborts at the first Ctrl-C, SIGTERM or SIGHUP. The second one ends the process. */
+  readonly untilInterrupted: () => AbortSignal
+}

@@ -37,7 +37,7 @@ const login = (input: string, ...flags: readonly string[]) =>
   cli.run(['auth', 'login', 'openai', '--key-stdin', ...flags], { input, environment: { OPENAI_BASE_URL: url } })
 
 describe('auth login', () => {
-  it('checks the key with one call, says whose it is, and keeps it for its owner alone', async () => {
+  it('checks the key with one call, prints its account and saves it in a private file', async () => {
     const told = await login(`  ${key}\n`)
     expect(told).toMatchObject({ code: 0, stdout: '' })
     expect(told.stderr).toContain('It belongs to org-of-ada.')
@@ -46,7 +46,7 @@ describe('auth login', () => {
     expect([statSync(fileOf(cli)).mode & 0o777, statSync(dirname(fileOf(cli))).mode & 0o777]).toEqual([0o600, 0o700])
   })
 
-  it('keeps the address the key is for, and answers as JSON', async () => {
+  it('saves the address with the key, and prints JSON', async () => {
     const told = await login(key, '--base-url', url, '--json')
     expect(JSON.parse(told.stdout)).toEqual({
       provider: 'openai',
@@ -57,7 +57,7 @@ describe('auth login', () => {
     expect(JSON.parse(readFileSync(fileOf(cli), 'utf8')).providers).toEqual({ openai: { key, baseUrl: url } })
   })
 
-  it('keeps nothing of a key that is rejected', async () => {
+  it('does not save a rejected key', async () => {
     const told = await login('made-other-X0X0X0X0', '--json')
     expect(told.code).toBe(1)
     expect(JSON.parse(told.stdout).error).toMatchObject({ code: 'no_credentials', details: { reason: 'rejected' } })
@@ -65,7 +65,7 @@ describe('auth login', () => {
     expect(existsSync(fileOf(cli))).toBe(false)
   })
 
-  it('keeps a key that could not be checked only when told to', async () => {
+  it('saves an unchecked key only with --no-check', async () => {
     service.close()
     const told = await login(key)
     expect(told).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing listens at 127.0.0.1') })
@@ -75,25 +75,25 @@ describe('auth login', () => {
   })
 
   it.each([
-    [['auth', 'login', 'openai', `${key}`], 2, 'not given as a word'],
+    [['auth', 'login', 'openai', `${key}`], 2, 'not an argument'],
     [['auth', 'login', key, '--key-stdin'], 1, 'no provider of this name'],
     [['auth', 'login', 'opnai', '--key-stdin'], 1, "Did you mean 'openai'?"],
-    [['auth', 'login', 'openai'], 2, 'no terminal to ask on'],
-    [['auth', 'login', 'openai', '--key', key], 2, "Unknown flag '--key'"],
-    [['auth', 'login', 'openai', '--key-stdin', '--base-url', 'http://u:hush@h'], 2, 'without a user'],
+    [['auth', 'login', 'openai'], 2, 'no terminal to ask for the key'],
+    [['auth', 'login', 'openai', '--key', key], 2, "has no flag '--key'"],
+    [['auth', 'login', 'openai', '--key-stdin', '--base-url', 'http://u:hush@h'], 2, 'must not contain a user'],
     [['auth', 'login', 'openai', '--key-stdin', '--base-url', 'http://h/v1#part'], 2, 'or a fragment'],
     [['auth', 'logout', 'openai'], 1, 'no key for OpenAI'],
     [['auth', 'logout'], 2, 'needs a provider'],
-    [['auth', 'status', '--no-check'], 2, 'go with auth login'],
+    [['auth', 'status', '--no-check'], 2, 'work with auth login only'],
     [['auth', 'lgoin'], 2, "Did you mean 'login'?"],
-  ])('refuses %j, and says no key back', async (args, code, words) => {
+  ])('rejects %j without repeating a key', async (args, code, words) => {
     const told = await cli.run(args, { input: key })
     expect(told).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(words) })
     expect(told.stderr).not.toMatch(/X0X0|hush/)
     expect(existsSync(fileOf(cli))).toBe(false)
   })
 
-  it('never writes over a file it does not understand', async () => {
+  it('does not overwrite a malformed file', async () => {
     mkdirSync(dirname(fileOf(cli)), { recursive: true })
     writeFileSync(fileOf(cli), '{"version": 1, "serv')
     for (const args of [
@@ -107,7 +107,7 @@ describe('auth login', () => {
 })
 
 describe('auth status and logout', () => {
-  it('show where each key comes from, and four characters of it at most', async () => {
+  it('show the source of each key and at most four characters of it', async () => {
     await login(key)
     chmodSync(fileOf(cli), 0o644)
     const environment = { OPENAI_API_KEY: `${key}-in-the-environment-1234`, GROQ_API_KEY: 'short' }
@@ -127,7 +127,7 @@ describe('auth status and logout', () => {
     expect(table.stdout).toMatch(/^openai +…wxyz +file /m)
   })
 
-  it('ask the providers when told to, and fail where one rejects its key', async () => {
+  it('check keys with --check, and fail if one is rejected', async () => {
     await login(key)
     const environment = { OPENAI_BASE_URL: url }
     expect(await cli.run(['auth', 'status', '--check'], { environment })).toMatchObject({
@@ -141,7 +141,7 @@ describe('auth status and logout', () => {
     })
   })
 
-  it('remove a key, and say where another comes from', async () => {
+  it('remove a key, and name the variable that still has one', async () => {
     await login(key)
     const gone = await cli.run(['auth', 'logout', 'openai'], { environment: { OPENAI_API_KEY: key } })
     expect(gone).toMatchObject({ code: 0, stderr: expect.stringContaining('OPENAI_API_KEY is set') })
@@ -149,8 +149,8 @@ describe('auth status and logout', () => {
   })
 })
 
-describe('a key that is added while a server runs', () => {
-  it('makes the same prompt pass that was refused for want of it, and its removal refuses it again', async () => {
+describe('a key added while a server runs', () => {
+  it('makes a refused prompt work, until it is removed', async () => {
     const echo = await startEchoingService([key])
     const server = cli.start(['serve', '--port', '0'], { environment: { MISTRAL_BASE_URL: echo.url } })
     try {
@@ -168,7 +168,7 @@ describe('a key that is added while a server runs', () => {
         input: key,
         environment: { MISTRAL_BASE_URL: echo.url },
       })
-      expect(told).toMatchObject({ code: 0, stderr: expect.stringContaining('knows of it') })
+      expect(told).toMatchObject({ code: 0, stderr: expect.stringContaining('uses the change now') })
       expect(await prompt()).toMatchObject({ code: 0, stdout: expect.stringContaining('Hello.') })
 
       expect((await cli.run(['auth', 'logout', 'mistral'])).code).toBe(0)
@@ -214,7 +214,7 @@ describe.runIf(hasPty)('auth login at a terminal', () => {
     return { shows, ended, type: (text: string) => child.stdin.write(text) }
   }
 
-  it('asks for the provider and, hidden, for the key', async () => {
+  it('asks for the provider and, without echo, for the key', async () => {
     const terminal = atTerminal(['auth', 'login'])
     await terminal.shows('For which provider')
     terminal.type('openai\r')
@@ -227,7 +227,7 @@ describe.runIf(hasPty)('auth login at a terminal', () => {
     expect(screen).not.toContain('X0')
   })
 
-  it('is left by Ctrl-C with nothing kept', async () => {
+  it('is cancelled by Ctrl-C, and saves nothing', async () => {
     const terminal = atTerminal(['auth', 'login', 'openai'])
     await terminal.shows('it is not shown')
     terminal.type(`${key}\u0003`)
@@ -237,7 +237,7 @@ describe.runIf(hasPty)('auth login at a terminal', () => {
     expect(existsSync(fileOf(cli))).toBe(false)
   })
 
-  it('asks whether to keep a key that could not be checked', async () => {
+  it('asks whether to save a key that could not be checked', async () => {
     service.close()
     const terminal = atTerminal(['auth', 'login', 'openai'])
     await terminal.shows('it is not shown')

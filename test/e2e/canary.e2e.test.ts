@@ -64,7 +64,7 @@ describe('a key', () => {
     return { server, url, token }
   }
 
-  it('appears nowhere but in the request to its own service, and in its file', async () => {
+  it('appears only in requests to its own service and in its file', async () => {
     const mirror = join(cli.home, 'mirror')
     const { server, url, token } = await serve(mirror)
     const said: [string, string][] = []
@@ -76,7 +76,10 @@ describe('a key', () => {
     const loggedIn = await cli.run(['auth', 'login', 'mistral', '--key-stdin', '--base-url', service.url], {
       input: keys.file,
     })
-    expect(loggedIn).toMatchObject({ code: 0, stderr: expect.stringContaining(`The server at ${url} knows of it`) })
+    expect(loggedIn).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(`The server at ${url} uses the change now`),
+    })
     said.push(['auth login', loggedIn.stdout + loggedIn.stderr])
 
     const sessions: string[] = []
@@ -148,14 +151,14 @@ describe('a key', () => {
   })
 })
 
-describe('a key of a program that embeds the runtime', () => {
+describe('a key in a program that embeds the runtime', () => {
   let home = ''
   beforeEach(() => {
     home = mkdtempSync(join(tmpdir(), 'hf-canary-'))
   })
   afterEach(() => rmSync(home, { recursive: true, force: true }))
 
-  it('is in no problem it is told of, no span and no frame', async () => {
+  it('is in no problem, span or frame', async () => {
     const sdk = startInMemorySdk()
     const problems: unknown[] = []
     const frames: unknown[] = []
@@ -189,7 +192,7 @@ describe('a key of a program that embeds the runtime', () => {
       expectNoKey(where, inspect(what, { depth: 20, maxStringLength: null, maxArrayLength: null, showHidden: true }))
   })
 
-  it('is masked in what it reads, while what a person wrote themselves stays', async () => {
+  it('is masked in tool output, but not in what a person wrote', async () => {
     writeFileSync(join(home, 'notes.txt'), `the key is ${keys.environment}`)
     const environment = { HOLDFAST_HOME: join(home, 'home'), GROQ_API_KEY: keys.environment, DEMO_PACE: '0' }
     await using holdfast = await openHoldfast({ environment })

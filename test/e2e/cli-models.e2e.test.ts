@@ -21,7 +21,7 @@ function configure(config: object): void {
 }
 
 describe('models', () => {
-  it('lists what can be used now without a server or a store, the default marked, and makes nothing', async () => {
+  it('lists usable models without a server or a store, marks the default and creates nothing', async () => {
     const { code, stdout, stderr } = await models([], { GROQ_API_KEY: 'a-key-of-groq-1' })
     expect(code).toBe(0)
     expect(stdout).toMatch(/^MODEL +CONTEXT +ANSWER +IN +OUT +CACHED +THINKING$/m)
@@ -34,7 +34,7 @@ describe('models', () => {
     expect(existsSync(cli.home)).toBe(false)
   })
 
-  it('lists the rest with --all, and why it cannot be used', async () => {
+  it('lists the others with --all, with the reason they cannot be used', async () => {
     const { stdout } = await models(['--all'])
     expect(stdout).toMatch(
       /^There is no key for Anthropic\. Set ANTHROPIC_API_KEY or run holdfast auth login anthropic/m,
@@ -42,7 +42,7 @@ describe('models', () => {
     expect(stdout).toMatch(/^anthropic\/claude-opus-5-5 +1,000,000 /m)
   })
 
-  it('says unknown of what nobody knows, and null in JSON', async () => {
+  it('prints unknown facts as unknown, and as null in JSON', async () => {
     configure({ model: 'mybox/mystery', providers: { mybox: { baseUrl: 'https://box.example' } } })
     expect((await models([])).stdout).toMatch(/^mybox\/mystery \*( +unknown){6}$/m)
     const listed = JSON.parse((await models(['--json'])).stdout)
@@ -52,7 +52,7 @@ describe('models', () => {
     )
   })
 
-  it('finds an Ollama on this machine', async () => {
+  it('finds Ollama on this machine', async () => {
     await using server = await startLocalServer(({ path }, reply) =>
       replyJson(reply, path === '/api/tags' ? { models: [{ name: 'small:1b' }] } : {}),
     )
@@ -64,7 +64,7 @@ describe('models', () => {
     )
   })
 
-  it('takes a newer list from a file, and leaves it alone when the next one is wrong', async () => {
+  it('loads a newer list from a file, and keeps it if the next one is malformed', async () => {
     const good = {
       asOf: '2026-12-01',
       models: { 'anthropic/next': { contextTokens: 4321, price: { input: 1, output: 2 } } },
@@ -88,7 +88,7 @@ describe('models', () => {
     expect((await models(['--all'])).stdout).toMatch(/^anthropic\/next +4,321 +unknown +\$1 +\$2 +\$1 +unknown$/m)
   })
 
-  it('has a running server read the newer list', async () => {
+  it('makes a running server use the newer list', async () => {
     const good = { asOf: '2026-12-01', models: { 'anthropic/next': { contextTokens: 4321 } } }
     writeFileSync(join(cli.workdir, 'good.json'), JSON.stringify(good))
     const server = cli.start(['serve', '--port', '0'], { environment: noKeys })
@@ -97,7 +97,7 @@ describe('models', () => {
       const { url, tokenFile } = JSON.parse(readFileSync(join(cli.home, 'state', 'server.json'), 'utf8'))
       expect(await models(['refresh', 'good.json'])).toMatchObject({
         code: 0,
-        stderr: expect.stringContaining(`The server at ${url} knows of it.`),
+        stderr: expect.stringContaining(`The server at ${url} uses the change now.`),
       })
       const token = readFileSync(tokenFile, 'utf8').trim()
       const answer = await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${token}` } })
@@ -109,7 +109,7 @@ describe('models', () => {
     }
   })
 
-  it('refuses a configuration that cannot be, with its place', async () => {
+  it('rejects an invalid configuration with its path', async () => {
     configure({ rotatoin: [] })
     const { code, stdout } = await models(['--json'])
     expect(code).toBe(1)
@@ -121,10 +121,10 @@ describe('models', () => {
   })
 
   it.each([
-    [['refrsh'], "models does not know 'refrsh'. Did you mean 'refresh'?"],
-    [['refresh'], 'models refresh needs a file: models refresh FILE.'],
+    [['refrsh'], "models has no action 'refrsh'. Did you mean 'refresh'?"],
+    [['refresh'], 'models refresh needs a file: holdfast models refresh <file>.'],
     [['refresh', 'a', '--all'], '--all goes with the list of models.'],
-  ])('does not understand %j', async (args, message) => {
+  ])('rejects %j as wrong usage', async (args, message) => {
     expect(await models(args)).toMatchObject({ code: 2, stdout: '', stderr: `${message}\n` })
   })
 })

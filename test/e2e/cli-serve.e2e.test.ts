@@ -22,7 +22,7 @@ async function serve(
 }
 
 describe('serve', () => {
-  it('prints a login link and nothing else on standard output, and the link logs in once', async () => {
+  it('prints only a login link on standard output, which works once', async () => {
     const { server, link } = await serve()
     const login = await fetch(link, { redirect: 'manual' })
     expect(login.headers.get('set-cookie')).toContain('HttpOnly')
@@ -31,7 +31,7 @@ describe('serve', () => {
     expect((await server.ended).stdout).toBe(`${link}\n`)
   })
 
-  it('says where it is in files of its own, and removes them at the end', async () => {
+  it('writes server.json and its token while it runs', async () => {
     const { server, url } = await serve()
     const file = jsonOf(readFileSync(serverFileOf(cli), 'utf8'))
     const store = `sqlite:${join(cli.home, 'data', 'holdfast.db')}`
@@ -59,16 +59,16 @@ describe('serve', () => {
     },
   )
 
-  it('refuses to be open to others without a token', async () => {
+  it('refuses to listen for others without a token', async () => {
     const refused = await cli.run(['serve', '--host', '0.0.0.0', '--port', '0'])
     expect(refused).toMatchObject({ code: 1, stdout: '' })
-    expect(refused.stderr).toContain('no token is configured')
+    expect(refused.stderr).toContain('no token is set')
     expect(existsSync(cli.home)).toBe(false)
     const weak = await cli.run(['serve', '--host', '0.0.0.0'], { environment: { HOLDFAST_TOKEN: 'short' } })
     expect(weak.code).toBe(2)
   })
 
-  it('refuses a port that is taken, and a second server of the same home', async () => {
+  it('refuses a port in use, and a second server of the same home', async () => {
     const { server, url } = await serve()
     using other = createCli()
     const busy = await other.run(['serve', '--port', new URL(url).port])
@@ -81,7 +81,7 @@ describe('serve', () => {
     expect(existsSync(serverFileOf(cli))).toBe(true)
   })
 
-  it('starts although a server that was killed left its files', async () => {
+  it('starts although a killed server left its files', async () => {
     const { server } = await serve()
     server.kill('SIGKILL')
     await server.ended
@@ -91,7 +91,7 @@ describe('serve', () => {
     expect(jsonOf(readFileSync(serverFileOf(cli), 'utf8')).pid).toBe(next.server.pid)
   })
 
-  it('stops within two seconds while a turn runs and a client listens, and puts the session to rest', async () => {
+  it('stops within two seconds during a turn, which it records as interrupted', async () => {
     const { server } = await serve({ DEMO_PACE: '0.1' })
     const client = cli.start(['run', 'count to 5000'])
     await client.until('stdout', /3, /)
@@ -99,7 +99,7 @@ describe('serve', () => {
     server.kill('SIGTERM')
     expect((await server.ended).code).toBe(0)
     expect(performance.now() - asked).toBeLessThan(2500)
-    await client.until('stderr', /cannot be reached/)
+    await client.until('stderr', /Cannot reach the server/)
     client.kill('SIGINT')
     expect((await client.ended).code).toBe(130)
     const { session, messages } = jsonOf((await cli.run(['show', '@latest', '--json'])).stdout)
@@ -109,7 +109,7 @@ describe('serve', () => {
 })
 
 describe('with a server running', () => {
-  it('run goes to it, and aborts there at Ctrl-C', async () => {
+  it('run uses it, and aborts its turn on Ctrl-C', async () => {
     await serve({ DEMO_PACE: '0.1' })
     const client = cli.start(['run', 'count to 5000'])
     await client.until('stdout', /3, /)
@@ -123,7 +123,7 @@ describe('with a server running', () => {
     expect(jsonOf((await cli.run(['show', handle, '--json'])).stdout).session.status).toBe('plan')
   })
 
-  it('ls and the server say alike whose model a session talks to', async () => {
+  it('ls and the server agree on the model and provider of a session', async () => {
     const { url, link } = await serve()
     await cli.run(['run', 'count to 2'])
     const login = await fetch(link, { redirect: 'manual' })
@@ -134,7 +134,7 @@ describe('with a server running', () => {
       expect(sessions).toMatchObject([{ title: 'count to 2', model: 'demo/agent', provider: 'demo' }])
   })
 
-  it('a second Ctrl-C ends run at once, though the server does not answer', async () => {
+  it('a second Ctrl-C ends run at once, even if the server does not answer', async () => {
     const { server } = await serve({ DEMO_PACE: '0.1' })
     const client = cli.start(['run', 'count to 5000'])
     await client.until('stdout', /3, /)
@@ -146,7 +146,7 @@ describe('with a server running', () => {
     clearInterval(again)
   })
 
-  it('tell asks, approves and is told what is wrong', async () => {
+  it('tell sends prompts and approvals, and prints errors', async () => {
     await serve()
     const done = await cli.run(['run', 'count to 2', '--json'])
     const { sessionId } = jsonOf(lastLine(done.stdout)).result
@@ -163,17 +163,17 @@ describe('with a server running', () => {
 })
 
 describe('without a server', () => {
-  it('tell does the work itself, and leaves a question open until it is answered', async () => {
+  it('tell runs the turn itself, and leaves an approval open until it is answered', async () => {
     await cli.run(['run', 'count to 2'])
     const asked = await cli.run(['tell', '@latest', 'sendPrompt', 'content=write d.txt: hello'])
     expect(asked.code).toBe(0)
     expect(asked.stdout).toMatch(/^sendPrompt accepted at \d+\.\n$/)
-    const [, approval = ''] = /Approval (\d+) waits: write_file/.exec(asked.stderr) ?? []
+    const [, approval = ''] = /Approval (\d+) is open: write_file/.exec(asked.stderr) ?? []
     expect(existsSync(join(cli.workdir, 'd.txt'))).toBe(false)
 
     const refused = await cli.run(['run', 'hi', '-s', '@latest'])
     expect(refused.code).toBe(1)
-    expect(refused.stderr).toContain('still waits for an answer')
+    expect(refused.stderr).toContain('waits for an approval')
 
     const answered = await cli.run(['tell', '@latest', 'respondToApproval', 'decision=approve', `approval=${approval}`])
     expect(answered).toMatchObject({ code: 0, stderr: '' })
@@ -181,7 +181,7 @@ describe('without a server', () => {
     expect(jsonOf((await cli.run(['ls', '--json'])).stdout).sessions[0].status).toBe('idle')
   })
 
-  it('tell fails when the turn it began fails', async () => {
+  it('tell fails if the turn it started fails', async () => {
     await cli.run(['run', 'count to 2'])
     const failed = await cli.run(['tell', '@latest', 'sendPrompt', 'content=fail rejected_key'])
     expect(failed.code).toBe(1)

@@ -23,7 +23,7 @@ const jsonOf = (text: string) => JSON.parse(text)
 const storeOf = ({ home }: Cli) => join(home, 'data', 'holdfast.db')
 
 describe('the program', () => {
-  it('says its version and shows its help', async () => {
+  it('prints its version and its help', async () => {
     const { version } = JSON.parse(readFileSync(join(dirname(binPath), '..', 'package.json'), 'utf8'))
     expect(await cli.run(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' })
     const help = await cli.run(['--help'])
@@ -39,25 +39,25 @@ describe('the program', () => {
     [['lss'], "Unknown command 'lss'. Did you mean 'ls'?"],
     [['help', 'exprot'], "Unknown command 'exprot'. Did you mean 'export'?"],
     [['--verison'], "Unknown flag '--verison'. Did you mean '--version'?"],
-    [['ls', '--jsno'], "Unknown flag '--jsno' of ls. Did you mean '--json'?"],
-    [['show'], 'show needs <session>.'],
-    [['ls', '--limit', 'many'], "--limit is a whole number from 1 to 1000000, not 'many'."],
-    [['ls', '--cursor', 'xx'], "--cursor is what an earlier list gave as its next, not 'xx'."],
+    [['ls', '--jsno'], "ls has no flag '--jsno'. Did you mean '--json'?"],
+    [['show'], 'show needs <session>: holdfast show <session>.'],
+    [['ls', '--limit', 'many'], "--limit must be a whole number from 1 to 1000000, not 'many'."],
+    [['ls', '--cursor', 'xx'], `--cursor must be "next" of an earlier list, not 'xx'.`],
     [['tell', '@latest', 'sendPrompt'], 'sendPrompt needs content: content=….'],
-    [['branch', '@latest'], 'branch needs <turn>.'],
-    [['branch', '@latest', 'two'], "<turn> is the number of a turn, from 0, not 'two'."],
-    [['fork', '@latest', '--at', 'x'], "--at is the number of a turn, from 0, not 'x'."],
+    [['branch', '@latest'], 'branch needs <turn>: holdfast branch <session> <turn>.'],
+    [['branch', '@latest', 'two'], "<turn> must be the number of a turn, from 0, not 'two'."],
+    [['fork', '@latest', '--at', 'x'], "--at must be a whole number from 0 to 999999999, not 'x'."],
     [['tell', '@latest', 'branchAt'], 'branchAt needs turn: turn=….'],
-    [['run', 'hi', '--yes', '--no'], '--yes and --no exclude each other.'],
-    [['export', 'calm-harbor-12', '--format', 'pdf'], "--format is md, html, json or jsonl, not 'pdf'."],
-    [['serve', '--port', '70000'], "--port is a whole number from 0 to 65535, not '70000'."],
+    [['run', 'hi', '--yes', '--no'], 'Use either --yes or --no, not both.'],
+    [['export', 'calm-harbor-12', '--format', 'pdf'], "--format must be md, html, json or jsonl, not 'pdf'."],
+    [['serve', '--port', '70000'], "--port must be a whole number from 0 to 65535, not '70000'."],
     [['tell', 'calm-harbor-12', 'sendPromt'], "There is no command sendPromt. Did you mean 'sendPrompt'?"],
-  ])('does not understand %j, says so with exit code 2, and touches nothing', async (args, message) => {
+  ])('rejects %j with exit code 2, and creates nothing', async (args, message) => {
     expect(await cli.run(args)).toMatchObject({ code: 2, stdout: '', stderr: `${message}\n` })
     expect(existsSync(cli.home)).toBe(false)
   })
 
-  it('tells programs of an error as JSON', async () => {
+  it('prints errors as JSON', async () => {
     const { code, stdout, stderr } = await cli.run(['show', 'calm-harbor-12', '--json'])
     expect(code).toBe(1)
     expect(jsonOf(stdout)).toEqual({
@@ -71,7 +71,7 @@ describe('the program', () => {
   })
 
   it.each(['../x', '..%2f..%2fetc', '/etc/passwd', 'CON', '.', '__proto__', 'ses_', 'x'.repeat(300), 'a\u001b[2Jb'])(
-    'refuses the name %j and touches nothing',
+    'rejects the session name %j, and creates nothing',
     async (name) => {
       for (const args of [
         ['show', name],
@@ -91,18 +91,20 @@ describe('the program', () => {
     },
   )
 
-  it('names what was given and what is right, where no session can have the name', async () => {
+  it('rejects a malformed session name and suggests a similar one', async () => {
     for (const args of [
       ['show', '@lates'],
       ['tell', '@lates', 'abort'],
     ]) {
       const { code, stderr } = await cli.run(args)
-      expect({ code, stderr }).toEqual({ code: 1, stderr: "'@lates' names no session. Did you mean '@latest'?\n" })
+      expect({ code, stderr }).toEqual({ code: 1, stderr: "'@lates' is not a session name. Did you mean '@latest'?\n" })
     }
-    expect((await cli.run(['show', '../../etc/passwd'])).stderr).toMatch(/^'..\/..\/etc\/passwd' names no session\. /)
+    expect((await cli.run(['show', '../../etc/passwd'])).stderr).toMatch(
+      /^'..\/..\/etc\/passwd' is not a session name\. /,
+    )
   })
 
-  it('starts in a home where nothing can be made', async () => {
+  it('starts in a home it cannot write to', async () => {
     const running = cli.start(['--version'], {
       environment: { HOME: '/proc', XDG_CACHE_HOME: '', NODE_COMPILE_CACHE: '' },
     })
@@ -111,7 +113,7 @@ describe('the program', () => {
     clearTimeout(stuck)
   })
 
-  it('says which part of its home is not a directory', async () => {
+  it('reports which part of its home is not a directory', async () => {
     const file = join(cli.workdir, 'a-file')
     writeFileSync(file, '')
     const { code, stderr } = await cli.run(['run', 'list'], { environment: { HOLDFAST_HOME: file } })
@@ -119,7 +121,7 @@ describe('the program', () => {
     expect(stderr).toBe(`The store at ${file}/data/holdfast.db cannot be used: ${file} is not a directory.\n`)
   })
 
-  it('goes on with a cut answer of the demo', async () => {
+  it('continues an interrupted answer of the demo', async () => {
     await cli.run(['run', 'fail cut'])
     expect((await cli.run(['tell', '@latest', 'continue'])).code).toBe(0)
     const { stdout } = await cli.run(['show', '@latest'])
@@ -127,7 +129,7 @@ describe('the program', () => {
     expect(stdout).not.toContain('I do not understand')
   })
 
-  it('starts with any command by npm start, and needs no writable home', async () => {
+  it('runs any command through npm start, without a writable home', async () => {
     const environment = { HOME: '/dev/null', XDG_CACHE_HOME: '' }
     const { code, stdout } = await cli.run(['run', 'list the files here'], { script: startPath, environment })
     expect(code).toBe(0)
@@ -136,7 +138,7 @@ describe('the program', () => {
 })
 
 describe('run', () => {
-  it('puts the answer on standard output and the rest on standard error', async () => {
+  it('prints the answer on standard output and the rest on standard error', async () => {
     writeFileSync(join(cli.workdir, 'a.txt'), 'hi')
     const { code, stdout, stderr } = await cli.run(['run', 'list the files here'])
     expect(code).toBe(0)
@@ -146,7 +148,7 @@ describe('run', () => {
     expect(stderr).toContain('→ list_directory {"path":"."}\n✓ list_directory')
   })
 
-  it('prints a frame a line as JSON, the result last', async () => {
+  it('prints frames as lines of JSON, the result last', async () => {
     const { code, stdout } = await cli.run(['run', '--json'], { input: 'count to 3' })
     expect(code).toBe(0)
     const frames = linesOf(stdout).map(jsonOf)
@@ -162,13 +164,13 @@ describe('run', () => {
     expect(frames.at(-1).result.usage.output).toBeGreaterThan(0)
   })
 
-  it('refuses what asks, unless told to approve', async () => {
+  it('rejects calls that ask, except with --yes', async () => {
     const prompt = 'write b.txt: hello'
     const refused = await cli.run(['run', prompt])
     expect(refused.code).toBe(0)
-    expect(refused.stderr).toContain('Refused, because nobody can be asked here; --yes would approve it.')
+    expect(refused.stderr).toContain('Rejected: run cannot ask you. Use --yes to approve.')
     expect(existsSync(join(cli.workdir, 'b.txt'))).toBe(false)
-    expect((await cli.run(['run', '--no', prompt])).stderr).toContain('Refused by --no.')
+    expect((await cli.run(['run', '--no', prompt])).stderr).toContain('Rejected by --no.')
     expect(existsSync(join(cli.workdir, 'b.txt'))).toBe(false)
     const approved = await cli.run(['run', '--yes', prompt])
     expect(approved.stderr).toContain('Approved by --yes.')
@@ -181,7 +183,7 @@ describe('run', () => {
     expect(jsonOf((await cli.run(['ls', '--json'])).stdout).sessions[0]).toMatchObject({ mode: 'plan', status: 'plan' })
   })
 
-  it('goes on in a session by id, prefix, handle or @latest', async () => {
+  it('continues a session by id, prefix, handle or @latest', async () => {
     const first = jsonOf(linesOf((await cli.run(['run', 'count to 2', '--json'])).stdout).at(-1) ?? '').result
     const { handle } = jsonOf((await cli.run(['ls', '--json'])).stdout).sessions[0]
     for (const name of [first.sessionId, first.sessionId.slice(0, 20), handle, '@latest']) {
@@ -191,7 +193,7 @@ describe('run', () => {
     expect(jsonOf((await cli.run(['ls', '--json'])).stdout).sessions).toMatchObject([{ turnCount: 5 }])
   })
 
-  it('fails with exit code 1 when the turn fails, and says why', async () => {
+  it('fails with exit code 1 and the reason if the turn fails', async () => {
     const { code, stderr, stdout } = await cli.run(['run', 'fail rejected_key', '--json'])
     expect(code).toBe(1)
     expect(stderr).toContain('key rejected')
@@ -213,7 +215,7 @@ describe('run', () => {
     expect(jsonOf((await cli.run(['ls', '--all', '--json'])).stdout).sessions).toEqual([])
   })
 
-  it('without credentials says what to do, and loses nothing that was piped in', async () => {
+  it('without credentials prints what to do, and saves the piped prompt', async () => {
     const args = ['run', '--model', 'anthropic/claude-sonnet-4-5', '--json']
     const { code, stdout, stderr } = await cli.run(args, { input: 'Where is the harbour?' })
     expect(code).toBe(1)
@@ -224,7 +226,7 @@ describe('run', () => {
     expect(jsonOf((await cli.run(['ls', '--all', '--json'])).stdout).sessions).toEqual([])
   })
 
-  it('aborts its turn at Ctrl-C, keeps what was said, and exits with 130', async () => {
+  it('aborts its turn on Ctrl-C, keeps the answer so far, and exits with 130', async () => {
     const running = cli.start(['run', 'count to 5000'], { environment: { DEMO_PACE: '0.1' } })
     await running.until('stdout', /3, /)
     running.kill('SIGINT')
@@ -239,7 +241,7 @@ describe('run', () => {
 })
 
 describe('tell', () => {
-  it('queues behind an open question, over any number of processes, and takes back what it queued', async () => {
+  it('queues prompts behind an open approval, and recalls them, each in a process of its own', async () => {
     await cli.run(['run', 'list'])
     const asked = await cli.run(['tell', '@latest', 'sendPrompt', 'content=run echo hi'])
     expect(asked.stderr).toContain('shell asks to run: echo hi')
@@ -254,7 +256,7 @@ describe('tell', () => {
     expect((await cli.run(['tell', '@latest', 'removeQueueEntry', `entry=${first}`])).code).toBe(1)
   })
 
-  it('trusts a tool, so that it asks no more, and takes the trust back', async () => {
+  it('trusts a tool, which then does not ask, and revokes the trust', async () => {
     await cli.run(['run', 'list'])
     expect((await cli.run(['tell', '@latest', 'setToolTrust', 'tool=write_file', 'scope=session'])).code).toBe(0)
     await cli.run(['run', '-s', '@latest', 'write trusted.txt: yes'])
@@ -266,7 +268,7 @@ describe('tell', () => {
   })
 })
 
-describe('the lines of a session', () => {
+describe('branches', () => {
   const textsOf = async (...args: readonly string[]) =>
     jsonOf((await cli.run(['show', '@latest', '--json', ...args])).stdout)
       .messages.filter(({ kind }: { kind: string }) => kind === 'user')
@@ -277,12 +279,12 @@ describe('the lines of a session', () => {
     for (const prompt of others) await cli.run(['run', '-s', '@latest', prompt])
   }
 
-  it('are branched, listed, shown, taken up and rewound, each by one process', async () => {
+  it('are created, listed, shown, switched to and rewound, each in a process of its own', async () => {
     await ask('count to 1', 'count to 2')
     expect(await cli.run(['branches', '@latest'])).toMatchObject({ code: 0, stdout: '' })
     const branched = await cli.run(['branch', '@latest', '0'])
     expect(branched).toMatchObject({ code: 0, stdout: 'branch-1\n' })
-    expect(branched.stderr).toContain('stands at the end of turn 0')
+    expect(branched.stderr).toContain('Went back to the end of turn 0')
     await cli.run(['run', '-s', '@latest', 'count to 3'])
     expect(await textsOf()).toEqual(['count to 1', 'count to 3'])
     expect(await textsOf('--branch', 'branch-1')).toEqual(['count to 1', 'count to 2'])
@@ -305,7 +307,7 @@ describe('the lines of a session', () => {
     [['tell', '@latest', 'togglePin', 'message=999'], 'message_not_found'],
     [['tell', '@latest', 'compact'], 'nothing_to_compact'],
     [['tell', '@latest', 'undoCompaction'], 'nothing_to_compact'],
-  ])('are as they were after %j, which fails with %s', async (args, code) => {
+  ])('are unchanged after %j, which fails with %s', async (args, code) => {
     await cli.run(['run', 'count to 1'])
     const before = (await cli.run(['show', '@latest', '--json'])).stdout
     const refused = await cli.run([...args, '--json'])
@@ -314,7 +316,7 @@ describe('the lines of a session', () => {
     expect((await cli.run(['show', '@latest', '--json'])).stdout).toBe(before)
   })
 
-  it('are shared with a fork, which goes its own way', async () => {
+  it('are shared with a fork, which continues separately', async () => {
     await ask('count to 1', 'count to 2')
     const [original] = jsonOf((await cli.run(['ls', '--json'])).stdout).sessions
     const forked = await cli.run(['fork', original.handle, '--at', '0'])
@@ -327,7 +329,7 @@ describe('the lines of a session', () => {
     expect(await said(original.handle)).not.toContain('count to 5')
   })
 
-  it('are told the model in short, and whole again', async () => {
+  it('can be compacted for the model, and restored', async () => {
     await ask('count to 1', 'count to 2', 'count to 3', 'count to 4')
     const compacted = await cli.run(['tell', '@latest', 'compact'])
     expect(compacted.code).toBe(0)
@@ -345,8 +347,8 @@ describe('the lines of a session', () => {
   })
 })
 
-describe('a turn whose reader leaves', () => {
-  it('is aborted, quietly', async () => {
+describe('a turn whose reader is gone', () => {
+  it('is aborted without an error', async () => {
     const pipe = `set -o pipefail; "${nodePath}" "${binPath}" run "count to 5000" | head -c 3; echo " $?"`
     const { stdout } = await promisify(execFile)('bash', ['-c', pipe], {
       cwd: cli.workdir,
@@ -360,13 +362,13 @@ describe('a turn whose reader leaves', () => {
 })
 
 describe('ls', () => {
-  it('finds nothing where there is no store, and makes none', async () => {
+  it('lists nothing if there is no store, and creates none', async () => {
     expect(await cli.run(['ls', '--json'])).toMatchObject({ code: 0, stdout: '{"sessions":[],"next":null}\n' })
     expect((await cli.run(['ls'])).stderr).toMatch(/^No sessions in /)
     expect(existsSync(cli.home)).toBe(false)
   })
 
-  it('lists this workspace, another one, all of them, and what was searched for', async () => {
+  it('lists this workspace, another one, all of them, and matches of a search', async () => {
     const other = join(cli.workdir, 'other')
     mkdirSync(other)
     symlinkSync(other, join(cli.workdir, 'link'))
@@ -388,7 +390,7 @@ describe('ls', () => {
     expect(table.stdout).not.toContain('\u001b')
   })
 
-  it('calls a session interrupted whose process died at work', async () => {
+  it('shows a session as interrupted if its process died during a turn', async () => {
     const running = cli.start(['run', 'count to 5000'], { environment: { DEMO_PACE: '0.1' } })
     await running.until('stdout', /2, /)
     expect(jsonOf((await cli.run(['ls', '--json'])).stdout).sessions).toMatchObject([{ status: 'thinking' }])
@@ -400,7 +402,7 @@ describe('ls', () => {
 })
 
 describe('show and export', () => {
-  it('show the whole line, or its end, as text and as JSON', async () => {
+  it('print all messages, or the newest, as text and as JSON', async () => {
     await cli.run(['run', 'list the files here'])
     const whole = jsonOf((await cli.run(['show', '@latest', '--json'])).stdout)
     expect(Object.keys(whole)).toEqual(['session', 'messages', 'before', 'after'])
@@ -413,7 +415,7 @@ describe('show and export', () => {
     expect(jsonOf((await cli.run(['export', '@latest', '--format', 'json'])).stdout)).toEqual(whole)
   })
 
-  it('write a file that is private, and replace none unasked', async () => {
+  it('write a private file, and replace one only with --force', async () => {
     await cli.run(['run', 'count to 3'])
     const path = join(cli.workdir, 'out.md')
     expect((await cli.run(['export', '@latest', '-o', 'out.md'])).code).toBe(0)
@@ -421,14 +423,14 @@ describe('show and export', () => {
     expect(readFileSync(path, 'utf8')).toContain('## Agent · ')
     writeFileSync(path, 'mine')
     const again = await cli.run(['export', '@latest', '-o', 'out.md'])
-    expect(again).toMatchObject({ code: 1, stderr: `${path} exists; --force replaces it.\n` })
+    expect(again).toMatchObject({ code: 1, stderr: `${path} already exists. Use --force to replace it.\n` })
     expect(readFileSync(path, 'utf8')).toBe('mine')
     expect((await cli.run(['export', '@latest', '-o', 'out.md', '--force'])).code).toBe(0)
     expect(readFileSync(path, 'utf8')).toContain('1, 2, 3.')
     expect(readdirSync(cli.workdir)).toEqual(['out.md'])
   })
 
-  it('name the nearest session where there is none of that name', async () => {
+  it('suggest a similar session if none has the name', async () => {
     await cli.run(['run', 'count to 3'])
     const { handle } = jsonOf((await cli.run(['ls', '--json'])).stdout).sessions[0]
     const wrong = `x${handle}`
@@ -442,7 +444,7 @@ describe('show and export', () => {
     }
   })
 
-  it('let no stored text drive the terminal', async () => {
+  it('escape control characters of stored text', async () => {
     const hostile = '\u001b]52;c;eA==\u0007\u009b2J\u202e\rcount to 1'
     await cli.run(['run'], { input: hostile })
     for (const args of [
@@ -459,7 +461,7 @@ describe('show and export', () => {
     expect(jsonOf((await cli.run(['show', '@latest', '--json'])).stdout).messages[0].text).toBe(hostile)
   })
 
-  it('are quiet when whoever reads them leaves', async () => {
+  it('end without an error if the reader is gone', async () => {
     await cli.run(['run', 'count to 3'])
     const pipe = `set -o pipefail; "${nodePath}" "${binPath}" show @latest | true; echo "$?"`
     const { stdout, stderr } = await promisify(execFile)('bash', ['-c', pipe], {
@@ -486,13 +488,13 @@ describe('a store that cannot be used', () => {
     expect(files()).toEqual(before.files)
   }
 
-  it('because it is not ours is left as it is', async () => {
+  it('because it is not a store is not changed', async () => {
     mkdirSync(dirname(storeOf(cli)), { recursive: true })
     writeFileSync(storeOf(cli), 'someone’s notes\n')
     await expectRefused('not_a_store')
   })
 
-  it('because it is newer is left as it is', async () => {
+  it('because it is newer is not changed', async () => {
     await cli.run(['run', 'count to 1'])
     const database = new DatabaseSync(storeOf(cli))
     database.exec('pragma user_version = 99; pragma wal_checkpoint(truncate)')
@@ -513,7 +515,7 @@ registerHooks({ resolve(name, context, next) { const found = next(name, context)
     return stderr
   }
 
-  it('loads nothing it has no use for, so that it starts at once', async () => {
+  it('loads only the modules it needs', async () => {
     await cli.run(['run', 'count to 1'])
     for (const args of [['--version'], ['--help'], ['ls'], ['ls', '--json']]) {
       expect(await loadedBy(...args)).not.toMatch(/\/zod\/|\/core\/src\/|\/open\.ts|\/server\/|\/providers\/|worker/)

@@ -40,7 +40,7 @@ describe.skipIf(!processDisk.canBeFilled).each([
     return view
   }
 
-  it('tells every client, refuses prompts, loses nothing and goes on by itself', async () => {
+  it('reports it to every client, refuses prompts, loses nothing and recovers', async () => {
     const session = orThrow(await server.sessions.start({ workdir }))
     const [one, two] = [await watch(session.id), await watch(session.id)]
     const both = [one, two]
@@ -78,7 +78,7 @@ describe.skipIf(!processDisk.canBeFilled).each([
     expect(one.messages).toEqual(two.messages)
   })
 
-  it('tells of a refused prompt, and that there is room again, though nobody says anything more', async () => {
+  it('reports a refused prompt, and that there is space again, without another prompt', async () => {
     const session = orThrow(await server.sessions.start({ workdir }))
     const both = [await watch(session.id), await watch(session.id)]
     orThrow(await session.submit({ type: 'sendPrompt', content: 'count to 2' }))
@@ -98,7 +98,7 @@ describe.skipIf(!processDisk.canBeFilled).each([
     expect(records.filter(({ event }) => event.type === 'user.said')).toHaveLength(2)
   })
 
-  it('refuses to start, and names the place and the reason', async () => {
+  it('refuses to start, and gives the path and the reason', async () => {
     const other = join(home, 'other')
     const args = ['--fsize=0:', process.execPath, bin, 'run', 'hi', '--store', storeIn(other)]
     const started = await new Promise<{ readonly code: unknown; readonly stderr: string }>((resolve) => {

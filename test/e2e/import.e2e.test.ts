@@ -8,7 +8,7 @@ import { longTalk } from '../../packages/holdfast/src/transfer/import/testing/lo
 const source = (name: string): Buffer => readFileSync(new URL(`../golden/import/${name}.source`, import.meta.url))
 
 describe('holdfast import and export', () => {
-  it('takes over a folder, says what it changed, and gives everything back', async () => {
+  it('imports a folder, prints what it changed, and exports it again', async () => {
     using cli = createCli()
     const folder = join(cli.workdir, 'old', 'deep')
     mkdirSync(folder, { recursive: true })
@@ -45,7 +45,7 @@ describe('holdfast import and export', () => {
     expect(back.stdout).toBe(text)
   })
 
-  it('names what it passed over in a folder, some of it, and all of it as JSON', async () => {
+  it('lists some of the skipped files of a folder, and all of them as JSON', async () => {
     using cli = createCli()
     const folder = join(cli.workdir, 'old')
     mkdirSync(folder)
@@ -56,21 +56,21 @@ describe('holdfast import and export', () => {
     expect(told.code, told.stderr).toBe(0)
     expect(told.stderr).toMatch(/^Skipped: .*b\.jsonl is a link/m)
     expect(told.stderr.match(/^Skipped: \//gm)?.length).toBe(20)
-    expect(told.stderr).toContain('Skipped: and 6 more; --json names them all.\n1 imported, 26 skipped.')
+    expect(told.stderr).toContain('Skipped: and 6 more. Use --json to list them all.\n1 imported, 26 skipped.')
     const quiet = await cli.run(['import', 'old', '--quiet'])
     expect(quiet.stderr).toBe('1 same, 26 skipped.\n')
     const { files } = JSON.parse((await cli.run(['import', 'old', '--json'])).stdout)
     expect(files.filter(({ status }: { status: string }) => status === 'skipped').length).toBe(26)
   })
 
-  it('says how far it is', () => {
+  it('formats its progress', () => {
     expect(progressText({ files: 121, total: 400, bytes: 1_000_000, tookMs: 417 })).toBe(
       '[######--------------] 121 of 400 files, 1.0 MB, 2.4 MB/s',
     )
     expect(progressText({ files: 0, total: 0, bytes: 0, tookMs: 0 })).toMatch(/^\[-{20}\] 0 of 0 files/)
   })
 
-  it.each(['sqlite', 'jsonl'])('completes what a killed one began (%s)', async (kind) => {
+  it.each(['sqlite', 'jsonl'])('completes a killed import (%s)', async (kind) => {
     using cli = createCli()
     const turns = 20_000
     writeFileSync(join(cli.workdir, 'long.jsonl'), longTalk(turns))
@@ -89,12 +89,12 @@ describe('holdfast import and export', () => {
     expect((await cli.run(['doctor'], { environment })).code).toBe(0)
   })
 
-  it('says that there was nothing', async () => {
+  it('fails if there is nothing to import', async () => {
     using cli = createCli()
     writeFileSync(join(cli.workdir, 'x.json'), '{"theme":"dark"}')
     const none = await cli.run(['import', 'x.json'])
     expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('holds no session of a form we know')])
     const wrong = await cli.run(['import', 'x.json', '--from', 'word'])
-    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--from is auto, holdfast')])
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--from must be auto, holdfast')])
   })
 })

@@ -34,7 +34,7 @@ function rows(): unknown {
 }
 
 describe('search', () => {
-  it('finds what was said, here, everywhere and in one session, and says where nothing was', async () => {
+  it('finds messages in this workspace, in all and in one session, and reports no hits', async () => {
     const handle = await spoken('the old lighthouse')
     await spoken('another lighthouse')
     const { hits } = await json('search', 'old', 'lighthouse', '--role', 'user') // the demo quotes what it was told
@@ -45,13 +45,13 @@ describe('search', () => {
     expect(await cli.run(['search', 'zebra', '--all'])).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: 'Nothing was found.\n',
+      stderr: 'No hits.\n',
     })
     expect(await cli.run(['search', '…'])).toMatchObject({ code: 1, stdout: '' })
   })
 })
 
-describe('what is not understood', () => {
+describe('wrong usage', () => {
   it.each([
     [['rm'], 'rm needs <session>, or --all.'],
     [['rm', 'calm-harbor-1', '--all'], '--all takes no names: it is all of them.'],
@@ -59,37 +59,40 @@ describe('what is not understood', () => {
     [['prune'], 'prune needs --older-than <age>, for example 30d.'],
     [
       ['prune', '--older-than', 'old'],
-      "--older-than is a whole number with its unit, up to 1,000 years: 90m, 12h, 30d or 2w, not 'old'.",
+      "--older-than must be a whole number with its unit, up to 1,000 years: 90m, 12h, 30d or 2w, not 'old'.",
     ],
-    [['trash', 'restore'], 'trash restore needs <session>; holdfast trash lists them.'],
-    [['trash', 'empti'], "trash does not know 'empti'. Did you mean 'empty'?"],
-    [['trash', 'list', '--dry-run'], '--dry-run goes with trash empty.'],
-    [['ls', '--age', '7'], "--age is a whole number with its unit, up to 1,000 years: 90m, 12h, 30d or 2w, not '7'."],
+    [['trash', 'restore'], 'trash restore needs <session>. holdfast trash lists them.'],
+    [['trash', 'empti'], "trash has no action 'empti'. Did you mean 'empty'?"],
+    [['trash', 'list', '--dry-run'], '--dry-run works with trash empty only.'],
+    [
+      ['ls', '--age', '7'],
+      "--age must be a whole number with its unit, up to 1,000 years: 90m, 12h, 30d or 2w, not '7'.",
+    ],
     [
       ['serve', '--retention', '0d'],
-      "--retention is a whole number with its unit, up to 1,000 years: 90m, 12h, 30d or 2w, not '0d'.",
+      '--retention must be a whole number with its unit, up to 1,000 years: 90m, 12h, 30d or 2w, and more than 0.',
     ],
-    [['search'], 'search needs <text>.'],
-    [['search', 'x', '--role', 'bot'], "--role is one of user, assistant, tool, system, not 'bot'."],
+    [['search'], 'search needs <text>: holdfast search <text> [more…].'],
+    [['search', 'x', '--role', 'bot'], "--role must be user, assistant, tool or system, not 'bot'."],
     [
       ['search', 'x', '--since', '2026-02-30'],
-      "--since is a date such as 2026-01-31, or a whole number with its unit, up to 1,000 years: 90m, 12h, 30d or 2w; not '2026-02-30'.",
+      "--since must be a date such as 2026-01-31, or a whole number with its unit, up to 1,000 years: 90m, 12h, 30d or 2w; not '2026-02-30'.",
     ],
-    [['ls', '--cursor', 'x'], "--cursor is what an earlier list gave as its next, not 'x'."],
-    [['trash', '--cursor', 'x'], "--cursor is what an earlier list gave as its next, not 'x'."],
-    [['search', 'x', '--cursor', 'x'], "--cursor is what an earlier search gave as its next, not 'x'."],
-    [['rename', '@latest'], 'rename needs <title>.'],
-    [['mv-workspace', 'here'], 'mv-workspace needs <to>.'],
-  ])('%j is said so, and touches nothing', async (args, message) => {
+    [['ls', '--cursor', 'x'], `--cursor must be "next" of an earlier list, not 'x'.`],
+    [['trash', '--cursor', 'x'], `--cursor must be "next" of an earlier list, not 'x'.`],
+    [['search', 'x', '--cursor', 'x'], `--cursor must be "next" of an earlier search, not 'x'.`],
+    [['rename', '@latest'], 'rename needs <title>: holdfast rename <session> <title>.'],
+    [['mv-workspace', 'here'], 'mv-workspace needs <to>: holdfast mv-workspace <from> <to>.'],
+  ])('of %j is rejected, and creates nothing', async (args, message) => {
     expect(await cli.run(args)).toMatchObject({ code: 2, stdout: '', stderr: `${message}\n` })
     expect(existsSync(cli.home)).toBe(false)
   })
 
-  it('makes no store to look for what is not there', async () => {
+  it('creates no store to look for sessions', async () => {
     expect(await cli.run(['prune', '--older-than', '1d'])).toMatchObject({
       code: 0,
       stdout: '',
-      stderr: '0 sessions went into the trash.\n',
+      stderr: 'Moved to the trash: 0 sessions.\n',
     })
     expect(await cli.run(['trash'])).toMatchObject({ code: 0, stdout: '', stderr: 'The trash is empty.\n' })
     expect(await cli.run(['rm', '--all', '--dry-run'])).toMatchObject({ code: 0, stdout: '' })
@@ -104,29 +107,29 @@ describe('what is not understood', () => {
     [['rm', '--all']],
     [['rm', 'calm-harbor-1']],
     [['prune', '--older-than', '1d']],
-  ])('says of %j that a store it was told of is not there', async (args) => {
+  ])('reports that the store of %j does not exist', async (args) => {
     const store = `sqlite:${join(cli.workdir, 'none.db')}`
     expect(await cli.run([...args, '--store', store])).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: `There is no store ${store}.\n`,
+      stderr: `The store ${store} does not exist. Check the path given with --store.\n`,
     })
     expect(existsSync(join(cli.workdir, 'none.db'))).toBe(false)
   })
 
-  it('calls a cursor of another store wrong usage too', async () => {
+  it('includes a cursor of another store', async () => {
     await spoken()
     expect(await cli.run(['search', 'hello', '--cursor', '1-2-3.4.1-2-3'])).toMatchObject({ code: 2, stdout: '' })
   })
 })
 
-describe('dropping sessions', () => {
-  it('goes to the trash, comes back, and goes for good', async () => {
+describe('removing sessions', () => {
+  it('moves them to the trash, restores them and deletes them permanently', async () => {
     const [one, two] = [await spoken(), await spoken()]
     expect(await cli.run(['rm', one])).toMatchObject({
       code: 0,
       stdout: `${one}\n`,
-      stderr: '1 session went into the trash.\n',
+      stderr: 'Moved to the trash: 1 session.\n',
     })
     expect(handlesOf(await json('ls'))).toEqual([two])
     expect(handlesOf(await json('trash'))).toEqual([one])
@@ -147,13 +150,13 @@ describe('dropping sessions', () => {
     expect(handlesOf(await json('trash'))).toEqual([])
   })
 
-  it('prunes and clears, and names what stays', async () => {
+  it('prunes and removes all, and lists those that stay', async () => {
     const [one, two] = [await spoken(), await spoken()]
     expect(await cli.run(['pin', one])).toMatchObject({ code: 0, stdout: '' })
     expect((await json('prune', '--older-than', '1d')).count).toBe(0)
     const pruned = await cli.run(['prune', '--older-than', '0d'])
     expect(pruned).toMatchObject({ code: 0, stdout: `${two}\n` })
-    expect(pruned.stderr).toBe(`1 session went into the trash.\n${one} stays, it is pinned: hello\n`)
+    expect(pruned.stderr).toBe(`Moved to the trash: 1 session.\n${one} stays, because it is pinned: hello\n`)
     await cli.run(['trash', 'restore', two])
     const elsewhere = join(cli.workdir, 'below')
     mkdirSync(elsewhere)
@@ -167,12 +170,12 @@ describe('dropping sessions', () => {
     expect(cleared.stderr.split('\n').toSorted().filter(Boolean)).toEqual([
       `1 session of ${cli.workdir}`,
       `1 session of ${elsewhere}`,
-      '2 sessions went into the trash.',
-      '`holdfast trash restore <session>` takes one out again.',
+      'Moved to the trash: 2 sessions.',
+      'To restore one: holdfast trash restore <session>',
     ])
   })
 
-  it('changes nothing when it is only tried', async () => {
+  it('changes nothing in a dry run', async () => {
     const [one, two] = [await spoken(), await spoken()]
     await cli.run(['rm', two])
     const moved = join(cli.workdir, 'moved')
@@ -181,7 +184,7 @@ describe('dropping sessions', () => {
     expect(await cli.run(['rm', one, '--dry-run'])).toMatchObject({
       code: 0,
       stdout: `${one}\n`,
-      stderr: '1 session would go into the trash.\n',
+      stderr: 'Would move to the trash: 1 session.\n',
     })
     expect(await json('rm', '--all', '--dry-run')).toMatchObject({ count: 1, dryRun: true })
     expect(await json('prune', '--older-than', '0d', '--dry-run')).toMatchObject({ count: 1, dryRun: true })
@@ -190,7 +193,7 @@ describe('dropping sessions', () => {
     expect(rows()).toEqual(before)
   })
 
-  it('asks the running server, which refuses what is in use', async () => {
+  it('goes through the running server, which refuses sessions in use', async () => {
     const server = cli.start(['serve', '--port', '0', '--no-page'])
     await server.until('stdout', /^http/)
     const handle = await spoken()
@@ -206,7 +209,7 @@ describe('dropping sessions', () => {
     expect((await server.ended).code).toBe(0)
   })
 
-  it('is done by the server itself, once a day, if it was told to', async () => {
+  it('happens daily in a server with --retention', async () => {
     const handle = await spoken()
     const database = new DatabaseSync(join(cli.home, 'data', 'holdfast.db'))
     database.exec(`update session set active_at = active_at - ${3 * 24 * 3_600_000}`)
@@ -219,8 +222,8 @@ describe('dropping sessions', () => {
   })
 })
 
-describe('finding sessions', () => {
-  it('keeps to what was asked for, pinned ones first', async () => {
+describe('listing sessions', () => {
+  it('applies every filter, and lists pinned sessions first', async () => {
     const [one, two] = [await spoken(), await spoken('hello', { environment: {} })]
     expect(handlesOf(await json('ls'))).toEqual([two, one])
     await cli.run(['pin', one])
@@ -236,24 +239,24 @@ describe('finding sessions', () => {
   })
 })
 
-describe('moved folders', () => {
+describe('mv-workspace', () => {
   const from = () => join(cli.workdir, 'from')
   const to = () => join(cli.workdir, 'to')
 
-  it('take their sessions with them, and those of the folders below', async () => {
+  it('moves the sessions of a folder and of the folders below', async () => {
     mkdirSync(join(from(), 'below'), { recursive: true })
     mkdirSync(join(cli.workdir, 'from-elsewhere'))
     const one = await spoken('hello', { cwd: from() })
     const below = await spoken('hello', { cwd: join(from(), 'below') })
     const other = await spoken('hello', { cwd: join(cli.workdir, 'from-elsewhere') })
     const missing = await cli.run(['mv-workspace', from(), to()])
-    expect([missing.code, missing.stderr]).toEqual([1, `${to()} does not exist. Move the folder first.\n`])
+    expect([missing.code, missing.stderr]).toEqual([1, `${to()} does not exist. Move the folder there first.\n`])
 
     renameSync(from(), to())
     const moved = await cli.run(['mv-workspace', 'from', 'to'])
     expect(moved.code).toBe(0)
     expect(moved.stdout.trimEnd().split('\n').toSorted()).toEqual([one, below].toSorted())
-    expect(moved.stderr).toBe(`2 sessions work in ${to()} now.\nWhat the former folder trusts is not carried over.\n`)
+    expect(moved.stderr).toBe(`Moved 2 sessions to ${to()}.\nTrust given in the old folder does not carry over.\n`)
     const { sessions } = await json('ls', '--all')
     const places = Object.fromEntries(
       sessions.map(({ handle, workspace }: { handle: string; workspace: string }) => [handle, workspace]),
@@ -262,7 +265,7 @@ describe('moved folders', () => {
     expect((await cli.run(['run', 'list', '-s', one], { cwd: to() })).code).toBe(0)
   })
 
-  it('may have left a link in their old place', async () => {
+  it('accepts a link at the old path', async () => {
     mkdirSync(from())
     const one = await spoken('hello', { cwd: from() })
     renameSync(from(), to())
@@ -271,7 +274,7 @@ describe('moved folders', () => {
     expect(handlesOf(await json('ls', '--workspace', from()))).toEqual([one])
   })
 
-  it('leave behind and name what could not follow', async () => {
+  it('lists the sessions that could not be moved', async () => {
     mkdirSync(join(from(), 'below'), { recursive: true })
     const below = await spoken('hello', { cwd: join(from(), 'below') })
     mkdirSync(to())

@@ -121,7 +121,7 @@ describe.each(stores)(`kill -9 of a running server on %s, ${cycles} times (SEED=
     }
   }
 
-  it('loses nothing that was acknowledged or shown, and leaves no session running', async () => {
+  it('loses nothing acknowledged or shown, and leaves no session running', async () => {
     let server = await start()
     const options: StartOptions = { workdir }
     const started = await server.sessions.start(options)
@@ -159,7 +159,7 @@ describe.each(stores)(`kill -9 of a running server on %s, ${cycles} times (SEED=
     expect(witness.seen.size).toBeGreaterThan(cycles)
   })
 
-  it('keeps the words of an answer that was streaming, up to the last second', async () => {
+  it('keeps a streaming answer up to the last second', async () => {
     let server = await start('1')
     const started = await server.sessions.start({ workdir })
     if (!started.ok) throw new Error(started.fault.message)

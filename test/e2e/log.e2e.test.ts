@@ -26,7 +26,7 @@ async function serve(environment: Readonly<Record<string, string>>) {
 }
 
 describe('HOLDFAST_LOG', () => {
-  it('that is wrong is wrong usage of every command, and names the right ones', async () => {
+  it('is rejected by every command if it is not a level, with the valid levels', async () => {
     for (const args of [['ls'], ['run', 'hi'], ['serve', '--port', '0']]) {
       const ended = await cli.run(args, { environment: { HOLDFAST_LOG: 'inof' } })
       expect(ended).toMatchObject({ code: 2, stdout: '' })
@@ -46,7 +46,7 @@ describe('HOLDFAST_LOG', () => {
     expect((await server.ended).code).toBe(0)
   })
 
-  it('gives each request a line with its id, and leaves what people read as it is', async () => {
+  it('logs each request with its id, and does not change other output', async () => {
     const { server, url, headers, token } = await serve({ HOLDFAST_LOG: 'info' })
     const answer = await fetch(`${url}/v1/sessions?search=hush`, { headers })
     expect(answer.headers.get('x-request-id')).toBe('e2e-1')
@@ -61,11 +61,11 @@ describe('HOLDFAST_LOG', () => {
     expect(stderr).not.toContain(token)
     expect(stderr.split('\n').filter((line) => line !== '' && !isLine(line))).toEqual([
       expect.stringMatching(/^Holdfast .* runs at/),
-      'Stopping; Ctrl-C again ends it at once.',
+      'Stopping. Press Ctrl-C again to quit at once.',
     ])
   })
 
-  it('is warn for a server, which says nothing of what goes well, and off for the rest', async () => {
+  it('defaults to warn for a server and to off for other commands', async () => {
     const { server, url, headers } = await serve({})
     await fetch(`${url}/v1/sessions`, { headers })
     server.kill('SIGTERM')
@@ -74,7 +74,7 @@ describe('HOLDFAST_LOG', () => {
     expect([ran.code, jsonLines(ran.stderr)]).toEqual([0, []])
   })
 
-  it('writes to a file of its owner alone, all of it before the command ends', async () => {
+  it('writes to a private file, completely before the command ends', async () => {
     const file = join(cli.workdir, 'holdfast.log')
     const environment = { HOLDFAST_LOG: 'debug', HOLDFAST_LOG_FILE: file }
     const ran = await cli.run(['run', 'list the files here'], { environment })
@@ -89,7 +89,7 @@ describe('HOLDFAST_LOG', () => {
   })
 })
 
-describe('a process that ends by what nobody caught', () => {
+describe('a process with an uncaught error', () => {
   /** Breaks the program from within, when it is told to. */
   const breaking = (how: string) => {
     const script = `process.on('SIGUSR2', () => {
@@ -103,7 +103,7 @@ describe('a process that ends by what nobody caught', () => {
   it.each([
     ['a throw', 'throw error'],
     ['a rejection', 'Promise.reject(error)'],
-  ])('as %s does says so, in its log too, and gives no key away', async (_, how) => {
+  ])('such as %s reports it, also in its log, and masks keys', async (_, how) => {
     const file = join(cli.workdir, 'crash.log')
     const { server } = await serve({ ANTHROPIC_API_KEY: key, HOLDFAST_LOG_FILE: file, NODE_OPTIONS: breaking(how) })
     server.kill('SIGUSR2')

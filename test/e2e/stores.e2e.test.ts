@@ -18,7 +18,7 @@ const listed = async (...more: readonly string[]) =>
   jsonOf((await cli.run(['ls', '--json', ...more])).stdout).sessions.map(({ title }: { title: string }) => title)
 
 describe('a store of plain files', () => {
-  it('is read and written beside its server, after a kill -9 of it, and by the next one', async () => {
+  it('is read beside its server, after kill -9, and by the next server', async () => {
     const server = cli.start(['serve', '--port', '0', '--no-page', ...store])
     await server.until('stdout', /http/)
     // What writes goes to the server, which alone may; what reads looks at the files.
@@ -40,7 +40,7 @@ describe('a store of plain files', () => {
     expect(existsSync(join(cli.home, 'data', 'holdfast.db'))).toBe(false)
   })
 
-  it('names the process that has it to whoever would write in it from another home', async () => {
+  it('refuses a writer from another home and names the process that has it open', async () => {
     const server = cli.start(['serve', '--port', '0', '--no-page', ...store])
     await server.until('stdout', /http/)
     const environment = { HOLDFAST_HOME: join(cli.workdir, 'other') }
@@ -51,7 +51,7 @@ describe('a store of plain files', () => {
     })
   })
 
-  it('is what HOLDFAST_STORE says where nobody says otherwise', async () => {
+  it('is the default store if HOLDFAST_STORE names it', async () => {
     const environment = { HOLDFAST_STORE: `jsonl:${directory}` }
     expect((await cli.run(['run', 'by the environment'], { environment })).code).toBe(0)
     expect(await listed(...store)).toEqual(['by the environment'])
@@ -60,7 +60,7 @@ describe('a store of plain files', () => {
 })
 
 describe('a whole store', () => {
-  it('is migrated, backed up, checked and counted by the program', async () => {
+  it('can be migrated, backed up, checked and counted', async () => {
     expect((await cli.run(['run', 'hello there'])).code).toBe(0)
     const migrated = await cli.run(['migrate', '--to', `jsonl:${directory}`, '--json'])
     expect(jsonOf(migrated.stdout)).toMatchObject({ copied: 1, refused: [] })

@@ -36,46 +36,50 @@ import {
 } from '@holdfast/protocol'
 import { z } from 'zod'
 
-/** What each event says, in a sentence. The compiler asks for a new one's. */
+/** Describes each event in a sentence or two. The compiler requires an entry for a new event. */
 const sentences: Readonly<Record<EventType, string>> = {
   'session.started':
-    'The session began. Of a fork it also holds what it inherits, so that it folds without its parent.',
-  'settings.changed': 'Some of the settings are others now; a field that is absent stays as it was.',
-  'context.changed': 'What the model is told apart from messages: system text and tool schemas, as blobs.',
-  'prompt.queued': 'A prompt came while a turn was running, and waits.',
-  'queue.edited': 'A prompt that waits says something else now.',
-  'queue.removed': 'Prompts were taken back before they were sent. `recalled` if whoever took them wanted them back.',
-  'queue.reordered': 'The prompts of one queue wait in another order.',
-  'user.said': 'A person spoke; `entry` is the queue entry it waited in, if it did.',
-  'turn.started': 'A turn began, or a cut one was taken up again under its number.',
-  'turn.ended': 'The session rests. All but `done` can be continued.',
-  'step.started': 'One model call is about to be made. Durable before the provider hears of it.',
-  'thinking.said': 'The model thought. `meta` is the provider’s own and is sent back to it byte for byte.',
-  'text.said': 'The model said something. `interrupted` if it was cut short.',
-  'call.requested': 'The model asked for a tool. `malformed` says why its arguments cannot be used, if they cannot.',
+    'The session started. For a fork, it also contains everything the fork inherits, so that it folds without its parent.',
+  'settings.changed': 'Some settings changed. Absent fields keep their value.',
+  'context.changed': 'The system text and the tool schemas for the model changed. Both are stored as blobs.',
+  'prompt.queued': 'A prompt arrived during a turn and was queued.',
+  'queue.edited': 'A queued prompt was changed.',
+  'queue.removed':
+    'Prompts were removed from the queue before they were sent. `recalled`: they were returned to the caller.',
+  'queue.reordered': 'The prompts of one queue were reordered.',
+  'user.said': 'A person sent a message. `entry` is its queue entry, if it was queued.',
+  'turn.started': 'A turn started, or an interrupted turn was resumed under its number.',
+  'turn.ended': 'The turn ended and the session is idle. Any reason except `done` can be continued.',
+  'step.started': 'A model call is about to start. This record is durable before the request is sent.',
+  'thinking.said': 'The model produced thinking. `meta` belongs to the provider and is sent back to it byte for byte.',
+  'text.said': 'The model wrote text. `interrupted`: the text is incomplete.',
+  'call.requested': 'The model requested a tool call. `malformed` says why its arguments are invalid, if they are.',
   'step.ended':
-    'The model call is over. `usage` is null when the provider did not say what it used; `estimate` is then about what it was.',
-  'approval.asked': 'A person is asked whether the call may run. The approval’s id is the seq of this record.',
-  'call.approved': 'A person, or a rule, allowed the call with exactly these arguments.',
-  'call.started': 'The tool is about to change something. Durable before it does; never run again after this.',
-  'call.settled': 'What the call came to. Once per call.',
-  'note.added': 'Something for people. The model hears of it only where it is `told`.',
-  'line.moved': 'The session stands on another line of its history now.',
-  'checkpoint.written': 'A compaction: before `keepFrom` the model is told the summary and nothing else.',
-  'checkpoint.undone': 'The model is told again what a compaction hid; `holds` is the one that counts instead, if any.',
-  'summary.saved': 'A note about the session was written to a file of its workdir.',
-  'session.forked': 'Another session shares the past of this one up to `base`. On record before that session is made.',
-  'client.said': 'A client left an event of its own for other clients. Kept word for word, never sent to a model.',
+    'The model call ended. `usage` is null if the provider did not report it; `estimate` is then an approximate value.',
+  'approval.asked': 'A person was asked to approve the call. The seq of this record is the id of the approval.',
+  'call.approved': 'A person or a rule approved the call with exactly these arguments.',
+  'call.started':
+    'The tool is about to run. This record is durable before it changes anything. The call is never run again.',
+  'call.settled': 'The outcome of the call. Recorded once per call.',
+  'note.added': 'A note for people. The model receives it only if `told` is set.',
+  'line.moved': 'The session moved to another line of its history.',
+  'checkpoint.written': 'A compaction: the model receives the summary instead of the messages before `keepFrom`.',
+  'checkpoint.undone':
+    'A compaction was undone: the model receives the hidden messages again. `holds` is the compaction that applies now, if any.',
+  'summary.saved': 'A summary of the session was written to a file in its workdir.',
+  'session.forked': 'A fork shares the history of this session up to `base`. Recorded before the fork is created.',
+  'client.said': 'A client stored its own event for other clients. It is stored unchanged and never sent to a model.',
   'message.given':
-    'A message as its program gave it, for whoever asks for it back. Its words, null here, are in the first of the next `records` that has any.',
-  'message.collapsed': 'A tool call is shown folded or open; all of them when `message` is null. For screens only.',
-  'trust.granted': 'A standing approval: for a tool, or for one exact call of it. That of a turn ends with its turn.',
-  'trust.revoked': 'Every trust in this tool is gone, or every trust there is when `tool` is null.',
-  'message.pinned': 'A message is kept before the model for good, or no longer.',
-  'log.repaired': 'A person accepted that these records cannot be read.',
+    'A message in the form its program gave it, to be returned unchanged. Its text is null here; the text is in the first of the next `records` that has one.',
+  'message.collapsed':
+    'A tool call was collapsed or expanded on screen; all of them if `message` is null. It does not affect the model.',
+  'trust.granted': 'A standing approval for a tool, or for one exact call of it. Trust for a turn ends with the turn.',
+  'trust.revoked': 'All trust in this tool was revoked, or all trust in any tool if `tool` is null.',
+  'message.pinned': 'A message was pinned to the model’s context, or unpinned.',
+  'log.repaired': 'A person accepted that these records are lost.',
 }
 
-/** Schemas that are called by their name where they are used. */
+/** Schemas that the document refers to by name. */
 const named: readonly (readonly [string, z.core.$ZodType])[] = [
   ['seq', Seq],
   ['instant', Instant],
@@ -108,7 +112,7 @@ const named: readonly (readonly [string, z.core.$ZodType])[] = [
 
 const nameOf = (schema: z.core.$ZodType): string | undefined => named.find(([, one]) => one === schema)?.[0]
 
-/** A schema in the words of the document. */
+/** Describes a schema as the document writes it. */
 function describe(schema: z.core.$ZodType, isTop = false): string {
   const name = isTop ? undefined : nameOf(schema)
   if (name !== undefined) return name
@@ -123,7 +127,7 @@ function describe(schema: z.core.$ZodType, isTop = false): string {
   if (schema instanceof z.ZodString) return 'string'
   if (schema instanceof z.ZodNumber) return 'number'
   if (schema instanceof z.ZodBoolean) return 'boolean'
-  invariant(schema instanceof z.ZodObject, `the document has no words for a ${schema._zod.def.type}`)
+  invariant(schema instanceof z.ZodObject, `cannot describe a ${schema._zod.def.type}`)
   return `{ ${Object.entries(schema.shape).map(inlineField).join(', ')} }`
 }
 
@@ -132,7 +136,7 @@ const inlineField = ([field, schema]: readonly [string, z.core.$ZodType]): strin
     ? `${field}: ${describe(schema)}`
     : `${field}${schema instanceof z.ZodOptional ? '?' : ''}: ${describe(typeOf(field, schema))}`
 
-/** A turn is counted, not pointed at, though both are numbers of the same form. */
+/** A turn is a count, not a seq, although both have the same schema. */
 const typeOf = (field: string, schema: z.core.$ZodType): z.core.$ZodType =>
   /^turns?$/.test(field) && nameOf(schema) === 'seq' ? z.number() : schema
 
@@ -143,13 +147,13 @@ function fieldTable(shape: Readonly<Record<string, z.core.$ZodType>>): string {
       const isOptional = schema instanceof z.ZodOptional
       return `| \`${field}\`${isOptional ? ' (optional)' : ''} | ${describe(typeOf(field, schema))} |`
     })
-  return ['| Field | Is |', '|---|---|', ...rows].join('\n')
+  return ['| Field | Type |', '|---|---|', ...rows].join('\n')
 }
 
 function eventSection(option: (typeof Event.options)[number]): string {
   const type = option.shape.type.value
   const isMessage = messageEvents.some((one) => one === type)
-  const marks = [`version ${eventVersion[type]}`, ...(isMessage ? ['makes a message'] : [])].join(', ')
+  const marks = [`version ${eventVersion[type]}`, ...(isMessage ? ['creates a message'] : [])].join(', ')
   return [`### ${type}`, `${sentences[type]} (${marks})`, fieldTable(option.shape)].join('\n\n')
 }
 
@@ -165,17 +169,17 @@ function shapeBody(schema: z.core.$ZodType): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`
 }
 
-/** The whole of docs/events.md. */
+/** Returns the text of docs/events.md. */
 export function renderEventsDoc(): string {
   const shapes = named.filter(([name]) => /^[A-Z]/.test(name) && name !== 'Event')
   return `${[
     '# Events',
-    'Generated from the schemas in `packages/protocol/src/event` by `scripts/write-events-doc.ts`; a test compares. An event\nis what happened, in the past tense; it is never edited and never deleted. Once the log took it, it is a record:',
+    'Generated from the schemas in `packages/protocol/src/event` by `scripts/write-events-doc.ts`; a test compares them. An event\ndescribes something that happened. It is never edited or deleted. In the log it is a record:',
     fieldTable(Recorded.shape),
-    '`seq` is dense per session and the only cursor. `v` is the version the event was written with; old versions are read\nfor ever. `commandId` stands on the first record of a command’s batch. Where an event makes a message, the message’s id is\nthe record’s seq; steps, calls, approvals and queue entries are named by seqs too. Times are ISO 8601 in UTC.',
+    '`seq` is dense per session and the only cursor. `v` is the version of the event; old versions stay readable. `commandId` is on the\nfirst record of a command. The id of a message, step, call, approval or queue entry is the seq of the record that created it.\nTimes are ISO 8601 in UTC.',
     '## Every event',
     ...Event.options.map(eventSection),
-    '## Shapes in them',
+    '## Shapes',
     ...shapes.map(([name, schema]) => shapeSection(name, schema)),
   ].join('\n\n')}\n`
 }

@@ -17,7 +17,7 @@ const documents = ['*.md', 'docs/**/*.md', 'packages/*/README.md'].flatMap((patt
 )
 
 describe('docs/events.md', () => {
-  it('is what the schemas say; write it anew with scripts/write-events-doc.ts', () => {
+  it('matches the schemas (run scripts/write-events-doc.ts after a change)', () => {
     expect(read('docs/events.md')).toBe(renderEventsDoc())
   })
 })
@@ -27,13 +27,13 @@ describe('docs/config.md', () => {
     expect(Object.keys(Config.shape).filter((key) => !read('docs/config.md').includes(`\`${key}\``))).toEqual([])
   })
 
-  it('has a schema that is what the program checks; write it anew with scripts/write-config-schema.ts', () => {
+  it('matches the published schema (run scripts/write-config-schema.ts after a change)', () => {
     expect(read('docs/config.schema.json')).toBe(renderConfigSchema())
   })
 })
 
 describe('docs/models.md', () => {
-  it('has a row for every service that is known, with its variables and its address', () => {
+  it('has a row for every preset, with its variables and address', () => {
     const text = read('docs/models.md')
     const missing = presets.filter(({ name, keyNames, baseUrlNames, baseUrl }) => {
       const row = text.split('\n').find((line) => line.startsWith(`| \`${name}\` |`)) ?? ''
@@ -46,11 +46,11 @@ describe('docs/models.md', () => {
 describe('docs/errors.md', () => {
   const rows = [...read('docs/errors.md').matchAll(/^\| `([a-z_]+)` \| (\d{3}) \| (.+) \| (.+) \|$/gm)]
 
-  it('has a row for every fault code and no other, with its status', () => {
+  it('has exactly one row per fault code, with its status', () => {
     expect(rows.map(([, code, status]) => [code, Number(status)])).toEqual(Object.entries(faultStatus))
   })
 
-  it('says when each comes and what to do', () => {
+  it('says when each code occurs and what to do', () => {
     expect(rows.flatMap(([, code, , when = '', remedy = '']) => (when && remedy ? [] : [code]))).toEqual([])
   })
 })
@@ -71,7 +71,7 @@ describe('docs/cli.md', () => {
 describe('docs/http.md', () => {
   const text = read('docs/http.md')
 
-  it('has a row for every route and no other, with who may call it', () => {
+  it('has exactly one row per route, with its access', () => {
     const rows = [...text.matchAll(/^\| `(GET|POST|DELETE) ([^`?]+)(?:\?[^`]*)?` \|.*\| (open|token|admin) \|$/gm)]
     expect(rows.map(([, method, path, access]) => ({ method, path, access }))).toEqual(
       routes.map(({ method, path, access }) => ({ method, path, access })),
@@ -83,12 +83,12 @@ describe('docs/http.md', () => {
   })
 })
 
-describe('documents', () => {
-  it('are found', () => {
+describe('every document', () => {
+  it('is found', () => {
     expect(documents.length).toBeGreaterThan(20)
   })
 
-  it('link to files that exist', () => {
+  it('links to files that exist', () => {
     const broken = documents.flatMap((path) =>
       [...read(path).matchAll(/\]\((?!https?:|mailto:|#)([^)\s#]+)(?:#[^)\s]*)?\)/g)].flatMap(([, target = '']) =>
         existsSync(join(root, dirname(path), target)) ? [] : [`${path}: ${target}`],
@@ -97,7 +97,7 @@ describe('documents', () => {
     expect(broken).toEqual([])
   })
 
-  it('name files of the repo that exist', () => {
+  it('names files of the repo that exist', () => {
     const named = documents.flatMap((path) =>
       [...read(path).matchAll(/`((?:packages|scripts|test|docs)\/[\w./-]+)`/g)].map(([, file = '']) => ({
         path,
@@ -108,7 +108,13 @@ describe('documents', () => {
     expect(named.length).toBeGreaterThan(10)
   })
 
-  it('keep AGENTS.md to 150 lines', () => {
+  it.each(globSync('packages/*/README.md', { cwd: root }))('names files of its package that exist: %s', (path) => {
+    const named = [...read(path).matchAll(/`(src\/[\w./-]+)`/g)].map(([, file = '']) => file)
+    expect(named.filter((file) => !existsSync(join(root, dirname(path), file)))).toEqual([])
+    expect(named).not.toEqual([])
+  })
+
+  it('keeps AGENTS.md within 150 lines', () => {
     expect(read('AGENTS.md').split('\n').length).toBeLessThanOrEqual(150)
   })
 })

@@ -5,14 +5,14 @@ import { describe, expect, it } from 'vitest'
 import { type Folded, fold } from '../../packages/core/src/runtime/log/load-session.ts'
 import { oneOfEach } from './a-record-of-each.ts'
 
-const types = Object.keys(oneOfEach) as EventType[] // the keys of a table that has one for each type
+const types = Object.keys(oneOfEach) as EventType[] // the table has one key per type
 
 describe('every event', () => {
-  it('is in the table of one of each', () => {
+  it('has an example record', () => {
     expect(types.toSorted()).toEqual(Event.options.map(({ shape }) => shape.type.value).toSorted())
   })
 
-  it.each(types)('%s comes back from the disk as it went', (type) => {
+  it.each(types)('%s survives a round trip through JSON', (type) => {
     const record = { seq: 7, at: '2026-01-02T03:04:05.678Z', v: eventVersion[type], event: oneOfEach[type] }
     expect(Recorded.parse(JSON.parse(JSON.stringify(record)))).toEqual(record)
   })
@@ -24,26 +24,26 @@ describe('every event', () => {
 
 type Golden = { readonly fold: number; readonly session: string; readonly folded: Folded }
 
-/** Logs of former days, each with what it folded to: added to, never edited. */
+/** Logs written by earlier versions, each with its fold. Add new ones; never edit the old ones. */
 describe('a golden log', () => {
   const logs = globSync('test/golden/*.jsonl').toSorted()
 
-  it('is there for this fold', () => {
+  it('exists for the current fold number', () => {
     expect(logs.map((path) => goldenOf(path).fold)).toContain(foldNumber)
   })
 
-  it('holds every event at its present version', () => {
+  it('contains every event in its current version', () => {
     const seen = new Set(logs.flatMap(recordsOf).map(({ event, v }) => `${event.type} ${v}`))
     expect(types.filter((type) => !seen.has(`${type} ${eventVersion[type]}`))).toEqual([])
   })
 
-  it.each(logs)('%s is still read', (path) => {
+  it.each(logs)('%s can still be read', (path) => {
     expect(recordsOf(path).length).toBeGreaterThan(0)
     foldOf(path)
   })
 
-  // A fold that changes needs a new number, or snapshots of the old one would be believed.
-  it.each(logs.filter((path) => goldenOf(path).fold === foldNumber))('%s folds to what it did', (path) => {
+  // A changed fold needs a new number. Otherwise old snapshots would be loaded as current.
+  it.each(logs.filter((path) => goldenOf(path).fold === foldNumber))('%s still gives the same fold', (path) => {
     expect(foldOf(path)).toEqual(goldenOf(path).folded)
   })
 })

@@ -6,7 +6,7 @@ import { Markdown } from './markdown.tsx'
 const drawn = (text: string) => renderToStaticMarkup(createElement(Markdown, { text }))
 
 describe('markdown on the page', () => {
-  it('shows markup of others as text, wherever it stands', () => {
+  it('escapes HTML everywhere', () => {
     const hostile = '<img src=x onerror=alert(1)>'
     for (const text of [
       hostile,
@@ -20,12 +20,12 @@ describe('markdown on the page', () => {
     expect(drawn(hostile)).toContain('&lt;img')
   })
 
-  it('opens links elsewhere and tells the other side nothing', () => {
+  it('opens links in a new tab without a referrer', () => {
     expect(drawn('[docs](https://a.test/)')).toContain('target="_blank" rel="noopener noreferrer nofollow"')
     expect(drawn('[x](javascript:alert(1)) [y](data:text/html,z)')).not.toContain('<a')
   })
 
-  it('spells out hidden characters in code', () => {
+  it('escapes hidden characters in code', () => {
     expect(drawn('`a\u202eb`')).toContain('a\\u{202e}b')
     expect(drawn('```\na\u200bb\n```')).toContain('a\\u{200b}b')
   })
@@ -36,7 +36,11 @@ describe('markdown on the page', () => {
     )
   })
 
-  it('does not follow hostile nesting down for ever', () => {
-    expect(drawn('> '.repeat(5000)).split('<blockquote>')).toHaveLength(7)
+  it('limits nesting', () => {
+    expect(drawn('> '.repeat(5000)).split('<blockquote>')).toHaveLength(9)
+  })
+
+  it('aligns table cells', () => {
+    expect(drawn('|a|\n|-:|\n|1|')).toContain('<td class="right">1</td>')
   })
 })

@@ -1,79 +1,71 @@
+import { type Block, type Cell, createStreamingParser, type Inline } from '@holdfast/client/markdown'
 import { escapeHidden } from '@holdfast/protocol'
-import { memo, type ReactNode } from 'react'
+import { memo, type ReactNode, useState } from 'react'
 import { inOrder } from '../ui/in-order.tsx'
-import { type Block, parseBlocks } from './blocks.ts'
-import { CodeBlock } from './code-block.tsx'
-import { type Inline, parseInline } from './inline.ts'
 
-const nestingMax = 6
 const headings = ['h3', 'h4', 'h5', 'h6'] as const // the page itself has the first two
 
-type MarkdownProps = { readonly text: string; readonly depth?: number }
-
-/** Text from a model or a person as React elements. Nothing is ever handed to the browser as HTML. */
-export function Markdown({ text, depth = 0 }: MarkdownProps) {
-  if (depth >= nestingMax) return <p>{text}</p>
-  return inOrder(parseBlocks(text), (block) => <BlockView block={block} depth={depth} />)
+/** Draws the text of a model or a person as React elements. No text is ever given to the browser as HTML. */
+export function Markdown({ text }: { readonly text: string }) {
+  const [parse] = useState(createStreamingParser)
+  return <Blocks blocks={parse(text)} />
 }
 
-type BlockProps = { readonly block: Block; readonly depth: number }
+const Blocks = ({ blocks }: { readonly blocks: readonly Block[] }) =>
+  inOrder(blocks, (block) => <OneBlock block={block} />)
 
-/** Redrawn only when its own text changed: while an answer streams, that is its last block. */
-const BlockView = memo(
-  function BlockView({ block, depth }: BlockProps) {
-    switch (block.type) {
-      case 'paragraph':
-        return <p dir="auto">{inlines(block.text)}</p>
-      case 'heading': {
-        const Heading = headings[block.level - 1] ?? 'h6'
-        return <Heading dir="auto">{inlines(block.text)}</Heading>
-      }
-      case 'code':
-        return <CodeBlock language={block.language} text={block.text} />
-      case 'list': {
-        const items = inOrder(block.items, (text) => (
-          <li>
-            <Markdown text={text} depth={depth + 1} />
-          </li>
-        ))
-        return block.ordered ? <ol start={block.start}>{items}</ol> : <ul>{items}</ul>
-      }
-      case 'quote':
-        return (
-          <blockquote>
-            <Markdown text={block.text} depth={depth + 1} />
-          </blockquote>
-        )
-      case 'table':
-        return <TableView head={block.head} rows={block.rows} />
-      case 'rule':
-        return <hr />
+/** Redraws only when the block changed: while an answer streams, only the last ones are new objects. */
+const OneBlock = memo(function OneBlock({ block }: { readonly block: Block }) {
+  switch (block.type) {
+    case 'paragraph':
+      return <p dir="auto">{inlines(block.inner)}</p>
+    case 'heading': {
+      const Heading = headings[block.level - 1] ?? 'h6'
+      return <Heading dir="auto">{inlines(block.inner)}</Heading>
     }
-  },
-  (before, after) =>
-    before.block.type === after.block.type &&
-    before.block.source === after.block.source &&
-    before.depth === after.depth,
-)
+    case 'code':
+      return <CodeBlock language={block.language} text={block.text} />
+    case 'list': {
+      const items = inOrder(block.items, (blocks) => (
+        <li>
+          <Blocks blocks={blocks} />
+        </li>
+      ))
+      return block.start === null ? <ul>{items}</ul> : <ol start={block.start}>{items}</ol>
+    }
+    case 'quote':
+      return (
+        <blockquote>
+          <Blocks blocks={block.blocks} />
+        </blockquote>
+      )
+    case 'table':
+      return <Table head={block.head} rows={block.rows} />
+    case 'rule':
+      return <hr />
+  }
+})
 
-type TableProps = { readonly head: readonly string[]; readonly rows: readonly (readonly string[])[] }
+type TableProps = { readonly head: readonly Cell[]; readonly rows: readonly (readonly Cell[])[] }
 
-function TableView({ head, rows }: TableProps) {
+function Table({ head, rows }: TableProps) {
   return (
     <div className="table">
       <table>
         <thead>
           <tr>
-            {inOrder(head, (cell) => (
-              <th scope="col">{inlines(cell)}</th>
+            {inOrder(head, ({ align, inner }) => (
+              <th scope="col" className={align ?? undefined}>
+                {inlines(inner)}
+              </th>
             ))}
           </tr>
         </thead>
         <tbody>
           {inOrder(rows, (row) => (
             <tr>
-              {inOrder(row, (cell) => (
-                <td>{inlines(cell)}</td>
+              {inOrder(row, ({ align, inner }) => (
+                <td className={align ?? undefined}>{inlines(inner)}</td>
               ))}
             </tr>
           ))}
@@ -83,25 +75,53 @@ function TableView({ head, rows }: TableProps) {
   )
 }
 
-const inlines = (text: string): ReactNode => parseInline(text).map(inlineView)
+const inlines = (all: readonly Inline[]): ReactNode => inOrder(all, inlineView)
 
-function inlineView(inline: Inline, place: number): ReactNode {
+function inlineView(inline: Inline): ReactNode {
   switch (inline.type) {
     case 'text':
       return inline.text
     case 'code':
-      return <code key={place}>{escapeHidden(inline.text)}</code>
+      return <code>{escapeHidden(inline.text)}</code>
     case 'strong':
-      return <strong key={place}>{inline.inner.map(inlineView)}</strong>
+      return <strong>{inlines(inline.inner)}</strong>
     case 'emphasis':
-      return <em key={place}>{inline.inner.map(inlineView)}</em>
+      return <em>{inlines(inline.inner)}</em>
     case 'struck':
-      return <s key={place}>{inline.inner.map(inlineView)}</s>
+      return <s>{inlines(inline.inner)}</s>
     case 'link':
       return (
-        <a key={place} href={inline.href} target="_blank" rel="noopener noreferrer nofollow" title={inline.href}>
-          {inline.inner.map(inlineView)}
+        <a href={inline.href} target="_blank" rel="noopener noreferrer nofollow" title={inline.href}>
+          {inlines(inline.inner)}
         </a>
       )
   }
+}
+
+type CodeBlockProps = { readonly language: string; readonly text: string }
+
+function CodeBlock({ language, text }: CodeBlockProps) {
+  const [label, setLabel] = useState('Copy')
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setLabel('Copied')
+    } catch {
+      setLabel('Not allowed') // browsers allow the clipboard only on https and localhost
+    }
+    setTimeout(() => setLabel('Copy'), 1500)
+  }
+  return (
+    <figure className="code">
+      <figcaption>
+        <span>{language || 'text'}</span>
+        <button type="button" className="quiet" onClick={copy}>
+          {label}
+        </button>
+      </figcaption>
+      <pre>
+        <code>{escapeHidden(text)}</code>
+      </pre>
+    </figure>
+  )
 }

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { headHtml, messageHtml, tailHtml } from './html.ts'
 
-/** Texts that would do something, were they anything but text. */
+/** Texts that would do harm if they were not escaped. */
 const hostile = [
   '<script>alert(1)</script>',
   '</title></style><script>alert(2)</script>',
@@ -34,29 +34,34 @@ const page = (text: string): string =>
     tailHtml,
   ].join('')
 
-/** The tags of a text, as a browser would find them. */
+/** Returns the tags a browser would find. */
 const tagsOf = (html: string): readonly string[] => html.match(/<[!/a-z][^>]*>/gi) ?? []
 
-describe('a session as HTML', () => {
-  const plain = tagsOf(page('plain'))
+/** The tags that markdown may add, all without anything that runs or loads. */
+const markdownTag =
+  /^<\/?(?:h3|ul|ol start="\d+"|ol|li|blockquote|table|tr|t[hd](?: class="(?:left|center|right)?")?|hr|code|strong|em|s|pre|div class="text"|div|a href="https?:[^"<>]*" rel="noopener noreferrer nofollow"|a)>$/
+const ownTags = (html: string): readonly string[] => tagsOf(html).filter((tag) => !markdownTag.test(tag))
 
-  it.each(hostile)('shows %j as text, and nothing else', (text) => {
+describe('a session as HTML', () => {
+  const plain = ownTags(page('plain'))
+
+  it.each(hostile)('escapes %j', (text) => {
     const html = page(text)
-    expect(tagsOf(html)).toEqual(plain)
+    expect(ownTags(html)).toEqual(plain)
     expect(html.isWellFormed()).toBe(true)
     expect(html).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u202a-\u202e\u2066-\u2069\u200b\u{e0000}-\u{e007f}]/u)
   })
 
-  it('shows any text as text', () => {
+  it('escapes any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', maxLength: 40 }), (text) => {
         fc.pre(text.trim() !== '')
-        expect(tagsOf(page(text))).toEqual(plain)
+        expect(ownTags(page(text))).toEqual(plain)
       }),
     )
   })
 
-  it('loads, runs and sends nothing, by its own word', () => {
+  it('forbids loading, running and sending anything', () => {
     const html = page('hi')
     expect(html).toContain(
       `http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'`,
@@ -64,15 +69,24 @@ describe('a session as HTML', () => {
     expect(html).not.toMatch(/<(script|link|iframe|img|form)|url\(|@import|https?:\/\//i)
   })
 
-  it('folds tool calls, with what was asked on the fold', () => {
+  it('collapses tool calls, with the request as summary', () => {
     const html = messageHtml(aToolCall({ result: { text: 'hi\n' } }))
     expect(html).toContain('<details><summary>shell {&quot;command&quot;:&quot;echo hi&quot;} · complete')
     expect(html).toContain('<pre>hi\n</pre></details>')
   })
 
-  it('sets code between fences apart, as text', () => {
-    const html = messageHtml(aMessage('assistant', { text: 'Run:\n```sh\nls <dir>\n```\nthen look.' }))
-    expect(html).toContain('<div class="text">Run:</div><pre>ls &lt;dir&gt;</pre><div class="text">then look.</div>')
-    expect(messageHtml(aMessage('assistant', { text: '```\nnever closed' }))).not.toContain('<pre>')
+  it('draws markdown: code, lists, tables, quotes and safe links', () => {
+    const drawn = (text: string) => messageHtml(aMessage('assistant', { text }))
+    expect(drawn('Run:\n```sh\nls <dir>\n```\nthen look.')).toContain(
+      '<div class="text">Run:</div><pre>ls &lt;dir&gt;</pre><div class="text">then look.</div>',
+    )
+    expect(drawn('```\nnever closed')).toContain('<pre>never closed</pre>')
+    expect(drawn('2. a\n   - **b**')).toContain(
+      '<ol start="2"><li><div class="text">a</div><ul><li><div class="text"><strong>b</strong></div></li></ul></li></ol>',
+    )
+    expect(drawn('|a|b|\n|-|-:|\n|1|`2`|')).toContain('<td class="right"><code>2</code></td>')
+    expect(drawn('> q')).toContain('<blockquote><div class="text">q</div></blockquote>')
+    expect(drawn('[x](https://a.test/?a&b)')).toContain('<a href="https://a.test/?a&amp;b" rel=')
+    expect(drawn('[x](javascript:alert(1))')).not.toContain('<a ')
   })
 })

@@ -1,3 +1,4 @@
+import { type Block, type Cell, type Inline, parseMarkdown } from '@holdfast/client/markdown'
 import type { CallView, Message, Meta } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { callFate } from './call-line.ts'
@@ -23,14 +24,25 @@ time { font-weight: 400; margin-left: .5rem; color: var(--dim); font-size: .8rem
 .text { white-space: pre-wrap; overflow-wrap: anywhere; margin: .2rem 0; unicode-bidi: plaintext; }
 details { border: 1px solid var(--edge); border-radius: .4rem; background: var(--shade); padding: .3rem .7rem; }
 summary { cursor: pointer; font-size: .85rem; overflow-wrap: anywhere; }
+h3 { font-size: 1.1rem; margin: 1rem 0 .3rem; }
+ul, ol { margin: .2rem 0; padding-left: 1.5rem; }
+blockquote { margin: .4rem 0; padding-left: .8rem; border-left: 3px solid var(--edge); color: var(--dim); }
+table { display: block; overflow-x: auto; border-collapse: collapse; margin: .4rem 0; }
+th, td { border: 1px solid var(--edge); padding: .2rem .6rem; text-align: start; vertical-align: top; }
+.center { text-align: center; }
+.right { text-align: end; }
+.text + .text { margin-top: .8rem; }
+code { font: .85em ui-monospace, monospace; background: var(--shade); }
+a { color: var(--you); }
+hr { border: 0; border-top: 1px solid var(--edge); }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; font: .8rem/1.5 ui-monospace, monospace; margin: .4rem 0; max-height: 40rem; overflow: auto; unicode-bidi: plaintext; }
 @media print { pre { max-height: none; } }
 `.trim()
 
-/** Nothing is loaded, run, framed or sent: what stands in the file is all there is. */
+/** The file loads, runs, frames and sends nothing. */
 const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
-/** The beginning of a transcript as one HTML file. Every word of it that is not ours is text, whatever it looks like. */
+/** Returns the start of a transcript as one HTML file. All foreign text is escaped. */
 export function headHtml({ id, handle, title, model, workspace, createdAt }: Meta): string {
   const name = line(title) || line(handle)
   const facts = [
@@ -54,18 +66,18 @@ export function headHtml({ id, handle, title, model, workspace, createdAt }: Met
 
 export const tailHtml = '</main></body></html>\n'
 
-/** A message as HTML; empty where there is nothing to read. */
+/** Returns a message as HTML; empty when there is nothing to read. */
 export function messageHtml(message: Message): string {
   switch (message.kind) {
     case 'user': {
       const files = message.parts.flatMap((part) =>
         part.type === 'file' ? [paragraph(`File: ${part.name ?? part.mediaType}, ${part.bytes} bytes`)] : [],
       )
-      return article('user', 'You', message, [...spoken(message.text), ...files])
+      return article('user', 'You', message, [...markdown(message.text), ...files])
     }
     case 'assistant':
       return article('agent', 'Agent', message, [
-        ...spoken(message.text),
+        ...markdown(message.text),
         message.interrupted ? paragraph('(interrupted)') : '',
       ])
     case 'thinking':
@@ -101,35 +113,53 @@ function article(kind: string, who: string, message: Message, blocks: readonly s
   return `<article class="${kind}"><h2>${line(who)}${time(message)}</h2>${blocks.join('')}</article>\n`
 }
 
-/** What a reader passes over: its fold is its heading. */
+/** Wraps a collapsed part; its summary is its heading. */
 const aside = (kind: string, fold: string): string => `<article class="${kind} aside">${fold}</article>\n`
 
-/** To the second, as nobody reads more; the exact moment is in the attribute. */
+/** Shows the time to the second; the exact time is in the attribute. */
 const time = ({ at }: Message): string =>
   `<time datetime="${line(at)}">${line(at.slice(0, 19).replace('T', ' '))}</time>`
 
-const opening = /^ {0,3}```[^`]*$/
-const closing = /^ {0,3}```\s*$/
+/** Draws markdown with the parser of the page. Every text in it is escaped. */
+const markdown = (text: string): readonly string[] => parseMarkdown(text.toWellFormed()).map(blockHtml)
 
-/** Words as they were written, with code between fences set apart. One pass: a fence that is never closed is text. */
-function spoken(text: string): readonly string[] {
-  const lines = text.split(/\r?\n/)
-  const lastClosing = lines.findLastIndex((each) => closing.test(each))
-  const blocks: string[] = []
-  let from = 0
-  let fence: number | null = null
-  for (const [at, each] of lines.entries()) {
-    if (fence === null && at < lastClosing && opening.test(each)) {
-      blocks.push(paragraph(lines.slice(from, at).join('\n').trim()))
-      fence = at
-    } else if (fence !== null && closing.test(each)) {
-      blocks.push(pre(lines.slice(fence + 1, at).join('\n')))
-      fence = null
-      from = at + 1
+function blockHtml(block: Block): string {
+  switch (block.type) {
+    case 'paragraph':
+      return `<div class="text">${inlineHtml(block.inner)}</div>`
+    case 'heading':
+      return `<h3>${inlineHtml(block.inner)}</h3>`
+    case 'code':
+      return pre(block.text)
+    case 'list': {
+      const items = block.items.map((blocks) => `<li>${blocks.map(blockHtml).join('')}</li>`).join('')
+      return block.start === null ? `<ul>${items}</ul>` : `<ol start="${block.start}">${items}</ol>`
     }
+    case 'quote':
+      return `<blockquote>${block.blocks.map(blockHtml).join('')}</blockquote>`
+    case 'table':
+      return `<table>${rowHtml('th', block.head)}${block.rows.map((row) => rowHtml('td', row)).join('')}</table>`
+    case 'rule':
+      return '<hr>'
   }
-  return blocks.length === 0 ? [paragraph(text)] : [...blocks, paragraph(lines.slice(from).join('\n').trim())]
 }
+
+const rowHtml = (tag: 'th' | 'td', cells: readonly Cell[]): string =>
+  `<tr>${cells.map(({ align, inner }) => `<${tag} class="${align ?? ''}">${inlineHtml(inner)}</${tag}>`).join('')}</tr>`
+
+const inlineTags = { code: 'code', strong: 'strong', emphasis: 'em', struck: 's' } as const
+
+const inlineHtml = (inlines: readonly Inline[]): string =>
+  inlines
+    .map((inline) => {
+      if (inline.type === 'text') return shown(inline.text)
+      const inner = 'inner' in inline ? inlineHtml(inline.inner) : shown(inline.text)
+      if (inline.type === 'link')
+        return `<a href="${inert(inline.href)}" rel="noopener noreferrer nofollow">${inner}</a>`
+      const tag = inlineTags[inline.type]
+      return `<${tag}>${inner}</${tag}>`
+    })
+    .join('')
 
 const paragraph = (text: string): string => (text === '' ? '' : `<div class="text">${shown(text)}</div>`)
 const pre = (text: string): string => `<pre>${shown(text)}</pre>`
@@ -144,7 +174,7 @@ const entities: Readonly<Record<string, string>> = {
 }
 const inert = (text: string): string => text.replace(/[&<>"'`]/g, (char) => entities[char] ?? char)
 
-/** What cannot be seen is spelled out, but for joiners: they are spelling in many scripts. */
+/** Escapes text. Invisible characters are made visible, except joiners, which many scripts need. */
 const shown = (text: string): string =>
   inert(
     text

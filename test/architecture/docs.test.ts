@@ -83,6 +83,17 @@ describe('docs/http.md', () => {
   })
 })
 
+describe('ARCHITECTURE.md', () => {
+  it('lists exactly the import rules that imports.test.ts checks', () => {
+    const [, section = ''] = /\n## Import rules\n([\s\S]*?)\n## /.exec(read('ARCHITECTURE.md')) ?? []
+    const listed = [...section.matchAll(/^- (.+?): /gm)].flatMap(([, names = '']) => names.split(', '))
+    const [rules = ''] = read('test/architecture/imports.test.ts').split(/^describe\(/m)
+    const checked = [...rules.matchAll(/(?:\bmay\(\s*|\bname: |^ {4}\[)'([a-z-]+)'/gm)].map(([, name]) => `\`${name}\``)
+    expect(listed.toSorted()).toEqual(checked.toSorted())
+    expect(checked.length).toBeGreaterThan(20)
+  })
+})
+
 describe('every document', () => {
   it('is found', () => {
     expect(documents.length).toBeGreaterThan(20)

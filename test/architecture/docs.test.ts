@@ -94,6 +94,15 @@ describe('ARCHITECTURE.md', () => {
   })
 })
 
+describe('docs/decisions/README.md', () => {
+  it('lists every decision with its title', () => {
+    const listed = [...read('docs/decisions/README.md').matchAll(/^\| \[(\d{4})\]\((.+)\) \| (.+) \|$/gm)]
+    const files = globSync('docs/decisions/0*.md', { cwd: root }).toSorted()
+    const rows = listed.map(([, number, file, title]) => [`docs/decisions/${file}`, `# ${number} ${title}`])
+    expect(rows).toEqual(files.map((file) => [file, read(file).split('\n')[0]]))
+  })
+})
+
 describe('every document', () => {
   it('is found', () => {
     expect(documents.length).toBeGreaterThan(20)

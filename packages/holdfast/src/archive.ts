@@ -1,5 +1,5 @@
 import { fault, ok, refuse } from '@holdfast/protocol'
-import { refusable } from './admin/jobs/admin.ts'
+import { toResult } from './admin/jobs/admin.ts'
 import type { Holdfast } from './holdfast.ts'
 import type { Archive } from './server/http/archive.ts'
 import { formatNames } from './transfer/import/parse/format.ts'
@@ -9,7 +9,7 @@ export function createArchive(holdfast: Pick<Holdfast, 'export' | 'import' | 'st
   return {
     /** The first piece is made before anything is answered: a name that fits nothing is a refusal, not half a file. */
     export: (name, options) =>
-      refusable(async () => {
+      toResult(async () => {
         const pieces = holdfast.export(name, options)[Symbol.asyncIterator]()
         const first = await pieces.next()
         return (async function* () {
@@ -35,6 +35,6 @@ export function createArchive(holdfast: Pick<Holdfast, 'export' | 'import' | 'st
         })),
       )
     },
-    stats: (options) => refusable(() => holdfast.stats(options)),
+    stats: (options) => toResult(() => holdfast.stats(options)),
   }
 }

@@ -94,7 +94,7 @@ export function createHoldfast(
 ): Holdfast {
   const { store } = registry.parts
   const sessions = createLocalSessions(registry)
-  const { upkeep, close: closeUpkeep } = createAdmin(place, registry.parts.clock.now)
+  const { admin, close: closeAdmin } = createAdmin(place, registry.parts.clock.now)
   const sessionOf = (id: SessionId) => createSession(createLocalSession(registry, id))
   const notified = (session: Session, notifier: Notifier | undefined) => {
     if (notifier) registry.notify(session.id, notifier)
@@ -114,14 +114,14 @@ export function createHoldfast(
     return text
   }
 
-  const closeAll = () => closeUpkeep().finally(close)
+  const closeAll = () => closeAdmin().finally(close)
 
   return {
     sessions,
     getSession,
     ...createSessionAdmin({ sessions, getSession, now: registry.parts.clock.now }),
     ...createStoredSessions({ registry, getSession, place, home }),
-    ...upkeep,
+    ...admin,
     export: exported,
     exportMarkdown,
     exportSessionMarkdown: ({ id }, options) => exportMarkdown(id, options),

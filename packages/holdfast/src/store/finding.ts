@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs'
-import { lstat } from 'node:fs/promises'
+import { lstat, readdir } from 'node:fs/promises'
 import { systemErrorCode } from '../system/system-error.ts'
 
 export const severities = ['error', 'warning', 'info'] as const
@@ -78,6 +78,16 @@ export async function lstatIfThere(path: string): Promise<Stats | null> {
     return await lstat(path)
   } catch (cause) {
     if (systemErrorCode(cause) === 'ENOENT') return null
+    throw cause
+  }
+}
+
+/** Returns the names in a directory; none if it does not exist. Throws if it cannot be read. */
+export async function listNames(directory: string): Promise<readonly string[]> {
+  try {
+    return await readdir(directory)
+  } catch (cause) {
+    if (systemErrorCode(cause) === 'ENOENT') return []
     throw cause
   }
 }

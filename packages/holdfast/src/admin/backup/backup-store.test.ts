@@ -21,7 +21,7 @@ const modesIn = (directory: string) =>
     .map((name) => statSync(join(directory, name)).mode & 0o077)
     .filter((mode) => mode !== 0)
 
-describe.each(['sqlite', 'jsonl'] as const)('a backup of a %s store', (kind) => {
+describe.each(['sqlite', 'jsonl'] as const)('backup of a %s store', (kind) => {
   let from: DiskLocation
   let copy: DiskLocation
   beforeEach(() => {
@@ -29,7 +29,7 @@ describe.each(['sqlite', 'jsonl'] as const)('a backup of a %s store', (kind) => 
     copy = placeIn(base, kind, 'copy')
   })
 
-  it('holds every session, record and file, for its owner alone, and is a sound store', async () => {
+  it('holds every session, record and blob, is private, and passes a check', async () => {
     await fillStore(from, join(base, 'aside'))
     const umask = process.umask(0)
     const made = orThrow(await backup(from, copy.path).finally(() => process.umask(umask)))
@@ -44,7 +44,7 @@ describe.each(['sqlite', 'jsonl'] as const)('a backup of a %s store', (kind) => 
     expect(readdirSync(base).filter((name) => name.includes('.new-'))).toEqual([])
   })
 
-  it('is of one moment while sessions go on, and can be gone on with', async () => {
+  it('is consistent while sessions run and can be continued', async () => {
     await fillStore(from, join(base, 'aside'))
     const environment = { HOLDFAST_HOME: join(base, 'home'), DEMO_PACE: '0' }
     const holdfast = await openHoldfast({ store: from.url, environment })
@@ -69,7 +69,7 @@ describe.each(['sqlite', 'jsonl'] as const)('a backup of a %s store', (kind) => 
     await other.close()
   })
 
-  it('replaces nothing, and leaves nothing behind when it is refused', async () => {
+  it('replaces nothing and leaves no files when it is refused', async () => {
     expect(await backup(from, copy.path)).toMatchObject({ ok: false, fault: { code: 'not_found' } })
     await fillStore(from, join(base, 'aside'))
     writeFileSync(copy.path, 'precious')
@@ -78,7 +78,7 @@ describe.each(['sqlite', 'jsonl'] as const)('a backup of a %s store', (kind) => 
     expect(readdirSync(base).filter((name) => name.includes('.new-'))).toEqual([])
   })
 
-  it('says which files the store has lost', async () => {
+  it('names the blobs that the store has lost', async () => {
     await fillStore(from, join(base, 'aside'))
     const [file] = readdirSync(from.blobsDir, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
     if (!file) throw new Error('the store has blobs')
@@ -88,8 +88,8 @@ describe.each(['sqlite', 'jsonl'] as const)('a backup of a %s store', (kind) => 
   })
 })
 
-describe('a backup', () => {
-  it('is not made of a store whose file is damaged', async () => {
+describe('backup', () => {
+  it('fails for a damaged store file', async () => {
     const from = placeIn(base, 'sqlite')
     await fillStore(from, join(base, 'aside'))
     const database = new DatabaseSync(from.path)
@@ -100,7 +100,7 @@ describe('a backup', () => {
     expect(readdirSync(base).filter((name) => name.startsWith('copy'))).toEqual([])
   })
 
-  it('is not made without the drafts that it cannot read', async () => {
+  it('fails if the drafts cannot be read', async () => {
     const from = placeIn(base, 'jsonl')
     await fillStore(from, join(base, 'aside'))
     rmSync(join(from.path, 'drafts'), { recursive: true })

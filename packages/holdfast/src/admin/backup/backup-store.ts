@@ -1,74 +1,115 @@
 import { existsSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { dirname, resolve, sep } from 'node:path'
-import { fault, HoldfastError, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
+import { blobsOf } from '@holdfast/core'
+import { type BlobHash, fault, HoldfastError, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
+import { openFileBlobs } from '../../store/blobs/file-blobs.ts'
 import { temporaryPath } from '../../store/disk.ts'
 import { adminOf } from '../../store/open/admin-of.ts'
 import { refusalInside } from '../../store/open/inside-store.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import { type DiskLocation, diskLocationAt } from '../../store/open/store-location.ts'
+import { everyRecord, everySession, type ReadOnlyStore } from '../../store/read-only-store.ts'
 import { faultOf } from '../../store/storage-fault.ts'
 import { syncDirectory } from '../../system/files/sync-directory.ts'
-import { copyBlobs } from './copy-blobs.ts'
 
 export type Backup = {
-  /** The copy as a store: what `--store` takes. */
+  /** The URL of the copy, as `--store` takes it. */
   readonly url: string
   readonly sessions: number
-  /** Records that were read back from the copy, each by its checksum. */
+  /** Records that were read back from the copy and match their checksums. */
   readonly records: number
-  /** Records that cannot be read in the copy: the store had lost them. */
+  /** Records that the copy cannot read because the store had lost them. */
   readonly lost: number
   readonly blobs: number
   readonly blobBytes: number
-  /** Files that records name and the store does not have. */
+  /** Blobs that records refer to and the store does not have. */
   readonly missingBlobs: readonly string[]
 }
 
 /**
- * Copies a store as it is at one moment, while others write in it, and reads the copy back. It has its name only once
- * it is whole. Refused: bad_request where something is in the way, not_found without a store, storage_error.
+ * Copies a consistent state of a store while others write to it, and reads the copy back. The copy gets its name only
+ * when it is complete. Faults: bad_request if the target exists, not_found if there is no store, storage_error.
  */
 export async function backup(from: DiskLocation, to: string): Promise<Result<Backup>> {
   const path = resolve(to)
   const copy = diskLocationAt(from.kind, path)
-  const inTheWay = [path, copy.blobsDir].find((one) => existsSync(one))
-  if (inTheWay !== undefined)
-    return refuse(fault('bad_request', `${inTheWay} exists; a backup replaces nothing.`, { path: inTheWay }))
+  const existing = [path, copy.blobsDir].find((target) => existsSync(target))
+  if (existing !== undefined)
+    return refuse(
+      fault('bad_request', `${existing} already exists. Give a path that does not exist.`, { path: existing }),
+    )
   if (!existsSync(dirname(path)))
-    return refuse(fault('bad_request', `There is no directory ${dirname(path)}.`, { path }))
+    return refuse(fault('bad_request', `The directory ${dirname(path)} does not exist.`, { path }))
   const inside = await refusalInside(from, path)
   if (inside !== null) return refuse(inside)
   if (!existsSync(from.path)) return refuse(fault('not_found', `There is no store ${from.url}.`, { store: from.url }))
-  const draft = diskLocationAt(from.kind, temporaryPath(path))
+  const temporary = diskLocationAt(from.kind, temporaryPath(path))
   try {
-    const copied = await copyInto(from, draft)
-    await keep(draft, copy)
+    const copied = await copyInto(from, temporary)
+    await publish(temporary, copy)
     return ok({ url: copy.url, ...copied })
   } catch (error) {
     return refuse(error instanceof HoldfastError ? error.toFault() : faultOf(error, path))
   } finally {
-    for (const left of [draft.path, draft.blobsDir, `${draft.path}-wal`, `${draft.path}-shm`])
-      await rm(left, { recursive: true, force: true })
+    for (const file of [temporary.path, temporary.blobsDir, `${temporary.path}-wal`, `${temporary.path}-shm`])
+      await rm(file, { recursive: true, force: true })
   }
 }
 
-async function copyInto(from: DiskLocation, draft: DiskLocation): Promise<Omit<Backup, 'url'>> {
-  await adminOf(from).copyTo(draft.path)
-  const source = orThrow(await openReadOnlyStore(draft))
-  if (source === null) throw new Error('a copy that was just made is not there')
+async function copyInto(from: DiskLocation, to: DiskLocation): Promise<Omit<Backup, 'url'>> {
+  await adminOf(from).copyTo(to.path)
+  const source = orThrow(await openReadOnlyStore(to))
+  if (source === null) throw new Error('a copy that was just made does not exist')
   try {
-    // After the records: each blob was there before a record named it.
-    return await copyBlobs(source, from, draft)
+    // Copy blobs after the records: each blob exists before a record refers to it.
+    return await copyBlobs(source, from, to)
   } finally {
     await source.close()
   }
 }
 
-/** The files first: once the store has its name, all it refers to is there. */
-async function keep(draft: DiskLocation, copy: DiskLocation): Promise<void> {
-  const isInside = draft.blobsDir.startsWith(`${draft.path}${sep}`)
-  if (!isInside) await rename(draft.blobsDir, copy.blobsDir)
-  await rename(draft.path, copy.path)
+/** Renames the copy, blobs first, so that a named store is always complete. */
+async function publish(temporary: DiskLocation, copy: DiskLocation): Promise<void> {
+  const isInside = temporary.blobsDir.startsWith(`${temporary.path}${sep}`)
+  if (!isInside) await rename(temporary.blobsDir, copy.blobsDir)
+  await rename(temporary.path, copy.path)
   await syncDirectory(dirname(copy.path))
+}
+
+/** Reads every record of the copy, and copies each blob that a record refers to. */
+async function copyBlobs(copy: ReadOnlyStore, from: DiskLocation, to: DiskLocation): Promise<Omit<Backup, 'url'>> {
+  const source = existsSync(from.blobsDir) ? orThrow(await openFileBlobs(from.blobsDir)) : null
+  const target = orThrow(await openFileBlobs(to.blobsDir))
+  const count = { sessions: 0, records: 0, lost: 0, blobs: 0, blobBytes: 0 }
+  const seen = new Set<BlobHash>()
+  const missingBlobs: BlobHash[] = []
+
+  async function copyBlob(hash: BlobHash): Promise<void> {
+    const bytes = (await source?.open(hash)) ?? null
+    const put = bytes === null ? null : orThrow(await target.put(bytes))
+    // `put` hashes the bytes: a damaged blob gets another hash and counts as missing.
+    if (put?.hash !== hash) missingBlobs.push(hash)
+    else {
+      count.blobs += 1
+      count.blobBytes += put.bytes
+    }
+  }
+
+  for await (const session of everySession(copy)) {
+    if (!session.isPurged) count.sessions += 1
+    for await (const record of everyRecord(copy, session)) {
+      if ('lost' in record) {
+        count.lost += 1
+        continue
+      }
+      count.records += 1
+      for (const hash of blobsOf(record.event)) {
+        if (seen.has(hash)) continue
+        seen.add(hash)
+        await copyBlob(hash)
+      }
+    }
+  }
+  return { ...count, missingBlobs }
 }

@@ -1,13 +1,21 @@
 import { createHash } from 'node:crypto'
-import { createReadStream } from 'node:fs'
-import { readdir, stat } from 'node:fs/promises'
+import { createReadStream, existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BlobHash, SessionId } from '@holdfast/protocol'
 import { createBlobPaths } from '../../store/blobs/blob-paths.ts'
-import { error, type Finding, info } from '../../store/finding.ts'
+import {
+  error,
+  type Finding,
+  info,
+  listNames,
+  lstatIfThere,
+  modeFindings,
+  unfinishedFile,
+} from '../../store/finding.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 
-/** Reads every blob that records name, and counts those that none does. */
+/** Verifies every blob that records refer to, and counts unused blobs. */
 export async function checkBlobs(
   blobsDir: string,
   used: ReadonlyMap<BlobHash, SessionId>,
@@ -15,22 +23,24 @@ export async function checkBlobs(
   const findings: Finding[] = []
   const paths = createBlobPaths(blobsDir)
   for (const [hash, session] of used) {
-    const found = (await hashOf(paths.blob(hash))) ?? (await hashOf(paths.aside(hash)))
+    const found = (await hashFile(paths.blob(hash))) ?? (await hashFile(paths.aside(hash)))
     if (found === hash) continue
     const what =
-      found === null ? 'a file that this session refers to is not there' : 'the file is not what its name says'
+      found === null
+        ? 'a blob that this session refers to is missing'
+        : 'the content of the blob does not match its hash'
     const code = found === null ? 'missing_blob' : 'damaged_blob'
     findings.push(error({ code, place: `${session} ${hash}`, what }))
   }
-  const unused = await unusedIn(blobsDir, used)
+  const unused = await countUnused(blobsDir, used)
   if (unused.count > 0) {
-    const what = `${unused.count} files of ${unused.bytes} bytes are referred to by no session`
+    const what = `${unused.count} blobs (${unused.bytes} bytes) are not used by any session`
     findings.push(info({ code: 'unused_blobs', place: blobsDir, what }))
   }
   return findings
 }
 
-async function hashOf(path: string): Promise<string | null> {
+async function hashFile(path: string): Promise<string | null> {
   const hash = createHash('sha256')
   try {
     for await (const chunk of createReadStream(path)) hash.update(chunk as Uint8Array) // a stream of bytes
@@ -41,35 +51,29 @@ async function hashOf(path: string): Promise<string | null> {
   }
 }
 
-async function unusedIn(blobsDir: string, used: ReadonlyMap<string, unknown>) {
+async function countUnused(blobsDir: string, used: ReadonlyMap<string, unknown>) {
   let [count, bytes] = [0, 0]
-  for (const shelf of await namesIn(blobsDir)) {
-    if (!/^[0-9a-f]{2}$/.test(shelf)) continue
-    for (const name of await namesIn(join(blobsDir, shelf))) {
-      if (used.has(`${shelf}${name}`) || !/^[0-9a-f]{62}$/.test(name)) continue
-      const size = await sizeOf(join(blobsDir, shelf, name))
-      if (size === null) continue // collected meanwhile
+  for (const prefix of await listNames(blobsDir)) {
+    if (!/^[0-9a-f]{2}$/.test(prefix)) continue
+    for (const name of await listNames(join(blobsDir, prefix))) {
+      if (used.has(`${prefix}${name}`) || !/^[0-9a-f]{62}$/.test(name)) continue
+      const stats = await lstatIfThere(join(blobsDir, prefix, name))
+      if (stats === null) continue // removed in the meantime
       count += 1
-      bytes += size
+      bytes += stats.size
     }
   }
   return { count, bytes }
 }
 
-async function sizeOf(path: string): Promise<number | null> {
-  try {
-    return (await stat(path)).size
-  } catch (cause) {
-    if (systemErrorCode(cause) === 'ENOENT') return null
-    throw cause
+/** Finds blobs that others may read, and blobs that were never finished. */
+export async function checkBlobFiles(directory: string): Promise<readonly Finding[]> {
+  if (!existsSync(directory)) return []
+  const findings: Finding[] = [...(await modeFindings(directory))]
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    const path = join(entry.parentPath, entry.name)
+    if (entry.name.startsWith('new-')) findings.push(unfinishedFile(path))
+    else findings.push(...(await modeFindings(path)))
   }
-}
-
-async function namesIn(directory: string): Promise<readonly string[]> {
-  try {
-    return await readdir(directory)
-  } catch (cause) {
-    if (systemErrorCode(cause) === 'ENOENT') return []
-    throw cause
-  }
+  return findings
 }

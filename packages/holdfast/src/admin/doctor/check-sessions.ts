@@ -9,83 +9,83 @@ import { systemErrorCode } from '../../system/system-error.ts'
 
 export type CheckedSessions = {
   readonly findings: readonly Finding[]
-  readonly mends: readonly SessionRepair[]
-  /** The blobs that records refer to, each with one session that does. */
+  readonly repairs: readonly SessionRepair[]
+  /** The blobs that records refer to, each with one session that refers to it. */
   readonly blobs: ReadonlyMap<BlobHash, SessionId>
   readonly sessions: number
   readonly records: number
 }
 
-/** Who works in the sessions while they are read. */
+/** What is known about the processes that use the store during the check. */
 export type SessionsInUse = {
   readonly isHeld: boolean
-  /** Whether a process that a session belongs to is there no more. */
-  readonly isGone: (owner: string) => Promise<boolean>
+  /** Returns whether the process that owns a session is dead. */
+  readonly isDead: (owner: string) => Promise<boolean>
 }
 
 const namedMax = 20
 
-/** Reads every record of every session, and holds rows, heads and lineage against what the logs say. */
+/** Reads every record of every session, and compares catalogue rows, heads and parents with the logs. */
 export async function checkSessions(
   source: ReadOnlyStore,
-  { isHeld, isGone }: SessionsInUse,
+  { isHeld, isDead }: SessionsInUse,
 ): Promise<CheckedSessions> {
   const findings: Finding[] = []
-  const mends: SessionRepair[] = []
+  const repairs: SessionRepair[] = []
   const blobs = new Map<BlobHash, SessionId>()
-  const known = new Map<SessionId, Known>()
+  const checked = new Map<SessionId, CheckedLog>()
   const count = { sessions: 0, records: 0 }
-  const orphans: KeptSession[] = []
+  const deferred: KeptSession[] = []
 
   async function check(session: KeptSession): Promise<void> {
-    const read = await readIfThere(session, source, blobs, isHeld)
+    const read = await readIfExists(session, source, blobs, isHeld)
     if (read === null) {
-      known.set(session.id, { head: session.head, lost: [] }) // what forks share of it stays
+      checked.set(session.id, { head: session.head, lost: [] }) // its forks still share its records
       return
     }
     count.records += session.head - session.base
-    const parent = session.parent === null ? null : known.get(session.parent)
+    const parent = session.parent === null ? null : checked.get(session.parent)
     const shared = (parent?.lost ?? []).filter((seq) => seq <= session.base)
-    known.set(session.id, { head: session.head, lost: [...shared, ...read.lost] })
-    findings.push(...lineageFindings(session, parent))
+    checked.set(session.id, { head: session.head, lost: [...shared, ...read.lost] })
+    findings.push(...checkParent(session, parent))
     if (session.isPurged) return
     count.sessions += 1
     const lost = [...shared, ...read.lost].filter((seq) => !read.givenUp.has(seq))
     const canFold = read.entry !== null
-    findings.push(...lossFindings(session.id, lost, read, canFold))
-    const isStale = read.entry !== null && !isDeepStrictEqual(plain(read.entry), plain(session.entry))
-    if (isStale || session.entry === null) findings.push(rowFinding(session, canFold))
-    const snapshot = await snapshotFinding(session, source, isHeld)
+    findings.push(...listLossFindings(session.id, lost, read, canFold))
+    const isStale = read.entry !== null && !isDeepStrictEqual(toPlain(read.entry), toPlain(session.entry))
+    if (isStale || session.entry === null) findings.push(createRowFinding(session, canFold))
+    const snapshot = await checkSnapshot(session, source, isHeld)
     if (snapshot !== null) findings.push(snapshot)
-    const isDeserted = session.owner !== null && (await isGone(session.owner))
-    if (isDeserted) findings.push(ownerFinding(session, canFold))
+    const hasDeadOwner = session.owner !== null && (await isDead(session.owner))
+    if (hasDeadOwner) findings.push(createOwnerFinding(session, canFold))
     const dropsSnapshot = snapshot !== null || lost.length > 0
-    if (read.entry !== null && (lost.length > 0 || isStale || snapshot !== null || isDeserted)) {
-      const owner = isDeserted ? session.owner : null
-      mends.push({ session: session.id, entry: read.entry, lost, dropsSnapshot, owner })
+    if (read.entry !== null && (lost.length > 0 || isStale || snapshot !== null || hasDeadOwner)) {
+      const owner = hasDeadOwner ? session.owner : null
+      repairs.push({ session: session.id, entry: read.entry, lost, dropsSnapshot, owner })
     }
   }
 
   for await (const session of everySession(source)) {
-    if (session.parent !== null && !known.has(session.parent)) orphans.push(session)
+    if (session.parent !== null && !checked.has(session.parent)) deferred.push(session)
     else await check(session)
   }
-  for (const session of orphans) await check(session)
-  return { findings, mends, blobs, ...count }
+  for (const session of deferred) await check(session)
+  return { findings, repairs, blobs, ...count }
 }
 
-type Known = { readonly head: Seq; readonly lost: readonly Seq[] }
+type CheckedLog = { readonly head: Seq; readonly lost: readonly Seq[] }
 
 type ReadSession = {
   readonly lost: readonly Seq[]
   readonly givenUp: ReadonlySet<Seq>
-  /** Null where the log cannot be folded. */
+  /** Null if the log cannot be folded. */
   readonly entry: CatalogueEntry | null
-  readonly why: string | null
+  readonly foldError: string | null
 }
 
-/** Null for a session that whoever has the store removed since its row was read. */
-async function readIfThere(
+/** Reads a session; returns null if another process removed it after its row was read. */
+async function readIfExists(
   session: KeptSession,
   source: ReadOnlyStore,
   blobs: Map<BlobHash, SessionId>,
@@ -93,19 +93,19 @@ async function readIfThere(
 ): Promise<ReadSession | null> {
   try {
     const read = await readSession(session, source, blobs)
-    if (read.why === null && read.lost.length === 0) return read
+    if (read.foldError === null && read.lost.length === 0) return read
     const kept = await source.kept(session.id)
     return kept === null || kept.isPurged !== session.isPurged ? null : read
   } catch (cause) {
-    if (isHeld && isOfNoFile(cause)) return null
+    if (isHeld && isMissingFile(cause)) return null
     throw cause
   }
 }
 
-const isOfNoFile = (cause: unknown): boolean =>
+const isMissingFile = (cause: unknown): boolean =>
   cause instanceof HoldfastError ? cause.details?.['reason'] === 'replaced' : systemErrorCode(cause) === 'ENOENT'
 
-/** One pass over a session's own records: each by its checksum, and all of them folded anew. */
+/** Reads a session's own records once, checks each checksum, and folds them again. */
 async function readSession(
   session: KeptSession,
   source: ReadOnlyStore,
@@ -115,7 +115,7 @@ async function readSession(
   const lost: Seq[] = []
   const givenUp = new Set<Seq>()
   const read: ReadOnlyStore['read'] = async (_, { after, limit, upTo = head }) => {
-    // Not beyond the head that its row was read with: others may have written since.
+    // Stop at the head of the row: another process may have appended since.
     const page = await source.ownRecords(id, after, Math.min(limit, upTo - after))
     for (const record of page) {
       if ('lost' in record) lost.push(record.seq)
@@ -126,70 +126,88 @@ async function readSession(
     }
     return page
   }
-  const row = { entry: session.entry as CatalogueEntry, head, base, owner: null, trashedAt: null } // only its numbers are read
+  const row = { entry: session.entry as CatalogueEntry, head, base, owner: null, trashedAt: null } // only head and base are used
   try {
     const loaded = await loadSession({ read, entry: async () => row, loadSnapshot: async () => null }, id)
     const entry = loaded.ok ? loaded.value.row.entry : null
-    return { lost, givenUp, entry, why: null }
+    return { lost, givenUp, entry, foldError: null }
   } catch (cause) {
     if (!(cause instanceof InvariantViolation)) throw cause
-    return { lost, givenUp, entry: null, why: cause.message }
+    return { lost, givenUp, entry: null, foldError: cause.message }
   }
 }
 
-/** As it is after a way through the disk: what is undefined is not there. */
-const plain = (entry: CatalogueEntry | null): unknown => JSON.parse(JSON.stringify(entry))
+/** Drops undefined fields, as storing it on disk does. */
+const toPlain = (entry: CatalogueEntry | null): unknown => JSON.parse(JSON.stringify(entry))
 
-function lineageFindings({ id, parent, base }: KeptSession, above: Known | null | undefined): readonly Finding[] {
-  if (parent === null || above === null) return []
-  if (above === undefined) {
-    const what = `the session ${parent}, whose past it shares up to ${base}, is not there`
+function checkParent({ id, parent, base }: KeptSession, ancestor: CheckedLog | null | undefined): readonly Finding[] {
+  if (parent === null || ancestor === null) return []
+  if (ancestor === undefined) {
+    const what = `its parent session ${parent}, whose records it shares up to ${base}, is missing`
     return [error({ code: 'lineage', place: id, what })]
   }
-  if (base <= above.head) return []
-  return [error({ code: 'lineage', place: id, what: `it shares ${parent} up to ${base}, which ends at ${above.head}` })]
+  if (base <= ancestor.head) return []
+  return [
+    error({
+      code: 'lineage',
+      place: id,
+      what: `it shares the records of ${parent} up to ${base}, but that session ends at ${ancestor.head}`,
+    }),
+  ]
 }
 
-function lossFindings(id: SessionId, lost: readonly Seq[], read: ReadSession, canFold: boolean): readonly Finding[] {
+function listLossFindings(
+  id: SessionId,
+  lost: readonly Seq[],
+  read: ReadSession,
+  canFold: boolean,
+): readonly Finding[] {
   const findings: Finding[] = []
   if (lost.length > 0) {
-    const what = `records cannot be read: ${listed(lost)}; until that is accepted the session is read-only`
-    const loss = `${lost.length === 1 ? 'record' : 'records'} ${listed(lost)} of ${id}`
+    const what = `records cannot be read: ${listSeqs(lost)}; the session is read-only until you accept the loss with --repair`
+    const loss = `${lost.length === 1 ? 'record' : 'records'} ${listSeqs(lost)} of ${id}`
     findings.push(error({ code: 'lost_records', place: id, what, canMend: canFold, loss }))
   }
   const accepted = read.lost.filter((seq) => read.givenUp.has(seq))
   if (accepted.length > 0) {
-    findings.push(info({ code: 'given_up_records', place: id, what: `records were given up: ${listed(accepted)}` }))
+    findings.push(
+      info({
+        code: 'given_up_records',
+        place: id,
+        what: `the loss of these records was accepted: ${listSeqs(accepted)}`,
+      }),
+    )
   }
-  if (read.why !== null)
-    findings.push(error({ code: 'unfoldable', place: id, what: `its records contradict each other: ${read.why}` }))
+  if (read.foldError !== null)
+    findings.push(
+      error({ code: 'unfoldable', place: id, what: `its records contradict each other: ${read.foldError}` }),
+    )
   return findings
 }
 
-const listed = (seqs: readonly Seq[]): string =>
+const listSeqs = (seqs: readonly Seq[]): string =>
   seqs.length <= namedMax ? seqs.join(', ') : `${seqs.slice(0, namedMax).join(', ')} and ${seqs.length - namedMax} more`
 
-function rowFinding({ id, entry }: KeptSession, canMend: boolean): Finding {
-  const what =
-    entry === null ? 'its row in the catalogue cannot be read' : 'its row in the catalogue is not what its log says'
+function createRowFinding({ id, entry }: KeptSession, canMend: boolean): Finding {
+  const what = entry === null ? 'its catalogue row cannot be read' : 'its catalogue row does not match its log'
   return entry === null
     ? error({ code: 'row', place: id, what, canMend })
     : warning({ code: 'row', place: id, what, canMend })
 }
 
-/** Whoever writes saves folds of what was written since its head was read: those are not ahead. */
-async function snapshotFinding(
+/** Checks a snapshot. While another process has the store, a snapshot may be newer than the head that was read. */
+async function checkSnapshot(
   { id, head }: KeptSession,
   source: ReadOnlyStore,
   isHeld: boolean,
 ): Promise<Finding | null> {
   const snapshot = await source.snapshotOf(id)
   if (snapshot === null) return null
-  if (snapshot === 'damaged') return warning({ code: 'snapshot', place: id, what: 'its stored fold is damaged' })
+  if (snapshot === 'damaged') return warning({ code: 'snapshot', place: id, what: 'its snapshot is damaged' })
   return snapshot.seq > head && !isHeld
-    ? warning({ code: 'snapshot', place: id, what: 'its stored fold is ahead of its log' })
+    ? warning({ code: 'snapshot', place: id, what: 'its snapshot is ahead of its log' })
     : null
 }
 
-const ownerFinding = ({ id, owner }: KeptSession, canMend: boolean): Finding =>
-  warning({ code: 'dead_owner', place: id, what: `it belongs to ${owner}, a process that is gone`, canMend })
+const createOwnerFinding = ({ id, owner }: KeptSession, canMend: boolean): Finding =>
+  warning({ code: 'dead_owner', place: id, what: `it is owned by ${owner}, a process that no longer runs`, canMend })

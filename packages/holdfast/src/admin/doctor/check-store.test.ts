@@ -38,12 +38,12 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
-describe.each(kinds)('the doctor of a %s store', (kind) => {
+describe.each(kinds)('doctor of a %s store', (kind) => {
   const planted = (): Planted => ({ place: placeIn(directory, kind), sessions: filled[kind] })
   const wrongIn = async (place: DiskLocation) =>
     orThrow(await check(place)).findings.filter(({ severity }) => severity !== 'info')
 
-  it('finds nothing wrong with a whole one, and says how much it read', async () => {
+  it('finds nothing wrong with an intact store and counts what it read', async () => {
     const { place } = planted()
     expect(await wrongIn(place)).toEqual([])
     const records = (await contentOf(place))?.sessions.reduce((sum, session) => sum + session.records.length, 0)
@@ -51,7 +51,7 @@ describe.each(kinds)('the doctor of a %s store', (kind) => {
   })
 
   for (const [what, code, plant, stays] of [...damages[kind], ...commonDamages]) {
-    it(`finds ${what}, changes nothing, and mends it if asked`, async () => {
+    it(`finds ${what}, changes nothing, and repairs it if asked`, async () => {
       const one = planted()
       await plant(one)
       const before = hashesOf(directory)
@@ -70,14 +70,14 @@ describe.each(kinds)('the doctor of a %s store', (kind) => {
     })
   }
 
-  it('leaves nothing beside a store that nobody has open', async () => {
+  it('leaves no files beside a store that is not open', async () => {
     const { place } = planted()
     const before = readdirSync(directory, { recursive: true }).toSorted()
     orThrow(await check(place))
     expect(readdirSync(directory, { recursive: true }).toSorted()).toEqual(before)
   })
 
-  it('does not repair what another process has open', async () => {
+  it('refuses to repair a store that another process has open', async () => {
     const one = planted()
     chmodSync(one.place.blobsDir, 0o755)
     const environment = { HOLDFAST_HOME: join(directory, 'home'), DEMO_PACE: '0' }
@@ -87,7 +87,7 @@ describe.each(kinds)('the doctor of a %s store', (kind) => {
     await holdfast.close()
   })
 
-  it('makes a session with a damaged record one that can be written in again, and keeps what is left', async () => {
+  it('makes a session with a damaged record writable again and keeps its other records', async () => {
     const one = planted()
     const environment = { HOLDFAST_HOME: join(directory, 'home'), DEMO_PACE: '0' }
     const [flipped] = damages[kind]
@@ -109,13 +109,13 @@ describe.each(kinds)('the doctor of a %s store', (kind) => {
   })
 })
 
-describe('the doctor', () => {
-  it('says that there is no store', async () => {
+describe('doctor', () => {
+  it('reports a missing store', async () => {
     expect(await check(placeIn(directory, 'sqlite', 'none'))).toMatchObject({ ok: false, fault: { code: 'not_found' } })
     expect(existsSync(join(directory, 'none'))).toBe(false)
   })
 
-  it('keeps a damaged row and a damaged catalogue aside', async () => {
+  it('copies a damaged row and a damaged catalogue to the quarantine', async () => {
     const [sqlite, jsonl] = [placeIn(directory, 'sqlite'), placeIn(directory, 'jsonl')]
     change(
       { place: sqlite, sessions: filled.sqlite },
@@ -131,12 +131,12 @@ describe('the doctor', () => {
     expect(kept(join(jsonl.path, 'quarantine'))).toContain('garbage')
   })
 
-  it('is tried with each code that it can find', () => {
+  it('is tested with every finding code', () => {
     const planted = new Set([...damages.sqlite, ...damages.jsonl, ...commonDamages].map(([, code]) => code))
     expect([...planted].toSorted()).toEqual(findingCodes.toSorted())
   })
 
-  it('says of a row once that it is wrong', async () => {
+  it('reports a wrong row once', async () => {
     const place = placeIn(directory, 'sqlite')
     const { talk } = filled.sqlite
     const sql = `update session set meta = json_set(meta, '$.handle', 'no-handle-1') where id = '${talk}'`
@@ -146,7 +146,7 @@ describe('the doctor', () => {
     expect(orThrow(await check(place, { repair: true })).isSound).toBe(true)
   })
 
-  it('opens a store that it has mended like any other', async () => {
+  it('leaves a repaired store that opens normally', async () => {
     const place = placeIn(directory, 'jsonl')
     rmSync(join(place.path, 'catalogue.jsonl'))
     const { store } = orThrow(await openDiskStore(place, () => undefined))
@@ -155,7 +155,7 @@ describe('the doctor', () => {
   })
 })
 
-describe('a damaged page of a SQLite store', () => {
+describe('damaged page of a SQLite store', () => {
   const lostOf = ({ findings }: StoreReport) => findings.filter(({ code }) => code === 'lost_records')
   const planted = async (name: string): Promise<Planted> => {
     const one = { place: placeIn(directory, 'sqlite'), sessions: filled.sqlite }
@@ -165,7 +165,7 @@ describe('a damaged page of a SQLite store', () => {
   }
 
   it.each(['search_data', 'session_list', 'sqlite_autoindex_record_1', 'sqlite_autoindex_session_1'])(
-    'of %s costs no record',
+    'of %s loses no record',
     async (name) => {
       const { place, sessions } = await planted(name)
       const found = orThrow(await check(place))
@@ -178,7 +178,7 @@ describe('a damaged page of a SQLite store', () => {
   )
 
   it.each(['sqlite_autoindex_record_1', 'sqlite_autoindex_session_1'])(
-    'of %s that lacks an entry and says nothing costs no record',
+    'of %s that silently lacks an entry loses no record',
     async (index) => {
       const one = { place: placeIn(directory, 'sqlite'), sessions: filled.sqlite }
       const whole = await contentOf(one.place)
@@ -191,7 +191,7 @@ describe('a damaged page of a SQLite store', () => {
     },
   )
 
-  it('of records costs what is on it, is kept aside, and leaves the session one to write in', async () => {
+  it('of records loses its records, is saved, and leaves the session writable', async () => {
     const { place, sessions } = await planted('record')
     const damaged = readFileSync(place.path)
     const found = orThrow(await check(place))
@@ -210,7 +210,7 @@ describe('a damaged page of a SQLite store', () => {
     expect(orThrow(await check(place)).isSound).toBe(true)
   })
 
-  it('of sessions costs nothing: each is known by its indexes, and what a list shows of it by its log', async () => {
+  it('of sessions loses nothing: indexes and logs restore the rows', async () => {
     const one = { place: placeIn(directory, 'sqlite'), sessions: filled.sqlite }
     await addNotes(one)
     const whole = await contentOf(one.place)
@@ -225,14 +225,14 @@ describe('a damaged page of a SQLite store', () => {
     expect(await contentOf(one.place)).toEqual(whole)
   })
 
-  it('of sessions leaves a way out where their indexes are damaged too, and says which', async () => {
+  it('of sessions with damaged indexes names a way to recover', async () => {
     const one = await planted('session')
     overwritePage(one, 'sqlite_autoindex_session_1')
     const { findings } = orThrow(await check(one.place))
     expect(findings.find(({ code }) => code === 'damaged_file')?.what).toContain('holdfast migrate --to')
   })
 
-  it('of those who have it is not mended while someone has it', async () => {
+  it('of nodes is not repaired while a process has the store open', async () => {
     const one = { place: placeIn(directory, 'sqlite'), sessions: filled.sqlite }
     change(one, `insert into node (id, address, started_at) values ('node_here', '/nowhere', '2026-01-01T00:00:00Z')`)
     overwritePage(one, 'node')
@@ -253,7 +253,7 @@ describe('a damaged page of a SQLite store', () => {
     ['snapshot', []],
     ['blob_use', []],
     ['cursor', []],
-  ])('of the table %s costs no record, and no more than is told', async (name, accepted) => {
+  ])('of the table %s loses no record and no more than it reports', async (name, accepted) => {
     const one = { place: placeIn(directory, 'sqlite'), sessions: filled.sqlite }
     change(one, `insert into node (id, address, started_at) values ('node_gone', '/nowhere', '2026-01-01T00:00:00Z')`)
     change(one, `insert into draft (sid, epoch, step, parts) select sid, epoch, 1, '[]' from session limit 1`)

@@ -9,94 +9,94 @@ import { useOf } from '../../store/open/store-use.ts'
 import type { ReadOnlyStore } from '../../store/read-only-store.ts'
 import { faultOf } from '../../store/storage-fault.ts'
 import { findLiveNodes } from '../../system/node/live-nodes.ts'
-import { checkBlobFiles } from './check-blob-files.ts'
-import { checkBlobs } from './check-blobs.ts'
+import { checkBlobFiles, checkBlobs } from './check-blobs.ts'
 import { type CheckedSessions, checkSessions } from './check-sessions.ts'
-import { mend } from './repair-store.ts'
+import { repair } from './repair-store.ts'
 
 export type StoreReport = {
   readonly store: string
   readonly sessions: number
   readonly records: number
   readonly blobs: number
-  /** The worst first. */
+  /** The most severe first. */
   readonly findings: readonly (Finding & { readonly mended: boolean })[]
-  /** What is lost for good, in words, and was accepted by asking for the repair. */
+  /** What is lost, in words. Asking for the repair accepted it. */
   readonly accepted: readonly string[]
-  /** What the store said while it was mended, as where the end of a log was moved to. */
+  /** Messages of the store during the repair, for example where the end of a log was moved to. */
   readonly told: readonly string[]
-  /** Whether nothing is wrong, or nothing is any more: all is mended, or the loss of it accepted. */
+  /** True if nothing is wrong now: every finding was repaired or its loss accepted. */
   readonly isSound: boolean
 }
 
 const passesMax = 3
 
 export type CheckOptions = {
-  /** Mends what can be mended. Refused while another process has the store. */
+  /** Repairs what can be repaired. Refused while another process has the store open. */
   readonly repair?: boolean | undefined
   readonly now?: (() => number) | undefined
 }
 
 /**
- * Looks through a whole store. Without `repair` no byte of it is changed. With it, what can be mended is, and the store
- * is looked through once more: what is still found was not mended. Refused: not_found, session_locked, storage_error.
+ * Checks a whole store. Without `repair` it changes nothing. With `repair` it repairs what it can and checks again: what
+ * it still finds was not repaired. Faults: not_found, session_locked, storage_error.
  */
-export async function check(place: DiskLocation, options: CheckOptions = {}): Promise<Result<StoreReport>> {
-  const { repair = false, now = Date.now } = options
-  if (!existsSync(place.path))
-    return refuse(fault('not_found', `There is no store ${place.url}.`, { store: place.url }))
+export async function check(location: DiskLocation, options: CheckOptions = {}): Promise<Result<StoreReport>> {
+  const { now = Date.now } = options
+  if (!existsSync(location.path))
+    return refuse(fault('not_found', `There is no store ${location.url}.`, { store: location.url }))
   try {
-    const found = await lookThrough(place)
-    if (!repair || !found.findings.some(({ canMend }) => canMend)) return ok(reportOf(place, found, null))
-    const inUse = await usedBy(place)
+    const found = await checkAll(location)
+    if (!options.repair || !found.findings.some(({ canMend }) => canMend))
+      return ok(createReport(location, found, null))
+    const inUse = await findUse(location)
     if (inUse !== null) return refuse(inUse)
-    return ok(reportOf(place, found, await mendAll(place, found, now)))
+    return ok(createReport(location, found, await repairAll(location, found, now)))
   } catch (cause) {
-    return refuse(cause instanceof HoldfastError ? cause.toFault() : faultOf(cause, place.path))
+    return refuse(cause instanceof HoldfastError ? cause.toFault() : faultOf(cause, location.path))
   }
 }
 
-/** What is mended may show what it hid: a row can be right only once its head is. */
-async function mendAll(place: DiskLocation, found: Looked, now: () => number): Promise<Mended> {
-  let looked = found
+/** Repairs in several passes: one repair can reveal the next problem, for example a row behind a wrong head. */
+async function repairAll(location: DiskLocation, found: CheckResult, now: () => number): Promise<RepairResult> {
+  let checked = found
   const told: string[] = []
-  for (let pass = 0; pass < passesMax && looked.findings.some(({ canMend }) => canMend); pass++) {
-    told.push(...(await mend(place, looked, now())))
-    looked = await lookThrough(place)
+  for (let pass = 0; pass < passesMax && checked.findings.some(({ canMend }) => canMend); pass++) {
+    told.push(...(await repair(location, checked, now())))
+    checked = await checkAll(location)
   }
-  return { looked, told }
+  return { checked, told }
 }
 
-type Mended = { readonly looked: Looked; readonly told: readonly string[] }
+type RepairResult = { readonly checked: CheckResult; readonly told: readonly string[] }
 
-export type Looked = Omit<CheckedSessions, 'blobs'> & {
+export type CheckResult = Omit<CheckedSessions, 'blobs'> & {
   readonly blobs: number
   readonly deadNodes: readonly NodeRow[]
 }
 
-async function lookThrough(place: DiskLocation): Promise<Looked> {
-  const opened = await openReadOnlyStore(place)
+async function checkAll(location: DiskLocation): Promise<CheckResult> {
+  const opened = await openReadOnlyStore(location)
   const source = opened.ok ? opened.value : null
   try {
-    // Where nobody can say who has it, it may be anyone's: mending its pages is refused while someone has it open.
-    const isUnknown = source !== null && (await namesNobody(source))
-    const isHeld = isUnknown || (await useOf(place, source ?? unnamed)) !== null
-    const files = [...(await adminOf(place).checkFiles(isHeld)), ...(await checkBlobFiles(place.blobsDir))]
-    // While someone has the store, what is half-made is theirs.
-    const outside = files.filter(({ code }) => !isHeld || code !== 'unfinished_file')
-    if (source !== null) return await lookInside(place, source, isHeld, outside)
-    const what = opened.ok ? 'it is not there' : opened.fault.message
-    return { ...nothing, findings: [...outside, error({ code: 'unusable', place: place.path, what })] }
+    // If the node table is damaged, assume that some process has the store open.
+    const isUnknown = source !== null && (await hasUnreadableNodes(source))
+    const isHeld = isUnknown || (await useOf(location, source ?? unreadable)) !== null
+    const files = [...(await adminOf(location).checkFiles(isHeld)), ...(await checkBlobFiles(location.blobsDir))]
+    // While a process has the store open, unfinished files belong to it.
+    const fileFindings = files.filter(({ code }) => !isHeld || code !== 'unfinished_file')
+    if (source !== null) return await checkContent(location, source, isHeld, fileFindings)
+    const what = opened.ok ? 'it does not exist' : opened.fault.message
+    return { ...nothing, findings: [...fileFindings, error({ code: 'unusable', place: location.path, what })] }
   } finally {
     await source?.close()
   }
 }
 
-/** A store that cannot be read names nobody. */
-const unnamed = { nodes: async () => [] }
+/** Stands for a store that cannot be read: it names no nodes. */
+const unreadable = { nodes: async () => [] }
 
-/** Whether those who have the store cannot be told, as the page that names them is damaged. */
-async function namesNobody(source: ReadOnlyStore): Promise<boolean> {
+/** Returns whether the page with the nodes is damaged, so that users of the store are unknown. */
+async function hasUnreadableNodes(source: ReadOnlyStore): Promise<boolean> {
   try {
     await source.nodes()
     return false
@@ -106,79 +106,83 @@ async function namesNobody(source: ReadOnlyStore): Promise<boolean> {
   }
 }
 
-const nothing: Looked = { findings: [], mends: [], sessions: 0, records: 0, blobs: 0, deadNodes: [] }
+const nothing: CheckResult = { findings: [], repairs: [], sessions: 0, records: 0, blobs: 0, deadNodes: [] }
 
-async function lookInside(
-  place: DiskLocation,
+async function checkContent(
+  location: DiskLocation,
   source: ReadOnlyStore,
   isHeld: boolean,
-  outside: readonly Finding[],
-): Promise<Looked> {
+  fileFindings: readonly Finding[],
+): Promise<CheckResult> {
   try {
-    const tables = adminOf(place).checkInside()
-    const isNamed = !(await namesNobody(source))
-    const deadNodes = isNamed ? await deadNodesOf(source) : []
+    const tables = adminOf(location).checkInside()
+    const isNamed = !(await hasUnreadableNodes(source))
+    const deadNodes = isNamed ? await findDeadNodes(source) : []
     const dead = deadNodes.map(({ id, startedAt }) =>
-      warning({ code: 'dead_node', place: id, what: `a process that began ${startedAt} is gone without a word` }),
+      warning({
+        code: 'dead_node',
+        place: id,
+        what: `a process that started ${startedAt} ended without unregistering`,
+      }),
     )
     const { findings, blobs, ...rest } = await checkSessions(source, {
       isHeld,
-      isGone: isNamed ? createIsGone(source) : async () => false,
+      isDead: isNamed ? createIsDead(source) : async () => false,
     })
-    const own = [...tables.filter((one) => !isSaidOfRow(one, findings)), ...dead, ...findings]
-    const kept = await checkBlobs(place.blobsDir, blobs)
-    return { ...rest, blobs: blobs.size, deadNodes, findings: [...outside, ...own, ...kept] }
+    const own = [...tables.filter((finding) => !isReportedRow(finding, findings)), ...dead, ...findings]
+    const blobFindings = await checkBlobs(location.blobsDir, blobs)
+    return { ...rest, blobs: blobs.size, deadNodes, findings: [...fileFindings, ...own, ...blobFindings] }
   } catch (cause) {
     if (!(cause instanceof HoldfastError)) throw cause
     return {
       ...nothing,
-      findings: [...outside, error({ code: 'damaged_file', place: place.path, what: cause.message })],
+      findings: [...fileFindings, error({ code: 'damaged_file', place: location.path, what: cause.message })],
     }
   }
 }
 
-/** What is wrong with a row is said once, by whoever read the session's log too. */
-const isSaidOfRow = (finding: Finding, others: readonly Finding[]): boolean =>
+/** Returns whether the session check, which also read the log, already reported this row. */
+const isReportedRow = (finding: Finding, others: readonly Finding[]): boolean =>
   finding.code === 'row' && others.some((other) => isSameFinding(finding, other))
 
-async function deadNodesOf(source: ReadOnlyStore): Promise<readonly NodeRow[]> {
+async function findDeadNodes(source: ReadOnlyStore): Promise<readonly NodeRow[]> {
   const all = await source.nodes()
-  const living = new Set((await findLiveNodes({ nodes: async () => all })).map(({ id }) => id))
-  // One that ended meanwhile said so.
-  const left = new Set((await source.nodes()).map(({ id }) => id))
-  return all.filter(({ id }) => !living.has(id) && left.has(id))
+  const alive = new Set((await findLiveNodes({ nodes: async () => all })).map(({ id }) => id))
+  // A node that ended in the meantime has unregistered.
+  const stillRegistered = new Set((await source.nodes()).map(({ id }) => id))
+  return all.filter(({ id }) => !alive.has(id) && stillRegistered.has(id))
 }
 
-/** An owner may have come while sessions were read: one that was not there before is asked for again. */
-function createIsGone(source: ReadOnlyStore): (owner: string) => Promise<boolean> {
-  const living = new Set<string>()
+/** Caches live owners, and asks again for unknown ones: an owner may have started during the check. */
+function createIsDead(source: ReadOnlyStore): (owner: string) => Promise<boolean> {
+  const alive = new Set<string>()
   return async (owner) => {
-    if (!living.has(owner)) for (const { id } of await findLiveNodes(source)) living.add(id)
-    return !living.has(owner)
+    if (!alive.has(owner)) for (const { id } of await findLiveNodes(source)) alive.add(id)
+    return !alive.has(owner)
   }
 }
 
-async function usedBy(place: DiskLocation): Promise<Fault | null> {
-  const opened = await openReadOnlyStore(place)
+async function findUse(location: DiskLocation): Promise<Fault | null> {
+  const opened = await openReadOnlyStore(location)
   const source = opened.ok ? opened.value : null
   try {
-    const isUnknown = source !== null && (await namesNobody(source))
-    return isUnknown ? null : await useOf(place, source ?? unnamed)
+    const isUnknown = source !== null && (await hasUnreadableNodes(source))
+    return isUnknown ? null : await useOf(location, source ?? unreadable)
   } finally {
     await source?.close()
   }
 }
 
-function reportOf(place: DiskLocation, before: Looked, mended: Mended | null): StoreReport {
-  const after = mended?.looked ?? null
+function createReport(location: DiskLocation, before: CheckResult, repaired: RepairResult | null): StoreReport {
+  const after = repaired?.checked ?? null
   const isLeft = (finding: Finding) => after?.findings.some((one) => isSameFinding(one, finding)) ?? true
   const old = before.findings.map((finding) => ({ ...finding, mended: isWrong(finding) && !isLeft(finding) }))
-  const fresh = (after?.findings ?? []).filter((one) => !before.findings.some((other) => isSameFinding(one, other)))
-  const findings = [...old, ...fresh.map((finding) => ({ ...finding, mended: false }))].toSorted(
+  const added = (after?.findings ?? []).filter((finding) => !before.findings.some((old) => isSameFinding(finding, old)))
+  const findings = [...old, ...added.map((finding) => ({ ...finding, mended: false }))].toSorted(
     (left, right) => severities.indexOf(left.severity) - severities.indexOf(right.severity),
   )
   const { sessions, records, blobs } = after ?? before
   const isSound = findings.every((finding) => finding.mended || !isWrong(finding))
   const accepted = findings.flatMap(({ mended: isMended, loss }) => (isMended && loss !== null ? [loss] : []))
-  return { store: place.url, sessions, records, blobs, findings, accepted, told: mended?.told ?? [], isSound }
+  return { store: location.url, sessions, records, blobs, findings, accepted, told: repaired?.told ?? [], isSound }
 }

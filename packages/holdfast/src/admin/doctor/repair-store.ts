@@ -1,44 +1,110 @@
-import { chmod, lstat } from 'node:fs/promises'
-import type { OnProblem } from '@holdfast/core/ports'
-import { orThrow } from '@holdfast/protocol'
+import { randomUUID } from 'node:crypto'
+import { chmod, copyFile, lstat, mkdir, open, rename } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { EncodedRecord, NodeRow, OnProblem, Store } from '@holdfast/core/ports'
+import { eventVersion, orThrow, type Recorded } from '@holdfast/protocol'
 import { adminOf } from '../../store/open/admin-of.ts'
 import { openDiskStore } from '../../store/open/open-storage.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
-import type { Looked } from './check-store.ts'
-import { createQuarantine } from './quarantine.ts'
-import { repairNode, repairSession } from './repair-sessions.ts'
-
-type Problem = Parameters<OnProblem>[0]
+import type { Quarantine, SessionRepair } from '../../store/store-admin.ts'
+import { syncDirectory } from '../../system/files/sync-directory.ts'
+import { removeNodeSocket } from '../../system/node/node-socket.ts'
+import type { CheckResult } from './check-store.ts'
 
 /**
- * Mends what was found, what is damaged put aside first. Whoever calls has made sure that nobody has the store. Returns
- * what the store had to say meanwhile.
+ * Repairs what a check found, and first copies damaged data to the quarantine. The caller ensures that no other process
+ * has the store open. Returns the messages of the store.
  */
-export async function mend(place: DiskLocation, looked: Looked, nowMs: number): Promise<readonly string[]> {
-  const told: string[] = []
-  const upkeep = adminOf(place)
-  const quarantine = createQuarantine(upkeep.quarantineDir)
-  const findings = looked.findings.filter(({ canMend }) => canMend)
+export async function repair(location: DiskLocation, checked: CheckResult, nowMs: number): Promise<readonly string[]> {
+  const messages: string[] = []
+  const admin = adminOf(location)
+  const quarantine = createQuarantine(admin.quarantineDir)
+  const findings = checked.findings.filter(({ canMend }) => canMend)
   for (const { code, place: path } of findings) {
     if (code === 'permissions') await tighten(path)
     if (code === 'unfinished_file') await quarantine.move(path)
   }
-  await upkeep.repair({ findings, repairs: looked.mends }, quarantine)
-  const { store } = orThrow(await openDiskStore(place, (problem) => told.push(wordsOf(problem))))
+  await admin.repair({ findings, repairs: checked.repairs }, quarantine)
+  const { store } = orThrow(await openDiskStore(location, (problem) => messages.push(describeProblem(problem))))
   try {
-    for (const one of looked.mends) await repairSession(one, store, nowMs)
-    for (const node of looked.deadNodes) await repairNode(node, store)
+    for (const session of checked.repairs) await repairSession(session, store, nowMs)
+    for (const node of checked.deadNodes) await repairNode(node, store)
   } finally {
     await store.close()
   }
-  await upkeep.rebuildIndexes(findings)
-  return told
+  await admin.rebuildIndexes(findings)
+  return messages
 }
 
-const wordsOf = ({ where, cause }: Problem): string =>
+const describeProblem = ({ where, cause }: Parameters<OnProblem>[0]): string =>
   `${where}: ${cause instanceof Error ? cause.message : String(cause)}`
 
 async function tighten(path: string): Promise<void> {
   const { mode } = await lstat(path)
   await chmod(path, mode & 0o700)
+}
+
+/** Owns a session during the repair. It has no socket, so any later process may take over. */
+const doctorOwner = 'node_doctor'
+
+/**
+ * Sets a session's row to what its log says, records which lost records were accepted, and frees it from a dead owner.
+ * Uses only the `Store` port.
+ */
+async function repairSession(
+  { session, entry, lost, owner }: SessionRepair,
+  store: Store,
+  nowMs: number,
+): Promise<void> {
+  const row = await store.entry(session)
+  if (row === null) return
+  if (row.trashedAt !== null) orThrow(await store.restore(session)) // a session in the trash cannot be claimed
+  const { epoch, head } = orThrow(await store.claim(session, doctorOwner, owner ?? row.owner))
+  const records = lost.length === 0 ? [] : [createRepairRecord(head + 1, lost, nowMs)]
+  const change = { records, entry, clearDraft: false, blobs: [], trust: [] }
+  orThrow(await store.append({ session, after: head, epoch, ...change }))
+  await store.release(session, doctorOwner, epoch)
+  if (row.trashedAt !== null) orThrow(await store.trash(session, row.trashedAt))
+}
+
+function createRepairRecord(seq: number, lost: SessionRepair['lost'], nowMs: number): EncodedRecord {
+  const event: Recorded['event'] = { type: 'log.repaired', lost: [...lost] }
+  const record = { seq, at: new Date(nowMs).toISOString(), v: eventVersion['log.repaired'], event }
+  return { record, body: JSON.stringify(event) }
+}
+
+/** Removes a dead node and its socket. */
+async function repairNode({ id, address }: NodeRow, store: Store): Promise<void> {
+  await store.removeNode(id)
+  await removeNodeSocket(address)
+}
+
+/** Creates the directory with the first file. */
+function createQuarantine(directory: string): Quarantine {
+  const createPath = async (name: string): Promise<string> => {
+    await mkdir(directory, { recursive: true, mode: 0o700 })
+    await chmod(directory, 0o700)
+    return join(directory, `${name}.${randomUUID().slice(0, 8)}`)
+  }
+  return {
+    async move(path) {
+      await rename(path, await createPath(basename(path)))
+      await syncDirectory(directory)
+      await syncDirectory(dirname(path))
+    },
+    async copy(path) {
+      const to = await createPath(basename(path))
+      await copyFile(path, to)
+      await using file = await open(to, 'r+')
+      await file.chmod(0o600)
+      await file.sync()
+      await syncDirectory(directory)
+    },
+    async note(name, text) {
+      await using file = await open(await createPath(name), 'wx', 0o600)
+      await file.writeFile(text)
+      await file.sync()
+      await syncDirectory(directory)
+    },
+  }
 }

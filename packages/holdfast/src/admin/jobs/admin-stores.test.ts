@@ -18,8 +18,8 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
-describe('the store of a home that a program names', () => {
-  it('is looked through with the blobs of that home', async () => {
+describe('store of a given home', () => {
+  it('is checked with the blobs of that home', async () => {
     const report = await checkStore(place.url, { environment: environment() })
     expect(report).toMatchObject({ store: place.url, isSound: true })
     expect(report.blobs).toBeGreaterThan(0)
@@ -27,7 +27,7 @@ describe('the store of a home that a program names', () => {
     expect(await checkStore(place.url, { environment: elsewhere })).toMatchObject({ isSound: false })
   })
 
-  it('is copied with them, as it is and into another form', async () => {
+  it('is backed up and migrated with its blobs', async () => {
     const made = await backupStore(place.url, join(base, 'copy.db'), { environment: environment() })
     expect(made.blobs).toBeGreaterThan(0)
     const to = `jsonl:${join(base, 'plain')}`
@@ -36,7 +36,7 @@ describe('the store of a home that a program names', () => {
     expect(migrated.blobs).toBeGreaterThan(0)
   })
 
-  it('throws what it refuses', async () => {
+  it('throws a refusal', async () => {
     await expect(checkStore('memory:')).rejects.toMatchObject({ code: 'bad_request' })
     await expect(backupStore(`jsonl:${join(base, 'none')}`, join(base, 'x'))).rejects.toMatchObject({
       code: 'not_found',

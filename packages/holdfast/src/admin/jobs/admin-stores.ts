@@ -5,18 +5,17 @@ import { type Environment, findHome } from '../../system/home.ts'
 import type { Backup } from '../backup/backup-store.ts'
 import type { StoreReport } from '../doctor/check-store.ts'
 import { type Migration, type MigrationProgress, migrate } from '../migrate/migrate-store.ts'
-import { runJobThread } from './run-job.ts'
+import { runJobThread } from './run-job-thread.ts'
 
-type Placed = {
-  /** Where the user's own store lies, whose blobs are beside it; the process's own by default. */
+type HomeOptions = {
+  /** Locates the user's own store and its blobs; `process.env` by default. */
   readonly environment?: Environment | undefined
 }
 
-/** This is where a program begins that opens no runtime: the environment is its own unless it says otherwise. */
-const placeOf = (url: string, environment: Environment = process.env) =>
+const parseLocation = (url: string, environment: Environment = process.env) =>
   orThrow(parseDiskUrl(url, findHome(environment)))
 
-export type MigrateStoreOptions = Placed & {
+export type MigrateStoreOptions = HomeOptions & {
   readonly from: string
   readonly to: string
   readonly onProgress?: ((progress: MigrationProgress) => void) | undefined
@@ -25,29 +24,31 @@ export type MigrateStoreOptions = Placed & {
 }
 
 /**
- * Copies a store into another that is empty, `sqlite:PATH` or `jsonl:DIR`, and compares the two record by record. It reads
- * and compares on the thread that called it, page after page: not for a program that answers others meanwhile.
+ * Copies a store into an empty one, `sqlite:PATH` or `jsonl:DIR`, and compares the two record by record. It runs on the
+ * calling thread, so do not use it in a program that serves others at the same time.
  */
 export async function migrateStore(options: MigrateStoreOptions): Promise<Migration> {
   const { from, to, environment, onProblem = warn, ...more } = options
-  return orThrow(await migrate({ ...more, from: placeOf(from, environment), to: placeOf(to, environment), onProblem }))
+  return orThrow(
+    await migrate({ ...more, from: parseLocation(from, environment), to: parseLocation(to, environment), onProblem }),
+  )
 }
 
-export type CheckStoreOptions = Placed & {
-  /** Mends what can be mended. Refused while another process has the store. */
+export type CheckStoreOptions = HomeOptions & {
+  /** Repairs what can be repaired. Refused while another process has the store open. */
   readonly repair?: boolean | undefined
 }
 
-/** Looks through a store that nobody need have open, on a thread of its own; with `repair` mends what can be mended. */
+/** Checks a store on a thread of its own; with `repair` repairs what can be repaired. */
 export async function checkStore(url: string, options: CheckStoreOptions = {}): Promise<StoreReport> {
   const { repair = false, environment } = options
-  return orThrow(await runJobThread<'check'>({ type: 'check', place: placeOf(url, environment), repair }))
+  return orThrow(await runJobThread<'check'>({ type: 'check', location: parseLocation(url, environment), repair }))
 }
 
-/** Copies a store as it is now, whoever writes in it, on a thread of its own. */
-export async function backupStore(url: string, to: string, { environment }: Placed = {}): Promise<Backup> {
-  return orThrow(await runJobThread<'backup'>({ type: 'backup', place: placeOf(url, environment), to }))
+/** Copies the current state of a store on a thread of its own, also while others write to it. */
+export async function backupStore(url: string, to: string, { environment }: HomeOptions = {}): Promise<Backup> {
+  return orThrow(await runJobThread<'backup'>({ type: 'backup', location: parseLocation(url, environment), to }))
 }
 
-/** A program that listens for no problems still sees them. */
+/** Shows problems of a program that gave no `onProblem`. */
 const warn: OnProblem = ({ where, cause }) => process.emitWarning(`${where}: ${String(cause)}`, 'HoldfastProblem')

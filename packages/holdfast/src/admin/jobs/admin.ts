@@ -11,51 +11,51 @@ import {
 import type { DiskLocation, StoreLocation } from '../../store/open/store-location.ts'
 import type { Backup } from '../backup/backup-store.ts'
 import type { StoreReport } from '../doctor/check-store.ts'
-import { lastDays } from '../stats/count-store.ts'
-import { runJobThread } from './run-job.ts'
+import { limitDays } from '../stats/count-store.ts'
+import { runJobThread } from './run-job-thread.ts'
 
-/** What keeps a store in order while sessions go on in it; each on a thread of its own. */
+/** Admin work on a store in use; each job runs on a thread of its own. */
 export interface Admin {
-  /** How much was said, used and kept, by day, model and workspace. */
+  /** Counts messages, usage and storage by day, model and workspace. */
   stats(options?: StatsOptions): Promise<Stats>
-  /** Copies the store as it is now to a path where nothing is, and reads the copy back. */
+  /** Copies the current state of the store to a path that does not exist, and reads the copy back. */
   backup(path: string): Promise<Backup>
-  /** Looks through the whole store, and changes nothing. */
+  /** Checks the whole store. Changes nothing. */
   doctor(): Promise<StoreReport>
 }
 
 const daysDefault = 30
 const daysMax = 3660
 
-/** `close` ends what only reads, and waits for what writes. */
-export type OpenAdmin = { readonly upkeep: Admin; readonly close: () => Promise<void> }
-
-export function createAdmin(place: StoreLocation, now: () => number): OpenAdmin {
+/** Creates the admin jobs of a store. `close` stops jobs that only read, and waits for jobs that write. */
+export function createAdmin(location: StoreLocation, now: () => number) {
   const closing = new AbortController()
   const running = new Set<Promise<unknown>>()
-  const onDisk = () => orThrow(diskOf(place))
+  const onDisk = () => orThrow(requireDisk(location))
 
-  async function follow<Value>(work: Promise<Result<Value>>): Promise<Value> {
+  async function track<Value>(work: Promise<Result<Value>>): Promise<Value> {
     running.add(work)
     return orThrow(await work.finally(() => running.delete(work)))
   }
-  /** Every record that tells of a call is read: whoever asks meanwhile gets the same answer. */
+  /** Reads every record of a model call, so concurrent requests share one count. */
   let counting: Promise<Stats> | null = null
   const count = (): Promise<Stats> => {
-    counting ??= follow(
-      runJobThread<'stats'>({ type: 'stats', place: onDisk(), days: daysMax, nowMs: now() }, closing.signal),
+    counting ??= track(
+      runJobThread<'stats'>({ type: 'stats', location: onDisk(), days: daysMax, nowMs: now() }, closing.signal),
     ).finally(() => {
       counting = null
     })
     return counting
   }
 
+  const admin: Admin = {
+    stats: async ({ days = daysDefault } = {}) => limitDays(await count(), { days, nowMs: now() }),
+    backup: async (to) => track(runJobThread<'backup'>({ type: 'backup', location: onDisk(), to })),
+    doctor: async () => track(runJobThread<'check'>({ type: 'check', location: onDisk() }, closing.signal)),
+  }
+
   return {
-    upkeep: {
-      stats: async ({ days = daysDefault } = {}) => lastDays(await count(), { days, nowMs: now() }),
-      backup: async (to) => follow(runJobThread<'backup'>({ type: 'backup', place: onDisk(), to })),
-      doctor: async () => follow(runJobThread<'check'>({ type: 'check', place: onDisk() }, closing.signal)),
-    },
+    admin,
     async close() {
       closing.abort()
       await Promise.all(running)
@@ -63,13 +63,15 @@ export function createAdmin(place: StoreLocation, now: () => number): OpenAdmin 
   }
 }
 
-function diskOf(place: StoreLocation): Result<DiskLocation> {
-  if (place.kind !== 'memory') return ok(place)
-  return refuse(fault('bad_request', 'A store in memory: has nothing on disk to look after.', { store: place.url }))
+function requireDisk(location: StoreLocation): Result<DiskLocation> {
+  if (location.kind !== 'memory') return ok(location)
+  return refuse(
+    fault('bad_request', 'A memory: store has no files. Use a sqlite: or jsonl: store.', { store: location.url }),
+  )
 }
 
-/** A refusal as a value, for whoever stands at a door. */
-export async function refusable<Value>(work: () => Promise<Value>): Promise<Result<Value>> {
+/** Runs `work`; a thrown HoldfastError becomes a refusal. */
+export async function toResult<Value>(work: () => Promise<Value>): Promise<Result<Value>> {
   try {
     return ok(await work())
   } catch (error) {

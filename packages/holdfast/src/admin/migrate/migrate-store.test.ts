@@ -65,7 +65,7 @@ describe.each([
     filled = await fillStore(from, join(base, 'aside'))
   })
 
-  it('carries every record, row, trust and file over, and changes nothing where it came from', async () => {
+  it('copies every record, row, trust and blob and does not change the source', async () => {
     const before = hashesOf(join(base, 'source'))
     const migrated = orThrow(await run(from, to))
     expect(migrated).toMatchObject({ copied: 5, kept: 0, refused: [], missingBlobs: [] })
@@ -81,7 +81,7 @@ describe.each([
     expect(found(filled.orphan)).toMatchObject({ parent: filled.purged })
   })
 
-  it('is the same when it runs again, and takes up what was cut short', async () => {
+  it('gives the same result when it runs again and continues an interrupted run', async () => {
     const stop = new AbortController()
     await run(from, to, { signal: stop.signal, onProgress: ({ records }) => records > 20 && stop.abort() })
     const again = orThrow(await run(from, to))
@@ -91,7 +91,7 @@ describe.each([
     expect(orThrow(await run(from, to))).toMatchObject({ copied: 0, kept: 5, refused: [], records: again.records })
   })
 
-  it('refuses a target with other sessions, and names the one that differs', async () => {
+  it('rejects a target with other sessions and names one', async () => {
     orThrow(await run(from, to))
     const opened = orThrow(await openDiskStore(to, () => undefined))
     const lease = orThrow(await opened.store.claim(filled.talk, migrationOwner, null))
@@ -139,8 +139,8 @@ describe.each([
   })
 })
 
-describe('a migration', () => {
-  it('refuses while someone works in a session of the source, and names it', async () => {
+describe('migration', () => {
+  it('rejects a source with an open session and names it', async () => {
     const [from, to] = [placeIn(base, 'sqlite'), placeIn(base, 'jsonl')]
     const environment = { HOLDFAST_HOME: join(base, 'home') }
     const holdfast = await openHoldfast({ store: from.url, environment })
@@ -154,7 +154,7 @@ describe('a migration', () => {
     expect(await run(from, to)).toMatchObject({ ok: true })
   })
 
-  it('copies a blob again that is damaged in the target, and tells of one that the source has lost', async () => {
+  it('copies a blob again that is damaged in the target and reports one that the source has lost', async () => {
     const [from, to] = [placeIn(base, 'sqlite'), placeIn(base, 'jsonl')]
     await fillStore(from, join(base, 'aside'))
     orThrow(await run(from, to))
@@ -171,7 +171,7 @@ describe('a migration', () => {
     expect(blobFilesIn(to.blobsDir)).toHaveLength(others.length + 1)
   })
 
-  it('leaves the files of the source where they are, and as open to others as they were', async () => {
+  it('does not move the files of the source or change their modes', async () => {
     const [from, to] = [placeIn(base, 'sqlite'), placeIn(base, 'jsonl')]
     await fillStore(from, join(base, 'aside'))
     const [blob] = blobFilesIn(from.blobsDir)
@@ -186,7 +186,7 @@ describe('a migration', () => {
     expect(statSync(from.blobsDir).mode & 0o777).toBe(0o755)
   })
 
-  it('leaves out a session with a damaged record and what shares it, and carries the rest', async () => {
+  it('skips a session with a damaged record and its forks and copies the rest', async () => {
     const [from, to] = [placeIn(base, 'sqlite'), placeIn(base, 'jsonl')]
     const { talk, fork, orphan } = await fillStore(from, join(base, 'aside'))
     const database = new DatabaseSync(from.path)
@@ -198,7 +198,7 @@ describe('a migration', () => {
     expect((await contentOf(to))?.sessions.map(({ id }) => id)).toContain(orphan)
   })
 
-  it('copies what is whole of a store with a damaged page, and names the rest', async () => {
+  it('copies the readable sessions of a store with a damaged page and names the others', async () => {
     const [from, to] = [placeIn(base, 'sqlite'), placeIn(base, 'jsonl')]
     const sessions = await fillStore(from, join(base, 'aside'))
     await addNotes({ place: from, sessions })
@@ -210,7 +210,7 @@ describe('a migration', () => {
     expect(carried).toEqual(expect.arrayContaining([sessions.trashed, sessions.orphan]))
   })
 
-  it('removes what a migration that was killed left beside its target, and leaves the drafts of the living', async () => {
+  it('removes temporary files of a killed migration but not those of a running one', async () => {
     const [from, to] = [placeIn(base, 'jsonl'), placeIn(base, 'sqlite')]
     await fillStore(from, join(base, 'aside'))
     const dead = spawnSync(process.execPath, ['--version']).pid
@@ -220,7 +220,7 @@ describe('a migration', () => {
     expect([left, `${left}-wal`, living].map((file) => existsSync(file))).toEqual([false, false, true])
   })
 
-  it('refuses a store that is not there, itself, and one that is in use', async () => {
+  it('rejects a missing source, the source as target, and a target in use', async () => {
     const [from, to] = [placeIn(base, 'jsonl'), placeIn(base, 'sqlite')]
     expect(await run(from, to)).toMatchObject({ ok: false, fault: { code: 'not_found' } })
     expect(await run(from, from)).toMatchObject({ ok: false, fault: { code: 'bad_request' } })

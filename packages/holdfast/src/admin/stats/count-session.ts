@@ -1,6 +1,13 @@
-import { type Event, isMessageEvent, messageEvents, modelCallEvents, usageOf } from '@holdfast/protocol'
+import {
+  type Event,
+  isMessageEvent,
+  messageEvents,
+  modelCallEvents,
+  type Tally,
+  type Usage,
+  usageOf,
+} from '@holdfast/protocol'
 import { everyRecordOf, type KeptSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
-import { addSum, callSum, emptySum, type Sum } from './tally.ts'
 
 export type Sums = {
   readonly total: Sum
@@ -10,29 +17,29 @@ export type Sums = {
 }
 
 export const createSums = (): Sums => ({
-  total: emptySum(),
+  total: createSum(),
   days: new Map(),
   models: new Map(),
   workspaces: new Map(),
 })
 
-/** What is read; of all else, and so of what is large, only the number is asked for. */
+/** The types whose records are read; all others, and so all large ones, are only counted. */
 const readTypes: ReadonlySet<string> = new Set(['step.started', ...modelCallEvents])
 const countedMessages: ReadonlySet<string> = new Set(messageEvents.filter((type) => !readTypes.has(type)))
 
-/** Adds what was said and used in a session. What is no call of a model is of the one the session has. */
+/** Adds the messages and the usage of a session. What no model call produced counts for the session's model. */
 export async function countSession(source: ReadOnlyStore, session: KeptSession, sums: Sums): Promise<void> {
   const meta = session.entry?.meta
   if (meta === undefined) return
   const add = (sum: Sum, day: string, model: string) => {
     addSum(sums.total, sum)
-    addSum(sumAt(sums.days, day), sum)
-    addSum(sumAt(sums.workspaces, meta.workspace), sum)
-    addSum(sumAt(sums.models, model), sum)
+    addSum(getSum(sums.days, day), sum)
+    addSum(getSum(sums.workspaces, meta.workspace), sum)
+    addSum(getSum(sums.models, model), sum)
   }
   for (const { type, day, count } of await source.countOwn(session.id)) {
-    if (countedMessages.has(type)) add({ ...emptySum(), messages: count }, day, meta.model)
-    if (type === 'turn.started') add({ ...emptySum(), turns: count }, day, meta.model)
+    if (countedMessages.has(type)) add({ ...createSum(), messages: count }, day, meta.model)
+    if (type === 'turn.started') add({ ...createSum(), turns: count }, day, meta.model)
   }
   let stepModel: string = meta.model
   for await (const record of everyRecordOf(source, session, readTypes)) {
@@ -40,14 +47,14 @@ export async function countSession(source: ReadOnlyStore, session: KeptSession, 
     const { at, event } = record
     if (event.type === 'step.started') stepModel = event.model
     const usage = usageOf(event)
-    const sum = usage === undefined ? emptySum() : callSum(usage)
+    const sum = usage === undefined ? createSum() : createCallSum(usage)
     if (isMessageEvent(event)) sum.messages = 1
-    if (sum.calls + sum.messages > 0) add(sum, at.slice(0, 10), calledBy(event, stepModel, meta.model))
+    if (sum.calls + sum.messages > 0) add(sum, at.slice(0, 10), findModel(event, stepModel, meta.model))
   }
 }
 
-/** A step is of the model it began with, a title or a summary of the one that wrote it, where that is on record. */
-function calledBy(event: Event, stepModel: string, sessionModel: string): string {
+/** Returns the model of an event: a step's own, or the recorded writer of a title or a summary. */
+function findModel(event: Event, stepModel: string, sessionModel: string): string {
   switch (event.type) {
     case 'step.ended':
       return stepModel
@@ -61,8 +68,32 @@ function calledBy(event: Event, stepModel: string, sessionModel: string): string
   }
 }
 
-function sumAt(sums: Map<string, Sum>, name: string): Sum {
-  const known = sums.get(name) ?? emptySum()
-  sums.set(name, known)
-  return known
+function getSum(sums: Map<string, Sum>, name: string): Sum {
+  const sum = sums.get(name) ?? createSum()
+  sums.set(name, sum)
+  return sum
 }
+
+/** A tally that is being added up. */
+export type Sum = { -readonly [Name in keyof Tally]: Tally[Name] } & { cost: number }
+
+const createSum = (): Sum => ({
+  ...{ messages: 0, turns: 0, calls: 0, unpriced: 0 },
+  ...{ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0 },
+})
+
+/** Returns the sum of one model call; `usage` is null if it is unknown. */
+function createCallSum(usage: Usage | null): Sum {
+  const { input, output, cacheRead, cacheWrite, cost } = usage ?? { ...createSum(), cost: null }
+  const unpriced = cost === null ? 1 : 0
+  return { ...createSum(), calls: 1, unpriced, input, output, cacheRead, cacheWrite, cost: cost ?? 0 }
+}
+
+function addSum(sum: Sum, more: Sum): void {
+  for (const name of Object.keys(more) as (keyof Sum)[]) sum[name] += more[name] // the keys of a Sum
+}
+
+export const toTally = (sum: Sum): Tally => ({
+  ...sum,
+  cost: sum.calls > 0 && sum.unpriced === sum.calls ? null : Math.round(sum.cost * 1e9) / 1e9,
+})

@@ -31,7 +31,7 @@ const summed = {
 }
 const cut = { type: 'step.ended', turn: 0, step: 1, finish: 'error', usage: null }
 
-/** A session of these events, each on its day. */
+/** Creates a session of these events, each on its day. */
 async function fill(place: DiskLocation): Promise<void> {
   const { store } = orThrow(await openDiskStore(place, () => undefined))
   const days: readonly (readonly [string, object])[] = [
@@ -56,7 +56,7 @@ async function fill(place: DiskLocation): Promise<void> {
   await store.close()
 }
 
-describe.each(['sqlite', 'jsonl'] as const)('the figures of a %s store', (kind) => {
+describe.each(['sqlite', 'jsonl'] as const)('stats of a %s store', (kind) => {
   const nowMs = Date.parse('2026-01-02T23:00:00.000Z')
   let stats: Stats
   beforeEach(async () => {
@@ -65,14 +65,14 @@ describe.each(['sqlite', 'jsonl'] as const)('the figures of a %s store', (kind) 
     stats = orThrow(await countStore(place, { days: 30, nowMs }))
   })
 
-  it('count sessions, and what they take on the disk', () => {
+  it('count sessions and their disk space', () => {
     expect(stats.sessions).toEqual({ listed: 1, pinned: 0, trashed: 1, unspoken: 0 })
     expect(stats.store).toMatchObject({ records: 11, blobs: 0 })
     expect(stats.store.recordBytes).toBeGreaterThan(500)
     expect(stats.workspaces).toMatchObject([{ workspace: entryOf(1).meta.workspace, sessions: 2, calls: 6 }])
   })
 
-  it('keep a price nobody knows apart, by day and by model', () => {
+  it('count calls without a known price separately, by day and by model', () => {
     expect(stats.total).toMatchObject({ calls: 6, unpriced: 2, input: 37, output: 8, cost: 1.375 })
     expect(stats.days).toMatchObject([
       { day: '2026-01-02', calls: 4, unpriced: 2, cost: 0.375 },
@@ -87,19 +87,19 @@ describe.each(['sqlite', 'jsonl'] as const)('the figures of a %s store', (kind) 
     })
   })
 
-  it('show as many days as were asked for', async () => {
+  it('show the requested number of days', async () => {
     const two = orThrow(await countStore(placeIn(base, kind), { days: 1, nowMs }))
     expect(two.days.map(({ day }) => day)).toEqual(['2026-01-02'])
     expect(two.total).toEqual(stats.total)
   })
 })
 
-it('says that there is no store to count', async () => {
+it('reports a missing store', async () => {
   const none = placeIn(base, 'sqlite', 'none')
   expect(await countStore(none, { days: 1, nowMs: 0 })).toMatchObject({ ok: false, fault: { code: 'not_found' } })
 })
 
-it('tells logs from what can be made anew by where they lie in the store, not by where the store lies', async () => {
+it('counts logs and rebuildable files by their path inside the store', async () => {
   const place = placeIn(join(base, 'snapshots'), 'jsonl')
   await fill(place)
   const { store } = orThrow(await countStore(place, { days: 1, nowMs: 0 }))

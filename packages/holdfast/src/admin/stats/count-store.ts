@@ -1,21 +1,24 @@
+import { existsSync } from 'node:fs'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { dayMs, fault, HoldfastError, ok, type Result, refuse, type Stats, type Tally } from '@holdfast/protocol'
+import { createJsonlPaths, findLogs } from '../../store/jsonl/files/layout.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
 import { everySession, type ReadOnlyStore } from '../../store/read-only-store.ts'
-import { countSession, createSums } from './count-session.ts'
-import { sizesOf } from './store-sizes.ts'
-import { type Sum, tallyOf } from './tally.ts'
+import { systemErrorCode } from '../../system/system-error.ts'
+import { countSession, createSums, type Sum, toTally } from './count-session.ts'
 
 export type CountOptions = { readonly days: number; readonly nowMs: number }
 
-/** Counts a store through, one bounded page after another. Reads only; a session that is gone counts no more. */
-export async function countStore(place: DiskLocation, options: CountOptions): Promise<Result<Stats>> {
-  const opened = await openReadOnlyStore(place)
+/** Counts a whole store page by page. Reads only; purged sessions do not count. */
+export async function countStore(location: DiskLocation, options: CountOptions): Promise<Result<Stats>> {
+  const opened = await openReadOnlyStore(location)
   if (!opened.ok) return opened
   const source = opened.value
-  if (source === null) return refuse(fault('not_found', `There is no store ${place.url}.`, { store: place.url }))
+  if (source === null) return refuse(fault('not_found', `There is no store ${location.url}.`, { store: location.url }))
   try {
-    return ok(lastDays(await count(source, place), options))
+    return ok(limitDays(await count(source, location), options))
   } catch (error) {
     if (error instanceof HoldfastError) return refuse(error.toFault())
     throw error
@@ -24,13 +27,13 @@ export async function countStore(place: DiskLocation, options: CountOptions): Pr
   }
 }
 
-/** The same figures with so many days, the one of `nowMs` the last. */
-export function lastDays(stats: Stats, { days, nowMs }: CountOptions): Stats {
+/** Limits the figures to the last `days` days before `nowMs`. */
+export function limitDays(stats: Stats, { days, nowMs }: CountOptions): Stats {
   const first = new Date(nowMs - (days - 1) * dayMs).toISOString().slice(0, 10)
   return { ...stats, days: stats.days.filter(({ day }) => day >= first) }
 }
 
-async function count(source: ReadOnlyStore, place: DiskLocation): Promise<Stats> {
+async function count(source: ReadOnlyStore, location: DiskLocation): Promise<Stats> {
   const sums = createSums()
   const sessions = { listed: 0, pinned: 0, trashed: 0, unspoken: 0 }
   const inWorkspace = new Map<string, number>()
@@ -49,21 +52,58 @@ async function count(source: ReadOnlyStore, place: DiskLocation): Promise<Stats>
   }
   return {
     sessions,
-    total: tallyOf(sums.total),
-    days: tallies(sums.days)
+    total: toTally(sums.total),
+    days: toTallies(sums.days)
       .toSorted(([left], [right]) => (left < right ? 1 : -1))
       .map(([day, tally]) => ({ day, ...tally })),
-    models: largestFirst(tallies(sums.models)).map(([model, tally]) => ({ model, ...tally })),
-    workspaces: largestFirst(tallies(sums.workspaces)).map(([workspace, tally]) => ({
+    models: sortByMessages(toTallies(sums.models)).map(([model, tally]) => ({ model, ...tally })),
+    workspaces: sortByMessages(toTallies(sums.workspaces)).map(([workspace, tally]) => ({
       ...{ workspace, sessions: inWorkspace.get(workspace) ?? 0 },
       ...tally,
     })),
-    store: { records, ...(await sizesOf(place)) },
+    store: { records, ...(await measureStore(location)) },
   }
 }
 
-type Named = readonly [string, Tally]
-const tallies = (sums: ReadonlyMap<string, Sum>): readonly Named[] =>
-  [...sums].map(([name, sum]): Named => [name, tallyOf(sum)])
-const largestFirst = (named: readonly Named[]): readonly Named[] =>
+type NamedTally = readonly [string, Tally]
+const toTallies = (sums: ReadonlyMap<string, Sum>): readonly NamedTally[] =>
+  [...sums].map(([name, sum]): NamedTally => [name, toTally(sum)])
+const sortByMessages = (named: readonly NamedTally[]): readonly NamedTally[] =>
   named.toSorted(([, left], [, right]) => right.messages - left.messages)
+
+type Sizes = Omit<Stats['store'], 'records'>
+type Size = { readonly count: number; readonly bytes: number }
+
+/** Returns how much disk space a store uses. */
+async function measureStore(location: DiskLocation): Promise<Sizes> {
+  const { count: blobs, bytes: blobBytes } = await measureDirectory(location.blobsDir)
+  if (location.kind === 'sqlite') {
+    const { bytes: recordBytes } = await measureFiles([location.path, `${location.path}-wal`])
+    return { recordBytes, indexBytes: 0, blobs, blobBytes }
+  }
+  const paths = createJsonlPaths(location.path)
+  const logs = await findLogs(paths)
+  const [catalogue, snapshots] = [await measureFiles([paths.catalogue]), await measureDirectory(paths.snapshots)]
+  const recordBytes = logs.reduce((sum, { bytes }) => sum + bytes, 0)
+  return { recordBytes, indexBytes: catalogue.bytes + snapshots.bytes, blobs, blobBytes }
+}
+
+async function measureDirectory(directory: string): Promise<Size> {
+  if (!existsSync(directory)) return { count: 0, bytes: 0 }
+  const entries = await readdir(directory, { recursive: true, withFileTypes: true })
+  return measureFiles(entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name)))
+}
+
+/** Counts and measures files; skips those that no longer exist. */
+async function measureFiles(files: readonly string[]): Promise<Size> {
+  let [count, bytes] = [0, 0]
+  for (const path of files) {
+    try {
+      bytes += (await stat(path)).size
+      count += 1
+    } catch (error) {
+      if (systemErrorCode(error) !== 'ENOENT') throw error
+    }
+  }
+  return { count, bytes }
+}

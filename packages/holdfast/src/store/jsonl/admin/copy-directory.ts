@@ -5,6 +5,7 @@ import { HoldfastError } from '@holdfast/protocol/fault'
 import { syncDirectory } from '../../../system/files/sync-directory.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { draftMark } from '../../disk.ts'
+import { listNames } from '../../finding.ts'
 import { createJsonlPaths, type FoundLog, findDirectoryFault, findLogs } from '../files/layout.ts'
 import { loadLog } from '../log/load-log.ts'
 
@@ -45,16 +46,6 @@ async function copyDrafts(from: string, to: string): Promise<void> {
   for (const name of await listNames(from))
     if (!name.includes(draftMark)) await copyPrivate(join(from, name), join(to, basename(name)))
   await syncDirectory(to)
-}
-
-/** Returns the names in a directory; none if it does not exist. Throws if it cannot be read. */
-async function listNames(directory: string): Promise<readonly string[]> {
-  try {
-    return await readdir(directory)
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return []
-    throw error
-  }
 }
 
 /** Copies a file with mode 0600; returns false if the source no longer exists. */

@@ -3,7 +3,7 @@ import { dirname } from 'node:path'
 import type { OnProblem } from '@holdfast/core/ports'
 import type { SessionId } from '@holdfast/protocol'
 import { syncDirectory } from '../../../system/files/sync-directory.ts'
-import { readTextIfExists, replaceFile } from '../files/atomic-file.ts'
+import { readTextIfExists, replaceFile } from '../files/replace-file.ts'
 import { appendChecksum, readChecksum } from '../log/log-line.ts'
 import { linkUnusedName } from '../log/torn-tail.ts'
 

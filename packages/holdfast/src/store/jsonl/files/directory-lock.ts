@@ -6,8 +6,8 @@ import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { tighten } from '../../../system/files/private-directory.ts'
 import { faultOf, isBusy } from '../../storage-fault.ts'
-import { readJsonIfExists, replaceFile } from './atomic-file.ts'
 import { readNodes } from './node-file.ts'
+import { readJsonIfExists, replaceFile } from './replace-file.ts'
 
 /** The exclusive right to write in a directory; ends with the process at the latest. */
 export interface DirectoryLock {

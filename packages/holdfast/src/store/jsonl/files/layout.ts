@@ -5,7 +5,7 @@ import { type Fault, fault } from '@holdfast/protocol/fault'
 import { draftMark, networkFileSystemOf } from '../../disk.ts'
 import { lstatIfThere } from '../../finding.ts'
 import { storageFault } from '../../storage-fault.ts'
-import { readJsonIfExists, replaceFile } from './atomic-file.ts'
+import { readJsonIfExists, replaceFile } from './replace-file.ts'
 
 export const directoryFormat = 'holdfast-jsonl'
 export const directoryVersion = 1

@@ -1,6 +1,6 @@
 import type { NodeRow } from '@holdfast/core/ports'
 import { createSerialQueue } from '@holdfast/protocol/serial-queue'
-import { readJsonIfExists, replaceFile } from './atomic-file.ts'
+import { readJsonIfExists, replaceFile } from './replace-file.ts'
 
 /** The registered nodes. Only one process can hold the directory, so there are few. */
 export interface NodeFile {

@@ -3,8 +3,8 @@ import type { Draft, StoredSnapshot } from '@holdfast/core/ports'
 import type { Seq, SessionId } from '@holdfast/protocol'
 import { syncDirectory } from '../../../system/files/sync-directory.ts'
 import { snapshotChecksum } from '../../snapshot-checksum.ts'
-import { readJsonIfExists, readTextIfExists, replaceFile } from './atomic-file.ts'
 import type { JsonlPaths } from './layout.ts'
+import { readJsonIfExists, readTextIfExists, replaceFile } from './replace-file.ts'
 
 // Each session has at most one draft file and one snapshot file.
 

@@ -1,7 +1,7 @@
 import type { TrustChange } from '@holdfast/core/ports'
 import type { Seq, SessionId, Trust } from '@holdfast/protocol'
 import { applyTrustChange, compareTrusts } from '../../memory/memory-trusts.ts'
-import { readJsonIfExists, replaceFile } from './atomic-file.ts'
+import { readJsonIfExists, replaceFile } from './replace-file.ts'
 
 type Trusts = Readonly<Record<string, readonly Trust[]>>
 

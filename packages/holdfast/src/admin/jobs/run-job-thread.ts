@@ -1,29 +1,31 @@
 import { Worker } from 'node:worker_threads'
 import { fault, type Result, refuse } from '@holdfast/protocol'
-import type { Job, JobAnswers } from './job.ts'
+import type { Job, JobAnswers } from './job-worker.ts'
 
-/** Runs a job on a thread of its own, so that no answer that is streaming waits for it. Aborted, it ends where it stands. */
+/** Runs a job on its own thread, so that running sessions do not wait for it. An abort stops it at once. */
 export function runJobThread<Type extends Job['type']>(
   job: Extract<Job, { readonly type: Type }>,
   signal?: AbortSignal,
 ): Promise<Result<JobAnswers[Type]>> {
   return new Promise((resolve) => {
-    // No flags of the program's own: one like --input-type would keep the worker from loading its file.
+    // Pass no Node flags on: one like --input-type would prevent loading the worker's file.
     const worker = new Worker(script, { workerData: job, execArgv: [], trackUnmanagedFds: false })
-    const died = (why: string) => resolve(refuse(fault('internal', `The ${job.type} of the store ended: ${why}.`)))
+    const fail = (why: string) => resolve(refuse(fault('internal', `The ${job.type} of the store failed: ${why}.`)))
     let answer: Result<JobAnswers[Type]> | null = null
     const stop = () => {
-      answer ??= refuse(fault('session_stopped', `The ${job.type} of the store ended: it is being closed.`))
+      answer ??= refuse(
+        fault('session_stopped', `The ${job.type} of the store was stopped because the store is closing.`),
+      )
       void worker.terminate()
     }
-    worker.on('message', (told: Result<JobAnswers[Type]>) => {
-      answer ??= told
+    worker.on('message', (result: Result<JobAnswers[Type]>) => {
+      answer ??= result
     })
-    worker.on('error', (cause) => died(cause instanceof Error ? cause.message : String(cause)))
-    // Not before: until then it may have the store open.
+    worker.on('error', (cause) => fail(cause instanceof Error ? cause.message : String(cause)))
+    // Resolve only now: until the worker exits it may have the store open.
     worker.on('exit', (code) => {
       signal?.removeEventListener('abort', stop)
-      if (answer === null) died(`code ${code}`)
+      if (answer === null) fail(`code ${code}`)
       else resolve(answer)
     })
     signal?.addEventListener('abort', stop)

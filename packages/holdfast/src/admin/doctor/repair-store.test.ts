@@ -24,8 +24,8 @@ const keptAside = () =>
     .map((name) => readFileSync(join(place.path, 'quarantine', name), 'utf8'))
     .join('')
 
-describe('a repair that can bring nothing back', () => {
-  it('names a session whose log is gone as lost, and keeps what is known of it', async () => {
+describe('repair of lost data', () => {
+  it('reports a session with a missing log as lost and saves its catalogue row', async () => {
     const head = (await contentOf(place))?.sessions.find(({ id }) => id === sessions.trashed)?.head
     rmSync(logOf({ place, sessions }, sessions.trashed))
     const [finding] = orThrow(await check(place)).findings
@@ -36,7 +36,7 @@ describe('a repair that can bring nothing back', () => {
     expect(await repair()).toMatchObject({ isSound: true, accepted: [] })
   })
 
-  it('names the records that a log was cut short of', async () => {
+  it('names the records that a truncated log has lost', async () => {
     const log = logOf({ place, sessions }, sessions.fork)
     const head = (await contentOf(place))?.sessions.find(({ id }) => id === sessions.fork)?.head ?? 0
     const lines = readFileSync(log, 'utf8').trimEnd().split('\n')
@@ -49,8 +49,8 @@ describe('a repair that can bring nothing back', () => {
   })
 })
 
-describe('a repair', () => {
-  it('says where it moved the end of a log that was never acknowledged', async () => {
+describe('repair', () => {
+  it('reports where it moved the unacknowledged end of a log', async () => {
     appendFileSync(logOf({ place, sessions }, sessions.talk), '{"seq":99,"at":"20')
     const report = await repair()
     expect(report.told.join()).toContain(`${sessions.talk}.jsonl.torn-1`)

@@ -19,7 +19,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(base, { recursive: true, force: true }))
 
-it.each(kinds)('the doctor finds nothing wrong with a %s store while its sessions are written', async (kind) => {
+it.each(kinds)('the doctor finds nothing wrong in a %s store while sessions are written', async (kind) => {
   const { url: store } = placeIn(base, kind)
   const holdfast = await openHoldfast({ store, environment: { HOLDFAST_HOME: join(base, 'home'), DEMO_PACE: '0' } })
   const stop = new AbortController()
@@ -64,26 +64,29 @@ it.each(kinds)(
 
     const asSeen = { ...source, sessions: async () => seen }
     const codes = async (isHeld: boolean) =>
-      (await checkSessions(asSeen, { isHeld, isGone: async () => false })).findings.map(({ code }) => code)
+      (await checkSessions(asSeen, { isHeld, isDead: async () => false })).findings.map(({ code }) => code)
     expect(await codes(true)).toEqual([])
     expect(await codes(false)).toEqual(['snapshot'])
     await source.close()
   },
 )
 
-it.each(kinds)('a session that is removed from a %s store while it is looked through is not damaged', async (kind) => {
-  const place = placeIn(base, kind)
-  const { trashed } = await fillStore(place, join(base, 'aside'))
-  const source = orThrow(await openReadOnlyStore(place))
-  if (source === null) throw new Error('the store was just filled')
-  const seen = await source.sessions(0, 100)
+it.each(kinds)(
+  'the doctor does not report a session that is removed from a %s store during the check',
+  async (kind) => {
+    const place = placeIn(base, kind)
+    const { trashed } = await fillStore(place, join(base, 'aside'))
+    const source = orThrow(await openReadOnlyStore(place))
+    if (source === null) throw new Error('the store was just filled')
+    const seen = await source.sessions(0, 100)
 
-  const { store } = orThrow(await openDiskStore(place, () => undefined))
-  orThrow(await store.purge(trashed))
-  await store.close()
+    const { store } = orThrow(await openDiskStore(place, () => undefined))
+    orThrow(await store.purge(trashed))
+    await store.close()
 
-  const asSeen = { ...source, sessions: async () => seen }
-  const { findings, sessions } = await checkSessions(asSeen, { isHeld: true, isGone: async () => false })
-  expect([findings, sessions]).toEqual([[], 3])
-  await source.close()
-})
+    const asSeen = { ...source, sessions: async () => seen }
+    const { findings, sessions } = await checkSessions(asSeen, { isHeld: true, isDead: async () => false })
+    expect([findings, sessions]).toEqual([[], 3])
+    await source.close()
+  },
+)

@@ -1,0 +1,70 @@
+import { rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { addTrust, orThrow, type Trust } from '@holdfast/protocol'
+import { listNames } from '../../store/finding.ts'
+import { lockDirectory } from '../../store/jsonl/files/directory-lock.ts'
+import { createJsonlPaths } from '../../store/jsonl/files/layout.ts'
+import { readJsonIfExists, replaceFile } from '../../store/jsonl/files/replace-file.ts'
+import type { DiskLocation } from '../../store/open/store-location.ts'
+import type { WorkspaceTrust } from '../../store/read-only-store.ts'
+import { openForWriting } from '../../store/sqlite/file/database-file.ts'
+import { systemErrorCode } from '../../system/system-error.ts'
+import { wallClock } from '../../system/wall-clock.ts'
+
+/** Matches the suffix of a temporary store file, which names its process, and of the files SQLite puts beside it. */
+const temporarySuffix = /^\.new-(\d+)-[0-9a-z]+(-wal|-shm|-journal)?$/
+
+/**
+ * Removes temporary store files of dead processes: they are empty and never got their name. A JSONL store does this
+ * itself when it is opened.
+ */
+export async function removeTemporaryStores({ kind, path }: DiskLocation): Promise<void> {
+  if (kind !== 'sqlite') return
+  const name = basename(path)
+  for (const other of await listNames(dirname(path))) {
+    const [, pid] = (other.startsWith(name) && temporarySuffix.exec(other.slice(name.length))) || []
+    if (pid !== undefined && !isRunning(Number(pid))) await rm(join(dirname(path), other), { force: true })
+  }
+}
+
+/** Returns whether a process has this id, which may have been reused: then the file stays. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return systemErrorCode(error) !== 'ESRCH'
+  }
+}
+
+/** Adds trusts to a store that is not open. Records do not contain all of them: sessions may have been removed. */
+export async function writeTrusts(location: DiskLocation, trusts: readonly WorkspaceTrust[]): Promise<void> {
+  if (trusts.length === 0) return
+  if (location.kind === 'sqlite') writeToTable(location.path, trusts)
+  else await writeToFile(location.path, trusts)
+}
+
+function writeToTable(path: string, trusts: readonly WorkspaceTrust[]): void {
+  const database = openForWriting(path)
+  try {
+    const insert = database.prepare('insert or ignore into trust (workspace, tool, args_hash) values (?, ?, ?)')
+    database.exec('begin immediate')
+    for (const { workspace, trust } of trusts) insert.run(workspace, trust.tool, trust.argsHash ?? '')
+    database.exec('commit')
+  } finally {
+    database.close()
+  }
+}
+
+async function writeToFile(directory: string, trusts: readonly WorkspaceTrust[]): Promise<void> {
+  const lock = orThrow(await lockDirectory(directory, wallClock.now(), 'store'))
+  try {
+    const path = createJsonlPaths(directory).trust
+    const stored = (await readJsonIfExists(path)) as { readonly trusts?: Record<string, readonly Trust[]> } | null // written by us
+    const all = new Map(Object.entries(stored?.trusts ?? {}))
+    for (const { workspace, trust } of trusts) all.set(workspace, addTrust(all.get(workspace) ?? [], trust))
+    await replaceFile(path, `${JSON.stringify({ trusts: Object.fromEntries(all) }, null, 2)}\n`)
+  } finally {
+    lock.release()
+  }
+}

@@ -43,6 +43,17 @@ describe('docs/models.md', () => {
   })
 })
 
+describe('docs/logging.md', () => {
+  it('has a row for every message of the log', () => {
+    const sources = globSync('packages/holdfast/src/{observe,server,cli}/**/*.ts', { cwd: root })
+    const messages = sources
+      .filter((path) => !path.includes('.test.') && !path.includes('/testing/'))
+      .flatMap((path) => [...read(path).matchAll(/logger\??[.[][^\n]*, '([a-z ]+)'\)/g)].map(([, text = '']) => text))
+    expect(messages.filter((text) => !read('docs/logging.md').includes(`\`${text}\``))).toEqual([])
+    expect(messages.length).toBeGreaterThan(10)
+  })
+})
+
 describe('docs/errors.md', () => {
   const rows = [...read('docs/errors.md').matchAll(/^\| `([a-z_]+)` \| (\d{3}) \| (.+) \| (.+) \|$/gm)]
 

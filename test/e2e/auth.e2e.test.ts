@@ -112,7 +112,7 @@ describe('auth status and logout', () => {
     chmodSync(fileOf(cli), 0o644)
     const environment = { OPENAI_API_KEY: `${key}-in-the-environment-1234`, GROQ_API_KEY: 'short' }
     const told = await cli.run(['auth', '--json'], { environment })
-    expect(told.stderr).toContain('was open to other users')
+    expect(told.stderr).toContain('was readable by other users')
     expect(told.stdout + told.stderr).not.toContain('X0')
     const { providers } = JSON.parse(told.stdout)
     const of = (name: string) => providers.find((one: { provider: string }) => one.provider === name)
@@ -137,7 +137,7 @@ describe('auth status and logout', () => {
     const wrong = { ...environment, OPENAI_API_KEY: 'made-wrong-X0X0X0' }
     expect(await cli.run(['auth', 'status', '--check'], { environment: wrong })).toMatchObject({
       code: 1,
-      stdout: expect.stringContaining('rejects this key'),
+      stdout: expect.stringContaining('rejected this key'),
     })
   })
 

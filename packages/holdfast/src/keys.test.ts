@@ -79,7 +79,7 @@ it('says no more of a name it does not know than that', async () => {
 
 it('asks nobody at an address that is none, and says who named it', async () => {
   const keys = await open({ OPENAI_API_KEY: key, OPENAI_BASE_URL: 'https://me:hush@host.example' })
-  const lacks = expect.stringMatching(/^OPENAI_BASE_URL is wrong: an address has no user/)
+  const lacks = expect.stringMatching(/^OPENAI_BASE_URL is wrong: an address must have no user/)
   expect(await keys.check('openai', null, { signal })).toEqual({ type: 'unknown', message: lacks })
   expect(of(keys.status(), 'openai')).toMatchObject({ lacks, endpoint: 'https://host.example/v1' })
 })

@@ -1,21 +1,24 @@
 import { didYouMean, fault, type KeySource, ok, type Result, refuse } from '@holdfast/protocol'
-import { keySourceOf, lackOf, reachService, sentKey } from './providers/connect/reach.ts'
+import { findConnectionProblem, keyOf, keySourceOf, resolveConnection } from './providers/connect/connection.ts'
 import { checkKey, type KeyVerdict } from './providers/credentials/check-key.ts'
 import { type Credentials, createCredentials } from './providers/credentials/credentials.ts'
-import { changeCredentials, credentialsPath, type KeptCredential } from './providers/credentials/credentials-file.ts'
-import { whyNoKey } from './providers/credentials/why-no-key.ts'
-import { isOnThisMachine, shownAddress } from './providers/services/address.ts'
-import { type KnownService, knownServices } from './providers/services/known.ts'
-import { registerKeys } from './providers/services/register-keys.ts'
+import {
+  changeCredentials,
+  credentialsPath,
+  findKeyProblem,
+  type StoredCredential,
+} from './providers/credentials/credentials-file.ts'
+import { isLocalAddress, redactAddress } from './providers/services/address.ts'
+import { registerServiceKeys, resolveServices, type Service } from './providers/services/registry.ts'
 import { configPath, readConfig } from './system/config/read-config.ts'
 import type { Environment, Home } from './system/home.ts'
 import { registerKey } from './system/secrets/known-keys.ts'
 
 export type { KeyVerdict } from './providers/credentials/check-key.ts'
-export type { KeptCredential } from './providers/credentials/credentials-file.ts'
+export type { StoredCredential } from './providers/credentials/credentials-file.ts'
 
 /** A provider a key can be kept for. */
-export type KeyedProvider = Pick<KnownService, 'name' | 'title' | 'needsKey'>
+export type KeyedProvider = Pick<Service, 'name' | 'title' | 'needsKey'>
 
 /** How a provider stands: where its key comes from, and nothing by which the key could be used. */
 export type KeyStatus = {
@@ -44,8 +47,12 @@ export interface Keys {
   /** Why a text can be no key, in a sentence; null when it may be one. */
   whyNoKey(text: string): string | null
   /** Asks the provider whether it knows this key, or the one it has. */
-  check(provider: string, given: KeptCredential | null, options: { readonly signal: AbortSignal }): Promise<KeyVerdict>
-  keep(provider: string, credential: KeptCredential): Promise<Result<readonly string[]>>
+  check(
+    provider: string,
+    given: StoredCredential | null,
+    options: { readonly signal: AbortSignal },
+  ): Promise<KeyVerdict>
+  keep(provider: string, credential: StoredCredential): Promise<Result<readonly string[]>>
   /** Whether there was one to remove. */
   remove(provider: string): Promise<Result<boolean>>
 }
@@ -58,9 +65,9 @@ const keyCharsShownFrom = 16
 export async function openKeys(environment: Environment, { configDir }: Home): Promise<Result<Keys>> {
   const config = await readConfig(configPath(configDir))
   if (!config.ok) return config
-  const known = knownServices(config.value.providers)
+  const known = resolveServices(config.value.providers)
   if (!known.ok) return known
-  registerKeys(environment, known.value)
+  registerServiceKeys(environment, known.value)
   const path = credentialsPath(configDir)
   const credentials = createCredentials({ environment, file: path })
   const read = await credentials.refresh()
@@ -69,7 +76,7 @@ export async function openKeys(environment: Environment, { configDir }: Home): P
   const providers = [...known.value.values()].filter(({ sameAs }) => sameAs === undefined)
   const forgotten = credentials.stored().filter((name) => !known.value.has(name))
 
-  const serviceOf = (name: string): KnownService | undefined => {
+  const serviceOf = (name: string): Service | undefined => {
     const one = known.value.get(name)
     return one?.sameAs === undefined ? one : known.value.get(one.sameAs)
   }
@@ -92,12 +99,12 @@ export async function openKeys(environment: Environment, { configDir }: Home): P
       if (!provider) return { type: 'unknown', message: unknownProvider(name, providers).message }
       if (given) registerKey(given.key)
       const from = given ? { ...credentials, ...onlyWith(given) } : credentials
-      const reach = reachService(provider, environment, from)
-      const { key, baseUrl, wrongAddress } = reach
-      if (wrongAddress !== null) return { type: 'unknown', message: wrongAddress }
-      if (key.type === 'lacking') return { type: 'rejected', message: key.message }
+      const connection = resolveConnection(provider, environment, from)
+      const { key, baseUrl, addressProblem } = connection
+      if (addressProblem !== null) return { type: 'unknown', message: addressProblem }
+      if (key.type === 'missing') return { type: 'rejected', message: key.message }
       const { title, api, keyPath } = provider
-      const verdict = await checkKey({ title, api, keyPath, baseUrl, key: sentKey(reach) }, options)
+      const verdict = await checkKey({ title, api, keyPath, baseUrl, key: keyOf(connection) }, options)
       return isOpenToRead(baseUrl)
         ? withNote(verdict, 'Whoever is on the way there can read the key: it goes by http.')
         : verdict
@@ -116,23 +123,23 @@ export async function openKeys(environment: Environment, { configDir }: Home): P
       })
       return kept.ok ? ok(isRemoved) : kept
     },
-    whyNoKey,
+    whyNoKey: findKeyProblem,
   })
 }
 
-function statusOf(provider: KnownService, environment: Environment, credentials: Credentials): KeyStatus {
+function statusOf(provider: Service, environment: Environment, credentials: Credentials): KeyStatus {
   const { name, title, needsKey } = provider
-  const reach = reachService(provider, environment, credentials)
-  const from = keySourceOf(reach)
+  const connection = resolveConnection(provider, environment, credentials)
+  const from = keySourceOf(connection)
   return {
     provider: name,
     title,
     from,
-    ends: endOf(sentKey(reach)),
+    ends: endOf(keyOf(connection)),
     needsKey,
-    endpoint: shownAddress(reach.baseUrl) ?? null,
+    endpoint: redactAddress(connection.baseUrl) ?? null,
     isShadowed: from?.type === 'variable' && credentials.find(name, []) !== undefined,
-    lacks: lackOf(reach),
+    lacks: findConnectionProblem(connection),
   }
 }
 
@@ -148,12 +155,12 @@ const forgottenStatus = (name: string, credentials: Credentials): KeyStatus => (
   lacks: `There is no provider ${name} any more; holdfast auth logout ${name} removes its key.`,
 })
 
-const isOpenToRead = (address: string): boolean => !address.startsWith('https:') && !isOnThisMachine(address)
+const isOpenToRead = (address: string): boolean => !address.startsWith('https:') && !isLocalAddress(address)
 
 const withNote = (verdict: KeyVerdict, note: string): KeyVerdict =>
   verdict.type === 'accepted' ? { ...verdict, note: [verdict.note ?? [], note].flat().join(' ') } : verdict
 
-const onlyWith = (given: KeptCredential): Pick<Credentials, 'find'> => ({
+const onlyWith = (given: StoredCredential): Pick<Credentials, 'find'> => ({
   find: () => ({ ...given, from: { type: 'file' } }),
 })
 

@@ -1,15 +1,12 @@
 import { type Fault, fault, ModelName, ok, type Result, refuse } from '@holdfast/protocol'
-import { projectAsOf } from './providers/catalogue/catalogue.ts'
-import type { ModelCatalogue } from './providers/catalogue/facts-by-model.ts'
-import { refreshCatalogue, refreshedPath } from './providers/catalogue/refresh-catalogue.ts'
-import { createRefreshedFacts } from './providers/catalogue/refreshed-facts.ts'
+import { builtInAsOf, type ModelCatalogue } from './providers/catalogue/catalogue.ts'
+import { createRefreshedFacts, refreshCatalogue, refreshedPath } from './providers/catalogue/catalogue-file.ts'
 import { createCredentials } from './providers/credentials/credentials.ts'
 import { credentialsPath } from './providers/credentials/credentials-file.ts'
-import type { BroughtModels } from './providers/find-model.ts'
-import { lookMsMax } from './providers/local/local-models.ts'
-import { createModels, type LookingModels } from './providers/models.ts'
-import { type KnownServices, knownServices } from './providers/services/known.ts'
-import { registerKeys } from './providers/services/register-keys.ts'
+import type { CustomModels } from './providers/find-model.ts'
+import { discoveryMsMax } from './providers/local/local-models.ts'
+import { createModels, type DiscoveringModels } from './providers/models.ts'
+import { registerServiceKeys, resolveServices, type Services } from './providers/services/registry.ts'
 import { type ConfigOptions, type Configured, layerConfig } from './system/config/layers.ts'
 import { configPath, readConfig } from './system/config/read-config.ts'
 import type { Environment, Home } from './system/home.ts'
@@ -18,13 +15,13 @@ export type HomeModelsDeps = {
   readonly environment: Environment
   readonly home: Home
   readonly options?: ConfigOptions | undefined
-  readonly extra?: BroughtModels | undefined
+  readonly extra?: CustomModels | undefined
   /** Hears what people should know of the files that are read. */
   readonly onNotice: (sentence: string) => void
 }
 
 export type HomeModels = {
-  readonly models: LookingModels
+  readonly models: DiscoveringModels
   readonly configured: Configured
   /** Variables that hold the key of a provider. */
   readonly keyNames: readonly string[]
@@ -58,9 +55,9 @@ export async function openModels({
   const layered = layerConfig({ file: { path, config: config.value }, environment, options })
   if (!layered.ok) return layered
   const configured = layered.value
-  const services = knownServices(configured.providers)
+  const services = resolveServices(configured.providers)
   if (!services.ok) return refuse(inFile(path, services.fault))
-  registerKeys(environment, services.value)
+  registerServiceKeys(environment, services.value)
   const models = createModels({
     environment,
     extra,
@@ -69,13 +66,13 @@ export async function openModels({
     choice: configured,
     refreshed,
     facts: configured.models,
-    lookMs: configured.localModels ? lookMsMax : 0,
+    discoveryMs: configured.localModels ? discoveryMsMax : 0,
     onNotice,
   })
   const unknown = unknownModel(models, configured, path)
   if (unknown !== null) return refuse(unknown)
-  void models.look() // never rejects
-  return ok({ models, configured, keyNames: keyNamesOf(services.value), asOf: refreshed.asOf() ?? projectAsOf })
+  void models.discover() // never rejects
+  return ok({ models, configured, keyNames: keyNamesOf(services.value), asOf: refreshed.asOf() ?? builtInAsOf })
 }
 
 /** Takes the facts of a file in place of those of the last refresh. */
@@ -86,15 +83,15 @@ export async function takeCatalogue(
   const path = configPath(home.configDir)
   const config = await readConfig(path)
   if (!config.ok) return config
-  const services = knownServices(config.value.providers)
+  const services = resolveServices(config.value.providers)
   if (!services.ok) return refuse(inFile(path, services.fault))
   const today = new Date(nowMs).toISOString().slice(0, 10)
-  const kept = refreshedPath(home.dataDir)
-  return refreshCatalogue({ path: file, services: [...services.value.keys()], today, kept, pid })
+  const target = refreshedPath(home.dataDir)
+  return refreshCatalogue({ path: file, services: [...services.value.keys()], today, target, pid })
 }
 
 /** A model that a program brings under a name no session could have. */
-function misnamedModel(extra: BroughtModels = {}): Fault | null {
+function misnamedModel(extra: CustomModels = {}): Fault | null {
   const name = Object.keys(extra).find((one) => !ModelName.safeParse(one).success)
   if (name === undefined) return null
   const key = 'models'
@@ -106,7 +103,7 @@ function misnamedModel(extra: BroughtModels = {}): Fault | null {
 }
 
 /** A model that was chosen, of a provider that does not exist: found now rather than at the first prompt. */
-function unknownModel(models: LookingModels, configured: Configured, file: string): Fault | null {
+function unknownModel(models: DiscoveringModels, configured: Configured, file: string): Fault | null {
   const { model, titleModel, compactionModel, rotation, fallbacks, from } = configured
   const chosen: readonly (readonly [keyof Configured['from'], readonly (ModelName | undefined)[]])[] = [
     ['model', [model]],
@@ -130,5 +127,4 @@ function unknownModel(models: LookingModels, configured: Configured, file: strin
 const inFile = (path: string, { code, message, details }: Fault): Fault =>
   fault(code, `${path}: ${message}`, { path, ...details })
 
-const keyNamesOf = (services: KnownServices): readonly string[] =>
-  [...services.values()].flatMap(({ keyNames }) => keyNames)
+const keyNamesOf = (services: Services): readonly string[] => [...services.values()].flatMap(({ keyNames }) => keyNames)

@@ -17,7 +17,7 @@ import { createProblems } from './observe/logging/problems.ts'
 import { createSessionLogger } from './observe/logging/session-logger.ts'
 import { loadSessionSpans } from './observe/telemetry/load-session-spans.ts'
 import { openModels } from './open-models.ts'
-import type { BroughtModels } from './providers/find-model.ts'
+import type { CustomModels } from './providers/find-model.ts'
 import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
 import { openStorage } from './store/open/open-storage.ts'
 import type { StoreLocation } from './store/open/store-location.ts'
@@ -39,7 +39,7 @@ export type OpenOptions = ConfigOptions & {
   /** Where credentials, paths and options come from; the process's own by default. */
   readonly environment?: Environment | undefined
   /** Models the program brings: any AI SDK model object, by the name people will use. */
-  readonly models?: BroughtModels | undefined
+  readonly models?: CustomModels | undefined
   /** How long a session that nobody attends and that owes nothing stays in memory; 15 minutes by default. */
   readonly idleUnloadMs?: number | undefined
   /** Puts sessions into the trash, once a day, in which nobody spoke for so many days. Off by default. */

@@ -2,54 +2,54 @@ import type { LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider'
 import type { ModelReadiness } from '@holdfast/core/ports'
 import { didYouMean, type ModelFacts, type ModelName, modelIdOf, providerOf } from '@holdfast/protocol'
 import type { Environment } from '../system/environment.ts'
-import { createLazyProvider } from './connect/lazy.ts'
-import { lackOf, type Reach } from './connect/reach.ts'
-import { createReachedProvider } from './connect/reached-provider.ts'
-import { demoModel, findDemo } from './demo-model.ts'
-import { shownAddress } from './services/address.ts'
-import type { KnownServices } from './services/known.ts'
+import { type Connection, findConnectionProblem } from './connect/connection.ts'
+import { createLazyProvider, createServiceProvider } from './connect/provider.ts'
+import { createDemo, demoModel } from './demo/provider.ts'
+import { redactAddress } from './services/address.ts'
+import type { Services } from './services/registry.ts'
 
-/** Models an embedding program brings, by the name people will use: any AI SDK model object. */
-export type BroughtModels = { readonly [name: ModelName]: LanguageModelV3 | LanguageModelV4 }
+/** AI SDK models that an embedding program adds, by the name that people use. */
+export type CustomModels = { readonly [name: ModelName]: LanguageModelV3 | LanguageModelV4 }
 
-export type Findable = {
+export type FindModelDeps = {
   readonly environment: Environment
-  readonly brought: ReadonlyMap<ModelName, BroughtModels[ModelName]>
-  readonly services: KnownServices
-  readonly reach: (model: ModelName) => Reach | null
+  readonly custom: ReadonlyMap<ModelName, CustomModels[ModelName]>
+  readonly services: Services
+  readonly connect: (model: ModelName) => Connection | null
   readonly facts: ModelFacts
 }
 
-/** How a model is called, or why it cannot be. Nothing is asked for it, and no library loaded. */
-export function findModel(model: ModelName, among: Findable): ModelReadiness {
-  const { brought, environment, services, reach, facts } = among
-  const own = brought.get(model)
+/** Returns a provider for a model, or why it cannot be called. Sends no request and loads no library. */
+export function findModel(model: ModelName, deps: FindModelDeps): ModelReadiness {
+  const { custom, environment, services, connect, facts } = deps
+  const { contextTokens, takes, thinkingLevels } = facts
+  const known = {
+    contextTokens: contextTokens ?? undefined,
+    takes: takes ?? undefined,
+    thinkingLevels: thinkingLevels ?? undefined,
+  }
+  const own = custom.get(model)
   if (own !== undefined) {
     const options = { ...facts, title: providerOf(model) }
     const load = async () => (await import('./ai-sdk/provider.ts')).createAiSdkProvider(own, options)
-    return { type: 'ready', provider: createLazyProvider(load), ...readinessOf(facts) }
+    return { type: 'ready', provider: createLazyProvider(load), ...known }
   }
-  if (model === demoModel) return { ...findDemo(environment), ...readinessOf(facts) }
-  const found = reach(model)
-  if (found === null) return { type: 'unknown_model', message: unknownModel(model, services, [...brought.keys()]) }
-  const lack = lackOf(found)
-  if (lack !== null) return { type: 'no_credentials', message: lack }
-  const provider = createReachedProvider(modelIdOf(model), found, facts)
-  return { type: 'ready', provider, endpoint: shownAddress(found.baseUrl), ...readinessOf(facts) }
+  if (model === demoModel) return { type: 'ready', provider: createDemo(environment), ...known }
+  const connection = connect(model)
+  if (connection === null)
+    return { type: 'unknown_model', message: explainUnknown(model, services, [...custom.keys()]) }
+  const problem = findConnectionProblem(connection)
+  if (problem !== null) return { type: 'no_credentials', message: problem }
+  const provider = createServiceProvider(modelIdOf(model), connection, facts)
+  return { type: 'ready', provider, endpoint: redactAddress(connection.baseUrl), ...known }
 }
 
-function unknownModel(model: ModelName, services: KnownServices, brought: readonly ModelName[]): string {
-  const ours = [...services.values()].flatMap(({ name, defaultModel }) =>
+function explainUnknown(model: ModelName, services: Services, custom: readonly ModelName[]): string {
+  const defaults = [...services.values()].flatMap(({ name, defaultModel }) =>
     defaultModel ? [`${name}/${defaultModel}`] : [],
   )
-  const names = [demoModel, ...ours, ...brought]
+  const names = [demoModel, ...defaults, ...custom]
   const providers = [...services.keys()]
-  const near = didYouMean(model, names) || didYouMean(providerOf(model), providers)
-  return `There is no model ${model}.${near} There are: ${names.join(', ')}, and any other of ${providers.join(', ')}.`
+  const similar = didYouMean(model, names) || didYouMean(providerOf(model), providers)
+  return `There is no model ${model}.${similar} Use ${names.join(', ')}, or any other model of ${providers.join(', ')}.`
 }
-
-const readinessOf = ({ contextTokens, takes, thinkingLevels }: ModelFacts) => ({
-  contextTokens: contextTokens ?? undefined,
-  takes: takes ?? undefined,
-  thinkingLevels: thinkingLevels ?? undefined,
-})

@@ -6,60 +6,56 @@ import {
   type ModelName,
   providerOf,
 } from '@holdfast/protocol'
-import { keySourceOf, lackOf, type Reach } from './connect/reach.ts'
-import { demoModel } from './demo-model.ts'
+import { type Connection, findConnectionProblem, keySourceOf } from './connect/connection.ts'
+import { demoModel } from './demo/provider.ts'
 import type { LocalModels } from './local/local-models.ts'
-import { shownAddress } from './services/address.ts'
+import { redactAddress } from './services/address.ts'
 
-export type Listing = {
-  /** All that are known of, from wherever. */
+export type ListModelsDeps = {
+  /** All known models. */
   readonly names: readonly ModelName[]
-  /** Those that the program brought: nobody else need be asked. */
-  readonly brought: ReadonlySet<ModelName>
-  readonly reach: readonly Reach[]
+  /** Models that an embedding program added; they are always usable. */
+  readonly custom: ReadonlyMap<ModelName, unknown>
+  readonly connections: readonly Connection[]
   readonly local: LocalModels
-  readonly factsOf: (model: ModelName) => ModelFacts
+  readonly findFacts: (model: ModelName) => ModelFacts
   readonly defaultModel: ModelName
 }
 
-/** All models that are known of, the providers they are called at, and what each of them lacks. */
-export function listModels({ names, brought, reach, local, factsOf, defaultModel }: Listing): ModelList {
-  const providers = reach.map((one) => listedProvider(one, local))
-  const lacking = new Map(providers.map(({ provider, unusable }) => [provider, unusable]))
-  const unusableOf = (model: ModelName): string | null => {
-    if (model === demoModel || brought.has(model)) return null
-    const lack = lacking.get(providerOf(model))
-    return lack === undefined
-      ? `There is no provider ${providerOf(model)}. Name it under providers in the config.`
-      : lack
+/** Lists all known models and their providers, with the reason why one cannot be used. */
+export function listModels(deps: ListModelsDeps): ModelList {
+  const { names, custom, connections, local, findFacts, defaultModel } = deps
+  const providers = connections.map((connection) => listProvider(connection, local))
+  const ranks = new Map(providers.map(({ provider }, index) => [provider, index]))
+  const rankOf = ({ model }: ListedModel) => ranks.get(providerOf(model)) ?? providers.length
+  const explainUnusable = (model: ModelName): string | null => {
+    if (model === demoModel || custom.has(model)) return null
+    const provider = providers[ranks.get(providerOf(model)) ?? -1]
+    return provider === undefined
+      ? `There is no provider ${providerOf(model)}. Add it to providers in the config.`
+      : provider.unusable
   }
   const models = [...new Set([defaultModel, ...names])].map(
     (model): ListedModel => ({
       model,
-      ...factsOf(model),
-      unusable: unusableOf(model),
+      ...findFacts(model),
+      unusable: explainUnusable(model),
       ...(model === defaultModel && { isDefault: true }),
     }),
   )
-  return { models: inOrder(models, providers), providers }
+  // By provider, in the order of the presets; within one, in the order of the catalogue.
+  return { models: models.toSorted((one, other) => rankOf(one) - rankOf(other)), providers }
 }
 
-/** By provider, as they are looked through for a default; within one, as the catalogue names them. */
-function inOrder(models: readonly ListedModel[], providers: readonly ListedProvider[]): ListedModel[] {
-  const rank = new Map(providers.map(({ provider }, index) => [provider, index]))
-  const rankOf = ({ model }: ListedModel) => rank.get(providerOf(model)) ?? providers.length
-  return models.toSorted((one, other) => rankOf(one) - rankOf(other))
-}
-
-function listedProvider(reach: Reach, local: LocalModels): ListedProvider {
-  const { name, title } = reach.service
-  const endpoint = shownAddress(reach.baseUrl) ?? null
-  const away = `No ${title} answers at ${endpoint}. Start it there, or say where it is.`
+function listProvider(connection: Connection, local: LocalModels): ListedProvider {
+  const { name, title } = connection.service
+  const endpoint = redactAddress(connection.baseUrl) ?? null
+  const offline = `No ${title} answers at ${endpoint}. Start it there, or configure its address.`
   return {
     provider: name,
     title,
     endpoint,
-    keyFrom: keySourceOf(reach),
-    unusable: lackOf(reach) ?? (local.isAway(reach) ? away : null),
+    keyFrom: keySourceOf(connection),
+    unusable: findConnectionProblem(connection) ?? (local.isOffline(connection) ? offline : null),
   }
 }

@@ -10,7 +10,7 @@ import {
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createModels } from './models.ts'
-import { knownServices } from './services/known.ts'
+import { resolveServices } from './services/registry.ts'
 
 async function collect(readiness: ModelReadiness, request = aRequest()) {
   if (readiness.type !== 'ready') throw new Error(readiness.message)
@@ -87,7 +87,7 @@ describe('models', () => {
   })
 
   it.each([
-    ['not an address', 'begins with http'],
+    ['not an address', 'must begin with http'],
     ['https://me:hush@host.example', 'no user'],
     ['https://host.example/v1?key=hush', 'no query'],
   ])('calls nothing where a variable names %s, and says which variable that is', async (address, why) => {
@@ -142,7 +142,7 @@ describe('models', () => {
       find: (service: string) => (service === 'mistral' ? { key: 'key', from: { type: 'file' as const } } : undefined),
       refresh: async () => ({ ok: true as const, value: [] }),
       stored: () => [],
-      trouble: () => null,
+      fileProblem: () => null,
     }
     const models = createModels({ environment: {}, credentials })
     expect(models.defaultModel()).toMatch(/^mistral\//)
@@ -199,7 +199,7 @@ describe('models', () => {
   })
 
   it('lists what can be used, and says of the rest what is missing', async () => {
-    const services = knownServices({ mybox: { baseUrl: 'https://box.example', title: 'My box' } })
+    const services = resolveServices({ mybox: { baseUrl: 'https://box.example', title: 'My box' } })
     if (!services.ok) throw new Error(services.fault.message)
     const facts = { 'mybox/one': { contextTokens: 9 }, 'gone/two': {} }
     const models = createModels({ environment: { GROQ_API_KEY: 'key' }, services: services.value, facts })

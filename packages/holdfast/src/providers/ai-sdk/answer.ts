@@ -1,70 +1,58 @@
 import type { ModelPart } from '@holdfast/core/ports'
 import { limits } from '@holdfast/protocol'
-import { TooMuchSaid } from '../services/too-much.ts'
-import { createOpenParts, grow, type Kind, type Meta } from './open-parts.ts'
+import { AnswerTooLongError } from '../services/fetch.ts'
 import type { StreamPart } from './open-stream.ts'
-import { withNote } from './said-by.ts'
+import { createPartMeta, type Meta, type PartKind } from './part-meta.ts'
 import { isAsWritten, parseToolInput } from './tool-input.ts'
 import { isToolName, type ToolNames } from './tool-names.ts'
-import { unknownPartOf } from './unknown-part.ts'
-import { createUnsent } from './unsent.ts'
+import { findUnknownPart } from './unknown-part.ts'
 
 type ToolCall = Extract<StreamPart, { type: 'tool-call' }>
 
 export type AnswerOptions = {
-  /** The name of ours that a service calls a tool by. */
+  /** Converts the service's name of a tool to ours. */
   readonly toolName: ToolNames['fromWire']
-  /** The model, if it must be noted with what the service gives; null if any model may have that back. */
+  /** The model to record with the service's metadata; null if any model may get it back. */
   readonly modelId: string | null
 }
 
 export type AnswerReader = {
-  /** What a fragment of the stream adds. What we have no use for is kept with the part that is whole next. */
+  /** Returns the parts that a fragment adds. Fragments that we do not use are recorded with the next complete part. */
   take(fragment: StreamPart): readonly ModelPart[]
-  /** Words the service began and never ended, once it said that it is done. Half-written calls are not among them. */
+  /** Completes unfinished text and thinking at the end of the stream. Unfinished calls are dropped. */
   takeRest(): readonly ModelPart[]
   hasCalls(): boolean
-  /** How many characters were said by now, arguments and all. */
+  /** Counts the characters so far, including arguments. */
   saidChars(): number
 }
 
-/** What a part takes up beside its words: one without any is not free. */
+/** What a part costs beside its text, so that empty parts are not free. */
 const partChars = 64
 
-/** Puts the fragments of one streamed answer together: numbers its parts and says each when it is whole. */
+/** Assembles the fragments of one streamed answer into numbered parts. */
 export function createAnswer({ toolName, modelId }: AnswerOptions): AnswerReader {
   const parts = createOpenParts()
-  const { keep, noted } = createNotes(modelId)
-  /** The blocks that nobody has heard of: what is said in them is not said to anyone. */
+  const partMeta = createPartMeta(modelId)
+  /** Blocks of an unknown type: their text is not shown. */
   const unknownBlocks = new Set<string>()
   let callCount = 0
   let saidChars = 0
   let partCount = 0
 
-  function count(chars: number): void {
+  function count(chars: number, added = 0): void {
     saidChars += chars
-    if (saidChars + partCount * partChars > limits.answerCharsMax) {
-      throw new TooMuchSaid('answer', limits.answerCharsMax, 'characters')
-    }
-  }
-
-  function countPart(): void {
-    partCount++
-    count(0)
-  }
-
-  function keepUnknown(value: { readonly [name: string]: unknown }): void {
-    if (value['type'] === 'content_block_start') unknownBlocks.add(String(value['index']))
-    const part = { type: 'unknown', value }
-    keep(part)
+    partCount += added
+    if (saidChars + partCount * partChars > limits.answerCharsMax)
+      throw new AnswerTooLongError('answer', limits.answerCharsMax, 'characters')
   }
 
   function close(kind: 'text' | 'thinking', id: string, meta?: Meta): readonly ModelPart[] {
     const whole = parts.end(kind, id, meta)
-    // A signature without words must be kept: the service wants it back.
+    // A signature without text is kept: the service wants it back.
     if (whole.text === '' && whole.meta === undefined) return []
     const text = kind === 'text' ? whole.text.toWellFormed() : whole.text
-    const given = noted(kind, text === whole.text ? whole.meta : undefined)
+    // The metadata belongs to the original text, so a changed part is recorded without it.
+    const given = partMeta.take(kind, text === whole.text ? whole.meta : undefined)
     return [{ type: 'said', part: whole.part, said: { type: kind, text, ...given } }]
   }
 
@@ -72,15 +60,15 @@ export function createAnswer({ toolName, modelId }: AnswerOptions): AnswerReader
     const tool = toolName(wire)
     const whole = parts.end('input', toolCallId, providerMetadata, tool)
     callCount++
-    if (whole.text === '') count(input.length) // it was not written as it came
-    const parsed = isToolName(wire) ? parseToolInput(input) : { args: {}, malformed: 'the tool has no usable name' }
-    const given = noted('input', isAsWritten(input, parsed) ? whole.meta : undefined)
+    if (whole.text === '') count(input.length) // it was not streamed
+    const parsed = isToolName(wire) ? parseToolInput(input) : { args: {}, malformed: 'the name of the tool is invalid' }
+    const given = partMeta.take('input', isAsWritten(input, parsed) ? whole.meta : undefined)
     return [{ type: 'said', part: whole.part, said: { type: 'call', tool, ...parsed, ...given } }]
   }
 
   const take = (fragment: StreamPart): readonly ModelPart[] => {
     if ('delta' in fragment) count(fragment.delta.length)
-    else countPart()
+    else count(0, 1)
     switch (fragment.type) {
       case 'text-start':
       case 'reasoning-start':
@@ -104,42 +92,28 @@ export function createAnswer({ toolName, modelId }: AnswerOptions): AnswerReader
         if (!fragment.providerExecuted) return call(fragment)
         break
       case 'error': {
-        const unknown = unknownPartOf(fragment.error)
-        if (unknown !== null) keepUnknown(unknown)
+        const value = findUnknownPart(fragment.error)
+        if (value === null) return []
+        if (value['type'] === 'content_block_start') unknownBlocks.add(String(value['index']))
+        const unknown = { type: 'unknown', value }
+        partMeta.addExtra(unknown)
         return []
       }
     }
-    keep(fragment)
+    partMeta.addExtra(fragment)
     return []
   }
 
   const takeRest = (): readonly ModelPart[] => {
     const closed = parts.all().flatMap(({ kind, id }) => (kind === 'input' ? [] : close(kind, id)))
-    const { meta } = noted('text', undefined)
-    // What came after the last part has none to stand on: it gets one without words, which is not sent either.
+    const { meta } = partMeta.take('text', undefined)
+    // Extras after the last part get an empty part, which is never sent back.
     return meta === undefined
       ? closed
       : [...closed, { type: 'said', part: parts.next(), said: { type: 'text', text: '', meta } }]
   }
 
   return { take, takeRest, hasCalls: () => callCount > 0, saidChars: () => saidChars }
-}
-
-/** What goes on record with a part: what the service gave with it, and what we note beside. */
-function createNotes(modelId: string | null) {
-  const unsent = createUnsent()
-  return {
-    keep: unsent.take,
-    // What a service gives with a part belongs to the part as it was: one that had to be changed is kept without it.
-    // Of thinking the model is noted in any case: without it, nobody could tell later whose it was.
-    noted(kind: Kind, meta: Meta | undefined): { readonly meta?: Meta } {
-      const fitting = meta && unsent.fit(meta)
-      const isNoted = modelId !== null && (kind === 'thinking' || meta !== undefined)
-      const kept = unsent.give()
-      const all = withNote(fitting, { ...(isNoted && { model: modelId }), ...(kept.length > 0 && { kept }) })
-      return all === undefined ? {} : { meta: all }
-    },
-  }
 }
 
 const kinds = {
@@ -150,3 +124,64 @@ const kinds = {
   'reasoning-delta': 'thinking',
   'reasoning-end': 'thinking',
 } as const
+
+type OpenPart = {
+  readonly part: number
+  readonly kind: PartKind
+  readonly id: string
+  readonly tool?: string
+  text: string
+  meta?: Meta
+}
+
+/** The unfinished parts of an answer, with their numbers. */
+function createOpenParts() {
+  const open = new Map<string, OpenPart>()
+  let partCount = 0
+
+  // A fragment without a start opens its part too: some services send none.
+  function begin(kind: PartKind, id: string, tool?: string): OpenPart {
+    const key = `${kind} ${id}`
+    const known = open.get(key)
+    if (known !== undefined) return known
+    const begun: OpenPart = { part: partCount++, kind, id, text: '', ...(tool !== undefined && { tool }) }
+    open.set(key, begun)
+    return begun
+  }
+
+  return {
+    begin,
+    find: (kind: PartKind, id: string): OpenPart | undefined => open.get(`${kind} ${id}`),
+    end(kind: PartKind, id: string, meta: Meta | undefined, tool?: string): OpenPart {
+      const whole = begin(kind, id, tool)
+      open.delete(`${kind} ${id}`)
+      addMeta(whole, meta)
+      return whole
+    },
+    all: (): readonly OpenPart[] => [...open.values()],
+    /** Returns the number for a part that was never open. */
+    next: (): number => partCount++,
+  }
+}
+
+function grow(to: OpenPart, fragment: string, meta: Meta | undefined): readonly ModelPart[] {
+  to.text += fragment
+  addMeta(to, meta)
+  if (fragment === '') return []
+  return [
+    { type: 'delta', part: to.part, kind: to.kind, text: fragment, ...(to.tool !== undefined && { tool: to.tool }) },
+  ]
+}
+
+/** Merges metadata by service: it arrives in pieces during the life of a part. */
+function addMeta(part: OpenPart, added: Meta | undefined): void {
+  if (added === undefined) return
+  const known = part.meta ?? {}
+  const merged = Object.entries(added).map(([service, values]) => [
+    service,
+    { ...asObject(known[service]), ...asObject(values) },
+  ])
+  part.meta = { ...known, ...Object.fromEntries(merged) }
+}
+
+const asObject = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {})

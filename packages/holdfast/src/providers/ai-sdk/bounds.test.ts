@@ -52,7 +52,7 @@ describe('the bounds of an answer', () => {
         finish,
       )
       const [called] = await partsOf(stream)
-      expect(called).toMatchObject({ said: { args: {}, malformed: 'the tool has no usable name' } })
+      expect(called).toMatchObject({ said: { args: {}, malformed: 'the name of the tool is invalid' } })
       expect(JSON.stringify(called)).toMatch(/^[ -~]{1,600}$/)
     },
   )
@@ -73,7 +73,7 @@ describe('the bounds of an answer', () => {
     expect(parts.at(-1)).toMatchObject({
       end: {
         type: 'failed',
-        fault: { kind: 'raw_dump', message: expect.stringContaining('more in one answer than can be taken in') },
+        fault: { kind: 'raw_dump', message: expect.stringContaining('is too long') },
         retryable: false,
       },
     })

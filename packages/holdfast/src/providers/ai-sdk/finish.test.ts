@@ -102,7 +102,7 @@ describe('how an answer ends, and what it took', () => {
       type: 'failed',
       fault: {
         kind: 'raw_dump',
-        message: 'Service gave its answer up (MALFORMED_FUNCTION_CALL). Continue to try again.',
+        message: 'Service stopped its answer (MALFORMED_FUNCTION_CALL). Continue to try again.',
       },
       retryable: false,
       usage: { input: 40, output: 7, cacheRead: 60 },

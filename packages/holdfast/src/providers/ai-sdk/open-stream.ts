@@ -10,22 +10,20 @@ import type {
 import type { ModelRequest } from '@holdfast/core/ports'
 import type { ProviderOptions, ThinkingLevel } from '@holdfast/protocol'
 import type { Headers } from '../failure/details.ts'
-import { markForCache } from './cache-marks.ts'
 import type { Dialect, Thinking } from './dialect/dialect.ts'
-import { type FileBytes, type Prompt, toPrompt } from './prompt.ts'
-import { thinkingOf } from './thinking.ts'
+import { type FileBytes, markForCache, type Prompt, toPrompt } from './prompt.ts'
+import { beganWithoutThinking, requestThinking } from './thinking.ts'
 import type { ToolNames } from './tool-names.ts'
-import { isUnthought } from './unthought.ts'
 
-/** A model object of any `@ai-sdk/*` package, of this interface or the one before it. */
+/** A model of any `@ai-sdk/*` package, of the current or the previous interface. */
 export type AiSdkModel = LanguageModelV3 | LanguageModelV4
 export type StreamPart = LanguageModelV3StreamPart | LanguageModelV4StreamPart
 
-/** What is known of a model; null, or left out, where nobody knows. */
-export type KnownOfModel = {
-  /** How many tokens it says at most. */
+/** The known facts of a model; null or absent if unknown. */
+export type KnownModelFacts = {
+  /** The maximum of output tokens. */
   readonly outputTokens?: number | null | undefined
-  /** Which files it takes beside text: media types, or `image/*`. */
+  /** Files that it accepts beside text: media types, or `image/*`. */
   readonly takes?: readonly string[] | null | undefined
   readonly thinkingLevels?: readonly ThinkingLevel[] | null | undefined
 }
@@ -34,33 +32,33 @@ export type StreamOptions = {
   readonly signal: AbortSignal
   readonly dialect: Dialect
   readonly names: ToolNames
-  readonly known: KnownOfModel
+  readonly known: KnownModelFacts
 }
 
 export type OpenedStream = { readonly stream: ReadableStream<StreamPart>; readonly headers: Headers | undefined }
 
-/** Begins one model call. There is no retry below this line: retrying is the session's business. */
+/** Starts one model call. Does not retry: that is the session's job. */
 export async function openStream(
   model: AiSdkModel,
   request: ModelRequest,
   options: StreamOptions,
 ): Promise<OpenedStream> {
   const { signal, dialect, names, known } = options
-  const spoken = { dialect, modelId: model.modelId, names, takes: known.takes ?? null }
+  const promptOptions = { dialect, modelId: model.modelId, names, takes: known.takes ?? null }
   const think = (prompt: Prompt<unknown>) =>
-    thinkingOf(levelFor(prompt, request, dialect), {
+    requestThinking(chooseLevel(prompt, request, dialect), {
       dialect,
       modelId: model.modelId,
       outputTokens: known.outputTokens ?? null,
-      hasWord: model.specificationVersion !== 'v3',
+      hasReasoning: model.specificationVersion !== 'v3',
       known: known.thinkingLevels ?? null,
     })
   const rest = (thinking: Thinking) => ({
     abortSignal: signal,
-    ...toolsOf(request, dialect, names),
-    ...limitOf(dialect, { outputTokens: thinking.outputTokensMax ?? known.outputTokens }),
-    providerOptions: withOptions(
-      [dialect.options, thinking.options ?? {}, isKept(request) ? dialect.cache.options(model.modelId) : {}],
+    ...toTools(request, dialect, names),
+    ...limitOutput(dialect, thinking.outputTokensMax ?? known.outputTokens),
+    providerOptions: mergeOptions(
+      [dialect.options, thinking.options ?? {}, isCached(request) ? dialect.cache.options(model.modelId) : {}],
       request.providerOptions,
       dialect.fixedOptions,
     ),
@@ -68,47 +66,47 @@ export async function openStream(
 
   if (model.specificationVersion === 'v3') {
     const prompt = toPrompt(request, {
-      ...spoken,
-      filePart: ({ bytes, ...file }) => ({ ...named(file), data: bytes }),
+      ...promptOptions,
+      filePart: ({ bytes, ...file }) => ({ ...toFilePart(file), data: bytes }),
     })
     const { stream, response } = await model.doStream({
       ...rest(think(prompt)),
-      prompt: cached(prompt, request, dialect),
+      prompt: markCached(prompt, request, dialect),
     })
     return { stream, headers: response?.headers }
   }
 
   const prompt = toPrompt(request, {
-    ...spoken,
-    filePart: ({ bytes, ...file }) => ({ ...named(file), data: { type: 'data' as const, data: bytes } }),
+    ...promptOptions,
+    filePart: ({ bytes, ...file }) => ({ ...toFilePart(file), data: { type: 'data' as const, data: bytes } }),
   })
   const thinking = think(prompt)
   const { stream, response } = await model.doStream({
     ...rest(thinking),
-    prompt: cached(prompt, request, dialect),
+    prompt: markCached(prompt, request, dialect),
     ...(thinking.reasoning !== undefined && { reasoning: thinking.reasoning }),
   })
   return { stream, headers: response?.headers }
 }
 
-const levelFor = (prompt: Prompt<unknown>, { thinkingLevel }: ModelRequest, dialect: Dialect): ThinkingLevel =>
-  dialect.thinking.isFromTheStart && isUnthought(prompt) ? 'off' : thinkingLevel
+const chooseLevel = (prompt: Prompt<unknown>, { thinkingLevel }: ModelRequest, dialect: Dialect): ThinkingLevel =>
+  dialect.thinking.mustBeginRound && beganWithoutThinking(prompt) ? 'off' : thinkingLevel
 
-/** A service that wants a limit gets the model's own; one that does not would only be held to it. */
-const limitOf = ({ wantsOutputLimit }: Dialect, { outputTokens }: Pick<KnownOfModel, 'outputTokens'>) =>
-  wantsOutputLimit && typeof outputTokens === 'number' ? { maxOutputTokens: outputTokens } : {}
+/** Sends the limit of the model only to services that require one. */
+const limitOutput = ({ needsOutputLimit }: Dialect, outputTokens: KnownModelFacts['outputTokens']) =>
+  needsOutputLimit && typeof outputTokens === 'number' ? { maxOutputTokens: outputTokens } : {}
 
-/** A summary is asked for once: nobody would read what the service kept of it. */
-const isKept = ({ purpose }: ModelRequest): boolean => purpose !== 'summary'
+/** A summary is requested once, so caching it is useless. */
+const isCached = ({ purpose }: ModelRequest): boolean => purpose !== 'summary'
 
-const cached = <File>(prompt: Prompt<File>, request: ModelRequest, { cache }: Dialect): Prompt<File> =>
-  cache.mark !== null && isKept(request) ? markForCache(prompt, cache.mark) : prompt
+const markCached = <File>(prompt: Prompt<File>, request: ModelRequest, { cache }: Dialect): Prompt<File> =>
+  cache.mark !== null && isCached(request) ? markForCache(prompt, cache.mark) : prompt
 
-/** Tools stand before the instructions, so that the mark on those covers both; without any, the last tool carries it. */
-function toolsOf(request: ModelRequest, { cache }: Dialect, names: ToolNames) {
+/** Tools come before the system prompt, whose cache mark covers both. Without a system prompt, the last tool is marked. */
+function toTools(request: ModelRequest, { cache }: Dialect, names: ToolNames) {
   const { tools, system } = request
   if (tools.length === 0) return {}
-  const isMarked = cache.mark !== null && system.trim() === '' && isKept(request)
+  const isMarked = cache.mark !== null && system.trim() === '' && isCached(request)
   return {
     tools: tools.map((tool, index) => ({
       ...toTool(tool, names),
@@ -117,13 +115,13 @@ function toolsOf(request: ModelRequest, { cache }: Dialect, names: ToolNames) {
   }
 }
 
-/** What the program that started the session asked of the service beats what we would ask, but not what we must. */
-function withOptions(
+/** The options of the session's program override ours, except the fixed ones. */
+function mergeOptions(
   ours: readonly SharedV4ProviderOptions[],
   theirs: ProviderOptions = {},
   fixed: SharedV4ProviderOptions,
 ): SharedV4ProviderOptions {
-  const layers = [...ours, theirs as { readonly [service: string]: JSONObject }, fixed] // z.json() is JSON by its own word
+  const layers = [...ours, theirs as { readonly [service: string]: JSONObject }, fixed] // z.json() checked it
   const services = new Set(layers.flatMap((layer) => Object.keys(layer)))
   return Object.fromEntries(
     [...services].map((service) => [service, Object.assign({}, ...layers.map((layer) => layer[service]))]),
@@ -137,10 +135,10 @@ const toTool = (
   type: 'function',
   name: names.toWire(name),
   description,
-  inputSchema: input as LanguageModelV4FunctionTool['inputSchema'], // a tool's schema is JSON Schema by our port's word
+  inputSchema: input as LanguageModelV4FunctionTool['inputSchema'], // the port requires JSON Schema
 })
 
-const named = ({ mediaType, name }: Omit<FileBytes, 'bytes'>) => ({
+const toFilePart = ({ mediaType, name }: Omit<FileBytes, 'bytes'>) => ({
   type: 'file' as const,
   mediaType,
   ...(name !== undefined && { filename: name }),

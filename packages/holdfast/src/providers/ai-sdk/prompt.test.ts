@@ -1,7 +1,7 @@
 import type { AssistantPart, RequestMessage, UserPart } from '@holdfast/core/ports'
 import { aRequest, userSays } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { guessDialect } from './dialect/dialect-of.ts'
+import { guessDialect } from './dialect/choose-dialect.ts'
 import { type FileBytes, toPrompt } from './prompt.ts'
 import { createToolNames } from './tool-names.ts'
 
@@ -45,7 +45,7 @@ describe('prompt', () => {
             type: 'tool-result',
             toolCallId: 'c3',
             toolName: 'shell',
-            output: { type: 'error-text', value: 'failed without a word' },
+            output: { type: 'error-text', value: 'failed without a message' },
           },
         ],
       },

@@ -4,10 +4,10 @@ import { createOpenAI } from '@ai-sdk/openai'
 import type { ThinkingLevel } from '@holdfast/protocol'
 import { aRequest } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import type { AiSdkModel, KnownOfModel } from './open-stream.ts'
+import type { AiSdkModel, KnownModelFacts } from './open-stream.ts'
 import { createAiSdkProvider } from './provider.ts'
 import { failedAt, saying } from './testing/answering.ts'
-import { nearestLevel } from './thinking.ts'
+import { findNearestLevel } from './thinking.ts'
 
 type Body = { readonly [key: string]: unknown }
 
@@ -15,7 +15,7 @@ type Body = { readonly [key: string]: unknown }
 async function bodyOf(
   model: (baseURL: string) => AiSdkModel,
   thinkingLevel: ThinkingLevel,
-  known: KnownOfModel = {},
+  known: KnownModelFacts = {},
 ): Promise<Body> {
   await using server = await saying(500, '')
   const provider = createAiSdkProvider(model(server.url), { title: 'Service', ...known })
@@ -75,7 +75,7 @@ describe('a thinking level', () => {
     expect(body['generationConfig']).toEqual({ thinkingConfig })
   })
 
-  it.each<readonly [string, (baseURL: string) => AiSdkModel, KnownOfModel]>([
+  it.each<readonly [string, (baseURL: string) => AiSdkModel, KnownModelFacts]>([
     ['by its name', chat('gpt-4.1'), {}],
     ['by its name', chat('gpt-5-chat-latest'), {}],
     ['by its name', chat('llama-3'), {}],
@@ -95,12 +95,12 @@ describe('a thinking level', () => {
   })
 
   it('is the nearest that the model has: rather less, but some where some was asked for', () => {
-    expect(nearestLevel('high', ['off', 'low', 'medium'])).toBe('medium')
-    expect(nearestLevel('low', ['off', 'high'])).toBe('high')
-    expect(nearestLevel('off', ['low', 'high'])).toBe('low')
-    expect(nearestLevel('medium', ['off', 'low', 'medium'])).toBe('medium')
-    expect(nearestLevel('high', ['off'])).toBeNull()
-    expect(nearestLevel('off', [])).toBeNull()
+    expect(findNearestLevel('high', ['off', 'low', 'medium'])).toBe('medium')
+    expect(findNearestLevel('low', ['off', 'high'])).toBe('high')
+    expect(findNearestLevel('off', ['low', 'high'])).toBe('low')
+    expect(findNearestLevel('medium', ['off', 'low', 'medium'])).toBe('medium')
+    expect(findNearestLevel('high', ['off'])).toBeNull()
+    expect(findNearestLevel('off', [])).toBeNull()
   })
 })
 

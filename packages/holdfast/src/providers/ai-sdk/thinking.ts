@@ -1,26 +1,47 @@
 import type { ThinkingLevel } from '@holdfast/protocol'
-import type { Asked, Dialect, Thinking } from './dialect/dialect.ts'
+import type { Dialect, Thinking, ThinkingRequest } from './dialect/dialect.ts'
+import type { Prompt } from './prompt.ts'
 
-const rising: readonly ThinkingLevel[] = ['low', 'medium', 'high']
+const risingLevels: readonly ThinkingLevel[] = ['low', 'medium', 'high']
 
 /**
- * What to ask so that a model thinks at a level. `known` are the levels it has; null when nobody knows. A model that
- * does not think is asked nothing: services refuse the very question.
+ * Returns the parameters for thinking at a level. `known` are the levels of the model; null if unknown. A model that
+ * does not think gets none: services refuse the parameter.
  */
-export function thinkingOf(
+export function requestThinking(
   level: ThinkingLevel,
-  { dialect, known, ...asked }: Asked & { readonly dialect: Dialect; readonly known: readonly ThinkingLevel[] | null },
+  {
+    dialect,
+    known,
+    ...request
+  }: ThinkingRequest & { readonly dialect: Dialect; readonly known: readonly ThinkingLevel[] | null },
 ): Thinking {
-  if (known === null) return dialect.thinking.isThinker(asked.modelId) ? dialect.thinking.ask(level, asked) : {}
-  const nearest = nearestLevel(level, known)
-  return nearest === null ? {} : dialect.thinking.ask(nearest, asked)
+  if (known === null) return dialect.thinking.isThinker(request.modelId) ? dialect.thinking.request(level, request) : {}
+  const nearest = findNearestLevel(level, known)
+  return nearest === null ? {} : dialect.thinking.request(nearest, request)
 }
 
-/** The level a model has that comes nearest: rather less thinking than more, but some where some was asked for. */
-export function nearestLevel(level: ThinkingLevel, known: readonly ThinkingLevel[]): ThinkingLevel | null {
-  const levels = rising.filter((one) => known.includes(one))
+/** Returns the nearest level that a model has: rather less thinking than more, but not none if some was asked for. */
+export function findNearestLevel(level: ThinkingLevel, known: readonly ThinkingLevel[]): ThinkingLevel | null {
+  const levels = risingLevels.filter((one) => known.includes(one))
   if (levels.length === 0) return null
   if (known.includes(level)) return level
-  const lower = levels.filter((one) => rising.indexOf(one) < rising.indexOf(level))
+  const lower = levels.filter((one) => risingLevels.indexOf(one) < risingLevels.indexOf(level))
   return lower.at(-1) ?? levels[0] ?? null
 }
+
+/**
+ * Returns whether the current rounds began without thinking, by another model or with thinking off. Anthropic then
+ * refuses to think: an answer with tool calls must begin with its thinking.
+ */
+export function beganWithoutThinking(prompt: Prompt<unknown>): boolean {
+  const last = prompt.findLastIndex(({ role }) => role === 'assistant')
+  if (!hasCalls(prompt[last])) return false
+  let first = last
+  while (prompt[first - 1]?.role === 'tool' && hasCalls(prompt[first - 2])) first -= 2
+  const begin = prompt[first]
+  return begin?.role === 'assistant' && begin.content[0]?.type !== 'reasoning'
+}
+
+const hasCalls = (message: Prompt<unknown>[number] | undefined): boolean =>
+  message?.role === 'assistant' && message.content.some(({ type }) => type === 'tool-call')

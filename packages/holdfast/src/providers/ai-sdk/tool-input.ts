@@ -3,7 +3,7 @@ import { limits } from '@holdfast/protocol'
 type Args = { readonly [key: string]: unknown }
 export type ToolInput = { readonly args: Args; readonly malformed?: string }
 
-/** A call's arguments as the model wrote them, parsed once. What is no usable object is `malformed`, and never guessed at. */
+/** Parses the arguments of a call. Anything but a valid object is `malformed`; nothing is guessed. */
 export function parseToolInput(text: string): ToolInput {
   if (Buffer.byteLength(text) > limits.callArgsBytesMax) {
     return malformed(`the arguments are longer than ${limits.callArgsBytesMax} bytes`)
@@ -23,7 +23,7 @@ export function parseToolInput(text: string): ToolInput {
   return { args: Object.fromEntries(wellFormedEntries(value)) }
 }
 
-/** Whether the arguments we keep are those that were written. */
+/** Returns whether parsing left the arguments unchanged. */
 export const isAsWritten = (text: string, { args, malformed }: ToolInput): boolean =>
   malformed === undefined && (text.trim() === '' || JSON.stringify(JSON.parse(text)) === JSON.stringify(args))
 
@@ -31,13 +31,13 @@ const malformed = (why: string): ToolInput => ({ args: {}, malformed: why })
 
 const isObject = (value: unknown): value is Args => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-// Depth first and bounded, so that a bomb of brackets costs no stack.
+// Stops at the limit, so that deep nesting cannot overflow the stack.
 function isDeeperThan(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   return levels === 0 || Object.values(value).some((inner) => isDeeperThan(inner, levels - 1))
 }
 
-/** Half a surrogate pair cannot be stored or sent as UTF-8; a service that got one would refuse the whole session. */
+/** Replaces unpaired surrogates: they cannot be sent as UTF-8, and a service would refuse the whole session. */
 const wellFormedEntries = (value: Args): [string, unknown][] =>
   Object.entries(value).map(([key, inner]) => [key.toWellFormed(), wellFormed(inner)])
 

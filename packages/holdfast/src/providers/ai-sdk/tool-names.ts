@@ -1,25 +1,22 @@
 import { clip, escapeLine } from '@holdfast/protocol'
 
 const nameCharsMax = 64
-/** No service takes a longer one. */
+/** Longer than any service accepts. */
 const calledCharsMax = 128
 
-/** The names of the tools a request offers, as the service takes them and back again. */
+/** Converts the tool names of a request to those that the service accepts, and back. */
 export type ToolNames = {
   toWire(name: string): string
   fromWire(name: string): string
 }
 
-/**
- * A name the service takes is left alone; another is spelled so that it is taken, and no two alike. A name that is not
- * offered, of a call long past, need only be taken.
- */
+/** Changes only names that the service does not accept, and keeps them unique. Names of old calls may collide. */
 export function createToolNames(offered: readonly string[], pattern: RegExp): ToolNames {
   const wire = new Map(offered.filter((name) => pattern.test(name)).map((name) => [name, name]))
   const taken = new Set(wire.values())
   for (const name of offered) {
     if (wire.has(name)) continue
-    const spelled = firstFree(spell(name, pattern), taken)
+    const spelled = makeUnique(spell(name, pattern), taken)
     wire.set(name, spelled)
     taken.add(spelled)
   }
@@ -30,7 +27,7 @@ export function createToolNames(offered: readonly string[], pattern: RegExp): To
   }
 }
 
-/** Whether what a model calls can be the name of a tool at all, whether or not there is one. */
+/** Returns whether a name that a model calls could be the name of a tool. */
 export const isToolName = (name: string): boolean => name.length <= calledCharsMax && escapeLine(name) === name
 
 function spell(name: string, pattern: RegExp): string {
@@ -39,7 +36,7 @@ function spell(name: string, pattern: RegExp): string {
   return pattern.test(letters) ? letters : `_${letters}`.slice(0, nameCharsMax)
 }
 
-function firstFree(name: string, taken: ReadonlySet<string>): string {
+function makeUnique(name: string, taken: ReadonlySet<string>): string {
   for (let count = 1; ; count++) {
     const end = count === 1 ? '' : `_${count}`
     const spelled = `${name.slice(0, nameCharsMax - end.length)}${end}`

@@ -28,7 +28,7 @@ const closing: readonly Event[] = [
   { type: 'message_stop' },
 ]
 
-async function answerTo(...events: readonly Event[]) {
+async function buildAnswer(...events: readonly Event[]) {
   const body = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
   await using server = await saying(200, body, { 'content-type': 'text/event-stream' })
   const environment = { ANTHROPIC_API_KEY: 'key-1', ANTHROPIC_BASE_URL: server.url }
@@ -46,7 +46,7 @@ describe('what nobody has heard of in an answer of Anthropic’s', () => {
     ['a block', blockOf(0, hologram, { type: 'hologram_delta', z: 1 }), 2],
     ['a block with words in it', blockOf(0, hologram, words('not for you')), 2],
   ])('is kept beside the words that follow: %s', async (_what, events, count) => {
-    const { said, parts, end } = await answerTo(opening, ...events, ...after, ...closing)
+    const { said, parts, end } = await buildAnswer(opening, ...events, ...after, ...closing)
     expect(end).toMatchObject({ type: 'complete', finish: 'stop', usage: { input: 9, output: 5 } })
     expect(said).toMatchObject([{ type: 'text', text: 'after' }])
     expect(parts.flatMap((part) => (part.type === 'delta' ? [part.text] : []))).toEqual(['after'])
@@ -58,19 +58,19 @@ describe('what nobody has heard of in an answer of Anthropic’s', () => {
 
   it('is no excuse for what an answer cannot do without', async () => {
     const broken = { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', name: 'one' } }
-    expect((await answerTo(opening, broken, ...after, ...closing)).end).toMatchObject({
+    expect((await buildAnswer(opening, broken, ...after, ...closing)).end).toMatchObject({
       fault: { kind: 'raw_dump' },
     })
     const error = { type: 'error', error: { type: 'odd_error', message: 'It broke.' } }
-    expect((await answerTo(opening, ...after, error)).end).toMatchObject({
+    expect((await buildAnswer(opening, ...after, error)).end).toMatchObject({
       fault: { message: expect.stringContaining('It broke.') },
     })
   })
 
   it('does not end an answer that was cut short after it', async () => {
-    expect((await answerTo(opening, ...blockOf(0, hologram), ...after)).end).toMatchObject({
+    expect((await buildAnswer(opening, ...blockOf(0, hologram), ...after)).end).toMatchObject({
       type: 'failed',
-      fault: { kind: 'unreachable', message: expect.stringContaining('broke before the answer was whole') },
+      fault: { kind: 'unreachable', message: expect.stringContaining('broke before the answer was complete') },
     })
   })
 })

@@ -2,7 +2,7 @@ import { TypeValidationError } from '@ai-sdk/provider'
 
 type Fields = { readonly [name: string]: unknown }
 
-/** The events of Anthropic's that an answer cannot do without: one of them in another form is no answer. */
+/** Anthropic's required events: one of them in another format is an error. */
 const knownEvents: ReadonlySet<unknown> = new Set([
   'message_start',
   'message_delta',
@@ -20,19 +20,19 @@ const knownDeltas: ReadonlySet<unknown> = new Set([
 ])
 
 /**
- * What came that nobody has heard of, out of the error that Anthropic's library makes of it; it then goes on with what
- * comes next, and so may we. Null for any other error.
+ * Returns an event of an unknown type from the error that Anthropic's library throws for it. The library continues with
+ * the next event, so we can too. Null for any other error.
  */
-export function unknownPartOf(error: unknown): Fields | null {
+export function findUnknownPart(error: unknown): Fields | null {
   if (!TypeValidationError.isInstance(error) || !isObject(error.value)) return null
   const { type, content_block: block, delta, error: own, object } = error.value
   if (typeof type !== 'string' || own !== undefined || object !== undefined || knownEvents.has(type)) return null
-  if (type.startsWith('response.')) return null // OpenAI's library lets unknown events pass: this one has a wrong form
-  if (type === 'content_block_start') return isOf(block, knownBlocks) ? null : error.value
-  if (type === 'content_block_delta') return isOf(delta, knownDeltas) ? null : error.value
+  if (type.startsWith('response.')) return null // OpenAI's library ignores unknown events, so this one has a wrong format
+  if (type === 'content_block_start') return hasType(block, knownBlocks) ? null : error.value
+  if (type === 'content_block_delta') return hasType(delta, knownDeltas) ? null : error.value
   return error.value
 }
 
-const isOf = (value: unknown, types: ReadonlySet<unknown>): boolean => !isObject(value) || types.has(value['type'])
+const hasType = (value: unknown, types: ReadonlySet<unknown>): boolean => !isObject(value) || types.has(value['type'])
 
 const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null

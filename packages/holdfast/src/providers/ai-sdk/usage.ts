@@ -1,28 +1,29 @@
 import type { LanguageModelV4Usage } from '@ai-sdk/provider'
-import type { Price, Usage } from '@holdfast/protocol'
+import type { AssistantPart, ModelRequest, ToolResultPart, UserPart } from '@holdfast/core/ports'
+import { fileTokens, type Price, textTokens, type Usage } from '@holdfast/protocol'
 
-/** No call uses more: a service that says so has miscounted. */
+/** No call uses more; a higher count is an error of the service. */
 const tokensMax = 1_000_000_000
 
 /**
- * Usage in our words: `input` counts what was read afresh, neither from the cache nor into it. No price, no cost. Null where
- * the service did not count, or not in earnest: no call uses nothing.
+ * Converts the usage of a call. `input` excludes tokens read from or written to the cache. Null if the service did not
+ * count, or counted nothing.
  */
-export function usageOf({ inputTokens, outputTokens, raw }: LanguageModelV4Usage, price: Price | null): Usage | null {
+export function readUsage({ inputTokens, outputTokens, raw }: LanguageModelV4Usage, price: Price | null): Usage | null {
   const total = tokens(inputTokens.total ?? sum(inputTokens.noCache, inputTokens.cacheRead, inputTokens.cacheWrite))
-  const cacheRead = Math.min(total, tokens(inputTokens.cacheRead) || rawCount(raw, 'prompt_cache_hit_tokens'))
-  const written = tokens(inputTokens.cacheWrite) || rawCount(raw, 'prompt_tokens_details', 'cache_write_tokens')
+  const cacheRead = Math.min(total, tokens(inputTokens.cacheRead) || readRawCount(raw, 'prompt_cache_hit_tokens'))
+  const written = tokens(inputTokens.cacheWrite) || readRawCount(raw, 'prompt_tokens_details', 'cache_write_tokens')
   const cacheWrite = Math.min(total - cacheRead, written)
   const input = tokens(total - cacheRead - cacheWrite)
   const output = tokens(outputTokens.total)
   const counts = { input, output, cacheRead, cacheWrite }
   if (total + output === 0 || isAbsurd(inputTokens.total) || total > tokensMax || isAbsurd(outputTokens.total))
     return null
-  return { ...counts, cost: costOf(counts, price) }
+  return { ...counts, cost: calculateCost(counts, price) }
 }
 
-/** Null where there is no price, or none that a sum can be made of. */
-export function costOf(counts: Omit<Usage, 'cost'>, price: Price | null): number | null {
+/** Returns null without a usable price. */
+function calculateCost(counts: Omit<Usage, 'cost'>, price: Price | null): number | null {
   if (price === null) return null
   const millionths =
     counts.input * price.input +
@@ -32,13 +33,13 @@ export function costOf(counts: Omit<Usage, 'cost'>, price: Price | null): number
   return Number.isFinite(millionths) && millionths >= 0 ? millionths / 1_000_000 : null
 }
 
-const isAbsurd = (count: number | undefined): boolean => count !== undefined && !(count <= tokensMax) // NaN as well
+const isAbsurd = (count: number | undefined): boolean => count !== undefined && !(count <= tokensMax) // true for NaN too
 
 const sum = (...counts: readonly (number | undefined)[]): number =>
   counts.reduce((all: number, count) => all + tokens(count), 0)
 
-/** What a library does not read of a count: DeepSeek has its own name for cache hits, OpenRouter tells of writes. */
-function rawCount(raw: unknown, ...path: readonly string[]): number {
+/** Reads counts that the library ignores: DeepSeek's cache hits and OpenRouter's cache writes. */
+function readRawCount(raw: unknown, ...path: readonly string[]): number {
   const found = path.reduce<unknown>(
     (at, name) => (typeof at === 'object' && at !== null ? Reflect.get(at, name) : null),
     raw,
@@ -46,6 +47,21 @@ function rawCount(raw: unknown, ...path: readonly string[]): number {
   return typeof found === 'number' ? tokens(found) : 0
 }
 
-/** A count a service left out, or got wrong, is none. */
+/** Treats a missing or invalid count as 0. */
 const tokens = (count: number | undefined): number =>
   count !== undefined && Number.isFinite(count) ? Math.max(0, Math.round(count)) : 0
+
+/** Estimates the usage of a call that the service did not count. */
+export function estimateUsage(request: ModelRequest, saidChars: number, price: Price | null): Usage {
+  const { system, tools, messages } = request
+  let input = textTokens(system) + (tools.length === 0 ? 0 : textTokens(JSON.stringify(tools)))
+  for (const { content } of messages) for (const part of content) input += estimateTokens(part)
+  const counts = { input, output: Math.ceil(saidChars / 4), cacheRead: 0, cacheWrite: 0 }
+  return { ...counts, cost: calculateCost(counts, price) }
+}
+
+function estimateTokens(part: UserPart | AssistantPart | ToolResultPart): number {
+  if ('text' in part) return textTokens(part.text)
+  if (part.type === 'file') return fileTokens({ mediaType: part.mediaType, bytes: part.bytes.byteLength })
+  return textTokens(part.tool) + textTokens(JSON.stringify(part.args))
+}

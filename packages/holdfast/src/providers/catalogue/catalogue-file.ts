@@ -1,65 +1,103 @@
 import { constants } from 'node:fs'
-import { type FileHandle, open } from 'node:fs/promises'
-import { clip, escapeLine, type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { open } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { clip, done, escapeLine, type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import type { z } from 'zod'
+import { openAtomicFile } from '../../system/files/atomic-file.ts'
+import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import { systemErrorCode, systemErrorWords } from '../../system/system-error.ts'
-import { ModelCatalogue } from './facts-by-model.ts'
+import { type FactsByModel, ModelCatalogue } from './catalogue.ts'
 import { PublicList, readPublicList } from './models-dev.ts'
 
 /** The public list has a few megabytes. */
 const fileBytesMax = 64 * 1024 * 1024
 
-/** The facts that a refresh left, if one ever did. */
-export async function readRefreshed(path: string): Promise<Result<ModelCatalogue | null>> {
-  const said = await readJson(path)
-  if (!said.ok) return said.fault.details?.['reason'] === 'missing' ? ok(null) : said
-  const file = ModelCatalogue.safeParse(said.value)
-  return file.success ? ok(file.data) : refuse(wrong(path, file.error))
+export const refreshedPath = (dataDir: string): string => join(dataDir, 'models.json')
+
+/** The facts of the last refresh, as last read from disk. */
+export interface RefreshedFacts {
+  all(): FactsByModel
+  /** The date of the facts; null without a refresh. */
+  asOf(): string | null
+  /** Reads the file again. If that fails, the old facts stay. */
+  read(): Promise<Result<undefined>>
 }
 
-export type GivenCatalogue = {
-  readonly path: string
-  /** Those whose models we can call. */
-  readonly services: readonly string[]
-  /** Today: the public list does not say its day. */
-  readonly today: string
-}
-
-/** A file that a person gives: in our own form, or in that of models.dev. All of it is right, or nothing is taken. */
-export async function readGivenCatalogue({ path, services, today }: GivenCatalogue): Promise<Result<ModelCatalogue>> {
-  const said = await readJson(path)
-  if (!said.ok) return said
-  if (isOurs(said.value)) {
-    const file = ModelCatalogue.safeParse(said.value)
-    return file.success ? filled(path, file.data) : refuse(wrong(path, file.error))
+export function createRefreshedFacts(path: string): RefreshedFacts {
+  let file: ModelCatalogue | null = null
+  return {
+    all: () => file?.models ?? {},
+    asOf: () => file?.asOf ?? null,
+    async read() {
+      const json = await readJson(path)
+      const isMissing = !json.ok && json.fault.details?.['reason'] === 'missing'
+      if (!json.ok && !isMissing) return json
+      const parsed = json.ok ? parseCatalogue(path, json.value) : ok(null)
+      if (!parsed.ok) return parsed
+      file = parsed.value
+      return done
+    },
   }
-  const list = PublicList.safeParse(said.value)
-  if (!list.success) return refuse(wrong(path, list.error))
-  const models = readPublicList(list.data, services)
-  return models.success ? filled(path, { asOf: today, models: models.data }) : refuse(wrong(path, models.error))
 }
 
-/** A service may be called anything in the public list, but it has no day. */
-const isOurs = (said: unknown): boolean => typeof said === 'object' && said !== null && 'asOf' in said
+export type CatalogueRefresh = {
+  /** The file that a person gives, in our format or in that of models.dev. */
+  readonly path: string
+  /** The services whose models can be called. */
+  readonly services: readonly string[]
+  /** The date for the public list, which has none. */
+  readonly today: string
+  /** Where to write the facts. */
+  readonly target: string
+  readonly pid: number
+}
 
-function filled(path: string, file: ModelCatalogue): Result<ModelCatalogue> {
-  if (Object.keys(file.models).length > 0) return ok(file)
-  return refuse(fault('bad_request', `${path} names no model of a provider that Holdfast knows.`, { path }))
+/** Replaces the facts of the last refresh. Checks the whole file before it writes anything. */
+export async function refreshCatalogue(refresh: CatalogueRefresh): Promise<Result<ModelCatalogue>> {
+  const { path, target, pid } = refresh
+  const given = await readGivenFile(refresh)
+  if (!given.ok) return given
+  if (Object.keys(given.value.models).length === 0)
+    return refuse(fault('bad_request', `${path} has no model of a provider that Holdfast knows.`, { path }))
+  ensurePrivateDirectory(dirname(target))
+  const file = openAtomicFile(target, { replaces: true, pid })
+  if (!file.ok) return file
+  await file.value.write(`${JSON.stringify(given.value, null, 2)}\n`)
+  const written = file.value.keep()
+  return written.ok ? given : written
+}
+
+async function readGivenFile({ path, services, today }: CatalogueRefresh): Promise<Result<ModelCatalogue>> {
+  const json = await readJson(path)
+  if (!json.ok) return json
+  // The public list may name a service anything, but it has no date.
+  if (typeof json.value === 'object' && json.value !== null && 'asOf' in json.value)
+    return parseCatalogue(path, json.value)
+  const list = PublicList.safeParse(json.value)
+  if (!list.success) return refuse(describeIssue(path, list.error))
+  const models = readPublicList(list.data, services)
+  return models.success ? ok({ asOf: today, models: models.data }) : refuse(describeIssue(path, models.error))
+}
+
+function parseCatalogue(path: string, json: unknown): Result<ModelCatalogue> {
+  const file = ModelCatalogue.safeParse(json)
+  return file.success ? ok(file.data) : refuse(describeIssue(path, file.error))
 }
 
 async function readJson(path: string): Promise<Result<unknown>> {
   let text: string
   try {
-    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK) // a pipe must not hold anyone up
-    const size = await sizeOf(file)
-    if (size === null) return refuse(fault('bad_request', `${path} is no file.`, { path }))
-    if (size > fileBytesMax) return refuse(fault('too_large', `${path} is larger than any list of models.`, { path }))
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK) // a pipe must not block us
+    const stat = await file.stat()
+    if (!stat.isFile()) return refuse(fault('bad_request', `${path} is not a file.`, { path }))
+    if (stat.size > fileBytesMax)
+      return refuse(fault('too_large', `${path} is too large for a list of models.`, { path }))
     text = await file.readFile('utf8')
   } catch (error) {
     const code = systemErrorCode(error)
     if (code === null) throw error
     if (code === 'ENOENT' || code === 'ENOTDIR')
-      return refuse(fault('not_found', `There is no file ${path}.`, { path, reason: 'missing' }))
+      return refuse(fault('not_found', `${path} does not exist.`, { path, reason: 'missing' }))
     return refuse(fault('storage_error', `${path} cannot be read: ${systemErrorWords(error)}.`, { path }))
   }
   try {
@@ -69,17 +107,9 @@ async function readJson(path: string): Promise<Result<unknown>> {
   }
 }
 
-async function sizeOf(file: FileHandle): Promise<number | null> {
-  const found = await file.stat()
-  return found.isFile() ? found.size : null
-}
-
-function wrong(path: string, error: z.ZodError): Fault {
+function describeIssue(path: string, error: z.ZodError): Fault {
   const [issue] = error.issues
   const key = clip(escapeLine((issue?.path ?? []).join(' › ')), 200)
-  const where = key === '' ? '' : ` at ${key}`
-  return fault('bad_request', `${path} is no list of models${where}: ${issue?.message ?? 'it is empty'}.`, {
-    path,
-    key,
-  })
+  const message = `${path} is not a list of models${key && ` at ${key}`}: ${issue?.message ?? 'it is empty'}.`
+  return fault('bad_request', message, { path, key })
 }

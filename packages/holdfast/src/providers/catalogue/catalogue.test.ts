@@ -1,16 +1,15 @@
 import { ModelFacts, ModelName, providerOf } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { presets } from '../services/presets.ts'
-import { factsOf, projectFacts } from './catalogue.ts'
-import { type FactsByModel, ModelCatalogue } from './facts-by-model.ts'
+import { builtInFacts, type FactsByModel, ModelCatalogue, mergeFacts } from './catalogue.ts'
 import project from './models.json' with { type: 'json' }
 
 describe('the project’s own list', () => {
   it('is as its schema says, and whole for each model', () => {
     expect(ModelCatalogue.safeParse(project).error).toBeUndefined()
-    for (const [model, facts] of Object.entries(projectFacts)) {
+    for (const [model, facts] of Object.entries(builtInFacts)) {
       expect(ModelName.safeParse(model).success, model).toBe(true)
-      expect(ModelFacts.safeParse(factsOf(model, [projectFacts])).success, model).toBe(true)
+      expect(ModelFacts.safeParse(mergeFacts(model, [builtInFacts])).success, model).toBe(true)
       expect(Object.values(facts), model).not.toContain(null)
       expect(facts.price?.cacheRead, model).toBeLessThanOrEqual(facts.price?.input ?? 0)
       expect(facts.thinkingLevels, model).not.toEqual([])
@@ -18,14 +17,14 @@ describe('the project’s own list', () => {
   })
 
   it('names models of services that are known, and of each that is not only on this machine', () => {
-    const named = new Set(Object.keys(projectFacts).map(providerOf))
+    const named = new Set(Object.keys(builtInFacts).map(providerOf))
     const sold = presets.filter(({ needsKey, sameAs }) => needsKey && sameAs === undefined)
     expect([...named].sort()).toEqual(sold.map(({ name }) => name).sort())
   })
 
   it('knows the model of each service that we would take', () => {
     for (const { name, defaultModel } of presets)
-      if (defaultModel !== undefined) expect(projectFacts, name).toHaveProperty([`${name}/${defaultModel}`])
+      if (defaultModel !== undefined) expect(builtInFacts, name).toHaveProperty([`${name}/${defaultModel}`])
   })
 })
 
@@ -34,26 +33,31 @@ describe('what is known of a model', () => {
   const layers: readonly FactsByModel[] = [{ 'a/one': one }, { 'a/one': { contextTokens: 200 } }]
 
   it('is said field by field, last by the last layer', () => {
-    expect(factsOf('a/one', layers)).toMatchObject({ title: 'One', contextTokens: 200, price: one.price, tools: null })
-    expect(factsOf('a/one', [...layers, { 'a/one': { price: null } }]).price).toBeNull()
+    expect(mergeFacts('a/one', layers)).toMatchObject({
+      title: 'One',
+      contextTokens: 200,
+      price: one.price,
+      tools: null,
+    })
+    expect(mergeFacts('a/one', [...layers, { 'a/one': { price: null } }]).price).toBeNull()
   })
 
   it.each(['a/one-20260131', 'a/one-2026-01-31', 'a/one@20260131'])('holds for a version of it, %s', (model) => {
-    expect(factsOf(model, layers).contextTokens).toBe(200)
+    expect(mergeFacts(model, layers).contextTokens).toBe(200)
   })
 
   it('is what is said of the very version, where that is', () => {
-    expect(factsOf('a/one-20260131', [...layers, { 'a/one-20260131': { contextTokens: 7 } }]).contextTokens).toBe(7)
+    expect(mergeFacts('a/one-20260131', [...layers, { 'a/one-20260131': { contextTokens: 7 } }]).contextTokens).toBe(7)
   })
 
   it('is nothing for a model nobody knows, and nothing is never 0', () => {
     const nothing = Object.keys(ModelFacts.shape).map((name) => [name, null])
     for (const model of ['a/two', 'a/one-2', 'b/one', 'a/toString', '__proto__'])
-      expect(factsOf(model, layers), model).toEqual(Object.fromEntries(nothing))
+      expect(mergeFacts(model, layers), model).toEqual(Object.fromEntries(nothing))
   })
 
   it('takes a cache price that is left out for that of input', () => {
-    const [facts] = [factsOf('a/b', [{ 'a/b': { price: { input: 3, output: 9 } } }])]
+    const [facts] = [mergeFacts('a/b', [{ 'a/b': { price: { input: 3, output: 9 } } }])]
     expect(facts.price).toEqual({ input: 3, output: 9, cacheRead: 3, cacheWrite: 3 })
   })
 })

@@ -1,11 +1,11 @@
 import type { GivenFacts, ModelName } from '@holdfast/protocol'
 import { z } from 'zod'
-import type { FactsByModel } from './facts-by-model.ts'
+import type { FactsByModel } from './catalogue.ts'
 
 const dollars = z.number().min(0)
 const tokens = z.int().min(0)
 
-/** What we read of a model in the public list of models.dev (`api.json`); it may say more. */
+/** The fields that we read of a model in the public list of models.dev (`api.json`). */
 const PublicModel = z.looseObject({
   name: z.string().optional(),
   reasoning: z.boolean().optional(),
@@ -28,7 +28,7 @@ export const PublicList = z.record(z.string(), z.looseObject({ models: z.record(
 
 const PublicModels = z.record(z.string(), PublicModel)
 
-/** The models of those services that we know, in our words. Of the others nothing is read, so nothing can be wrong. */
+/** Converts the models of the given services. Other services are not read, so errors in them do not matter. */
 export function readPublicList(
   list: z.infer<typeof PublicList>,
   services: readonly string[],
@@ -40,7 +40,8 @@ export function readPublicList(
     if (!models.success) return failedAt(service, models.error)
     for (const [id, model] of Object.entries(models.data)) {
       const name = `${service}/${id}`
-      if (speaksText(model) && !/\s/.test(name)) facts[name] = factsIn(model)
+      const isText = model.modalities?.output?.includes('text') ?? true
+      if (isText && !/\s/.test(name)) facts[name] = toFacts(model)
     }
   }
   return { success: true, data: facts }
@@ -51,25 +52,23 @@ const failedAt = (service: string, error: z.ZodError) => ({
   error: new z.ZodError(error.issues.map((issue) => ({ ...issue, path: [service, 'models', ...issue.path] }))),
 })
 
-const speaksText = ({ modalities }: PublicModel): boolean => modalities?.output?.includes('text') ?? true
-
-function factsIn({ name, reasoning, tool_call, modalities, limit, cost }: PublicModel): GivenFacts {
+function toFacts({ name, reasoning, tool_call, modalities, limit, cost }: PublicModel): GivenFacts {
   const { context, output } = limit ?? {}
   return {
     ...(name !== undefined && { title: name }),
-    ...(context && { contextTokens: context }), // 0 is how the list says that it does not know
+    ...(context && { contextTokens: context }), // the list uses 0 for unknown
     ...(output && { outputTokens: output }),
     ...(cost && {
       price: { input: cost.input, output: cost.output, cacheRead: cost.cache_read, cacheWrite: cost.cache_write },
     }),
-    ...(modalities && { takes: filesAmong(modalities.input) }),
+    ...(modalities && { takes: toMediaTypes(modalities.input) }),
     ...(tool_call !== undefined && { tools: tool_call }),
-    // That it thinks is said, but not in which levels.
+    // The list says whether a model thinks, but not at which levels.
     ...(reasoning === false && { thinkingLevels: ['off' as const] }),
   }
 }
 
-const filesAmong = (inputs: readonly string[]): string[] => [
+const toMediaTypes = (inputs: readonly string[]): string[] => [
   ...(inputs.includes('image') ? ['image/*'] : []),
   ...(inputs.includes('pdf') ? ['application/pdf'] : []),
 ]

@@ -1,14 +1,9 @@
-import { fetchHere, type LoadModel } from '../services/api.ts'
+import type { LoadModel } from '../services/api.ts'
+import { fetchFromService as fetch } from '../services/fetch.ts'
 
-/** Any server that speaks like OpenAI's completions. It counts tokens only when it is asked to. */
-export const loadCompatible: LoadModel = async ({ service, modelId, baseUrl, key, headers }) => {
+/** Any server with OpenAI's Chat Completions API. `includeUsage`: it counts tokens only if asked. */
+export const loadCompatible: LoadModel = async ({ service: name, modelId, baseUrl, key, headers }) => {
   const { createOpenAICompatible } = await import('@ai-sdk/openai-compatible')
-  return createOpenAICompatible({
-    name: service,
-    baseURL: baseUrl,
-    ...(key !== null && { apiKey: key }),
-    headers,
-    includeUsage: true,
-    fetch: fetchHere,
-  })(modelId)
+  const apiKey = key === null ? {} : { apiKey: key }
+  return createOpenAICompatible({ name, baseURL: baseUrl, ...apiKey, headers, includeUsage: true, fetch })(modelId)
 }

@@ -63,17 +63,17 @@ describe('a key is checked', () => {
   })
 
   it.each([
-    [401, { error: { message: `bad key ${key}` } }, 'rejected', 'rejects this key'],
-    [400, { error: { details: [{ reason: 'API_KEY_INVALID' }] } }, 'rejected', 'rejects this key'],
-    [403, '<html>Access denied by your company</html>', 'unknown', 'without a word of Box. Check the address'],
-    [403, {}, 'unknown', 'without a word of Box. Check the address'],
+    [401, { error: { message: `bad key ${key}` } }, 'rejected', 'rejected this key'],
+    [400, { error: { details: [{ reason: 'API_KEY_INVALID' }] } }, 'rejected', 'rejected this key'],
+    [403, '<html>Access denied by your company</html>', 'unknown', 'probably not by Box. Check the address'],
+    [403, {}, 'unknown', 'probably not by Box. Check the address'],
     [404, 'not here', 'unknown', 'Check the address'],
     [200, '<html>', 'unknown', 'Check the address'],
     [200, {}, 'unknown', 'Check the address'],
     [200, 'null', 'unknown', 'Check the address'],
     [200, { status: 'ok' }, 'unknown', 'Check the address'],
-    [429, {}, 'unknown', 'cannot say now'],
-    [503, {}, 'unknown', 'cannot say now'],
+    [429, {}, 'unknown', 'cannot check the key now'],
+    [503, {}, 'unknown', 'cannot check the key now'],
   ])('and HTTP %i with %j is %s', async (status, body, type, words) => {
     const { baseUrl } = await answering(status, body)
     const verdict = await ask(baseUrl)

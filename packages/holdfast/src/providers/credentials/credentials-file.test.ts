@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { orThrow } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { changeCredentials, credentialsPath, readCredentials } from './credentials-file.ts'
+import { changeCredentials, credentialsPath, findKeyProblem, readCredentials } from './credentials-file.ts'
 
 const key = `made-file-${'X0'.repeat(12)}`
 let base = ''
@@ -67,7 +67,7 @@ describe('the credentials file', () => {
     chmodSync(dirname(path), 0o755)
     const read = orThrow(await readCredentials(path))
     expect(read.credentials.get('openai')).toEqual({ key })
-    expect(read.notices.join()).toContain('was open to other users')
+    expect(read.notices.join()).toContain('was readable by other users')
     expect(modeOf(path)).toBe(0o600)
     expect(orThrow(await readCredentials(path)).notices).toEqual([])
     expect(orThrow(await add('google')).notices.join()).toContain(`${dirname(path)} was open`)
@@ -98,7 +98,7 @@ describe('the credentials file', () => {
     mkdirSync(dirname(path))
     symlinkSync(elsewhere, path)
     for (const refused of [await readCredentials(path), await add('google')])
-      expect(refused).toMatchObject({ ok: false, fault: { message: expect.stringContaining('is a link') } })
+      expect(refused).toMatchObject({ ok: false, fault: { message: expect.stringContaining('is a symbolic link') } })
     expect(readFileSync(elsewhere, 'utf8')).toBe(whole)
   })
 
@@ -116,7 +116,7 @@ describe('the credentials file', () => {
     }
     expect(await readCredentials(isRoot ? path : '/etc/passwd')).toMatchObject({
       ok: false,
-      fault: { message: expect.stringContaining('belongs to someone else') },
+      fault: { message: expect.stringContaining('belongs to another user') },
     })
   })
 
@@ -132,5 +132,29 @@ describe('the credentials file', () => {
     utimesSync(`${path}.new`, 1, 1)
     orThrow(await add('google'))
     expect([...orThrow(await readCredentials(path)).credentials.keys()]).toEqual(['openai', 'google'])
+  })
+})
+
+const pasted = `made-X0X0${'X0'.repeat(8)}`
+
+describe('a pasted key', () => {
+  it.each([
+    ['', 'empty'],
+    [`"${pasted}"`, 'quotes'],
+    [`'${pasted}'`, 'quotes'],
+    [`OPENAI_API_KEY=${pasted}`, 'assignment'],
+    [`export OPENAI_API_KEY=${pasted}`, 'assignment'],
+    ['https://example.org/keys', 'address'],
+    [`${pasted} ${pasted}`, 'space'],
+    [`${pasted}\u200b`, 'characters'],
+    ['ключ', 'characters'],
+    ['x'.repeat(5000), 'too long'],
+  ])('explains what is wrong with %j without quoting it', (text, word) => {
+    expect(findKeyProblem(text)).toContain(word)
+    expect(findKeyProblem(text)).not.toContain('X0X0')
+  })
+
+  it.each([pasted, 'ollama', `A=`, `${pasted}==`])('accepts %j', (text) => {
+    expect(findKeyProblem(text)).toBeNull()
   })
 })

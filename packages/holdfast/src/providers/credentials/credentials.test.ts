@@ -51,11 +51,11 @@ it('keeps what it knew when the file cannot be read any more, and says why', asy
   await keep('openai', made('known'))
   const credentials = createCredentials({ environment: {}, file })
   await credentials.refresh()
-  expect(credentials.trouble()).toBeNull()
+  expect(credentials.fileProblem()).toBeNull()
   writeFileSync(file, '{')
   expect(await credentials.refresh()).toMatchObject({ ok: false })
   expect(credentials.find('openai', [])?.key).toBe(made('known'))
-  expect(credentials.trouble()).toContain('is damaged')
+  expect(credentials.fileProblem()).toContain('is damaged')
 })
 
 it('makes every key known that it reads, and no other', async () => {

@@ -3,47 +3,44 @@ import { ok, type Result } from '@holdfast/protocol/result'
 import { createSerialQueue } from '@holdfast/protocol/serial-queue'
 import type { Environment } from '../../system/environment.ts'
 import { registerKey } from '../../system/secrets/known-keys.ts'
-import { type KeptCredential, readCredentials } from './credentials-file.ts'
+import { readCredentials, type StoredCredential } from './credentials-file.ts'
 
 export type FoundKey = {
   readonly key: string
   readonly from: KeySource
-  /** Where alone it may be sent, if it was stored for an address of its own; no variable moves it elsewhere. */
+  /** The only address the key may be sent to, if it was stored with one. No variable overrides it. */
   readonly baseUrl?: string | undefined
 }
 
-/** The keys a person gave us: those of the environment first, then those of the credentials file. */
+/** The keys of the environment and, after those, of the credentials file. */
 export interface Credentials {
-  /** Never touches a disk: the environment as it is now, and the file as it was at the last `refresh`. */
+  /** Reads no file: uses the current environment, and the file as of the last `refresh`. */
   find(service: string, keyNames: readonly string[]): FoundKey | undefined
-  /**
-   * Reads the file anew; until the first time, only the environment is known. Answers with notices for people.
-   * Refused, what was known stays.
-   */
+  /** Reads the file again and returns notices for the user. If that fails, the old keys stay. */
   refresh(): Promise<Result<readonly string[]>>
-  /** The services of which the file holds a key. */
+  /** Lists the services with a key in the file. */
   stored(): readonly string[]
-  /** Why the file could not be read the last time, in a sentence; null when it could. */
-  trouble(): string | null
+  /** Returns why the file could not be read last time; null if it could. */
+  fileProblem(): string | null
 }
 
 export type CredentialsDeps = {
   readonly environment: Environment
-  /** The path of the credentials file, which need not be there. */
+  /** The path of the credentials file, which may be missing. */
   readonly file: string
 }
 
 export function createCredentials({ environment, file }: CredentialsDeps): Credentials {
-  let kept: ReadonlyMap<string, KeptCredential> = new Map()
-  let trouble: string | null = null
-  const inTurn = createSerialQueue() // an older reading must not come last
+  let credentials: ReadonlyMap<string, StoredCredential> = new Map()
+  let fileProblem: string | null = null
+  const runInOrder = createSerialQueue() // an older read must not finish last
 
   async function read(): Promise<Result<readonly string[]>> {
     const found = await readCredentials(file)
-    trouble = found.ok ? null : found.fault.message
+    fileProblem = found.ok ? null : found.fault.message
     if (!found.ok) return found
     for (const { key } of found.value.credentials.values()) registerKey(key)
-    kept = found.value.credentials
+    credentials = found.value.credentials
     return ok(found.value.notices)
   }
 
@@ -55,11 +52,11 @@ export function createCredentials({ environment, file }: CredentialsDeps): Crede
         registerKey(key)
         return { key, from: { type: 'variable', name } }
       }
-      const stored = kept.get(service)
+      const stored = credentials.get(service)
       return stored && { ...stored, from: { type: 'file' } }
     },
-    refresh: () => inTurn(read),
-    stored: () => [...kept.keys()],
-    trouble: () => trouble,
+    refresh: () => runInOrder(read),
+    stored: () => [...credentials.keys()],
+    fileProblem: () => fileProblem,
   }
 }

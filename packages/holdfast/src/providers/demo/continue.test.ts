@@ -2,7 +2,7 @@ import { buildRequest } from '@holdfast/core'
 import { continueText, type Outcome } from '@holdfast/protocol'
 import { type EventInput, historyProviders, recordsOf, said, validateHistory } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { answerTo } from './answer.ts'
+import { buildAnswer } from './answer.ts'
 
 type Window = Parameters<typeof buildRequest>[0]['window']
 
@@ -36,7 +36,7 @@ function after(given: readonly EventInput[], outcome: Outcome | null = ran) {
     files: new Map(),
   })
   expect(historyProviders.flatMap((provider) => validateHistory(provider, request))).toEqual([])
-  return { ...answerTo(request), request }
+  return { ...buildAnswer(request), request }
 }
 
 describe('the demo, told to continue', () => {
@@ -63,7 +63,7 @@ describe('the demo, told to continue', () => {
   it('comes to the end of an answer that it was asked to cut, and does not fail again', () => {
     expect(after([said('fail cut')]).failure).toBe('cut')
     const { text, failure } = after([said('fail cut'), cut(9, 'This answer is about to be cut')])
-    expect({ text, failure }).toEqual({ text: '… and here it goes on: this is its end.', failure: null })
+    expect({ text, failure }).toEqual({ text: '… and this is the rest of it.', failure: null })
   })
 
   it('makes the calls it had only announced', () => {
@@ -76,7 +76,7 @@ describe('the demo, told to continue', () => {
     const round = [said('run ls'), calling(9, 'shell')]
     for (const given of [round, [...round, cut(12, 'shell ret')]]) {
       const { text, calls } = after(given, null)
-      expect(text).toMatch(/^shell did not succeed/)
+      expect(text).toMatch(/^shell failed/)
       expect(calls).toEqual([])
     }
     expect(after([...round, cut(12, 'shell ret')]).text).toContain('forty-two')

@@ -1,8 +1,8 @@
-/** The ways `fail` can fail: the error kinds a person may meet, and a stream that breaks half-way. */
+/** What `fail` can simulate: the error kinds, and a stream that breaks off. */
 export const demoFailures = ['rejected_key', 'rate_limited', 'auth_failed', 'unreachable', 'raw_dump', 'cut'] as const
 export type DemoFailure = (typeof demoFailures)[number]
 
-/** What one line of a prompt asks of the demo. */
+/** One line of a prompt, as the demo understands it. */
 export type DemoLine =
   | {
       readonly type: 'call'
@@ -25,10 +25,10 @@ const call = (verb: string, tool: string, args: { readonly [key: string]: string
   args,
 })
 
-/** Every request the demo understands. The first form that fits wins. */
+/** All requests that the demo understands. The first match wins. */
 const forms: readonly Form[] = [
   [/^(?:what is|what's)\b.*\b(?:folder|directory|here)\b.*$/i, () => call('list', 'list_directory', { path: '.' })],
-  [/^list\b(.*)$/i, (rest = '') => call('list', 'list_directory', { path: directoryIn(rest) })],
+  [/^list\b(.*)$/i, (rest = '') => call('list', 'list_directory', { path: findDirectory(rest) })],
   [/^read (?:the )?(?:file )?(.+)$/i, (path = '') => call('read', 'read_file', { path: unquoted(path) })],
   [/^search (.+)$/i, (pattern = '') => call('search', 'grep', { pattern: unquoted(pattern) })],
   [/^find (.+)$/i, (pattern = '') => call('find', 'find', { pattern: unquoted(pattern) })],
@@ -48,7 +48,7 @@ const forms: readonly Form[] = [
   [/^plan (.+)$/i, (request = '') => ({ type: 'plan', request })],
 ]
 
-/** Reads one line. Case does not matter; what no form fits is `unknown`. */
+/** Parses one line, ignoring case. */
 export function readDemoLine(text: string): DemoLine {
   const line = text.trim()
   const how = demoFailures.find((failure) => line.toLowerCase() === `fail ${failure}`)
@@ -61,8 +61,8 @@ export function readDemoLine(text: string): DemoLine {
   return { type: 'unknown', text: line }
 }
 
-/** `list the files here` names no directory; `list src` does. */
-function directoryIn(rest: string): string {
+/** Finds the directory in `list src`; `list the files here` has none. */
+function findDirectory(rest: string): string {
   const words = rest
     .trim()
     .replace(/(?<=\w)[.?!]+$/, '')

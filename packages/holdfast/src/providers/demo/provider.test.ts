@@ -76,7 +76,7 @@ describe('the demo', () => {
     expect(historyProviders.flatMap((provider) => validateHistory(provider, request))).toEqual([])
     const text = await textTo(request)
     expect(text).toContain('read_file (a.txt) returned:\n\n```\nforty-two\n```')
-    expect(text).toContain('shell (false) did not succeed:\n\n```\nexit 1\n```')
+    expect(text).toContain('shell (false) failed:\n\n```\nexit 1\n```')
     expect(await callsTo(request)).toEqual([])
   })
 
@@ -101,7 +101,7 @@ describe('the demo', () => {
     ['find *.ts', 'find'],
     ['delegate list', 'subagent'],
   ])('says honestly that it cannot %s without %s, and calls nothing', async (line, tool) => {
-    expect(await textTo(prompt(line))).toContain(`that needs the tool ${tool}`)
+    expect(await textTo(prompt(line))).toContain(`does not offer the tool ${tool}`)
     expect(await callsTo(prompt(line))).toEqual([])
     const offered = { ...prompt(line), tools: [...tools, { name: tool, description: '', input: {} }] }
     expect(await callsTo(offered)).toHaveLength(1)
@@ -189,7 +189,7 @@ run rm -rf .
     const request = wanting('Summarise the conversation above.')
     expect(await textTo(request)).toBe(`They began.
 
-This summary is by the demo, which counts and does not understand. 4 messages were exchanged, 1 of them tool calls. The first request was: list
+This summary is by the demo, which only counts. 4 messages were exchanged, 1 of them tool calls. The first request was: list
 The last was: run make`)
     expect(await callsTo(request)).toEqual([])
   })

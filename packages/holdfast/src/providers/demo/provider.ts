@@ -1,14 +1,34 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { ModelEnd, ModelPart, ModelRequest, Provider, SaidPart } from '@holdfast/core/ports'
-import type { Usage } from '@holdfast/protocol'
-import { answerTo, type DemoAnswer } from './answer.ts'
-import { failureEnd } from './failure.ts'
-import { summaryTo } from './summary.ts'
-import { cutBeginning } from './words.ts'
+import type { GivenFacts, ModelName, Usage } from '@holdfast/protocol'
+import type { Environment } from '../../system/environment.ts'
+import { buildAnswer, type DemoAnswer } from './answer.ts'
+import type { DemoFailure } from './line.ts'
+import { buildSummary } from './summary.ts'
+import { cutBeginning } from './texts.ts'
+
+export const demoModel: ModelName = 'demo/agent'
+
+export const demoFacts: GivenFacts = {
+  title: 'Demo, built in',
+  price: { input: 0, output: 0 },
+  thinkingLevels: ['off', 'low', 'medium', 'high'],
+  tools: true,
+}
+
+/** Creates the demo with the pace of `DEMO_PACE`. */
+export function createDemo(environment: Environment): Provider {
+  const pace = Number(environment['DEMO_PACE']?.trim() || '1')
+  return createDemoProvider({
+    pace: Number.isFinite(pace) && pace >= 0 ? pace : 1,
+    sleep: (delayMs, options) => delay(delayMs, undefined, options),
+  })
+}
 
 export type Sleep = (delayMs: number, options: { readonly signal: AbortSignal }) => Promise<void>
 
 export type DemoOptions = {
-  /** 1 is a human pace, 2 is half as fast, 0 does not wait at all. */
+  /** A factor for all delays: 1 is a human pace, 2 is half as fast, 0 does not wait. */
   readonly pace: number
   readonly sleep: Sleep
 }
@@ -16,17 +36,17 @@ export type DemoOptions = {
 const wordMs = 25
 const numberMs = 150
 
-/** The built-in model: no key, no network, the real tools. It says that it is a demo. */
+/** The built-in model: it needs no key and no network, and calls the real tools. */
 export function createDemoProvider({ pace, sleep }: DemoOptions): Provider {
   return {
     async *stream(request, { signal }) {
       const said: SaidPart[] = []
-      const answer = request.purpose === 'summary' ? summaryTo(request) : answerTo(request)
-      for (const { part, afterMs } of partsOf(answer)) {
-        if (pace > 0 && afterMs > 0 && !signal.aborted) await untilAbort(sleep(afterMs * pace, { signal }), signal)
+      const answer = request.purpose === 'summary' ? buildSummary(request) : buildAnswer(request)
+      for (const { part, afterMs } of streamAnswer(answer)) {
+        if (pace > 0 && afterMs > 0 && !signal.aborted) await waitOrAbort(sleep(afterMs * pace, { signal }), signal)
         if (signal.aborted) return yield { type: 'end', end: { type: 'aborted' } }
         if (part.type === 'said') said.push(part.said)
-        yield part.type === 'end' ? { type: 'end', end: counted(part.end, request, said) } : part
+        yield part.type === 'end' ? { type: 'end', end: addUsage(part.end, request, said) } : part
       }
     },
   }
@@ -34,18 +54,18 @@ export function createDemoProvider({ pace, sleep }: DemoOptions): Provider {
 
 type Paced = { readonly part: ModelPart; readonly afterMs: number }
 
-function* partsOf({ thinking, text, count, calls, failure }: DemoAnswer): Generator<Paced> {
-  if (failure !== null && failure !== 'cut') return yield* [atOnce({ type: 'end', end: failureEnd(failure) })]
+function* streamAnswer({ thinking, text, count, calls, failure }: DemoAnswer): Generator<Paced> {
+  if (failure !== null && failure !== 'cut') return yield atOnce({ type: 'end', end: failureEnd(failure) })
 
   let part = 0
-  yield* spoken(part++, 'thinking', words(thinking), wordMs)
+  yield* streamPart(part++, 'thinking', splitWords(thinking), wordMs)
   if (failure === 'cut') {
-    // Half an answer, never said to its end: exactly what a broken line leaves.
-    yield* deltas(part, 'text', words(cutBeginning), wordMs)
-    return yield* [atOnce({ type: 'end', end: failureEnd('cut') })]
+    // Deltas without a whole part, as a broken connection leaves them.
+    yield* deltas(part, 'text', splitWords(cutBeginning), wordMs)
+    return yield atOnce({ type: 'end', end: failureEnd('cut') })
   }
-  if (text !== '') yield* spoken(part++, 'text', words(text), wordMs)
-  if (count !== null) yield* spoken(part++, 'text', numbers(count), numberMs)
+  if (text !== '') yield* streamPart(part++, 'text', splitWords(text), wordMs)
+  if (count !== null) yield* streamPart(part++, 'text', countNumbers(count), numberMs)
   for (const { tool, args } of calls) {
     yield { part: { type: 'delta', part, kind: 'input', text: JSON.stringify(args), tool }, afterMs: wordMs }
     yield atOnce({ type: 'said', part: part++, said: { type: 'call', tool, args } })
@@ -53,7 +73,7 @@ function* partsOf({ thinking, text, count, calls, failure }: DemoAnswer): Genera
   yield atOnce({ type: 'end', end: { type: 'complete', finish: calls.length > 0 ? 'calls' : 'stop', usage: noTokens } })
 }
 
-function* spoken(
+function* streamPart(
   part: number,
   type: 'text' | 'thinking',
   pieces: readonly string[],
@@ -74,15 +94,15 @@ function* deltas(
 
 const atOnce = (part: ModelPart): Paced => ({ part, afterMs: 0 })
 
-const words = (text: string): readonly string[] => text.match(/\s*\S+\s*$|\s*\S+/g) ?? []
+const splitWords = (text: string): readonly string[] => text.match(/\s*\S+\s*$|\s*\S+/g) ?? []
 
-function numbers({ from, to }: { readonly from: number; readonly to: number }): readonly string[] {
+function countNumbers({ from, to }: { readonly from: number; readonly to: number }): readonly string[] {
   const pieces = Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => from + index)
   return pieces.length === 0 ? [`I have counted to ${to}.`] : pieces.map((n) => (n === to ? `${n}.` : `${n}, `))
 }
 
-/** A handed-in sleep may be deaf; an abort is not made to wait for it. */
-function untilAbort(sleeping: Promise<void>, signal: AbortSignal): Promise<void> {
+/** Ends at an abort even if `sleep` ignores its signal. */
+function waitOrAbort(sleeping: Promise<void>, signal: AbortSignal): Promise<void> {
   return new Promise((wake) => {
     const done = () => {
       signal.removeEventListener('abort', done)
@@ -96,13 +116,39 @@ function untilAbort(sleeping: Promise<void>, signal: AbortSignal): Promise<void>
 
 const noTokens: Usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0 }
 
-/** About four characters make a token: an estimate, but the same one each time. It costs nothing. */
-function counted(end: ModelEnd, request: ModelRequest, said: readonly SaidPart[]): ModelEnd {
+/** Adds estimated usage: four characters a token, at no cost. */
+function addUsage(end: ModelEnd, request: ModelRequest, said: readonly SaidPart[]): ModelEnd {
   if (end.type !== 'complete') return end
-  const told = JSON.stringify([request.system, request.tools, request.messages], (_, value: unknown) =>
+  const input = JSON.stringify([request.system, request.tools, request.messages], (_, value: unknown) =>
     value instanceof Uint8Array ? `${value.length} bytes` : value,
   )
-  return { ...end, usage: { ...noTokens, input: tokensIn(told), output: tokensIn(JSON.stringify(said)) } }
+  return { ...end, usage: { ...noTokens, input: countTokens(input), output: countTokens(JSON.stringify(said)) } }
 }
 
-const tokensIn = (text: string): number => Math.ceil(text.length / 4)
+const countTokens = (text: string): number => Math.ceil(text.length / 4)
+
+const failures: Readonly<Record<DemoFailure, readonly [happened: string, next: string]>> = {
+  rejected_key: ['The demo simulates a rejected key.', 'With a real model: check the key, then continue.'],
+  rate_limited: ['The demo simulates a rate limit.', 'With a real model: wait a little, then continue.'],
+  auth_failed: ['The demo simulates refused access.', 'With a real model: use another key or model.'],
+  unreachable: ['The demo simulates an unreachable service.', 'With a real model: check the network, then continue.'],
+  raw_dump: ['The demo simulates an unclear error.', 'With a real model: the log has what it sent.'],
+  cut: ['The demo simulates a broken connection.', 'Continue to resume the answer.'],
+}
+
+/** Ends the call as `fail` asks, with the same kind and retries as a real failure. */
+function failureEnd(failure: DemoFailure): ModelEnd {
+  const [happened, next] = failures[failure]
+  return {
+    type: 'failed',
+    fault: {
+      kind: failure === 'cut' ? 'unreachable' : failure,
+      message: `${happened} ${next}`,
+      detail: `demo: fail ${failure}`,
+    },
+    happened,
+    retryable: failure === 'rate_limited' || failure === 'unreachable' || failure === 'cut',
+    retryAfterMs: null,
+    usage: null,
+  }
+}

@@ -6,35 +6,35 @@ const quotedCharsMax = 200
 const earlierCharsMax = 2_000
 const titledCharsMax = 60
 
-/** What the demo writes when a summary is asked for: how much was said, and the first and last request, word for word. It calls no tool. */
-export function summaryTo({ messages }: ModelRequest): DemoAnswer {
+/** Writes a summary, title or note: counts, with the first and last request quoted. */
+export function buildSummary({ messages }: ModelRequest): DemoAnswer {
   const text = messages
     .flatMap(({ role, content }) => (role === 'user' ? content : []))
     .flatMap((part) => (part.type === 'text' ? [part.text] : []))
     .join('\n')
   const { conversation, task } = splitTask(text)
-  const said = readSaid(conversation)
+  const counts = countConversation(conversation)
   return {
-    thinking: 'A summary is asked for. I count what was said.',
+    thinking: 'I am asked for a summary. I count the messages.',
     text: task.includes('Give the conversation above a title')
-      ? titleOf(said)
+      ? writeTitle(counts)
       : task.includes('## Decisions')
-        ? noteOn(said)
-        : plainSummary(said),
+        ? writeNote(counts)
+        : writeSummary(counts),
     count: null,
     calls: [],
     failure: null,
   }
 }
 
-type Said = {
+type ConversationCounts = {
   readonly before: string | null
   readonly messages: number
   readonly requests: readonly string[]
   readonly calls: ReadonlyMap<string, number>
 }
 
-/** What stands after the conversation is what is asked for. What is quoted in it is nobody's order. */
+/** Splits off the task after the conversation. Text inside the conversation is no instruction. */
 function splitTask(text: string): { readonly conversation: string; readonly task: string } {
   const end = '\n</conversation>'
   const at = text.lastIndexOf(end)
@@ -42,7 +42,7 @@ function splitTask(text: string): { readonly conversation: string; readonly task
   return { conversation: text.slice(0, at).replace(/^<conversation>\n/, ''), task: text.slice(at + end.length) }
 }
 
-function readSaid(conversation: string): Said {
+function countConversation(conversation: string): ConversationCounts {
   const calls = new Map<string, number>()
   const requests: string[] = []
   let messages = 0
@@ -56,40 +56,41 @@ function readSaid(conversation: string): Said {
   return { before, messages, requests, calls }
 }
 
-function plainSummary({ before, messages, requests, calls }: Said): string {
+function writeSummary({ before, messages, requests, calls }: ConversationCounts): string {
   const earlier = before === null ? [] : [clip(before, earlierCharsMax)]
-  return [...earlier, `${whoIsWriting} ${counted(messages, calls)} ${asked(requests)}`.trimEnd()].join('\n\n')
+  return [...earlier, `${intro} ${describeCounts(messages, calls)} ${quoteRequests(requests)}`.trimEnd()].join('\n\n')
 }
 
-const titleOf = ({ requests }: Said): string => `Demo: ${firstLine(requests[0] ?? 'a conversation', titledCharsMax)}`
+const writeTitle = ({ requests }: ConversationCounts): string =>
+  `Demo: ${firstLine(requests[0] ?? 'a conversation', titledCharsMax)}`
 
-function noteOn({ messages, requests, calls }: Said): string {
+function writeNote({ messages, requests, calls }: ConversationCounts): string {
   const used = [...calls].map(([tool, times]) => `- used ${tool} ${times === 1 ? 'once' : `${times} times`}`)
   const title = firstLine(requests[0] ?? 'a conversation', 40)
   return [
     `# Demo note on ${title}`,
     '',
-    `${whoIsWriting} ${counted(messages, calls)} ${asked(requests)}`.trimEnd(),
+    `${intro} ${describeCounts(messages, calls)} ${quoteRequests(requests)}`.trimEnd(),
     '',
     '## Decisions',
-    '- none that the demo could tell',
+    '- none found by the demo',
     '',
     '## Changes',
     ...(used.length === 0 ? ['- none'] : used),
     '',
     '## Open questions',
-    '- none that the demo could tell',
+    '- none found by the demo',
   ].join('\n')
 }
 
-const whoIsWriting = 'This summary is by the demo, which counts and does not understand.'
+const intro = 'This summary is by the demo, which only counts.'
 
-function counted(messages: number, calls: ReadonlyMap<string, number>): string {
+function describeCounts(messages: number, calls: ReadonlyMap<string, number>): string {
   const times = [...calls.values()].reduce((sum, one) => sum + one, 0)
   return `${messages} messages were exchanged, ${times} of them tool calls.`
 }
 
-function asked(requests: readonly string[]): string {
+function quoteRequests(requests: readonly string[]): string {
   const [first] = requests
   const last = requests.at(-1)
   if (first === undefined || last === undefined) return ''

@@ -41,7 +41,7 @@ describe.each(services)('a base URL that is not that of %s', (name, model) => {
       fault: {
         kind: 'raw_dump',
         message: expect.stringMatching(
-          /^What answers at http:\/\/127.*? is not the API of Service( \(HTTP 40\d\))?\. Check the base URL, then continue\.$/,
+          /^The server at http:\/\/127.*? is not the API of Service( \(HTTP 40\d\))?\. Check the base URL, then continue\.$/,
         ),
       },
       retryable: false,
@@ -66,7 +66,7 @@ describe.each(services)('a base URL that is not that of %s', (name, model) => {
     expect(await failureOn(model, 403, page, html)).toMatchObject({
       fault: {
         kind: 'auth_failed',
-        message: expect.stringMatching(/^Something at 127.* refused the call \(HTTP 403\)/),
+        message: expect.stringMatching(/^The call to 127.* was blocked \(HTTP 403\)/),
       },
       retryable: false,
     })

@@ -5,7 +5,7 @@ import { type AnthropicAnswer, aRequest, startAnthropicServer } from '@holdfast/
 import { describe, expect, it } from 'vitest'
 import { keyMark } from '../../system/secrets/known-keys.ts'
 import { createAiSdkProvider } from '../ai-sdk/provider.ts'
-import { failureOf } from './failure.ts'
+import { endFailed } from './failure.ts'
 
 const key = 'sk-ant-secret-0123456789'
 const options = { title: 'anthropic', keyName: 'ANTHROPIC_API_KEY' }
@@ -43,7 +43,7 @@ describe('a failed call', () => {
       402,
       'passthrough',
       false,
-      'The account at Anthropic has nothing left to pay with (HTTP 402). Add credit there or choose another model, then continue.',
+      'The account at Anthropic has no credit left (HTTP 402). Add credit there or choose another model, then continue.',
     ],
     [
       403,
@@ -61,9 +61,9 @@ describe('a failed call', () => {
       413,
       'passthrough',
       false,
-      'The conversation is longer than claude-sonnet-4-5 takes (HTTP 413). Compact it, then continue.',
+      'The conversation is too long for claude-sonnet-4-5 (HTTP 413). Compact it, then continue.',
     ],
-    [429, 'rate_limited', true, 'Anthropic limits how much it is asked (HTTP 429). Wait a little, then continue.'],
+    [429, 'rate_limited', true, 'Anthropic limits the rate of requests (HTTP 429). Wait a little, then continue.'],
     [
       503,
       'passthrough',
@@ -163,7 +163,7 @@ describe('a failed call', () => {
 
   it('without a key is auth_failed', () => {
     const missing = new LoadAPIKeyError({ message: 'API key is missing' })
-    expect(failureOf(missing, { service, now })).toMatchObject({
+    expect(endFailed(missing, { service, now })).toMatchObject({
       fault: {
         kind: 'auth_failed',
         message: 'There is no usable key for Anthropic. Set ANTHROPIC_API_KEY, then continue.',
@@ -180,6 +180,6 @@ describe('a failed call', () => {
     [new Error('')],
     [Object.assign(new Error('x'), { cause: null })],
   ])('can be anything at all (%s), and still gives a sentence', (thrown) => {
-    expect(failureOf(thrown, { service, now }).fault.message).toMatch(/^Anthropic .*\.$/)
+    expect(endFailed(thrown, { service, now }).fault.message).toMatch(/^Anthropic .*\.$/)
   })
 })

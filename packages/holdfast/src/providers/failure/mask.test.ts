@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { keyMark, registerKey } from '../../system/secrets/known-keys.ts'
-import { maskQuoted } from './mask.ts'
+import { maskSecrets } from './message.ts'
 
 const key = `made-mask-${'X0'.repeat(12)}`
 registerKey(key)
@@ -18,7 +18,7 @@ describe('a masked text', () => {
   it.each([`{"choices": ${key}`, key, `["${key}", nothing]`])(
     'leaves no piece of a key in what a parser quotes of %s',
     (text) => {
-      const masked = maskQuoted(parserWords(text))
+      const masked = maskSecrets(parserWords(text))
       expect(masked).toMatch(/^SyntaxError: Unexpected token .* is not valid JSON$/)
       expect(masked).not.toMatch(/made-m|X0X0/)
     },
@@ -26,14 +26,14 @@ describe('a masked text', () => {
 
   it('holds no key that this process ever read, under one mark', () => {
     registerKey('gsk-3f9a-registered-0001')
-    expect(maskQuoted('one gsk-3f9a-registered-0001, another ?key=gsk-3f9a-registered-0001')).toBe(
+    expect(maskSecrets('one gsk-3f9a-registered-0001, another ?key=gsk-3f9a-registered-0001')).toBe(
       `one ${keyMark}, another ?key=${keyMark}`,
     )
   })
 
   it('keeps its words where the key is a word', () => {
     registerKey('test')
-    expect(maskQuoted('the model lm-studio/test is not loaded; Bearer test')).toBe(
+    expect(maskSecrets('the model lm-studio/test is not loaded; Bearer test')).toBe(
       `the model lm-studio/test is not loaded; Bearer ${keyMark}`,
     )
   })
@@ -45,17 +45,17 @@ describe('a masked text', () => {
     ['POST https://a.test/v1?key=AIzaSy123&alt=sse', `POST https://a.test/v1?key=${keyMark}&alt=sse`],
     ['no URL http://me:hunter2@a.test/v1', `no URL http://${keyMark}@a.test/v1`],
   ])('holds nothing that looks like one: %s', (text, masked) => {
-    expect(maskQuoted(text)).toBe(masked)
+    expect(maskSecrets(text)).toBe(masked)
   })
 
   // With a look back over all the blanks from each of them, this would take longer than a test may.
   it('costs no more where a page is mostly blank', () => {
     const text = `bearer${' '.repeat(300_000)}page`
-    expect(maskQuoted(text)).toBe(text)
+    expect(maskSecrets(text)).toBe(text)
   })
 
   it('is left alone where there is none', () => {
     const text = 'messages.3: mail me@a.test about http://a.test/v1 and the sk of risk-averse people'
-    expect(maskQuoted(text)).toBe(text)
+    expect(maskSecrets(text)).toBe(text)
   })
 })

@@ -6,7 +6,7 @@ import { aRequest } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createAiSdkProvider } from '../ai-sdk/provider.ts'
 import { answering, answeringSocket, failedAt } from '../ai-sdk/testing/answering.ts'
-import { troubleOf } from './trouble.ts'
+import { findNetworkCause } from './cause.ts'
 
 const at = (baseURL: string) =>
   createAiSdkProvider(createAnthropic({ apiKey: 'key', baseURL })('claude'), { title: 'Anthropic' })
@@ -31,8 +31,7 @@ describe('a connection that fails', () => {
     expect(end).toMatchObject({
       fault: {
         kind: 'unreachable',
-        message:
-          'The name no-such-host.invalid is not known. Check the network and the base URL of Anthropic, then continue.',
+        message: 'Cannot resolve no-such-host.invalid. Check the network and the base URL of Anthropic, then continue.',
       },
       retryable: true,
     })
@@ -42,7 +41,10 @@ describe('a connection that fails', () => {
     await using server = await answering((_request, response) => void response.end())
     const { end } = await failedAt(at(server.url.replace('http:', 'https:')))
     expect(end).toMatchObject({
-      fault: { kind: 'unreachable', message: expect.stringMatching(/^No secure connection to 127\.0\.0\.1:\d+ came/) },
+      fault: {
+        kind: 'unreachable',
+        message: expect.stringMatching(/^Cannot connect securely to 127\.0\.0\.1:\d+: its/),
+      },
       retryable: false,
     })
   })
@@ -53,7 +55,7 @@ describe('a connection that fails', () => {
     expect(end).toMatchObject({
       fault: {
         kind: 'unreachable',
-        message: 'The connection to Anthropic broke before the answer was whole. Continue to take it up again.',
+        message: 'The connection to Anthropic broke before the answer was complete. Continue to resume it.',
       },
       retryable: true,
     })
@@ -82,7 +84,7 @@ describe('a connection that fails', () => {
           type: 'failed',
           fault: {
             kind: 'unreachable',
-            message: 'The connection to OpenAI broke before the answer was whole. Continue to take it up again.',
+            message: 'The connection to OpenAI broke before the answer was complete. Continue to resume it.',
             detail: expect.stringContaining('x-request-id: req_7'),
           },
           retryable: true,
@@ -97,7 +99,7 @@ describe('a connection that fails', () => {
     expect(end).toMatchObject({
       fault: {
         kind: 'raw_dump',
-        message: `What answers at ${server.url}/messages is not the API of Anthropic. Check the base URL, then continue.`,
+        message: `The server at ${server.url}/messages is not the API of Anthropic. Check the base URL, then continue.`,
       },
       retryable: false,
     })
@@ -119,17 +121,17 @@ describe('a connection that fails', () => {
     ['EHOSTUNREACH', 'unreachable'],
     ['ENETUNREACH', 'unreachable'],
     ['SOMETHING_ELSE', null],
-  ])('with the code %s is %s', (code, trouble) => {
+  ])('with the code %s is %s', (code, expected) => {
     const cause = Object.assign(new Error('no'), { code })
-    expect(troubleOf(new Error('outer', { cause }))).toBe(trouble)
+    expect(findNetworkCause(new Error('outer', { cause }))).toBe(expected)
   })
 
   it('is out of time where a signal was given only so long', () => {
-    expect(troubleOf(new DOMException('The operation timed out', 'TimeoutError'))).toBe('timeout')
+    expect(findNetworkCause(new DOMException('The operation timed out', 'TimeoutError'))).toBe('timeout')
   })
 
   it('is told by the first address, where a name has several', () => {
     const tried = ['::1', '127.0.0.1'].map((address) => Object.assign(new Error(address), { code: 'ECONNREFUSED' }))
-    expect(troubleOf(new Error('outer', { cause: new AggregateError(tried) }))).toBe('refused')
+    expect(findNetworkCause(new Error('outer', { cause: new AggregateError(tried) }))).toBe('refused')
   })
 })

@@ -44,7 +44,7 @@ describe('what a service says went wrong', () => {
       openAi,
       404,
       openAiError('Invalid URL (POST /responses)'),
-      /^What answers at .*\/responses is not the API of Service \(HTTP 404\)/,
+      /^The server at .*\/responses is not the API of Service \(HTTP 404\)/,
       'raw_dump',
     ],
     [
@@ -56,11 +56,11 @@ describe('what a service says went wrong', () => {
       'auth_failed',
     ],
     [
-      'OpenAI: nothing left to pay with',
+      'OpenAI: no credit left',
       openAi,
       429,
       openAiError('Quota.', { type: 'insufficient_quota', code: 'insufficient_quota' }),
-      /^The account at Service has nothing left to pay with \(HTTP 429\)/,
+      /^The account at Service has no credit left \(HTTP 429\)/,
       'rate_limited',
     ],
     [
@@ -68,7 +68,7 @@ describe('what a service says went wrong', () => {
       openAi,
       400,
       openAiError('Words.', { code: 'context_length_exceeded', param: 'input' }),
-      /^The conversation is longer than model-x takes \(HTTP 400\)\. Compact it, then continue\.$/,
+      /^The conversation is too long for model-x \(HTTP 400\)\. Compact it, then continue\.$/,
       'passthrough',
     ],
     [
@@ -80,11 +80,11 @@ describe('what a service says went wrong', () => {
       'passthrough',
     ],
     [
-      'Anthropic: nothing left to pay with',
+      'Anthropic: no credit left',
       anthropic,
       400,
       { type: 'error', error: { type: 'billing_error', message: 'Words.' } },
-      /^The account at Service has nothing left to pay with/,
+      /^The account at Service has no credit left/,
       'passthrough',
     ],
     [
@@ -156,15 +156,15 @@ describe('what a service says went wrong', () => {
       compatible,
       400,
       { error: { code: 400, message: 'Words.', type: 'exceed_context_size_error', n_prompt_tokens: 9, n_ctx: 5 } },
-      /^The conversation is longer than model-x takes/,
+      /^The conversation is too long for model-x/,
       'passthrough',
     ],
     [
-      'OpenRouter: nothing left to pay with',
+      'OpenRouter: no credit left',
       compatible,
       402,
       { error: { message: 'Words.', code: 402 } },
-      /^The account at Service has nothing left/,
+      /^The account at Service has no credit left/,
       'passthrough',
     ],
   ])('is read from its fields: %s', async (_what, model, status, body, message, kind) => {

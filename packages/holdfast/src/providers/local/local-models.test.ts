@@ -3,9 +3,9 @@ import { ModelList } from '@holdfast/protocol'
 import { createVirtualClock } from '@holdfast/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import { createModels, type ModelsDeps } from '../models.ts'
-import { knownServices } from '../services/known.ts'
+import { resolveServices } from '../services/registry.ts'
 import { type LocalServer, replyJson, startLocalServer } from '../testing/local-server.ts'
-import { lookMsMax } from './local-models.ts'
+import { discoveryMsMax } from './local-models.ts'
 
 const shown: { readonly [model: string]: object } = {
   'coder:7b': {
@@ -35,11 +35,11 @@ const startOllama = (answersOf: (path: string) => boolean = () => true): Promise
 const nobody = { lmstudio: { baseUrl: 'http://10.255.255.1' } }
 /** What is found does not depend on how busy the machine is that runs the tests. */
 const patientMs = 10_000
-type Given = Parameters<typeof knownServices>[0]
+type Given = Parameters<typeof resolveServices>[0]
 const open = (environment: { [name: string]: string }, given: Given = {}, more: Partial<ModelsDeps> = {}) => {
-  const services = knownServices({ ...nobody, ...given })
+  const services = resolveServices({ ...nobody, ...given })
   if (!services.ok) throw new Error(services.fault.message)
-  return createModels({ environment, services: services.value, lookMs: patientMs, ...more })
+  return createModels({ environment, services: services.value, discoveryMs: patientMs, ...more })
 }
 
 describe('an Ollama on this machine', () => {
@@ -98,7 +98,7 @@ describe('an Ollama on this machine', () => {
 
   it('that tells its models and no more is listed all the same', async () => {
     await using server = await startOllama((path) => path === '/api/tags')
-    const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` }, {}, { lookMs: 2000 })
+    const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` }, {}, { discoveryMs: 2000 })
     const listed = (await models.list()).models.filter(({ model }) => model.startsWith('ollama/'))
     expect(listed.map(({ model, contextTokens, tools }) => [model, contextTokens, tools])).toEqual([
       ['ollama/coder:7b', null, null],
@@ -130,12 +130,12 @@ describe('an Ollama on this machine', () => {
   it('that never answers keeps nobody longer than it may', async () => {
     await using server = await startOllama(() => false)
     const clock = createVirtualClock()
-    const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` }, {}, { lookMs: lookMsMax, clock })
+    const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` }, {}, { discoveryMs: discoveryMsMax, clock })
     const listing = models.list()
     await vi.waitFor(() => expect(server.asked).not.toEqual([]))
-    clock.advance(lookMsMax)
+    clock.advance(discoveryMsMax)
     const { models: listed, providers } = await listing
-    expect(lookMsMax).toBeLessThan(300)
+    expect(discoveryMsMax).toBeLessThan(300)
     expect(clock.nextMs()).toBeNull()
     expect(listed.filter(({ model }) => model.startsWith('ollama/'))).toEqual([])
     expect(providers.find(({ provider }) => provider === 'ollama')).toMatchObject({
@@ -148,7 +148,7 @@ describe('an Ollama on this machine', () => {
     const clock = createVirtualClock() // time does not pass: whoever waited for it would wait for ever
     const choice = { model: 'demo/agent' }
     const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` }, {}, { clock, choice })
-    const looking = models.look()
+    const looking = models.discover()
     expect(models.find('ollama/anything')).toMatchObject({ type: 'ready' })
     expect(await models.fallback('demo/agent', [])).toBeNull()
     await models.settleDefault()
@@ -179,7 +179,7 @@ describe('an Ollama on this machine', () => {
     const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` })
     let changes = 0
     models.onChanged(() => changes++)
-    await models.look()
+    await models.discover()
     expect(changes).toBe(1)
     await models.list()
     expect(changes).toBe(1)
@@ -193,7 +193,7 @@ describe('an Ollama on this machine', () => {
   it('is asked once by all who want to know at the same time', async () => {
     await using server = await startOllama()
     const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` })
-    await Promise.all([models.list(), models.list(), models.refresh(), models.look()])
+    await Promise.all([models.list(), models.list(), models.refresh(), models.discover()])
     expect(server.asked.filter(({ path }) => path === '/api/tags')).toHaveLength(1)
   })
 
@@ -208,7 +208,7 @@ describe('an Ollama on this machine', () => {
   ])('that answers with %s is none', async (_, answer) => {
     await using server = await startLocalServer((_asked, reply) => answer(reply))
     const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` })
-    await models.look()
+    await models.discover()
     expect(models.defaultModel()).toBe('demo/agent')
   })
 })
@@ -275,15 +275,15 @@ describe('another server on this machine', () => {
 
   it('that went away can no longer be gone to', async () => {
     const server = await startOllama()
-    const services = knownServices({ ...nobody, ollama: { baseUrl: server.url } })
+    const services = resolveServices({ ...nobody, ollama: { baseUrl: server.url } })
     if (!services.ok) throw new Error(services.fault.message)
     const choice = { rotation: [{ model: 'ollama/coder:7b' }, { model: 'demo/agent' }], fallbacks: ['ollama/coder:7b'] }
-    const models = createModels({ environment: {}, services: services.value, choice, lookMs: patientMs })
-    await models.look()
+    const models = createModels({ environment: {}, services: services.value, choice, discoveryMs: patientMs })
+    await models.discover()
     expect(models.rotation()).toHaveLength(2)
     expect(await models.fallback('demo/agent', [])).toBe('ollama/coder:7b')
     await server[Symbol.asyncDispose]()
-    await models.look()
+    await models.discover()
     expect(models.rotation()).toEqual([{ model: 'demo/agent' }])
     expect(await models.fallback('demo/agent', [])).toBeNull()
   })
@@ -294,8 +294,8 @@ it('does not keep a program from ending', async () => {
   await using server = await startOllama(() => false)
   const script = `
     const { createModels } = await import(${JSON.stringify(new URL('../models.ts', import.meta.url).href)})
-    const models = createModels({ environment: { OLLAMA_HOST: '127.0.0.1:${server.port}' }, lookMs: 60_000 })
-    void models.look()
+    const models = createModels({ environment: { OLLAMA_HOST: '127.0.0.1:${server.port}' }, discoveryMs: 60_000 })
+    void models.discover()
     models.close()`
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' })
   expect((await once(child, 'exit'))[0]).toBe(0)

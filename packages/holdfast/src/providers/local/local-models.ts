@@ -1,148 +1,153 @@
+import { connect } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '@holdfast/core/ports'
 import { GivenFacts, ModelName } from '@holdfast/protocol'
-import type { FactsByModel } from '../catalogue/facts-by-model.ts'
-import type { Reach } from '../connect/reach.ts'
-import { isOnThisMachine } from '../services/address.ts'
-import { KeyWanted } from './ask-json.ts'
-import { askList } from './ask-list.ts'
-import { askOllama } from './ask-ollama.ts'
-import { listens } from './listens.ts'
+import type { FactsByModel } from '../catalogue/catalogue.ts'
+import type { Connection } from '../connect/connection.ts'
+import { isLocalAddress } from '../services/address.ts'
+import { NeedsKeyError, queryModelList, queryOllama } from './query-server.ts'
 
-/** Whoever lists models waits for no longer than this; hardly anyone else waits at all. */
-export const lookMsMax = 250
-/** Of that time: a door of one's own machine is opened at once or not at all. */
-const knockingPart = 0.2
-/** And until then answers count, also where a server has not told everything. The rest is for hearing them. */
-const askingPart = 0.7
+/** The time limit of a discovery. Only listing models waits for it. */
+export const discoveryMsMax = 250
+/** The share of the time for connecting: a local port accepts at once or not at all. */
+const connectShare = 0.2
+/** The share for queries; what a server answered by then counts. The rest is for processing. */
+const queryShare = 0.7
 
-/** What the servers on this machine said when they were last asked. */
+/** The models of servers on this machine, as of the last discovery. */
 export interface LocalModels {
-  /** Asks each that may run here. Never rejects, and is over in time whatever they do. */
-  look(): Promise<void>
-  /** Resolves once they were asked, be it before. */
-  looked(): Promise<void>
-  /** Whether a service is asked, and did not answer: only such a one can be known to be away. */
-  isAway(reach: Reach): boolean
-  /** What is known of the models of all that answered. */
+  /** Queries every server that may run here. Never rejects, and ends in time. */
+  discover(): Promise<void>
+  /** Resolves after the first discovery. */
+  discovered(): Promise<void>
+  /** Returns whether a service was queried and did not answer. */
+  isOffline(connection: Connection): boolean
   facts(): FactsByModel
   close(): void
 }
 
 export type LocalModelsDeps = {
-  /** Where the services are now. */
-  readonly reach: () => readonly Reach[]
-  /** How long a look takes at most; 0 when nobody is to be asked. */
-  readonly lookMs: number
+  readonly connections: () => readonly Connection[]
+  /** The time limit of a discovery; 0 turns discovery off. */
+  readonly discoveryMs: number
   readonly clock: Clock
-  /** Called after a look that found something else than the one before. */
+  /** Called after a discovery with another result than the last one. */
   readonly onChanged: () => void
 }
 
-type Answered = ReadonlyMap<string, FactsByModel>
+type FoundFacts = ReadonlyMap<string, FactsByModel>
 
-export function createLocalModels({ reach, lookMs, clock, onChanged }: LocalModelsDeps): LocalModels {
+export function createLocalModels({ connections, discoveryMs, clock, onChanged }: LocalModelsDeps): LocalModels {
   const closing = new AbortController()
-  let answered: Answered = new Map()
+  let found: FoundFacts = new Map()
   let facts: FactsByModel = {}
-  let looking: Promise<void> | null = null
+  let running: Promise<void> | null = null
   let first: Promise<void> | null = null
 
-  const isAsked = ({ service, baseUrl, isAddressGiven, wrongAddress }: Reach): boolean =>
-    lookMs > 0 &&
-    wrongAddress === null &&
-    service.asked !== undefined &&
-    isOnThisMachine(baseUrl) &&
-    (isAddressGiven || !service.isAskedOnlyWhereNamed)
+  const isQueried = ({ service, baseUrl, isAddressGiven, addressProblem }: Connection): boolean =>
+    discoveryMs > 0 &&
+    addressProblem === null &&
+    service.discovery !== undefined &&
+    isLocalAddress(baseUrl) &&
+    (isAddressGiven || !service.isDiscoveredOnlyIfNamed)
 
-  async function ask(): Promise<void> {
-    const { signal: over, within, end } = createTimes(clock, closing.signal, lookMs)
+  async function queryServers(): Promise<void> {
+    const cancels: (() => void)[] = []
+    const timeout = (share: number): AbortSignal => {
+      const over = new AbortController()
+      cancels.push(clock.after(Math.round(share * discoveryMs), () => over.abort()))
+      return AbortSignal.any([closing.signal, over.signal])
+    }
     try {
-      const found = await askAll(reach().filter(isAsked), within)
-      if (over.aborted || isDeepStrictEqual(found, answered)) return
-      answered = found
+      const next = await queryAll(connections().filter(isQueried), timeout)
+      if (closing.signal.aborted || isDeepStrictEqual(next, found)) return
+      found = next
       facts = Object.assign({}, ...found.values())
       onChanged()
     } finally {
-      end()
+      for (const cancel of cancels) cancel()
     }
   }
 
-  function look(): Promise<void> {
-    looking ??= ask().finally(() => {
-      looking = null
+  function discover(): Promise<void> {
+    running ??= queryServers().finally(() => {
+      running = null
     })
-    first ??= looking
-    return looking
+    first ??= running
+    return running
   }
 
   return {
-    look,
-    looked: () => first ?? look(),
-    isAway: (one) => isAsked(one) && !answered.has(one.service.name),
+    discover,
+    discovered: () => first ?? discover(),
+    isOffline: (connection) => isQueried(connection) && !found.has(connection.service.name),
     facts: () => facts,
     close: () => closing.abort(),
   }
 }
 
-/** Signals for parts of the time a look has; all of them end with `signal`. */
-function createTimes(clock: Clock, signal: AbortSignal, lookMs: number) {
-  const timers: (() => void)[] = []
-  return {
-    signal,
-    within(part: number): AbortSignal {
-      const over = new AbortController()
-      timers.push(clock.after(Math.round(part * lookMs), () => over.abort()))
-      return AbortSignal.any([signal, over.signal])
-    },
-    end() {
-      for (const takeBack of timers) takeBack()
-    },
-  }
-}
-
-async function askAll(asked: readonly Reach[], within: (part: number) => AbortSignal): Promise<Answered> {
-  const knocking = within(knockingPart)
-  const heard = await Promise.all(asked.map(({ baseUrl }) => listens(baseUrl, knocking)))
-  const there = asked.filter((_, index) => heard[index])
-  if (there.length > 0) new Headers() // loads what speaks HTTP: that takes our time, and not theirs
-  const signals = { asking: within(askingPart), looking: within(1 - knockingPart) }
-  const found = await Promise.all(there.map((one) => askOne(one, signals)))
+async function queryAll(
+  connections: readonly Connection[],
+  timeout: (share: number) => AbortSignal,
+): Promise<FoundFacts> {
+  const connecting = timeout(connectShare)
+  const listening = await Promise.all(connections.map(({ baseUrl }) => isListening(baseUrl, connecting)))
+  const servers = connections.filter((_, index) => listening[index])
+  if (servers.length > 0) new Headers() // loads fetch now, on our time and not on the servers'
+  const querying = timeout(queryShare)
+  const deadline = timeout(1 - connectShare)
+  const found = await Promise.all(servers.map((server) => queryOne(server, querying, deadline)))
   return new Map(found.flatMap((one) => one ?? []))
 }
 
-/** What one server tells; null when it does not answer, or answers something else: then it is none of ours. */
-async function askOne(
-  { service, baseUrl }: Reach,
-  { asking, looking }: { readonly asking: AbortSignal; readonly looking: AbortSignal },
-): Promise<[[string, FactsByModel]] | null> {
-  const ask = service.asked === 'ollama' ? askOllama : askList
-  try {
-    return [[service.name, named(service.name, await inTime(ask(baseUrl, asking), looking))]]
-  } catch (error) {
-    return error instanceof KeyWanted ? [[service.name, {}]] : null
-  }
-}
-
-/** Asking ends when the time does, also if the network library should not hear of it. */
-function inTime<Value>(asked: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  return new Promise((resolve, reject) => {
-    const give = () => reject(signal.reason)
-    signal.addEventListener('abort', give, { once: true })
-    if (signal.aborted) give()
-    asked.then(resolve, reject).finally(() => signal.removeEventListener('abort', give))
+/** Checks the port first: usually nothing listens, and loading `fetch` takes time. */
+function isListening(address: string, signal: AbortSignal): Promise<boolean> {
+  const { hostname, port, protocol } = new URL(address)
+  const defaultPort = protocol === 'https:' ? 443 : 80
+  return new Promise((resolve) => {
+    const socket = connect({ host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || defaultPort })
+    const settle = (isConnected: boolean) => {
+      signal.removeEventListener('abort', giveUp)
+      socket.destroy()
+      resolve(isConnected)
+    }
+    const giveUp = () => settle(false)
+    signal.addEventListener('abort', giveUp)
+    socket.on('connect', () => settle(true)).on('error', giveUp)
+    if (signal.aborted) giveUp()
   })
 }
 
-function named(service: string, models: ReadonlyMap<string, GivenFacts>): FactsByModel {
-  const entries = [...models].map(([id, facts]) => [`${service}/${id}`, credible(facts)] as const)
-  return Object.fromEntries(entries.filter(([name]) => ModelName.safeParse(name).success))
+/** Returns the facts of one server; null if it does not answer, or not as a model server. */
+async function queryOne(
+  { service, baseUrl }: Connection,
+  querying: AbortSignal,
+  deadline: AbortSignal,
+): Promise<[[string, FactsByModel]] | null> {
+  const query = service.discovery === 'ollama' ? queryOllama : queryModelList
+  try {
+    const models = await rejectOnAbort(query(baseUrl, querying), deadline)
+    const entries = [...models].map(([id, facts]) => [`${service.name}/${id}`, keepValidFacts(facts)] as const)
+    return [[service.name, Object.fromEntries(entries.filter(([name]) => ModelName.safeParse(name).success))]]
+  } catch (error) {
+    return error instanceof NeedsKeyError ? [[service.name, {}]] : null
+  }
 }
 
-/** Anything may listen there: of what it tells, each fact counts that could stand in a catalogue. */
-function credible(facts: GivenFacts): GivenFacts {
-  const told = GivenFacts.safeParse(facts)
-  if (told.success) return told.data
-  const wrong = new Set(told.error.issues.map(({ path }) => path[0]))
+/** Ends the wait at the deadline even if `fetch` ignores its signal. */
+function rejectOnAbort<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const giveUp = () => reject(signal.reason)
+    signal.addEventListener('abort', giveUp, { once: true })
+    if (signal.aborted) giveUp()
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp))
+  })
+}
+
+/** Any program may listen on the port, so only valid facts are used. */
+function keepValidFacts(facts: GivenFacts): GivenFacts {
+  const parsed = GivenFacts.safeParse(facts)
+  if (parsed.success) return parsed.data
+  const wrong = new Set(parsed.error.issues.map(({ path }) => path[0]))
   return Object.fromEntries(Object.entries(facts).filter(([name]) => !wrong.has(name)))
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { isOnThisMachine, localAddress, shownAddress, versioned, whyNoAddress } from './address.ts'
+import { addApiVersion, findAddressProblem, isLocalAddress, parseLocalAddress, redactAddress } from './address.ts'
 
 const usual = 'http://127.0.0.1:11434/v1'
 
@@ -16,43 +16,43 @@ it.each([
   ['', null],
   ['not an address', null],
 ])('%j names %j on this machine', (given, address) => {
-  expect(localAddress(given, usual)).toBe(address)
+  expect(parseLocalAddress(given, usual)).toBe(address)
 })
 
 it('tells this machine from others', () => {
   for (const address of ['http://localhost:1', 'http://127.1.2.3/v1', 'http://[::1]:5', 'http://a.localhost'])
-    expect(isOnThisMachine(address), address).toBe(true)
+    expect(isLocalAddress(address), address).toBe(true)
   for (const address of ['http://127.0.0.1.example', 'http://10.0.0.1', 'https://localhost.example', 'nonsense'])
-    expect(isOnThisMachine(address), address).toBe(false)
+    expect(isLocalAddress(address), address).toBe(false)
 })
 
 it('shows no address with what is secret of it', () => {
-  expect(shownAddress('https://me:secret@host.example/v1?key=secret#secret')).toBe('https://host.example/v1')
-  expect(shownAddress('nonsense')).toBeUndefined()
+  expect(redactAddress('https://me:secret@host.example/v1?key=secret#secret')).toBe('https://host.example/v1')
+  expect(redactAddress('nonsense')).toBeUndefined()
 })
 
 it('adds the version of an API where there is no path', () => {
-  expect(versioned('http://host/', 'chat')).toBe('http://host/v1')
-  expect(versioned('http://host', 'google')).toBe('http://host/v1beta')
-  expect(versioned('http://host/openai/', 'chat')).toBe('http://host/openai')
-  expect(versioned('http://host/proxy', 'anthropic')).toBe('http://host/proxy/v1')
+  expect(addApiVersion('http://host/', 'chat')).toBe('http://host/v1')
+  expect(addApiVersion('http://host', 'google')).toBe('http://host/v1beta')
+  expect(addApiVersion('http://host/openai/', 'chat')).toBe('http://host/openai')
+  expect(addApiVersion('http://host/proxy', 'anthropic')).toBe('http://host/proxy/v1')
 })
 
 it.each([
-  ['not a url', 'begins with http'],
-  ['file:///etc/passwd', 'begins with http'],
-  ['http://', 'begins with http'],
+  ['not a url', 'must begin with http'],
+  ['file:///etc/passwd', 'must begin with http'],
+  ['http://', 'must begin with http'],
   ['https://me@host.example', 'no user'],
   ['https://me:secret@host.example/v1', 'no user'],
   ['https://host.example/v1?key=secret', 'no query'],
   ['https://host.example/v1?', 'no query'],
   ['https://host.example/v1#part', 'no fragment'],
 ])('nothing is called at %s', (address, why) => {
-  expect(whyNoAddress(address)).toContain(why)
-  expect(whyNoAddress(address)).not.toContain('secret')
+  expect(findAddressProblem(address)).toContain(why)
+  expect(findAddressProblem(address)).not.toContain('secret')
 })
 
 it('anything may be called at an address alone', () => {
   for (const address of ['http://localhost:1', 'https://host.example/some/path/v1/', 'http://[::1]:5'])
-    expect(whyNoAddress(address), address).toBeNull()
+    expect(findAddressProblem(address), address).toBeNull()
 })

@@ -1,14 +1,12 @@
 import type { LanguageModelV4 } from '@ai-sdk/provider'
-import { answeredStream } from './answered-stream.ts'
-import { boundedAnswer } from './bounded-answer.ts'
 
 /**
- * How a service is spoken to. `chat` is what OpenAI's completions became for everyone else; `completions` are OpenAI's own,
- * which differ from that in what they take, and `responses` is its newer API.
+ * The API of a service. `responses` and `completions` are OpenAI's own; `chat` is the Chat Completions API as other
+ * services offer it, which accepts other parameters.
  */
 export type Api = 'anthropic' | 'responses' | 'completions' | 'google' | 'chat'
 
-/** Where a model is called: all that a library needs for it. Whatever is left out, it would look for in the process's environment. */
+/** Where a model is called. It is always complete: a library reads missing values from the environment. */
 export type Endpoint = {
   readonly service: string
   readonly modelId: string
@@ -17,15 +15,8 @@ export type Endpoint = {
   readonly headers: { readonly [name: string]: string }
 }
 
-/** Loads the library and makes its model; nothing is called yet. */
+/** Loads a library and creates its model, without calling it. */
 export type LoadModel = (endpoint: Endpoint) => Promise<LanguageModelV4>
 
-/** A library given no key takes one from the environment, which may be another service's: so it is always given one. */
+/** Sent when there is no key: a library without a key would use one from the environment, of another service perhaps. */
 export const noKey = 'none'
-
-/**
- * A key goes where the person said and nowhere else: a service that answers with another address would have every header
- * but one sent there as well. Its answer is then the end of the call. Nor is more of an answer taken in than we can hold.
- */
-export const fetchHere: typeof fetch = async (input, init) =>
-  boundedAnswer(await answeredStream(await fetch(input, { ...init, redirect: 'manual' })))

@@ -3,9 +3,8 @@ import { aRequest, startAnthropicServer, startOpenAiChatServer, startOpenAiRespo
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { createModels } from '../models.ts'
 import { startLocalServer } from '../testing/local-server.ts'
-import { type GivenService, knownServices } from './known.ts'
-import { presetOf } from './preset-of.ts'
-import { presets } from './presets.ts'
+import { findPresetName, presets } from './presets.ts'
+import { resolveServices, type ServiceConfig } from './registry.ts'
 
 async function collect(readiness: ModelReadiness) {
   if (readiness.type !== 'ready') throw new Error(readiness.message)
@@ -15,8 +14,8 @@ async function collect(readiness: ModelReadiness) {
   return parts
 }
 
-function modelsWith(given: { readonly [name: string]: GivenService }, environment: { [name: string]: string } = {}) {
-  const services = knownServices(given)
+function modelsWith(given: { readonly [name: string]: ServiceConfig }, environment: { [name: string]: string } = {}) {
+  const services = resolveServices(given)
   if (!services.ok) throw new Error(services.fault.message)
   return createModels({ environment, services: services.value })
 }
@@ -77,7 +76,7 @@ describe('a service that speaks like OpenAI’s completions', () => {
     ['mine', 'https://models.example/v1', null],
     ['mine', 'no address', null],
   ])('%s at %s is the preset %s', (name, address, preset) => {
-    expect(presetOf(name, address)).toBe(preset)
+    expect(findPresetName(name, address)).toBe(preset)
   })
 
   it('is spoken to in the way it is configured to be', async () => {
@@ -134,12 +133,12 @@ describe('a key', () => {
   })
 
   it('of one service cannot be named for another', () => {
-    expect(knownServices({ mybox: { baseUrl: 'http://127.0.0.1:9', keyName: 'OPENAI_API_KEY' } })).toMatchObject({
+    expect(resolveServices({ mybox: { baseUrl: 'http://127.0.0.1:9', keyName: 'OPENAI_API_KEY' } })).toMatchObject({
       ok: false,
       fault: { code: 'bad_config', details: { key: 'providers.mybox.keyName' } },
     })
     const second = { baseUrl: 'https://api.openai.com/v1', keyName: 'OPENAI_API_KEY', api: 'responses' } as const
-    expect(knownServices({ second }).ok).toBe(true)
+    expect(resolveServices({ second }).ok).toBe(true)
   })
 
   it('that was named and is not there is asked for by its name', () => {
@@ -150,7 +149,7 @@ describe('a key', () => {
 
 describe('a service of one’s own', () => {
   it('needs an address', () => {
-    expect(knownServices({ mybox: {} })).toMatchObject({
+    expect(resolveServices({ mybox: {} })).toMatchObject({
       ok: false,
       fault: { code: 'bad_config', details: { key: 'providers.mybox.baseUrl' } },
     })

@@ -7,138 +7,129 @@ export type Preset = {
   readonly api: Api
   /** With the version of its API. */
   readonly baseUrl: string
-  /** Variables that may name another address. */
+  /** Variables that may set another address. */
   readonly baseUrlNames: readonly string[]
-  /** Variables that may hold its key; the first that does counts. */
+  /** Variables that may hold its key; the first one set is used. */
   readonly keyNames: readonly string[]
   readonly needsKey: boolean
-  /** Where it tells about a key, if its list of models tells nothing: that is open to everyone. */
+  /** Where to check a key, if the list of models is public. */
   readonly keyPath?: string
-  /** The one of its models that we would take, if its key is all we know. */
+  /** The default model, if a key for this service is found. */
   readonly defaultModel?: string
-  /** The service whose key and models these are, behind another API. */
+  /** The service with the same key and models, behind another API. */
   readonly sameAs?: string
-  /** How it is asked for its models while it runs on this machine. */
-  readonly asked?: 'ollama' | 'list'
-  /** At its usual port anything may run, so it is asked only where a person named its address. */
-  readonly isAskedOnlyWhereNamed?: true
-  /** A variable that names host and port of a server on this machine, as the server itself reads it. */
+  /** How to list its models while it runs on this machine. */
+  readonly discovery?: 'ollama' | 'list'
+  /** Its default port is used by many programs, so it is queried only at an address that a person gave. */
+  readonly isDiscoveredOnlyIfNamed?: true
+  /** A variable with host and port of a local server, as the server itself reads it. */
   readonly localHostName?: string
 }
 
-/** Every service known by name, in the order in which a default is looked for. A further one is a further row. */
+/** Fills in the names of the variables: `GROQ_API_KEY` and `GROQ_BASE_URL`. */
+const preset = ({
+  needsKey = true,
+  ...given
+}: Pick<Preset, 'name' | 'title' | 'api' | 'baseUrl'> & Partial<Preset>) => {
+  const prefix = given.name.toUpperCase()
+  return { baseUrlNames: [`${prefix}_BASE_URL`], keyNames: [`${prefix}_API_KEY`], needsKey, ...given } satisfies Preset
+}
+
+/** All services known by name, in the order in which a default model is looked for. */
 export const presets: readonly Preset[] = [
-  {
+  preset({
     name: 'anthropic',
     title: 'Anthropic',
     api: 'anthropic',
     baseUrl: 'https://api.anthropic.com/v1',
-    baseUrlNames: ['ANTHROPIC_BASE_URL'],
-    keyNames: ['ANTHROPIC_API_KEY'],
-    needsKey: true,
     defaultModel: 'claude-sonnet-5-5',
-  },
-  {
+  }),
+  preset({
     name: 'openai',
     title: 'OpenAI',
     api: 'responses',
     baseUrl: 'https://api.openai.com/v1',
-    baseUrlNames: ['OPENAI_BASE_URL'],
-    keyNames: ['OPENAI_API_KEY'],
-    needsKey: true,
     defaultModel: 'gpt-6.1-sol',
-  },
-  {
+  }),
+  preset({
     name: 'openai-chat',
     title: 'OpenAI (Chat Completions)',
     api: 'completions',
     baseUrl: 'https://api.openai.com/v1',
     baseUrlNames: ['OPENAI_BASE_URL'],
     keyNames: ['OPENAI_API_KEY'],
-    needsKey: true,
     sameAs: 'openai',
-  },
-  {
+  }),
+  preset({
     name: 'google',
     title: 'Google',
     api: 'google',
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta',
     baseUrlNames: ['GOOGLE_GENERATIVE_AI_BASE_URL', 'GEMINI_BASE_URL'],
     keyNames: ['GOOGLE_GENERATIVE_AI_API_KEY', 'GEMINI_API_KEY'],
-    needsKey: true,
     defaultModel: 'gemini-3.8-flash',
-  },
-  {
+  }),
+  preset({
     name: 'openrouter',
     title: 'OpenRouter',
     api: 'chat',
     baseUrl: 'https://openrouter.ai/api/v1',
-    baseUrlNames: ['OPENROUTER_BASE_URL'],
-    keyNames: ['OPENROUTER_API_KEY'],
-    needsKey: true,
     keyPath: '/key',
     defaultModel: 'anthropic/claude-sonnet-5',
-  },
-  {
+  }),
+  preset({
     name: 'groq',
     title: 'Groq',
     api: 'chat',
     baseUrl: 'https://api.groq.com/openai/v1',
-    baseUrlNames: ['GROQ_BASE_URL'],
-    keyNames: ['GROQ_API_KEY'],
-    needsKey: true,
     defaultModel: 'openai/gpt-oss-120b',
-  },
-  {
+  }),
+  preset({
     name: 'mistral',
     title: 'Mistral',
     api: 'chat',
     baseUrl: 'https://api.mistral.ai/v1',
-    baseUrlNames: ['MISTRAL_BASE_URL'],
-    keyNames: ['MISTRAL_API_KEY'],
-    needsKey: true,
     defaultModel: 'mistral-medium-latest',
-  },
-  {
+  }),
+  preset({
     name: 'deepseek',
     title: 'DeepSeek',
     api: 'chat',
     baseUrl: 'https://api.deepseek.com/v1',
-    baseUrlNames: ['DEEPSEEK_BASE_URL'],
-    keyNames: ['DEEPSEEK_API_KEY'],
-    needsKey: true,
     defaultModel: 'deepseek-v4-pro',
-  },
-  {
+  }),
+  preset({
     name: 'ollama',
     title: 'Ollama',
     api: 'chat',
     baseUrl: 'http://127.0.0.1:11434/v1',
-    baseUrlNames: ['OLLAMA_BASE_URL'],
-    keyNames: [], // `OLLAMA_API_KEY` is for its service in the cloud, and must not come here
+    keyNames: [], // `OLLAMA_API_KEY` is for its cloud service, and must not be sent to a local server
     needsKey: false,
-    asked: 'ollama',
+    discovery: 'ollama',
     localHostName: 'OLLAMA_HOST',
-  },
-  {
+  }),
+  preset({
     name: 'lmstudio',
     title: 'LM Studio',
     api: 'chat',
     baseUrl: 'http://127.0.0.1:1234/v1',
-    baseUrlNames: ['LMSTUDIO_BASE_URL'],
-    keyNames: ['LMSTUDIO_API_KEY'],
     needsKey: false,
-    asked: 'list',
-  },
-  {
+    discovery: 'list',
+  }),
+  preset({
     name: 'vllm',
     title: 'vLLM',
     api: 'chat',
     baseUrl: 'http://127.0.0.1:8000/v1',
-    baseUrlNames: ['VLLM_BASE_URL'],
-    keyNames: ['VLLM_API_KEY'],
     needsKey: false,
-    asked: 'list',
-    isAskedOnlyWhereNamed: true,
-  },
+    discovery: 'list',
+    isDiscoveredOnlyIfNamed: true,
+  }),
 ]
+
+/** Returns the preset that a service is, by its name or else by its address; null if it is none. */
+export function findPresetName(name: string, baseUrl: string): string | null {
+  const isThere = (preset: Preset) =>
+    URL.canParse(baseUrl) && new URL(preset.baseUrl).origin === new URL(baseUrl).origin
+  return (presets.find((preset) => preset.name === name) ?? presets.find(isThere))?.name ?? null
+}

@@ -1,6 +1,6 @@
 import { fault, type Result, refuse, type Stats, type StatsOptions } from '@holdfast/protocol'
 
-export type ExportOptions = {
+export type ExportRequest = {
   readonly format?: 'md' | 'html' | 'json' | 'jsonl' | undefined
   readonly redact?: boolean | undefined
 }
@@ -17,7 +17,7 @@ export type ImportAnswer = {
 /** Exports and imports whole sessions, and counts what the store holds. */
 export interface Archive {
   /** Exports a session piece by piece, without opening it. */
-  export(name: string, options: ExportOptions): Promise<Result<AsyncIterable<string>>>
+  export(name: string, options: ExportRequest): Promise<Result<AsyncIterable<string>>>
   /** Imports the sessions of a file. The file is only read. */
   importFile(path: string, options: { readonly from?: string | undefined }): Promise<Result<readonly ImportAnswer[]>>
   stats(options: StatsOptions): Promise<Result<Stats>>

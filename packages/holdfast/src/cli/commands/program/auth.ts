@@ -1,6 +1,6 @@
 import { fault } from '@holdfast/protocol/fault'
 import { didYouMean } from '@holdfast/protocol/nearest'
-import type { KeptCredential, KeyStatus, Keys, KeyVerdict } from '../../../keys.ts'
+import type { KeyStatus, Keys, KeyVerdict, StoredCredential } from '../../../keys.ts'
 import type { ArgsOf, RunCommand } from '../../args/command-specs.ts'
 import { textTable } from '../../render/tables.ts'
 import { refreshServer } from '../../sessions/connect.ts'
@@ -104,7 +104,7 @@ async function readKey(keys: Keys, title: string, flags: Flags, ask: AskDeps): P
   return problem === null ? answer(key) : rejectUsage(`${problem} ${unchanged}`)
 }
 
-async function checkKey(keys: Keys, provider: string, credential: KeptCredential, { err, signal }: AskDeps) {
+async function checkKey(keys: Keys, provider: string, credential: StoredCredential, { err, signal }: AskDeps) {
   await err.write('Checking the key with the provider…\n')
   try {
     return await keys.check(provider, credential, { signal })

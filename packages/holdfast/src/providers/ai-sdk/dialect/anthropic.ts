@@ -1,44 +1,52 @@
 import type { ThinkingLevel } from '@holdfast/protocol'
-import { type Asked, type Dialect, efforts, hasText, megabytes, plain, type Thinking } from './dialect.ts'
+import {
+  type Dialect,
+  efforts,
+  hasMetaText,
+  megabytes,
+  plainDialect as plain,
+  type Thinking,
+  type ThinkingRequest,
+} from './dialect.ts'
 
-/** Anthropic refuses thinking it cannot verify, and an answer that ends in thinking; it keeps only what is marked. */
-export const anthropic: Dialect = {
+/** Refuses thinking without a valid signature and answers that end in thinking. Caches only what is marked. */
+export const anthropicDialect: Dialect = {
   ...plain,
   thinking: {
-    isTaken: (part) => hasText(part, 'anthropic', 'signature', 'redactedData'),
+    isAccepted: (part) => hasMetaText(part, 'anthropic', 'signature', 'redactedData'),
     mayEndAnswer: false,
-    isFromTheStart: true,
+    mustBeginRound: true,
     isThinker: () => true,
-    ask,
+    request: requestThinking,
   },
-  answers: { ...plain.answers, takesBlankText: () => false },
+  answers: { ...plain.answers, acceptsBlankText: () => false },
   files: { ...plain.files, imageBytesMax: megabytes(5) },
   cache: { ...plain.cache, mark: { anthropic: { cacheControl: { type: 'ephemeral' } } } },
-  wantsOutputLimit: true,
-  // A model that thinks in silence still pings: that is how silence and a dead line are told apart.
+  needsOutputLimit: true,
+  // Pings during silent thinking show that the connection is alive.
   options: { anthropic: { includePings: true } },
 }
 
 const budgetTokensMin = 1_024
 const shares = { low: 0.1, medium: 0.3, high: 0.6 } as const satisfies Partial<Record<ThinkingLevel, number>>
-/** Every model of its own that thinks says as much. */
-const outputTokensLeast = 32_000
+/** Every thinking model of Anthropic has at least this limit. */
+const outputTokensMin = 32_000
 
-/** What is thought counts as said: the budget must leave room for an answer, and both together fit the model. */
-function ask(level: ThinkingLevel, { modelId, outputTokens, hasWord }: Asked): Thinking {
-  if (hasWord && (level === 'off' || outputTokens === null || !isByBudget(modelId)))
+/** Thinking counts as output, so the budget must leave room for the answer. */
+function requestThinking(level: ThinkingLevel, { modelId, outputTokens, hasReasoning }: ThinkingRequest): Thinking {
+  if (hasReasoning && (level === 'off' || outputTokens === null || !needsBudget(modelId)))
     return { reasoning: efforts[level] }
-  const most = outputTokens ?? outputTokensLeast
-  if (level === 'off' || most < 2 * budgetTokensMin)
+  const max = outputTokens ?? outputTokensMin
+  if (level === 'off' || max < 2 * budgetTokensMin)
     return { options: { anthropic: { thinking: { type: 'disabled' } } } }
-  const budgetTokens = Math.max(budgetTokensMin, Math.round(most * shares[level]))
+  const budgetTokens = Math.max(budgetTokensMin, Math.round(max * shares[level]))
   return {
     options: { anthropic: { thinking: { type: 'enabled', budgetTokens } } },
-    // The library adds the budget to it.
+    // The library adds the budget to this.
     ...(outputTokens !== null && { outputTokensMax: outputTokens - budgetTokens }),
   }
 }
 
-/** Newer models think as they see fit and are told an effort; older ones, and those of others, get a budget. */
-const isByBudget = (modelId: string): boolean =>
+/** Newer models take an effort; older ones, and those of other services, a budget. */
+const needsBudget = (modelId: string): boolean =>
   !modelId.includes('claude-') || /claude-(3|(sonnet|opus|haiku)-4(-[0-5])?(-\d{8}|@|$))/.test(modelId)

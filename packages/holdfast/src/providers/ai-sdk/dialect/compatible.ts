@@ -1,30 +1,30 @@
 import { createHash } from 'node:crypto'
 import type { SharedV4ProviderOptions } from '@ai-sdk/provider'
 import type { AssistantPart } from '@holdfast/core/ports'
-import { type Dialect, efforts, plain } from './dialect.ts'
+import { type Dialect, efforts, plainDialect as plain } from './dialect.ts'
 
 /**
- * A server that speaks like OpenAI's chat. What it says of its reasoning is heard and not sent back, and nothing is asked
- * that it might not know: a model thinks by request only if it is known to, and gets files only if it is known to take them.
+ * A server with OpenAI's Chat Completions API. Its reasoning is shown and not sent back. A model is asked to think, and
+ * gets files, only if it is known to support that.
  */
 const compatible: Dialect = {
   ...plain,
-  thinking: { ...plain.thinking, isTaken: () => false, isThinker: () => false },
-  answers: { ...plain.answers, takesBlankText: () => false },
-  files: { ...plain.files, typesUnasked: /^image\/(png|jpeg|gif|webp)$/, takesText: false },
+  thinking: { ...plain.thinking, isAccepted: () => false, isThinker: () => false },
+  answers: { ...plain.answers, acceptsBlankText: () => false },
+  files: { ...plain.files, typesIfUnknown: /^image\/(png|jpeg|gif|webp)$/, acceptsText: false },
 }
 
 const hasCalls = (answer: readonly AssistantPart[]): boolean => answer.some(({ type }) => type === 'call')
-const thinks = (answer: readonly AssistantPart[]): boolean =>
+const hasThinking = (answer: readonly AssistantPart[]): boolean =>
   answer.some(({ type, ...part }) => type === 'thinking' && 'text' in part && part.text !== '')
 
-/** DeepSeek thinks unless told not to. It wants the reasoning of an answer with calls back, be it empty, and no other. */
+/** DeepSeek thinks by default. It requires the reasoning of answers with calls, even if empty, and no other. */
 const deepseek = (name: string): Dialect => ({
   ...compatible,
   thinking: {
     ...compatible.thinking,
-    isTaken: (_part, answer) => hasCalls(answer),
-    ask: (level) => ({
+    isAccepted: (_part, answer) => hasCalls(answer),
+    request: (level) => ({
       ...(level !== 'off' && { reasoning: efforts[level] }),
       options: { [name]: { thinking: { type: level === 'off' ? 'disabled' : 'enabled' } } },
     }),
@@ -32,16 +32,16 @@ const deepseek = (name: string): Dialect => ({
   answers: {
     ...compatible.answers,
     options: (answer) =>
-      hasCalls(answer) && !thinks(answer) ? { openaiCompatible: { reasoning_content: '' } } : undefined,
+      hasCalls(answer) && !hasThinking(answer) ? { openaiCompatible: { reasoning_content: '' } } : undefined,
   },
 })
 
-/** OpenRouter has one word for the thinking of all models behind it, and marks for those that need marks if it is asked to. */
+/** OpenRouter has one option for the thinking of all models, and sets cache marks on request. */
 const openrouter = (name: string): Dialect => ({
   ...compatible,
   thinking: {
     ...compatible.thinking,
-    ask: (level) => ({ options: { [name]: { reasoning: { effort: efforts[level] } } } }),
+    request: (level) => ({ options: { [name]: { reasoning: { effort: efforts[level] } } } }),
   },
   cache: {
     ...compatible.cache,
@@ -50,10 +50,10 @@ const openrouter = (name: string): Dialect => ({
   },
 })
 
-/** Mistral takes ids of nine letters and digits only, and lets nobody speak between results and the model. */
+/** Mistral requires call ids of nine letters and digits, and an answer between tool results and a user message. */
 const mistral: Dialect = {
   ...compatible,
-  answers: { ...compatible.answers, beforePeople: 'Noted.' },
+  answers: { ...compatible.answers, beforeUser: 'Noted.' },
   names: {
     ...compatible.names,
     callId: (id) => {
@@ -65,8 +65,8 @@ const mistral: Dialect = {
   },
 }
 
-/** The dialect of a service we know by its preset; `name` is the library's for it, under which it looks for options. */
-export function compatibleWith(preset: string | null, name: string): Dialect {
+/** Returns the dialect for a preset. `name` is the key under which the library looks for options. */
+export function compatibleDialect(preset: string | null, name: string): Dialect {
   switch (preset) {
     case 'deepseek':
       return deepseek(name)

@@ -2,84 +2,83 @@ import type { LanguageModelV4CallOptions, SharedV4ProviderOptions } from '@ai-sd
 import type { AssistantPart } from '@holdfast/core/ports'
 import type { ThinkingLevel } from '@holdfast/protocol'
 
-/** What is asked of a service so that its model thinks, or does not: in the SDK's word for it, and in the service's own. */
+/** The parameters for thinking: the SDK's own, and those of the service. */
 export type Thinking = {
   readonly reasoning?: LanguageModelV4CallOptions['reasoning']
   readonly options?: SharedV4ProviderOptions
-  /** How long the answer may be beside it, where that is less than the model's own limit. */
+  /** The rest for the answer, if thinking uses a part of the model's limit. */
   readonly outputTokensMax?: number
 }
 
-/** The model that is asked to think. */
-export type Asked = {
+/** The model that shall think. */
+export type ThinkingRequest = {
   readonly modelId: string
-  /** How much it says at most; null when nobody knows. */
+  /** The maximum of output tokens; null if unknown. */
   readonly outputTokens: number | null
-  /** Whether the interface has a word for thinking. The one before this has none, and only a service's own words are heard. */
-  readonly hasWord: boolean
+  /** Whether the SDK's interface has `reasoning`. The previous one has only the service's own options. */
+  readonly hasReasoning: boolean
 }
 
-/** What one service is particular about, and others are not. */
+/** How one service differs from others. */
 export type Dialect = {
   readonly thinking: {
-    /** Whether thinking may go back to it, as a part of this answer. What it wants with it, it gave as metadata. */
-    readonly isTaken: (part: AssistantPart, answer: readonly AssistantPart[]) => boolean
+    /** Whether a thinking part of this answer may be sent back. */
+    readonly isAccepted: (part: AssistantPart, answer: readonly AssistantPart[]) => boolean
     /** Whether an answer sent back may end in thinking. */
     readonly mayEndAnswer: boolean
-    /** Whether it thinks on in a running round only if the round began with thinking. */
-    readonly isFromTheStart: boolean
-    /** Whether a model of which nobody knows it is taken for one that thinks. */
+    /** Whether a round can think only if it began with thinking. */
+    readonly mustBeginRound: boolean
+    /** Whether a model without known levels is assumed to think. */
     readonly isThinker: (modelId: string) => boolean
-    readonly ask: (level: ThinkingLevel, asked: Asked) => Thinking
+    readonly request: (level: ThinkingLevel, request: ThinkingRequest) => Thinking
   }
   readonly answers: {
-    /** Whether what it gave with a part is of use to the very model only that said it. */
+    /** Whether the metadata of a part is valid only for the model that wrote it. */
     readonly isPerModel: boolean
-    /** Whether a text without words may go back, for what was given with it. */
-    readonly takesBlankText: (part: AssistantPart) => boolean
-    /** What goes with an answer as a whole, in the service's own words. */
+    /** Whether an empty text may be sent back, for its metadata. */
+    readonly acceptsBlankText: (part: AssistantPart) => boolean
+    /** Options of the service for a whole answer. */
     readonly options: (answer: readonly AssistantPart[]) => SharedV4ProviderOptions | undefined
-    /** What the model is made to say where people speak right after results; null where they may. */
-    readonly beforePeople: string | null
+    /** The model's text between tool results and a user message; null if none is needed. */
+    readonly beforeUser: string | null
   }
   readonly files: {
-    /** Media types it takes as files, and those it takes of a model of which nobody knows it. */
+    /** Media types that it accepts as files, and those to send to a model without known types. */
     readonly types: RegExp
-    readonly typesUnasked: RegExp
-    /** How large an image, or any file, may be; one above it would make every later request fail. */
+    readonly typesIfUnknown: RegExp
+    /** Size limits: a larger file would make every later request fail. */
     readonly imageBytesMax: number
     readonly bytesMax: number
-    /** Whether a file of text goes as a file, or is written out in the message. */
-    readonly takesText: boolean
+    /** Whether a text file is sent as a file, or as text in the message. */
+    readonly acceptsText: boolean
   }
   readonly names: {
-    /** Names of tools it takes. */
+    /** Valid tool names. */
     readonly tools: RegExp
-    /** The id of a call as it takes them. */
+    /** Converts the id of a call. */
     readonly callId: (id: string) => string
   }
   readonly cache: {
-    /** Marks the end of what is worth keeping for the next request; null where the service does so by itself. */
+    /** Marks the end of a part to cache; null if the service caches by itself. */
     readonly mark: SharedV4ProviderOptions | null
-    /** What is asked so that the service sets such marks itself, for models that keep nothing without. */
+    /** Options that make the service set such marks itself. */
     readonly options: (modelId: string) => SharedV4ProviderOptions
   }
-  /** Whether a request must say how long the answer may be. */
-  readonly wantsOutputLimit: boolean
-  /** What we ask of it unless the program that started the session asks otherwise. */
+  /** Whether a request must limit the length of the answer. */
+  readonly needsOutputLimit: boolean
+  /** Default options, which the session's program can override. */
   readonly options: SharedV4ProviderOptions
-  /** What we ask of it whatever anyone asks. */
+  /** Options that nobody can override. */
   readonly fixedOptions: SharedV4ProviderOptions
 }
 
-const metaOf = ({ meta }: AssistantPart, service: string, name: string): unknown => {
-  const own = meta?.[service]
-  return typeof own === 'object' && own !== null ? Object.entries(own).find(([key]) => key === name)?.[1] : undefined
+/** Returns whether a service attached a text under one of the names. */
+export function hasMetaText({ meta }: AssistantPart, service: string, ...names: readonly string[]): boolean {
+  const own = Object.entries(meta?.[service] ?? {})
+  return own.some(([name, value]) => names.includes(name) && typeof value === 'string')
 }
-export const hasText = (part: AssistantPart, service: string, ...names: readonly string[]): boolean =>
-  names.some((name) => typeof metaOf(part, service, name) === 'string')
 
-/** Services count what is sent, in base64: four bytes for three. */
+/** Converts a limit in base64, which needs four bytes for three. */
 export const megabytes = (sent: number): number => Math.floor((sent * 1024 * 1024 * 3) / 4)
 
 export const efforts = { off: 'none', low: 'low', medium: 'medium', high: 'high' } as const satisfies Record<
@@ -89,31 +88,31 @@ export const efforts = { off: 'none', low: 'low', medium: 'medium', high: 'high'
 
 const imagesAndPdf = /^(image\/(png|jpeg|gif|webp)|application\/pdf)$/
 
-/** A service we know nothing of: it gets what there is. */
-export const plain: Dialect = {
+/** An unknown service: everything is sent. */
+export const plainDialect: Dialect = {
   thinking: {
-    isTaken: () => true,
+    isAccepted: () => true,
     mayEndAnswer: true,
-    isFromTheStart: false,
+    mustBeginRound: false,
     isThinker: () => true,
-    ask: (level) => ({ reasoning: efforts[level] }),
+    request: (level) => ({ reasoning: efforts[level] }),
   },
   answers: {
     isPerModel: false,
-    takesBlankText: ({ meta }) => meta !== undefined,
+    acceptsBlankText: ({ meta }) => meta !== undefined,
     options: () => undefined,
-    beforePeople: null,
+    beforeUser: null,
   },
   files: {
     types: imagesAndPdf,
-    typesUnasked: imagesAndPdf,
+    typesIfUnknown: imagesAndPdf,
     imageBytesMax: megabytes(20),
     bytesMax: megabytes(20),
-    takesText: true,
+    acceptsText: true,
   },
   names: { tools: /^[a-zA-Z0-9_-]{1,64}$/, callId: (id) => id },
   cache: { mark: null, options: () => ({}) },
-  wantsOutputLimit: false,
+  needsOutputLimit: false,
   options: {},
   fixedOptions: {},
 }

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from 'node:net'
 import type { ModelPart, ModelRequest, Provider } from '@holdfast/core/ports'
 import { aRequest } from '@holdfast/testkit'
-import type { Failed } from '../../failure/failure.ts'
+import type { FailedEnd } from '../../failure/failure.ts'
 
 export type Answering = AsyncDisposable & { readonly url: string }
 /** And what it was asked, as it came. */
@@ -58,7 +58,7 @@ export function answeringSocket(onSocket: (socket: Socket) => void): Promise<Ans
 export async function failedAt(
   provider: Provider,
   request: ModelRequest = aRequest(),
-): Promise<{ readonly parts: readonly ModelPart[]; readonly end: Failed }> {
+): Promise<{ readonly parts: readonly ModelPart[]; readonly end: FailedEnd }> {
   const parts: ModelPart[] = []
   const { signal } = new AbortController()
   for await (const part of provider.stream(request, { signal })) parts.push(part)

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { keyMark } from '../../system/secrets/known-keys.ts'
-import { type FailureCase, kinds } from './case.ts'
-import { wordsOf } from './sentence.ts'
+import { errorKinds, type FailureCause } from './cause.ts'
+import { describeFailure } from './message.ts'
 
-const statuses: Partial<Record<FailureCase, number>> = {
+const statuses: Partial<Record<FailureCause, number>> = {
   rejected_key: 401,
   no_access: 403,
   blocked: 403,
@@ -19,11 +19,11 @@ const statuses: Partial<Record<FailureCase, number>> = {
   unclear: 502,
 }
 
-const sentence = (failureCase: FailureCase, words = 'Its own words.') =>
-  wordsOf({
-    failureCase,
+const sentence = (cause: FailureCause, words = 'Its own words.') =>
+  describeFailure({
+    cause,
     details: {
-      status: statuses[failureCase],
+      status: statuses[cause],
       names: new Set(),
       field: 'input[3]',
       words,
@@ -32,21 +32,21 @@ const sentence = (failureCase: FailureCase, words = 'Its own words.') =>
       url: 'https://api.openai.com/v1/responses',
       body: '',
     },
-    waitMs: failureCase === 'limited' ? 7_000 : null,
+    waitMs: cause === 'limited' ? 7_000 : null,
     service: { title: 'OpenAI', modelId: 'gpt-9', keyName: 'OPENAI_API_KEY' },
   }).join(' ')
 
 // What the two have in common is said once.
-const cases = (Object.keys(kinds) as FailureCase[]).filter((one) => one !== 'no_http')
+const cases = (Object.keys(errorKinds) as FailureCause[]).filter((one) => one !== 'no_http')
 
 describe('what people are told', () => {
-  it.each(cases)('of %s is in the docs, word for word', async (failureCase) => {
+  it.each(cases)('of %s is in the docs, word for word', async (cause) => {
     const docs = await readFile(new URL('../../../../../docs/model-errors.md', import.meta.url), 'utf8')
-    expect(docs).toContain(`| ${sentence(failureCase)} |`)
+    expect(docs).toContain(`| ${sentence(cause)} |`)
   })
 
-  it.each(cases)('of %s is one line, and ends with what to do', (failureCase) => {
-    expect(sentence(failureCase)).toMatch(/^[A-Z][^\n]*\. [A-Z][^\n]*(continue\.|try again[^.]*\.|take it up again\.)$/)
+  it.each(cases)('of %s is one line, and ends with what to do', (cause) => {
+    expect(sentence(cause)).toMatch(/^[A-Z][^\n]*\. [A-Z][^\n]*(continue\.|try again[^.]*\.|resume it\.)$/)
   })
 
   it('holds no key and no control character of what a service says', () => {

@@ -3,10 +3,10 @@ import { type ErrorKind, limits } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { answering, failedAt } from '../ai-sdk/testing/answering.ts'
 import { createModels } from '../models.ts'
-import { boundedAnswer } from './bounded-answer.ts'
+import { limitAnswer } from './fetch.ts'
 
 const mebibyte = 1024 * 1024
-const tooMuch = 'VLLM sent more in one answer than can be taken in.'
+const tooMuch = 'The answer of VLLM is too long.'
 
 function providerAt(url: string) {
   const found = createModels({ environment: { VLLM_BASE_URL: url } }).find('vllm/any')
@@ -65,7 +65,7 @@ describe('an answer of many events', () => {
   const bodyOf = (chunks: Iterable<string>) => {
     const encoder = new TextEncoder()
     const bytes = Array.from(chunks, (chunk) => encoder.encode(chunk))
-    return boundedAnswer(new Response(ReadableStream.from(bytes), { status: 200 }))
+    return limitAnswer(new Response(ReadableStream.from(bytes), { status: 200 }))
   }
   const event = (ends: string) => `data: ${'x'.repeat(mebibyte)}${ends}`
 
@@ -92,7 +92,7 @@ describe('an answer of many events', () => {
 })
 
 it('keeps what is said of an answer: its status, its headers, and that it has no body', async () => {
-  const answer = boundedAnswer(new Response('Slow.', { status: 429, headers: { 'retry-after': '7' } }))
+  const answer = limitAnswer(new Response('Slow.', { status: 429, headers: { 'retry-after': '7' } }))
   expect([answer.status, answer.headers.get('retry-after'), await answer.text()]).toEqual([429, '7', 'Slow.'])
-  expect(boundedAnswer(new Response(null, { status: 204 })).body).toBeNull()
+  expect(limitAnswer(new Response(null, { status: 204 })).body).toBeNull()
 })

@@ -2,8 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { refreshCatalogue, refreshedPath } from './refresh-catalogue.ts'
-import { createRefreshedFacts } from './refreshed-facts.ts'
+import { createRefreshedFacts, refreshCatalogue, refreshedPath } from './catalogue-file.ts'
 
 let folder = ''
 beforeEach(async () => {
@@ -11,14 +10,14 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true, force: true }))
 
-const kept = () => refreshedPath(join(folder, 'data'))
+const target = () => refreshedPath(join(folder, 'data'))
 async function refresh(given: unknown) {
   const path = join(folder, 'given.json')
   await writeFile(path, typeof given === 'string' ? given : JSON.stringify(given))
-  return refreshCatalogue({ path, services: ['anthropic', 'groq'], today: '2026-12-24', kept: kept(), pid: 1 })
+  return refreshCatalogue({ path, services: ['anthropic', 'groq'], today: '2026-12-24', target: target(), pid: 1 })
 }
 const read = async () => {
-  const facts = createRefreshedFacts(kept())
+  const facts = createRefreshedFacts(target())
   const done = await facts.read()
   if (!done.ok) throw new Error(done.fault.message)
   return { models: facts.all(), asOf: facts.asOf() }
@@ -31,7 +30,7 @@ describe('a refresh of what is known of models', () => {
     expect(await read()).toEqual({ models: {}, asOf: null })
     expect(await refresh(ours)).toEqual({ ok: true, value: ours })
     expect(await read()).toEqual(ours)
-    expect((await stat(kept())).mode & 0o777).toBe(0o600)
+    expect((await stat(target())).mode & 0o777).toBe(0o600)
     expect(await readdir(join(folder, 'data'))).toEqual(['models.json'])
   })
 
@@ -91,9 +90,9 @@ describe('a refresh of what is known of models', () => {
     ['is empty', ''],
   ])('refuses a file that %s, and keeps what it had', async (_, given) => {
     await refresh(ours)
-    const before = await readFile(kept(), 'utf8')
+    const before = await readFile(target(), 'utf8')
     expect(await refresh(given)).toMatchObject({ ok: false, fault: { details: { path: join(folder, 'given.json') } } })
-    expect(await readFile(kept(), 'utf8')).toBe(before)
+    expect(await readFile(target(), 'utf8')).toBe(before)
   })
 
   it('names the place that is wrong', async () => {
@@ -105,7 +104,7 @@ describe('a refresh of what is known of models', () => {
   })
 
   it('refuses a file that is not there, and a directory', async () => {
-    const given = { services: [], today: '2026-12-24', kept: kept(), pid: 1 }
+    const given = { services: [], today: '2026-12-24', target: target(), pid: 1 }
     expect(await refreshCatalogue({ path: join(folder, 'none'), ...given })).toMatchObject({ ok: false })
     expect(await refreshCatalogue({ path: folder, ...given })).toMatchObject({ ok: false })
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { failedAt, saying } from '../ai-sdk/testing/answering.ts'
 import { createModels } from '../models.ts'
-import { answeredStream } from './answered-stream.ts'
+import { requireStream } from './fetch.ts'
 
 const json = { 'content-type': 'application/json; charset=utf-8' }
 const services = [
@@ -63,5 +63,5 @@ it('leaves a stream as it is, also one that is called JSON, and an error', async
     ['data: 1\n\n', { headers: { 'content-type': 'text/event-stream' } }],
     ['{"error":{}}', { headers: json, status: 400 }],
   ] as const)
-    expect(await (await answeredStream(new Response(body, init))).text()).toBe(body)
+    expect(await (await requireStream(new Response(body, init))).text()).toBe(body)
 })

@@ -1,13 +1,13 @@
 import { createVirtualClock } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { createPatience } from './patience.ts'
+import { createSilenceTimeout } from './silence-timeout.ts'
 
 const never = () => new Promise<never>(() => undefined)
 
 function begin() {
   const clock = createVirtualClock()
   const abort = new AbortController()
-  return { clock, abort, patience: createPatience({ signal: abort.signal, silenceMs: 1000, clock }) }
+  return { clock, abort, patience: createSilenceTimeout({ signal: abort.signal, silenceMs: 1000, clock }) }
 }
 
 describe('patience', () => {
@@ -32,7 +32,7 @@ describe('patience', () => {
     const { clock, patience } = begin()
     await patience.wait(async () => 'a word')
     clock.advance(5000)
-    expect(await patience.wait(async () => 'another')).toEqual({ type: 'got', value: 'another' })
+    expect(await patience.wait(async () => 'another')).toEqual({ type: 'done', value: 'another' })
   })
 
   it('ends a wait at an abort, and begins none after it', async () => {
@@ -49,7 +49,7 @@ describe('patience', () => {
     const waited = await patience.wait(() => {
       throw error
     })
-    expect(waited).toEqual({ type: 'broken', error })
+    expect(waited).toEqual({ type: 'failed', error })
   })
 
   it('leaves no timer behind once it is stopped', async () => {

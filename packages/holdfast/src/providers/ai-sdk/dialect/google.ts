@@ -1,14 +1,14 @@
-import { type Dialect, efforts, hasText, plain } from './dialect.ts'
+import { type Dialect, efforts, hasMetaText, plainDialect as plain } from './dialect.ts'
 
 const types = /^(image\/(png|jpeg|webp)|application\/pdf)$/
 
-/** A signature stands on the part it was given with: thought, words or call. */
-export const gemini: Dialect = {
+/** Attaches a signature to each part: thinking, text or call. */
+export const googleDialect: Dialect = {
   ...plain,
   thinking: {
     ...plain.thinking,
     isThinker: (modelId) => /gemini-(2\.5|[3-9]|\d\d|flash|pro)/.test(modelId),
-    ask: (level) => ({
+    request: (level) => ({
       reasoning: efforts[level],
       ...(level !== 'off' && { options: { google: { thinkingConfig: { includeThoughts: true } } } }),
     }),
@@ -16,8 +16,8 @@ export const gemini: Dialect = {
   answers: {
     ...plain.answers,
     isPerModel: true,
-    takesBlankText: (part) => hasText(part, 'google', 'thoughtSignature'),
+    acceptsBlankText: (part) => hasMetaText(part, 'google', 'thoughtSignature'),
   },
-  files: { ...plain.files, types, typesUnasked: types },
+  files: { ...plain.files, types, typesIfUnknown: types },
   names: { ...plain.names, tools: /^[a-zA-Z_][a-zA-Z0-9_-]{0,63}$/ },
 }

@@ -14,27 +14,22 @@ export const abilities = `I am the demo: a scripted agent, not a language model.
 
 For a real model, set ANTHROPIC_API_KEY and choose one.`
 
-export const notUnderstood = (lines: readonly string[]): string =>
+export const explainUnknown = (lines: readonly string[]): string =>
   `I do not understand ${lines.map((line) => `"${line}"`).join(' or ')}.\n\n${abilities}`
 
-export const missingTool = (verb: string, tool: string): string =>
-  `I cannot ${verb} here: that needs the tool ${tool}, and this session does not offer it.`
-
-/** The two halves of the answer to `fail cut`: the second is heard only by who continues. */
+/** The two halves of the answer to `fail cut`. The second is sent after `continue`. */
 export const cutBeginning = 'This answer is about to be cut'
-export const cutEnd = '… and here it goes on: this is its end.'
+export const cutEnd = '… and this is the rest of it.'
 
-export const goingOn = 'I was cut short. I go on where I stopped.'
-export const nothingLeft = 'That was all; there is nothing left to say.'
+export const resuming = 'I was interrupted. I continue where I stopped.'
+export const nothingLeft = 'That was all. There is nothing left to say.'
 
-/** What came of one call, in the tool's own words. */
-export function afterResults(call: Extract<AssistantPart, { type: 'call' }> | null, result: ToolResultPart): string {
+/** Reports the result of one call, quoting the tool. */
+export function reportResult(call: Extract<AssistantPart, { type: 'call' }> | null, result: ToolResultPart): string {
   const about = call === null ? '' : subjectOf(call.args)
   const what = about === '' ? result.tool : `${result.tool} (${about})`
-  if (result.isError) return `${what} did not succeed:\n\n${quoted(result.text)}`
-  return result.text.trim() === ''
-    ? `${what} is done; it returned nothing.`
-    : `${what} returned:\n\n${quoted(result.text)}`
+  if (result.isError) return `${what} failed:\n\n${quoted(result.text)}`
+  return result.text.trim() === '' ? `${what} returned nothing.` : `${what} returned:\n\n${quoted(result.text)}`
 }
 
 function subjectOf(args: { readonly [key: string]: unknown }): string {
@@ -47,12 +42,12 @@ function quoted(text: string): string {
   const shown = lines.slice(0, shownLinesMax).join('\n')
   const fence = '`'.repeat(Math.max(3, ...[...shown.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)))
   const isCut = lines.length > shownLinesMax || text.trimEnd().length > shownCharsMax
-  return `${fence}\n${shown}\n${fence}${isCut ? '\n\n(There is more; this is its beginning.)' : ''}`
+  return `${fence}\n${shown}\n${fence}${isCut ? '\n\n(Only the beginning is shown.)' : ''}`
 }
 
-/** A plan in words for a request: what would be done, and who would be asked. */
-export function howToPlan(request: string, line: DemoLine): string {
-  const steps = [`Understand the request: ${clip(request, 200)}`, ...stepsFor(line), 'Tell you what came of it.']
+/** Writes a plan for a request: the steps and the approvals. */
+export function writePlan(request: string, line: DemoLine): string {
+  const steps = [`Understand the request: ${clip(request, 200)}`, ...stepsFor(line), 'Report the result.']
   return `My plan:\n\n${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}`
 }
 

@@ -128,6 +128,22 @@ describe('every document', () => {
     expect(broken).toEqual([])
   })
 
+  it('links to headings that exist', () => {
+    const slugOf = (heading: string) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w\- ]/g, '')
+        .replaceAll(' ', '-')
+    const hasHeading = (path: string, slug: string) =>
+      [...read(path).matchAll(/^#+ (.+)$/gm)].some(([, heading = '']) => slugOf(heading) === slug)
+    const broken = documents.flatMap((path) =>
+      [...read(path).matchAll(/\]\((?!https?:)([^)\s#]*)#([^)\s]+)\)/g)].flatMap(([, target = '', slug = '']) =>
+        hasHeading(target === '' ? path : join(dirname(path), target), slug) ? [] : [`${path}: ${target}#${slug}`],
+      ),
+    )
+    expect(broken).toEqual([])
+  })
+
   it('names files of the repo that exist', () => {
     const named = documents.flatMap((path) =>
       [...read(path).matchAll(/`((?:packages|scripts|test|docs)\/[\w./-]+)`/g)].map(([, file = '']) => ({

@@ -9,8 +9,8 @@ import {
   type Sessions,
   type StartOptions,
 } from '@holdfast/protocol'
-import type { FollowOptions } from './connection.ts'
-import { createSession, type Session } from './session.ts'
+import type { FollowOptions } from './http/follow-stream.ts'
+import { createSession, type Session } from './session/session.ts'
 
 export type AttachOptions = {
   /** Who attaches; the same name after a reconnect is the same client. Made up when absent. */

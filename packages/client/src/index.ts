@@ -1,10 +1,11 @@
 export { combineQueueEntriesToText } from '@holdfast/protocol'
 export { type Attachment, type AttachOptions, attach, createAttachment, type MoveOptions } from './attachment.ts'
-export { type ConnectOptions, connectHoldfast, type Health, type RemoteSessions } from './connect-holdfast.ts'
-export type { Connection, FollowOptions } from './connection.ts'
-export type { FollowNewsOptions } from './follow-news.ts'
+export { decodeFrames, decodeNews } from './http/decode-stream.ts'
+export type { FollowNewsOptions } from './http/follow.ts'
+export type { Connection, FollowOptions } from './http/follow-stream.ts'
 export { createLiveView, type LiveView, type LiveViewOptions } from './live-view.ts'
-export type { RemoteSessionHandle } from './remote-session-handle.ts'
+export { type ConnectOptions, connectHoldfast, type Health, type RemoteSessions } from './remote/connect-holdfast.ts'
+export type { RemoteSessionHandle } from './remote/remote-session-handle.ts'
 export {
   type CommandOptions,
   createSession,
@@ -14,9 +15,13 @@ export {
   type LineOptions,
   type Session,
   type TrustOptions,
-} from './session.ts'
-export type { PinOptions, SessionCatalogue } from './session-catalogue.ts'
-export type { ClientEventOptions, SessionClientEvents } from './session-client-events.ts'
-export type { Compaction, MessageSeed, SessionHistory } from './session-history.ts'
-export type { CycleOptions, ProviderInUse, SessionModels } from './session-models.ts'
-export { type ContextUsage, contextUsageOf, type SessionUsage, type UsageOptions } from './session-usage.ts'
+} from './session/session.ts'
+export type {
+  ClientEventOptions,
+  PinOptions,
+  SessionCatalogue,
+  SessionClientEvents,
+} from './session/session-catalogue.ts'
+export type { Compaction, MessageSeed, SessionHistory } from './session/session-history.ts'
+export type { CycleOptions, ProviderInUse, SessionModels } from './session/session-models.ts'
+export { type ContextUsage, contextUsageOf, type SessionUsage, type UsageOptions } from './session/session-usage.ts'

@@ -25,7 +25,7 @@ import {
   type SubmitOptions,
   withModelStatus,
 } from '@holdfast/protocol'
-import type { Connection, FollowOptions } from './connection.ts'
+import type { Connection, FollowOptions } from './http/follow-stream.ts'
 
 export type LiveViewOptions = {
   /** Who looks; the same name after a reload is the same client. Made here if missing. */

@@ -1,6 +1,6 @@
 import { encodeFrame, type Frame } from '@holdfast/protocol'
-import { connectHoldfast } from '../connect-holdfast.ts'
-import type { Pace } from '../http.ts'
+import type { Pace } from '../http/http.ts'
+import { connectHoldfast } from '../remote/connect-holdfast.ts'
 
 export type Asked = {
   readonly path: string

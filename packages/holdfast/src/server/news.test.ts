@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
-import { connectHoldfast } from '@holdfast/client'
-import { decodeNews, invariant, type NewsFrame, newsSession, SessionId, type SessionNews } from '@holdfast/protocol'
+import { connectHoldfast, decodeNews } from '@holdfast/client'
+import { invariant, type NewsFrame, newsSession, SessionId, type SessionNews } from '@holdfast/protocol'
 import { aMeta } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { openHouseServer } from './testing/house-server.ts'

@@ -1,7 +1,6 @@
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Frame } from './frame.ts'
-import { decodeFrames, encodeFrame, UnreadableFrame } from './sse.ts'
+import { encodeFrame } from './sse.ts'
 
 const sessionId = 'ses_01k9xyzabcdefghjkmnpqrstvw'
 const said = (text: string): Frame =>
@@ -18,20 +17,6 @@ const said = (text: string): Frame =>
 const delta = (text: string): Frame =>
   Frame.parse({ type: 'delta', sessionId, step: 3, part: 0, kind: 'text', index: 0, text })
 
-const inChunks = (bytes: Uint8Array, sizes: readonly number[]): ReadableStream<Uint8Array> => {
-  let at = 0
-  let turn = 0
-  return new ReadableStream({
-    pull(controller) {
-      if (at >= bytes.length) return controller.close()
-      const size = sizes[turn++ % sizes.length] ?? 1
-      controller.enqueue(bytes.slice(at, at + size))
-      at += size
-    },
-  })
-}
-const joined = (...pieces: readonly Uint8Array[]) => new Uint8Array(pieces.flatMap((piece) => [...piece]))
-const decode = (bytes: Uint8Array, sizes = [1 << 20]) => Array.fromAsync(decodeFrames(inChunks(bytes, sizes)))
 const asText = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 describe('the event stream', () => {
@@ -46,44 +31,5 @@ describe('the event stream', () => {
   it('encodes a frame once for all subscribers', () => {
     const frame = said('once')
     expect(encodeFrame(frame)).toBe(encodeFrame(frame))
-  })
-
-  it('decodes what was encoded, wherever the network splits it', async () => {
-    const texts = fc.array(fc.oneof(fc.string({ unit: 'grapheme' }), fc.constant('é😀\n\ndata: x\n')), { maxLength: 4 })
-    const sizes = fc.array(fc.integer({ min: 1, max: 7 }), { minLength: 1, maxLength: 5 })
-    await fc.assert(
-      fc.asyncProperty(texts, sizes, async (words, cuts) => {
-        const frames = words.flatMap((text) => [said(text), delta(text)])
-        expect(await decode(joined(...frames.map(encodeFrame)), cuts)).toEqual(frames)
-      }),
-      { numRuns: 50 },
-    )
-  })
-
-  it('throws on an invalid frame of a known type', async () => {
-    const odd = new TextEncoder().encode('event: record\ndata: {"type":"record","record":{"seq":"nine"}}\n\n')
-    await expect(decode(joined(odd))).rejects.toThrow(UnreadableFrame)
-  })
-
-  it('ignores heartbeats and unknown event types', async () => {
-    const noise = new TextEncoder().encode(': beat\n\nevent: later\ndata: {"type":"later"}\n\n')
-    expect(await decode(joined(noise, encodeFrame(delta('hi')), noise))).toEqual([delta('hi')])
-  })
-
-  it('ignores an incomplete frame at the end', async () => {
-    const whole = encodeFrame(delta('hi'))
-    expect(await decode(joined(whole, whole.slice(0, -1)))).toEqual([delta('hi')])
-  })
-
-  it('cancels the connection when its reader stops', async () => {
-    let isCancelled = false
-    const body = new ReadableStream<Uint8Array>({
-      pull: (controller) => controller.enqueue(encodeFrame(delta('again'))),
-      cancel: () => {
-        isCancelled = true
-      },
-    })
-    for await (const _ of decodeFrames(body)) break
-    expect(isCancelled).toBe(true)
   })
 })

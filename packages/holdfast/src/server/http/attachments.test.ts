@@ -1,4 +1,5 @@
-import { decodeFrames, type Frame, type FrameOf, invariant, limits } from '@holdfast/protocol'
+import { decodeFrames } from '@holdfast/client'
+import { type Frame, type FrameOf, invariant, limits } from '@holdfast/protocol'
 import { isRecord } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'

@@ -1,4 +1,5 @@
-import { decodeFrames, type Frame, invariant } from '@holdfast/protocol'
+import { decodeFrames } from '@holdfast/client'
+import { type Frame, invariant } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { sessionId } from '../testing/fake-sessions.ts'
 import { codeOf, openTestServer } from '../testing/test-server.ts'

@@ -1,8 +1,8 @@
 import { type ListedModel, ok } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
+import { createFakeHandle } from '../testing/fake-handle.ts'
+import { snapshot, view } from '../testing/story.ts'
 import { createSession } from './session.ts'
-import { createFakeHandle } from './testing/fake-handle.ts'
-import { snapshot, view } from './testing/story.ts'
 
 /** A session that answers every command so. */
 const answering = (result: Record<string, unknown>, state = snapshot(10)) =>

@@ -9,6 +9,7 @@ import {
   Message,
   MessageId,
   Meta,
+  ModelList,
   ok,
   type PageRequest,
   type Result,
@@ -17,11 +18,9 @@ import {
   type SessionId,
   TreeUsage,
 } from '@holdfast/protocol'
-import { backoffMs } from './backoff.ts'
-import type { FollowOptions } from './connection.ts'
-import { follow } from './follow.ts'
-import { field, type Http, notUnderstood } from './http.ts'
-import { readModels } from './read-models.ts'
+import { follow } from '../http/follow.ts'
+import type { FollowOptions } from '../http/follow-stream.ts'
+import { type Ask, backoffMs, field, type Http, notUnderstood } from '../http/http.ts'
 
 const triesMax = 5
 
@@ -126,4 +125,12 @@ function pageQuery(request: PageRequest): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(request)) if (value !== undefined) query.set(name, String(value))
   return query.size > 0 ? `?${query}` : ''
+}
+
+/** What a server says can be called, and why the rest cannot. */
+export async function readModels(wire: Http, path = '/v1/models', ask?: Ask): Promise<Result<ModelList>> {
+  const answer = await wire.json(path, ask)
+  if (!answer.ok) return answer
+  const list = ModelList.safeParse(answer.value)
+  return list.success ? ok(list.data) : notUnderstood('a list of models')
 }

@@ -1,7 +1,6 @@
-import { type Fault, type FaultCode, fault, UnreadableFrame } from '@holdfast/protocol'
-import { backoffMs } from './backoff.ts'
-import type { Connection } from './connection.ts'
-import type { Http } from './http.ts'
+import { type Fault, type FaultCode, fault, type SubscribeOptions } from '@holdfast/protocol'
+import { UnreadableFrame } from './decode-stream.ts'
+import { backoffMs, type Http } from './http.ts'
 
 /** What may be different when we ask again. Everything else is an answer. */
 const passing: readonly FaultCode[] = [
@@ -110,4 +109,16 @@ function createSilence(silenceMs: number, signal: AbortSignal | undefined) {
       dead.abort()
     },
   }
+}
+
+/** How a subscription stands with its session. A screen shows it; nothing else depends on it. */
+export type Connection =
+  | { readonly state: 'connecting' }
+  | { readonly state: 'live' }
+  | { readonly state: 'waiting'; readonly retryMs: number; readonly fault: Fault | null }
+  | { readonly state: 'ended'; readonly fault: Fault | null }
+
+/** A subscription that also tells how it stands. A local handle has no connection and leaves `onConnection` alone. */
+export type FollowOptions = SubscribeOptions & {
+  readonly onConnection?: ((connection: Connection) => void) | undefined
 }

@@ -1,8 +1,8 @@
 import { ClientId, CommandId, invariant } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
+import { createScriptedServer, fails, json, type Reply, refused } from '../testing/scripted-server.ts'
+import { message, meta, sessionId, view } from '../testing/story.ts'
 import { connectHoldfast } from './connect-holdfast.ts'
-import { createScriptedServer, fails, json, type Reply, refused } from './testing/scripted-server.ts'
-import { message, meta, sessionId, view } from './testing/story.ts'
 
 const opened = json({ session: meta, seq: 4, view, messages: [message(3)], before: 3, summary: null, here: null })
 const done = json({ seq: 5, result: { queued: 'steering' } }, 202)

@@ -1,4 +1,10 @@
-import { type CommandInput, orThrow, type SessionHandle, type SubmitOptions } from '@holdfast/protocol'
+import {
+  type ClientEvent,
+  type CommandInput,
+  orThrow,
+  type SessionHandle,
+  type SubmitOptions,
+} from '@holdfast/protocol'
 
 export type PinOptions = SubmitOptions & {
   /** Pins it or lets it go; without it, the other way round than it is. */
@@ -29,5 +35,28 @@ export function createSessionCatalogue(handle: SessionHandle): SessionCatalogue 
     async moveWorkdir(workdir, options) {
       await submit({ type: 'moveWorkdir', workdir }, options)
     },
+  }
+}
+
+export type ClientEventOptions = SubmitOptions & {
+  /** With this event they cover the whole session. */
+  readonly complete?: boolean | undefined
+}
+
+/** What clients leave in a session for each other. */
+export interface SessionClientEvents {
+  /** Keeps an event of a client's own for other clients: once, however often it is sent, and never sent to the model. */
+  appendClientEvent(event: ClientEvent, options?: ClientEventOptions): Promise<void>
+  /** Whether such events cover the whole session. */
+  clientEventsComplete(): Promise<boolean>
+}
+
+export function createSessionClientEvents(handle: SessionHandle): SessionClientEvents {
+  return {
+    async appendClientEvent(event, { complete, ...options } = {}) {
+      const command = { type: 'appendClientEvent' as const, event, ...(complete !== undefined && { complete }) }
+      orThrow(await handle.submit(command, options))
+    },
+    clientEventsComplete: async () => orThrow(await handle.snapshot()).view.clientEventsComplete,
   }
 }

@@ -4,18 +4,21 @@ import {
   Meta,
   ok,
   parseSessionName,
+  Removal,
   type Result,
   SessionList,
   type SessionNews,
   type Sessions,
   StoredFile,
 } from '@holdfast/protocol'
-import { wait } from './backoff.ts'
-import { type FollowNewsOptions, followNews } from './follow-news.ts'
-import { createHttp, field, notUnderstood, type Pace } from './http.ts'
-import { readModels } from './read-models.ts'
-import { createRemoteRemovals } from './remote-removals.ts'
-import { createRemoteSessionHandle, type RemoteSessionHandle, readSnapshot } from './remote-session-handle.ts'
+import { type FollowNewsOptions, followNews } from '../http/follow.ts'
+import { type Ask, createHttp, field, type Http, notUnderstood, type Pace, wait } from '../http/http.ts'
+import {
+  createRemoteSessionHandle,
+  type RemoteSessionHandle,
+  readModels,
+  readSnapshot,
+} from './remote-session-handle.ts'
 
 export type ConnectOptions = {
   /** Where the server is, e.g. `http://127.0.0.1:4820`; in its own page `location.origin`. */
@@ -107,4 +110,40 @@ function queryOf(options: object): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(options)) if (value !== undefined) query.set(name, String(value))
   return query.size > 0 ? `?${query}` : ''
+}
+
+type Removals = Pick<Sessions, 'delete' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'>
+
+/** How sessions of a server leave and come back. */
+export function createRemoteRemovals(wire: Http): Removals {
+  const removal = async (path: string, ask: Ask): Promise<Result<Removal>> => {
+    const answer = await wire.json(path, ask)
+    if (!answer.ok) return answer
+    const read = Removal.safeParse(answer.value)
+    return read.success ? ok(read.data) : notUnderstood('a removal')
+  }
+
+  return {
+    async delete(name, { force, dryRun } = {}) {
+      const form = parseSessionName(name)
+      if (!form.ok) return form
+      const query = new URLSearchParams({ ...(force && { force: 'true' }), ...(dryRun && { dryRun: 'true' }) })
+      return removal(`/v1/sessions/${encodeURIComponent(name)}${query.size > 0 ? `?${query}` : ''}`, {
+        method: 'DELETE',
+      })
+    },
+
+    clearAll: (options = {}) => removal('/v1/clear', { body: options }),
+    prune: (options) => removal('/v1/prune', { body: options }),
+    emptyTrash: (options = {}) => removal('/v1/trash/empty', { body: options }),
+
+    async restore(name) {
+      const form = parseSessionName(name)
+      if (!form.ok) return form
+      const answer = await wire.json(`/v1/sessions/${encodeURIComponent(name)}/restore`, { method: 'POST' })
+      if (!answer.ok) return answer
+      const meta = Meta.safeParse(field(answer.value, 'session'))
+      return meta.success ? ok(meta.data) : notUnderstood('a restoration')
+    },
+  }
 }

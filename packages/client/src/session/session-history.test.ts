@@ -1,8 +1,8 @@
 import { BranchName, type ListedBranch, MessageId, ok, TurnNumber } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
+import { createFakeHandle } from '../testing/fake-handle.ts'
+import { meta, sessionId, snapshot, view } from '../testing/story.ts'
 import { createSession } from './session.ts'
-import { createFakeHandle } from './testing/fake-handle.ts'
-import { meta, sessionId, snapshot, view } from './testing/story.ts'
 
 /** A session whose every command is answered with this. */
 const answering = (result: Record<string, unknown>) => {

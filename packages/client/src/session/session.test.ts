@@ -1,8 +1,8 @@
 import { ApprovalId, CallId, HoldfastError, limits, ok } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
+import { createFakeHandle } from '../testing/fake-handle.ts'
+import { meta, sessionId, snapshot, view } from '../testing/story.ts'
 import { createSession } from './session.ts'
-import { createFakeHandle } from './testing/fake-handle.ts'
-import { meta, sessionId, snapshot, view } from './testing/story.ts'
 
 describe('a session', () => {
   it('turns each method into the command of its name', async () => {

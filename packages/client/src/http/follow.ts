@@ -1,6 +1,14 @@
-import { decodeFrames, type Frame, type SessionId, type SubscribeOptions } from '@holdfast/protocol'
-import type { FollowOptions } from './connection.ts'
-import { followStream } from './follow-stream.ts'
+import {
+  type Frame,
+  HoldfastError,
+  type NewsFrame,
+  type NewsOptions,
+  type SessionId,
+  type SessionNews,
+  type SubscribeOptions,
+} from '@holdfast/protocol'
+import { decodeFrames, decodeNews } from './decode-stream.ts'
+import { type Connection, type FollowOptions, followStream } from './follow-stream.ts'
 import type { Http } from './http.ts'
 
 /** The frames of a session across any number of connections: each record once and in order, as if there had been one. */
@@ -26,4 +34,16 @@ function eventsPath(id: SessionId, { after, client, role }: SubscribeOptions): s
   if (client !== undefined) query.set('attachment', client)
   if (role !== undefined) query.set('role', role)
   return `/v1/sessions/${id}/events${query.size > 0 ? `?${query}` : ''}`
+}
+
+/** News have no cursor: whoever keeps a list lists again each time `onConnection` says that the connection is live. */
+export type FollowNewsOptions = NewsOptions & {
+  readonly onConnection?: ((connection: Connection) => void) | undefined
+}
+
+/** The news of all sessions of a server, across any number of connections. Throws when the server refuses for good. */
+export async function* followNews(wire: Http, options: FollowNewsOptions = {}): AsyncGenerator<SessionNews> {
+  const take = (frame: NewsFrame): SessionNews | null => (frame.type === 'end' ? null : frame)
+  const refused = yield* followStream(wire, { ...options, path: () => '/v1/events', decode: decodeNews, take })
+  if (refused) throw new HoldfastError(refused)
 }

@@ -1,7 +1,7 @@
 import { ok } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
+import { createFakeHandle } from '../testing/fake-handle.ts'
 import { createSession } from './session.ts'
-import { createFakeHandle } from './testing/fake-handle.ts'
 
 describe('how a session is kept', () => {
   it('is said by the commands of these names', async () => {

@@ -29,8 +29,12 @@ import {
   type Trust,
   type TrustScope,
 } from '@holdfast/protocol'
-import { createSessionCatalogue, type SessionCatalogue } from './session-catalogue.ts'
-import { createSessionClientEvents, type SessionClientEvents } from './session-client-events.ts'
+import {
+  createSessionCatalogue,
+  createSessionClientEvents,
+  type SessionCatalogue,
+  type SessionClientEvents,
+} from './session-catalogue.ts'
 import { createSessionHistory, type SessionHistory } from './session-history.ts'
 import { createSessionModels, type SessionModels } from './session-models.ts'
 import { createSessionUsage, type SessionUsage } from './session-usage.ts'

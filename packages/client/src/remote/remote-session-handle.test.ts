@@ -1,7 +1,7 @@
 import { type CommandInput, invariant } from '@holdfast/protocol'
 import { expect, it } from 'vitest'
-import { createScriptedServer, json } from './testing/scripted-server.ts'
-import { message, meta, view } from './testing/story.ts'
+import { createScriptedServer, json } from '../testing/scripted-server.ts'
+import { message, meta, view } from '../testing/story.ts'
 
 const opened = json({ session: meta, seq: 4, view, messages: [message(3)], before: 3, summary: null, here: null })
 

@@ -1,8 +1,8 @@
 import { noUsage, ok } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
+import { createFakeHandle } from '../testing/fake-handle.ts'
+import { meta, snapshot, view } from '../testing/story.ts'
 import { createSession } from './session.ts'
-import { createFakeHandle } from './testing/fake-handle.ts'
-import { meta, snapshot, view } from './testing/story.ts'
 
 const session = (state = snapshot(10)) =>
   createSession({

@@ -1,9 +1,10 @@
-import { type Frame, invariant } from '@holdfast/protocol'
+import { encodeNews, type Frame, invariant, type NewsFrame, type SessionNews } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import type { Connection, FollowOptions } from './connection.ts'
+import { createScriptedServer, fails, json, type Reply, refused, streams } from '../testing/scripted-server.ts'
+import { end, meta, record, sessionId, snapshot, view, word } from '../testing/story.ts'
+import type { FollowNewsOptions } from './follow.ts'
+import type { Connection, FollowOptions } from './follow-stream.ts'
 import type { Pace } from './http.ts'
-import { createScriptedServer, fails, json, type Reply, refused, streams } from './testing/scripted-server.ts'
-import { end, meta, record, sessionId, snapshot, view, word } from './testing/story.ts'
 
 const opened = json({ session: meta, seq: 0, view, messages: [], before: null, summary: null, here: null })
 
@@ -115,5 +116,55 @@ describe('following a session', () => {
       ['snapshot 1', '2'],
       ['events', 'events', 'events?after=1'],
     ])
+  })
+})
+
+const changed = (title: string): SessionNews => ({ type: 'session.changed', session: { ...meta, title } })
+const told = (...news: readonly NewsFrame[]) => news.map((one) => new TextDecoder().decode(encodeNews(one)))
+
+async function runNews(script: readonly Reply[], count: number, options: FollowNewsOptions = {}) {
+  const server = createScriptedServer(script)
+  const states: Connection[] = []
+  const received: unknown[] = []
+  for await (const news of server.sessions.subscribe({ ...options, onConnection: (state) => states.push(state) })) {
+    received.push('reason' in news ? news.reason : typeof news.session === 'string' ? news.type : news.session.title)
+    if (received.length === count) break
+  }
+  return { received, states: states.map(({ state }) => state), waits: server.waits, asked: server.asked }
+}
+
+describe('following all sessions', () => {
+  it('goes on after a break, and says each time that it is live, for a list to be asked for again', async () => {
+    const stopped: SessionNews = { type: 'session.stopped', session: meta.id, reason: 'crashed', cause: 'a bug' }
+    const script = [streams(told(changed('a'), stopped), 'breaks'), refused, streams(told(changed('b')), 'stays')]
+    const { received, states, asked } = await runNews(script, 3)
+    expect(received).toEqual(['a', 'crashed', 'b'])
+    expect(states).toEqual(['connecting', 'live', 'waiting', 'connecting', 'waiting', 'connecting', 'live'])
+    expect(asked.map(({ path }) => path)).toEqual(['/v1/events', '/v1/events', '/v1/events'])
+    expect(asked[0]?.headers.get('authorization')).toBe('Bearer token-1')
+  })
+
+  it('comes back when the server said', async () => {
+    const script = [
+      streams(told(changed('a'), { type: 'end', reason: 'slow', retryMs: 1234 }), 'stays'),
+      streams(told(changed('b')), 'stays'),
+    ]
+    const { received, waits } = await runNews(script, 2)
+    expect([received, waits]).toEqual([['a', 'b'], [1234]])
+  })
+
+  it('passes over news of a later day, and hangs up when nobody listens any more', async () => {
+    const later = 'event: session.sang\ndata: {"type":"session.sang"}\n\n'
+    const { received, asked } = await runNews([streams([later, ...told(changed('a'))], 'stays')], 1)
+    expect(received).toEqual(['a'])
+    expect(asked[0]?.signal?.aborted).toBe(true)
+  })
+
+  it('throws what the server refuses for good', async () => {
+    await expect(runNews([fails('unauthorized', 401)], 1)).rejects.toMatchObject({ code: 'unauthorized' })
+  })
+
+  it('ends when it is told to', async () => {
+    expect((await runNews([], 1, { signal: AbortSignal.abort() })).received).toEqual([])
   })
 })

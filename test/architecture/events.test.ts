@@ -3,6 +3,7 @@ import { foldNumber } from '@holdfast/core'
 import { Event, type EventType, eventVersion, Recorded } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { type Folded, fold } from '../../packages/core/src/runtime/log/load-session.ts'
+import { goldenFoldText } from '../../scripts/write-golden-folds.ts'
 import { oneOfEach } from './a-record-of-each.ts'
 
 const types = Object.keys(oneOfEach) as EventType[] // the table has one key per type
@@ -45,6 +46,7 @@ describe('a golden log', () => {
   // A changed fold needs a new number. Otherwise old snapshots would be loaded as current.
   it.each(logs.filter((path) => goldenOf(path).fold === foldNumber))('%s still gives the same fold', (path) => {
     expect(foldOf(path)).toEqual(goldenOf(path).folded)
+    expect(goldenFoldText(path)).toBe(readFileSync(path.replace(/[.]jsonl$/, '.fold.json'), 'utf8'))
   })
 })
 

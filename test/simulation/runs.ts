@@ -28,6 +28,18 @@ export function batchesOf(count: number): readonly { readonly first: number; rea
   return starts.map((first, index) => ({ first, seeds: seeds.slice(index * batchSize, (index + 1) * batchSize) }))
 }
 
+/** Runs further seeds until nothing is missing: a command that is added makes the others rarer, which is no failure. */
+export async function runUntilMet(
+  firstSeed: number,
+  missing: () => readonly string[],
+  run: (seed: number) => Promise<void>,
+): Promise<readonly string[]> {
+  for (let seed = firstSeed; seed < firstSeed + furtherSeedsMax && missing().length > 0; seed++) await run(seed)
+  return missing()
+}
+
+const furtherSeedsMax = 2000
+
 export const soak = {
   minutes: Number(process.env['SOAK_MINUTES'] ?? 10),
   firstSeed: asked === undefined ? Math.floor(Math.random() * 1e9) : Number(asked),

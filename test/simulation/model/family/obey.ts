@@ -1,5 +1,5 @@
-import type { Answer, CommandInput } from '@holdfast/protocol'
-import type { Arbitrary } from 'fast-check'
+import { type Answer, type CommandInput, invariant } from '@holdfast/protocol'
+import fc, { type Arbitrary } from 'fast-check'
 import { type Outcome, refused, type Sender, type State } from '../state.ts'
 import { approvals } from './approvals.ts'
 import { choosing } from './choosing.ts'
@@ -15,25 +15,39 @@ import { isOfSeats, mayCommand, seats } from './seats.ts'
 import { trust } from './trust.ts'
 import { turns } from './turns.ts'
 
-/** Every command there is must be in one of them; a test sees to that. */
-const families: readonly Family[] = [
-  prompts,
-  queues,
-  turns,
-  approvals,
-  trust,
-  seats,
-  lines,
-  marks,
-  context,
-  forks,
-  keeping,
-  choosing,
+/**
+ * Every command belongs to one family; a test checks that. The first number is how often a family is drawn. It does not
+ * follow from the number of its commands, so that adding a command leaves the runs of the other families as they are.
+ */
+const families: readonly (readonly [weight: number, family: Family])[] = [
+  [3, prompts],
+  [4, queues],
+  [2, turns],
+  [2, approvals],
+  [2, trust],
+  [1, seats],
+  [4, lines],
+  [3, marks],
+  [3, context],
+  [1, forks],
+  [1, keeping],
+  [1, choosing],
 ]
 
-export const wishes: readonly Arbitrary<Wish>[] = families.flatMap((family) => family.wishes)
+/** Draws a command. Each draw takes one number from the run's random stream, and the family its own stream from that. */
+export const aWish: Arbitrary<Wish> = fc.oneof(
+  ...families.map(([weight, { wishes }]) => ({ weight, arbitrary: ownStream(fc.oneof(...wishes)) })),
+)
 
-const rules: Rules = Object.assign({}, ...families.map((family) => family.rules))
+function ownStream<Value>(arbitrary: Arbitrary<Value>): Arbitrary<Value> {
+  return fc.noShrink(fc.integer()).map((seed) => {
+    const [value] = fc.sample(arbitrary, { seed, numRuns: 1, unbiased: true })
+    invariant(value !== undefined, 'a family has wishes')
+    return value
+  })
+}
+
+const rules: Rules = Object.assign({}, ...families.map(([, { rules }]) => rules))
 
 export const knownCommands: readonly string[] = Object.keys(rules)
 

@@ -1,7 +1,7 @@
 import type { Answer } from '@holdfast/protocol'
 import fc, { type Arbitrary } from 'fast-check'
 import { pickOf, type Wish } from '../family/family.ts'
-import { type Asked, obey, wishes } from '../family/obey.ts'
+import { type Asked, aWish, obey } from '../family/obey.ts'
 import { isOfSeats } from '../family/seats.ts'
 import type { Real } from '../real/real.ts'
 import type { Sender, State } from '../state.ts'
@@ -73,7 +73,6 @@ const heardOf = ({ forks }: State, id: string, { result }: Answer): State['forks
   forks.map((fork) => (fork.command === id && fork.name === null ? { ...fork, name: String(result['session']) } : fork))
 
 export const aSender: Arbitrary<Sender> = fc.constantFrom(null, null, null, 'ann', 'ann', 'bob')
-export const aWish: Arbitrary<Wish> = fc.oneof(...wishes)
 
 export const asking: Arbitrary<Deed> = fc.oneof(
   {

@@ -5,11 +5,11 @@ import { count } from '../census.ts'
 import { isAnswer } from '../compare.ts'
 import { survive, withTurn } from '../course.ts'
 import type { Wish } from '../family/family.ts'
-import { obey } from '../family/obey.ts'
+import { aWish, obey } from '../family/obey.ts'
 import { aWhileMs } from '../real/puppets.ts'
 import type { Sender, State } from '../state.ts'
 import { type Deed, doAlone, type Move, move, mustBe, silently } from '../story.ts'
-import { aSender, aWish, isUseful, note, sending } from './ask.ts'
+import { aSender, isUseful, note, sending } from './ask.ts'
 
 const savedOf = ({ turn }: State) => turn?.saved ?? ''
 

@@ -6,10 +6,10 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { spawnGate } from './gate.ts'
 import { signalGroup } from './process-group.ts'
-import { livingMembers } from './process-table.ts'
+import { livingMembers, readProcess } from './process-table.ts'
 
 const fileHere = (name: string) => JSON.stringify(join(import.meta.dirname, name))
-const untilDead = (group: number) => expect.poll(() => livingMembers(group), { timeout: 5000 }).toEqual([])
+const untilDead = (group: number) => expect.poll(() => livingMembers(group), { timeout: 15_000 }).toEqual([])
 
 /** A process that owns a gate, says the gate's group in its first line, and lives until it is killed. */
 async function openOwner(program: string) {
@@ -62,12 +62,22 @@ describe.runIf(process.platform === 'linux')('the gate, when we are killed', () 
     ['deaf', 'trap "" TERM HUP INT QUIT; sleep 1000 & echo ready; while :; do sleep 1000; done'],
     ['ended but for its background', 'nohup sleep 1000 >/dev/null 2>&1 & sleep 1000 & echo ready'],
     ['closing its output', 'echo ready; exec >/dev/null 2>&1; sleep 1000'],
-    ['rid of its leader', 'echo ready; kill -9 "$(ps -o pgid= -p $$ | tr -d " ")"; sleep 1000'],
     ['signalling its group', 'trap "" TERM; kill 0; echo ready; sleep 1000'],
   ])('ends a command that is %s', async (_, command) => {
     const { workdir } = await openWorkdir()
     const { owner, lines, group } = await openOwner(runShell(command, workdir))
     expect((await lines.next()).value).toBe('ready')
+    owner.kill('SIGKILL')
+    await untilDead(group)
+  })
+
+  it('ends a command that has killed its leader', async () => {
+    const { workdir } = await openWorkdir()
+    const { owner, group } = await openOwner(
+      runShell(`kill -9 "$(ps -o pgid= -p $$ | tr -d ' ')"; sleep 1000`, workdir),
+    )
+    // The owner must not die first: then the leader would be there to end the command.
+    await expect.poll(async () => (await readProcess(group))?.isDead ?? true, { timeout: 15_000 }).toBe(true)
     owner.kill('SIGKILL')
     await untilDead(group)
   })

@@ -6,27 +6,30 @@ import { markEntry, markProcess, markValue } from './process-mark.ts'
 
 /*
  * The leader of a command's process group. It waits for a line before it runs anything, so that the group can be
- * recorded first; if we die before, the line never comes, the read ends, and nothing has run.
+ * recorded first. If we die before that, the line never comes, the read ends, and nothing has run.
  *
  * - The command is an argument, never part of the script.
- * - It writes to a pipe of `cat`, not to ours: Node's pipes are sockets, which `> /dev/stderr` cannot open, and what
- *   leaves the group and keeps its output open cannot keep ours open.
- * - Its exit code comes on descriptor 3, at once, even when something in the background goes on writing.
- * - SIGTERM is for the command: leader and `cat` outlive it, so that last words are heard.
- * - The leader stays until it is killed with its group: while it lives, its group's number can be nobody else's.
- * - Our end of its stdin closes when we die, however we die. A member of the group waits for that while the leader waits
- *   for the command, and takes the whole group with it. It is the watcher that runs in the background, not the command:
- *   what a shell starts there is deaf to SIGINT for good. The shell gives it /dev/null to read, hence descriptor 4.
+ * - It writes to a pipe of `cat`, not to ours: Node's pipes are sockets, which `> /dev/stderr` cannot open, and a process
+ *   that leaves the group with its output open cannot hold ours open.
+ * - Its exit code comes on descriptor 3, at once, even if a background process still writes.
+ * - SIGTERM is for the command. The leader and `cat` ignore it, so that the last output is read.
+ * - The leader stays until it is killed with its group. While it lives, its group id cannot be reused.
+ * - Our end of its stdin closes when we die, however we die. The watcher, a member of the group, waits for that and kills
+ *   the whole group. It ignores signals before it starts: a command that signals its group at once must not end it.
+ * - The watcher runs in the background and not the command, because a shell's background jobs ignore SIGINT for ever.
+ *   The shell gives it /dev/null to read, hence descriptor 4.
  */
-const script = `trap : TERM
+const script = `trap "" HUP INT QUIT TERM
 IFS= read -r mark && [ -n "$mark" ] || exit 1
 export ${markEntry}="$mark"
-die_with_owner() { trap "" HUP INT QUIT TERM; IFS= read -r end; kill -s KILL 0; }
+die_with_owner() { IFS= read -r end; kill -s KILL 0; }
 exec 4<&0
 { exec <&4 >&- 3>&- 4<&-; die_with_owner; } &
+trap - HUP INT QUIT
 exec 4<&-
-{ trap : TERM; /bin/sh -c "$1" </dev/null 2>&1 3>&-; echo "$?" >&3; } | (trap "" TERM; exec cat 3>&-)
+{ trap : TERM; /bin/sh -c "$1" </dev/null 2>&1 3>&-; echo "$?" >&3; } | exec cat 3>&-
 exec >&- 3>&-
+trap "" HUP INT QUIT
 die_with_owner`
 
 export type GateOptions = { readonly cwd: string; readonly environment: Readonly<Record<string, string>> }

@@ -20,13 +20,14 @@ async function openGate(command: string) {
 async function openOrphan() {
   const gate = await openGate('sleep 1000 & echo ready; wait')
   const isSleep = ({ name }: { readonly name: string }) => name === 'sleep'
-  await expect.poll(async () => (await livingMembers(gate.mark.group)).some(isSleep)).toBe(true)
+  const hasSleep = async () => (await livingMembers(gate.mark.group)).some(isSleep)
+  await expect.poll(hasSleep, { timeout: 15_000 }).toBe(true)
   for (const member of await livingMembers(gate.mark.group)) if (!isSleep(member)) process.kill(member.pid, 'SIGKILL')
   await gate.gone
   return gate
 }
 
-const untilDead = (group: number) => expect.poll(() => livingMembers(group), { timeout: 5000 }).toEqual([])
+const untilDead = (group: number) => expect.poll(() => livingMembers(group), { timeout: 15_000 }).toEqual([])
 
 describe.runIf(process.platform === 'linux')('a leftover', () => {
   it('is ended with its whole group while its leader lives', async () => {

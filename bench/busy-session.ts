@@ -3,7 +3,7 @@ import { type Event, Handle, orThrow, type SessionId, StepId, TurnNumber } from 
 import { encodeRecords } from '../packages/core/src/runtime/log/encode-records.ts'
 import { type Folded, fold } from '../packages/core/src/runtime/log/load-session.ts'
 import type { SessionState } from '../packages/core/src/session/state.ts'
-import { newSessionId } from '../packages/holdfast/src/system/identity/session-id.ts'
+import { newSessionId } from '../packages/holdfast/src/system/identity.ts'
 
 const calls = 200
 const line = 'export const somewhere = (value: number): string => "value of " + value // the tide turns\n'

@@ -8,15 +8,14 @@ import { createLocalSession, createSessionRegistry, type SessionRegistry } from 
 import type { Provider } from '@holdfast/core/ports'
 import { limits, orThrow, type SessionId } from '@holdfast/protocol'
 import { createVirtualClock, modelsOf } from '@holdfast/testkit'
-import { createInstructions } from '../packages/holdfast/src/context/instructions/instructions.ts'
+import { createInstructions } from '../packages/holdfast/src/context/instructions.ts'
 import { createMemory } from '../packages/holdfast/src/context/memory/memory.ts'
 import { createArtefacts } from '../packages/holdfast/src/context/summary-files.ts'
 import { openFileBlobs } from '../packages/holdfast/src/store/blobs/file-blobs.ts'
 import { createMemoryBlobs } from '../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { openSqliteStore } from '../packages/holdfast/src/store/sqlite/sqlite-store.ts'
-import { resolveWorkdir } from '../packages/holdfast/src/system/files/workdir.ts'
-import { newHandle } from '../packages/holdfast/src/system/identity/handle.ts'
-import { newSessionId } from '../packages/holdfast/src/system/identity/session-id.ts'
+import { resolveWorkdir } from '../packages/holdfast/src/system/files/resolve-path.ts'
+import { newHandle, newSessionId } from '../packages/holdfast/src/system/identity.ts'
 import { createTools } from '../packages/holdfast/src/tools/tools.ts'
 
 export const liveSessions = 1_000

@@ -2,7 +2,7 @@ import type { Store } from '@holdfast/core/ports'
 import { type Event, Handle, orThrow, type SessionId, StepId, TurnNumber } from '@holdfast/protocol'
 import { encodeRecords } from '../packages/core/src/runtime/log/encode-records.ts'
 import { type Folded, fold } from '../packages/core/src/runtime/log/load-session.ts'
-import { newSessionId } from '../packages/holdfast/src/system/identity/session-id.ts'
+import { newSessionId } from '../packages/holdfast/src/system/identity.ts'
 
 const owner = 'bench'
 const batchRecords = 600

@@ -6,7 +6,7 @@ import { invariant, type ModelName, ok, orThrow, type Recorded } from '@holdfast
 import { aTool, modelsWith, validateHistory } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memory-store.ts'
-import { newSessionId } from '../../packages/holdfast/src/system/identity/session-id.ts'
+import { newSessionId } from '../../packages/holdfast/src/system/identity.ts'
 import { adapterAt } from './adapter.ts'
 import { askedOf, recordsOf } from './asked-of.ts'
 import { createHurriedClock } from './hurried-clock.ts'

@@ -1,5 +1,113 @@
+import { Event, eventVersion, Frame, Message, Meta, noUsage, Recorded, SessionView } from '@holdfast/protocol'
+import type { z } from 'zod'
+
+/** Where a session at rest stands, of which a test changes what it is about. */
+export const aView = (changes: Partial<z.input<typeof SessionView>> = {}): SessionView =>
+  SessionView.parse({
+    status: 'idle',
+    mode: 'exec',
+    activity: 'idle',
+    model: 'demo/agent',
+    thinkingLevel: 'off',
+    fallback: null,
+    step: null,
+    pendingApprovals: [],
+    activeToolCalls: [],
+    queue: [],
+    trust: [],
+    branches: [],
+    branch: null,
+    pins: [],
+    collapsed: false,
+    tokens: 0,
+    isEstimate: true,
+    turnUsage: null,
+    checkpoint: null,
+    lastTurn: null,
+    clientEventsComplete: false,
+    ...changes,
+  })
+
+type MessageInput = z.input<typeof Message>
+type Kind = MessageInput['kind']
+type Of<One extends Kind> = Extract<MessageInput, { readonly kind: One }>
+type Common = 'kind' | 'id' | 'parent' | 'turn' | 'at' | 'pinned' | 'collapsed'
+/** What a test must say of a message of this kind; the rest is filled in. */
+type Fields<One extends Kind> = Omit<Of<One>, Common | 'step' | 'parts'> & Partial<Of<One>>
+
+const common = {
+  id: 7,
+  parent: null,
+  turn: 0,
+  step: 2,
+  at: '2026-01-02T03:04:05.678Z',
+  pinned: false,
+  collapsed: false,
+}
+
+/** A message of a kind, for tests of how it is shown. */
+export function aMessage<One extends Kind>(kind: One, fields: Fields<One>): Message {
+  const text = 'text' in fields ? fields.text : ''
+  return Message.parse({ kind, ...common, parts: [{ type: 'text', text }], ...fields }) // keeps what its kind has
+}
+
+/** A settled call of the shell, of which a test changes what it is about. */
+export const aToolCall = (changes: Partial<Of<'tool_call'>['call']> = {}): Message =>
+  aMessage('tool_call', {
+    call: {
+      id: 7,
+      tool: 'shell',
+      args: { command: 'echo hi' },
+      status: 'complete',
+      result: { text: 'hi\n' },
+      durationMs: 12.4,
+      approvedBy: { client: 'cli' },
+      approval: null,
+      ...changes,
+    },
+  })
+
+const at = '2026-01-01T00:00:00.000Z'
+
+/** What a list shows of a session nobody has spoken in yet, of which a test changes what it is about. */
+export const aMeta = (changes: Partial<z.input<typeof Meta>> = {}): Meta =>
+  Meta.parse({
+    id: 'ses_01k5zzzzzzzzzzzzzzzzzzzzzz',
+    handle: 'calm-harbor-12',
+    title: 'A talk',
+    workspace: '/work',
+    model: 'demo/agent',
+    provider: 'demo',
+    status: 'idle',
+    mode: 'exec',
+    createdAt: at,
+    lastMessageAt: at,
+    messageCount: 0,
+    turnCount: 0,
+    branchCount: 0,
+    usage: noUsage,
+    preview: '',
+    recentText: '',
+    pinned: false,
+    attachments: 0,
+    ...changes,
+  })
+
+/** An event as a test writes it down: plain numbers and strings. */
+export type EventInput = z.input<typeof Event>
+
+type More = Partial<Pick<z.input<typeof Recorded>, 'at' | 'by' | 'commandId'>>
+
+/** An event as the log holds it. */
+export function aRecord(seq: number, given: EventInput, more: More = {}): Recorded {
+  const event = Event.parse(given)
+  return Recorded.parse({ seq, at: '2026-01-01T00:00:00.000Z', v: eventVersion[event.type], ...more, event })
+}
+
+type Unaddressed<One> = One extends unknown ? Omit<One, 'sessionId'> : never
+
+/** A frame of the session that `aMeta` shows. */
+export const aFrame = (given: Unaddressed<z.input<typeof Frame>>): Frame =>
+  Frame.parse({ sessionId: 'ses_01k5zzzzzzzzzzzzzzzzzzzzzz', ...given })
+
 /** What tests write down instead of living through it. Browser-safe, so that tests of the page may use it too. */
-export { aMessage, aToolCall } from './fixtures/message.ts'
-export { aMeta } from './fixtures/meta.ts'
-export { aFrame, aRecord, type EventInput } from './fixtures/record.ts'
-export { aView } from './fixtures/view.ts'

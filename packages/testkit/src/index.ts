@@ -20,12 +20,8 @@ export {
   thinking,
   turnEnded,
 } from './fixtures/log.ts'
-export { aMessage, aToolCall } from './fixtures/message.ts'
-export { aMeta } from './fixtures/meta.ts'
-export { aFrame, aRecord, type EventInput } from './fixtures/record.ts'
-export { aRequest, userSays } from './fixtures/request.ts'
-export { aTool } from './fixtures/tool.ts'
-export { aView } from './fixtures/view.ts'
+export { aRequest, aTool, userSays } from './fixtures/request.ts'
+export { aFrame, aMessage, aMeta, aRecord, aToolCall, aView, type EventInput } from './fixtures.ts'
 export { createDice, type Dice } from './runtime/dice.ts'
 export { createFaultyStore, diskFull, type FaultyStore } from './runtime/faulty-store.ts'
 export { createGate, type Gate } from './runtime/gate.ts'

@@ -1,9 +1,8 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 
-import type { Environment } from './environment.ts'
-
-export type { Environment } from './environment.ts'
+/** The variables of a process. Handed in by whoever composes the program; no module below reads its own. */
+export type Environment = { readonly [name: string]: string | undefined }
 
 /** Where everything of Holdfast lies on this machine. */
 export type Home = {

@@ -12,7 +12,7 @@ import {
   TurnNumber,
 } from '@holdfast/protocol'
 import { afterEach, beforeEach, expect } from 'vitest'
-import { aMeta } from '../fixtures/meta.ts'
+import { aMeta } from '../fixtures.ts'
 
 export type OpenStore = () => Promise<Store>
 

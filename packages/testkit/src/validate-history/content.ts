@@ -1,7 +1,7 @@
 import type { AssistantPart, RequestMessage } from '@holdfast/core/ports'
 import { limits } from '@holdfast/protocol'
-import { isCall } from './parts.ts'
 import type { ProviderRules } from './providers.ts'
+import { isCall } from './rounds.ts'
 
 /** Where services draw the line for names and ids. */
 export const namePattern = /^[a-zA-Z0-9_-]{1,64}$/

@@ -1,10 +1,8 @@
 import type { ModelRequest } from '@holdfast/core/ports'
 import { contentOf, namePattern } from './content.ts'
 import { opaqueOf } from './opaque.ts'
-import { duplicates } from './parts.ts'
 import { type HistoryProvider, providerRules } from './providers.ts'
-import { roundsOf } from './rounds.ts'
-import { turnsOf } from './turns.ts'
+import { duplicates, roundsOf, turnsOf } from './rounds.ts'
 
 /**
  * What is wrong with a request to `provider`, by the rules it would hold us to (I1 to I5, I7 to I11, I19 and I20 of the

@@ -25,7 +25,7 @@ const families: readonly (readonly [weight: number, family: Family])[] = [
   [2, turns],
   [2, approvals],
   [2, trust],
-  [1, seats],
+  [2, seats],
   [4, lines],
   [3, marks],
   [3, context],

@@ -45,7 +45,7 @@ export const isOfSeats = ({ type }: CommandInput): boolean => type === 'claimDri
 
 /** A seat is held by who is here, so nothing of this is on record. */
 export const seats: Family = {
-  wishes: [fc.constantFrom(claimDriver, handOver('ann'), handOver('bob'))],
+  wishes: [fc.constantFrom(claimDriver, claimDriver, handOver('ann'), handOver('bob'))],
   rules: {
     claimDriver(state, _, { by }) {
       if (by === null || !isAttached(state, by)) return refused(state, 'not_subscribed')

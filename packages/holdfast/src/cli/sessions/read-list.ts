@@ -57,6 +57,6 @@ async function findLiveNodeIds(
   source: Pick<ReadOnlyStore, 'nodes'>,
   ids?: ReadonlySet<string>,
 ): Promise<readonly string[]> {
-  const { findLiveNodes } = await import('../../system/node/live-nodes.ts')
+  const { findLiveNodes } = await import('../../system/node-socket.ts')
   return (await findLiveNodes(source, ids)).map(({ id }) => id)
 }

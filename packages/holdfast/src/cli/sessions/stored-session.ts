@@ -14,7 +14,7 @@ import {
 } from '@holdfast/protocol'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import type { ReadOnlyStore } from '../../store/read-only-store.ts'
-import { isNodeAlive } from '../../system/node/node-socket.ts'
+import { isNodeAlive } from '../../system/node-socket.ts'
 import { pagesOf } from '../../transfer/export/export-session.ts'
 import type { ExportedLog } from '../../transfer/export/jsonl.ts'
 import type { CliContext } from '../terminal/cli-context.ts'

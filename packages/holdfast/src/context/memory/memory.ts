@@ -1,19 +1,25 @@
 import { basename } from 'node:path'
-import { escapeLine, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { escapeHidden, escapeLine, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { statFile } from '../../system/files/open-file.ts'
-import { appendLine, memoryFull } from './append-line.ts'
-import { memoryLine, minuteOf } from './memory-line.ts'
-import { findPlace, type MemoryScope, openPlace } from './memory-place.ts'
-import { type RememberedText, readMemory, readMemoryEnd } from './read-memory.ts'
+import {
+  appendLine,
+  findPlace,
+  type MemoryScope,
+  memoryFull,
+  openPlace,
+  type RememberedText,
+  readMemory,
+  readMemoryEnd,
+} from './memory-file.ts'
 
 const bytesMax = limits.memoryBytesMax
 
-export type MemoryDeps = {
+type MemoryDeps = {
   readonly userFile: string
   readonly now: () => number
 }
 
-export type MemoryNote = { readonly workdir: string; readonly scope: MemoryScope; readonly text: string }
+type MemoryNote = { readonly workdir: string; readonly scope: MemoryScope; readonly text: string }
 
 /** What is kept from session to session: a file of the user and one of the workspace, read anew each time. */
 export function createMemory({ userFile, now }: MemoryDeps) {
@@ -61,8 +67,22 @@ export function createMemory({ userFile, now }: MemoryDeps) {
   }
 }
 
-export type Foreseen = { readonly path: string; readonly before: string | null; readonly after: string }
-export type Appended = { readonly path: string; readonly change: 'created' | 'modified'; readonly line: string }
+type Foreseen = { readonly path: string; readonly before: string | null; readonly after: string }
+type Appended = { readonly path: string; readonly change: 'created' | 'modified'; readonly line: string }
 
 const withLine = (before: string, line: string): string =>
   before === '' || before.endsWith('\n') ? `${before}${line}` : `${before}\n${line}`
+
+const breaks = /[\n\v\f\r\u0085\u2028\u2029]+/
+// Letters of some scripts and many emoji hang together by these two; anything else unseen could speak to a model alone.
+const apartFromJoiners = /[^\u200c\u200d]+/g
+
+/** A note as one line of a list: it can neither end the line nor hold what an eye would miss. */
+export function memoryLine(text: string, when: string): string {
+  const pieces = text.split(breaks).map((piece) => piece.trim())
+  const folded = pieces.filter((piece) => piece !== '').join(' ')
+  return `- [${when}] ${folded.replaceAll('\t', ' ').replace(apartFromJoiners, escapeHidden)}\n`
+}
+
+/** To the minute, as in `2026-03-04 12:00 UTC`. */
+export const minuteOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`

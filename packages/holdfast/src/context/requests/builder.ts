@@ -1,10 +1,25 @@
 import type { Blobs, Log, ModelRequest, RequestAsked } from '@holdfast/core/ports'
 import { createRequestBuilder, WindowDamaged } from '@holdfast/core/requests'
-import { fault, HoldfastError, orThrow } from '@holdfast/protocol'
+import { type Fault, fault, HoldfastError, orThrow } from '@holdfast/protocol'
 import { openFileBlobs } from '../../store/blobs/file-blobs.ts'
 import { createReadMethods } from '../../store/sqlite/read/read-methods.ts'
 import { openReader, type Reader } from '../../store/sqlite/read/reader.ts'
-import type { Built, RequestSource } from './wire.ts'
+
+/** Where the thread reads: the store's file, and the directory of its blobs. */
+export type RequestSource = { readonly path: string; readonly blobsDir: string }
+
+/** A question with its number. Null is the last: what is under way is answered, and the thread ends. */
+export type ToThread = { readonly number: number; readonly asked: RequestAsked } | null
+
+/** `up` once all is loaded; then an answer for each question, in any order. */
+export type FromThread = 'up' | { readonly number: number; readonly built: Built }
+
+export type Built =
+  | { readonly type: 'built'; readonly request: ModelRequest }
+  | { readonly type: 'damaged'; readonly seq: number }
+  | { readonly type: 'failed'; readonly fault: Fault }
+  /** Nobody foresaw it: our bug. */
+  | { readonly type: 'broken'; readonly why: string }
 
 /** What came of a question, and the memory that goes over with it rather than being copied. */
 type Answer = { readonly built: Built; readonly moved: ArrayBuffer[] }

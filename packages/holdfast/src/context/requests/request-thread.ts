@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { ModelRequest, OnProblem, RequestAsked, RequestBuilder } from '@holdfast/core/ports'
 import { WindowDamaged } from '@holdfast/core/requests'
 import { fault, HoldfastError } from '@holdfast/protocol'
-import type { Built, FromThread, RequestSource, ToThread } from './wire.ts'
+import type { Built, FromThread, RequestSource, ToThread } from './builder.ts'
 
 export type RequestThreadOptions = {
   readonly source: RequestSource

@@ -1,6 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { createBuilder } from './builder.ts'
-import type { FromThread, RequestSource, ToThread } from './wire.ts'
+import { createBuilder, type FromThread, type RequestSource, type ToThread } from './builder.ts'
 
 if (parentPort === null) throw new Error('requests are put together in a worker')
 

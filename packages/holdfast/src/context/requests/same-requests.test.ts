@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Folded, fold } from '../../../../core/src/runtime/log/load-session.ts'
 import { openFileBlobs } from '../../store/blobs/file-blobs.ts'
 import { openSqliteStore } from '../../store/sqlite/sqlite-store.ts'
-import { newSessionId } from '../../system/identity/session-id.ts'
+import { newSessionId } from '../../system/identity.ts'
 import { createRequestThread, type RequestThread } from './request-thread.ts'
 
 let home = ''

@@ -1,5 +1,7 @@
+import type { ModelFault } from '@holdfast/protocol'
+
 /** An error for a log: what it is, what it says and where. Nothing else it carries, which may be a whole request. */
-export type ErrorFields = {
+type ErrorFields = {
   readonly type: string
   readonly message: string
   readonly stack?: string
@@ -35,3 +37,6 @@ function textOf(value: unknown): string {
     return 'something that cannot be written down'
   }
 }
+
+/** `detail` is what a service sent, with its status and its own id of the request. */
+export const faultFields = ({ kind, message, detail }: ModelFault) => ({ kind, reason: message, detail })

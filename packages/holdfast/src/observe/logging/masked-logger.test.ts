@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { registerKey } from '../../system/secrets/known-keys.ts'
 import { createMaskedLogger } from './masked-logger.ts'
-import { createKeptLogger } from './testing/kept-logger.ts'
+import { createKeptLogger } from './testing/memory-logger.ts'
 
 const key = 'sk-masked-log-0123456789abcdef'
 

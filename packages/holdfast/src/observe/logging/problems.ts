@@ -1,8 +1,7 @@
 import type { OnProblem, Problem } from '@holdfast/core/ports'
-import { maskKeys } from '../../system/secrets/known-keys.ts'
-import { maskError } from '../../system/secrets/masked-error.ts'
+import { maskError, maskKeys } from '../../system/secrets/known-keys.ts'
+import { errorFields } from './error-fields.ts'
 import type { Logger } from './logger.ts'
-import { createProblemLogger } from './problem-logger.ts'
 
 /** Whoever listens hears of problems, without any key, and the log keeps them. */
 export function createProblems(heard: OnProblem | undefined, logger: Logger | undefined): OnProblem {
@@ -20,3 +19,9 @@ function warnOfProblem({ where, cause }: Problem): void {
   const what = cause instanceof Error ? (cause.stack ?? cause.message) : JSON.stringify(cause)
   process.emitWarning(`${where}: ${what}`, 'HoldfastProblem')
 }
+
+/** Writes down what nobody foresaw. */
+export const createProblemLogger =
+  (logger: Logger): OnProblem =>
+  ({ where, cause }) =>
+    logger.error({ where, err: errorFields(cause) }, 'problem')

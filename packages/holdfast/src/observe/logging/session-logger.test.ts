@@ -14,7 +14,7 @@ import { createMemoryBlobs } from '../../store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../store/memory/memory-store.ts'
 import type { LogLevel } from './logger.ts'
 import { createSessionLogger } from './session-logger.ts'
-import { createKeptLogger } from './testing/kept-logger.ts'
+import { createKeptLogger } from './testing/memory-logger.ts'
 
 const prompt = { type: 'sendPrompt', content: 'the secret question' } as const
 const done = { type: 'ok' as const, output: { text: 'the secret output' } }

@@ -1,9 +1,9 @@
 import type { Observer } from '@holdfast/core/ports'
-import { faultFields } from './fault-fields.ts'
-import type { Logger } from './logger.ts'
-import { createRecordLogger } from './record-logger.ts'
+import { type CallId, clip, type EventOf, type ModelName, type Recorded, type SessionId } from '@holdfast/protocol'
+import { faultFields } from './error-fields.ts'
+import { isOn, type Logger } from './logger.ts'
 
-export type SessionLogger = Required<Omit<Observer, 'answering' | 'during'>>
+type SessionLogger = Required<Omit<Observer, 'answering' | 'during'>>
 
 /** Writes down what sessions do: names, numbers and reasons, and of what is said nothing but the arguments of calls, at debug. */
 export function createSessionLogger(logger: Logger, now: () => number = () => performance.now()): SessionLogger {
@@ -38,4 +38,82 @@ export function createSessionLogger(logger: Logger, now: () => number = () => pe
       return written
     },
   }
+}
+
+const argsCharsMax = 2_000
+
+type Step = { readonly model: ModelName; readonly attempt: number }
+
+/** What of a session is under way, to be told of when it is over. */
+type Running = {
+  step: (Step & { readonly startedMs: number }) | null
+  readonly tools: Map<CallId, string>
+}
+
+/** Writes down what the records of sessions tell of turns, model calls and tool calls. */
+interface RecordLogger {
+  take(session: SessionId, recorded: Recorded): void
+  /** Which model is asked now, and how many were with it for this step. */
+  stepOf(session: SessionId): Step | null
+  /** The session is no longer run here. */
+  forget(session: SessionId): void
+}
+
+function createRecordLogger(logger: Logger, now: () => number): RecordLogger {
+  const sessions = new Map<SessionId, Running>()
+  const runningOf = (session: SessionId): Running => {
+    const running = sessions.get(session) ?? { step: null, tools: new Map() }
+    sessions.set(session, running)
+    return running
+  }
+
+  function startStep(session: SessionId, { turn, model, attempt }: EventOf<'step.started'>): void {
+    runningOf(session).step = { model, attempt, startedMs: now() }
+    logger.debug({ session, turn, model, attempt }, 'model call started')
+  }
+
+  function endStep(session: SessionId, { turn, finish, usage, fault, fallback }: EventOf<'step.ended'>): void {
+    const running = runningOf(session)
+    const { step } = running
+    running.step = null
+    const known = step && { model: step.model, attempt: step.attempt, ms: Math.round(now() - step.startedMs) }
+    const about = { session, turn, ...known, finish, fallback, usage }
+    if (fault) logger.warn({ ...about, ...faultFields(fault) }, 'model call failed')
+    else logger.info(about, 'model call ended')
+  }
+
+  function requestCall(session: SessionId, call: CallId, { tool, args }: EventOf<'call.requested'>): void {
+    runningOf(session).tools.set(call, tool)
+    if (isOn(logger, 'debug'))
+      logger.debug({ session, call, tool, args: clip(JSON.stringify(args), argsCharsMax) }, 'tool call requested')
+  }
+
+  function settleCall(session: SessionId, { call, outcome, durationMs: ms }: EventOf<'call.settled'>): void {
+    const { tools } = runningOf(session)
+    const code = 'code' in outcome ? outcome.code : undefined
+    logger.info({ session, call, tool: tools.get(call), outcome: outcome.type, code, ms }, 'tool call settled')
+    tools.delete(call)
+  }
+
+  return {
+    take(session, { seq, event }) {
+      if (event.type === 'turn.started') logger.info({ session, turn: event.turn, cause: event.cause }, 'turn started')
+      else if (event.type === 'step.started') startStep(session, event)
+      else if (event.type === 'step.ended') endStep(session, event)
+      else if (event.type === 'call.requested')
+        requestCall(session, seq as CallId, event) // a call is named by its seq
+      else if (event.type === 'call.settled') settleCall(session, event)
+      else if (event.type === 'turn.ended') logTurnEnd(logger, session, event)
+    },
+    stepOf(session) {
+      const step = sessions.get(session)?.step
+      return step ? { model: step.model, attempt: step.attempt } : null
+    },
+    forget: (session) => void sessions.delete(session),
+  }
+}
+
+function logTurnEnd(logger: Logger, session: SessionId, { turn, reason, fault }: EventOf<'turn.ended'>): void {
+  if (fault) logger.warn({ session, turn, end: reason, ...faultFields(fault) }, 'turn failed')
+  else logger.info({ session, turn, end: reason }, 'turn ended')
 }

@@ -1,6 +1,9 @@
 import type { Finish, ModelName, Usage } from '@holdfast/protocol'
 import type { Attributes } from '@opentelemetry/api'
 
+/** The name under which all we measure stands. */
+export const scope = 'holdfast'
+
 /** Names of OpenTelemetry's conventions for generative AI. A test holds them to the published ones. */
 export const names = {
   operation: 'gen_ai.operation.name',

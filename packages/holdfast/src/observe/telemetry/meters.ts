@@ -1,7 +1,6 @@
 import type { Usage } from '@holdfast/protocol'
 import { type Attributes, createNoopMeter, type Histogram, type Meter, metrics } from '@opentelemetry/api'
-import { inputOf, names } from './attributes.ts'
-import { scope } from './scope.ts'
+import { inputOf, names, scope } from './attributes.ts'
 
 /** What a model call took and used, for whoever sums it up. */
 export interface Meters {

@@ -1,10 +1,9 @@
 import type { EncodedRecord, ObservedText, Observer } from '@holdfast/core/ports'
 import type { Recorded, SessionId } from '@holdfast/protocol'
 import { type Context, context, ROOT_CONTEXT, trace } from '@opentelemetry/api'
-import { names, ownNames } from './attributes.ts'
+import { names, ownNames, scope } from './attributes.ts'
 import { createMeters } from './meters.ts'
 import { type ModelCall, type ModelCallEnd, runWithin, startModelCall } from './model-call.ts'
-import { scope } from './scope.ts'
 import { endStep, endTurn, type OpenTurn, settleCall, startCall, startStep, startTurn } from './turn-span.ts'
 
 export type SessionSpans = Required<Omit<Observer, 'answered' | 'storage'>>

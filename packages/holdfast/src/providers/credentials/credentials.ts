@@ -1,7 +1,7 @@
 import type { KeySource } from '@holdfast/protocol'
 import { ok, type Result } from '@holdfast/protocol/result'
 import { createSerialQueue } from '@holdfast/protocol/serial-queue'
-import type { Environment } from '../../system/environment.ts'
+import type { Environment } from '../../system/home.ts'
 import { registerKey } from '../../system/secrets/known-keys.ts'
 import { readCredentials, type StoredCredential } from './credentials-file.ts'
 

@@ -1,6 +1,6 @@
 import { HoldfastError } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { createKeptLogger } from '../../observe/logging/testing/kept-logger.ts'
+import { createKeptLogger } from '../../observe/logging/testing/memory-logger.ts'
 import { sessionId } from '../testing/fake-sessions.ts'
 import { openTestServer } from '../testing/test-server.ts'
 

@@ -1,6 +1,6 @@
 import { type ModelName, ok, type Result, type RotationEntry, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
-import type { Environment } from '../environment.ts'
+import type { Environment } from '../home.ts'
 import { Config } from './config.ts'
 import { configFault } from './config-fault.ts'
 

@@ -1,5 +1,6 @@
+import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { holdsKey, keyBegun, keyMark, maskKeys, registerKey } from './known-keys.ts'
+import { holdsKey, keyBegun, keyMark, maskError, maskKeys, registerKey } from './known-keys.ts'
 
 /** Looks like a key, and is none. Each test has its own: what is known stays known for the process. */
 const made = (name: string) => `made-${name}-${'X0'.repeat(12)}`
@@ -111,4 +112,30 @@ it('knows how much of the end of a text may be the beginning of a key', () => {
       end.endsWith('X') ? 0 : 12 + end.length,
     )
   expect(keyBegun(`abc\n${key.slice(0, 5)}\n${key.slice(5, 12)}`)).toBe(13)
+})
+
+const key = `made-error-${'X0'.repeat(12)}`
+registerKey(key)
+
+it.each([
+  ['its words', new Error(`wrong key ${key}`)],
+  ['its cause', new Error('failed', { cause: new TypeError(key) })],
+  ['what hangs on it', Object.assign(new Error('failed'), { request: { headers: { 'x-api-key': key } } })],
+  ['what it is, being no error', { headers: [key] }],
+  ['what it says, being a text', `wrong key ${key}`],
+])('takes a key out of %s', (_, thrown) => {
+  const masked = maskError(thrown)
+  expect(inspect(masked, { depth: 20 })).not.toContain(key)
+})
+
+it('keeps what an error is and where it came from', () => {
+  const thrown = Object.assign(new RangeError(`not ${key}`), { code: 'ERR_MADE', body: key })
+  const masked = maskError(thrown)
+  expect(masked).toMatchObject({ name: 'RangeError', message: `not ${keyMark}`, code: 'ERR_MADE' })
+  expect(masked).toHaveProperty('stack', expect.stringContaining('masked-error.test.ts'))
+})
+
+it('leaves alone what holds no key', () => {
+  const thrown = new Error('plain')
+  expect(maskError(thrown)).toBe(thrown)
 })

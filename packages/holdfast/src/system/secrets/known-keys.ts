@@ -1,4 +1,4 @@
-import { maskWrapped, wrappedBegun } from './wrapped-key.ts'
+import { inspect } from 'node:util'
 
 /** What stands in a text where a key stood. */
 export const keyMark = '[key removed]'
@@ -77,3 +77,58 @@ function base64Of(key: string): readonly string[] {
 
 const introducedOnly = (key: string): RegExp =>
   new RegExp(`${introduced}${key.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)}(?![\\w-])`, 'gi')
+
+/** Where a program breaks a long text into lines, as `base64` does after 76 characters; they may be set in. */
+const lineBreak = String.raw`\r?\n[ \t]{0,32}`
+const lineBreaks = new RegExp(`${lineBreak}|\\r$`, 'g') // at the end of a piece, half a break is one
+/** Two words in two lines are no key, though they would make a short one. */
+const formCharsMin = 16
+
+/** The text with the mark in place of each form that is broken into lines. One more look for each, and no more. */
+function maskWrapped(text: string, forms: readonly string[], mark: string): string {
+  if (!text.includes('\n')) return text
+  const joined = text.replace(lineBreaks, '')
+  let masked = text
+  for (const form of forms)
+    if (form.length >= formCharsMin && joined.includes(form)) masked = masked.replace(wrapped(form), mark)
+  return masked
+}
+
+const wrapped = (form: string): RegExp =>
+  new RegExp(Array.from(form, (char) => RegExp.escape(char)).join(`(?:${lineBreak})?`), 'g')
+
+/** How long the end of a text is that may be the beginning of a form broken into lines; `begunBy` tells it of one line. */
+function wrappedBegun(text: string, forms: readonly string[], begunBy: (text: string, form: string) => number): number {
+  const [longest = ''] = forms
+  const tail = text.slice(-3 * longest.length)
+  const breaks = [...tail.matchAll(lineBreaks)]
+  if (breaks.length === 0) return 0
+  const joined = tail.replace(lineBreaks, '')
+  const begun = forms.reduce((most, form) => Math.max(most, begunBy(joined, form)), 0)
+  return begun === 0 ? 0 : tail.length - placeOf(joined.length - begun, breaks)
+}
+
+/** Where a character of the joined text stood before. */
+function placeOf(joinedIndex: number, breaks: readonly RegExpExecArray[]): number {
+  let index = joinedIndex
+  for (const { 0: gone, index: at } of breaks) {
+    if (at > index) break
+    index += gone.length
+  }
+  return index
+}
+
+/** So deep an error is looked into: a library hangs requests and their headers on what it throws. */
+const depthMax = 8
+
+/** What was thrown, without any key we know. It is the same where it holds none; else what it says and where, and no more. */
+export function maskError(thrown: unknown): unknown {
+  if (typeof thrown === 'string') return maskKeys(thrown)
+  const text = inspect(thrown, { depth: depthMax, customInspect: false, maxStringLength: null, maxArrayLength: null })
+  if (!holdsKey(text)) return thrown
+  if (!(thrown instanceof Error)) return maskKeys(text)
+  const masked = new Error(maskKeys(thrown.message))
+  masked.name = thrown.name
+  if (thrown.stack !== undefined) masked.stack = maskKeys(thrown.stack)
+  return 'code' in thrown && typeof thrown.code === 'string' ? Object.assign(masked, { code: thrown.code }) : masked
+}

@@ -1,11 +1,19 @@
 import type { Prepared, Tool, ToolPlace, ToolResult, ToolRun } from '@holdfast/core/ports'
-import { type Fault, fault, limits, type Output, type Preview, type Result, refuse } from '@holdfast/protocol'
+import {
+  type Fault,
+  fault,
+  limits,
+  type Output,
+  type Preview,
+  type ProcessMark,
+  type Result,
+  refuse,
+} from '@holdfast/protocol'
 import type { z } from 'zod'
 import { systemErrorCode, systemErrorWords } from '../../system/system-error.ts'
 import { checkArguments, inputSchema } from './arguments.ts'
-import { abortedResult, begun } from './begin.ts'
 
-export type ToolDefinition<Shape extends z.ZodObject> = {
+type ToolDefinition<Shape extends z.ZodObject> = {
   readonly name: string
   readonly description: string
   readonly input: Shape
@@ -55,3 +63,21 @@ export async function outputOf(text: string, { keep }: Pick<ToolRun, 'keep'>): P
   const bytes = Buffer.from(text)
   return bytes.length <= limits.toolOutputInlineBytesMax ? { text } : keep([bytes])
 }
+
+/**
+ * Waits until the intent is on stable storage. False when the call was aborted meanwhile: a disk that is stuck must not
+ * hold an abort up. Rejects as `begin` does.
+ */
+export async function begun({ signal, begin }: ToolRun, process?: ProcessMark): Promise<boolean> {
+  if (signal.aborted) return false
+  const aborted = Promise.withResolvers<false>()
+  const abort = () => aborted.resolve(false)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([begin(process).then(() => !signal.aborted), aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
+
+export const abortedResult: ToolResult = { type: 'failed', output: { text: 'aborted' } }

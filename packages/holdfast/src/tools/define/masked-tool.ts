@@ -1,6 +1,5 @@
 import type { Prepared, Tool, ToolResult, ToolRun } from '@holdfast/core/ports'
-import { hasKeys, keyBegun, maskKeys } from '../../system/secrets/known-keys.ts'
-import { maskError } from '../../system/secrets/masked-error.ts'
+import { hasKeys, keyBegun, maskError, maskKeys } from '../../system/secrets/known-keys.ts'
 
 type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 

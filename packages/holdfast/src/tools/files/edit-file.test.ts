@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createToolRun, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
-import { editFileTool } from './edit-file.ts'
-import { replaceOnce } from './replace-once.ts'
+import { editFileTool, replaceOnce } from './edit-file.ts'
 
 async function edit(content: string | Uint8Array, old_text: string, new_text: string) {
   const { workdir } = await openWorkdir()

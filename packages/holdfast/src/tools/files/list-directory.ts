@@ -6,8 +6,7 @@ import { type OpenDirectory, openDirectory } from '../../system/files/open-direc
 import { resolvePath } from '../../system/files/resolve-path.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { pathArgument } from '../define/arguments.ts'
-import { abortedResult, begun } from '../define/begin.ts'
-import { defineTool, failedWith, foreseen, outputOf } from '../define/define-tool.ts'
+import { abortedResult, begun, defineTool, failedWith, foreseen, outputOf } from '../define/define-tool.ts'
 
 const input = z.strictObject({
   path: pathArgument.describe('The directory, relative to the working directory; "." is the working directory itself.'),

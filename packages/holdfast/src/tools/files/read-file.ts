@@ -3,8 +3,7 @@ import { z } from 'zod'
 import { openFile } from '../../system/files/open-file.ts'
 import { readRange, type Window } from '../../system/files/read-range.ts'
 import { countArgument, filePathArgument } from '../define/arguments.ts'
-import { abortedResult, begun } from '../define/begin.ts'
-import { defineTool, failedWith, foreseen, outputOf } from '../define/define-tool.ts'
+import { abortedResult, begun, defineTool, failedWith, foreseen, outputOf } from '../define/define-tool.ts'
 
 const input = z.strictObject({
   path: filePathArgument.describe('The file, relative to the working directory.'),

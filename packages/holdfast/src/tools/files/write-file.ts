@@ -2,11 +2,9 @@ import { fault, ok, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 import { holdsKey, keyMark } from '../../system/secrets/known-keys.ts'
 import { filePathArgument, textArgument } from '../define/arguments.ts'
-import { abortedResult, begun } from '../define/begin.ts'
-import { defineTool, failedWith, foreseen } from '../define/define-tool.ts'
-import { findWritable, replaceFile } from '../workspace/replace-file.ts'
-import { readFileText } from './file-text.ts'
+import { abortedResult, begun, defineTool, failedWith, foreseen } from '../define/define-tool.ts'
 import { unifiedDiff } from './unified-diff.ts'
+import { findWritable, readFileText, replaceFile } from './workspace-file.ts'
 
 const input = z.strictObject({
   path: filePathArgument.describe('The file, relative to the working directory. Missing directories are made.'),

@@ -1,4 +1,4 @@
-import type { Environment } from '../../system/environment.ts'
+import type { Environment } from '../../system/home.ts'
 import { holdsKey } from '../../system/secrets/known-keys.ts'
 
 /**

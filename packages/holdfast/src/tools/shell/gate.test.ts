@@ -5,8 +5,7 @@ import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { spawnGate } from './gate.ts'
-import { signalGroup } from './process-group.ts'
-import { livingMembers, readProcess } from './process-table.ts'
+import { livingMembers, readProcess, signalGroup } from './process-group.ts'
 
 const fileHere = (name: string) => JSON.stringify(join(import.meta.dirname, name))
 const untilDead = (group: number) => expect.poll(() => livingMembers(group), { timeout: 15_000 }).toEqual([])

@@ -2,8 +2,7 @@ import { once } from 'node:events'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { spawnGate } from './gate.ts'
-import { endLeftover, signalGroup } from './process-group.ts'
-import { livingMembers } from './process-table.ts'
+import { endLeftover, livingMembers, signalGroup } from './process-group.ts'
 
 const environment = { PATH: process.env['PATH'] ?? '' }
 

@@ -6,8 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { createToolRun, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { wallClock } from '../../system/wall-clock.ts'
 import type { After } from './after.ts'
-import { tellEscaped } from './process-group.ts'
-import { livingMembers } from './process-table.ts'
+import { livingMembers, tellEscaped } from './process-group.ts'
 import { createShell, type ShellDeps } from './shell.ts'
 
 const environment = { PATH: process.env['PATH'] }

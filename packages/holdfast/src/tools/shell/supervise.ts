@@ -1,7 +1,6 @@
 import type { After } from './after.ts'
 import type { Gate } from './gate.ts'
-import { signalGroup } from './process-group.ts'
-import { livingMembers } from './process-table.ts'
+import { livingMembers, signalGroup } from './process-group.ts'
 
 /** How long output may still come once the command itself has ended. */
 const drainMs = 100

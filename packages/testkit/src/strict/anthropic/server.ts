@@ -1,4 +1,4 @@
-import { firstComplaint, shapeComplaint } from '../base/first-complaint.ts'
+import { firstComplaint, hasUnpairedSurrogate, shapeComplaint } from '../base/complaints.ts'
 import {
   type ApiRequest,
   createStrictApi,
@@ -7,9 +7,7 @@ import {
   type StrictServer,
   startStrictServer,
 } from '../base/server.ts'
-import { hasUnpairedSurrogate } from '../base/unpaired-surrogate.ts'
-import { type AnthropicAnswer, type AnthropicEvent, errorTypeOf, eventsOf, givenBy } from './answer.ts'
-import { heardIn } from './heard.ts'
+import { type AnthropicAnswer, type AnthropicEvent, errorTypeOf, eventsOf, givenBy, heardIn } from './answer.ts'
 import { createPromptCache, marksComplaint } from './prompt-cache.ts'
 import { complaintAbout, type GivenAnswer } from './rules.ts'
 import { AnthropicRequest } from './wire.ts'

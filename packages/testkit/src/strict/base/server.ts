@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { z } from 'zod'
 import type { Dribble, MessageOf, StreamError, StrictAnswer } from './answer.ts'
 import { serveLocally } from './local-server.ts'
 
@@ -191,5 +192,23 @@ async function dribbled(
   for (let at = 0; at < all.length; at += bytes) {
     await delay(everyMs)
     await send(all.subarray(at, at + bytes))
+  }
+}
+
+/** The events that a schema knows, in order. Of a stream that was cut the last may be no JSON: it was never heard. */
+export const parsedEvents = <Schema extends z.ZodType>(
+  events: readonly SseEvent[],
+  schema: Schema,
+): readonly z.infer<Schema>[] =>
+  events.flatMap(({ data }) => {
+    const parsed = schema.safeParse(jsonOf(data))
+    return parsed.success ? [parsed.data] : []
+  })
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
   }
 }

@@ -1,6 +1,8 @@
+import { z } from 'zod'
 import { halves, type MessageOf, type StrictAnswer } from '../base/answer.ts'
+import { parsedEvents, type SseEvent } from '../base/server.ts'
 import type { GivenSignature } from './rules.ts'
-import type { WirePart } from './wire.ts'
+import { WirePart } from './wire.ts'
 
 /** A part of a scripted answer, with its signature where the service gives one. */
 export type GeminiBlock =
@@ -12,7 +14,7 @@ export type GeminiBlock =
       readonly signature?: string
     }
 
-export type GeminiUsage = { readonly promptTokenCount: number; readonly candidatesTokenCount: number }
+type GeminiUsage = { readonly promptTokenCount: number; readonly candidatesTokenCount: number }
 export type GeminiAnswer = StrictAnswer<GeminiBlock, GeminiUsage>
 
 /** An answer as Gemini streams it, chunk by chunk. `number` makes its ids. */
@@ -57,3 +59,23 @@ const partOf = (block: GeminiBlock): WirePart =>
   block.type === 'call'
     ? { functionCall: { name: block.name, args: block.args } }
     : { text: block.text, thought: block.type === 'thought' }
+
+const Chunk = z.object({
+  candidates: z.array(z.object({ content: z.object({ parts: z.array(WirePart).default([]) }).optional() })),
+})
+
+/** The signatures of a streamed answer, each with the part it stood on. Words of one kind in a row are one part. */
+export function heardIn(events: readonly SseEvent[]): readonly GivenSignature[] {
+  const given: GivenSignature[] = []
+  let words: { text: string; readonly thought: boolean } | null = null
+  const parts = parsedEvents(events, Chunk).flatMap(({ candidates }) => candidates[0]?.content?.parts ?? [])
+  for (const { thoughtSignature: signature, functionCall, text = '', thought = false } of parts) {
+    // A signature without words belongs to the words before it, whatever they are.
+    if (functionCall) words = null
+    else if (words === null || (text !== '' && words.thought !== thought)) words = { text, thought }
+    else words.text += text
+    if (signature === undefined) continue
+    given.push({ signature, part: functionCall ? { functionCall } : { ...words } })
+  }
+  return given
+}

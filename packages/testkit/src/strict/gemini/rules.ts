@@ -1,4 +1,4 @@
-import { complaintIn, firstComplaint } from '../base/first-complaint.ts'
+import { complaintIn, firstComplaint } from '../base/complaints.ts'
 import type { GeminiRequest, WireContent, WirePart } from './wire.ts'
 
 /** A signature the service gave, and the part it stood on. */

@@ -1,4 +1,4 @@
-import { firstComplaint, shapeComplaint } from '../base/first-complaint.ts'
+import { firstComplaint, hasUnpairedSurrogate, shapeComplaint } from '../base/complaints.ts'
 import {
   createStrictApi,
   type StrictApi,
@@ -6,9 +6,7 @@ import {
   type StrictServer,
   startStrictServer,
 } from '../base/server.ts'
-import { hasUnpairedSurrogate } from '../base/unpaired-surrogate.ts'
-import { chunksOf, type GeminiAnswer, givenBy } from './answer.ts'
-import { heardIn } from './heard.ts'
+import { chunksOf, type GeminiAnswer, givenBy, heardIn } from './answer.ts'
 import { complaintAbout, type GivenSignature } from './rules.ts'
 import { GeminiRequest } from './wire.ts'
 

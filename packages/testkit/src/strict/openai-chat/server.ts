@@ -1,6 +1,5 @@
-import { firstComplaint, shapeComplaint } from '../base/first-complaint.ts'
-import { openAiError } from '../base/openai-error.ts'
-import { unreadableBody } from '../base/openai-limits.ts'
+import { firstComplaint, hasUnpairedSurrogate, shapeComplaint } from '../base/complaints.ts'
+import { openAiError, unreadableBody } from '../base/openai.ts'
 import {
   createStrictApi,
   type StrictApi,
@@ -8,7 +7,6 @@ import {
   type StrictServer,
   startStrictServer,
 } from '../base/server.ts'
-import { hasUnpairedSurrogate } from '../base/unpaired-surrogate.ts'
 import { type ChatAnswer, chunksOf } from './answer.ts'
 import { complaintAbout } from './rules.ts'
 import { ChatRequest } from './wire.ts'

@@ -1,4 +1,6 @@
+import { z } from 'zod'
 import { halves, type MessageOf, type StrictAnswer } from '../base/answer.ts'
+import { parsedEvents, type SseEvent } from '../base/server.ts'
 import type { GivenItem } from './rules.ts'
 
 /** An item of a scripted answer. */
@@ -10,7 +12,7 @@ export type ResponsesBlock =
   /** A call whose arguments are written as they stand here, valid or not. */
   | { readonly type: 'raw_function_call'; readonly name: string; readonly json: string }
 
-export type ResponsesUsage = { readonly input_tokens: number; readonly output_tokens: number }
+type ResponsesUsage = { readonly input_tokens: number; readonly output_tokens: number }
 export type ResponsesAnswer = StrictAnswer<ResponsesBlock, ResponsesUsage>
 export type ResponsesEvent = { readonly type: string; readonly [key: string]: unknown }
 
@@ -106,3 +108,21 @@ export const givenBy = ({ content }: MessageOf<ResponsesAnswer>, number: number)
       encrypted: block.type === 'reasoning' ? block.encrypted : null,
     }
   })
+
+const Done = z.object({
+  type: z.literal('response.output_item.done'),
+  item: z.object({ type: z.string(), id: z.string(), encrypted_content: z.string().nullish() }),
+})
+
+/** The items of a streamed answer that came to their end. */
+export function heardIn(events: readonly SseEvent[]): readonly GivenItem[] {
+  const items = parsedEvents(events, Done).map(({ item }) => item)
+  return items.map(({ type, id, encrypted_content: encrypted }, index) => {
+    const before = items[index - 1]
+    return {
+      id,
+      reasoning: before?.type === 'reasoning' ? before.id : null,
+      encrypted: type === 'reasoning' ? (encrypted ?? null) : null,
+    }
+  })
+}

@@ -1,5 +1,5 @@
-import { complaintIn, firstComplaint } from '../base/first-complaint.ts'
-import { argumentsComplaint, emptyArray, emptyText, nameComplaint, tooLong } from '../base/openai-limits.ts'
+import { complaintIn, firstComplaint } from '../base/complaints.ts'
+import { argumentsComplaint, emptyArray, emptyText, nameComplaint, tooLong } from '../base/openai.ts'
 import { isMessage, isReasoning, type ResponsesRequest, type WireCall, type WireItem } from './wire.ts'
 
 /** An item the service gave, and the reasoning it came out of. */

@@ -1,6 +1,5 @@
-import { firstComplaint, shapeComplaint } from '../base/first-complaint.ts'
-import { openAiError } from '../base/openai-error.ts'
-import { unreadableBody } from '../base/openai-limits.ts'
+import { firstComplaint, hasUnpairedSurrogate, shapeComplaint } from '../base/complaints.ts'
+import { openAiError, unreadableBody } from '../base/openai.ts'
 import {
   createStrictApi,
   type StrictApi,
@@ -8,9 +7,7 @@ import {
   type StrictServer,
   startStrictServer,
 } from '../base/server.ts'
-import { hasUnpairedSurrogate } from '../base/unpaired-surrogate.ts'
-import { eventsOf, givenBy, type ResponsesAnswer, type ResponsesEvent } from './answer.ts'
-import { heardIn } from './heard.ts'
+import { eventsOf, givenBy, heardIn, type ResponsesAnswer, type ResponsesEvent } from './answer.ts'
 import { complaintAbout, type GivenItem } from './rules.ts'
 import { ResponsesRequest } from './wire.ts'
 

@@ -2,9 +2,9 @@ import { chmod, rm } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
-import type { NodeRow } from '@holdfast/core/ports'
+import type { Leases, NodeRow } from '@holdfast/core/ports'
 import { uuidv7 } from 'uuidv7'
-import { claimPrivateDirectory } from '../files/private-directory.ts'
+import { claimPrivateDirectory } from './files/private-directory.ts'
 
 const greeting = (id: string) => `holdfast ${id}\n`
 const answerMsMax = 1000
@@ -69,4 +69,14 @@ function socketDir(stateDir: string): string {
   const near = join(stateDir, 'nodes')
   if (Buffer.byteLength(near) + socketNameBytes <= socketPathBytesMax) return claimPrivateDirectory(near)
   return claimPrivateDirectory(join(tmpdir(), `holdfast-${userInfo().uid}`))
+}
+
+/** The nodes of a store that answer now; of `among` alone where it is given. */
+export async function findLiveNodes(
+  { nodes }: Pick<Leases, 'nodes'>,
+  among?: ReadonlySet<string>,
+): Promise<readonly NodeRow[]> {
+  const asked = (await nodes()).filter(({ id }) => among?.has(id) ?? true)
+  const answers = await Promise.all(asked.map(isNodeAlive))
+  return asked.filter((_, index) => answers[index] === true)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { logSettingOf } from './log-level.ts'
+import { logSettingOf } from './logger.ts'
 
 describe('HOLDFAST_LOG', () => {
   it.each(['off', 'error', 'warn', 'info', 'debug', 'trace'])('may be %s', (value) => {

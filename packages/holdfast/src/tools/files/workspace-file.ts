@@ -1,15 +1,35 @@
+import { constants as bufferConstants } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { access, type FileHandle, lstat, mkdir, open, rename, unlink } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { escapeLine, type FileChange, fault, ok, type Result, refuse } from '@holdfast/protocol'
+import { escapeLine, type FileChange, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { type OpenDirectory, openDirectory } from '../../system/files/open-directory.ts'
-import { statFile } from '../../system/files/open-file.ts'
+import { openFile, statFile } from '../../system/files/open-file.ts'
 import { resolvePath, type WorkspacePath } from '../../system/files/resolve-path.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
-import { refuseOwnFolder } from './own-folder.ts'
 
-export type Writable = { readonly place: WorkspacePath; readonly stats: Stats | null }
+/** What is diffed and edited is held in memory whole, some times over. */
+const editedBytesMax = Math.min(limits.editedFileBytesMax, bufferConstants.MAX_STRING_LENGTH)
+
+/** A file's text, exactly: written back unchanged it is the same bytes. Refused for what is no UTF-8 text, or too long. */
+export async function readFileText(workdir: string, path: string): Promise<Result<string>> {
+  const opened = await openFile(workdir, path)
+  if (!opened.ok) return opened
+  await using handle = opened.value.handle
+  const { size } = opened.value.stats
+  if (size > editedBytesMax)
+    return refuse(
+      fault('too_large', `${escapeLine(path)} has ${size} bytes; up to ${editedBytesMax} can be diffed or edited`),
+    )
+  const bytes = await handle.readFile()
+  const text = bytes.toString('utf8') // keeps a byte-order mark, which TextDecoder would drop
+  if (bytes.includes(0)) return refuse(fault('bad_request', `${escapeLine(path)} is binary (${size} bytes)`))
+  if (!Buffer.from(text).equals(bytes)) return refuse(fault('bad_request', `${escapeLine(path)} is not valid UTF-8`))
+  return ok(text)
+}
+
+type Writable = { readonly place: WorkspacePath; readonly stats: Stats | null }
 
 /** Whether a file may be written at `path`; changes nothing. */
 export async function findWritable(workdir: string, path: string): Promise<Result<Writable>> {
@@ -102,4 +122,17 @@ async function keepOwnerAndMode(handle: FileHandle, stats: Stats): Promise<void>
   const now = await handle.stat()
   if (now.uid !== stats.uid || now.gid !== stats.gid) await handle.chown(stats.uid, stats.gid).catch(() => undefined) // only root may; the content matters more
   await handle.chmod(stats.mode & 0o777)
+}
+
+const ownFolder = '.holdfast'
+// Some file systems fold case, compose characters and skip what cannot be seen when they compare names.
+const unseen = /\p{Default_Ignorable_Code_Point}/gu
+const isOwn = (name: string) => name.replace(unseen, '').normalize('NFKC').toLowerCase() === ownFolder
+
+/** Hooks, servers and permissions live there: an agent that could write them could approve itself. */
+function refuseOwnFolder(place: WorkspacePath): Result<WorkspacePath> {
+  if (!place.shown.split('/').some(isOwn)) return ok(place)
+  return refuse(
+    fault('bad_request', `${escapeLine(place.shown)} belongs to Holdfast itself and is not written by tools`),
+  )
 }

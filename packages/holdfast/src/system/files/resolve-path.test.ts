@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { resolveWorkdir } from './workdir.ts'
+import { resolveWorkdir } from './resolve-path.ts'
 
 describe('a workdir', () => {
   let folder = ''

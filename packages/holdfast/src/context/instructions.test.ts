@@ -1,8 +1,8 @@
 import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
-import { keyMark, registerKey } from '../../system/secrets/known-keys.ts'
+import { openWorkdir } from '../../../testkit/src/contracts/tool.ts'
+import { keyMark, registerKey } from '../system/secrets/known-keys.ts'
 import { createInstructions } from './instructions.ts'
 
 const noon = Date.parse('2026-03-04T12:00:00Z')

@@ -1,6 +1,6 @@
 import { type Logger, type LogLevel, logLevels } from '../logger.ts'
 
-export type KeptLine = { readonly level: LogLevel; readonly message: string; readonly fields: Record<string, unknown> }
+type KeptLine = { readonly level: LogLevel; readonly message: string; readonly fields: Record<string, unknown> }
 
 /** A log that keeps its lines for the test to look at. */
 export function createKeptLogger(level: LogLevel = 'trace'): {

@@ -1,9 +1,8 @@
 import { escapeLine, limits, ok, type Result } from '@holdfast/protocol'
 import { z } from 'zod'
-import { textArgument } from '../define/arguments.ts'
-import { abortedResult, begun } from '../define/begin.ts'
-import { defineTool, failedWith, foreseen } from '../define/define-tool.ts'
-import { type Change, unifiedDiff } from '../files/unified-diff.ts'
+import { textArgument } from './define/arguments.ts'
+import { abortedResult, begun, defineTool, failedWith, foreseen } from './define/define-tool.ts'
+import { type Change, unifiedDiff } from './files/unified-diff.ts'
 
 /** What the tool needs of memory. */
 export interface WritableMemory {

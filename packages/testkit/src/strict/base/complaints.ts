@@ -24,3 +24,10 @@ export function complaintIn<Item>(items: readonly Item[], about: (item: Item, in
 export function shapeComplaint({ issues: [issue] }: z.ZodError): string {
   return `${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'not a request'}`
 }
+
+/** Whether a value spells half a surrogate pair anywhere, in a text or in a name. JSON can; UTF-8 cannot. */
+export function hasUnpairedSurrogate(value: unknown): boolean {
+  if (typeof value === 'string') return !value.isWellFormed()
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([name, inner]) => !name.isWellFormed() || hasUnpairedSurrogate(inner))
+}

@@ -1,0 +1,156 @@
+import { constants } from 'node:fs'
+import { type FileHandle, mkdir, open, realpath } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { type OpenDirectory, openDirectory } from '../../system/files/open-directory.ts'
+import { type OpenFile, openFile } from '../../system/files/open-file.ts'
+import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
+import { resolvePath, type WorkspacePath } from '../../system/files/resolve-path.ts'
+import { systemErrorCode } from '../../system/system-error.ts'
+
+export type MemoryScope = 'user' | 'workspace'
+
+const workspaceFolder = '.holdfast'
+const workspaceFile = `${workspaceFolder}/MEMORY.md`
+
+type Whose = { readonly scope: MemoryScope; readonly workdir: string; readonly userFile: string }
+
+/** Where a memory is written. A workspace may come from strangers, so no link of its is followed; the user's own are. */
+export function findPlace({ scope, workdir, userFile }: Whose): Promise<Result<WorkspacePath>> {
+  return scope === 'user' ? findUserPlace(userFile) : findWorkspacePlace(workdir)
+}
+
+async function findWorkspacePlace(workdir: string): Promise<Result<WorkspacePath>> {
+  const place = await resolvePath(workdir, workspaceFile)
+  if (!place.ok || place.value.shown === workspaceFile) return place
+  return refuse(fault('bad_request', `${workspaceFile} is reached by a link, and memory is not written through one`))
+}
+
+async function findUserPlace(userFile: string): Promise<Result<WorkspacePath>> {
+  const real = await realpath(userFile).catch((error: unknown) => {
+    if (systemErrorCode(error) === 'ENOENT') return null
+    throw error
+  })
+  const absolute = real ?? userFile
+  const missing = real === null ? [basename(userFile)] : []
+  return ok({ root: dirname(absolute), absolute, shown: userFile, missing })
+}
+
+/** The directory of a memory, made if it is not there: the user's for them alone, the workspace's as any other of it. */
+export async function openPlace(scope: MemoryScope, { root, absolute, missing }: WorkspacePath) {
+  if (missing.length === 0) return openDirectory(root, dirname(absolute))
+  if (scope === 'workspace')
+    return missing.length > 1 ? makeWorkspaceFolder(root) : openDirectory(root, dirname(absolute))
+  ensurePrivateDirectory(root)
+  const real = await realpath(root)
+  return openDirectory(real, real)
+}
+
+async function makeWorkspaceFolder(root: string): Promise<Result<OpenDirectory>> {
+  const opened = await openDirectory(root, root)
+  if (!opened.ok) return opened
+  await using directory = opened.value
+  await mkdir(directory.at(workspaceFolder)).catch((error: unknown) => {
+    if (systemErrorCode(error) !== 'EEXIST') throw error // another call made it meanwhile; opening it checks what it is
+  })
+  await directory.sync()
+  return openDirectory(root, join(root, workspaceFolder))
+}
+
+/** A memory as a model is told of it: the newest lines, which are the last. */
+export type RememberedText = {
+  readonly text: string
+  /** How much stands before the text in the file. */
+  readonly leftOutBytes: number
+  readonly path: string
+}
+
+/** Null for a memory that is missing, empty, unreadable, no text, or reached by a link out of the workspace. */
+export async function readMemory(whose: Whose): Promise<RememberedText | null> {
+  try {
+    const end = await readMemoryEnd(whose)
+    const text = end?.bytes.toString('utf8').trim() ?? ''
+    if (end === null || text === '' || end.bytes.includes(0)) return null
+    return { text, leftOutBytes: end.leftOutBytes, path: whose.scope === 'user' ? whose.userFile : workspaceFile }
+  } catch (error) {
+    if (systemErrorCode(error) === null) throw error
+    return null
+  }
+}
+
+/** The newest lines as they are in the file: all of it, unless it is larger than a model is told. */
+export async function readMemoryEnd(whose: Whose): Promise<MemoryEnd | null> {
+  const opened = await openMemory(whose)
+  if (opened === null) return null
+  await using handle = opened.handle
+  return await readEnd(handle, opened.stats.size) // awaited here: the handle closes on the way out
+}
+
+type MemoryEnd = { readonly bytes: Buffer; readonly leftOutBytes: number }
+
+async function openMemory({ scope, workdir, userFile }: Whose): Promise<OpenFile | null> {
+  const file = scope === 'user' ? await realpath(userFile) : null // the user may keep it elsewhere and link to it
+  const opened = await (file === null ? openFile(workdir, workspaceFile) : openFile(dirname(file), basename(file)))
+  return opened.ok ? opened.value : null
+}
+
+/** The end of a file from the beginning of a line on; inside a line only when not even one line fits. */
+async function readEnd(handle: FileHandle, size: number): Promise<MemoryEnd> {
+  const start = Math.max(0, size - limits.memoryBytesMax)
+  const bytes = await readFrom(handle, start)
+  if (start === 0) return { bytes, leftOutBytes: 0 }
+  const feed = bytes.indexOf('\n')
+  let border = feed === -1 || feed === bytes.length - 1 ? 0 : feed + 1
+  while (border < 4 && ((bytes[border] ?? 0) & 0xc0) === 0x80) border++ // never inside a character
+  return { bytes: bytes.subarray(border), leftOutBytes: start + border }
+}
+
+async function readFrom(handle: FileHandle, start: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(limits.memoryBytesMax)
+  let length = 0
+  for (;;) {
+    const { bytesRead } = await handle.read(bytes, length, bytes.length - length, start + length)
+    length += bytesRead
+    if (bytesRead === 0 || length === bytes.length) return bytes.subarray(0, length)
+  }
+}
+
+const flags =
+  constants.O_RDWR |
+  constants.O_APPEND |
+  constants.O_CREAT |
+  constants.O_NOFOLLOW |
+  constants.O_NONBLOCK | // should a pipe have taken the file's place, opening it must not wait for a reader
+  constants.O_NOCTTY
+
+type Appending = {
+  readonly line: string
+  readonly shown: string
+  /** The mode of a file that is not there yet. */
+  readonly mode: number
+  readonly bytesMax: number
+}
+
+/** Adds a line to the end of a file in one write, so that of two processes at once neither loses or splits a line. */
+export async function appendLine(path: string, { line, shown, mode, bytesMax }: Appending): Promise<Result<null>> {
+  await using handle = await open(path, flags, mode)
+  const stats = await handle.stat()
+  if (!stats.isFile()) return refuse(fault('bad_request', `${shown} is not a regular file`))
+  const bytes = Buffer.from((await endsLine(handle, stats.size)) ? line : `\n${line}`)
+  if (stats.size + bytes.length > bytesMax) return refuse(memoryFull(shown, bytesMax))
+  const { bytesWritten } = await handle.write(bytes)
+  if (bytesWritten !== bytes.length)
+    return refuse(fault('storage_error', `only the first ${bytesWritten} bytes of the line were written to ${shown}`))
+  await handle.sync()
+  return ok(null)
+}
+
+export const memoryFull = (shown: string, bytesMax: number) =>
+  fault('too_large', `${shown} may not grow beyond ${bytesMax} bytes; a person has to shorten it first`)
+
+/** Whether a line can follow at once. What a person edited may end without a line feed. */
+async function endsLine(handle: FileHandle, size: number): Promise<boolean> {
+  if (size === 0) return true
+  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1)
+  return buffer.toString('latin1') === '\n'
+}

@@ -1,2 +1,0 @@
-/** The name under which all we measure stands. */
-export const scope = 'holdfast'

@@ -132,7 +132,7 @@ it('keeps what an error is and where it came from', () => {
   const thrown = Object.assign(new RangeError(`not ${key}`), { code: 'ERR_MADE', body: key })
   const masked = maskError(thrown)
   expect(masked).toMatchObject({ name: 'RangeError', message: `not ${keyMark}`, code: 'ERR_MADE' })
-  expect(masked).toHaveProperty('stack', expect.stringContaining('masked-error.test.ts'))
+  expect(masked).toHaveProperty('stack', expect.stringContaining('known-keys.test.ts'))
 })
 
 it('leaves alone what holds no key', () => {

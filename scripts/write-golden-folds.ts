@@ -8,18 +8,23 @@ import { foldNumber } from '../packages/core/src/session/evolve.ts'
 const root = resolve(import.meta.dirname, '..')
 const goldenOf = (log: string): string => log.replace(/[.]jsonl$/, '.fold.json')
 
-/** Returns the golden file of a log for the current fold, as Biome formats it. */
-export function goldenFoldText(log: string): string {
+/** Returns the golden file of a log for the current fold. */
+function goldenFoldText(log: string): string {
   const { session } = JSON.parse(readFileSync(join(root, goldenOf(log)), 'utf8')) as { session: SessionId } // our own file
   const records = readFileSync(join(root, log), 'utf8').trim().split('\n')
   const folded = records.reduce<Folded | null>(
     (sum, line) => fold(sum, session, Recorded.parse(JSON.parse(line))),
     null,
   )
+  return formatGoldenFold(goldenOf(log), { session, fold: foldNumber, folded })
+}
+
+/** Returns the content of a golden file as Biome formats it. */
+export function formatGoldenFold(file: string, content: unknown): string {
   const biome = join(root, 'node_modules/@biomejs/biome/bin/biome')
-  return execFileSync(process.execPath, [biome, 'format', `--stdin-file-path=${goldenOf(log)}`], {
+  return execFileSync(process.execPath, [biome, 'format', `--stdin-file-path=${file}`], {
     cwd: root,
-    input: JSON.stringify({ session, fold: foldNumber, folded }, null, 2),
+    input: JSON.stringify(content, null, 2),
     encoding: 'utf8',
   })
 }

@@ -1,7 +1,7 @@
 import type { LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider'
 import type { ModelReadiness } from '@holdfast/core/ports'
 import { didYouMean, type ModelFacts, type ModelName, modelIdOf, providerOf } from '@holdfast/protocol'
-import type { Environment } from '../system/environment.ts'
+import type { Environment } from '../system/home.ts'
 import { type Connection, findConnectionProblem } from './connect/connection.ts'
 import { createLazyProvider, createServiceProvider } from './connect/provider.ts'
 import { createDemo, demoModel } from './demo/provider.ts'

@@ -1,6 +1,6 @@
 import type { Clock, Models } from '@holdfast/core/ports'
 import { done, type ModelName, orThrow, providerOf } from '@holdfast/protocol'
-import type { Environment } from '../system/environment.ts'
+import type { Environment } from '../system/home.ts'
 import { wallClock } from '../system/wall-clock.ts'
 import { builtInFacts, createFacts, type FactsByModel } from './catalogue/catalogue.ts'
 import type { RefreshedFacts } from './catalogue/catalogue-file.ts'

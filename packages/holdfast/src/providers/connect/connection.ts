@@ -1,5 +1,5 @@
 import type { KeySource } from '@holdfast/protocol'
-import type { Environment } from '../../system/environment.ts'
+import type { Environment } from '../../system/home.ts'
 import type { Credentials } from '../credentials/credentials.ts'
 import { isSendableKey } from '../credentials/credentials-file.ts'
 import { addApiVersion, findAddressProblem, parseLocalAddress } from '../services/address.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { ModelEnd, ModelPart, ModelRequest, Provider, SaidPart } from '@holdfast/core/ports'
 import type { GivenFacts, ModelName, Usage } from '@holdfast/protocol'
-import type { Environment } from '../../system/environment.ts'
+import type { Environment } from '../../system/home.ts'
 import { buildAnswer, type DemoAnswer } from './answer.ts'
 import type { DemoFailure } from './line.ts'
 import { buildSummary } from './summary.ts'

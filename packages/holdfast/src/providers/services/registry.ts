@@ -1,5 +1,5 @@
 import { type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
-import type { Environment } from '../../system/environment.ts'
+import type { Environment } from '../../system/home.ts'
 import { registerKey } from '../../system/secrets/known-keys.ts'
 import { addApiVersion, findAddressProblem, isLocalAddress } from './address.ts'
 import type { Api } from './api.ts'

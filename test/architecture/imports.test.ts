@@ -205,7 +205,7 @@ describe('imports', () => {
     const loaded = loadedWith(
       `packages/holdfast/src/${file}.ts`,
       lazily,
-      'packages/holdfast/src/store/open/folding-source.ts',
+      'packages/holdfast/src/store/open/jsonl-entries.ts',
     )
     expect(loaded.size).toBeGreaterThan(8)
     expect(loaded).toContain('packages/protocol/src/value/fault.ts')

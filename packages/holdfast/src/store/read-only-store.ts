@@ -64,20 +64,17 @@ export interface ReadOnlyStore
   close(): Promise<void>
 }
 
-const pageSessions = 500
+const pageSize = 500
 
 /** Yields all sessions, page by page. */
 export async function* everySession(source: Pick<ReadOnlyStore, 'sessions'>): AsyncGenerator<KeptSession> {
-  for (let after = 0; ; ) {
-    const page = await source.sessions(after, pageSessions)
+  for (let after = 0, isLast = false; !isLast; ) {
+    const page = await source.sessions(after, pageSize)
     yield* page
-    const last = page.at(-1)
-    if (last === undefined || page.length < pageSessions) return
-    after = last.order
+    after = page.at(-1)?.order ?? after
+    isLast = page.length < pageSize
   }
 }
-
-const pageRecords = 500
 
 /** Yields a session's own records, page by page. */
 export async function* everyRecord(
@@ -85,7 +82,7 @@ export async function* everyRecord(
   { id, base, head }: Pick<KeptSession, 'id' | 'base' | 'head'>,
 ): AsyncGenerator<ReadRecord> {
   for (let after = base; after < head; ) {
-    const page = await source.ownRecords(id, after, Math.min(pageRecords, head - after))
+    const page = await source.ownRecords(id, after, Math.min(pageSize, head - after))
     if (page.length === 0) return
     yield* page
     after = page.at(-1)?.seq ?? head
@@ -98,11 +95,10 @@ export async function* everyRecordOf(
   { id, base }: Pick<KeptSession, 'id' | 'base'>,
   types: ReadonlySet<string>,
 ): AsyncGenerator<ReadRecord> {
-  for (let after = base; ; ) {
-    const page = await source.ownRecordsOf(id, types, after, pageRecords)
+  for (let after = base, isLast = false; !isLast; ) {
+    const page = await source.ownRecordsOf(id, types, after, pageSize)
     yield* page
-    const last = page.at(-1)
-    if (last === undefined || page.length < pageRecords) return
-    after = last.seq
+    after = page.at(-1)?.seq ?? after
+    isLast = page.length < pageSize
   }
 }

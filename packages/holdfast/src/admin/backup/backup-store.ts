@@ -6,7 +6,7 @@ import { type BlobHash, fault, HoldfastError, ok, orThrow, type Result, refuse }
 import { openFileBlobs } from '../../store/blobs/file-blobs.ts'
 import { temporaryPath } from '../../store/disk.ts'
 import { adminOf } from '../../store/open/admin-of.ts'
-import { refusalInside } from '../../store/open/inside-store.ts'
+import { findInsideFault } from '../../store/open/inside-store.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import { type DiskLocation, diskLocationAt } from '../../store/open/store-location.ts'
 import { everyRecord, everySession, type ReadOnlyStore } from '../../store/read-only-store.ts'
@@ -41,7 +41,7 @@ export async function backup(from: DiskLocation, to: string): Promise<Result<Bac
     )
   if (!existsSync(dirname(path)))
     return refuse(fault('bad_request', `The directory ${dirname(path)} does not exist.`, { path }))
-  const inside = await refusalInside(from, path)
+  const inside = await findInsideFault(from, path)
   if (inside !== null) return refuse(inside)
   if (!existsSync(from.path)) return refuse(fault('not_found', `There is no store ${from.url}.`, { store: from.url }))
   const temporary = diskLocationAt(from.kind, temporaryPath(path))

@@ -5,7 +5,7 @@ import { error, type Finding, isSameFinding, isWrong, severities, warning } from
 import { adminOf } from '../../store/open/admin-of.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
-import { useOf } from '../../store/open/store-use.ts'
+import { findOpenFault } from '../../store/open/store-use.ts'
 import type { ReadOnlyStore } from '../../store/read-only-store.ts'
 import { faultOf } from '../../store/storage-fault.ts'
 import { findLiveNodes } from '../../system/node-socket.ts'
@@ -80,7 +80,7 @@ async function checkAll(location: DiskLocation): Promise<CheckResult> {
   try {
     // If the node table is damaged, assume that some process has the store open.
     const isUnknown = source !== null && (await hasUnreadableNodes(source))
-    const isHeld = isUnknown || (await useOf(location, source ?? unreadable)) !== null
+    const isHeld = isUnknown || (await findOpenFault(location, source ?? unreadable)) !== null
     const files = [...(await adminOf(location).checkFiles(isHeld)), ...(await checkBlobFiles(location.blobsDir))]
     // While a process has the store open, unfinished files belong to it.
     const fileFindings = files.filter(({ code }) => !isHeld || code !== 'unfinished_file')
@@ -167,7 +167,7 @@ async function findUse(location: DiskLocation): Promise<Fault | null> {
   const source = opened.ok ? opened.value : null
   try {
     const isUnknown = source !== null && (await hasUnreadableNodes(source))
-    return isUnknown ? null : await useOf(location, source ?? unreadable)
+    return isUnknown ? null : await findOpenFault(location, source ?? unreadable)
   } finally {
     await source?.close()
   }

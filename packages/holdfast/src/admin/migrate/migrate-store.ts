@@ -1,11 +1,11 @@
 import type { OnProblem } from '@holdfast/core/ports'
 import { type Fault, fault, HoldfastError, ok, orThrow, type Result, refuse, type SessionId } from '@holdfast/protocol'
 import { createBlobReader } from '../../store/blobs/file-blobs.ts'
-import { refusalInside } from '../../store/open/inside-store.ts'
+import { findInsideFault } from '../../store/open/inside-store.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import { type DiskStore, openDiskStore } from '../../store/open/open-storage.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
-import { workIn } from '../../store/open/store-use.ts'
+import { findBusyFault } from '../../store/open/store-use.ts'
 import { everyRecord, everySession, type KeptSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
 import { type CopyDeps, copySession } from './copy-session.ts'
 import { removeTemporaryStores, writeTrusts } from './target-files.ts'
@@ -52,14 +52,14 @@ export async function migrate(deps: MigrateDeps): Promise<Result<Migration>> {
   const { from, to } = deps
   if (from.path === to.path)
     return refuse(fault('bad_request', `${to.url} is the source itself. Give another target.`, { store: to.url }))
-  const inside = await refusalInside(from, to.path)
+  const inside = await findInsideFault(from, to.path)
   if (inside !== null) return refuse(inside)
   const opened = await openReadOnlyStore(from)
   if (!opened.ok) return opened
   const source = opened.value
   if (source === null) return refuse(fault('not_found', `There is no store ${from.url}.`, { store: from.url }))
   try {
-    const inUse = await workIn(from, source)
+    const inUse = await findBusyFault(from, source)
     if (inUse !== null) return refuse(inUse)
     const foreign = await findForeignSession(to, source)
     if (foreign !== null) return refuse(foreign)

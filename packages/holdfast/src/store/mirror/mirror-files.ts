@@ -18,20 +18,21 @@ import { createOpenLogs } from '../jsonl/log/open-logs.ts'
 import type { SessionRow } from '../jsonl/log/session-row.ts'
 import { addToIndex } from '../jsonl/write/append.ts'
 import { createSessionRemover } from '../jsonl/write/remove-session.ts'
+import { decodeEntry } from '../sqlite/rows/decode.ts'
 import type { FollowedSession, FollowPage, StoredPage, StoredRecord } from '../sqlite/rows/messages.ts'
 import type { FollowedLog } from '../sqlite/sqlite-store.ts'
 
 export type MirrorFilesDeps = {
-  readonly places: JsonlPaths
+  readonly paths: JsonlPaths
   readonly log: FollowedLog
   readonly blobs: Blobs
   readonly onProblem: OnProblem
   readonly lock: DirectoryLock
 }
 
-/** The files of a mirror. What is kept twice is written once: a record goes in only where it is the next one. */
+/** The files of a mirror. Each record is written once: only if it is the next one of its session. */
 export interface MirrorFiles {
-  keep(page: FollowPage): Promise<void>
+  copy(page: FollowPage): Promise<void>
   sweep(areUsed: AreUsed, options: SweepOptions): Promise<void>
   close(): Promise<void>
 }
@@ -40,47 +41,39 @@ const openMax = 64
 const pageRecords = 1000
 const pageSessions = 1000
 
-/** Opens the files in a locked directory, and compares them with the store: what was missed is made good. */
-export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: MirrorFilesDeps): Promise<MirrorFiles> {
+/** Opens the files in a locked directory. The first copy compares them with the store and adds what is missing. */
+export async function openMirrorFiles({ paths, log, blobs, onProblem, lock }: MirrorFilesDeps): Promise<MirrorFiles> {
   const rows = new Map<SessionId, SessionRow>()
-  const isIdle = () => true // one hand writes here, one session after another
-  const logs = createOpenLogs({ paths: places, openMax, isIdle, changed: () => undefined, onProblem })
-  const found = await prepareDirectory(places)
-  const known = await readCatalogue(places.catalogue)
-  await rebuildRows({ paths: places, rows, logs, onProblem }, addKnownRows(rows, known.rows, found))
-  const catalogue = await openCatalogueFile(places.catalogue, known, rows)
-  const syncNames = createDirectorySync(places.directory)
-  const trash = await openTrashFile(places.trash, onProblem)
+  const isIdle = () => true // this mirror writes one session after another
+  const logs = createOpenLogs({ paths, openMax, isIdle, changed: () => undefined, onProblem })
+  const found = await prepareDirectory(paths)
+  const known = await readCatalogue(paths.catalogue)
+  await rebuildRows({ paths, rows, logs, onProblem }, addKnownRows(rows, known.rows, found))
+  const catalogue = await openCatalogueFile(paths.catalogue, known, rows)
+  const syncNames = createDirectorySync(paths.directory)
+  const trash = await openTrashFile(paths.trash, onProblem)
   const forks = createForkIndex(rows.values())
-  const remover = createSessionRemover({
-    paths: places,
-    rows,
-    forks,
-    names: createSessionNames(rows),
-    logs,
-    catalogue,
-    trash,
-    syncNames,
-  })
-  const copies = orThrow(await openFileBlobs(join(places.directory, 'blobs')))
+  const names = createSessionNames(rows)
+  const remover = createSessionRemover({ paths, rows, forks, names, logs, catalogue, trash, syncNames })
+  const copies = orThrow(await openFileBlobs(join(paths.directory, 'blobs')))
   let [removals, trashings] = [-1, -1]
 
-  /** Brings a session's file to what the store has of it now. */
+  /** Brings a session's file up to date with the store. */
   async function copySession(session: FollowedSession): Promise<void> {
     let row = rows.get(session.session)
     if (row !== undefined && (row.head > session.head || row.base !== session.base)) {
-      await remover.remove(row) // another of the same name, or one that was put back
+      await remover.remove(row) // another session of the same id, or one that was restored from a backup
       row = rows.get(session.session)
     }
     for (let head = row?.head ?? session.base; head < session.head || row === undefined; head = row.head) {
       const page = await log.records(session.session, head, pageRecords)
       row = await add(session, page)
-      if (row.head === head) break // removed meanwhile: the next comparison sees it
+      if (row.head === head) break // it was removed meanwhile: the next comparison removes the file
     }
     refresh(row, session)
   }
 
-  /** A crash may have come between a session's file and its row. */
+  /** A crash may have happened between the write of a session's file and of its row. */
   function refresh(row: SessionRow, session: FollowedSession): void {
     const entry = entryOf(session)
     if (row.isShared || isDeepStrictEqual(row.entry, entry)) return
@@ -97,7 +90,7 @@ export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: M
   async function begin(session: FollowedSession, page: StoredPage): Promise<SessionRow> {
     const { session: id, order, parent, base, isPurged } = session
     const entry = entryOf(session)
-    const path = places.log(id, isPurged)
+    const path = paths.log(id, isPurged)
     const header = encodeHeader({ session: id, parent, base, entry })
     await rename(await writeTemporaryFile(path, header), path)
     await syncNames.sync()
@@ -113,7 +106,7 @@ export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: M
   async function extend(row: SessionRow, session: FollowedSession, page: StoredPage): Promise<SessionRow> {
     const open = await logs.get(row)
     const fresh = page.filter(({ seq }) => seq > row.head)
-    for (const run of unbroken(fresh)) {
+    for (const run of splitAtLost(fresh)) {
       const lines = run.map((record, prior) => {
         const marks = { prior, more: run.length - prior - 1, endsDraft: false, blobs: [] }
         return { record, text: encodeLine(row.id, record, marks) }
@@ -122,7 +115,7 @@ export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: M
       await open.writer.write(text)
       addToIndex(open, lines, open.writer.end() - Buffer.byteLength(text))
     }
-    // What the store has lost is lost here too, and keeps its place.
+    // A record that the store has lost is lost here too, and keeps its seq.
     open.index.loseUpTo(fresh.at(-1)?.seq ?? row.head)
     ;[row.head, row.bytes] = [open.index.head(), open.writer.end()]
     if (!row.isShared) row.entry = entryOf(session)
@@ -134,19 +127,19 @@ export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: M
     for (const hash of await log.blobUse(session, after)) {
       if (await copies.has(hash)) continue
       const bytes = await blobs.open(hash)
-      if (bytes === null) continue // lost in the store too
+      if (bytes === null) continue // the store has lost it too
       orThrow(await copies.put(bytes))
     }
   }
 
-  /** Removes what the store has no more, and copies what is missing. */
+  /** Removes sessions that the store no longer has, and copies missing ones. */
   async function compare(): Promise<void> {
-    const there = new Set<SessionId>()
+    const stored = new Set<SessionId>()
     for (let after = 0; ; ) {
       const some = await log.sessions(after, pageSessions)
       for (const session of some) {
         if (!session.isPurged || (rows.get(session.session)?.isShared ?? true)) {
-          there.add(session.session)
+          stored.add(session.session)
           await copySession(session)
         }
       }
@@ -155,20 +148,20 @@ export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: M
       after = last.order
     }
     for (const row of [...rows.values()]) {
-      if (!there.has(row.id) && rows.get(row.id) === row && !row.isShared) await remover.remove(row)
+      if (!stored.has(row.id) && rows.get(row.id) === row && !row.isShared) await remover.remove(row)
     }
   }
 
   async function copyTrash(): Promise<void> {
-    const there = new Map((await log.trashed()).map(({ session, at }) => [session, at]))
+    const stored = new Map((await log.trashed()).map(({ session, at }) => [session, at]))
     const [before, changes] = [trash.all(), [] as Promise<void>[]]
-    for (const [session, at] of there) if (before.get(session) !== at) changes.push(trash.put(session, at))
-    for (const session of before.keys()) if (!there.has(session)) changes.push(trash.remove(session))
+    for (const [session, at] of stored) if (before.get(session) !== at) changes.push(trash.put(session, at))
+    for (const session of before.keys()) if (!stored.has(session)) changes.push(trash.remove(session))
     await Promise.all(changes)
   }
 
   return {
-    async keep(page) {
+    async copy(page) {
       if (page.removals !== removals) await compare()
       removals = page.removals
       for (const session of page.sessions) {
@@ -176,7 +169,7 @@ export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: M
         const head = rows.get(session.session)?.head ?? session.base
         const first = records.find(({ seq }) => seq > head)
         if (first === undefined) continue
-        // A gap can only come of what was read in another order than it was written: read it in its own.
+        // After a gap, read the session's records in their own order.
         if (first.seq === head + 1) await add(session, records)
         else await copySession(session)
       }
@@ -197,23 +190,16 @@ export async function openMirrorFiles({ places, log, blobs, onProblem, lock }: M
   }
 }
 
-function entryOf({ meta, spoken, busy, activeAt, isPurged, session }: FollowedSession): CatalogueEntry {
-  const known = isPurged ? ({ id: session, handle: '' } as Meta) : (JSON.parse(meta) as Meta) // written by us; nobody finds a purged one
-  return { meta: known, spoken: spoken === 1, busy: busy === 1, activeAt }
-}
+/** A purged session has no metadata; it is in no list. */
+const entryOf = ({ entry, isPurged, session }: FollowedSession): CatalogueEntry =>
+  isPurged ? { ...entry, meta: { id: session, handle: '' } as Meta } : decodeEntry(entry)
 
-/** The runs of records that follow one on the other: a write that has all its lines has no place between them. */
-function unbroken(page: StoredPage): readonly (readonly StoredRecord[])[] {
-  const runs: StoredRecord[][] = []
-  let isOpen = false
+/** Splits a page at its lost records: one write must have consecutive records. */
+function splitAtLost(page: StoredPage): readonly (readonly StoredRecord[])[] {
+  const runs: StoredRecord[][] = [[]]
   for (const record of page) {
-    if ('lost' in record) {
-      isOpen = false
-      continue
-    }
-    if (isOpen) runs.at(-1)?.push(record)
-    else runs.push([record])
-    isOpen = true
+    if ('lost' in record) runs.push([])
+    else runs.at(-1)?.push(record)
   }
-  return runs
+  return runs.filter((run) => run.length > 0)
 }

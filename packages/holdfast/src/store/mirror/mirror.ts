@@ -18,11 +18,11 @@ export type MirrorOptions = {
   readonly onProblem: OnProblem
 }
 
-/** A copy of all sessions as plain files, never more than a second behind. Its directory can be opened as a store. */
+/** A copy of all sessions as plain files, at most a second behind. Its directory can be opened as a store. */
 export interface Mirror {
-  /** Resolves once all that was appended before is in the files; rejects when it cannot be. */
+  /** Resolves once all earlier appends are in the files. Rejects if they cannot be written. */
   caughtUp(): Promise<void>
-  /** Removes the copies of bytes that no record refers to, as `Blobs.sweep` does. */
+  /** Removes the copies of blobs that no record refers to, like `Blobs.sweep`. */
   sweep(areUsed: AreUsed, options: SweepOptions): Promise<void>
   close(): Promise<void>
 }
@@ -31,27 +31,27 @@ const everyMs = 250
 const pageRecords = 1000
 
 /**
- * Follows a store into a directory. Where another process mirrors there already this one waits for its end, as that one
- * writes the same. Refused: not_a_store, store_too_new, storage_error, session_locked when it is open as a store.
+ * Mirrors a store into a directory. If another process mirrors into it already, this one waits until that process ends.
+ * Refused: not_a_store, store_too_new, storage_error, session_locked if the directory is open as a store.
  */
 export async function openMirror({ log, blobs, directory, now, onProblem }: MirrorOptions): Promise<Result<Mirror>> {
-  const places = createJsonlPaths(resolve(directory))
-  const name = `mirror:${places.directory}`
+  const paths = createJsonlPaths(resolve(directory))
+  const name = `mirror:${paths.directory}`
   let files: MirrorFiles | null = null
   let timer: NodeJS.Timeout | null = null
   let isClosed = false
-  let told: string | null = null
+  let reported: string | null = null
   const inTurn = createSerialQueue()
 
-  /** Takes the directory, if nobody has it, and makes good what was missed. */
+  /** Locks the directory, unless another process has it, and opens its files. */
   async function begin(): Promise<MirrorFiles | Fault> {
-    ensurePrivateDirectory(places.directory)
-    const refusal = await findDirectoryFault(places)
+    ensurePrivateDirectory(paths.directory)
+    const refusal = await findDirectoryFault(paths)
     if (refusal !== null) return refusal
-    const locked = await lockDirectory(places.directory, now(), 'mirror')
+    const locked = await lockDirectory(paths.directory, now(), 'mirror')
     if (!locked.ok) return locked.fault
     try {
-      const opened = await openMirrorFiles({ places, log, blobs, onProblem, lock: locked.value })
+      const opened = await openMirrorFiles({ paths, log, blobs, onProblem, lock: locked.value })
       files = opened
       return opened
     } catch (error) {
@@ -68,7 +68,7 @@ export async function openMirror({ log, blobs, directory, now, onProblem }: Mirr
     }
     for (;;) {
       const page = await log.follow(name, pageRecords)
-      await begun.keep(page)
+      await begun.copy(page)
       if (page.records.length > 0) await log.saveCursor(name, page)
       if (page.records.length < pageRecords) return
     }
@@ -76,38 +76,38 @@ export async function openMirror({ log, blobs, directory, now, onProblem }: Mirr
 
   const next = (): Promise<void> => inTurn(pass)
 
-  /** A disk that fails is told once, and tried again until it takes what is owed. */
+  /** Reports a failing disk once, and tries again until it works. */
   async function tick(): Promise<void> {
     try {
       await next()
-      told = null
+      reported = null
     } catch (cause) {
       const message = cause instanceof Error ? cause.message : String(cause)
-      if (told !== message) onProblem({ where: `the mirror in ${places.directory}`, cause })
-      told = message
-      await letGo() // it is read anew before anything is written to it
+      if (reported !== message) onProblem({ where: `the mirror in ${paths.directory}`, cause })
+      reported = message
+      await closeFiles() // the next pass reads them again before it writes
     }
     if (!isClosed) timer = setTimeout(() => void tick(), everyMs).unref()
   }
 
-  async function letGo(): Promise<void> {
-    const held = files
+  async function closeFiles(): Promise<void> {
+    const open = files
     files = null
-    await held?.close().catch((cause) => onProblem({ where: `the mirror in ${places.directory}`, cause }))
+    await open?.close().catch((cause) => onProblem({ where: `the mirror in ${paths.directory}`, cause }))
   }
 
   try {
     const begun = await begin()
     if ('code' in begun && !isMirroredElsewhere(begun)) return refuse(begun)
   } catch (error) {
-    return refuse(error instanceof HoldfastError ? error.toFault() : faultOf(error, places.directory))
+    return refuse(error instanceof HoldfastError ? error.toFault() : faultOf(error, paths.directory))
   }
   let ticking = tick()
   return ok({
     caughtUp: next,
     sweep: (areUsed, options) =>
       inTurn(async () => {
-        await pass() // the files of sessions that were removed go first, so that none refers to what is swept
+        await pass() // first removes the files of removed sessions, which refer to these blobs
         await files?.sweep(areUsed, options)
       }),
     async close() {
@@ -115,12 +115,27 @@ export async function openMirror({ log, blobs, directory, now, onProblem }: Mirr
       if (timer !== null) clearTimeout(timer)
       await ticking
       ticking = Promise.resolve()
-      // What was appended last is in the files too.
-      await next().catch((cause) => onProblem({ where: `the mirror in ${places.directory}`, cause }))
-      await letGo()
+      // Copies the last appends too.
+      await next().catch((cause) => onProblem({ where: `the mirror in ${paths.directory}`, cause }))
+      await closeFiles()
     },
   })
 }
 
 const isMirroredElsewhere = ({ code, details }: Fault): boolean =>
   code === 'session_locked' && details?.['role'] === 'mirror'
+
+/** Returns the blobs of a store with a mirror: a sweep also sweeps the copies of the mirror. */
+export function createMirroredBlobs(blobs: Blobs, mirror: Pick<Mirror, 'sweep'>, onProblem: OnProblem): Blobs {
+  return {
+    ...blobs,
+    async sweep(areUsed, options) {
+      const swept = await blobs.sweep(areUsed, options)
+      // The mirror may be on another disk; its failure must not fail the store.
+      await mirror
+        .sweep(areUsed, options)
+        .catch((cause) => onProblem({ where: 'sweeping the blobs of the mirror', cause }))
+      return swept
+    },
+  }
+}

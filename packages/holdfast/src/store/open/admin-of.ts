@@ -3,6 +3,6 @@ import { createSqliteAdmin } from '../sqlite/admin/sqlite-admin.ts'
 import type { StoreAdmin } from '../store-admin.ts'
 import type { DiskLocation } from './store-location.ts'
 
-/** What a store knows of its own files. */
+/** Returns the admin of a store. */
 export const adminOf = ({ kind, path }: DiskLocation): StoreAdmin =>
   kind === 'sqlite' ? createSqliteAdmin(path) : createJsonlAdmin(path)

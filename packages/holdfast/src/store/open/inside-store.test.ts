@@ -5,7 +5,7 @@ import { orThrow } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { backup } from '../../admin/backup/backup-store.ts'
 import { migrate } from '../../admin/migrate/migrate-store.ts'
-import { refusalInside } from './inside-store.ts'
+import { findInsideFault } from './inside-store.ts'
 import { type DiskLocation, parseDiskUrl } from './store-location.ts'
 import { contentOf, fillStore, hashesOf } from './testing/a-store.ts'
 
@@ -19,7 +19,7 @@ const placeAt = (url: string): DiskLocation =>
   orThrow(parseDiskUrl(url, { storePath: join(base, 'home.db'), blobsDir: join(base, 'home-blobs') }))
 const jsonl = (path: string) => placeAt(`jsonl:${path}`)
 const sqlite = (path: string) => placeAt(`sqlite:${path}`)
-const inside = { ok: false, fault: { code: 'bad_request', message: expect.stringContaining('lies in the store') } }
+const inside = { ok: false, fault: { code: 'bad_request', message: expect.stringContaining('is inside the store') } }
 
 describe('a copy of a store', () => {
   it('is not made in the store itself, by whatever name that goes', async () => {
@@ -42,8 +42,8 @@ describe('a copy of a store', () => {
   it('may lie beside a database, but not among its files', async () => {
     const store = sqlite(join(base, 'store.db'))
     mkdirSync(store.blobsDir)
-    expect(await refusalInside(store, join(base, 'copy.db'))).toBeNull()
-    expect(await refusalInside(store, join(base, 'not', 'yet', 'copy.db'))).toBeNull()
-    expect(await refusalInside(store, join(store.blobsDir, 'copy.db'))).toMatchObject({ code: 'bad_request' })
+    expect(await findInsideFault(store, join(base, 'copy.db'))).toBeNull()
+    expect(await findInsideFault(store, join(base, 'not', 'yet', 'copy.db'))).toBeNull()
+    expect(await findInsideFault(store, join(store.blobsDir, 'copy.db'))).toMatchObject({ code: 'bad_request' })
   })
 })

@@ -4,23 +4,23 @@ import { type Fault, fault } from '@holdfast/protocol/fault'
 import { systemErrorCode } from '../../system/system-error.ts'
 import type { DiskLocation } from './store-location.ts'
 
-/** Why no copy of a store may be made at `path`: that is the store or lies in it, links followed. Null where it is not. */
-export async function refusalInside(store: DiskLocation, path: string): Promise<Fault | null> {
+/** Returns a fault if `path`, with links resolved, is the store itself or inside it: a copy cannot be there. */
+export async function findInsideFault(store: DiskLocation, path: string): Promise<Fault | null> {
   const real = await realPathOf(path)
   for (const own of [store.path, store.blobsDir]) {
     if (!isWithin(await realPathOf(own), real)) continue
-    const message = `${path} lies in the store ${store.url} itself; a copy of it goes elsewhere.`
+    const message = `${path} is inside the store ${store.url}. Choose another path for the copy.`
     return fault('bad_request', message, { store: store.url, path })
   }
   return null
 }
 
 function isWithin(directory: string, path: string): boolean {
-  const way = relative(directory, path)
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+  const steps = relative(directory, path)
+  return steps !== '..' && !steps.startsWith(`..${sep}`) && !isAbsolute(steps)
 }
 
-/** The real path of what may not be there yet: of as much of it as is. */
+/** Resolves links in the part of the path that exists. */
 async function realPathOf(path: string): Promise<string> {
   try {
     return await realpath(path)

@@ -3,9 +3,10 @@ import type { ReadOnlyStore } from '../read-only-store.ts'
 import { openReadOnlySqlite } from '../sqlite/read-only-store.ts'
 import type { DiskLocation } from './store-location.ts'
 
-/** Opens a store to look at, whoever else has it open; null when there is none, and nothing is made. */
+/** Opens a store to read, even if another process has it open. Returns null if there is none, and creates none. */
 export async function openReadOnlyStore({ kind, path }: DiskLocation): Promise<Result<ReadOnlyStore | null>> {
   if (kind === 'sqlite') return openReadOnlySqlite(path)
-  const { openFoldingJsonl } = await import('./folding-source.ts') // brings core, which a list of a SQLite store never needs
-  return openFoldingJsonl(path)
+  // Imported on demand: it needs core, which `ls` of a SQLite store does not load.
+  const { openReadOnlyJsonlStore } = await import('./jsonl-entries.ts')
+  return openReadOnlyJsonlStore(path)
 }

@@ -6,11 +6,10 @@ import { createMemoryBlobs } from '../blobs/memory-blobs.ts'
 import { openJsonlStore } from '../jsonl/jsonl-store.ts'
 import type { PlacedStore } from '../list-cursor.ts'
 import { createMemoryStore } from '../memory/memory-store.ts'
-import { type Mirror, openMirror } from '../mirror/mirror.ts'
-import { createMirroredBlobs } from '../mirror/mirrored-blobs.ts'
+import { createMirroredBlobs, type Mirror, openMirror } from '../mirror/mirror.ts'
 import { createSplitStore } from '../split/split-store.ts'
 import { openSqliteStore } from '../sqlite/sqlite-store.ts'
-import { entryOfLog } from './entry-of-log.ts'
+import { entryOfLog } from './jsonl-entries.ts'
 import { type DiskLocation, parseStoreUrl, type StoreHome, type StoreLocation } from './store-location.ts'
 
 /** An open store with its blobs. */
@@ -21,21 +20,26 @@ export type Storage = {
   readonly mirror: Mirror | null
 }
 
-export type StorageAsked = {
-  /** The store of the home when absent. */
+export type StorageOptions = {
+  /** If absent, the store of the home directory. */
   readonly url?: string | undefined
   readonly mirror?: string | undefined
   readonly home: StoreHome
   readonly onProblem: OnProblem
 }
 
-/** Opens the store that a URL names, or makes it. Sessions that are never to be on disk live beside it. */
-export async function openStorage({ url, mirror: directory, home, onProblem }: StorageAsked): Promise<Result<Storage>> {
+/** Opens the store of a URL, or creates it. Sessions that are never written to disk are held in memory beside it. */
+export async function openStorage({
+  url,
+  mirror: directory,
+  home,
+  onProblem,
+}: StorageOptions): Promise<Result<Storage>> {
   const parsed = parseStoreUrl(url, home)
   if (!parsed.ok) return parsed
   const place = parsed.value
   if (place.kind !== 'sqlite' && directory !== undefined) {
-    const message = `Only a SQLite store has a mirror; ${place.url} is none.`
+    const message = `Only a SQLite store can have a mirror, and ${place.url} is not one.`
     return refuse(fault('bad_request', message, { store: place.url, mirror: directory }))
   }
   if (place.kind === 'memory')
@@ -56,11 +60,11 @@ export async function openStorage({ url, mirror: directory, home, onProblem }: S
 export type DiskStore = {
   readonly store: PlacedStore
   readonly blobs: Blobs
-  /** Of a SQLite store: its log across sessions, for whoever keeps a copy. */
+  /** The log of all sessions, for a mirror; null for a JSONL store. */
   readonly followed: Parameters<typeof openMirror>[0]['log'] | null
 }
 
-/** A store on disk alone, with nothing beside it in memory. */
+/** Opens a store on disk, without the store in memory beside it. */
 export async function openDiskStore(place: DiskLocation, onProblem: OnProblem): Promise<Result<DiskStore>> {
   const { path } = place
   if (place.kind === 'jsonl') {

@@ -3,46 +3,46 @@ import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import type { Home } from '../../system/home.ts'
 
-/** Where a store lies, and its blobs beside it. */
-export type StoreLocation =
-  | { readonly kind: 'sqlite'; readonly url: string; readonly path: string; readonly blobsDir: string }
-  | { readonly kind: 'jsonl'; readonly url: string; readonly path: string; readonly blobsDir: string }
-  | { readonly kind: 'memory'; readonly url: string }
-
-/** A store that outlives its process. */
-export type DiskLocation = Exclude<StoreLocation, { readonly kind: 'memory' }>
+/** The location of a store on disk, and of its blobs. */
+export type DiskLocation = {
+  readonly kind: 'sqlite' | 'jsonl'
+  readonly url: string
+  readonly path: string
+  readonly blobsDir: string
+}
+export type StoreLocation = DiskLocation | { readonly kind: 'memory'; readonly url: string }
 
 export type StoreHome = Pick<Home, 'storePath' | 'blobsDir'>
 
-/** What `sqlite:PATH`, `jsonl:DIR` or `memory:` stands for; without a word, the store of this home. */
+/** Parses `sqlite:PATH`, `jsonl:DIR` or `memory:`. Without a URL, returns the store of the home directory. */
 export function parseStoreUrl(url: string | undefined, home: StoreHome): Result<StoreLocation> {
-  const asked = url ?? `sqlite:${home.storePath}`
-  if (asked === 'memory:') return ok({ kind: 'memory', url: asked })
-  const [, kind, place = ''] = /^(sqlite|jsonl):(.+)$/s.exec(asked) ?? []
-  if (kind === 'sqlite') return ok(sqliteAt(resolve(place), home))
-  if (kind === 'jsonl') return ok(jsonlAt(resolve(place)))
-  const message = `There is no store ${asked}. A store is sqlite:PATH, jsonl:DIR or memory:.`
-  return refuse(fault('bad_request', message, { store: asked }))
+  const text = url ?? `sqlite:${home.storePath}`
+  if (text === 'memory:') return ok({ kind: 'memory', url: text })
+  const [, kind, path = ''] = /^(sqlite|jsonl):(.+)$/s.exec(text) ?? []
+  if (kind === 'sqlite') return ok(sqliteAt(resolve(path), home))
+  if (kind === 'jsonl') return ok(jsonlAt(resolve(path)))
+  const message = `${text} is not a store URL. Use sqlite:PATH, jsonl:DIR or memory:.`
+  return refuse(fault('bad_request', message, { store: text }))
 }
 
-/** The same, where only a store that is kept will do. */
+/** The same, but refuses memory:. */
 export function parseDiskUrl(url: string | undefined, home: StoreHome): Result<DiskLocation> {
-  const place = parseStoreUrl(url, home)
-  if (!place.ok) return place
-  return place.value.kind === 'memory' ? refuse(holdsNothing) : ok(place.value)
+  const location = parseStoreUrl(url, home)
+  if (!location.ok) return location
+  return location.value.kind === 'memory' ? refuse(notOnDisk) : ok(location.value)
 }
 
-const holdsNothing: Fault = fault(
+const notOnDisk: Fault = fault(
   'bad_request',
-  'A store in memory: ends with its process, so nothing is kept there; name sqlite:PATH or jsonl:DIR.',
+  'The store memory: ends with its process, so nothing is saved there. Use sqlite:PATH or jsonl:DIR.',
   { store: 'memory:' },
 )
 
-/** A store by its form and path, wherever the home is. */
+/** Returns the location of a store outside the home directory. */
 export const diskLocationAt = (kind: DiskLocation['kind'], path: string): DiskLocation =>
   kind === 'sqlite' ? sqliteAt(path) : jsonlAt(path)
 
-/** Blobs lie beside the file that refers to them. */
+/** Blobs are stored beside the file that refers to them. */
 const sqliteAt = (path: string, home?: StoreHome): DiskLocation => ({
   kind: 'sqlite',
   url: `sqlite:${path}`,

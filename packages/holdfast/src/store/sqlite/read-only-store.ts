@@ -1,19 +1,19 @@
 import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import type { CatalogueEntry, Draft, StoredSnapshot } from '@holdfast/core/ports'
-import type { Meta, SessionId } from '@holdfast/protocol'
+import type { SessionId } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { ok, type Result } from '@holdfast/protocol/result'
 import type { KeptSession, ReadOnlyStore } from '../read-only-store.ts'
 import { snapshotChecksum } from '../snapshot-checksum.ts'
 import { faultOf, isStorageFailure } from '../storage-fault.ts'
 import { createDamagedReader } from './damage/damaged-reader.ts'
-import { isDamage, lastSessionOf, runOnReadableRows, unlessDamaged } from './damage/skip-damaged-pages.ts'
+import { lastSessionOf, runOnReadableRows, unlessDamaged } from './damage/skip-damaged-pages.ts'
 import { whileBusy } from './file/busy-retry.ts'
 import { openForReading } from './file/database-file.ts'
 import { createReadMethods } from './read/read-methods.ts'
 import { openReader } from './read/reader.ts'
-import { decodeDraft, decodeRecord, decodeTrust } from './rows/decode.ts'
+import { decodeDraft, decodeEntry, decodeRecord, decodeTrust, readEntry } from './rows/decode.ts'
 import { checkRecord } from './rows/record-reader.ts'
 import { catchUpIndex } from './write/catch-up-index.ts'
 
@@ -102,12 +102,8 @@ function createLogRemover(path: string): () => void {
   return () => {
     if (isOpenElsewhere || !existsSync(`${path}-wal`) || (statSync(path).mode & 0o200) === 0) return
     try {
-      const database = new DatabaseSync(path, { timeout: 0 })
-      try {
-        database.prepare('select 1 from sqlite_schema limit 1').get()
-      } finally {
-        database.close()
-      }
+      using database = new DatabaseSync(path, { timeout: 0 })
+      database.prepare('select 1 from sqlite_schema limit 1').get()
     } catch (error) {
       // Busy, read-only or damaged: an empty log does no harm.
       if (!isStorageFailure(error)) throw error
@@ -134,18 +130,12 @@ function prepareWholeStore(database: DatabaseSync) {
   const damaged = createDamagedReader(database, selectRecord)
 
   const findSid = (session: SessionId): number | null =>
-    unlessDamaged(
-      () => sidById.get(session)?.['sid'] as number | undefined, // an integer primary key
-      () => damaged.findSid(session),
-    )
+    unlessDamaged(null, () => sidById.get(session)?.['sid'] as number | undefined) ?? damaged.findSid(session) // an integer primary key
 
   function findSession(session: SessionId): Row | null {
     const sid = findSid(session)
     if (sid === null) return null
-    return unlessDamaged(
-      () => bySid.get(sid),
-      () => null,
-    )
+    return unlessDamaged(null, () => bySid.get(sid) ?? null)
   }
 
   function readUndamagedSessions(after: number, limit: number): readonly Row[] {
@@ -157,20 +147,14 @@ function prepareWholeStore(database: DatabaseSync) {
   }
 
   const readSessions = (after: number, limit: number): readonly Row[] =>
-    unlessDamaged(
-      () => sessionPage.all(after, limit),
-      () => readUndamagedSessions(after, limit),
-    )
+    unlessDamaged(null, () => sessionPage.all(after, limit)) ?? readUndamagedSessions(after, limit)
 
   /** Returns one record for each seq: a missing row is lost, like a damaged one. */
   function readOwn(session: SessionId, after: number, limit: number) {
     const row = findSession(session)
     if (row === null) return []
     const [sid, upTo] = [Number(row['sid']), Math.min(Number(row['head']), after + limit)]
-    const rows = unlessDamaged(
-      () => records.all(sid, after + 1, upTo),
-      () => [],
-    )
+    const rows = unlessDamaged([], () => records.all(sid, after + 1, upTo))
     const found = new Map(rows.map((one): [number, Row] => [Number(one['seq']), one]))
     return Array.from({ length: Math.max(0, upTo - after) }, (_, index) => {
       const seq = after + 1 + index
@@ -182,26 +166,19 @@ function prepareWholeStore(database: DatabaseSync) {
   function readSnapshot(session: SessionId): StoredSnapshot | 'damaged' | null {
     const sid = findSid(session)
     if (sid === null) return null
-    try {
-      const row = snapshotBySid.get(sid)
-      if (row === undefined) return null
-      const stored = { seq: Number(row['seq']), fold: Number(row['fold']), body: String(row['body']) }
-      return snapshotChecksum(session, stored) === Number(row['crc']) ? stored : 'damaged'
-    } catch (error) {
-      if (isDamage(error)) return 'damaged'
-      throw error
-    }
+    const row = unlessDamaged('damaged', () => snapshotBySid.get(sid))
+    if (row === undefined) return null
+    if (row === 'damaged') return row
+    const stored = { seq: Number(row['seq']), fold: Number(row['fold']), body: String(row['body']) }
+    return snapshotChecksum(session, stored) === Number(row['crc']) ? stored : 'damaged'
   }
 
   /** Treats an unreadable draft as one that was not saved. */
   function readDraft(session: SessionId): Draft | null {
     const sid = findSid(session)
     if (sid === null) return null
-    const row = unlessDamaged(
-      () => draftBySid.get(sid),
-      () => null,
-    )
-    return row === null ? null : decodeDraft({ step: Number(row['step']), parts: String(row['parts']) })
+    const row = unlessDamaged(undefined, () => draftBySid.get(sid))
+    return row === undefined ? null : decodeDraft({ step: Number(row['step']), parts: String(row['parts']) })
   }
 
   const close = (): void => database.close()
@@ -218,17 +195,15 @@ function toKeptSession(row: Row): KeptSession {
     head: Number(row['head']),
     owner: row['owner'] === null ? null : String(row['owner']),
     trashedAt: row['trashed_at'] === null ? null : Number(row['trashed_at']),
-    entry: isPurged ? null : decodeEntry(row),
+    entry: isPurged ? null : decodeIntactEntry(row),
     isPurged,
   }
 }
 
 /** Returns null if the metadata is damaged. */
-function decodeEntry(row: Row): CatalogueEntry | null {
+function decodeIntactEntry(row: Row): CatalogueEntry | null {
   try {
-    const meta = JSON.parse(String(row['meta'])) as Meta
-    const [spoken, busy] = [row['spoken'] === 1, row['busy'] === 1]
-    return { meta, spoken, busy, activeAt: Number(row['active_at']) }
+    return decodeEntry(readEntry(row))
   } catch {
     return null
   }

@@ -35,21 +35,17 @@ export async function checkFiles(path: string): Promise<readonly Finding[]> {
 
 /** Reports what SQLite finds wrong, and where the tables contradict each other. */
 export function checkDatabase(path: string): readonly Finding[] {
-  const database = openForReading(path)
+  using database = openForReading(path)
   try {
     const wrong = checkPages(database, path)
     const checks = [checkHeads, checkParents, checkNames, (one: DatabaseSync) => checkIndex(one, path), checkBlobUses]
     // A check that meets a damaged page reports nothing: the page is reported already.
-    const runCheck = (check: (database: DatabaseSync) => readonly Finding[]) =>
-      unlessDamaged(
-        () => check(database),
-        () => [],
-      )
-    return [...wrong, ...checks.flatMap((check) => (wrong.length > 0 ? runCheck(check) : check(database)))]
+    const others = checks.flatMap((check) =>
+      wrong.length > 0 ? unlessDamaged([], () => check(database)) : check(database),
+    )
+    return [...wrong, ...others]
   } catch (cause) {
     return [error({ code: 'damaged_file', place: path, what: faultOf(cause, path).message })]
-  } finally {
-    database.close()
   }
 }
 

@@ -15,10 +15,7 @@ const lossOf: Readonly<Record<string, string>> = {
 
 /** Reports what SQLite finds wrong with a file or, if it cannot read it all, which tables have damaged pages. */
 export function checkPages(database: DatabaseSync, path: string): readonly Finding[] {
-  return unlessDamaged(
-    () => checkIntegrity(database, path),
-    () => findDamagedTables(database, path),
-  )
+  return unlessDamaged(null, () => checkIntegrity(database, path)) ?? findDamagedTables(database, path)
 }
 
 function checkIntegrity(database: DatabaseSync, path: string): readonly Finding[] {
@@ -64,10 +61,7 @@ const canRebuild = (database: DatabaseSync): boolean =>
   Number(database.prepare('pragma user_version').get()?.['user_version']) >= oldestRebuilt
 
 const isIntact = (database: DatabaseSync, table: string): boolean =>
-  unlessDamaged(
-    () => database.prepare(`pragma integrity_check("${table}")`).get()?.['integrity_check'] === 'ok',
-    () => false,
-  )
+  unlessDamaged(false, () => database.prepare(`pragma integrity_check("${table}")`).get()?.['integrity_check'] === 'ok')
 
 const repairMessagesMax = 1000
 
@@ -76,21 +70,14 @@ export type PageState = 'whole' | 'stale_index' | 'damaged'
 
 /** Returns the state of the file, without its word index, which a repair rebuilds in any case. */
 export function readPageState(path: string): PageState {
-  const database = openForReading(path)
-  try {
-    const messages = unlessDamaged(
-      () => database.prepare(`pragma integrity_check(${repairMessagesMax})`).all(),
-      () => null,
-    )
-    if (messages === null) return 'damaged'
-    const problems = messages
-      .map((row) => String(row['integrity_check']))
-      .filter((what) => what !== 'ok' && !isAboutWords(what))
-    if (problems.length === 0) return 'whole'
-    return problems.every(isAboutIndex) ? 'stale_index' : 'damaged'
-  } finally {
-    database.close()
-  }
+  using database = openForReading(path)
+  const messages = unlessDamaged(null, () => database.prepare(`pragma integrity_check(${repairMessagesMax})`).all())
+  if (messages === null) return 'damaged'
+  const problems = messages
+    .map((row) => String(row['integrity_check']))
+    .filter((what) => what !== 'ok' && !isAboutWords(what))
+  if (problems.length === 0) return 'whole'
+  return problems.every(isAboutIndex) ? 'stale_index' : 'damaged'
 }
 
 const isAboutWords = (message: string): boolean => /fts5/i.test(message)
@@ -98,10 +85,6 @@ const isAboutWords = (message: string): boolean => /fts5/i.test(message)
 const isAboutIndex = (message: string): boolean => /\bindex\b/.test(message) && !/\b(tree|page) \d/i.test(message)
 
 export function reindex(path: string): void {
-  const database = openForWriting(path)
-  try {
-    database.exec('reindex')
-  } finally {
-    database.close()
-  }
+  using database = openForWriting(path)
+  database.exec('reindex')
 }

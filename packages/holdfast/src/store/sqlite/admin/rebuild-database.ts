@@ -1,5 +1,4 @@
 import { existsSync, renameSync, rmSync } from 'node:fs'
-import { open } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { HoldfastError } from '@holdfast/protocol/fault'
@@ -16,6 +15,7 @@ import {
 } from '../damage/skip-damaged-pages.ts'
 import { openForWriting, prepareStoreFile } from '../file/database-file.ts'
 import { fillStartedFor, searchCursorName } from '../rows/schema.ts'
+import { findIntegrityProblem, syncFile } from './copy-database.ts'
 
 /** The earliest version whose rows fit the tables of this one. */
 export const oldestRebuilt = 2
@@ -33,7 +33,7 @@ export async function rebuildDatabase(path: string): Promise<void> {
     if (problem !== null) throw new HoldfastError(storageFault(path, 'damaged', { error: problem }))
     // SQLite would replay a remaining write-ahead log into the new file.
     if ([path, draft].some((file) => existsSync(`${file}-wal`))) throw new HoldfastError(storageFault(path, 'busy'))
-    await sync(draft)
+    await syncFile(draft)
     renameSync(draft, path)
     await syncDirectory(dirname(path))
   } finally {
@@ -41,39 +41,28 @@ export async function rebuildDatabase(path: string): Promise<void> {
   }
 }
 
-async function sync(path: string): Promise<void> {
-  await using file = await open(path, 'r+')
-  await file.sync()
-}
-
 /** Returns the first problem that SQLite finds in the copy, or null. */
 function copyRows(from: string, to: string): string | null {
   // Opened to write: closing the last connection checkpoints the log of the damaged file.
-  const damaged = openForWriting(from)
-  const copy = openForWriting(to)
-  try {
-    const [sessions, records] = [lastSessionOf(damaged), lastRecordOf(damaged)]
-    copy.exec('begin immediate')
-    copyNumbered(damaged, copy, { table: 'session', key: 'sid', last: sessions })
-    copyNumbered(damaged, copy, { table: 'record', key: 'pos', last: records })
-    if (!isTableReadable(damaged, 'session')) restoreSessions(readDamagedSessions(damaged) ?? [], copy)
-    for (const table of ['draft', 'snapshot']) copyNumbered(damaged, copy, { table, key: 'sid', last: sessions })
-    // Some stores of version 2 lack this table; the session rows have the same data.
-    if (hasTable(damaged, 'started_for'))
-      copyNumbered(damaged, copy, { table: 'started_for', key: 'sid', last: sessions })
-    copy.exec(fillStartedFor)
-    for (const table of ['node', 'trust', 'blob_use', 'cursor']) copySmall(damaged, copy, table)
-    // Rebuilds the word index from the first record on.
-    copy.prepare('delete from cursor where name = ?').run(searchCursorName)
-    // The sid of a removed session is never reused.
-    copy.prepare(`update sqlite_sequence set seq = max(seq, ?) where name = 'session'`).run(sessions)
-    copy.exec('commit')
-    const message = copy.prepare('pragma integrity_check(1)').get()?.['integrity_check']
-    return message === 'ok' ? null : String(message)
-  } finally {
-    copy.close()
-    damaged.close()
-  }
+  using damaged = openForWriting(from)
+  using copy = openForWriting(to)
+  const [sessions, records] = [lastSessionOf(damaged), lastRecordOf(damaged)]
+  copy.exec('begin immediate')
+  copyNumbered(damaged, copy, { table: 'session', key: 'sid', last: sessions })
+  copyNumbered(damaged, copy, { table: 'record', key: 'pos', last: records })
+  if (!isTableReadable(damaged, 'session')) restoreSessions(readDamagedSessions(damaged) ?? [], copy)
+  for (const table of ['draft', 'snapshot']) copyNumbered(damaged, copy, { table, key: 'sid', last: sessions })
+  // Some stores of version 2 lack this table; the session rows have the same data.
+  if (hasTable(damaged, 'started_for'))
+    copyNumbered(damaged, copy, { table: 'started_for', key: 'sid', last: sessions })
+  copy.exec(fillStartedFor)
+  for (const table of ['node', 'trust', 'blob_use', 'cursor']) copySmall(damaged, copy, table)
+  // Rebuilds the word index from the first record on.
+  copy.prepare('delete from cursor where name = ?').run(searchCursorName)
+  // The sid of a removed session is never reused.
+  copy.prepare(`update sqlite_sequence set seq = max(seq, ?) where name = 'session'`).run(sessions)
+  copy.exec('commit')
+  return findIntegrityProblem(copy)
 }
 
 const hasTable = (database: DatabaseSync, table: string): boolean =>
@@ -93,13 +82,9 @@ function copyNumbered(damaged: DatabaseSync, copy: DatabaseSync, { table, key, l
 function copySmall(damaged: DatabaseSync, copy: DatabaseSync, table: string): void {
   const insert = createInsert(copy, table)
   for (const order of ['asc', 'desc']) {
-    unlessDamaged(
-      () => {
-        for (const row of damaged.prepare(`select * from ${table} order by 1 ${order}`).iterate()) insert(row)
-        return true
-      },
-      () => false,
-    )
+    unlessDamaged(undefined, () => {
+      for (const row of damaged.prepare(`select * from ${table} order by 1 ${order}`).iterate()) insert(row)
+    })
   }
 }
 

@@ -5,22 +5,16 @@ import { findMissingUses } from './check-database.ts'
 
 /** Repairs rows and columns in one transaction. The caller has exclusive use of the file. */
 export function repairDatabase(path: string, { findings, repairs }: ToRepair): void {
-  const database = openForWriting(path)
-  try {
-    database.exec('begin immediate')
-    for (const { code, place } of findings) if (code === 'head') raiseHead(database, place)
-    for (const { session, dropsSnapshot } of repairs) if (dropsSnapshot) dropSnapshot(database, session)
-    for (const repair of repairs) setRow(database, repair)
-    for (const { code, place } of findings) if (code === 'row') setColumns(database, place)
-    for (const use of findMissingUses(database)) {
-      database
-        .prepare('insert or ignore into blob_use (hash, sid, seq) values (?, ?, ?)')
-        .run(use.hash, use.sid, use.seq)
-    }
-    database.exec('commit')
-  } finally {
-    database.close()
+  using database = openForWriting(path)
+  database.exec('begin immediate')
+  for (const { code, place } of findings) if (code === 'head') raiseHead(database, place)
+  for (const { session, dropsSnapshot } of repairs) if (dropsSnapshot) dropSnapshot(database, session)
+  for (const repair of repairs) setRow(database, repair)
+  for (const { code, place } of findings) if (code === 'row') setColumns(database, place)
+  for (const use of findMissingUses(database)) {
+    database.prepare('insert or ignore into blob_use (hash, sid, seq) values (?, ?, ?)').run(use.hash, use.sid, use.seq)
   }
+  database.exec('commit')
 }
 
 const raiseHead = (database: DatabaseSync, session: string): void =>
@@ -46,11 +40,7 @@ const setColumns = (database: DatabaseSync, session: string): void =>
 
 /** Returns the rows of these sessions as JSON lines. */
 export function readRawRows(path: string, sessions: readonly string[]): string {
-  const database = openForReading(path)
-  try {
-    const row = database.prepare('select * from session where id = ?')
-    return sessions.map((session) => `${JSON.stringify(row.get(session))}\n`).join('')
-  } finally {
-    database.close()
-  }
+  using database = openForReading(path)
+  const row = database.prepare('select * from session where id = ?')
+  return sessions.map((session) => `${JSON.stringify(row.get(session))}\n`).join('')
 }

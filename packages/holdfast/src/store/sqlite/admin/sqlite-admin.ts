@@ -6,7 +6,7 @@ import type { Quarantine, StoreAdmin } from '../../store-admin.ts'
 import { openSqliteStore } from '../sqlite-store.ts'
 import { checkDatabase, checkFiles } from './check-database.ts'
 import { readPageState, reindex } from './check-pages.ts'
-import { copyDatabase, findIntegrityProblem } from './copy-database.ts'
+import { copyDatabase } from './copy-database.ts'
 import { rebuildDatabase } from './rebuild-database.ts'
 import { readRawRows, repairDatabase } from './repair-database.ts'
 
@@ -36,8 +36,7 @@ export function createSqliteAdmin(path: string): StoreAdmin {
       }
     },
     async copyTo(copy) {
-      await copyDatabase(path, copy)
-      const problem = findIntegrityProblem(copy)
+      const problem = await copyDatabase(path, copy)
       if (problem === null) return
       const message = `The store at ${path} is damaged, so its copy would be too: ${problem}. Run holdfast doctor for details.`
       throw new HoldfastError(fault('storage_error', message, { reason: 'damaged', path }))

@@ -25,11 +25,7 @@ export function createDamagedReader(database: DatabaseSync, selectRecord: string
     findRecord(sid, seq) {
       positions ??= readPositions(database)
       const pos = positions.get(sid)?.get(seq)
-      if (pos === undefined) return null
-      return unlessDamaged(
-        () => byPos.get(pos),
-        () => null,
-      )
+      return pos === undefined ? null : unlessDamaged(null, () => byPos.get(pos) ?? null)
     },
   }
 }

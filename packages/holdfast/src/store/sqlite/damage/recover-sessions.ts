@@ -27,32 +27,28 @@ const queries = {
 
 /** Reads all sessions from the indexes of their table. Returns null if an index is damaged too. */
 export function readDamagedSessions(database: DatabaseSync): readonly RecoveredSession[] | null {
-  return unlessDamaged(
-    () => {
-      const read = (name: keyof typeof queries): ReadonlyMap<number, unknown> =>
-        new Map(
-          database
-            .prepare(queries[name])
-            .all()
-            .map((row) => [Number(row['sid']), row['value']]),
-        )
-      const [ids, handles, keys] = [read('ids'), read('handles'), read('keys')]
-      const [parents, bases, trashed, purged] = [read('parents'), read('bases'), read('trashed'), read('purged')]
-      const numberOf = (from: ReadonlyMap<number, unknown>, sid: number) =>
-        from.has(sid) ? Number(from.get(sid)) : null
-      return [...ids].map(([sid, id]) => ({
-        sid,
-        id: String(id),
-        handle: String(handles.get(sid) ?? `-${sid}`), // no real handle has this form, so it cannot conflict
-        key: keys.has(sid) ? String(keys.get(sid)) : null,
-        parent: numberOf(parents, sid),
-        base: numberOf(bases, sid) ?? 0,
-        trashedAt: numberOf(trashed, sid),
-        purgedAt: numberOf(purged, sid),
-      }))
-    },
-    () => null,
-  )
+  return unlessDamaged(null, () => {
+    const read = (name: keyof typeof queries): ReadonlyMap<number, unknown> =>
+      new Map(
+        database
+          .prepare(queries[name])
+          .all()
+          .map((row) => [Number(row['sid']), row['value']]),
+      )
+    const [ids, handles, keys] = [read('ids'), read('handles'), read('keys')]
+    const [parents, bases, trashed, purged] = [read('parents'), read('bases'), read('trashed'), read('purged')]
+    const numberOf = (from: ReadonlyMap<number, unknown>, sid: number) => (from.has(sid) ? Number(from.get(sid)) : null)
+    return [...ids].map(([sid, id]) => ({
+      sid,
+      id: String(id),
+      handle: String(handles.get(sid) ?? `-${sid}`), // no real handle has this form, so it cannot conflict
+      key: keys.has(sid) ? String(keys.get(sid)) : null,
+      parent: numberOf(parents, sid),
+      base: numberOf(bases, sid) ?? 0,
+      trashedAt: numberOf(trashed, sid),
+      purgedAt: numberOf(purged, sid),
+    }))
+  })
 }
 
 /**

@@ -4,30 +4,27 @@ import { sqliteCode } from '../../storage-fault.ts'
 const [corrupt, noDatabase] = [11, 26]
 
 /** Returns whether SQLite met a damaged page. */
-export function isDamage(error: unknown): boolean {
+function isDamage(error: unknown): boolean {
   const code = sqliteCode(error)
   return code === corrupt || code === noDatabase
 }
 
-/** Returns the result of `work`, or of `otherwise` if `work` met a damaged page or found nothing. */
-export function unlessDamaged<Value, Other>(work: () => Value, otherwise: () => Other): NonNullable<Value> | Other {
+/** Returns the result of `work`, or `otherwise` if it met a damaged page. */
+export function unlessDamaged<Value, const Other>(otherwise: Other, work: () => Value): Value | Other {
   try {
-    return work() ?? otherwise()
+    return work()
   } catch (error) {
     if (!isDamage(error)) throw error
-    return otherwise()
+    return otherwise
   }
 }
 
 /** Returns whether all pages of a table can be read, overflow pages included. */
 export const isTableReadable = (database: DatabaseSync, table: string): boolean =>
-  unlessDamaged(
-    () => {
-      for (const _ of database.prepare(`select * from "${table}" not indexed`).iterate());
-      return true
-    },
-    () => false,
-  )
+  unlessDamaged(false, () => {
+    for (const _ of database.prepare(`select * from "${table}" not indexed`).iterate());
+    return true
+  })
 
 /** The rows of one run are held in memory until all of them are read. */
 const rowsAtOnce = 1000
@@ -66,10 +63,7 @@ export const lastSessionOf = (database: DatabaseSync): number => firstAnswer(dat
 
 function firstAnswer(database: DatabaseSync, questions: readonly string[]): number {
   for (const question of questions) {
-    const last = unlessDamaged(
-      () => database.prepare(question).get()?.['last'],
-      () => null,
-    )
+    const last = unlessDamaged(null, () => database.prepare(question).get()?.['last']) ?? null
     if (last !== null) return Number(last)
   }
   return 0

@@ -33,23 +33,19 @@ export function upgradeStore(
 ): Fault | null {
   // Not defensive: an upgrade may change the declaration of a column.
   const options = { timeout: 0, enableForeignKeyConstraints: false, defensive: false }
-  const database = new DatabaseSync(path, options)
+  using database = new DatabaseSync(path, options)
+  whileBusy(() => database.exec('pragma synchronous = full; pragma fullfsync = 1; begin immediate'))
   try {
-    whileBusy(() => database.exec('pragma synchronous = full; pragma fullfsync = 1; begin immediate'))
-    try {
-      const refusal = upgradeLocked(path, database, { at, list })
-      database.exec(refusal === null ? 'commit' : 'rollback')
-      if (refusal !== null) return refusal
-    } catch (error) {
-      if (database.isTransaction) database.exec('rollback')
-      throw error
-    }
-    at('committed')
-    whileBusy(() => database.prepare('pragma wal_checkpoint(truncate)').get())
-    return null
-  } finally {
-    database.close()
+    const refusal = upgradeLocked(path, database, { at, list })
+    database.exec(refusal === null ? 'commit' : 'rollback')
+    if (refusal !== null) return refusal
+  } catch (error) {
+    if (database.isTransaction) database.exec('rollback')
+    throw error
   }
+  at('committed')
+  whileBusy(() => database.prepare('pragma wal_checkpoint(truncate)').get())
+  return null
 }
 
 /** The write lock is held, so the copy is exactly the store that is upgraded. */
@@ -81,12 +77,8 @@ function backUpStore(from: string, to: string, copied: () => void): void {
     if (name.startsWith(drafts)) rmSync(join(dirname(to), name), { force: true })
   const draft = temporaryPath(to)
   try {
-    const source = new DatabaseSync(from, { readOnly: true })
-    try {
-      source.prepare('vacuum into ?').run(draft)
-    } finally {
-      source.close()
-    }
+    using source = new DatabaseSync(from, { readOnly: true })
+    source.prepare('vacuum into ?').run(draft)
     // In WAL mode, like any store: moved back to its place, it opens.
     const copy = new DatabaseSync(draft)
     copy.exec('pragma journal_mode = wal')

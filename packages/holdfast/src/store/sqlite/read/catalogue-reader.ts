@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { SessionName } from '@holdfast/core/ports'
 import type { SessionId } from '@holdfast/protocol'
 import { limits } from '@holdfast/protocol/limits'
+import { readEntry } from '../rows/decode.ts'
 import type { Questions } from '../rows/messages.ts'
 import { createListReader, isListed } from './list-reader.ts'
 
@@ -25,8 +26,7 @@ export function createCatalogueReader(database: DatabaseSync): Pick<Questions, '
   const latest = database.prepare(latestStatement)
   const busyRows = database.prepare('select id, owner from session where busy = 1 and trashed_at is null')
   const entryRow = database.prepare(`
-    select meta, workspace, active_at, spoken, busy, pinned, head, base, owner, trashed_at
-    from session where id = ? and purged_at is null`)
+    select meta, active_at, spoken, busy, head, base, owner, trashed_at from session where id = ? and purged_at is null`)
 
   function rowsFor(name: SessionName): readonly Row[] {
     switch (name.type) {
@@ -56,12 +56,7 @@ export function createCatalogueReader(database: DatabaseSync): Pick<Questions, '
       const row = entryRow.get(session)
       if (row === undefined) return null
       return {
-        meta: String(row['meta']),
-        workspace: String(row['workspace']),
-        activeAt: Number(row['active_at']),
-        spoken: row['spoken'] === 1 ? 1 : 0,
-        busy: row['busy'] === 1 ? 1 : 0,
-        pinned: row['pinned'] === 1 ? 1 : 0,
+        entry: readEntry(row),
         head: Number(row['head']),
         base: Number(row['base']),
         owner: textOrNull(row['owner']),

@@ -1,5 +1,6 @@
-import type { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { BlobHash, SessionId } from '@holdfast/protocol'
+import { readEntry } from '../rows/decode.ts'
 import type { FollowedSession, Questions } from '../rows/messages.ts'
 import { checkRecord } from '../rows/record-reader.ts'
 import { removalsName, trashingsName } from '../rows/schema.ts'
@@ -8,31 +9,15 @@ type Row = Record<string, unknown>
 
 type Following = Pick<Questions, 'follow' | 'followedSessions' | 'trashed' | 'blobUse'>
 
-/**
- * Reads the log across sessions, in the order of commits. Statements are prepared on first use: a store of an earlier
- * version may lack the cursor table.
- */
-export function createFollowReader(database: DatabaseSync): Following {
-  let prepared: Following | null = null
-  const reader = (): Following => {
-    prepared ??= prepare(database)
-    return prepared
-  }
-  return {
-    follow: (name, limit) => reader().follow(name, limit),
-    followedSessions: (after, limit) => reader().followedSessions(after, limit),
-    trashed: () => reader().trashed(),
-    blobUse: (session, after) => reader().blobUse(session, after),
-  }
-}
-
 const sessionColumns = `
   select session.sid, session.id, parent.id as parent, session.base, session.head, session.purged_at, session.meta,
-    session.workspace, session.active_at, session.spoken, session.busy, session.pinned
+    session.active_at, session.spoken, session.busy
   from session left join session parent on parent.sid = session.parent`
 
-function prepare(database: DatabaseSync): Following {
-  const cursor = database.prepare('select pos from cursor where name = ?')
+/** Reads the log across sessions, in the order of commits. */
+export function createFollowReader(database: DatabaseSync): Following {
+  // Prepared on first use: a store of version 1 may lack the table.
+  let cursor: StatementSync | null = null
   const after = database.prepare(`
     select pos, sid, seq, at, type, v, client, command_id, ref, crc, body from record where pos > ? order by pos limit ?`)
   const bySid = database.prepare(`${sessionColumns} where session.sid = ?`)
@@ -41,7 +26,10 @@ function prepare(database: DatabaseSync): Following {
     select distinct hash from blob_use where sid = (select sid from session where id = ?) and seq > ?`)
   const trashed = database.prepare(`
     select id, trashed_at from session where trashed_at is not null and purged_at is null order by trashed_at`)
-  const posOf = (name: string): number => Number(cursor.get(name)?.['pos'] ?? 0)
+  const posOf = (name: string): number => {
+    cursor ??= database.prepare('select pos from cursor where name = ?')
+    return Number(cursor.get(name)?.['pos'] ?? 0)
+  }
 
   return {
     follow(name, limit) {
@@ -80,11 +68,6 @@ function sessionOf(row: Row | undefined): FollowedSession | null {
     base: Number(row['base']),
     head: Number(row['head']),
     isPurged: row['purged_at'] !== null,
-    meta: String(row['meta']),
-    workspace: String(row['workspace']),
-    activeAt: Number(row['active_at']),
-    spoken: row['spoken'] === 1 ? 1 : 0,
-    busy: row['busy'] === 1 ? 1 : 0,
-    pinned: row['pinned'] === 1 ? 1 : 0,
+    entry: readEntry(row),
   }
 }

@@ -1,7 +1,7 @@
-import type { CatalogueRow, Draft, ReadRecord } from '@holdfast/core/ports'
+import type { CatalogueEntry, CatalogueRow, Draft, ReadRecord } from '@holdfast/core/ports'
 import type { BlobHash, LostRecord, Meta, Recorded, StepId, Trust } from '@holdfast/protocol'
 import type { PlacedListed } from '../../list-cursor.ts'
-import type { StoredDraft, StoredListed, StoredRecord, StoredRow, StoredTrust } from './messages.ts'
+import type { StoredDraft, StoredEntry, StoredListed, StoredRecord, StoredRow, StoredTrust } from './messages.ts'
 
 // Holdfast encoded these texts, and a checksum covers each record: they are parsed, not validated.
 
@@ -12,15 +12,19 @@ export function decodeRecord(stored: StoredRecord | LostRecord): ReadRecord {
   return { seq, at, v, ...optional, event: JSON.parse(body) } as Recorded
 }
 
-export const decodeListed = ({ meta, ...listed }: StoredListed): PlacedListed => ({
-  meta: JSON.parse(meta) as Meta,
-  ...listed,
-})
+export const decodeListed = (row: StoredListed): PlacedListed => ({ ...row, meta: JSON.parse(row.meta) as Meta })
 
-export function decodeRow({ meta, spoken, busy, activeAt, head, base, owner, trashedAt }: StoredRow): CatalogueRow {
-  const entry = { meta: JSON.parse(meta) as Meta, spoken: spoken === 1, busy: busy === 1, activeAt }
-  return { entry, head, base, owner, trashedAt }
-}
+export const decodeEntry = (entry: StoredEntry): CatalogueEntry => ({ ...entry, meta: JSON.parse(entry.meta) as Meta })
+
+export const decodeRow = (row: StoredRow): CatalogueRow => ({ ...row, entry: decodeEntry(row.entry) })
+
+/** Reads the entry from the columns of a session row. */
+export const readEntry = (row: Record<string, unknown>): StoredEntry => ({
+  meta: String(row['meta']),
+  spoken: row['spoken'] === 1,
+  busy: row['busy'] === 1,
+  activeAt: Number(row['active_at']),
+})
 
 export const decodeDraft = ({ step, parts }: StoredDraft): Draft => ({
   step: step as StepId,

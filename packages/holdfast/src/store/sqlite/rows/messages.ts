@@ -1,4 +1,6 @@
 import type {
+  CatalogueEntry,
+  CatalogueRow,
   Lease,
   ListRequest,
   NodeRow,
@@ -10,7 +12,7 @@ import type {
 } from '@holdfast/core/ports'
 import type { BlobHash, LostRecord, SessionId } from '@holdfast/protocol'
 import type { Result } from '@holdfast/protocol/result'
-import type { ListCursor } from '../../list-cursor.ts'
+import type { PlacedListed } from '../../list-cursor.ts'
 import type { RankedPage } from '../../search/ranked-page.ts'
 
 /** A record as its row holds it. */
@@ -26,35 +28,18 @@ export type StoredRecord = {
 }
 export type StoredPage = readonly (StoredRecord | LostRecord)[]
 
-/** The columns of a catalogue entry; the caller encodes `meta`, once. */
-export type StoredEntry = {
-  readonly meta: string
-  readonly workspace: string
-  readonly activeAt: number
-  readonly spoken: 0 | 1
-  readonly busy: 0 | 1
-  readonly pinned: 0 | 1
-}
-export type StoredRow = StoredEntry & {
-  readonly head: number
-  readonly base: number
-  readonly owner: string | null
-  readonly trashedAt: number | null
-}
-export type StoredListed = {
-  readonly meta: string
-  readonly busy: boolean
-  readonly owner: string | null
-  readonly trashedAt: number | null
-  readonly place: ListCursor
-}
+/** A catalogue entry with its `meta` as text. */
+export type StoredEntry = Omit<CatalogueEntry, 'meta'> & { readonly meta: string }
+export type StoredRow = Omit<CatalogueRow, 'entry'> & { readonly entry: StoredEntry }
+export type StoredListed = Omit<PlacedListed, 'meta'> & { readonly meta: string }
 export type StoredDraft = { readonly step: number; readonly parts: string }
 /** `argsHash` is empty if the tool is trusted with any arguments. */
 export type StoredTrust = { readonly tool: string; readonly argsHash: string }
 
 export type TrashedSession = { readonly session: SessionId; readonly at: number }
 /** A session as a follower of the log needs it. */
-export type FollowedSession = StoredEntry & {
+export type FollowedSession = {
+  readonly entry: StoredEntry
   /** Counts sessions in the order of creation. */
   readonly order: number
   readonly session: SessionId

@@ -17,14 +17,12 @@ export function catchUpIndex(path: string): void {
 }
 
 function isBehind(path: string): boolean {
-  const database = openForReading(path)
+  using database = openForReading(path)
   try {
     const behind = database.prepare(`
       select coalesce((select max(pos) from record), 0) > coalesce((select pos from cursor where name = ?), 0) as behind`)
     return whileBusy(() => behind.get(searchCursorName))?.['behind'] === 1
   } catch {
     return false // the file is damaged or has no index: the search itself reports it
-  } finally {
-    database.close()
   }
 }

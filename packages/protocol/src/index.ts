@@ -87,7 +87,7 @@ export {
 } from './frame/frame.ts'
 export { appendLive, dropRecorded, type LivePart, type LivePosition } from './frame/live-parts.ts'
 export { NewsFrame, newsSession, SessionNews, StopReason } from './frame/news.ts'
-export { encodeFrame, encodeNews } from './frame/sse.ts'
+export { createRecordFrame, encodeFrame, encodeNews } from './frame/sse.ts'
 export { createTranscript, messageOf, type Transcript } from './frame/transcript.ts'
 export { ageForm, ageMsMax, dayMs, parseAge } from './text/age.ts'
 export { explainIssue, locateIssue } from './text/explain.ts'

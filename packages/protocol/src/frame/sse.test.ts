@@ -1,6 +1,8 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { ClientId } from '../value/id.ts'
 import { Frame } from './frame.ts'
-import { encodeFrame } from './sse.ts'
+import { createRecordFrame, encodeFrame } from './sse.ts'
 
 const sessionId = 'ses_01k9xyzabcdefghjkmnpqrstvw'
 const said = (text: string): Frame =>
@@ -26,6 +28,19 @@ describe('the event stream', () => {
 
   it('sends no event id with a delta', () => {
     expect(asText(encodeFrame(delta('hi')))).not.toMatch(/^id:/m)
+  })
+
+  it('sends the text of an event that is encoded already, byte for byte as JSON.stringify would', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.boolean(), (text, isNamed) => {
+        const plain = said(text)
+        if (plain.type !== 'record') return
+        const { event, ...head } = plain.record
+        const record = { ...head, ...(isNamed && { by: ClientId.parse('ada') }), event }
+        const frame = createRecordFrame(plain.sessionId, record, JSON.stringify(event))
+        expect(asText(encodeFrame(frame))).toBe(asText(encodeFrame({ ...plain, record })))
+      }),
+    )
   })
 
   it('encodes a frame once for all subscribers', () => {

@@ -1,6 +1,7 @@
 import {
   appendLive,
   type CallId,
+  createRecordFrame,
   dropRecorded,
   type Event,
   type Frame,
@@ -83,7 +84,7 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
     publish(records) {
       for (const { record, body } of records) {
         live.drop(record.event)
-        send({ type: 'record', sessionId, record }, body.length + frameOverheadBytes)
+        send(createRecordFrame(sessionId, record, body), body.length + frameOverheadBytes)
         if (record.event.type === 'settings.changed' && record.event.model !== undefined) tellModel()
       }
     },

@@ -3,7 +3,7 @@ import type { OnProblem } from '../ports/observer.ts'
 
 export type RunInBackground = (where: string, work: Promise<void> | Promise<Result<unknown>>) => void
 
-/** Lets work go on that nobody waits for. What it comes to grief over is told: a rejection that nobody hears ends the process. */
+/** Runs work in the background and reports its failures. An unhandled rejection would end the process. */
 export function createBackgroundTasks(onProblem: OnProblem): RunInBackground {
   const hear: (...args: Parameters<RunInBackground>) => Promise<void> = async (where, work) => {
     try {

@@ -14,32 +14,32 @@ import type { RunningAnswer } from './running-answer.ts'
 import type { SessionStorage } from './storage-health.ts'
 import type { Hub } from './stream/hub.ts'
 
-/** The adapters the runtime works with; the composition root brings them. */
+/** The adapters that the composition root passes to the runtime. */
 export type RuntimeDeps = {
   readonly store: Store
   readonly blobs: Blobs
-  /** For sessions of which nothing may be on disk. */
+  /** For sessions with `persist: false`. */
   readonly memoryBlobs: Blobs
-  /** For sessions that are stored; put together on this thread when absent, as those of all others are. */
+  /** Builds requests of stored sessions on another thread. Absent: on this thread, like those of in-memory sessions. */
   readonly requests?: RequestBuilder | undefined
   readonly images: Images
   readonly models: Models
-  /** Writes the summaries, where it can be called and takes what it is to sum up; else the session's model does. */
+  /** The model that writes summaries if it is ready and has room; otherwise the session's model does. */
   readonly compactionModel?: ModelName | undefined
   readonly tools: Tools
   readonly instructions: Instructions
   readonly artefacts: SummaryFiles
   readonly clock: Clock
   readonly newSessionId: () => SessionId
-  /** The real path of a directory that exists. Refused: bad_workdir. */
+  /** Returns the real path of an existing directory. Refused: bad_workdir. */
   readonly resolveWorkdir: (path: string) => Promise<Result<string>>
-  /** Where what nobody foresaw is told: our own bugs. */
+  /** Reports unexpected errors: our own bugs. */
   readonly onProblem: OnProblem
-  /** Looks on, for traces and logs; nobody does when absent. */
+  /** Observes for traces and logs. */
   readonly observer?: Observer | undefined
 }
 
-/** What the effects of one session share. */
+/** The dependencies that all effects of one session share. */
 export type EffectDeps = RuntimeDeps & {
   readonly requests: RequestBuilder
   readonly session: SessionId
@@ -47,23 +47,23 @@ export type EffectDeps = RuntimeDeps & {
   readonly hub: Hub
   readonly storage: SessionStorage
   readonly state: () => SessionState
-  /** What of the model's window cannot be read, as a fault; null when all can. */
+  /** Returns a fault if a record of the model's window cannot be read. */
   readonly findDamage: () => Promise<Fault | null>
-  /** Ends what is done for commands outside the mailbox, when someone aborts. */
+  /** Returns the signal that aborts long work for a command. */
   readonly aside: () => AbortSignal
-  /** The answer under way, if a model is answering: an abort keeps its words. */
+  /** The answer that a model is writing; an abort keeps its text. */
   answer: RunningAnswer | null
 }
 
-/** What a node brings beside its adapters: its name, and what only the world can tell. */
+/** The dependencies of a node: its own name, and what only its process knows. */
 export type NodeDeps = RuntimeDeps & {
   readonly node: NodeRow
   /** Whether a registered node still answers. */
   readonly isAlive: (node: NodeRow) => Promise<boolean>
-  /** A handle nobody is likely to have; `attempt` grows while they do. */
+  /** Returns a handle that is probably free; `attempt` grows while it is not. */
   readonly newHandle: (attempt: number) => string
-  /** Names the sessions that nobody named, after their first turn; nobody does when absent. */
+  /** The model that names untitled sessions after their first turn. Absent: they stay untitled. */
   readonly titleModel?: Settings['model'] | undefined
-  /** How long a session that owes nothing stays in memory; `limits.idleUnloadMs` when absent. */
+  /** How long an idle session stays in memory; `limits.idleUnloadMs` when absent. */
   readonly idleUnloadMs?: number | undefined
 }

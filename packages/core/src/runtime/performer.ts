@@ -2,20 +2,20 @@ import type { Result } from '@holdfast/protocol'
 import type { Report } from '../session/input.ts'
 import type { Effect } from '../session/plan.ts'
 
-/** What an effect may do while it runs. */
+/** What an effect can use while it runs. */
 export type EffectRun = {
   readonly signal: AbortSignal
-  /** Tells the session something before the effect is over; resolves once it is durable, or was refused. */
+  /** Reports to the session before the effect ends; resolves once that is durable or refused. */
   readonly tell: (report: Report) => Promise<Result<unknown>>
 }
 
-/** Does one effect and says what came of it; null when there is nothing to say, because it was aborted. */
+/** Runs one effect and returns its report; null when it was aborted and has nothing to report. */
 export type Perform = (effect: Effect, run: EffectRun) => Promise<Report | null>
 
-/** Keeps what runs in step with what is owed: starts what is new, aborts what is no longer owed. */
+/** Keeps the running effects equal to the planned ones: starts new ones, aborts those no longer planned. */
 export interface Performer {
   reconcile(owed: readonly Effect[]): void
-  /** Stops everything at once, before anything is written. Nothing starts again until the next `reconcile`. */
+  /** Aborts everything at once, before anything is written. Nothing starts again until the next `reconcile`. */
   interrupt(): void
   /** Resolves when nothing runs any more. */
   settled(): Promise<void>
@@ -34,7 +34,7 @@ export function createPerformer(
     running.set(effect.key, controller)
     const { signal } = controller
     const work = perform(effect, { signal, tell: report })
-      // Late words of an aborted effect are dropped here, once, for all of them.
+      // The report of an aborted effect is dropped here, once for all effects.
       .then((came) => (came && !signal.aborted ? report(came).then(() => undefined) : undefined))
       .catch(broken)
       .finally(() => unfinished.delete(work))
@@ -49,12 +49,12 @@ export function createPerformer(
         running.delete(key)
         controller.abort()
       }
-      // A finished effect keeps its place until it is no longer owed, so that it is not begun twice.
+      // A finished effect keeps its key until it is no longer planned, so that it does not start twice.
       for (const effect of owed) if (!running.has(effect.key)) start(effect)
     },
     interrupt() {
       for (const controller of running.values()) controller.abort()
-      // The places stay taken: what was interrupted is not begun again while it is still on the books.
+      // The keys stay in the map, so that no interrupted effect restarts while it is still planned.
     },
     async settled() {
       while (unfinished.size > 0) await Promise.all(unfinished)

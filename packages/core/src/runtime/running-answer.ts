@@ -2,7 +2,7 @@ import type { StepId } from '@holdfast/protocol'
 import type { ModelPart, SaidPart } from '../ports/provider.ts'
 import type { Draft } from '../ports/store.ts'
 
-/** A model's answer while it comes in: whole parts as they are said, the last one as far as it has come. */
+/** A model's answer while it streams: complete parts, and the last part as far as it has come. */
 export interface RunningAnswer {
   readonly step: StepId
   readonly parts: readonly SaidPart[]
@@ -28,7 +28,7 @@ export function createRunningAnswer(step: StepId): RunningAnswer {
     add(piece) {
       if (piece.type === 'said') said[piece.part] = { part: piece.said, fragments: null }
       else if (piece.kind !== 'input') {
-        // A call is not a call until it is whole, so its input is shown and never kept.
+        // The input of an unfinished call is shown live but never stored.
         const slot = said[piece.part]
         if (slot?.fragments) slot.fragments.push(piece.text)
         else said[piece.part] = { part: { type: piece.kind, text: '' }, fragments: [piece.text] }

@@ -3,24 +3,24 @@ import type { Clock } from '../ports/clock.ts'
 import type { Store } from '../ports/store.ts'
 import type { RunInBackground } from './background-tasks.ts'
 
-/** Whether the store takes what one session writes. */
+/** Tracks whether the store accepts the writes of one session. */
 export interface SessionStorage {
   /** Why it does not; null while it does. */
   readonly error: StorageError | null
-  /** Hears how a write of the session went, and gives the answer back. */
+  /** Notes the result of a write and returns it. */
   hear<Value>(written: Result<Value>): Result<Value>
-  /** Writes what must be written: while the disk refuses, it is offered again until it is taken or refused otherwise. */
+  /** Repeats a write while the disk refuses it, until it succeeds or fails for another reason. */
   insist<Value>(write: () => Promise<Result<Value>>): Promise<Result<Value>>
-  /** The session is let go of here: nothing is offered again, nobody is told. */
+  /** Stops tracking: the session left this process. */
   leave(): void
 }
 
 /**
- * Knows which sessions of this process the store refuses. Whether it refuses one of them or all is found out by a probe,
- * which is repeated until the store takes writes again, once for all sessions.
+ * Knows which sessions the store refuses. A probe tells whether it refuses one session or all; it is repeated, once for
+ * all sessions, until the store accepts writes again.
  */
 export interface StorageHealth {
-  /** `tell` hears when the store begins to refuse this session or every one, and when it no longer does. */
+  /** `tell` is called when the store begins or stops refusing this session or all sessions. */
   join(tell: (error: StorageError | null) => void): SessionStorage
 }
 
@@ -34,20 +34,20 @@ const probeEveryMs = 500
 const offerEveryMs = 500
 
 type Watched = {
-  /** Something of it is offered again and again: whether that is taken says more than any probe. */
+  /** A write of the session is being repeated: its result says more than any probe. */
   readonly isOwing: () => boolean
-  /** Forgets what was refused of it. */
+  /** Forgets the error of the session. */
   readonly clear: () => void
-  /** Tells of what has changed, if anything has. */
+  /** Reports the state if it changed. */
   readonly show: () => void
 }
 
 export function createStorageHealth({ store, clock, inBackground }: StorageHealthDeps): StorageHealth {
   const joined = new Set<Watched>()
   const failing = new Set<Watched>()
-  /** Whom the probe under way speaks for: not for whoever was refused after it began. */
+  /** The sessions that the running probe clears: not those refused after it began. */
   let probedFor = new Set<Watched>()
-  /** Why the store refuses everyone: its last probe was refused too. */
+  /** Why the store refuses every session: its last probe failed too. */
   let storeError: StorageError | null = null
   let isProbing = false
   let cancel: (() => void) | null = null
@@ -82,7 +82,7 @@ export function createStorageHealth({ store, clock, inBackground }: StorageHealt
     }
   }
 
-  /** The first refusal is looked into at once, for the others; it takes more than one probe to call it over. */
+  /** Probes at once after the first refusal; a session is cleared only by a later probe. */
   function lookInto(): void {
     if (!isProbing && cancel === null) probe([])
   }
@@ -138,7 +138,7 @@ export function createStorageHealth({ store, clock, inBackground }: StorageHealt
           if (hasLeft) return written
           const why = written.ok ? null : storageErrorOf(written.fault)
           if (why) refused(why)
-          // What is owed may be greater than what was taken: the flag goes when that is through.
+          // A repeated write may be larger than this one: the error stays until that write succeeds.
           else if (written.ok && owing === 0) {
             watched.clear()
             watched.show()
@@ -176,14 +176,14 @@ export function createStorageHealth({ store, clock, inBackground }: StorageHealt
 
 const isRefusedByDisk = (written: Result<unknown>): boolean => !written.ok && written.fault.code === 'storage_error'
 
-/** What a fault says of the store, or null when it says nothing of it. */
+/** Returns the storage error in a fault; null for any other fault. */
 export function storageErrorOf({ code, message, details }: Fault): StorageError | null {
   if (code !== 'storage_error') return null
   const reason = details?.['reason']
   return { reason: typeof reason === 'string' ? reason : 'io', message }
 }
 
-/** Whoever sent a command that a disk refused still has it, and is told what to do with it. */
+/** Adds to a storage error that the command was not accepted and can be sent again. */
 export const notTaken = (fault: Fault): Fault =>
   fault.code === 'storage_error'
     ? { ...fault, message: `${fault.message} What you sent was not taken: send it again once that is put right.` }

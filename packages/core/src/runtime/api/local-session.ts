@@ -145,7 +145,7 @@ async function* followSession(
     if (after === undefined || after > seq) yield await snapshotOf(joined)
     else {
       for await (const record of replay(log, sessionId, after, seq)) yield { type: 'record', sessionId, record }
-      yield storage // a snapshot says it, a cursor does not
+      yield storage // a snapshot carries both, a cursor does not
       yield model
     }
     if (draft) yield draft

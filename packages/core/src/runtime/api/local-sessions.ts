@@ -80,7 +80,7 @@ export function createLocalSessions(registry: SessionRegistry): LocalSessions {
   }
 }
 
-/** All nodes that answer. */
+/** Returns the ids of all nodes that answer. */
 async function livingNodes({ store, isAlive }: NodeDeps): Promise<ReadonlySet<string>> {
   const all = new Set((await store.nodes()).map(({ id }) => id))
   return findLiveOwners(all, store, isAlive)
@@ -88,7 +88,7 @@ async function livingNodes({ store, isAlive }: NodeDeps): Promise<ReadonlySet<st
 
 const limitDefault = 20
 
-/** Messages by their words, as every door gives them out. */
+/** Finds messages by their words, in the form that every interface returns. */
 async function searchSessions(store: Search, given: SearchOptions): Promise<Result<FoundMessages>> {
   const options = SearchOptions.safeParse(given)
   if (!options.success) return refuse(fault('bad_request', `Cannot search: ${explainIssue(options.error)}.`))

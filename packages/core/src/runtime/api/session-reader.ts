@@ -23,11 +23,11 @@ import { viewOf } from '../../session/view.ts'
 import type { Folded } from '../log/load-session.ts'
 import { type LinePage, type LineReader, readPage } from '../log/read-page.ts'
 
-/** The half of a handle that only reads; it wakes nobody. */
+/** The reading half of a session handle. It never wakes a session. */
 export interface SessionReader extends Pick<SessionHandle, 'snapshot' | 'page' | 'branches'> {
-  /** What of a snapshot is on record: the same whenever it is read. */
+  /** Reads the recorded part of a snapshot, which is the same whenever it is read. */
   shownOf(folded: Folded): Promise<Shown>
-  /** The snapshot of a moment that is already known. What was read ahead is taken if it is of that moment. */
+  /** Builds the snapshot of a known state. `ahead` is used if it was read at the same seq. */
   snapshotOf(folded: Folded, ahead?: Promise<Shown | null>): Promise<FrameOf<'snapshot'>>
 }
 
@@ -40,13 +40,13 @@ export type Shown = {
 export type SessionReaderDeps = {
   readonly id: SessionId
   readonly log: LineReader
-  /** Where the session stands. */
+  /** Returns the current folds. */
   readonly folded: () => Promise<Result<Folded>>
-  /** Adds to the metadata what is not on record. */
+  /** Adds to the metadata what no record holds. */
   readonly tell: (meta: Meta) => Meta
-  /** What every session of its workspace trusts; asked where someone runs the session. */
+  /** Returns the trust of the session's workspace; empty where the session does not run. */
   readonly workspaceTrust: (state: SessionState) => Promise<readonly Trust[]>
-  /** What is not on record, where someone runs the session. */
+  /** Returns the state of the process that runs the session; null where nobody runs it. */
   readonly here: (state: SessionState, workspaceTrust: readonly Trust[]) => ProcessView | null
 }
 
@@ -64,7 +64,7 @@ export function createSessionReader({ id, log, folded, tell, workspaceTrust, her
     return { name, turns, messages, at, ...(hidden && { hidden }), differsAt: first?.id ?? null }
   }
 
-  /** By the checkpoint's own record: a cut history may have left it off the line, and it still holds. */
+  /** Reads the checkpoint's own record: it may lie outside a truncated line and still apply. */
   async function summaryOf({ state: { checkpoint } }: Folded): Promise<string | null> {
     if (checkpoint === null) return null
     const [record] = await log.read(id, { after: checkpoint - 1, upTo: checkpoint, limit: 1 })
@@ -85,7 +85,7 @@ export function createSessionReader({ id, log, folded, tell, workspaceTrust, her
   }
 
   async function snapshotOf(now: Folded, ahead?: Promise<Shown | null>): Promise<FrameOf<'snapshot'>> {
-    // What a workspace trusts may change without a record here: it is never read ahead.
+    // Workspace trust may change without a record here, so it is never read ahead.
     const [{ page, summary }, trust] = await Promise.all([shownAt(now, ahead), workspaceTrust(now.state)])
     const { messages, before } = page
     return {
@@ -126,7 +126,7 @@ export function createSessionReader({ id, log, folded, tell, workspaceTrust, her
 const lineOf = ({ branch, branches, line }: SessionState, name: string | undefined): Line | null =>
   name === undefined || name === branch ? line : (branches.find((one) => one.name === name)?.line ?? null)
 
-/** Marks what is pinned and what is folded: neither is part of the message's own record. */
+/** Returns a function that marks pinned and collapsed messages, which their own records do not say. */
 function createMarker({ pins, collapse }: SessionState): (message: Message) => Message {
   const pinned = new Set<number>(pins.map(({ message }) => message))
   const except = new Set<number>(collapse.except)

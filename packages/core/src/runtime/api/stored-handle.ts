@@ -6,7 +6,7 @@ import type { LineReader } from '../log/read-page.ts'
 import { findLiveOwners } from '../registry/ownership.ts'
 import { createSessionReader } from './session-reader.ts'
 
-/** A session as it stood when it was opened, read from its store by someone who does not run it. */
+/** A stored session as of the moment it was opened, for a process that does not run it. */
 export interface StoredHandle extends Pick<SessionHandle, 'id' | 'snapshot' | 'page' | 'branches'> {
   /** The records that could not be read. */
   readonly lost: readonly Seq[]

@@ -14,8 +14,8 @@ import type { Catalogue } from '../../ports/catalogue.ts'
 type Rows = Pick<Catalogue, 'entry' | 'list'>
 
 /**
- * What a session used, with all that were started for it, and for those: by their rows alone, those in the trash too, for
- * what they used is spent. A fork is nobody's errand and counts for itself.
+ * Sums the usage of a session and of all sessions started for it, directly or not. Reads catalogue rows only, also of
+ * trashed sessions. A fork was started for nobody and is not counted.
  */
 export async function sumTreeUsage(rows: Rows, root: SessionId): Promise<Result<TreeUsage>> {
   const row = await rows.entry(root)

@@ -16,8 +16,8 @@ import type { Blobs } from '../../ports/blobs.ts'
 import type { RuntimeDeps } from '../dependencies.ts'
 
 /**
- * The bytes of the window's file parts that a model is sent, each read once. A blob that is gone, or no longer what its
- * name says, is left out, and said so in the request.
+ * Reads the files of the window that are sent to the model, each once. A missing or damaged blob is left out; the
+ * request says so.
  */
 export async function readFiles(
   blobs: Pick<Blobs, 'open'>,
@@ -33,12 +33,12 @@ export async function readFiles(
   return files
 }
 
-/** A file that may go to a model, held whole; its bytes are checked against their name. */
+/** Reads a whole file for a model and checks its bytes against their hash. */
 export async function readFile(
   blobs: Pick<Blobs, 'open'>,
   hash: BlobHash,
 ): Promise<Uint8Array | 'gone' | 'damaged' | 'too large'> {
-  // One file that nobody can read must not make the whole session unusable.
+  // One unreadable file must not make the whole session unusable.
   return readWhole(blobs, hash).catch(() => 'damaged')
 }
 
@@ -57,7 +57,7 @@ async function readWhole(blobs: Pick<Blobs, 'open'>, hash: BlobHash): ReturnType
   return digest.digest('hex') === hash ? joined(chunks, length) : 'damaged'
 }
 
-/** In memory of its own, as `Buffer.concat` is not for short files: so it can be handed to another thread. */
+/** Joins chunks in a buffer of its own, which can be moved to another thread; `Buffer.concat` may use a shared pool. */
 function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
   const whole = new Uint8Array(length)
   let end = 0
@@ -68,7 +68,7 @@ function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
   return whole
 }
 
-/** A blob held whole, or null when it is gone. Throws a fault when it is damaged. */
+/** Reads a whole blob; null when it is missing. Throws a fault when it is damaged. */
 export async function readBlob(blobs: Pick<Blobs, 'open'>, hash: BlobHash): Promise<Uint8Array | null> {
   const stream = await blobs.open(hash)
   if (!stream) return null
@@ -78,8 +78,8 @@ export async function readBlob(blobs: Pick<Blobs, 'open'>, hash: BlobHash): Prom
 }
 
 /**
- * The bytes of a blob as they come, one piece behind: the last is given only once all of them are what their name says,
- * and otherwise a fault is thrown in its place. So nobody who reads to the end has read bytes that went bad.
+ * Streams a blob one chunk behind: the last chunk is yielded only after all bytes match the hash. Otherwise a fault is
+ * thrown, so that no reader takes damaged bytes for complete ones.
  */
 export async function* checkedBlob(hash: BlobHash, bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const digest = createHash('sha256')
@@ -102,8 +102,8 @@ const blobDamaged = (hash: BlobHash): Fault =>
 type Parts = Pick<RuntimeDeps, 'store' | 'blobs' | 'memoryBlobs'>
 
 /**
- * Bytes that a record of the session names: whoever may read one session must not read what others hold. What is damaged
- * is refused, or, where it only shows at the end of a long one, breaks off with a fault.
+ * Opens a blob that a record of the session refers to, and no other: a session must not expose the blobs of others. A
+ * damaged blob is refused, or breaks off with a fault if the damage shows only at the end.
  */
 export async function openBlob(
   { store, blobs, memoryBlobs }: Parts,
@@ -116,7 +116,7 @@ export async function openBlob(
   return refuse(fault('blob_not_found', `This session holds nothing under ${hash}.`, { session: id, blob: hash }))
 }
 
-/** Reads the first piece, which of a short blob is all of it. */
+/** Reads the first chunk, which is all of a short blob. */
 async function begun(bytes: AsyncGenerator<Uint8Array, void>): Promise<Result<AsyncIterable<Uint8Array>>> {
   try {
     return ok(from(await bytes.next(), bytes))
@@ -135,6 +135,6 @@ async function* from(
     yield first.value
     yield* rest
   } finally {
-    await rest.return() // a reader that leaves at the first piece
+    await rest.return() // for a reader that stops after the first chunk
   }
 }

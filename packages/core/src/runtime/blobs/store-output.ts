@@ -5,10 +5,10 @@ import type { SessionStorage } from '../storage-health.ts'
 type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
 const endBytes = limits.toolOutputInlineBytesMax / 2
-/** How much of an output is held in case its blob is refused for want of room, and has to be written again. */
+/** How much of an output stays in memory in case its blob is refused by a full disk and must be written again. */
 const heldBytesMax = 1024 * 1024
 
-/** Short output is kept inline. Long output streams into a blob and is never held whole: head and tail are shown. */
+/** Stores the output of a tool: short output inline, long output in a blob, with its head and tail shown. */
 export async function storeOutput(
   blobs: Blobs,
   output: Bytes,
@@ -20,7 +20,7 @@ export async function storeOutput(
   let tail: Uint8Array = new Uint8Array()
   let isHeld = true
 
-  /** The next piece, which nobody had before. */
+  /** Reads the next new chunk. */
   async function read(): Promise<Uint8Array | null> {
     const next = await source.next()
     if (next.done) return null
@@ -48,7 +48,7 @@ export async function storeOutput(
 
   const put = await insist(async (): Promise<Result<NonNullable<Output['blob']> | { readonly lost: Fault }>> => {
     const written = await blobs.put(fromTheBeginning())
-    // With its beginning gone it cannot be written again: what is at hand is all there will be of it.
+    // The beginning is no longer in memory, so the blob cannot be written again: only head and tail remain.
     return written.ok || isHeld || written.fault.code !== 'storage_error' ? written : ok({ lost: written.fault })
   })
   if (!put.ok) throw new HoldfastError(put.fault)
@@ -61,5 +61,5 @@ async function* iterate(output: Bytes): AsyncGenerator<Uint8Array> {
   yield* output
 }
 
-/** Text, with what is not UTF-8 and the halves of a cut character replaced. */
+/** Decodes UTF-8; invalid bytes and cut characters are replaced. */
 const decode = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)

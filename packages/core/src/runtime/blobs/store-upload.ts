@@ -17,8 +17,8 @@ const pieceBytes = 256 * 1024
 type Parts = Pick<RuntimeDeps, 'blobs' | 'memoryBlobs' | 'images'>
 
 /**
- * Checks a file by its bytes, makes an image small enough for every provider, and stores what may be sent: the file
- * part of the answer can stand in a prompt as it is.
+ * Checks a file by its bytes, scales an image down for every provider, and stores it. The returned file part can be
+ * used in a prompt as is.
  */
 export async function storeUpload(
   { blobs, memoryBlobs, images }: Parts,
@@ -52,7 +52,7 @@ export async function storeUpload(
   })
 }
 
-/** Bit by bit, so that hashing a large file leaves room for others. */
+/** Splits bytes, so that hashing a large file does not block the event loop. */
 function* piecesOf(bytes: Uint8Array): Iterable<Uint8Array> {
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes)
 }

@@ -3,7 +3,7 @@ import type { Catalogue, CatalogueRow } from '../../ports/catalogue.ts'
 
 type Finder = Pick<Catalogue, 'find' | 'entry'>
 
-/** The one session a name stands for, in the trash or not. Nothing is touched for a name of no form. */
+/** Finds the one session that a name means, in the trash or not. A malformed name is refused without a look-up. */
 export async function findStored({ find }: Pick<Catalogue, 'find'>, name: string): Promise<Result<SessionId>> {
   const asked = parseSessionName(name)
   if (!asked.ok) return asked
@@ -17,17 +17,17 @@ export async function findStored({ find }: Pick<Catalogue, 'find'>, name: string
   return ok(id)
 }
 
-/** The one session a name stands for, to be opened. Refused: bad_id, session_not_found, session_trashed. */
+/** Finds the one session that a name means, to open it. Refused: bad_id, session_not_found, session_trashed. */
 export async function findSession(finder: Finder, name: string): Promise<Result<SessionId>> {
   const known = SessionId.safeParse(name)
-  // Of a whole id the row says all: one question less on the way to a session.
+  // A complete id needs no search: its row tells everything.
   const id = known.success ? ok(known.data) : await findStored(finder, name)
   if (!id.ok) return id
   const row = await finder.entry(id.value)
   return row === null ? refuse(notFound(name)) : outOfTrash(id.value, row)
 }
 
-/** The session an embedding program's key stands for. Refused: bad_id, session_trashed. */
+/** Finds the session with an embedding program's key. Refused: bad_id, session_trashed. */
 export async function findByKey(finder: Finder, name: string): Promise<Result<SessionId | null>> {
   const key = Key.safeParse(name)
   if (!key.success) return refuse(fault('bad_id', 'A key is 1 to 200 characters without control characters.'))

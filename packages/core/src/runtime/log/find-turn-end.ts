@@ -15,8 +15,8 @@ import { type Spans, walkLine } from './walk-line.ts'
 type Found = { readonly seq: Seq; readonly turn: number; readonly place: TurnEndPlace }
 
 /**
- * Where a turn ends on a line: its last end, as a turn that was continued has several. Turns are counted along the line, so
- * the place is found by halving: a handful of short reads, however long the line. Null when it has not ended there.
+ * Finds where a turn ends on a line: its last end, since a continued turn has several. Turn numbers grow along the
+ * line, so a binary search needs only a few short reads. Null when the turn has not ended there.
  */
 export async function findTurnEnd(
   log: Pick<Log, 'read'>,
@@ -41,7 +41,7 @@ export async function findTurnEnd(
   return best?.turn === turn ? measured(log, id, spans, best.place) : null
 }
 
-/** Where the last turn that came to its end does so. */
+/** Finds the last end of a turn on the line. */
 export async function findLastEnd(log: Pick<Log, 'read'>, id: SessionId, line: Line, head: Seq) {
   const spans = clipLine(line, 0, head)
   for await (const end of walkLine(log, id, spans, { types: ['turn.ended'], newestFirst: true, pageSize: 1 })) {
@@ -52,8 +52,8 @@ export async function findLastEnd(log: Pick<Log, 'read'>, id: SessionId, line: L
 }
 
 /**
- * How long the line is at its end was written down when the turn ended. Of a line whose beginning was hidden since, what
- * is left has to be counted: that is no more than what a person chose to keep.
+ * Returns the length of the line at its end. It was recorded with the end of the turn. Where the beginning of the line
+ * was hidden since, the rest is counted, which is no more than a person chose to keep.
  */
 async function measured(
   log: Pick<Log, 'read'>,
@@ -63,7 +63,7 @@ async function measured(
 ): Promise<TurnEndPlace> {
   const [first] = spans
   const [begin] = first ? await log.read(id, { after: first.from - 1, upTo: first.from, limit: 1 }) : []
-  // A line that is whole begins with its session or its first turn; one that was cut, with the first message it kept.
+  // A whole line begins with its session or its first turn; a truncated one with a message.
   if (!begin || 'lost' in begin || !isMessageEvent(begin.event)) return place
   const kept = spans.flatMap(({ from, to }) => (from <= place.seq ? [{ from, to: Math.min(to, place.seq) }] : []))
   let messages = 0
@@ -75,7 +75,7 @@ async function measured(
   return { ...place, messages, tokens }
 }
 
-/** The first end of a turn at or after a place of the line. */
+/** Finds the first end of a turn at or after a position of the line. */
 async function firstEnd(log: Pick<Log, 'read'>, id: SessionId, spans: Spans, place: number): Promise<Found | null> {
   let skip = place
   for (const { from, to } of spans) {

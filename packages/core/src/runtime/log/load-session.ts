@@ -18,19 +18,19 @@ import { evolve, foldNumber } from '../../session/evolve.ts'
 import { emptySession, type SessionState } from '../../session/state.ts'
 import type { RunInBackground } from '../background-tasks.ts'
 
-/** A session's folds: what it decides by, and its row in the catalogue. */
+/** The folds of a session: its state, and its row in the catalogue. */
 export type Folded = { readonly state: SessionState; readonly row: EntryFold }
 
 export type LoadedSession = Folded & {
-  /** Where the stored snapshot stood; the next one is due some records later. */
+  /** The seq of the stored snapshot; the next one is due some records later. */
   readonly snapshotSeq: Seq
-  /** Records that could not be read, and that nobody has given up yet. While there are any, the session is read-only. */
+  /** Unreadable records whose loss nobody has accepted yet. While there are any, the session is read-only. */
   readonly lost: readonly Seq[]
 }
 
 export type SessionSource = Pick<Log, 'read'> & Pick<Snapshots, 'loadSnapshot'> & Pick<Catalogue, 'entry'>
 
-/** Folds one record into both. */
+/** Folds one record into state and row. */
 export function fold(folded: Folded | null, id: SessionId, record: Recorded): Folded {
   const { event, at, seq } = record
   if (folded === null) {
@@ -48,7 +48,7 @@ export const toSnapshot = (folded: Folded) => ({
   body: JSON.stringify(folded),
 })
 
-/** After a loss what follows may not fit: it is folded where it does, so that the rest can be shown. */
+/** Folds a record after a lost one. A record that no longer fits is skipped, so that the rest can be shown. */
 function foldDamaged(folded: Folded | null, id: SessionId, record: ReadRecord): Folded | null {
   if (folded === null) return null
   try {
@@ -59,7 +59,7 @@ function foldDamaged(folded: Folded | null, id: SessionId, record: ReadRecord): 
   return { ...folded, state: { ...folded.state, seq: record.seq } }
 }
 
-/** Brings a session's folds to its head: a snapshot and a short tail, whatever the length of its history. */
+/** Loads the folds of a session at its head: a snapshot and a short tail, however long the history is. */
 export async function loadSession(source: SessionSource, id: SessionId): Promise<Result<LoadedSession>> {
   const [known, stored] = await Promise.all([source.entry(id), source.loadSnapshot(id, foldNumber)])
   if (known === null) return refuse(fault('session_not_found', `There is no session ${id}.`, { session: id }))
@@ -82,15 +82,15 @@ export async function loadSession(source: SessionSource, id: SessionId): Promise
   return ok({ ...folded, snapshotSeq: stored?.seq ?? known.base, lost })
 }
 
-/** Whether a record says that a person accepted the loss of another. */
+/** Whether the record says that a person accepted the loss of record `lost`. */
 export const acceptsLoss = (record: ReadRecord, lost: Seq): boolean =>
   !('lost' in record) && record.event.type === 'log.repaired' && record.event.lost.includes(lost)
 
-/** Stores the folds now and then, so that the next wake is quick. Losing one costs time, never data. */
+/** Saves snapshots of the folds, so that the next wake is fast. Losing one costs time, never data. */
 interface SnapshotAutosave {
-  /** Saves in the background once enough has happened since the last one. */
+  /** Saves in the background when enough records came since the last snapshot. */
   look(folded: Folded): void
-  /** Saves what the last one lacks. Throws when the store does. */
+  /** Saves if anything came since the last snapshot. Throws when the store does. */
   finish(folded: Folded): Promise<void>
 }
 

@@ -22,8 +22,8 @@ export type LinePage = {
 export type LineReader = Pick<Log, 'read' | 'readRefs'>
 
 /**
- * A page of the line that ends at `head`, oldest first: a bounded range scan, and one look-up for what its calls came to.
- * A record that cannot be read stands in its place as a notice: nothing is skipped without a word.
+ * Reads a page of the line that ends at `head`, oldest first: a bounded range scan, and one look-up for the outcomes of
+ * its calls. An unreadable record is shown as a notice in its place.
  */
 export async function readPage(
   log: LineReader,
@@ -36,7 +36,7 @@ export async function readPage(
   const isForward = request.after !== undefined && request.before === undefined
   const from = (request.after ?? 0) + 1
   const to = request.before === undefined ? head : Math.min(request.before - 1, head)
-  // One more than asked for, backwards, is the parent of the oldest, and says whether there is more.
+  // One extra record tells whether there are more; read backwards, it is also the parent of the oldest.
   const found = isForward
     ? await scan(log, id, line, from, to, limit + 1, false)
     : (await scan(log, id, line, from, to, limit + 1, true)).toReversed()

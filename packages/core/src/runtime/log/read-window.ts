@@ -16,8 +16,8 @@ import { acceptsLoss } from './load-session.ts'
 import { type Spans, walkLine } from './walk-line.ts'
 
 /**
- * Thrown when a record the model must see cannot be read: better no answer than one to another question. Where a person
- * has accepted the loss, the model is told the rest.
+ * Thrown when a record that the model must see cannot be read. Once a person has accepted the loss, the model is sent
+ * the rest.
  */
 export class WindowDamaged extends Error {
   override readonly name = 'WindowDamaged'
@@ -30,8 +30,8 @@ export class WindowDamaged extends Error {
 }
 
 /**
- * Reads what the model is to see of the line: from the last checkpoint on, and nothing before it but the checkpoint itself,
- * what is pinned, and the prompt of the running turn.
+ * Reads the messages that the model sees: from the last checkpoint on, with that checkpoint, pinned messages and the
+ * prompt of the running turn.
  */
 export async function readWindow(
   log: Pick<Log, 'read' | 'readRefs'>,
@@ -49,7 +49,7 @@ export async function readWindow(
     ...older.map((message) => readOne(log, id, message)),
   ])
   const kept = pinned.filter((record) => record !== null)
-  // A call settles on its line, so its outcome has been read with it: only one that was cut off from it is looked up.
+  // A call settles on its own line, so its outcome is usually among the records; others are looked up.
   const known = new Set<number>(records.flatMap(({ event }) => (event.type === 'call.settled' ? [event.call] : [])))
   const calls = [...records, ...kept].flatMap(({ seq: call, event }) =>
     event.type === 'call.requested' && !known.has(call) ? [call] : [],
@@ -71,7 +71,7 @@ async function readOne(log: Pick<Log, 'read'>, id: SessionId, seq: number): Prom
   return record ?? null
 }
 
-/** These records without those that were given up. */
+/** Returns the readable records. Throws for an unreadable one unless its loss was accepted. */
 async function readable(log: Pick<Log, 'read'>, id: SessionId, records: readonly ReadRecord[]): Promise<Recorded[]> {
   const lost = records.filter((record) => 'lost' in record)
   const repairs = lost.length === 0 ? [] : await readRepairs(log, id)
@@ -99,8 +99,8 @@ export const logDamaged = (session: SessionId, lost: readonly Seq[]): Fault =>
   )
 
 /**
- * Looks once, before the first prompt after a wake, whether all that the model must see can be read. Opening does not:
- * it costs a snapshot and a short tail, whatever the length of the history.
+ * Returns a check that the whole window can be read. It reads once, before the first prompt after a wake: opening a
+ * session must cost only a snapshot and a short tail.
  */
 export function createWindowDamageCheck(): (parts: EffectDeps) => Promise<Fault | null> {
   let isWhole = false

@@ -1,17 +1,17 @@
 import { type clipLine, type EventType, limits, type SessionId } from '@holdfast/protocol'
 import type { Log, ReadRecord } from '../../ports/log.ts'
 
-/** Stretches of seqs, as `clipLine` gives them. */
+/** Ranges of seqs, as `clipLine` returns them. */
 export type Spans = ReturnType<typeof clipLine>
 
 export type WalkOptions = {
   readonly types: readonly EventType[]
   readonly newestFirst?: boolean | undefined
-  /** How many records to read at a time: few for whoever looks for one. */
+  /** How many records to read at once; few when looking for a single one. */
   readonly pageSize?: number | undefined
 }
 
-/** The records of a line one after the other, read by bounded pages for as long as someone wants more. */
+/** Yields the records of a line, reading bounded pages on demand. */
 export async function* walkLine(
   log: Pick<Log, 'read'>,
   id: SessionId,

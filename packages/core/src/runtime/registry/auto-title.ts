@@ -5,16 +5,16 @@ import { completeObserved } from '../effects/one-off-completion.ts'
 import { readWindow } from '../log/read-window.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
 
-/** Has a model name sessions that nobody named. Once each, when the first turn is over; a failure changes nothing. */
+/** Lets a model name untitled sessions, once each, after the first turn. A failure changes nothing. */
 export interface AutoTitle {
   look(runner: SessionRunner): void
-  /** Ends what is being asked, and waits until it has ended. */
+  /** Aborts running requests and waits for their end. */
   close(): Promise<void>
 }
 
 export function createAutoTitle(parts: NodeDeps, model: ModelName | undefined): AutoTitle {
   if (model === undefined) return { look: () => undefined, close: async () => undefined }
-  /** The sessions whose first turn was seen running here: a session that comes from disk is named, or will stay as it is. */
+  /** Sessions whose first turn runs in this process. A session loaded from disk later is not named. */
   const beginning = new Set<SessionId>()
   const asking = new Set<Promise<void>>()
   const closing = new AbortController()

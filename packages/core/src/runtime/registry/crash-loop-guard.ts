@@ -6,11 +6,11 @@ const withinMs = 60_000
 
 type Broken = { readonly atMs: number[]; readonly cause: string }
 
-/** Counts how often a session broke through a bug of ours, so that one that breaks again and again is left alone. */
+/** Counts the crashes of each session, so that one that keeps crashing is not restarted again. */
 export interface CrashLoopGuard {
-  /** Notes that it broke; says whether it may be brought up again. */
+  /** Records a crash and returns whether the session may be restarted. */
   note(id: SessionId, cause: string): boolean
-  /** Why the session is not brought up any more, with what went wrong first; null when it may be. */
+  /** Returns a fault with the first cause if the session crashed too often. */
   refusal(id: SessionId): Fault | null
 }
 

@@ -1,7 +1,7 @@
-/** Lets work on each of many things go on one after the other. */
+/** Runs work with the same key one after the other. */
 export interface KeyedMutex<Key> {
   take<Value>(key: Key, work: () => Promise<Value>): Promise<Value>
-  /** Resolves once nothing is under way for this one; at once where nothing is. */
+  /** Resolves when no work with this key runs; null when none runs now. */
   free(key: Key): Promise<void> | null
 }
 
@@ -13,7 +13,7 @@ export function createKeyedMutex<Key>(): KeyedMutex<Key> {
       const result = before ? before.then(work) : work()
       const ended = result.then(
         () => undefined,
-        () => undefined, // who asked for it hears of it
+        () => undefined, // the caller gets the error
       )
       last.set(key, ended)
       ended.then(() => {

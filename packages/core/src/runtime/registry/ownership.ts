@@ -6,11 +6,11 @@ import type { SessionRegistry } from './session-registry.ts'
 
 type Claimed = {
   readonly lease: Lease
-  /** The dead node it was taken from; null when it was free. */
+  /** The dead node that owned it; null when it was free. */
   readonly takenFrom: string | null
 }
 
-/** The right to append to a session: free, or taken from an owner that no longer answers. */
+/** Claims the right to append to a session that is free or whose owner no longer answers. */
 export async function claimSession({ store, node, isAlive }: NodeDeps, id: SessionId): Promise<Result<Claimed>> {
   const claim = async (takenFrom: string | null): Promise<Result<Claimed>> => {
     const lease = await store.claim(id, node.id, takenFrom)
@@ -28,25 +28,25 @@ export async function claimSession({ store, node, isAlive }: NodeDeps, id: Sessi
   return claim(owner)
 }
 
-/** Settles what dead nodes left open, removes what nobody spoke in, and returns the dead. */
+/** Settles sessions that dead nodes left busy, removes unspoken ones, and returns the dead nodes. */
 export async function settleCrashed(
   { store, node, isAlive, onProblem }: NodeDeps,
   { wake, unload }: Pick<SessionRegistry, 'wake' | 'unload'>,
 ): Promise<readonly NodeRow[]> {
-  const busy = await store.busy() // before the nodes: whoever owns one of these has registered, if it lives
+  const busy = await store.busy() // read before the nodes: a live owner of one of these has registered by now
   const others = (await store.nodes()).filter(({ id }) => id !== node.id)
   const answers = await Promise.all(others.map(isAlive))
   const gone = others.filter((_, index) => !answers[index])
   const dead = gone.map(({ id }) => id)
   const living = new Set([node.id, ...others.flatMap(({ id }, index) => (answers[index] ? [id] : []))])
   for (const { session, owner } of busy) {
-    // One whose owner nobody knows any more is as one whose owner is dead: a catalogue may be behind its nodes.
+    // An unknown owner counts as dead: a catalogue may be behind its nodes.
     if (owner !== null && living.has(owner)) continue
     const where = `settling ${session}`
-    // One session that cannot be settled must not keep the others from it, nor the node from starting.
+    // A session that cannot be settled must not keep the node from starting.
     try {
       const woken = await wake(session)
-      // One that still has a question with a deadline stays awake: someone must watch the clock.
+      // A session with a question that can expire stays awake: its timer must run.
       if (woken.ok && !isAtWork(woken.value.folded().state)) await unload(session)
       if (woken.ok) continue
       if (woken.fault.code !== 'session_locked') onProblem({ where, cause: woken.fault })
@@ -59,7 +59,7 @@ export async function settleCrashed(
   return gone
 }
 
-/** Those of `owners` that still answer. With nobody to ask, the nodes are not even looked up. */
+/** Returns those of `owners` that still answer. Without owners, no node is looked up. */
 export async function findLiveOwners(
   owners: ReadonlySet<string>,
   { nodes }: Pick<Leases, 'nodes'>,

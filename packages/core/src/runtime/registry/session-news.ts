@@ -10,20 +10,20 @@ import type { OnProblem } from '../../ports/observer.ts'
 import type { SessionState } from '../../session/state.ts'
 import { viewOf } from '../../session/view.ts'
 
-/** Tells whoever follows all sessions what becomes of them. */
+/** Publishes what happens to sessions to everyone who follows them all. */
 export interface SessionNewsFeed {
   tell(news: SessionNews): void
   follow(signal?: AbortSignal): AsyncIterable<SessionNews>
 }
 
-/** Of a session that changes faster than someone reads, only the newest is kept: news say where a session stands. */
+/** Keeps only the newest news of each session for a slow reader: news describe the current state. */
 export function createSessionNewsFeed(): SessionNewsFeed {
   const followers = new Set<{ readonly waiting: Map<string, SessionNews>; wake: (() => void) | null }>()
   return {
     tell(news) {
       for (const follower of followers) {
         const key = `${news.type} ${newsSession(news)}`
-        follower.waiting.delete(key) // so that it comes in the order of its newest word
+        follower.waiting.delete(key) // the newest entry of a session moves to the end
         follower.waiting.set(key, news)
         if (follower.waiting.size > limits.newsWaitingMax) followers.delete(follower)
         follower.wake?.()
@@ -58,18 +58,18 @@ export function createSessionNewsFeed(): SessionNewsFeed {
   }
 }
 
-/** What a person who looks elsewhere would want to be called for. */
+/** What a person wants to be notified of. */
 export type Notification =
   | { readonly type: 'approval.asked'; readonly session: SessionId; readonly approval: PendingApproval }
-  /** The session is at rest again: nothing follows by itself. */
+  /** The session is idle again and starts nothing by itself. */
   | { readonly type: 'turn.ended'; readonly session: SessionId; readonly reason: TurnEnd }
 
-/** A function of the program that started the session. It cannot be on record, so it lasts as long as the process. */
+/** A callback of the program that started the session. It cannot be recorded, so it lasts as long as the process. */
 export type Notifier = (notification: Notification) => void
 
-/** Calls notifiers. Each question and each rest is told once, as it comes to be. */
+/** Calls notifiers, once for each question and each end of a turn. */
 interface Notifiers {
-  /** `state` is where the session stands, if it is awake: a question that waits already is told at once. */
+  /** `state` is given if the session is awake: an open question is notified at once. */
   set(id: SessionId, notifier: Notifier, state: SessionState | null): void
   look(id: SessionId, state: SessionState): void
 }
@@ -90,7 +90,7 @@ export function createNotifiers(onProblem: OnProblem): Notifiers {
     }
     for (const approval of viewOf(state).pendingApprovals) {
       if (approval.id <= one.askedUpTo) continue
-      one.askedUpTo = approval.id // a question is named by its seq, so later ones are larger
+      one.askedUpTo = approval.id // an approval id is a seq, so later ones are larger
       tell({ type: 'approval.asked', session: id, approval })
     }
     const { turn } = state

@@ -24,29 +24,29 @@ import { claimSession, settleCrashed } from './ownership.ts'
 import { createNotifiers, createSessionNewsFeed, type Notifier, type SessionNewsFeed } from './session-news.ts'
 import { startSession } from './start-session.ts'
 
-/** The sessions that are awake in this process, and the right to wake others. */
+/** The sessions that are awake in this process. It wakes others and lets go of idle ones. */
 export interface SessionRegistry {
   readonly parts: NodeDeps
-  /** What becomes of the sessions of this process. */
+  /** What happens to the sessions of this process. */
   readonly news: SessionNewsFeed
   start(options: StartOptions): Promise<Result<SessionRunner>>
-  /** Calls `notifier`, as long as this process lives, when the session asks something or comes to rest. */
+  /** Calls `notifier` when the session asks a question or becomes idle, until the process ends. */
   notify(id: SessionId, notifier: Notifier): void
   /**
-   * The session, awake. What the caller has begun to load of it is taken if nothing was appended since. Refused:
-   * session_not_found, session_locked, log_damaged.
+   * Wakes the session. `loading` is used if nothing was appended since. Refused: session_not_found, session_locked,
+   * log_damaged.
    */
   wake(id: SessionId, loading?: Promise<Result<LoadedSession>>): Promise<Result<SessionRunner>>
-  /** The session if it is awake here, without waking it. */
+  /** Returns the session if it is awake here, without waking it. */
   awake(id: SessionId): SessionRunner | null
   all(): readonly SessionRunner[]
-  /** The metadata with how many are attached, which is not on record. */
+  /** Adds the number of attached clients, which is not recorded, to the metadata. */
   attended(meta: Meta): Meta
-  /** Takes the session out of memory and gives it up: what ran is interrupted, and anyone may wake it again. */
+  /** Unloads the session and releases it: running calls are interrupted, and any process may wake it again. */
   unload(id: SessionId): Promise<void>
-  /** Does something with a session while nobody wakes it: who would, waits until `work` is done. */
+  /** Runs `work` while the session cannot be woken; wakes wait until it is done. */
   alone<Value>(id: SessionId, work: () => Promise<Value>): Promise<Value>
-  /** Settles what dead nodes left open, removes what nobody spoke in, and returns the dead. A starting node does this once. */
+  /** Settles what dead nodes left open and returns those nodes. A starting node does this once. */
   settleCrashed(): Promise<readonly NodeRow[]>
   close(): Promise<void>
 }
@@ -79,7 +79,7 @@ export function createSessionRegistry(parts: NodeDeps): SessionRegistry {
     const { lease, takenFrom } = claimed.value
     const runner = await runnerFor(id, lease, early)
     if (!runner.ok) {
-      // What refused the session may refuse this too; as its owner we may claim it again.
+      // The release may fail for the same reason; as its owner we can claim the session again.
       await store
         .release(id, node.id, lease.epoch)
         .catch((cause) => parts.onProblem({ where: `releasing ${id}`, cause }))
@@ -108,7 +108,7 @@ export function createSessionRegistry(parts: NodeDeps): SessionRegistry {
     { epoch, head }: Lease,
     early: Result<LoadedSession> | null,
   ): Promise<Result<SessionRunner>> {
-    // What was read beside the claim counts when it ends where the claim found the log: a record never changes.
+    // A load that ran beside the claim is valid if it ends at the claimed head: records never change.
     const loaded = early?.ok && early.value.state.seq === head ? early : await loadSession(store, id)
     if (!loaded.ok) return loaded
     const { lost } = loaded.value
@@ -129,13 +129,13 @@ export function createSessionRegistry(parts: NodeDeps): SessionRegistry {
       abandoned: ({ code, message }) => {
         forget(id)
         if (code === 'internal') restart(id, message)
-        // The log moved and no one else owns it: an append we took for refused had got there. Take it up where it stands.
+        // An append that looked refused had reached the log: load the session again from there.
         if (code === 'log_moved' && !isClosing) inBackground(`waking ${id} again`, wake(id))
       },
     })
   }
 
-  /** The crash of one session is its own: it is brought up again from its log, unless it does nothing but crash. */
+  /** Restarts a crashed session from its log, unless it keeps crashing. */
   function restart(id: SessionId, cause: string): void {
     const mayRestart = restarts.note(id, cause) && !isClosing
     news.tell({ type: 'session.stopped', session: id, reason: mayRestart ? 'crashed' : 'restart_exhausted', cause })
@@ -191,15 +191,15 @@ export function createSessionRegistry(parts: NodeDeps): SessionRegistry {
     alone: (id, work) =>
       takeTurns.take(id, async () => {
         await waking.get(id)
-        await leaving.get(id)?.catch(() => undefined) // who let it go hears of it
+        await leaving.get(id)?.catch(() => undefined) // whoever unloads it gets the error
         return work()
       }),
     settleCrashed: () => settleCrashed(parts, registry),
 
     async close() {
       isClosing = true
-      await Promise.allSettled(waking.values()) // whoever woke them hears how it went
-      // One that cannot be given up must not keep the others: its lease falls to whoever finds this node gone.
+      await Promise.allSettled(waking.values()) // whoever woke them gets the error
+      // One that cannot be released must not stop the others: its lease passes on once this node is gone.
       const leave = (id: SessionId) =>
         unload(id, 'closing').catch((cause) => parts.onProblem({ where: `unloading ${id}`, cause }))
       await Promise.all([...held.keys()].map(leave))
@@ -212,9 +212,9 @@ export function createSessionRegistry(parts: NodeDeps): SessionRegistry {
   return registry
 }
 
-/** Takes sessions out of memory that nobody attends and that owe nothing; the next touch brings them back. */
+/** Unloads sessions that are idle and have no subscriber. */
 interface IdleUnloader {
-  /** Something happened to the session: its time begins anew, or it has none because it is in use. */
+  /** Restarts the session's idle timer, or cancels it while the session is in use. */
   look(runner: SessionRunner): void
   forget(id: SessionId): void
 }

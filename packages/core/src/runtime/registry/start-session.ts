@@ -22,7 +22,10 @@ import type { NodeDeps } from '../dependencies.ts'
 import { encodeRecords } from '../log/encode-records.ts'
 import { type Folded, fold } from '../log/load-session.ts'
 
-/** Writes a session's first records, owned by this node. Refused: bad_request, bad_id, bad_workdir, key_taken, and session_not_found for its parent. */
+/**
+ * Starts a session owned by this node. Refused: bad_request, bad_id, bad_workdir, key_taken, session_not_found
+ * (parent).
+ */
 export async function startSession(parts: NodeDeps, given: StartOptions): Promise<Result<SessionId>> {
   if (given.key !== undefined && !Key.safeParse(given.key).success) return refuse(badKey)
   const options = StartOptions.safeParse(given)
@@ -107,14 +110,14 @@ const handleTriesMax = 20
 
 type NewLog = {
   readonly session: SessionId
-  /** Of a fork: whose records it reads up to `base`. Otherwise null and 0. */
+  /** For a fork, the session whose records it reads up to `base`; otherwise null and 0. */
   readonly parent: SessionId | null
   readonly base: Seq
-  /** Its first records, under the handle it gets. */
+  /** Returns the first events, given the session's handle. */
   readonly events: (handle: Handle) => readonly Event[]
 }
 
-/** Writes a session's first records, owned by this node, under a handle that nobody has. */
+/** Writes a session's first records, owned by this node, under a free handle. */
 export async function createSession(
   parts: NodeDeps,
   { session, parent, base, events }: NewLog,

@@ -20,22 +20,22 @@ import { createSubscription, type Subscription } from './subscription.ts'
 
 type EndFrame = (reason: FrameOf<'end'>['reason'], retryMs: number | null) => FrameOf<'end'>
 
-/** Tells every subscriber of one session what happened. A frame is one object for all of them, so it is encoded once. */
+/** Publishes frames to every subscriber of one session. All of them get the same object, which is encoded once. */
 export interface Hub {
   /** How many subscriptions there are. */
   readonly size: number
-  /** How many are attached: a client once, however many subscriptions it holds. */
+  /** How many clients are attached: a named client counts once, however many subscriptions it has. */
   readonly attached: number
   readonly drivers: DriverControl
-  /** Only what is on stable storage: nobody may see what a crash could unsay. */
+  /** Publishes durable records only: no client may see a record that a crash could lose. */
   publish(records: readonly EncodedRecord[]): void
-  /** Live, and never stored. */
+  /** Publishes live text, which is never stored. */
   show(place: LivePosition, text: string): void
-  /** The store began to refuse what the session writes, or takes it again. */
+  /** Publishes that the store began or stopped refusing the session's writes. */
   tellStorage(error: StorageError | null): void
-  /** What is known of the session's model may be otherwise now. A record that sets another tells it by itself. */
+  /** Publishes the model's status. A record that changes the model does so by itself. */
   tellModel(): void
-  /** Joins now: from here on the subscription misses nothing. */
+  /** Subscribes: from now on the subscription misses nothing. */
   join(who?: AttachedClient): Joined
   /** What running calls have printed, as far as it is still held. */
   printed(): ReadonlyMap<CallId, string>
@@ -45,16 +45,16 @@ export interface Hub {
 type Joined = {
   readonly subscription: Subscription
   readonly draft: FrameOf<'draft'> | null
-  /** How the store stands, for one who comes back and may have missed it. */
+  /** The storage status, for a client that reconnects. */
   readonly storage: FrameOf<'storage'>
-  /** The same of its model. */
+  /** The model's status, likewise. */
   readonly model: FrameOf<'model'>
   leave(): void
 }
 
 const frameOverheadBytes = 160
 
-/** `model` is that of the session as it stands. */
+/** `model` returns the readiness of the session's current model. */
 export function createHub(sessionId: SessionId, changed: () => void, model: () => ModelReadiness): Hub {
   const subscriptions = new Set<Subscription>()
   const live = createLiveAnswer(sessionId)
@@ -121,13 +121,13 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
   }
 }
 
-/** What a session's step has said and printed that is not on record yet. */
+/** The text and output of the running step that is not recorded yet. */
 interface LiveAnswer {
-  /** Takes a fragment; the frame that shows it. */
+  /** Adds a fragment and returns the frame that shows it. */
   grow(place: LivePosition, text: string): FrameOf<'delta'>
-  /** Forgets what a record now says. */
+  /** Drops what a record now contains. */
   drop(event: Event): void
-  /** All of it, for one who comes late; null when there is nothing. */
+  /** Returns all of it for a client that joins late; null when there is nothing. */
   draft(): FrameOf<'draft'> | null
   /** What running calls have printed, as far as it is still held. */
   printed(): ReadonlyMap<CallId, string>
@@ -157,7 +157,7 @@ function createLiveAnswer(sessionId: SessionId): LiveAnswer {
   }
 }
 
-/** What clients are told of a session's model: never its key. */
+/** Returns what clients may know of a session's model: never its key. */
 export function modelStatus(model: ModelReadiness): ModelStatus {
   if (model.type !== 'ready') return { credentialsConfigured: false, contextTokens: null }
   const { contextTokens, endpoint, takes, thinkingLevels } = model

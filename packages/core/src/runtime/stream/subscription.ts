@@ -1,8 +1,8 @@
 import { type Frame, limits } from '@holdfast/protocol'
 
-/** One subscriber's buffer: bounded, in order, read at the subscriber's own pace. */
+/** The buffer of one subscriber: bounded, in order, read at the subscriber's pace. */
 export interface Subscription extends AsyncIterable<Frame> {
-  /** Queues a frame of about `bytes`; returns false once the subscriber is cut. */
+  /** Queues a frame of about `bytes`; returns false once the subscriber is cut off. */
   push(frame: Frame, bytes: number): boolean
   /** Queues a last frame and ends after it. */
   end(frame: Frame): void
@@ -12,8 +12,9 @@ export interface Subscription extends AsyncIterable<Frame> {
 type Waiting = { readonly frame: Frame; readonly bytes: number }
 
 /**
- * A slow client never slows the others or grows memory without bound: first its deltas are merged into one draft,
- * taken when it gets there; if the records alone are too many it is cut, and catches up by its cursor.
+ * A slow client neither slows the others nor grows memory without bound. First its deltas are merged into one draft,
+ * built when the client reads it. If the records alone are too many, the client is cut off and catches up by its
+ * cursor.
  */
 export function createSubscription(draft: () => Frame | null, cut: () => Frame): Subscription {
   let waiting: Waiting[] = []
@@ -37,7 +38,7 @@ export function createSubscription(draft: () => Frame | null, cut: () => Frame):
     push(frame, size) {
       if (isClosed) return false
       const isLive = frame.type === 'delta' || frame.type === 'draft'
-      if (isLive && owesDraft) return true // the draft it will get holds this too
+      if (isLive && owesDraft) return true // the draft will contain this too
       if (isLive && bytes + size > limits.frameBufferBytesMax / 2) {
         waiting = waiting.filter((one) => one.frame.type !== 'delta' && one.frame.type !== 'draft')
         bytes = waiting.reduce((sum, one) => sum + one.bytes, 0)

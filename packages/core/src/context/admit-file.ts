@@ -2,12 +2,12 @@ import { type Fault, fault, limits, ok, type Result, refuse } from '@holdfast/pr
 import type { UnfitImage } from '../ports/images.ts'
 import { type FileKind, fileKind, latin } from './file-kind.ts'
 
-/** What can be sent to a model. */
+/** A file that can be sent to a model. */
 export type Sendable = Exclude<FileKind, { type: 'broken' }>
 
 const takenKinds = 'PNG, JPEG, GIF and WebP images, PDF files and UTF-8 text can be sent.'
 
-/** Whether a file can be sent at all, by its bytes. Whether an image can be decoded is not known here. */
+/** Checks by its bytes whether a file can be sent. An image is not decoded here. */
 export function admitFile(bytes: Uint8Array, name: string): Result<Sendable> {
   if (bytes.length === 0) return refuse(fault('bad_request', `The file ${name} is empty.`))
   const kind = fileKind(bytes)
@@ -28,7 +28,7 @@ export function admitFile(bytes: Uint8Array, name: string): Result<Sendable> {
   return ok(kind)
 }
 
-/** Why an image is refused, in words. */
+/** Returns the fault for an image that cannot be sent. */
 export function unfitImage(name: string, mediaType: string, why: UnfitImage): Fault {
   switch (why) {
     case 'damaged':
@@ -48,7 +48,7 @@ const undecodable = (name: string, mediaType: string): Fault =>
 export const fileTooLarge = (name: string, bytesMax: number): Fault =>
   fault('too_large', `The file ${name} is over ${bytesMax} bytes, the most a model can be sent.`, { bytesMax })
 
-/** What services refuse a PDF for, as far as it shows from outside. */
+/** Returns why services would refuse a PDF, as far as can be seen without parsing it. */
 function pdfProblem(bytes: Uint8Array): string | null {
   if (!latin(bytes, Math.max(0, bytes.length - 2048), bytes.length).includes('%%EOF')) return 'breaks off.'
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

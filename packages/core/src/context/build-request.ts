@@ -26,16 +26,16 @@ export type RequestParts = {
   readonly system: string
   readonly tools: readonly ToolSchema[]
   readonly window: Window
-  /** The bytes of the window's file parts. */
+  /** The bytes of the window's files. */
   readonly files: ReadonlyMap<BlobHash, Uint8Array>
-  /** Which files the model takes; images and PDF files when absent. */
+  /** The media types that the model accepts; images and PDF files when absent. */
   readonly takes?: readonly string[] | undefined
   readonly providerOptions?: ProviderOptions | null | undefined
 }
 
 /**
- * Builds what a model is sent, from records and blobs alone: the same log gives the same bytes, after a branch, a
- * restart or a compaction alike. Whatever the session went through, the result is a history every provider accepts.
+ * Builds a model request from records and blobs alone. The same log gives the same bytes, also after a branch, restart
+ * or compaction. The result is a history that every provider accepts.
  */
 export function buildRequest(parts: RequestParts): ModelRequest {
   const { model, thinkingLevel, system, tools, window, files, takes, providerOptions } = parts
@@ -50,7 +50,7 @@ export function buildRequest(parts: RequestParts): ModelRequest {
   return { model, thinkingLevel, system, tools, messages, ...(providerOptions && { providerOptions }) }
 }
 
-/** What is told in place of the part that was cut off: its summary, and word for word what a person pinned there. */
+/** Returns the text that replaces the cut part: its summary and the pinned messages. */
 function toldInstead({ summary, pinned }: Window): string {
   const quoted = quoteAll(pinned)
   return [
@@ -61,13 +61,13 @@ function toldInstead({ summary, pinned }: Window): string {
     .join('\n\n')
 }
 
-/** What stands between two answers, or after a cut one, where nobody spoke: providers want someone to. */
+/** Fills a gap between two answers, or after a cut one: providers require a user message there. */
 const goOn: UserPart = { type: 'text', text: continueText }
 
 type Round = readonly WindowMessage[]
 type TellFile = (part: Extract<Content[number], { type: 'file' }>) => UserPart
 
-/** Neighbours that one step made are one round; each user message stands alone. */
+/** Groups the messages of each step into a round; each user message is a round of its own. */
 function roundsOf(messages: readonly WindowMessage[]): readonly Round[] {
   const rounds: WindowMessage[][] = []
   let step: number | null = null
@@ -100,11 +100,11 @@ function addRound(messages: RequestMessage[], round: Round, provider: string, te
   if (results.length > 0) messages.push({ role: 'tool', content: results })
 }
 
-/** Up to the last words or call: thinking that nothing came of answers nobody, binds nothing, and is refused by some. */
+/** Drops trailing thinking: without text or a call after it, some providers refuse it. */
 const answered = (parts: readonly AssistantPart[]): readonly AssistantPart[] =>
   parts.slice(0, parts.findLastIndex(({ type }) => type !== 'thinking') + 1)
 
-/** People who speak one after the other are heard as one: roles take turns. */
+/** Adds user parts; consecutive user messages become one, because roles must alternate. */
 function addUser(messages: RequestMessage[], parts: readonly UserPart[]): void {
   const last = messages.at(-1)
   if (last?.role === 'user') messages[messages.length - 1] = { role: 'user', content: [...last.content, ...parts] }
@@ -119,12 +119,12 @@ function userParts(content: Content, tellFile: TellFile): readonly UserPart[] {
   return parts.length > 0 ? parts : [goOn]
 }
 
-/** Thinking with half a character in it can be sent neither as it was nor otherwise, and what it binds not without it. */
+/** Thinking with an unpaired surrogate cannot be resent; then the whole round is sent without opaque data. */
 const isReadable = ({ event }: WindowMessage): boolean => event.type !== 'thinking.said' || event.text.isWellFormed()
 
 /**
- * Thinking is sent only to the provider that wrote it, and only whole: it is opaque, and byte for byte its own. So is what
- * the provider gave with a part: it goes back with that part as it was, or not at all.
+ * Returns a message as assistant parts. Thinking and other opaque data go back only to the provider that wrote them,
+ * and only unchanged.
  */
 function assistantPart({ seq, event }: WindowMessage, provider: string | null): readonly AssistantPart[] {
   if (event.type === 'user.said' || event.type === 'note.added') return []
@@ -146,10 +146,10 @@ function assistantPart({ seq, event }: WindowMessage, provider: string | null): 
   }
 }
 
-/** A model may ask for a tool by a name that no provider takes back; the call got its error, and must not spoil what follows. */
+/** Returns a tool name that every provider accepts: a model may have asked for a tool by an invalid name. */
 const sendableName = (tool: string): string => tool.replace(/[^a-zA-Z0-9_-]/g, '_').slice(0, 64) || '_'
 
-/** Arguments are JSON, and JSON may spell half a character. */
+/** Replaces unpaired surrogates, which JSON arguments may contain. */
 function wellFormed<Value>(value: Value): Value
 function wellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed()
@@ -158,7 +158,7 @@ function wellFormed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name.toWellFormed(), wellFormed(inner)]))
 }
 
-/** Every call has exactly one result, in call order. One that never closed is answered as interrupted. */
+/** Returns the one result of a call. A call without an outcome is answered as interrupted. */
 function toolResult({ seq, event, outcome }: WindowMessage): readonly ToolResultPart[] {
   if (event.type !== 'call.requested') return []
   const settled = outcome ?? { type: 'interrupted', code: 'crashed' }

@@ -1,21 +1,21 @@
 import { MessageId } from '@holdfast/protocol'
 import { messageTokens, stepOf, type Window, type WindowMessage } from './window.ts'
 
-/** At least so many messages stay as they were said. */
+/** At least this many messages stay verbatim. */
 const keptMessages = 6
 
-/** Where a window may be cut: everything before `keepFrom` goes into a summary. */
+/** Where to cut a window: everything before `keepFrom` goes into a summary. */
 export type Cut = {
   readonly keepFrom: number
-  /** The prompt of the running turn, if it would go too: it is kept as it was said. */
+  /** The prompt of the running turn, if it lies before the cut: it is kept verbatim. */
   readonly prompt: MessageId | null
   readonly cut: readonly WindowMessage[]
   readonly savedTokens: number
 }
 
 /**
- * Cuts at a closed round only, so that no call is parted from its result: the last messages stay, widened to the
- * beginning of their round. `turn` is the turn that runs, if one does. Null when there is nothing before that.
+ * Chooses where to cut. The last messages stay, from the beginning of their round, so that no call is separated from
+ * its result. `turn` is the running turn. Null when there is nothing to cut.
  */
 export function chooseCut({ messages, prompt: kept }: Window, turn: number | null): Cut | null {
   const index = roundStart(messages, Math.max(messages.length - keptMessages, 0))
@@ -26,7 +26,7 @@ export function chooseCut({ messages, prompt: kept }: Window, turn: number | nul
     turn === null ? null : (cut.find(({ event }) => event.type === 'user.said' && event.turn === turn) ?? kept)
   const savedTokens = cut.reduce((sum, message) => sum + (message === asked ? 0 : messageTokens(message)), 0)
   return {
-    // An answer begins with its step, so that whoever reads from there sees all of it.
+    // An answer begins at its step, so that a reader sees all of it.
     keepFrom: stepOf(first) ?? first.seq,
     prompt: asked ? MessageId.parse(asked.seq) : null,
     cut,

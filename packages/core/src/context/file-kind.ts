@@ -1,6 +1,6 @@
 export type ImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp'
 
-/** What a file is, by its bytes. `broken` has the beginning of a kind we know and cannot be all of it. */
+/** The kind of a file. `broken` starts like a known kind but is incomplete. */
 export type FileKind =
   | { readonly type: 'image'; readonly mediaType: ImageType; readonly width: number; readonly height: number }
   | { readonly type: 'pdf'; readonly mediaType: 'application/pdf' }
@@ -9,11 +9,11 @@ export type FileKind =
 
 type Size = { readonly width: number; readonly height: number }
 
-/** Finds out what a file is from its bytes alone, whatever it was called; null when it is nothing we know. */
+/** Detects the kind of a file from its bytes; null when unknown. */
 export const fileKind = (bytes: Uint8Array): FileKind | null =>
   markedKind(bytes) ?? (isText(bytes) ? { type: 'text', mediaType: 'text/plain' } : null)
 
-/** The same for the kinds that begin with a mark of their own; looks at no more than the beginning. */
+/** Detects kinds that start with a signature, from the first bytes only. */
 export function markedKind(bytes: Uint8Array): FileKind | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const image = (mediaType: ImageType, size: Size | null): FileKind =>
@@ -29,7 +29,7 @@ export function markedKind(bytes: Uint8Array): FileKind | null {
   return null
 }
 
-/** Bytes as Latin-1: one character for each. */
+/** Decodes bytes as Latin-1, one character each. */
 export const latin = (bytes: Uint8Array, from: number, to: number): string =>
   String.fromCharCode(...bytes.subarray(from, to))
 
@@ -51,7 +51,7 @@ const pngSize = (bytes: Uint8Array, view: DataView): Size | null =>
 const gifSize = (view: DataView): Size | null =>
   view.byteLength >= 10 ? { width: view.getUint16(6, true), height: view.getUint16(8, true) } : null
 
-/** Walks the segments up to the one that begins a frame. */
+/** Walks the segments up to the one that starts a frame. */
 function jpegSize(view: DataView): Size | null {
   let at = 2
   while (at + 9 <= view.byteLength) {
@@ -64,7 +64,7 @@ function jpegSize(view: DataView): Size | null {
     } else if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) {
       return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) }
     } else if (marker === 0xd9 || marker === 0xda) {
-      return null // the picture begins, or ends, and nobody said its size
+      return null // the image data begins or ends before a size was found
     } else {
       at += 2 + Math.max(2, view.getUint16(at + 2))
     }

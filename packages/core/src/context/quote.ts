@@ -4,7 +4,7 @@ import type { WindowMessage } from './window.ts'
 const charsMax = 20_000
 const resultCharsMax = 4_000
 
-/** A message as words, for whoever reads about it: a model that summarises, or one that is told of a pin. */
+/** Returns a message as plain text, for a model that summarises or gets a pinned message. */
 export function quote({ event, outcome }: WindowMessage): string {
   switch (event.type) {
     case 'user.said': {
@@ -26,7 +26,7 @@ export function quote({ event, outcome }: WindowMessage): string {
   }
 }
 
-/** The head and the tail, where the middle has to go. */
+/** Shortens a text to its head and tail. */
 function shorten(text: string, max: number): string {
   const whole = text.toWellFormed()
   if (whole.length <= max) return whole
@@ -34,7 +34,7 @@ function shorten(text: string, max: number): string {
   return `${clip(whole, half)}\n[${whole.length - 2 * half} characters left out]\n${whole.slice(-half).toWellFormed()}`
 }
 
-/** Messages as words, one after the other, empty ones left out. */
+/** Joins messages as plain text, without empty ones. */
 export const quoteAll = (messages: readonly WindowMessage[]): string =>
   messages
     .map(quote)

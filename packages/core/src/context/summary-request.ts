@@ -11,8 +11,8 @@ const artefactTask = `Write a note about the conversation above for a person who
 Use Markdown. First line: a title of at most eight words after "# ". Then the sections "## Decisions", "## Changes" and "## Open questions", each a short list; write "- none" where there is nothing.`
 
 /**
- * Asks a model to write down what was said. The conversation is told as one text: a history of calls would need its
- * tools, its thinking and its pictures, and every service wants them otherwise.
+ * Builds a request for a summary. The conversation is sent as one text: as a history of calls it would need tools,
+ * thinking and images, which every service handles differently.
  */
 function summaryRequest(
   model: ModelName,

@@ -3,13 +3,13 @@ import type { ModelRequest } from '../ports/provider.ts'
 import { quoteAll } from './quote.ts'
 import type { Window } from './window.ts'
 
-/** A name needs no more of the conversation than this. */
+/** A title needs no more of the conversation than this. */
 const conversationCharsMax = 8_000
 
 const task = `Give the conversation above a title that a person will know it by in a list.
 One line of at most eight words, in the language of the conversation, without quotation marks and without a full stop. Write the title and nothing else.`
 
-/** Asks a model for a title. What was said is told as one text, as for a summary. */
+/** Builds a request for a title, with the conversation as one text. */
 export function titleRequest(model: ModelName, { messages }: Window): ModelRequest {
   const text = `<conversation>\n${clip(quoteAll(messages), conversationCharsMax)}\n</conversation>\n\n${task}`
   return {
@@ -22,7 +22,7 @@ export function titleRequest(model: ModelName, { messages }: Window): ModelReque
   }
 }
 
-/** One line that can stand in a list, of whatever the model wrote; empty when there is none. */
+/** Returns the model's text as one clean line for a list; empty when there is none. */
 export function cleanTitle(written: string): string {
   const line = written.split(/\r\n|[\n\r\u2028\u2029]/u).find((one) => one.trim() !== '') ?? ''
   const bare = line

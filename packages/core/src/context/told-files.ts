@@ -5,17 +5,17 @@ import type { Window } from './window.ts'
 
 type FilePart = Extract<Content[number], { type: 'file' }>
 
-/** What a model takes beside text when its provider does not say. */
+/** What a model accepts beside text when its provider does not say. */
 const takenByDefault: readonly string[] = ['image/*', 'application/pdf']
-/** Beyond this edge a provider refuses an image that older sessions let in. */
+/** Providers refuse larger images; older sessions may still contain one. */
 const imageEdgeRefused = 8000
 
-/** Whether a file goes with the request, or why not. */
+/** Whether a file is sent with the request, or why not. */
 export type FileFate = 'sent' | 'left out' | 'not taken'
 
 /**
- * What becomes of each file of the window. A request holds so many bytes of files and no more: the newest are sent. The
- * sizes are those on record, so it is known before a byte is read.
+ * Decides which files of the window are sent: the newest ones, up to a total size. It uses recorded sizes, so no bytes
+ * are read.
  */
 export function fatesOf(window: Window, takes = takenByDefault): ReadonlyMap<FilePart, FileFate> {
   const fates = new Map<FilePart, FileFate>()
@@ -29,7 +29,7 @@ export function fatesOf(window: Window, takes = takenByDefault): ReadonlyMap<Fil
     }
     bytes += isTextType(mediaType) ? Math.min(part.bytes, limits.textFileBytesMax) : part.bytes
     files += 1
-    // Once one is left out, all older ones are: which these are changes as seldom as can be.
+    // Once a file is left out, all older ones are, so that the choice rarely changes.
     const fits = bytes <= limits.requestFilesBytesMax && files <= limits.requestFilesMax
     fates.set(part, fits ? 'sent' : 'left out')
   }
@@ -44,7 +44,7 @@ const filesOf = ({ prompt, messages }: Window): readonly FilePart[] =>
 const isTaken = (mediaType: string, takes: readonly string[]): boolean =>
   isTextType(mediaType) || takes.some((taken) => taken === mediaType || taken === mediaType.replace(/\/.*/, '/*'))
 
-/** A file as the model is told of it: its bytes, its text, or a word on why not. */
+/** Returns a file as the model gets it: its bytes, its text, or a note why not. */
 export function fileForModel(
   part: FilePart,
   fate: FileFate | undefined,
@@ -78,10 +78,10 @@ function notTaken(mediaType: string, name: string, takes: readonly string[]): st
   return `file ${name}: this model takes no ${mediaType === 'application/pdf' ? 'PDF files' : oneLine(mediaType)}`
 }
 
-/** Text in a fence that nothing in it can close. What is too long is cut at its end, between two characters. */
+/** Returns text in a fence that nothing in it can close. Long text is cut between two characters. */
 function fenced(name: string, bytes: Uint8Array): string {
   const shown = bytes.subarray(0, limits.textFileBytesMax)
-  // As if more came, so that half a character at the cut is dropped rather than replaced.
+  // Decodes as a stream, so that a character cut in half is dropped and not replaced.
   const text = new TextDecoder().decode(shown, { stream: shown.length < bytes.length })
   const longest = text.match(/`+/g)?.reduce((most, run) => Math.max(most, run.length), 0) ?? 0
   const fence = '`'.repeat(Math.max(3, longest + 1))
@@ -92,5 +92,5 @@ function fenced(name: string, bytes: Uint8Array): string {
   return `The file ${name}:\n${fence}\n${text}\n${fence}${cut}`
 }
 
-/** A name must not pass for anything else. */
+/** Escapes a name, so that it cannot pass for other text. */
 const oneLine = (name: string): string => escapeLine(name.toWellFormed())

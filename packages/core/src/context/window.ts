@@ -8,7 +8,7 @@ import {
   textTokens,
 } from '@holdfast/protocol'
 
-/** The events a request is made of: of notes, only those that the model is told. Everything else is for people. */
+/** The events that a request is built from; of notes, only those meant for the model. */
 export const windowEvents = [
   'user.said',
   'thinking.said',
@@ -19,10 +19,10 @@ export const windowEvents = [
 
 export type WindowEvent = EventOf<(typeof windowEvents)[number]>
 
-/** What the model is to see of the line: what stands for the part that was cut off, then the messages. */
+/** What the model sees of the line: what replaces the cut part, then the messages. */
 export type Window = {
   readonly summary: string | null
-  /** Pinned messages of the part that was cut off, and the prompt of the running turn if it lies there. */
+  /** Pinned messages of the cut part, and the prompt of the running turn if it lies there. */
   readonly pinned: readonly WindowMessage[]
   readonly prompt: WindowMessage | null
   readonly messages: readonly WindowMessage[]
@@ -31,7 +31,7 @@ export type Window = {
 export type WindowMessage = {
   readonly seq: number
   readonly event: WindowEvent
-  /** Of a call: what it came to. Missing only where a round was never closed. */
+  /** The outcome of a call; null if its round was never closed. */
   readonly outcome: Outcome | null
 }
 
@@ -40,7 +40,7 @@ export type WindowRecords = {
   /** Where the view of the line begins. */
   readonly from: number
   readonly records: readonly Recorded[]
-  /** What speaks of the calls among the records, the pinned ones included. */
+  /** The records about calls among the records and pins. */
   readonly settled: readonly Recorded[]
   readonly pinned?: readonly Recorded[]
   readonly prompt?: Recorded | null
@@ -50,20 +50,20 @@ const wanted: ReadonlySet<string> = new Set(windowEvents)
 export const isWindowEvent = (event: Recorded['event']): event is WindowEvent =>
   wanted.has(event.type) && (event.type !== 'note.added' || event.told === true)
 
-/** Which answer a message is part of; null for what people say. */
+/** Returns the step of a message; null for a user's message. */
 export const stepOf = ({ event }: WindowMessage): number | null => ('step' in event ? event.step : null)
 
 /** Joins the records of the line with the outcomes of their calls. */
 export function toWindow({ summary, from, records, settled, pinned = [], prompt = null }: WindowRecords): Window {
   const outcomes = new Map<number, Outcome>()
   for (const { event } of settled) {
-    // The first outcome counts: a late result after a synthetic one is on record, and not sent.
+    // The first outcome counts: a late result after a synthetic one is recorded, but not sent.
     if (event.type === 'call.settled' && !outcomes.has(event.call)) outcomes.set(event.call, event.outcome)
   }
   const toMessages = (some: readonly Recorded[]) =>
     some.flatMap(({ seq, event }) => (isWindowEvent(event) ? [{ seq, event, outcome: outcomes.get(seq) ?? null }] : []))
   const messages = toMessages(records)
-  // A line may be cut in the middle of an answer: what is left of it is shown, but the model's view begins after it.
+  // A line may be cut inside an answer: the rest is shown to people, but the model's view begins after it.
   const first = messages.findIndex((message) => (stepOf(message) ?? from) >= from)
   return {
     summary,
@@ -73,6 +73,6 @@ export function toWindow({ summary, from, records, settled, pinned = [], prompt 
   }
 }
 
-/** About how many tokens a message is, with what its call came to. */
+/** Estimates the tokens of a message with the outcome of its call. */
 export const messageTokens = ({ event, outcome }: WindowMessage): number =>
   eventTokens(event) + (outcome ? textTokens(outcomeOutput(outcome).text) : 0)

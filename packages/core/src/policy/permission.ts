@@ -1,18 +1,19 @@
 import type { Permission } from '@holdfast/protocol'
 
-/** What a permission may know of a call. */
+/** What a permission rule can see of a call. */
 export type Target = {
   readonly tool: string
   /** The command or the path; null when the call has neither. */
   readonly target: string | null
 }
 
-/** A command in plain words: nothing a shell would read as anything but a name or an argument. */
+/** A plain command: only characters that a shell takes for names and arguments. */
 const plainCommand = /^[\w@%+:,./= -]*$/
 
 /**
- * What the rules say of a call: deny beats ask beats allow; null when none speaks. A shell can hide one command in
- * another, so an allowing pattern counts only for a command in plain words, and any other makes the rest a question.
+ * Returns the verdict of the rules: deny beats ask beats allow; null when none applies. A shell command can hide
+ * another one, so an allow pattern applies only to plain commands, and any other pattern turns the rest into a
+ * question.
  */
 export function permitted(permissions: readonly Permission[], { tool, target }: Target): Permission['verdict'] | null {
   const ofTool = permissions.filter((rule) => rule.tool === tool || rule.tool === '*')
@@ -28,7 +29,7 @@ export function permitted(permissions: readonly Permission[], { tool, target }: 
   return verdicts.includes('allow') ? 'allow' : null
 }
 
-/** Whether a text fits a pattern in which `*` stands for any text. In one pass, whatever the pattern. */
+/** Whether a text matches a pattern in which `*` stands for any text. Runs in one pass. */
 export function fits(pattern: string, text: string | null): boolean {
   if (text === null) return false
   const [first = '', ...rest] = pattern.split('*')

@@ -1,8 +1,8 @@
 import { escapeHidden, type Preview } from '@holdfast/protocol'
 
 /**
- * A preview as it is put to a person: what cannot be seen is spelled out where the question is made, so that no screen can
- * forget to. What will run is what the hash binds, and is not changed by this.
+ * Returns a preview with hidden characters escaped, so that no interface has to. The arguments that the hash covers
+ * stay unchanged.
  */
 export function toShow(preview: Preview): Preview {
   switch (preview.type) {

@@ -1,30 +1,30 @@
 import { type BlobHash, type DenialCode, findTrust, type Mode, type Settings, type Trust } from '@holdfast/protocol'
 import { permitted, type Target } from './permission.ts'
 
-/** What the policy may know of a call. */
+/** What the policy can see of a call. */
 export type CallFacts = Target & {
   readonly isDestructive: boolean
   readonly isReadOnly: boolean
   readonly argsHash: BlobHash
-  /** What the workspace trusts, over all its sessions. */
+  /** Trust granted for the workspace, by any of its sessions. */
   readonly workspaceTrust: readonly Trust[]
 }
 
-/** The rules that hold for a session now. */
+/** The rules that apply to a session now. */
 export type Policy = {
   readonly settings: Pick<Settings, 'mode' | 'approvals' | 'permissions'>
   readonly trust: readonly Trust[]
 }
 
 export type Verdict =
-  /** `rule` is recorded: nothing runs without saying who or what allowed it. */
+  /** `rule` is recorded, so that the log says what allowed each call. */
   | { readonly type: 'allow'; readonly rule: string }
   | { readonly type: 'ask' }
   | { readonly type: 'deny'; readonly code: DenialCode; readonly message: string }
 
 /**
- * The verdict on a call: plan mode refuses; then the permission rules; then, where none spoke, the session's rule.
- * A question is answered by trust where there is any, else by a person.
+ * Judges a call. Plan mode denies first; then the permission rules decide; then the session's approval setting. What is
+ * left to ask is answered by trust, or by a person.
  */
 export function judge(facts: CallFacts, { settings, trust }: Policy): Verdict {
   if (isForbidden(facts, settings.mode)) return planMode(facts.tool)
@@ -36,7 +36,7 @@ export function judge(facts: CallFacts, { settings, trust }: Policy): Verdict {
     if (rule === 'none') return { type: 'allow', rule: 'approvals: none' }
     if (rule === 'destructive' && !facts.isDestructive) return { type: 'allow', rule: 'not destructive' }
   }
-  // The workspace's word is the workspace's alone: another session may have taken back what was granted in this one.
+  // Workspace trust is read from the workspace only: another session may have revoked it.
   const own = trust.filter(({ scope }) => scope !== 'workspace')
   const trusted = findTrust([...facts.workspaceTrust, ...own], facts.tool, facts.argsHash)
   return trusted ? { type: 'allow', rule: `trust: ${trusted.scope}` } : { type: 'ask' }

@@ -2,44 +2,44 @@ import type { BlobHash, Result, SessionId } from '@holdfast/protocol'
 
 /** Bytes named by their hash, stored once. Durable before `put` resolves, so a record may refer to them. */
 export interface Blobs {
-  /** Streams the bytes in; they are never held whole. Refused: too_large, storage_error. */
+  /** Stores a stream without holding it in memory. Refused: too_large, storage_error. */
   put(
     bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   ): Promise<Result<{ readonly hash: BlobHash; readonly bytes: number }>>
-  /** Streams the bytes out, or null when there is no such blob. */
+  /** Opens a stream of the bytes; null when there is no such blob. */
   open(hash: BlobHash): Promise<AsyncIterable<Uint8Array> | null>
   has(hash: BlobHash): Promise<boolean>
   /**
-   * Removes what nothing refers to. `areUsed` is asked for a bounded list of hashes at a time, and says which are referred
-   * to. Bytes put or found wanted after a sweep began are never taken by it: what is to go is set aside first, where
-   * `put`, `has` and `open` still find it, and removed by a later sweep that finds it unused again.
+   * Deletes unreferenced blobs. `areUsed` gets bounded lists of hashes. An unused blob is first set aside, where `put`,
+   * `has` and `open` still find it, and deleted by a later sweep that finds it unused again. Bytes put or looked up
+   * during a sweep stay.
    */
   sweep(areUsed: AreUsed, options: SweepOptions): Promise<BlobSweep>
 }
 
-/** Those of some hashes that are referred to. */
+/** Returns those of some hashes that a record refers to. */
 export type AreUsed = (hashes: readonly BlobHash[]) => Promise<ReadonlySet<BlobHash>>
 
 export type SweepOptions = {
-  /** In milliseconds: younger bytes may be about to be referred to. */
+  /** In milliseconds: younger blobs may be referred to soon. */
   readonly now: number
   readonly graceMs: number
-  /** Says what would go, and changes nothing. */
+  /** Reports what would be deleted, and changes nothing. */
   readonly dryRun?: boolean | undefined
-  /** Ends it between two lists; what was done stays done. */
+  /** Stops between two lists; what was done stays done. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** `bytes` is what the removed ones held. */
+/** `bytes` is the total size of the removed blobs. */
 export type BlobSweep = { readonly removed: number; readonly bytes: number; readonly setAside: number }
 
-/** Which blobs the records of a store refer to. */
+/** Knows which blobs the records of a store refer to. */
 export interface BlobUses {
   /**
-   * Tells for the length of one sweep which blobs some record refers to, of sessions in the trash too. What has to be read
-   * through for that is read once, and let go with the answer. Once `signal` says so everything counts as used.
+   * Returns a function that tells, for one sweep, which blobs are referred to, also from the trash. What has to be read
+   * for that is read once. After `signal` aborts, every blob counts as used.
    */
   blobsInUse(signal?: AbortSignal): Promise<AreUsed>
-  /** Whether a record of this session refers to the blob; of a fork, also one that it shares with its lineage. */
+  /** Whether a record of this session, or of the lineage of a fork, refers to the blob. */
   refersTo(session: SessionId, hash: BlobHash): Promise<boolean>
 }

@@ -1,13 +1,13 @@
 import type { Key, Meta, ModelName, Result, Seq, SessionId, SessionName as SpokenName } from '@holdfast/protocol'
 
-/** A session's row: what a list shows and sorts by. Can be rebuilt from the log. */
+/** A session's row: what lists show and sort by. It can be rebuilt from the log. */
 export type CatalogueEntry = {
   readonly meta: Meta
-  /** Whether anyone has spoken; until then the session is unlisted and may be removed. */
+  /** Whether anyone has spoken; an unspoken session is unlisted and may be removed. */
   readonly spoken: boolean
-  /** Whether someone has to be working on it. A busy row with a dead owner is a session that crashed at work. */
+  /** Whether a process must work on it. A busy row with a dead owner is a crashed session. */
   readonly busy: boolean
-  /** When someone last spoke, in milliseconds; lists are in this order. */
+  /** When someone last spoke, in milliseconds; lists are sorted by it. */
   readonly activeAt: number
 }
 
@@ -15,18 +15,18 @@ export type ListRequest = {
   readonly workspace?: string | undefined
   readonly search?: string | undefined
   readonly model?: ModelName | undefined
-  /** Someone spoke at this moment or later; in milliseconds, as `activeAt`. */
+  /** Someone spoke at this time or later, in milliseconds. */
   readonly activeFrom?: number | undefined
-  /** Nobody has spoken at this moment or later. */
+  /** Nobody spoke at this time or later. */
   readonly activeBefore?: number | undefined
   readonly pinned?: boolean | undefined
-  /** Only sessions that were started for this one; its forks were not. Found without looking at any other. */
+  /** Only sessions started for this one, without its forks. Uses an index. */
   readonly startedFor?: SessionId | undefined
-  /** Only sessions at work whose owner is among these. */
+  /** Only busy sessions owned by one of these nodes. */
   readonly runningAt?: readonly string[] | undefined
-  /** What is in the trash, last put there first, instead of what is not. */
+  /** Sessions in the trash, last trashed first, instead of the others. */
   readonly trashed?: boolean | undefined
-  /** Of what is in the trash: put there before this moment. Nothing else fits. */
+  /** Only sessions trashed before this time. */
   readonly trashedBefore?: number | undefined
   readonly limit: number
   readonly cursor?: string | undefined
@@ -37,13 +37,13 @@ export type Listed = {
   readonly busy: boolean
   /** The node that may append, or null. */
   readonly owner: string | null
-  /** When it was put into the trash, in milliseconds, or null. */
+  /** When it was moved to the trash, in milliseconds, or null. */
   readonly trashedAt: number | null
 }
 
 export type ListPage = { readonly sessions: readonly Listed[]; readonly next: string | null }
 
-/** What a session is found by: a name as people write it, a program's key, or being the latest. */
+/** How to find a session: by a name that people use, by a program's key, or as the latest. */
 export type SessionName =
   | SpokenName
   | { readonly type: 'key'; readonly key: Key }
@@ -52,35 +52,38 @@ export type SessionName =
 export type CatalogueRow = {
   readonly entry: CatalogueEntry
   readonly head: Seq
-  /** Of a fork: the last seq it shares with its parent; otherwise 0. */
+  /** For a fork, the last seq it shares with its parent; otherwise 0. */
   readonly base: Seq
   readonly owner: string | null
   readonly trashedAt: number | null
 }
 
-/** Finding sessions without reading them. */
+/** Finds sessions without reading their logs. */
 export interface Catalogue {
-  /** Spoken sessions, pinned ones first, then newest activity first. Never reads transcripts. */
+  /** Lists spoken sessions, pinned ones first, then by newest activity. */
   list(request: ListRequest): Promise<ListPage>
-  /** The sessions a name fits: none, one, or for a prefix the first few. Those in the trash too, unless it is `latest`. */
+  /**
+   * Returns the sessions that a name matches: none, one, or the first few for a prefix. Includes the trash, except for
+   * `latest`.
+   */
   find(name: SessionName): Promise<readonly SessionId[]>
-  /** The rows that say busy, with their owners: what a starting node looks through for the dead. */
+  /** Returns the busy rows with their owners; a starting node checks these for dead owners. */
   busy(): Promise<readonly { readonly session: SessionId; readonly owner: string | null }[]>
-  /** One session's row, spoken in or not, with where its log stands; null when there is no such session. */
+  /** Returns one session's row, spoken or not; null when there is no such session. */
   entry(session: SessionId): Promise<CatalogueRow | null>
-  /** Removes sessions nobody has spoken in whose owner is in `owners` or null; returns how many. */
+  /** Removes unspoken sessions whose owner is null or in `owners`; returns how many. */
   removeUnspoken(owners: readonly string[]): Promise<number>
   /**
-   * Puts a session into the trash: unlisted, found by no search, claimed by nobody, and otherwise whole. Durable once
-   * resolved, and idempotent: the first moment stays. Refused: session_not_found, session_locked while someone owns it.
+   * Moves a session to the trash: unlisted, not searched, not claimable, otherwise complete. Durable once resolved, and
+   * idempotent: the first time stays. Refused: session_not_found, session_locked while it has an owner.
    */
   trash(session: SessionId, at: number): Promise<Result<void>>
-  /** Takes it out of the trash again; nothing to do where it is not in it. Refused: session_not_found. */
+  /** Restores a session from the trash; does nothing if it is not there. Refused: session_not_found. */
   restore(session: SessionId): Promise<Result<void>>
   /**
-   * Removes a session for good. What its forks share of it stays, found by nobody, until the last of them is gone.
-   * With `trashedAt` only while it is in the trash since that very moment: who empties the trash may have listed what was
-   * restored since. Refused: session_not_found, session_not_trashed, session_locked while someone owns it.
+   * Deletes a session. Records that its forks share stay until the last fork is gone. With `trashedAt`, only if it was
+   * trashed at that very time: it may have been restored since it was listed. Refused: session_not_found,
+   * session_not_trashed, session_locked while it has an owner.
    */
   purge(session: SessionId, options?: PurgeOptions): Promise<Result<void>>
 }

@@ -1,19 +1,19 @@
-/** An image as it may be sent to any provider. */
+/** An image that any provider accepts. */
 export type FittedImage = {
   readonly bytes: Uint8Array
   readonly mediaType: string
-  /** What was done to it, for people; absent when it was fine as it came. */
+  /** What was changed, for people; absent when nothing was. */
   readonly changed?: string | undefined
 }
 
-/** Why an image cannot be sent. `unavailable`: nothing here can decode images. */
+/** Why an image cannot be sent. `unavailable`: no image decoder is installed. */
 export type UnfitImage = 'damaged' | 'too large' | 'unavailable'
 
-/** Decodes images. The work is never done on the event loop. */
+/** Decodes images, never on the event loop. */
 export interface Images {
   /**
-   * Decodes the whole image, and scales it down where a provider would refuse it. `damaged` when it cannot be decoded or
-   * is of another type, `too large` when it weighs too much however it is packed.
+   * Decodes an image and scales it down if a provider would refuse it. `damaged`: it cannot be decoded or has another
+   * type. `too large`: it stays too large however it is encoded.
    */
   fit(bytes: Uint8Array, mediaType: string): Promise<FittedImage | UnfitImage>
 }

@@ -10,10 +10,10 @@ import type {
   Usage,
 } from '@holdfast/protocol'
 
-/** What a provider wants back with a part of its answer; nobody else reads it. */
+/** Opaque data that a provider wants back with a part of its answer. */
 export type ProviderMeta = { readonly [key: string]: unknown }
 
-/** What a model said, whole: a part of its answer that can be recorded. */
+/** A complete part of a model's answer, ready to be recorded. */
 export type SaidPart =
   | { readonly type: 'thinking' | 'text'; readonly text: string; readonly meta?: ProviderMeta | undefined }
   | {
@@ -21,11 +21,11 @@ export type SaidPart =
       readonly tool: string
       readonly args: { readonly [key: string]: unknown }
       readonly meta?: ProviderMeta | undefined
-      /** Why the model's arguments cannot be used, if they cannot. */
+      /** Why the model's arguments cannot be used, if so. */
       readonly malformed?: string | undefined
     }
 
-/** A tool as a model is told of it. */
+/** A tool as it is described to a model. */
 export type ToolSchema = {
   readonly name: string
   readonly description: string
@@ -33,7 +33,7 @@ export type ToolSchema = {
   readonly input: { readonly [key: string]: unknown }
 }
 
-/** History as every provider understands it. Calls are named `c17`, from their seq, so ids are unique and stable. */
+/** The history in a form every provider understands. Calls are named `c17` after their seq: unique and stable. */
 export type RequestMessage =
   | { readonly role: 'user'; readonly content: readonly UserPart[] }
   | { readonly role: 'assistant'; readonly content: readonly AssistantPart[] }
@@ -63,22 +63,22 @@ export type ToolResultPart = {
   readonly isError: boolean
 }
 
-/** All that a model is told. Built from records and blobs alone: the same log gives the same bytes. */
+/** Everything that a model is sent. Built from records and blobs alone: the same log gives the same bytes. */
 export type ModelRequest = {
   readonly model: ModelName
   readonly thinkingLevel: ThinkingLevel
   readonly system: string
   readonly tools: readonly ToolSchema[]
   readonly messages: readonly RequestMessage[]
-  /** What the service is asked beyond that, in its own words. */
+  /** Options for the service, in its own terms. */
   readonly providerOptions?: ProviderOptions | undefined
-  /** A summary is asked for rather than the next step of a turn. */
+  /** Set when a summary is asked for, and not the next step of a turn. */
   readonly purpose?: 'summary' | undefined
 }
 
 /** Parts arrive in order and end with exactly one `end`. */
 export type ModelPart =
-  /** A fragment of part `part`, to be shown live. `input` is a call's arguments as they are written. */
+  /** A fragment of part `part`, shown live. `input` is a part of a call's arguments. */
   | {
       readonly type: 'delta'
       readonly part: number
@@ -94,23 +94,23 @@ export type ModelEnd =
   | {
       readonly type: 'complete'
       readonly finish: Extract<Finish, 'stop' | 'calls' | 'length' | 'refused'>
-      /** Null where the service does not say. */
+      /** Null when the service does not say. */
       readonly usage: Usage | null
-      /** About what it used then, so that a budget can hold. */
+      /** An estimate for that case, so that budgets still apply. */
       readonly estimate?: Usage | undefined
     }
   | { readonly type: 'aborted' }
   | {
       readonly type: 'failed'
       readonly fault: ModelFault
-      /** What happened, without what a person could do about it; the fault's own words when absent. */
+      /** What happened, without advice; the fault's message when absent. */
       readonly happened?: string | undefined
       readonly retryable: boolean
       readonly retryAfterMs: number | null
       readonly usage: Usage | null
     }
 
-/** An adapter to a model service. It never throws for what the network does: the end is always a part. */
+/** An adapter to a model service. It never throws for network errors: the stream always ends with an `end` part. */
 export interface Provider {
   stream(request: ModelRequest, options: { readonly signal: AbortSignal }): AsyncIterable<ModelPart>
 }
@@ -119,34 +119,34 @@ export type ModelReadiness =
   | {
       readonly type: 'ready'
       readonly provider: Provider
-      /** How many tokens it takes; `limits.contextTokens` when nobody knows. */
+      /** The context size; `limits.contextTokens` when unknown. */
       readonly contextTokens?: number | undefined
-      /** Which files it takes beside text: media types, or `image/*`. Images and PDF files when absent. */
+      /** The media types it accepts beside text, such as `image/*`. Images and PDF files when absent. */
       readonly takes?: readonly string[] | undefined
-      /** Which thinking levels it knows; all of them when absent. */
+      /** The thinking levels it knows; all when absent. */
       readonly thinkingLevels?: readonly ThinkingLevel[] | undefined
-      /** Where it is called, for people: an address without anything secret. */
+      /** The address it is called at, for people, without secrets. */
       readonly endpoint?: string | undefined
     }
   | { readonly type: 'unknown_model'; readonly message: string }
   | { readonly type: 'no_credentials'; readonly message: string }
 
-/** Which models can be called now, and which one after which. */
+/** Knows which models are ready, their rotation and their fallbacks. */
 export interface Models {
   find(model: ModelName): ModelReadiness
-  /** The model a session gets when nobody names one: it may be another once a key is found, or a server on this machine. */
+  /** Returns the model of a session that names none. It may change once a key or a local server is found. */
   defaultModel(): ModelName
-  /** What `cycleModel` goes round: as configured, but for what cannot be called now. */
+  /** Returns the configured rotation without models that are not ready. */
   rotation(): readonly RotationEntry[]
   /**
-   * The next to try when `model` is overloaded or out of reach, of those that can be called and were not tried; null at the
-   * end. May ask this machine, but never for long.
+   * Returns the next ready, untried model when `model` is overloaded or unreachable; null when there is none. May look
+   * for local servers, but not for long.
    */
   fallback(model: ModelName, tried: readonly ModelName[]): Promise<ModelName | null>
-  /** All that is known of, and why what cannot be called cannot. Asks the network for what runs on this machine, but never for long. */
+  /** Lists all known models, and why some are not ready. May look for local servers, but not for long. */
   list(): Promise<ModelList>
-  /** Looks anew for credentials and for what runs on this machine. Refused when the stored credentials cannot be read. */
+  /** Looks again for credentials and local servers. Refused when the stored credentials cannot be read. */
   refresh(): Promise<Result<void>>
-  /** Calls back whenever what `find` says may be otherwise: after a refresh, and when something else runs on this machine. */
+  /** Calls back when the result of `find` may have changed. */
   onChanged(listener: () => void): void
 }

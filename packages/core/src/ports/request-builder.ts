@@ -1,7 +1,7 @@
 import type { Line, MessageId, ModelName, ProviderOptions, Seq, SessionId, ThinkingLevel } from '@holdfast/protocol'
 import type { ModelRequest, ToolSchema } from './provider.ts'
 
-/** Which part of a log a model is to see: what the state knows of it. */
+/** Which part of a log the model sees, as the state knows it. */
 export type WindowPlace = {
   readonly session: SessionId
   readonly line: Line
@@ -11,24 +11,24 @@ export type WindowPlace = {
   readonly pins: readonly { readonly message: MessageId }[]
 }
 
-/** What a request is asked for with. Plain data: it may cross to another thread. */
+/** The input of a request. Plain data, so that it can be sent to another thread. */
 export type RequestAsked = WindowPlace & {
   readonly model: ModelName
   readonly thinkingLevel: ThinkingLevel
   readonly system: string
   readonly tools: readonly ToolSchema[]
-  /** Which files the model takes; images and PDF files when absent. */
+  /** The media types that the model accepts; images and PDF files when absent. */
   readonly takes?: readonly string[] | undefined
   readonly providerOptions?: ProviderOptions | null | undefined
 }
 
 /**
- * Puts together what a model is sent, from the log and its blobs: the same bytes wherever it is done, here or on another
- * thread. Every record that was acknowledged before the question is seen.
+ * Builds model requests from log and blobs: the same bytes on any thread. It sees every record that was acknowledged
+ * before the call.
  */
 export interface RequestBuilder {
-  /** Throws `WindowDamaged` for a record that cannot be read, and a `HoldfastError` where it is known what is wrong. */
+  /** Throws `WindowDamaged` for an unreadable record, and a `HoldfastError` for other known causes. */
   build(asked: RequestAsked): Promise<ModelRequest>
-  /** A session woke: a request may be asked for soon. */
+  /** Prepares for a request: a session woke. */
   expect(): void
 }

@@ -6,11 +6,11 @@ export type SearchRequest = {
   readonly workspace?: string | undefined
   readonly session?: SessionId | undefined
   readonly role?: SearchRole | undefined
-  /** Only calls of this tool and what they returned. */
+  /** Only calls of this tool and their results. */
   readonly tool?: string | undefined
-  /** Said at this moment or later. */
+  /** Said at this time or later. */
   readonly since?: Instant | undefined
-  /** Said before this moment. */
+  /** Said before this time. */
   readonly until?: Instant | undefined
   readonly limit: number
   readonly cursor?: string | undefined
@@ -23,17 +23,17 @@ export type SearchHit = {
   readonly message: MessageId
   readonly role: SearchRole
   readonly at: Instant
-  /** Some words around the first that was found, on one line. */
+  /** Some words around the first match, on one line. */
   readonly snippet: string
 }
 
 export type SearchPage = { readonly hits: readonly SearchHit[]; readonly next: string | null }
 
-/** Finding messages by their words. Follows the log within a second, and can be made anew from it. */
+/** Finds messages by their words. The index follows the log within a second and can be rebuilt from it. */
 export interface Search {
   /**
-   * The newest 1,000 messages that match, best first. Sessions in the trash are left out.
-   * Refused: bad_request for a text without a word, or a cursor no search gave out.
+   * Searches the newest 1,000 matching messages, best first, without the trash. Refused: bad_request for a text without
+   * words or an unknown cursor.
    */
   search(request: SearchRequest): Promise<Result<SearchPage>>
 }

@@ -10,12 +10,12 @@ import type { Search } from './search.ts'
 export type Draft = { readonly step: StepId; readonly parts: readonly SaidPart[] }
 
 export interface Drafts {
-  /** Overwrites the session's one draft. Refused when the epoch is old: fenced. */
+  /** Overwrites the session's draft. Refused when the epoch is old: fenced. */
   saveDraft(session: SessionId, epoch: number, draft: Draft): Promise<Result<void>>
   loadDraft(session: SessionId): Promise<Draft | null>
 }
 
-/** A stored fold, to load faster. `fold` is the number of the fold that made it; another number is no snapshot. */
+/** A stored fold, to load faster. `fold` is the version of the fold; a snapshot of another version is ignored. */
 export type StoredSnapshot = { readonly seq: Seq; readonly fold: number; readonly body: string }
 
 export interface Snapshots {
@@ -24,13 +24,10 @@ export interface Snapshots {
   loadSnapshot(session: SessionId, fold: number): Promise<StoredSnapshot | null>
 }
 
-/** All that a store owes the runtime. A new store is done when `describeStore` passes, and not before. */
+/** Everything that a store must provide. A new store is done when it passes `describeStore`. */
 export interface Store extends Log, Catalogue, Leases, Drafts, Snapshots, Trusts, Search, BlobUses {
-  /**
-   * Writes 64 KiB that nobody sees as durably as an append, and takes them away again: whether the disk takes writes.
-   * Refused: storage_error.
-   */
+  /** Tests whether the disk accepts writes: writes 64 KiB durably and removes them. Refused: storage_error. */
   probe(): Promise<Result<void>>
-  /** Waits for what is under way, then lets go of the file. */
+  /** Waits for running work, then closes the store. */
   close(): Promise<void>
 }

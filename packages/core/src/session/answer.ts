@@ -55,7 +55,7 @@ function resultOf(event: Event): Answer['result'] {
 
 type Setting = Exclude<keyof EventOf<'settings.changed'>, 'type'>
 
-/** Whether an answer repeats a setting. A client that set a model by name knows it; one that cycles is told. */
+/** Whether an answer repeats a setting. The model is repeated only by `cycleModel`, whose client does not know it. */
 const isRepeated: Readonly<Record<Setting, boolean>> = {
   thinkingLevel: true,
   pinned: true,

@@ -16,14 +16,14 @@ import type { CatalogueEntry } from '../ports/catalogue.ts'
 import { isAtWork, type SessionState } from './state.ts'
 import { activityOf } from './view.ts'
 
-/** The fold behind a session's row in the catalogue: bounded, whatever the length of the session. */
+/** The fold behind a catalogue row. Its size does not depend on the length of the session. */
 export type EntryFold = {
   readonly entry: CatalogueEntry
-  /** The last few messages in short, newest last: what `recentText` is made of. */
+  /** The last few messages, shortened, newest last: `recentText` is made of them. */
   readonly recent: readonly string[]
 }
 
-/** The row a session begins with: unlisted, until someone speaks. */
+/** Returns the first row of a session: unlisted until someone speaks. */
 export function newEntry(id: SessionId, at: string, started: EventOf<'session.started'>): EntryFold {
   const { handle, key, workdir, settings, background, fork } = started
   const parent = started.parent ?? fork?.lineage.at(-1)?.session
@@ -54,15 +54,15 @@ export function newEntry(id: SessionId, at: string, started: EventOf<'session.st
   return { entry: { meta, spoken: fork !== undefined, busy: false, activeAt: Date.parse(at) }, recent: [] }
 }
 
-/** What makes a session worth keeping: that someone spoke, or that a program brought what was said elsewhere. */
+/** The events that make a session worth listing: someone spoke, or a program seeded messages. */
 const speaks: ReadonlySet<EventType> = new Set(['user.said', 'text.said', 'message.given', 'checkpoint.written'])
 
-/** Follows the row along one record; `state` is the session's state after that record. */
+/** Folds one record into the row; `state` is the session's state after that record. */
 export function addToEntry({ entry, recent }: EntryFold, record: Recorded, state: SessionState): EntryFold {
   const { at, event } = record
   const isSpeech = event.type === 'user.said' || event.type === 'text.said'
   const text = isSpeech ? textOf(event).trim() : ''
-  const before = event.type === 'line.moved' ? [] : recent // what was said there is no longer recent
+  const before = event.type === 'line.moved' ? [] : recent // messages of the former line are no longer recent
   const heard =
     text === '' ? before : [...before, clip(text, limits.recentTextCharsMax)].slice(-limits.recentTextMessages)
   const { model, mode } = state.settings
@@ -82,7 +82,7 @@ export function addToEntry({ entry, recent }: EntryFold, record: Recorded, state
   }
 }
 
-/** The newest messages that fit, oldest first. */
+/** Joins the newest messages that fit, oldest first. */
 function newestText(recent: readonly string[]): string {
   let text = ''
   for (const one of recent.toReversed()) {

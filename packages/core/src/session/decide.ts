@@ -18,8 +18,8 @@ import type { Asked, Input } from './input.ts'
 import type { SessionState } from './state.ts'
 
 /**
- * The one place where it is settled whether something may happen, and what is then true. No clock, no randomness, no
- * await. A report that speaks of what is no longer owed changes nothing.
+ * Decides whether an input may happen and which events it makes. Pure: no clock, no randomness, no await. A report
+ * about work that is no longer planned changes nothing.
  */
 export function decide(state: SessionState, input: Input): Result<readonly Event[]> {
   const decided = decideInput(state, input)
@@ -31,7 +31,7 @@ function decideInput(state: SessionState, input: Input): Result<readonly Event[]
     case 'command':
       return state.origin === null ? refuse(notStarted) : decideCommand(state, input)
     case 'step.prepared':
-      // Told of another mode, it is out of date: the step is being prepared anew.
+      // Prepared for another mode, it is outdated: the step is being prepared again.
       return ok(isPreparing(state, input.turn) && input.mode === state.settings.mode ? beginStep(state, input) : [])
     case 'step.refused':
       return ok(isPreparing(state, input.turn) ? failTurn(state, input.fault) : [])
@@ -83,7 +83,7 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Resu
     case 'respondToApproval':
       return respondToApproval(state, command, by, facts)
     case 'abort':
-      return ok(abandonTurn(state, 'aborted', facts)) // idle: nothing to do, and no fault
+      return ok(abandonTurn(state, 'aborted', facts)) // idle: nothing to do
     case 'continue':
       return continueTurn(state)
     case 'enterPlan':

@@ -21,10 +21,13 @@ import { addCheckpoint, dropCheckpoint, inherit, moveLine } from './line.ts'
 import { compactionFailed, type SessionState } from './state.ts'
 import { counted, fallenBack, progressed, withCall, withoutCall, withoutFallback, withStarted } from './turn.ts'
 
-/** The number of this fold. Change it whenever the same log would fold to another state: old snapshots are then dropped. */
+/**
+ * The version of this fold. Change it whenever the same log would fold to another state: old snapshots are then
+ * ignored.
+ */
 export const foldNumber = 9
 
-/** Folds one record. Total, synchronous, and never refuses: what is in the log has happened. */
+/** Folds one record. Total, synchronous, and never refuses: a recorded event has happened. */
 export function evolve(state: SessionState, record: Recorded): SessionState {
   invariant(record.seq === state.seq + 1, `log has a hole: ${state.seq} then ${record.seq}`)
   const { seq, event } = record
@@ -126,7 +129,7 @@ function changed(state: SessionState, { seq, at, event }: Recorded): SessionStat
     }
     case 'turn.ended': {
       const last = { number: event.turn, reason: event.reason, ...(event.fault && { fault: event.fault }) }
-      const trust = state.trust.filter(({ scope }) => scope !== 'turn') // it ends with its turn, however that ends
+      const trust = state.trust.filter(({ scope }) => scope !== 'turn') // trust for a turn ends with it
       return { ...state, trust, turn: { phase: 'idle', last } }
     }
     case 'line.moved':
@@ -164,7 +167,7 @@ function changed(state: SessionState, { seq, at, event }: Recorded): SessionStat
   }
 }
 
-/** In another folder. What its former workspace trusts is that one's; what the session trusts itself stays. */
+/** Moves to another folder. Trust of the former workspace stays there; the session's own trust remains. */
 function moved(state: SessionState, workdir: string): SessionState {
   const trust = state.trust.filter(({ scope }) => scope !== 'workspace')
   return { ...state, origin: state.origin && { ...state.origin, workdir }, trust }
@@ -184,4 +187,4 @@ function collapsed(
 const withoutUndefined = <Values extends object>(
   values: Values,
 ): { [Key in keyof Values]: Exclude<Values[Key], undefined> } =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never // the filter is the cast's reason
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never // the filter justifies the cast

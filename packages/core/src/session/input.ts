@@ -26,37 +26,37 @@ import type { SaidPart } from '../ports/provider.ts'
 import type { Draft } from '../ports/store.ts'
 import type { Pin } from './state.ts'
 
-/** What the runtime found out for a command before it is decided: the past it names, the answer under way. */
+/** What the runtime looked up for a command before it is decided. */
 export type Facts = {
-  /** How the approval the command names was answered, when it no longer waits. */
+  /** Who answered the approval that the command names, when it is no longer open. */
   readonly decided?: { readonly by: string } | undefined
-  /** What the running answer has said so far. */
+  /** The text of the running answer so far. */
   readonly draft?: Draft | null | undefined
-  /** What running calls have printed so far. */
+  /** The output of running calls so far. */
   readonly printed?: Printed | undefined
-  /** Where the turn the command names ends, and how long the line is there. */
+  /** Where the named turn ends, and the length of the line there. */
   readonly end?: TurnEndPlace | undefined
-  /** The message the command names, if it is on the line. */
+  /** The named message, if it is on the line. */
   readonly message?: { readonly isTold: boolean; readonly isCall: boolean; readonly tokens: number } | undefined
-  /** Whether any call of the line is shown folded. */
+  /** Whether any call of the line is shown collapsed. */
   readonly isAnyFolded?: boolean | undefined
   /** The newest answer on the line, where the state does not know it. */
   readonly lastAnswer?: Pin | null | undefined
-  /** The first of the messages to keep, and about how many tokens they are. */
+  /** The first message to keep, and the tokens of those kept. */
   readonly keepFrom?: { readonly seq: Seq; readonly tokens: number; readonly messages: number } | undefined
-  /** The summary that a program set, if that is what the model is told. */
+  /** The summary that a program set, if the model sees it. */
   readonly setSummary?: string | undefined
-  /** How many tokens the model takes. */
+  /** The context size of the model. */
   readonly contextTokens?: number | undefined
   readonly checkpoint?: NewCheckpoint | undefined
-  /** About how many tokens of messages and summary the model is told now. */
+  /** About how many tokens of messages and summary the model sees now. */
   readonly windowTokens?: number | undefined
   readonly saved?: Pick<EventOf<'summary.saved'>, 'path' | 'text' | 'usage' | 'model'> | undefined
-  /** The real path of the folder the command names. */
+  /** The real path of the named folder. */
   readonly workdir?: string | undefined
-  /** The models to go round, of those that can be called. */
+  /** The models of the rotation that are ready. */
   readonly rotation?: readonly RotationEntry[] | undefined
-  /** The thinking levels the session's model knows; all where nobody knows. */
+  /** The thinking levels of the session's model; all when unknown. */
   readonly thinkingLevels?: readonly ThinkingLevel[] | undefined
   /** The id for a new fork. */
   readonly fork?: SessionId | undefined
@@ -64,7 +64,7 @@ export type Facts = {
 
 export type TurnEndPlace = { readonly seq: Seq } & LineLength
 
-/** A summary as it was written, of what lies before `keepFrom`. */
+/** A written summary of everything before `keepFrom`. */
 export type NewCheckpoint = Pick<
   EventOf<'checkpoint.written'>,
   'summary' | 'keepFrom' | 'prompt' | 'usage' | 'model'
@@ -76,7 +76,7 @@ export type NewCheckpoint = Pick<
 /** Output by call, as far as it was shown. */
 export type Printed = ReadonlyMap<CallId, string>
 
-/** A request that concerns the process and not the record: who drives, which keys are found. No session decides it. */
+/** A request about this process: who drives, which keys it finds. It is never recorded, and no session decides it. */
 export type ProcessRequest = Extract<Command, { type: 'claimDriver' | 'handOver' | 'refreshCredentials' }>
 
 /** A command that a session decides. */
@@ -88,19 +88,19 @@ export type SessionSubmission = Submission & { readonly command: SessionCommand 
 /** A command with the facts that were looked up for it. */
 export type Asked = { readonly type: 'command'; readonly facts: Facts } & SessionSubmission
 
-/** What an effect tells us came of it. Only the runtime can build one; no route parses it. */
+/** What an effect reports. Only the runtime can build one; no route parses it. */
 export type Report =
   | {
       readonly type: 'step.prepared'
       readonly turn: TurnNumber
-      /** The mode the system text speaks of. */
+      /** The mode that the system text describes. */
       readonly mode: Mode
       readonly system: BlobHash
       readonly tools: BlobHash
-      /** The past as it was summarised on the way, or why it could not be; null when there was no need. */
+      /** The new summary, or why it could not be written; null when none was needed. */
       readonly checkpoint: NewCheckpoint | { readonly failed: string } | null
     }
-  /** The step cannot even be tried: no credentials any more, a blob that is gone. */
+  /** The step cannot start: a key or a blob is missing. */
   | { readonly type: 'step.refused'; readonly turn: TurnNumber; readonly fault: ModelFault }
   | {
       readonly type: 'model.replied'
@@ -115,13 +115,13 @@ export type Report =
       readonly step: StepId
       readonly parts: readonly SaidPart[]
       readonly fault: ModelFault
-      /** What happened alone, for the notice of a fallback. */
+      /** What happened, for the notice of a fallback. */
       readonly happened?: string | undefined
       readonly usage: Usage | null
-      /** Where it could not take the call: who may answer in its place, null when nobody can. */
+      /** When the call was not accepted: the model that may answer instead, null when there is none. */
       readonly fallback?: ModelName | null | undefined
     }
-  /** The model could not take the call and is asked again after a while; `tries` is how often it was asked by now. */
+  /** The model did not accept the call and is called again later; `tries` counts the calls so far. */
   | {
       readonly type: 'model.retrying'
       readonly step: StepId
@@ -136,7 +136,7 @@ export type Report =
       readonly found:
         | { readonly facts: CallFacts; readonly argsHash: BlobHash; readonly preview: Preview }
         | { readonly unusable: string }
-      /** When it was prepared: a question's time runs from there. */
+      /** When it was prepared: the time limit of a question starts then. */
       readonly atMs: number
     }
   | { readonly type: 'approval.expired'; readonly call: CallId }
@@ -153,13 +153,13 @@ export type Report =
       readonly durationMs: number
       readonly files: readonly FileChange[]
     }
-  /** A model was asked what the session is to be called. */
+  /** A model wrote a title. */
   | { readonly type: 'title.written'; readonly title: string; readonly model: ModelName; readonly usage: Usage | null }
-  /** An aborted call left something running that is out of our reach. */
+  /** An aborted call left a process running that we cannot end. */
   | { readonly type: 'process.escaped'; readonly tool: string; readonly text: string }
-  /** The process lets go of the session, cleanly. */
+  /** The process released the session cleanly. */
   | { readonly type: 'process.stopped'; readonly draft: Draft | null }
-  /** The process that ran this session died and another has taken it up. */
+  /** The process that ran the session died, and another took over. */
   | { readonly type: 'process.restarted'; readonly draft: Draft | null }
 
 export type Input = Asked | Report

@@ -12,42 +12,42 @@ import {
 } from '@holdfast/protocol'
 import type { Checkpoint, SessionState } from './state.ts'
 
-/** The line up to and including `upTo`; nothing is added to it any more. */
+/** Returns the line up to and including `upTo`, closed. */
 export const closedAt = (line: Line, upTo: Seq): Line => clipLine(line, 0, upTo).map(({ from, to }) => ({ from, to }))
 
-/** A line that goes on: new messages, from `next`, fall into its last span. */
+/** Returns a line that continues: new messages, from `next`, belong to its last span. */
 export const goingOn = (line: Line, next: Seq): Line => [...line, { from: next, to: null }]
 
-/** The newest compaction that stands on the line itself. */
+/** Finds the newest checkpoint on the line. */
 export const checkpointOn = (checkpoints: readonly Checkpoint[], line: Line): Checkpoint | null =>
   checkpoints.findLast(({ seq }) => isOnLine(line, seq)) ?? null
 
-/** The compaction that holds though a cut history left its record off the line. */
+/** Returns the active checkpoint if truncation left its record outside the line. */
 export const cutOff = ({ checkpoint, line }: SessionState): Seq | null =>
   checkpoint !== null && !isOnLine(line, checkpoint) ? checkpoint : null
 
-/** The compaction that holds on a part of the line: one on it, or the one that was cut off from it. */
+/** Returns the checkpoint that applies to a part of the line: one on it, or the one outside it. */
 export const checkpointFor = (state: SessionState, line: Line): Seq | null =>
   checkpointOn(state.checkpoints, line)?.seq ?? cutOff(state)
 
-/** How long the line is that the session stands on. */
+/** Returns the length of the current line. */
 export function lengthOf({ turns, messages, tokens, turn }: SessionState): LineLength {
   const last = turn.phase === 'idle' && turn.last ? { turn: turn.last.number, reason: turn.last.reason } : null
-  return { turns: turns as LineLength['turns'], messages, tokens, last } // counted in turns since the first
+  return { turns: turns as LineLength['turns'], messages, tokens, last } // the state counts turns
 }
 
-/** The name under which the line is kept when the session leaves it. */
+/** Returns the name under which the line is kept as a branch. */
 export function nameToKeep({ branch, branches, branchesNamed }: SessionState): BranchName {
   if (branch !== null) return branch
   for (let number = branchesNamed + 1; ; number++) {
     const name = `branch-${number}`
-    if (branches.every((one) => one.name !== name)) return name as BranchName // it has the form by its making
+    if (branches.every((one) => one.name !== name)) return name as BranchName // built in the form of a branch name
   }
 }
 
 type Moved = EventOf<'line.moved'>
 
-/** Stands on another line; the one that was left is kept. */
+/** Moves to another line and keeps the one that was left. */
 export function moveLine(state: SessionState, seq: Seq, at: string, event: Moved): SessionState {
   const { to, turns, messages, tokens, last, keep, name, checkpoint } = event
   const line = closedAt(state.line, seq - 1)
@@ -68,7 +68,7 @@ export function moveLine(state: SessionState, seq: Seq, at: string, event: Moved
 /** Returns the state a fork begins with. Every field is listed: a new one has to say whether it is inherited. */
 export function inherit(started: SessionState, fork: Fork): SessionState {
   const { line, turns, messages, tokens, last, checkpoints, pins } = fork
-  const { seq, origin, settings } = started // settings come with the fork's first event
+  const { seq, origin, settings } = started // the settings are part of the fork's first event
   const { isPinned, context, branch, isEstimate, branches, branchesNamed, compaction, queue, trust } = started
   const { collapse, lastAnswer, awaited, clientEventsComplete, used, turnUsage } = started
   return {

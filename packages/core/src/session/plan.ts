@@ -1,11 +1,13 @@
 import type { BlobHash, CallId, Instant, ModelName, StepId, ThinkingLevel, TurnNumber } from '@holdfast/protocol'
 import { openCalls, type SessionState } from './state.ts'
 
-/** Work owed to the session. `key` tells one from another: the performer starts what is new and aborts what is gone. */
+/**
+ * Work that the session needs done. The performer starts effects with a new `key` and aborts those whose key is gone.
+ */
 export type Effect =
-  /** Wait until a question's time is over. */
+  /** Waits until a question expires. */
   | { readonly type: 'await-approval'; readonly key: string; readonly call: CallId; readonly until: Instant }
-  /** Gather what the model is told, and ask to begin the next step. */
+  /** Gathers system text and tool schemas, then asks to start the next step. */
   | { readonly type: 'prepare-step'; readonly key: string; readonly turn: TurnNumber }
   | {
       readonly type: 'call-model'
@@ -14,7 +16,7 @@ export type Effect =
       readonly model: ModelName
       readonly thinkingLevel: ThinkingLevel
     }
-  /** Find out what a call would do, before anyone is asked. May run again after a crash. */
+  /** Finds out what a call would do, before anyone is asked. May run again after a crash. */
   | { readonly type: 'prepare-call'; readonly key: string; readonly call: CallId; readonly tool: string }
   | {
       readonly type: 'run-tool'
@@ -24,14 +26,16 @@ export type Effect =
       readonly argsHash: BlobHash
     }
 
-/** Which effects the session is owed right now. Level, not edge: asked again, it answers the same. */
+/**
+ * Returns the effects that the session needs now. It depends on the state alone, so it can be asked again at any time.
+ */
 export function plan(state: SessionState): readonly Effect[] {
   const { turn, settings } = state
   switch (turn.phase) {
     case 'idle':
       return []
     case 'preparing':
-      // Another mode is another text to gather.
+      // Another mode has another system text.
       return [
         {
           type: 'prepare-step',

@@ -30,65 +30,65 @@ import {
 } from '@holdfast/protocol'
 
 /**
- * All that has to be known to decide and to plan, and no more: it holds no message bodies, so it does not grow with
- * the conversation. Plain data, so that a snapshot of it is its JSON.
+ * Everything that `decide` and `plan` need to know. It holds no message bodies, so it does not grow with the
+ * conversation. Plain data: its JSON is its snapshot.
  */
 export type SessionState = {
   readonly seq: Seq
   readonly origin: Origin | null
   readonly settings: Settings
-  /** Whether it is listed first and kept from pruning. */
+  /** Whether the session is listed first and never pruned. */
   readonly isPinned: boolean
-  /** What the model was last told apart from messages. */
+  /** The system text and tool schemas of the last step. */
   readonly context: { readonly system: BlobHash; readonly tools: BlobHash } | null
   readonly line: Line
-  /** The branch the session stands on; null for a line that has no name yet. */
+  /** The current branch; null for a line without a name. */
   readonly branch: BranchName | null
-  /** How many turns and messages the line holds. */
+  /** How many turns and messages the line has. */
   readonly turns: number
   readonly messages: number
-  /** About how many tokens the model would be told now. */
+  /** About how many tokens the model would be sent now. */
   readonly tokens: number
-  /** Whether that is our guess, be it in part, and not the service's own count. */
+  /** Whether that is at least partly our estimate, and not the service's count. */
   readonly isEstimate: boolean
-  /** The lines that were left and kept, oldest first; bounded by `limits.branchesMax`. */
+  /** The lines that were left, oldest first; bounded by `limits.branchesMax`. */
   readonly branches: readonly KeptBranch[]
-  /** How many branches got their name from us. */
+  /** How many branches were named by us. */
   readonly branchesNamed: number
-  /** The newest compactions that were not undone, on whatever line. */
+  /** The newest checkpoints that were not undone, on any line. */
   readonly checkpoints: readonly Checkpoint[]
-  /** The compaction that holds on this line. */
+  /** The checkpoint that applies to this line. */
   readonly checkpoint: Seq | null
-  /** What keeps the next automatic compaction waiting: that a person undid one, or the size at which one failed. */
+  /** What delays the next automatic compaction: a person undid one, or one failed at this size. */
   readonly compaction: { readonly isUndone: boolean; readonly failedAt: number | null }
-  /** Prompts that wait; the only content in the state, bounded by `limits.promptsQueuedMax`. */
+  /** Waiting prompts; the only content in the state, bounded by `limits.promptsQueuedMax`. */
   readonly queue: readonly QueueEntry[]
-  /** Standing approvals; those of a turn end with it. */
+  /** Standing approvals; those for a turn end with it. */
   readonly trust: readonly Trust[]
-  /** Messages kept in the model's context for good. */
+  /** Messages that always stay in the model's context. */
   readonly pins: readonly Pin[]
-  /** Which tool calls are shown folded: all or none, but for these. */
+  /** Which tool calls are shown collapsed: all or none, except these. */
   readonly collapse: { readonly all: boolean; readonly except: readonly MessageId[] }
-  /** The newest answer, for whoever wants to keep it. */
+  /** The newest answer, which a client may want to pin. */
   readonly lastAnswer: Pin | null
-  /** Calls of a conversation that a program leads, whose result it has not told yet; at most one round of them. */
+  /** Calls whose result the program that leads the conversation has not sent yet; at most one round. */
   readonly awaited: readonly AwaitedCall[]
-  /** Whether the events that clients left here cover the whole session. */
+  /** Whether the stored client events cover the whole session. */
   readonly clientEventsComplete: boolean
-  /** What the session has used so far, or about that, unknown prices left out: what budgets are held against. */
+  /** What the session has used so far, without unknown prices: budgets are compared with this. */
   readonly used: Usage
-  /** What the turn that runs has used, or the last one; null where nobody counted. */
+  /** What the running or last turn has used; null when unknown. */
   readonly turnUsage: Usage | null
   readonly turn: Turn
 }
 
-/** The code of the notice that tells of a compaction that failed. */
+/** The code of the notice about a failed compaction. */
 export const compactionFailed = 'compaction_failed'
 
-/** A message and about how many tokens it is. */
+/** A message with its approximate tokens. */
 export type Pin = Fork['pins'][number]
 export type Checkpoint = CheckpointMark
-/** A call, and what its program calls it. */
+/** A call, with the id that its program uses. */
 export type AwaitedCall = { readonly call: CallId; readonly id: string }
 export type KeptBranch = Branch & LineLength & { readonly line: Line; readonly checkpoint: Seq | null }
 
@@ -98,31 +98,31 @@ export type Origin = {
   readonly workdir: string
   readonly tools: readonly string[] | null
   readonly readOnly: boolean
-  /** Whether anything of it may be on disk. */
+  /** Whether the session is stored on disk. */
   readonly persist: boolean
   readonly instructions: string | null
   readonly providerOptions: ProviderOptions | null
 }
 
-/** Illegal combinations cannot be said: a session at rest has no step, a thinking one has no calls. */
+/** Illegal combinations do not compile: an idle session has no step, a thinking one has no calls. */
 export type Turn =
   | { readonly phase: 'idle'; readonly last: LastTurn | null }
-  /** Between rounds: the next step is owed. After an answer without calls, it is owed only to whoever steers. */
+  /** Between rounds: the next step is due. After an answer without calls, it is due only for a steering prompt. */
   | ({ readonly phase: 'preparing'; readonly isAnswered: boolean; readonly attempt: number } & TurnCount)
   | ({
       readonly phase: 'thinking'
       readonly step: StepId
       readonly model: ModelName
       readonly thinkingLevel: ThinkingLevel
-      /** Counts the models that were asked for this answer, one after the other. */
+      /** Counts the models that were called for this answer. */
       readonly attempt: number
     } & TurnCount)
-  /** Calls are open; a settled call leaves the list, and the last to leave closes the round. */
+  /** Calls are open. A settled call leaves the list; the last one closes the round. */
   | ({ readonly phase: 'acting'; readonly step: StepId; readonly calls: readonly Call[] } & TurnCount)
 
 export type TurnCount = { readonly number: TurnNumber; readonly steps: number; readonly fallback: Fallback | null }
 
-/** Who answers in place of the session's model for the rest of the turn, and who could not. */
+/** The model that answers for the rest of the turn, and the models that could not. */
 type Fallback = { readonly model: ModelName; readonly tried: readonly ModelName[] }
 
 export type LastTurn = { readonly number: TurnNumber; readonly reason: TurnEnd; readonly fault?: ModelFault }
@@ -141,7 +141,7 @@ export type CallProgress =
   | { readonly status: 'approved'; readonly argsHash: BlobHash }
   | { readonly status: 'started'; readonly argsHash: BlobHash; readonly process: ProcessMark | null }
 
-/** A session before its first record. A fork's first seq is `base + 1`. */
+/** Returns the state before the first record. A fork's first seq is `base + 1`. */
 export const emptySession = (base: Seq = 0): SessionState => ({
   seq: base,
   origin: null,
@@ -171,7 +171,7 @@ export const emptySession = (base: Seq = 0): SessionState => ({
   turn: { phase: 'idle', last: null },
 })
 
-/** The model that answers now: the session's, unless another does in its place. */
+/** Returns the model that answers now: the session's, or its fallback. */
 export const modelNow = ({ turn, settings }: SessionState): ModelName =>
   turn.phase === 'idle' ? settings.model : (turn.fallback?.model ?? settings.model)
 
@@ -181,15 +181,18 @@ export const openCalls = (state: SessionState): readonly Call[] =>
 export const findCall = (state: SessionState, id: CallId): Call | undefined =>
   openCalls(state).find((call) => call.id === id)
 
-/** The calls that wait for a person, oldest question first: calls are prepared side by side, so it may not be the first call's. */
+/**
+ * Returns the calls that wait for a person, oldest question first. Calls are prepared in parallel, so that may not be
+ * the order of the calls.
+ */
 export const askedCalls = (state: SessionState): readonly Extract<Call, { status: 'asked' }>[] =>
   openCalls(state)
     .filter((call) => call.status === 'asked')
     .toSorted((left, right) => left.approval - right.approval)
 
-/** Waits for a person, however long it takes; a question with a deadline needs someone who watches the clock. */
+/** Whether a call waits for a person without a time limit, so that no timer has to run. */
 const isPatient = (call: Call): boolean => call.status === 'asked' && call.expiresAt === null
 
-/** Whether someone has to be working on the session: a turn that only waits for a person waits just as well alone. */
+/** Whether a process must work on the session: a turn that only waits for a person needs none. */
 export const isAtWork = (state: SessionState): boolean =>
   state.turn.phase !== 'idle' && !(state.turn.phase === 'acting' && state.turn.calls.every(isPatient))

@@ -1,23 +1,23 @@
 import { type CallId, invariant, type ModelName, type StepId } from '@holdfast/protocol'
 import type { Call, CallProgress, Turn, TurnCount } from './state.ts'
 
-/** The counts of the turn that goes on. */
+/** Returns the counts of the running turn, with `more` steps added. */
 export function counted(turn: Turn, more: number): TurnCount {
   invariant(turn.phase !== 'idle', 'a step without a turn')
   return { number: turn.number, steps: turn.steps + more, fallback: turn.fallback }
 }
 
-/** The same answer is owed by another model, so what was tried for it counts as no call. */
+/** Passes the answer on to another model; the failed call does not count as a step. */
 export function fallenBack(turn: Extract<Turn, { phase: 'thinking' }>, model: ModelName, own: ModelName): Turn {
   const tried = [...(turn.fallback?.tried ?? []), turn.model]
   const fallback = model === own ? null : { model, tried }
   return { phase: 'preparing', isAnswered: false, attempt: turn.attempt + 1, ...counted(turn, -1), fallback }
 }
 
-/** Whom a person chooses is asked, whoever else was answering. */
+/** Ends the fallback: a person chose a model. */
 export const withoutFallback = (turn: Turn): Turn => (turn.phase === 'idle' ? turn : { ...turn, fallback: null })
 
-/** A call that was seeded has no step of ours: it was made elsewhere, and comes with what it came to. */
+/** Adds a call to the round. A seeded call has no step of ours; it is settled at once. */
 export function withCall(turn: Turn, step: StepId, call: Call): Turn {
   const calls = turn.phase === 'acting' ? [...turn.calls, call] : [call]
   return { phase: 'acting', step, calls, ...counted(turn, 0) }
@@ -38,7 +38,7 @@ export function withStarted(
   return progressed(turn, id, { status: 'started', argsHash: call.argsHash, process })
 }
 
-/** The last call to settle closes the round, and the next step is owed. */
+/** Removes a settled call. The last one closes the round, and the next step is due. */
 export function withoutCall(turn: Turn, id: CallId): Turn {
   invariant(turn.phase === 'acting', 'a call settled outside its round')
   const calls = turn.calls.filter((call) => call.id !== id)

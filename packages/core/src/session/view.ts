@@ -7,7 +7,7 @@ export const activityOf = (turn: Turn): Activity => {
   return turn.last?.reason === 'failed' ? 'error' : 'idle'
 }
 
-/** The state as clients see it. Clients follow it from here by `addToView`; a test holds the two together. */
+/** Returns the state as clients see it. Clients then follow records with `addToView`; a test compares the two. */
 export function viewOf(state: SessionState): SessionView {
   const { turn, settings, queue } = state
   const activity = activityOf(turn)

@@ -20,23 +20,23 @@ export const asked = (command: SessionCommandInput, facts: Facts = {}, by: strin
   type: 'command',
   commandId: CommandId.parse('cmd-1'),
   by: by === null ? null : ClientId.parse(by),
-  command: Command.parse(command) as SessionCommand, // what its type says
+  command: Command.parse(command) as SessionCommand, // as its type says
   facts,
 })
 
-/** What an input came to, in a line: the events it made, or the fault it met. */
+/** Returns the types of the events that an input makes, or the code of its fault. */
 export const decided = (state: SessionState, input: Input): string => {
   const result = decide(state, input)
   return result.ok ? result.value.map((event) => event.type).join(' ') : result.fault.code
 }
 
-/** The events an input made; none where it was refused. */
+/** Returns the events that an input makes; none when it is refused. */
 export const events = (state: SessionState, input: Input): readonly Event[] => {
   const result = decide(state, input)
   return result.ok ? result.value : []
 }
 
-/** The state after each input was taken in turn. None may be refused, and each must change something. */
+/** Returns the state after some inputs. None may be refused, and each must change something. */
 export const livedThrough = (state: SessionState, ...inputs: readonly Input[]): SessionState =>
   inputs.reduce((before, input) => {
     const made = events(before, input)
@@ -47,7 +47,7 @@ export const livedThrough = (state: SessionState, ...inputs: readonly Input[]): 
     )
   }, state)
 
-/** The next step of the turn that is under way, prepared. */
+/** Returns the report that the next step is prepared. */
 export function stepPrepared(state: SessionState): Report {
   invariant(state.turn.phase !== 'idle', 'a step is prepared in a turn')
   const hash = BlobHash.parse(aHash)
@@ -61,7 +61,7 @@ export function stepPrepared(state: SessionState): Report {
   }
 }
 
-/** The answer to the step that runs; a word and no call unless told otherwise. */
+/** Returns an answer to the running step; one word and no call by default. */
 export function modelReplied(state: SessionState, ...parts: readonly SaidPart[]): Report {
   const step = state.turn.phase === 'thinking' ? state.turn.step : StepId.parse(0)
   const said: readonly SaidPart[] = parts.length > 0 ? parts : [{ type: 'text', text: 'done' }]

@@ -4,7 +4,7 @@ import type { ProcessRequest } from '../session/input.ts'
 /** A command that a session decides, as a client writes it. */
 export type SessionCommandInput = Exclude<CommandInput, { type: ProcessRequest['type'] }>
 
-/** One of each command; none speaks of anything that is there. */
+/** One command of each type, about things that do not exist. */
 export const eachCommand: { readonly [Type in CommandType]: Extract<CommandInput, { type: Type }> } = {
   sendPrompt: { type: 'sendPrompt', content: 'hello' },
   queueSteering: { type: 'queueSteering', content: 'hello' },

@@ -1,10 +1,10 @@
 import { orThrow } from '@holdfast/protocol'
 import type { TestRuntime } from '@holdfast/testkit'
 
-/** Resolves when nothing in this process can go on any more but by the clock. */
+/** Resolves when nothing in this process can go on without the clock. */
 export const stillness = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
-/** Does something that sets a turn going, and lets every wait of the turn pass as it comes; says how long each was. */
+/** Starts a turn and advances the clock over each of its waits; returns the waits. */
 export async function letWaitsPass(
   { handle, clock }: TestRuntime,
   begin: () => Promise<unknown>,
@@ -29,7 +29,7 @@ export async function letWaitsPass(
   return waits
 }
 
-/** Resolves when someone waits for the clock, and says how long. */
+/** Resolves when someone waits for the clock, with the time of that wait. */
 export async function nextWait({ clock }: TestRuntime): Promise<number> {
   for (;;) {
     await stillness()

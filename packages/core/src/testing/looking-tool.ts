@@ -1,7 +1,7 @@
 import { aTool } from '@holdfast/testkit'
 import type { Tool } from '../ports/tool.ts'
 
-/** A tool that only looks, begins as one that changes something does, and counts how often it ran. */
+/** Creates a read-only tool that calls `begin` and counts its runs. */
 export function createLookingTool(): { readonly look: Tool; readonly runs: () => number } {
   let runs = 0
   const look = aTool(

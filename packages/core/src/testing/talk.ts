@@ -1,14 +1,14 @@
 import { type CommandInput, orThrow, type SessionHandle, type Sessions, type StartOptions } from '@holdfast/protocol'
 
-/** Talks to a session as a person would: one thing after the other, each to its end. */
+/** Drives a session like a person: one command after the other, each to its end. */
 export interface Talk {
-  /** Sends a prompt and waits until its turn is over. */
+  /** Sends a prompt and waits for the end of its turn. */
   ask(text: string): Promise<void>
-  /** Sends a command that must be taken, and returns what it is answered. */
+  /** Sends a command that must be accepted, and returns its result. */
   tell(command: CommandInput): Promise<Record<string, unknown>>
-  /** The fault a command meets; `ok` when it meets none. */
+  /** Returns the code of the fault of a command, or `ok`. */
   refusal(command: CommandInput): Promise<string>
-  /** The words of the line, or of a branch, oldest first: what people said and what was answered. */
+  /** Returns the texts of users and assistant on the line or a branch, oldest first. */
   words(branch?: string): Promise<readonly string[]>
 }
 
@@ -36,7 +36,7 @@ export function talkTo(handle: SessionHandle): Talk {
   }
 }
 
-/** Starts a session in which someone has spoken and been answered. */
+/** Starts a session with one prompt and its answer. */
 export async function spokenIn(sessions: Sessions, start: Partial<StartOptions> = {}): Promise<SessionHandle> {
   const handle = orThrow(await sessions.start({ workdir: '/work', ...start }))
   await talkTo(handle).ask('Hello')

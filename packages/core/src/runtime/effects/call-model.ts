@@ -12,7 +12,7 @@ import type { ContextBlobs } from './context-blobs.ts'
 
 import { type Retry, type Tried, withRetries } from './with-retries.ts'
 
-/** Sends the line to the model, again where it could not take it, shows the answer as it comes, and reports it whole. */
+/** Sends the line to the model, with retries, streams the answer, and reports it when it is complete. */
 export async function callModel(
   parts: EffectDeps,
   effect: Extract<Effect, { type: 'call-model' }>,
@@ -24,7 +24,7 @@ export async function callModel(
   const readiness = parts.models.find(model)
   if (readiness.type !== 'ready') return failed(modelUnavailable(readiness))
   const built = await requestForStep(parts, effect, told, readiness.takes)
-  if (signal.aborted) return null // while it was put together; the provider need not hear of it
+  if (signal.aborted) return null // aborted while the request was built
   if ('fault' in built) return failed(built.fault)
   const { provider } = readiness
   const { clock, session, observer } = parts
@@ -42,19 +42,19 @@ export async function callModel(
     return { type: 'model.replied', step, parts: said, finish, usage, estimate }
   }
   const fallback = end.retryable && came.isSilent ? await fallbackFor(parts, model) : undefined
-  if (signal.aborted) return null // while another was looked for
+  if (signal.aborted) return null // aborted while a fallback was looked for
   const { fault, happened, usage } = end
   return { type: 'model.failed', step, parts: said, fault, happened, usage, fallback }
 }
 
-/** The chain is that of the session's model; whoever was asked in this turn is not asked again. */
+/** Finds the next fallback of the session's model that was not tried in this turn. */
 function fallbackFor({ models, state }: EffectDeps, model: ModelName): Promise<ModelName | null> {
   const { settings, turn } = state()
   const tried = turn.phase === 'idle' ? [] : (turn.fallback?.tried ?? [])
   return models.fallback(settings.model, [...tried, model])
 }
 
-/** The request, from records and blobs alone; or why there is none. */
+/** Builds the request from records and blobs, or returns why it cannot. */
 async function requestForStep(
   parts: EffectDeps,
   { model, thinkingLevel }: Extract<Effect, { type: 'call-model' }>,
@@ -68,7 +68,7 @@ async function requestForStep(
   const providerOptions = origin?.providerOptions
   try {
     const [system, schemas] = await Promise.all([told.read(context.system), told.read(context.tools)])
-    const tools: readonly ToolSchema[] = JSON.parse(schemas) // our own JSON, named by its hash
+    const tools: readonly ToolSchema[] = JSON.parse(schemas) // our own JSON, checked by its hash
     const asked = { ...place, model, thinkingLevel, system, tools, takes, providerOptions }
     return { request: await requests.build(asked) }
   } catch (cause) {
@@ -84,7 +84,7 @@ type Heard = Tried & { readonly parts: readonly SaidPart[] }
 
 type Question = { readonly step: StepId; readonly provider: Provider; readonly request: ModelRequest }
 
-/** Asks a model once, and shows the answer as it comes. */
+/** Calls a model once and streams its answer. */
 async function streamAnswer(
   parts: EffectDeps,
   { step, provider, request }: Question,
@@ -120,7 +120,7 @@ async function streamAnswer(
   return { end, isSilent, parts: answer.parts }
 }
 
-/** Saves a growing answer at most once a second, so that a crash costs at most a second of it. */
+/** Saves a growing answer at most once a second, so that a crash loses at most a second of it. */
 interface DraftAutosave {
   touch(): void
   stop(): void
@@ -142,7 +142,7 @@ export function createDraftAutosave(
         const again = () => {
           cancel = null
         }
-        saved.then(again, again) // a draft that could not be saved is tried again with the next fragment
+        saved.then(again, again) // a draft that failed to save is saved with the next fragment
       })
     },
     stop() {
@@ -154,7 +154,7 @@ export function createDraftAutosave(
 
 type Unready = Exclude<ModelReadiness, { readonly type: 'ready' }>
 
-/** Why a model cannot be called, as the log keeps it: a model nobody knows is not a key that was refused. */
+/** Returns the fault to record for a model that is not ready: an unknown model is not a refused key. */
 export const modelUnavailable = ({ type, message }: Unready): ModelFault => ({
   kind: type === 'no_credentials' ? 'auth_failed' : 'passthrough',
   message,

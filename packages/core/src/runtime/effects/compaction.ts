@@ -7,16 +7,16 @@ import type { EffectDeps } from '../dependencies.ts'
 import { readWindow } from '../log/read-window.ts'
 import { writeSummary } from './write-summary.ts'
 
-/** After a compaction failed, the window may grow by this much before it is tried again. */
+/** How much the window may grow after a failed compaction before the next try. */
 const failedGrowth = 1.1
 
-/** How many tokens the session's model takes. */
+/** Returns the context size of the session's model. */
 export function contextTokensOf({ models, state }: Pick<EffectDeps, 'models' | 'state'>): number {
   const model = models.find(state().settings.model)
   return (model.type === 'ready' ? model.contextTokens : undefined) ?? limits.contextTokens
 }
 
-/** Whether the model is told so much that the past has to be summarised before the next step. */
+/** Whether the window is so full that it must be summarised before the next step. */
 export function isOverfull({ tokens, compaction }: SessionState, contextTokens: number): boolean {
   const { isUndone, failedAt } = compaction
   const part = isUndone ? limits.compactAgainAt : limits.compactAt
@@ -24,8 +24,8 @@ export function isOverfull({ tokens, compaction }: SessionState, contextTokens: 
 }
 
 /**
- * Has a model write down what lies before the last messages. Nothing is on record until it is done, so a crash
- * in the middle leaves the session as it was. Null when there is nothing to cut.
+ * Lets a model summarise everything before the last messages. Nothing is recorded until it is done, so a crash changes
+ * nothing. Null when there is nothing to cut.
  */
 export async function writeCheckpoint(
   parts: EffectDeps,
@@ -36,7 +36,7 @@ export async function writeCheckpoint(
   const window = await readWindow(store, session, now)
   const cut = chooseCut(window, now.turn.phase === 'idle' ? null : now.turn.number)
   if (cut === null) return null
-  // A prompt that was kept word for word, and will not be any more, goes into the summary.
+  // A prompt that was kept verbatim, and no longer is, goes into the summary.
   const dropped = window.prompt && window.prompt.seq !== cut.prompt ? [window.prompt] : []
   const said = [...dropped, ...cut.cut]
   const written = await writeSummary(parts, (model) => compactionRequest(model, window, said), signal)

@@ -3,11 +3,11 @@ import type { Blobs } from '../../ports/blobs.ts'
 import { readBlob } from '../blobs/read-blob.ts'
 import type { SessionStorage } from '../storage-health.ts'
 
-/** What the model of one session is told apart from messages: in blobs, and the newest also at hand. */
+/** The system text and tool schemas of one session: stored as blobs, the newest also cached. */
 export interface ContextBlobs {
-  /** The same text is stored once in the life of a session, not once a step. */
+  /** Stores a text; the same text is stored once in the life of a session. */
   keep(which: 'system' | 'tools', text: string): Promise<BlobHash>
-  /** The text of a blob. Its name is the hash of its bytes, so what is at hand is what the disk would say. */
+  /** Reads the text of a blob. Its name is its hash, so the cached text equals the stored one. */
   read(hash: BlobHash): Promise<string>
 }
 
@@ -16,9 +16,9 @@ export function createContextBlobs(blobs: Blobs, insist: SessionStorage['insist'
   return {
     async keep(which, text) {
       const known = newest.get(which)
-      // Stored, but perhaps on no record yet, and then swept after a day.
+      // The blob may not be recorded yet, and then a sweep removes it after a day.
       if (known?.text === text && (await blobs.has(known.hash))) return known.hash
-      const put = await insist(() => blobs.put([Buffer.from(text)])) // a turn does not fail for want of room
+      const put = await insist(() => blobs.put([Buffer.from(text)])) // a full disk must not fail the turn
       if (!put.ok) throw new HoldfastError(put.fault)
       newest.set(which, { text, hash: put.value.hash })
       return put.value.hash

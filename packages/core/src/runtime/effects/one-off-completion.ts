@@ -5,14 +5,14 @@ import { type RetryOptions, type Tried, withRetries } from './with-retries.ts'
 
 type WrittenText =
   | { readonly text: string; readonly usage: Usage | null }
-  /** `isRetryable` when the model could not take the call, up to the last try: another may. */
+  /** `isRetryable` when the model could not accept the call up to the last retry: another model may. */
   | { readonly failed: string; readonly isRetryable?: boolean | undefined }
 
 const aborted: WrittenText = { failed: 'It was aborted.' }
 
 /**
- * Asks a model for a text, apart from any turn; again where it could not take the call. What goes wrong is a sentence:
- * nobody's turn depends on it. Told to stop, it is over at once, whatever the provider still says and however long it takes.
+ * Asks a model for a text outside any turn, with retries. A failure is returned as a sentence. An abort ends it at
+ * once, even if the provider does not answer.
  */
 export async function completeText(
   provider: Provider,
@@ -51,14 +51,14 @@ function readText({ end, isSilent, said }: Written): WrittenText {
   if (end.type === 'aborted') return aborted
   if (end.type === 'failed') return { failed: end.fault.message, isRetryable: end.retryable && isSilent }
   if (end.finish === 'refused') return { failed: 'The model refused.' }
-  if (end.finish === 'length') return { failed: 'The model was cut short.' } // half a summary would pass for the whole
+  if (end.finish === 'length') return { failed: 'The model was cut short.' } // half a summary would look complete
   const text = said.join('').trim()
   return text === '' ? { failed: 'The model said nothing.' } : { text, usage: end.usage }
 }
 
 type Asked = Parameters<typeof completeText>
 
-/** Asks a model for a text where whoever looks on sees it. */
+/** Asks a model for a text, and lets the observer see it. */
 export function completeObserved(
   { observer }: Pick<RuntimeDeps, 'observer'>,
   session: SessionId,

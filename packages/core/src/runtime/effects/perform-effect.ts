@@ -10,7 +10,7 @@ import { prepareStep } from './prepare-step.ts'
 import { runTool } from './run-tool.ts'
 import { abortableDelay } from './with-retries.ts'
 
-/** How each effect is done. One that breaks reports a failure, so that the session is never left waiting for it. */
+/** Runs effects. A broken one reports a failure, so that the session never waits for it. */
 export function createPerform(parts: EffectDeps): Perform {
   const told = createContextBlobs(parts.blobs, parts.storage.insist)
 
@@ -77,7 +77,7 @@ function brokenReport(parts: EffectDeps, effect: Effect, cause: unknown): Report
   }
 }
 
-/** Waits until a question's time is over. Asked again after a crash, it waits for what is left of it. */
+/** Waits until a question expires. Started again after a crash, it waits for the remaining time. */
 async function awaitApproval(
   { clock }: EffectDeps,
   { call, until }: Extract<Effect, { type: 'await-approval' }>,

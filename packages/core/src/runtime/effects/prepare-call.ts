@@ -8,7 +8,7 @@ import type { Effect } from '../../session/plan.ts'
 import type { Origin } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
 
-/** Finds out what a call would do. It looks and changes nothing, so it may run again after a crash. */
+/** Finds out what a call would do. It changes nothing, so it may run again after a crash. */
 export async function prepareCall(
   parts: EffectDeps,
   { call, tool: name }: Extract<Effect, { type: 'prepare-call' }>,
@@ -38,7 +38,7 @@ export async function readCall({ store, session }: EffectDeps, call: CallId): Pr
   return record.event
 }
 
-/** What the policy is told of a call. */
+/** Collects what the policy needs to know of a call. */
 export async function factsOf(
   { store }: EffectDeps,
   workdir: string,
@@ -50,13 +50,13 @@ export async function factsOf(
   return { tool, target: targetOf(args), isDestructive, isReadOnly, argsHash: hashArgs(tool, args), workspaceTrust }
 }
 
-/** What a permission's pattern is held against. */
+/** Returns the text that permission patterns are matched against. */
 function targetOf({ command, path }: ToolArgs): string | null {
   if (typeof command === 'string') return command
   return typeof path === 'string' ? path : null
 }
 
-/** What an approval binds: the tool and its arguments, whatever the order of their names. */
+/** Hashes the tool and its arguments, in any order of their names: what an approval covers. */
 export function hashArgs(tool: string, args: ToolArgs): BlobHash {
   return BlobHash.parse(
     createHash('sha256')
@@ -73,6 +73,8 @@ function sorted(value: unknown): unknown {
     .map(([key, inner]) => [key, sorted(inner)])
 }
 
-/** Whether a session's model may use a tool at all: by its allow-list, and in a read-only session by what the tool does. */
+/**
+ * Whether the session offers a tool to its model: by its list of tools, and in a read-only session only read-only ones.
+ */
 export const isOffered = ({ tools, readOnly }: Origin, { schema, isReadOnly }: Tool): boolean =>
   (tools === null || tools.includes(schema.name)) && (!readOnly || isReadOnly)

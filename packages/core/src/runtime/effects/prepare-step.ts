@@ -9,8 +9,8 @@ import type { ContextBlobs } from './context-blobs.ts'
 import { isOffered } from './prepare-call.ts'
 
 /**
- * Gathers what the model is told apart from messages and stores it, so that the request is built from the log and blobs
- * alone. Where the past has grown too long for the model, it is summarised on the way.
+ * Gathers and stores the system text and tool schemas, so that the request can be built from log and blobs alone. A
+ * window that has grown too large is summarised on the way.
  */
 export async function prepareStep(
   parts: EffectDeps,

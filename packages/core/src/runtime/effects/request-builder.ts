@@ -7,7 +7,7 @@ import { readWindow } from '../log/read-window.ts'
 
 export { WindowDamaged } from '../log/read-window.ts'
 
-/** Requests put together on this thread. Whoever does it on another one runs this there. */
+/** Builds requests on the thread that calls it. */
 export function createRequestBuilder(log: Pick<Log, 'read' | 'readRefs'>, blobs: Pick<Blobs, 'open'>): RequestBuilder {
   return {
     async build(asked) {

@@ -8,12 +8,12 @@ import type { EffectDeps } from '../dependencies.ts'
 import type { EffectRun } from '../performer.ts'
 import { factsOf, hashArgs, readCall } from './prepare-call.ts'
 
-/** The session no longer wants the call: it was aborted between the approval and the start. */
+/** Thrown when the call was aborted between its approval and its start. */
 class NotWanted extends Error {
   override readonly name = 'NotWanted'
 }
 
-/** Runs an approved call, exactly as it was approved, once its start is on stable storage. */
+/** Runs a call exactly as approved, once its start is on stable storage. */
 export async function runTool(
   parts: EffectDeps,
   { call, tool: name, argsHash }: Extract<Effect, { type: 'run-tool' }>,
@@ -48,19 +48,20 @@ export async function runTool(
         signal,
         begin,
         show: (text) => {
-          // Late words of an aborted call are dropped: its outcome is on record, and nobody would take them off a screen.
+          // Late output of an aborted call is dropped: its outcome is recorded, and nothing would remove it from a
+          // screen.
           if (!signal.aborted) parts.hub.show({ step, part: call, kind: 'output', call, tool: name }, text)
         },
         keep: (output) => storeOutput(parts.blobs, output, parts.storage.insist),
       },
     )
     if (!signal.aborted) return finished(result)
-    // The call is settled as interrupted by now; what got away from it is still news.
+    // The call is settled as interrupted; a process that got away is still reported.
     if (result.leftRunning !== undefined) await tell({ type: 'process.escaped', tool: name, text: result.leftRunning })
     return null
   } catch (cause) {
     if (signal.aborted || cause instanceof NotWanted) return null
-    // A tool that throws is an error result, never a crash.
+    // A tool that throws is a failed call, never a crash.
     parts.onProblem({ where: `tool ${name}`, cause })
     return finished({
       type: 'failed',

@@ -2,12 +2,12 @@ import { limits, type ModelFault } from '@holdfast/protocol'
 import type { Clock } from '../../ports/clock.ts'
 import type { ModelEnd } from '../../ports/provider.ts'
 
-/** How a call of a model ended, and whether it did before anything of an answer came. */
+/** How a model call ended, and whether that was before any part of an answer. */
 export type Tried = { readonly end: ModelEnd; readonly isSilent: boolean }
 
-/** What became of a try, and when the next begins. */
+/** A failed try, and when the next one begins. */
 export type Retry = {
-  /** How many were made by now. */
+  /** How many tries were made so far. */
   readonly tries: number
   readonly fault: ModelFault
   readonly happened?: string | undefined
@@ -16,15 +16,15 @@ export type Retry = {
 
 export type RetryOptions = {
   readonly clock: Clock
-  /** Ends a wait at once. What is then returned is of no interest to whoever aborted. */
+  /** Ends a wait at once. */
   readonly signal: AbortSignal
-  /** The same seed waits the same. */
+  /** The same seed gives the same waits. */
   readonly seed: string
-  /** Told before each wait, which begins when it has been heard. */
+  /** Called before each wait; the wait begins when it resolves. */
   readonly announce?: ((retry: Retry) => Promise<unknown>) | undefined
 }
 
-/** Calls a model, and calls it again where it could not take the call, as long as nothing of an answer has come. */
+/** Calls a model, and again after a retryable failure, as long as no part of an answer has come. */
 export async function withRetries<Came extends Tried>(
   { clock, signal, seed, announce }: RetryOptions,
   call: () => Promise<Came>,
@@ -43,9 +43,8 @@ export async function withRetries<Came extends Tried>(
 type Failed = Extract<ModelEnd, { readonly type: 'failed' }>
 
 /**
- * How long to wait until a call that failed is tried again, after so many tries; null when it is not. It is twice
- * as long each time, give or take a quarter: who was turned away together does not come back together. The same seed waits
- * the same. A service that names a longer time is obeyed; one that names a shorter would be asked all tries at once.
+ * Returns how long to wait before the next try; null for none. The wait doubles each time, plus or minus a quarter, so
+ * that clients do not come back together. A longer time that the service names is obeyed.
  */
 export function retryWaitMs({ retryable, retryAfterMs }: Failed, tries: number, seed: string): number | null {
   if (!retryable || tries > limits.retriesMax) return null
@@ -54,7 +53,7 @@ export function retryWaitMs({ retryable, retryAfterMs }: Failed, tries: number, 
   return waitMs > limits.retryWaitMsMax ? null : waitMs
 }
 
-/** From three quarters to five, evenly, by the text alone. */
+/** Returns a factor from 0.75 to 1.25, evenly spread, derived from the text. */
 function spread(text: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < text.length; index++) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
@@ -62,7 +61,7 @@ function spread(text: string): number {
   return 0.75 + ((hash ^ (hash >>> 16)) >>> 0) / 2 ** 33
 }
 
-/** Resolves when the time is over, or at once when someone aborts. Work is under way, so the program is not done meanwhile. */
+/** Resolves after a delay, or at once on abort. It keeps the process alive: work is under way. */
 export function abortableDelay(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve()

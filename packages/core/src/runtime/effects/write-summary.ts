@@ -11,8 +11,8 @@ type RequestFor = (model: ModelName) => ModelRequest
 type Summary = { readonly text: string; readonly usage: Usage | null; readonly model: ModelName }
 
 /**
- * Has a summary written: by the model that was named for it, where it can do it, else by the one that answers. That one is
- * asked as well when the other cannot take the call: a session does without its past for no helper that stands still.
+ * Lets a model write a summary: the configured one if it is ready and has room, otherwise the session's. The session's
+ * model is also asked when the configured one cannot accept the call.
  */
 export async function writeSummary(
   parts: EffectDeps,
@@ -46,7 +46,7 @@ async function ask(parts: EffectDeps, { model, provider, request }: Asked, signa
   return 'failed' in written ? written : { ...written, model }
 }
 
-/** Whether a model takes a request and has room to answer it. */
+/** Whether a request fits a model and leaves room for the answer. */
 function fits({ system, messages }: ModelRequest, contextTokens: number = limits.contextTokens): boolean {
   let tokens = textTokens(system)
   for (const { content } of messages) for (const part of content) if ('text' in part) tokens += textTokens(part.text)

@@ -4,30 +4,30 @@ import { emptyTrash } from './empty-trash.ts'
 import { sweepBlobs } from './removals.ts'
 import { trashMany } from './trash-many.ts'
 
-/** A process that ends soon after its start has no time to look at every blob there is. */
+/** The first sweep is delayed: a short-lived process should not read every blob. */
 const firstSweepMs = 10 * 60_000
 
-/** Sessions in which nobody spoke for so long are put into the trash, once a day. */
+/** Moves sessions without activity for `days` to the trash, once a day. */
 export type Retention = {
   readonly days: number
-  /** Hears of it when there were any. */
+  /** Called when sessions were moved. */
   readonly onPruned?: ((removal: Removal) => void) | undefined
 }
 
-/** What is done behind everyone's back: what lay in the trash for long enough goes, and bytes that nobody refers to. */
+/** The daily background work: deletes old sessions in the trash and unreferenced blobs. */
 export interface DailyCleanup {
-  /** Ends it, and waits for the step that is under way: the rest is done another day. */
+  /** Stops after the step under way; the rest is done another day. */
   close(): Promise<void>
 }
 
-/** Begins at once, without holding anyone up, and comes back every day. */
+/** Starts in the background, and again every day. */
 export function startDailyCleanup(registry: SessionRegistry, retention: Retention | null = null): DailyCleanup {
   const { clock, onProblem } = registry.parts
   const closing = new AbortController()
   let underWay: Promise<void> = Promise.resolve()
   let cancelDay = () => {}
 
-  /** One thing after the other; what comes to grief is told, and tried again tomorrow. */
+  /** Runs work in order. A failure is reported, and the work is tried again the next day. */
   const enqueue = (where: string, work: () => Promise<void>) => {
     underWay = underWay
       .then(() => (closing.signal.aborted ? undefined : work()))
@@ -40,7 +40,7 @@ export function startDailyCleanup(registry: SessionRegistry, retention: Retentio
     const emptied = await emptyTrash(registry, {
       beforeMs: clock.now() - limits.trashKeptMs,
       dryRun: false,
-      sparesDamaged: true, // only a person may remove what could be mended
+      sparesDamaged: true, // only a person may delete a session that could be repaired
       signal: closing.signal,
     })
     if (!emptied.ok) onProblem({ where: 'emptying the trash', cause: emptied.fault })

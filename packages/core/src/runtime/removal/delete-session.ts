@@ -16,7 +16,7 @@ import type { SessionRegistry } from '../registry/session-registry.ts'
 import { createRemovalSummary } from './removal-summary.ts'
 import { createIsElsewhere, trashSession } from './trash-session.ts'
 
-/** Puts the session a person named into the trash, pinned or not. One that must stay is a refusal: it was the only one meant. */
+/** Moves the named session to the trash, pinned or not. Refused if it must stay. */
 export async function deleteSession(
   registry: SessionRegistry,
   name: string,

@@ -6,16 +6,16 @@ import { createRemovalSummary } from './removal-summary.ts'
 const pageSize = 100
 
 export type EmptyOptions = {
-  /** Only what was put there before, in milliseconds. */
+  /** Only sessions trashed before this time, in milliseconds. */
   readonly beforeMs?: number | undefined
   readonly dryRun: boolean
-  /** Whether one with records that cannot be read stays: someone may yet mend it. */
+  /** Whether to spare sessions with unreadable records: they may be repaired. */
   readonly sparesDamaged?: boolean | undefined
-  /** Ends it between two sessions. */
+  /** Stops between two sessions. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** Removes what is in the trash for good, one session after the other: a long one may take its time. */
+/** Deletes the sessions in the trash, one after the other: a long one may take time. */
 export async function emptyTrash(registry: SessionRegistry, options: EmptyOptions): Promise<Result<Removal>> {
   const { store } = registry.parts
   const { beforeMs: trashedBefore, dryRun, sparesDamaged = false, signal } = options
@@ -37,7 +37,7 @@ export async function emptyTrash(registry: SessionRegistry, options: EmptyOption
   return ok(account.removal)
 }
 
-/** It went; someone has it open; or it is not in the trash any more as it was listed: restored, or removed by another. */
+/** Deleted; open in another process; or no longer in the trash as it was listed. */
 type Removed = 'gone' | 'locked' | 'passed'
 
 function removeFrom(registry: SessionRegistry, { id }: Meta, trashedAt: number): Promise<Result<Removed>> {
@@ -53,7 +53,7 @@ function removeFrom(registry: SessionRegistry, { id }: Meta, trashedAt: number):
   })
 }
 
-/** Whether every record of the session can be read; false also when there was no time to tell. */
+/** Whether every record of the session can be read; false when `signal` aborts first. */
 async function isWhole(store: Log, id: SessionId, signal: AbortSignal | undefined): Promise<boolean> {
   for (let after = 0; !signal?.aborted; ) {
     const page = await store.read(id, { after, limit: limits.pageRecordsMax })

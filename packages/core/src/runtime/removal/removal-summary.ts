@@ -2,7 +2,7 @@ import { limits, type Meta, type NotRemovedReason, type Removal } from '@holdfas
 
 type Named = Pick<Meta, 'id' | 'handle' | 'title'>
 
-/** Keeps count of what a removal takes and what stays: all are counted, not all that went are named. */
+/** Collects the result of a removal. All sessions are counted; only the first ones removed are named. */
 export interface RemovalSummary {
   went(session: Named & Pick<Meta, 'workspace'>): void
   stayed(session: Named, reason: NotRemovedReason): void

@@ -22,7 +22,7 @@ import { trashMany } from './trash-many.ts'
 
 type Removals = Pick<Sessions, 'delete' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'>
 
-/** How sessions leave and come back: into the trash, out of it, and for good. */
+/** Moves sessions to the trash and back, and deletes them. */
 export function createRemovals(registry: SessionRegistry): Removals {
   return {
     async delete(name, given = {}) {
@@ -54,7 +54,7 @@ export function createRemovals(registry: SessionRegistry): Removals {
         dryRun,
         ...(before !== undefined && { beforeMs: Date.parse(before) }),
       })
-      // What they alone referred to goes too; that it could not be swept now harms nobody.
+      // Sweeps the blobs that only they referred to; a failed sweep does no harm.
       if (!dryRun && emptied.ok && emptied.value.count > 0)
         await sweepBlobs(registry.parts).catch((cause) => registry.parts.onProblem({ where: 'sweeping blobs', cause }))
       return emptied
@@ -76,7 +76,7 @@ function parse<Value>(schema: Schema<Value>, given: unknown): Result<Value> {
     : refuse(fault('bad_request', `Cannot remove sessions: ${explainIssue(parsed.error)}.`))
 }
 
-/** Takes a session out of the trash. One that is not in it is fine as it is. */
+/** Restores a session from the trash. A session that is not in it stays as it is. */
 async function restoreSession(registry: SessionRegistry, name: string): Promise<Result<Meta>> {
   const { store } = registry.parts
   const id = await findStored(store, name)
@@ -91,13 +91,13 @@ async function restoreSession(registry: SessionRegistry, name: string): Promise<
   return ok(session)
 }
 
-/** Removes the bytes that no record of any session refers to any more, on disk and in memory, until `signal` ends it. */
+/** Deletes the blobs that no record refers to, on disk and in memory, until `signal` aborts. */
 export async function sweepBlobs(
   { blobs, memoryBlobs, store, clock }: NodeDeps,
   signal?: AbortSignal | undefined,
 ): Promise<BlobSweep> {
   const options = { now: clock.now(), graceMs: limits.blobGraceMs, signal }
-  // Asked for when the first bytes are old enough: where there are none, no store need be read through.
+  // Asked for at the first old blob: without one, no store has to be read.
   let asked: Promise<AreUsed> | null = null
   const areUsed: AreUsed = async (hashes) => {
     asked ??= store.blobsInUse(signal)

@@ -4,16 +4,19 @@ import type { SessionRegistry } from '../registry/session-registry.ts'
 import { createRemovalSummary } from './removal-summary.ts'
 import { createIsElsewhere, trashSession } from './trash-session.ts'
 
-/** So many are looked at, and put away, at once. */
+/** How many sessions are handled at once. */
 const pageSize = 100
 
 export type Many = Pick<ListRequest, 'workspace' | 'activeBefore'> & {
   readonly dryRun: boolean
-  /** Ends it between two pages. */
+  /** Stops between two pages. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** Puts all sessions that fit into the trash, page by page, but for those that run, are attended, pinned or open elsewhere. */
+/**
+ * Moves all matching sessions to the trash, page by page, except those that run, are attached, pinned or open
+ * elsewhere.
+ */
 export async function trashMany(registry: SessionRegistry, many: Many): Promise<Result<Removal>> {
   const { workspace, activeBefore, dryRun, signal } = many
   const { store } = registry.parts
@@ -28,7 +31,7 @@ export async function trashMany(registry: SessionRegistry, many: Many): Promise<
     const page = await store.list({ workspace, activeBefore, cursor, limit: pageSize })
     const all = page.sessions.map(async ({ meta }) => [meta, await trashSession(registry, meta.id, options)] as const)
     for (const [meta, trashed] of await Promise.all(all)) {
-      // What went before stays gone; it is said how many these were.
+      // The sessions moved before stay in the trash; the fault says how many.
       if (!trashed.ok) return refuse(stoppedAfter(trashed.fault, account.removal.count))
       if (trashed.value.type === 'gone') account.went(meta)
       if (trashed.value.type === 'stayed') account.stayed(meta, trashed.value.reason)

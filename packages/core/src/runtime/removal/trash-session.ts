@@ -7,22 +7,22 @@ import type { SessionRunner } from '../runner/session-runner.ts'
 
 type TrashOptions = {
   readonly isElsewhere: IsElsewhere
-  /** Also one that runs or is attended: it is stopped first. */
+  /** Stops and moves also a session that runs or has clients. */
   readonly force?: boolean | undefined
   readonly dryRun?: boolean | undefined
   /** Whether a pinned session stays. */
   readonly sparesPinned?: boolean | undefined
-  /** Whether it is still one that is meant: someone may have spoken in it since it was listed. */
+  /** Whether the session still matches: someone may have spoken in it since it was listed. */
   readonly isMeant?: ((entry: CatalogueEntry) => boolean) | undefined
 }
 
-/** It went, or would; it stayed, and why; or it was none that is meant, any more. */
+/** Moved (or would be); stayed, and why; or no longer a match. */
 type Trashed =
   | { readonly type: 'gone' }
   | { readonly type: 'stayed'; readonly reason: NotRemovedReason }
   | { readonly type: 'passed' }
 
-/** Puts one session into the trash. One in which nobody has spoken is removed for good: there is nothing to restore. */
+/** Moves one session to the trash. An unspoken one is deleted: there is nothing to restore. */
 export function trashSession(
   registry: SessionRegistry,
   id: SessionId,
@@ -51,19 +51,19 @@ async function putAway(registry: SessionRegistry, id: SessionId): Promise<Result
   if (!freed.ok) return openElsewhere(freed)
   const row = await store.entry(id)
   const went = row?.entry.spoken ? await store.trash(id, clock.now()) : await store.purge(id)
-  // One that nobody has spoken in may be gone with its last owner.
+  // An unspoken session may have been removed with its last owner.
   if (!went.ok && went.fault.code !== 'session_not_found') return openElsewhere(went)
   registry.news.tell({ type: 'session.removed', session: id })
   return ok({ type: 'gone' })
 }
 
-/** Ends what runs here, and takes the session from an owner that died: nobody may own what goes into the trash. */
+/** Stops the session here, and takes it over from a dead owner: a session in the trash has no owner. */
 async function free(registry: SessionRegistry, id: SessionId): Promise<Result<void>> {
   const { store, node } = registry.parts
   const runner = registry.awake(id)
   if (runner) {
     const isRunning = runner.folded().state.turn.phase !== 'idle'
-    // However that is answered, all that runs is stopped; what could not be recorded is settled when it wakes again.
+    // Whatever the answer, all work stops; what could not be recorded is settled at the next wake.
     if (isRunning) await runner.submit({ commandId: createCommandId(), by: null, command: { type: 'abort' } })
     await registry.unload(id)
   }
@@ -75,12 +75,12 @@ async function free(registry: SessionRegistry, id: SessionId): Promise<Result<vo
   return done
 }
 
-/** Someone was quicker and has opened it. */
+/** Another process opened the session first. */
 function openElsewhere(refusal: Extract<Result<void>, { ok: false }>): Result<Trashed> {
   return refusal.fault.code === 'session_locked' ? ok({ type: 'stayed', reason: 'open_elsewhere' }) : refusal
 }
 
-/** Whether an owner is another process that lives. */
+/** Whether an owner is another process that is alive. */
 type IsElsewhere = (owner: string | null) => Promise<boolean>
 
 /** Asks each owner once, however many sessions it has. */
@@ -109,7 +109,7 @@ function lazily<Value>(make: () => Promise<Value>): () => Promise<Value> {
 
 type RemovalCandidate = Pick<Listed, 'meta' | 'busy' | 'owner'>
 
-/** Why a session must stay unless someone forces it; null when it may go. `runner` is the session if it is awake here. */
+/** Returns why a session must stay unless forced; null when it may go. `runner` is set if it is awake here. */
 async function notRemovedReason(
   { meta, busy, owner }: RemovalCandidate,
   runner: SessionRunner | null,
@@ -117,7 +117,7 @@ async function notRemovedReason(
 ): Promise<NotRemovedReason | null> {
   if (runner) return reasonHere(runner)
   if (await isElsewhere(owner)) return 'open_elsewhere'
-  // What says busy and has no living owner was interrupted; what does not and is in a turn has a question open.
+  // A busy row without a live owner was interrupted. One in a turn that is not busy waits for an approval.
   const isAsking = !busy && (meta.status === 'thinking' || meta.status === 'tool_executing')
   return isAsking ? 'running' : null
 }

@@ -7,8 +7,8 @@ type FilePart = Extract<Content[number], { type: 'file' }>
 type Parts = Pick<EffectDeps, 'blobs' | 'images' | 'state'>
 
 /**
- * Why the files of a prompt cannot be sent to a model, looked at byte for byte: a blob may be a tool's output, and what
- * a provider refuses once it would refuse in every later request.
+ * Returns a fault if a file of a prompt cannot be sent to a model. The bytes are checked: a blob may be a tool's
+ * output, and a file that a provider refuses would make it refuse every later request.
  */
 export async function checkFiles(parts: Parts, content: Content): Promise<Fault | null> {
   let bytes = 0
@@ -49,7 +49,7 @@ function unreadable(why: 'gone' | 'damaged' | 'too large', { name, blob }: FileP
   return fault('blob_not_found', `The file ${name ?? blob} ${problem}. ${remedy}`, { blob })
 }
 
-/** What is on record of a file is true. */
+/** Refuses a file part whose recorded type or size is wrong. */
 function refuseClaim({ name, blob, mediaType, bytes }: FilePart, kind: Sendable, length: number): Fault | null {
   const isTrue = kind.type === 'text' ? isTextType(mediaType) : mediaType === kind.mediaType
   if (!isTrue) {

@@ -29,7 +29,7 @@ import { findLastEnd, findTurnEnd } from '../log/find-turn-end.ts'
 import { readWindow } from '../log/read-window.ts'
 import { type WalkOptions, walkLine } from '../log/walk-line.ts'
 
-/** What a command that changes the past needs to know of it, and the summaries it asks for, before it is decided. */
+/** Looks up what a history command needs, and writes the summaries it asks for, before it is decided. */
 export async function resolveHistory(
   parts: EffectDeps,
   command: HistoryCommand,
@@ -78,13 +78,13 @@ async function windowTokens({ store, session, state }: EffectDeps): Promise<numb
   return told.reduce((sum, message) => sum + messageTokens(message), summary ? textTokens(summary) : 0)
 }
 
-/** A summary costs a model call: not for a command that was answered already, nor for one that will be refused. */
+/** Returns early for a command that was answered before or will be refused: a summary costs a model call. */
 async function settledBefore(
   { store, session, state }: EffectDeps,
   commandId: Submission['commandId'],
 ): Promise<Result<Facts> | null> {
   if ((await store.findCommand(session, commandId)) !== null) return ok({})
-  // Looked at last: whoever writes the summary begins from the very state that was found idle.
+  // Checked last: the summary starts from the very state that was found idle.
   return state().turn.phase === 'idle' ? null : refuse(turnRunning)
 }
 
@@ -114,7 +114,7 @@ async function messageFacts({ store, session, state }: EffectDeps, message: Mess
   return { message: { isTold: isWindowEvent(record.event), isCall, tokens: eventTokens(record.event) + told } }
 }
 
-/** Whether a person who looks at the line sees a call folded; with none in sight, whether the next would be. */
+/** Whether any call of the line is shown collapsed; without calls, whether the next one would be. */
 async function isAnyFolded(parts: EffectDeps): Promise<boolean> {
   const { line, collapse } = parts.state()
   const except = collapse.except.filter((call) => isOnLine(line, call))
@@ -126,7 +126,7 @@ async function isAnyFolded(parts: EffectDeps): Promise<boolean> {
   return false
 }
 
-/** The newest answer on the line: a session that moved there has not heard it. */
+/** Finds the newest answer on the line, which the state does not know after a move. */
 export async function findAnswer(parts: EffectDeps): Promise<Pin | null> {
   for await (const said of walkNow(parts, { types: ['text.said'], newestFirst: true, pageSize: 1 })) {
     if (!('lost' in said)) return { message: MessageId.parse(said.seq), tokens: eventTokens(said.event) }
@@ -134,7 +134,7 @@ export async function findAnswer(parts: EffectDeps): Promise<Pin | null> {
   return null
 }
 
-/** The place of the last messages of the line, read from its end, with what their calls came to. */
+/** Finds the first of the last messages of the line, reading from its end, and counts their tokens. */
 async function tailFacts(
   parts: EffectDeps,
   { keepLast, from = 0 }: Extract<HistoryCommand, { type: 'truncateHistory' }>,
@@ -150,7 +150,7 @@ async function tailFacts(
   return keepLast === undefined ? { keepFrom: { seq: from, tokens, messages } } : {}
 }
 
-/** What a program set as the summary, where that is what holds: it set it for whatever the history is. */
+/** Finds the summary that a program set, if it applies: it stays for any history. */
 async function summaryFacts({ store, session, state }: EffectDeps): Promise<Facts> {
   const { checkpoint } = state()
   if (checkpoint === null) return {}
@@ -160,13 +160,13 @@ async function summaryFacts({ store, session, state }: EffectDeps): Promise<Fact
   return why === 'made' && summary !== '' ? { setSummary: summary } : {}
 }
 
-/** The line as it stands now. */
+/** Walks the current line. */
 const walkNow = ({ store, session, state }: EffectDeps, options: WalkOptions) =>
   walkLine(store, session, clipLine(state().line, 0, state().seq), options)
 
 type Saved = Pick<EventOf<'summary.saved'>, 'path' | 'text' | 'usage' | 'model'>
 
-/** Has the model write a note about the session, and puts it into the workdir. Null when nothing has been said. */
+/** Lets the model write a note about the session and saves it in the workdir. Null when nothing was said. */
 async function writeSummaryFile(parts: EffectDeps, signal: AbortSignal): Promise<Result<Saved | null>> {
   const { store, session, state, artefacts } = parts
   const { origin } = state()

@@ -20,8 +20,8 @@ import { checkFiles } from './check-files.ts'
 import { findAnswer, resolveHistory } from './resolve-history.ts'
 
 /**
- * Finds out, outside the mailbox, what a command needs to be decided: the past it names, whether its files are stored,
- * whether its model can be called. What it refuses here never reaches the session.
+ * Looks up, before the command is queued, what its decision needs: the past it names, whether its files are stored,
+ * whether its model is ready. A command refused here never reaches the session.
  */
 export async function resolve(parts: EffectDeps, { command, commandId }: SessionSubmission): Promise<Result<Facts>> {
   switch (command.type) {
@@ -125,7 +125,7 @@ export const factsGoStale: Readonly<Record<SessionCommand['type'], boolean>> = {
   setSummary: false,
 }
 
-/** How an approval that no longer waits was answered, so that a late answer is told whose it was. */
+/** Finds out who answered an approval, so that a late answer can be told. */
 async function pastApproval({ store, session, state }: EffectDeps, approval: ApprovalId): Promise<Facts> {
   if (approval > state().seq || askedCalls(state()).some((call) => call.approval === approval)) return {}
   const [asked] = await store.read(session, { after: approval - 1, upTo: approval, limit: 1 })
@@ -147,7 +147,7 @@ function settledBy({ by, outcome }: EventOf<'call.settled'>): string {
 
 type Parts = Pick<EffectDeps, 'models' | 'state'>
 
-/** What has to be known of models before one is chosen: which there are, what they know, whether they can be called. */
+/** Looks up what a model command needs: the rotation, the known thinking levels, whether a model is ready. */
 async function resolveModelCommand(
   parts: Parts,
   command: Extract<SessionCommand, ModelCommand>,
@@ -170,13 +170,13 @@ async function resolveModelCommand(
   }
 }
 
-/** Why the model cannot be called, in its own words: they say what to do. */
+/** Returns a fault if the model is not ready; its message says what to do. */
 function refuseModel({ models, state }: Parts, model: ModelName = state().settings.model): Fault | null {
   const found = models.find(model)
   return found.type === 'ready' ? null : fault(found.type, found.message, { model })
 }
 
-/** Of a model that cannot be asked, any level may be one it knows. */
+/** Returns the thinking levels of the session's model; all of them when it is not ready. */
 function knownLevels({ models, state }: Parts): readonly ThinkingLevel[] {
   const model = models.find(state().settings.model)
   return (model.type === 'ready' ? model.thinkingLevels : undefined) ?? ThinkingLevel.options

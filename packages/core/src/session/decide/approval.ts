@@ -21,7 +21,7 @@ const scopes = {
 
 type Response = Extract<Command, { type: 'respondToApproval' }>
 
-/** Each question is answered once: the first answer wins, later ones are told whose it was. */
+/** Answers an open question. The first answer counts; a later one is told who gave it. */
 export function respondToApproval(
   state: SessionState,
   { approval, decision, message }: Response,

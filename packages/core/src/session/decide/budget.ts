@@ -1,7 +1,7 @@
 import { type Fault, fault, limits } from '@holdfast/protocol'
 import type { SessionState } from '../state.ts'
 
-/** The budget that the next model call would break, in words, or null: a turn stops between calls, never within one. */
+/** Returns the budget that the next model call would exceed, or null. A turn stops between calls, never within one. */
 export function limitReached(
   { settings, used }: SessionState,
   steps: number,
@@ -18,7 +18,7 @@ export function limitReached(
 
 type Spent = Pick<SessionState, 'settings' | 'used'>
 
-/** The budget of the whole session that is used up, in words, or null. */
+/** Returns the session budget that is used up, or null. */
 function spentUp({ settings, used }: Spent): { readonly code: string; readonly text: string } | null {
   const { maxTokens, maxCost } = settings.budgets
   const tokens = used.input + used.output + used.cacheRead + used.cacheWrite
@@ -31,7 +31,7 @@ function spentUp({ settings, used }: Spent): { readonly code: string; readonly t
   return null
 }
 
-/** Why no turn may begin: nothing would come of it but the same limit again. */
+/** Returns a fault if no turn may begin because a budget is used up. */
 export function overBudget(state: Spent): Fault | null {
   const spent = spentUp(state)
   return spent && fault('over_budget', `${spent.text} Raise the budget to go on.`, { limit: spent.code })

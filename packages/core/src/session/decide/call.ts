@@ -6,7 +6,7 @@ import { findCall, type SessionState } from '../state.ts'
 type Denial = Extract<Verdict, { type: 'deny' }>
 type ReportOf<Type extends Report['type']> = Extract<Report, { type: Type }>
 
-/** The verdict on a prepared call: run it, ask a person, or tell the model why not. */
+/** Applies the policy to a prepared call: run it, ask a person, or tell the model why not. */
 export function judgeCall(state: SessionState, { call, found, atMs }: ReportOf<'call.prepared'>): readonly Event[] {
   if (findCall(state, call)?.status !== 'requested') return []
   const settle = (outcome: Outcome): Event[] => [{ type: 'call.settled', call, outcome, durationMs: null }]
@@ -26,7 +26,7 @@ export function judgeCall(state: SessionState, { call, found, atMs }: ReportOf<'
   }
 }
 
-/** Told to the model as the call's result; what plan mode refused, people are told as well. */
+/** Settles a call as denied. The model gets the reason as the result; people also see a denial by plan mode. */
 function deny({ turn }: SessionState, call: CallId, { code, message }: Denial): readonly Event[] {
   const settled: Event = { type: 'call.settled', call, outcome: { type: 'denied', code, message }, durationMs: null }
   if (code !== 'plan_mode' || turn.phase === 'idle') return [settled]
@@ -36,14 +36,14 @@ function deny({ turn }: SessionState, call: CallId, { code, message }: Denial): 
 const expiry = ({ settings: { approvalTimeoutMs } }: SessionState, atMs: number) =>
   approvalTimeoutMs === undefined ? {} : { expiresAt: new Date(atMs + approvalTimeoutMs).toISOString() }
 
-/** Nobody answered in time: that is a no, and on record as one. */
+/** Records a question that expired as a denial. */
 export function expireApproval(state: SessionState, { call }: ReportOf<'approval.expired'>): readonly Event[] {
   if (findCall(state, call)?.status !== 'asked') return []
   const outcome: Outcome = { type: 'denied', code: 'timed_out', message: 'nobody answered in time' }
   return [{ type: 'call.settled', call, outcome, durationMs: null }]
 }
 
-/** Intent before effect: only an approved call starts, and only once. Plan mode may have come since its approval. */
+/** Records the start of an approved call, once. Plan mode may have begun since the approval. */
 export function beginCall(state: SessionState, { call, facts, process }: ReportOf<'tool.starting'>): readonly Event[] {
   if (findCall(state, call)?.status !== 'approved') return []
   const verdict = judge(facts, state)
@@ -51,7 +51,7 @@ export function beginCall(state: SessionState, { call, facts, process }: ReportO
   return [{ type: 'call.started', call, ...(process && { process }) }]
 }
 
-/** A call may fail before it starts, at its last look around; either way it settles once. */
+/** Settles a call, once. It may fail before it starts, at its last check. */
 export function settleCall(
   state: SessionState,
   { call, outcome, durationMs, files }: ReportOf<'tool.finished'>,
@@ -61,7 +61,7 @@ export function settleCall(
   return [{ type: 'call.settled', call, outcome, durationMs, ...(files.length > 0 && { files: [...files] }) }]
 }
 
-/** What got away from an aborted call is for people to know: the call itself is settled, and the model need not hear of it. */
+/** Adds a notice about a process that outlived its aborted call. The model is not told. */
 export function tellEscape(state: SessionState, { tool, text }: ReportOf<'process.escaped'>): readonly Event[] {
   const turn = TurnNumber.parse(Math.max(0, state.turns - 1))
   return [{ type: 'note.added', turn, kind: 'notice', level: 'error', code: 'left_running', text: `${tool}: ${text}` }]

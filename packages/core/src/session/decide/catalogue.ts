@@ -14,7 +14,7 @@ export function rename({ settings }: SessionState, { title }: CommandOf<'rename'
   return title === (settings.title ?? '') ? [] : [{ type: 'settings.changed', title }]
 }
 
-/** A model's title is for a session that has none: a person who named it, or took its name away, knows better. */
+/** Sets the title that a model wrote, unless a person has named the session or removed its name. */
 export function nameIt(
   { settings }: SessionState,
   { title, model, usage }: Extract<Report, { type: 'title.written' }>,
@@ -22,7 +22,7 @@ export function nameIt(
   return settings.title === undefined ? [{ type: 'settings.changed', title, named: { model, usage } }] : []
 }
 
-/** Only at rest: what a turn has begun in one folder it must not end in another. */
+/** Moves an idle session to another folder: a turn must end in the folder it began in. */
 export function moveWorkdir(
   { turn, origin }: SessionState,
   command: CommandOf<'moveWorkdir'>,

@@ -20,15 +20,15 @@ const nothing = fault('nothing_to_compact', 'There is nothing to summarise yet: 
 
 const overtaken = fault('nothing_to_compact', 'The line has moved meanwhile, or another summary was quicker.')
 
-/** Where the model's view of the line begins now. */
+/** Returns where the model's view of the line begins. */
 const keptFrom = (state: SessionState): number =>
   state.checkpoints.find(({ seq }) => seq === state.checkpoint)?.keepFrom ?? 0
 
-/** Whether a summary that was written outside still fits: the line may have moved, or another was quicker. */
+/** Whether a summary still applies: the line may have moved, or another summary came first. */
 const stillFits = (state: SessionState, { keepFrom }: NewCheckpoint): boolean =>
   isOnLine(state.line, keepFrom) && keepFrom > keptFrom(state)
 
-/** The summary of what lies before `keepFrom`; what was said while it was written comes after, and is kept. */
+/** Records the summary of everything before `keepFrom`. Messages said meanwhile come after it. */
 export function compact(state: SessionState, { checkpoint }: Facts): Result<readonly Event[]> {
   if (!checkpoint) return refuse(state.turn.phase === 'idle' ? nothing : turnRunning)
   if (!stillFits(state, checkpoint)) return refuse(overtaken)
@@ -50,7 +50,7 @@ function written(state: SessionState, checkpoint: NewCheckpoint, why: 'automatic
   return { type: 'checkpoint.written', turn: turnNow(state), ...rest, tokensBefore, tokensAfter, why }
 }
 
-/** Gives the model the line back, if it still fits. */
+/** Undoes the active checkpoint if the whole line still fits the model. */
 export function undoCompaction(state: SessionState, { contextTokens = limits.contextTokens }: Facts) {
   if (state.turn.phase !== 'idle') return refuse(turnRunning)
   const undone = state.checkpoints.find(({ seq }) => seq === state.checkpoint)
@@ -65,7 +65,7 @@ export function undoCompaction(state: SessionState, { contextTokens = limits.con
   return ok([{ type: 'checkpoint.undone', checkpoint: undone.seq, holds, tokens }] as const)
 }
 
-/** Tells the model another summary; what it sees of the line stays as it is. */
+/** Replaces the summary; the model's view of the line stays. */
 export function setSummary(state: SessionState, summary: string): Result<readonly Event[]> {
   const before = state.checkpoints.find(({ seq }) => seq === state.checkpoint)
   const keepFrom = before?.keepFrom ?? state.line[0]?.from ?? 0
@@ -77,7 +77,7 @@ export function setSummary(state: SessionState, summary: string): Result<readonl
   return ok([{ type: 'checkpoint.written', turn, summary, keepFrom, ...prompt, tokensBefore, tokensAfter, why }])
 }
 
-/** A checkpoint whose messages the caller brings: the model is told them, and nothing before them. */
+/** Adds a checkpoint with given messages: the model sees them, and nothing before them. */
 export function appendCheckpoint(
   state: SessionState,
   { messages, tokenCount }: Extract<Command, { type: 'appendCheckpoint' }>,
@@ -95,7 +95,7 @@ export function appendCheckpoint(
       summary: '',
       keepFrom: seq + 1,
       tokensBefore: state.tokens,
-      // What the model is told beside messages stays; those that follow in the same batch are counted as they are said.
+      // Tokens outside messages stay; the messages that follow in this batch are counted as they come.
       tokensAfter: Math.max(state.tokens - windowTokens, 0) + Math.max((tokenCount ?? estimate) - estimate, 0),
       why: 'made',
     },
@@ -103,7 +103,7 @@ export function appendCheckpoint(
   ])
 }
 
-/** Notes where the summary was written; it was written outside, before this was decided. */
+/** Records where the summary file was saved; it was written before this decision. */
 export function summarize(state: SessionState, { saved }: Facts): Result<readonly Event[]> {
   if (saved) return ok([{ type: 'summary.saved', turn: turnNow(state), ...saved }])
   if (state.turn.phase !== 'idle') return refuse(turnRunning)

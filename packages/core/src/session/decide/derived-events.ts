@@ -9,8 +9,8 @@ export const settledAs = (call: CallId, outcome: Outcome): Event => ({
 })
 
 /**
- * Nobody waits for a result any more once a turn of the session's own begins, or the line with its call is left: each call
- * settles once, so it is settled then.
+ * Settles calls whose program will not report a result any more: a turn of the session began, or the line with the call
+ * was left.
  */
 export function withoutAwaited({ awaited }: SessionState, events: readonly Event[]): readonly Event[] {
   if (awaited.length === 0) return events
@@ -25,7 +25,7 @@ export function withoutAwaited({ awaited }: SessionState, events: readonly Event
   return [...events, ...over.map(({ call }) => settledAs(call, { type: 'interrupted', code: 'cancelled' }))]
 }
 
-/** Writes down at each turn's end how long the line is there, so that a later branch from it need not count. */
+/** Adds the length of the line to each end of a turn, so that a later branch need not count. */
 export function withLengths({ messages, tokens }: SessionState, events: readonly Event[]): readonly Event[] {
   let length = { messages, tokens }
   return events.map((event) => {

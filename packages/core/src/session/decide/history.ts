@@ -8,7 +8,7 @@ import { addSystemMessage, toggleAllToolCollapses, togglePin, toggleToolCollapse
 import { turnRunning } from './prompt.ts'
 import { seed } from './seed.ts'
 
-/** What changes the past: which line the session stands on, what is marked on it, what the model is told of it. */
+/** Decides commands that change the past: the current line, its marks, and what the model sees of it. */
 export function decideHistory(state: SessionState, command: HistoryCommand, facts: Facts): Result<readonly Event[]> {
   switch (command.type) {
     case 'branchAt':

@@ -28,12 +28,12 @@ type Move = {
   readonly why: 'branch' | 'switch' | 'rewind' | 'history'
 }
 
-/** Leaves the line for another and keeps it: nothing is lost by moving. */
+/** Moves to another line and keeps the one that is left as a branch. */
 function move(state: SessionState, { line, length, checkpoint, name, why }: Move): Event {
   const { turns, messages } = lengthOf(state)
   return {
     type: 'line.moved',
-    to: goingOn(line, state.seq + 2), // after this record: a line on which nothing is said leaves no span behind
+    to: goingOn(line, state.seq + 2), // the new span begins after this record: a line without messages leaves no span
     ...length,
     checkpoint,
     keep: { name: nameToKeep(state), turns, messages, ...(why === 'history' && { hidden: true as const }) },
@@ -42,7 +42,7 @@ function move(state: SessionState, { line, length, checkpoint, name, why }: Move
   }
 }
 
-/** Stands at the end of a turn: for another try (`branch`), or because what came after was wrong (`rewind`). */
+/** Goes back to the end of a turn: to try again (`branch`), or because what came after was wrong (`rewind`). */
 export function returnToTurnEnd(state: SessionState, why: 'branch' | 'rewind', facts: Facts): Result<readonly Event[]> {
   if (state.turn.phase !== 'idle') return refuse(turnRunning)
   const { end } = facts
@@ -63,12 +63,12 @@ export function switchBranch(state: SessionState, asked: BranchName | number): R
   }
   if (state.line.length >= limits.lineSpansMax) return refuse(tooMany)
   const { line, turns, messages, tokens, last, name } = branch
-  const isThere = state.checkpoints.some(({ seq }) => seq === branch.checkpoint) // it may have been undone elsewhere
+  const isThere = state.checkpoints.some(({ seq }) => seq === branch.checkpoint) // it may have been undone on another line
   const checkpoint = isThere ? branch.checkpoint : (checkpointOn(state.checkpoints, line)?.seq ?? null)
   return ok([move(state, { line, length: { turns, messages, tokens, last }, checkpoint, name, why: 'switch' })])
 }
 
-/** Shows the last messages only. Turns keep their numbers: they are the same turns. */
+/** Shows only the last messages. Turns keep their numbers. */
 export function truncateHistory(
   state: SessionState,
   command: Extract<Command, { type: 'truncateHistory' }>,
@@ -82,11 +82,11 @@ export function truncateHistory(
   const line = clipLine(state.line, from, state.seq).map((span) => ({ ...span }))
   const summaryTokens = state.checkpoints.find(({ seq }) => seq === state.checkpoint)?.summaryTokens ?? 0
   const length = { ...lengthOf(state), messages: keepLast, tokens: summaryTokens + (facts.keepFrom?.tokens ?? 0) }
-  // The summary of what came before is part of what the model is told, however little is shown.
+  // The checkpoint stays: the model keeps the summary, however few messages are shown.
   return ok([move(state, { line, length, checkpoint: state.checkpoint, name: null, why: 'history' })])
 }
 
-/** Another past: the line that was is kept as a branch. */
+/** Replaces the history; the former line is kept as a branch. */
 export function setHistory(
   state: SessionState,
   messages: SeedMessages,
@@ -100,14 +100,16 @@ export function setHistory(
   return seeded.ok ? ok([moved, ...summary, ...seeded.value]) : seeded
 }
 
-/** What a program set as the summary it set for whatever the history is; one that a compaction wrote is of a past that was left. */
+/**
+ * Repeats the summary that a program set: it applies to any history. A compaction's summary belongs to the former line.
+ */
 function summaryOf(summary: string, keepFrom: Seq): Event {
   const tokensAfter = textTokens(summary)
-  const turn = 0 as LineLength['turns'] // of a line that begins anew
+  const turn = 0 as LineLength['turns'] // of a new line
   return { type: 'checkpoint.written', turn, summary, keepFrom, tokensBefore: 0, tokensAfter, why: 'made' }
 }
 
-/** Of branches, or of the pieces that a line is put together from by leaving it and coming back. */
+/** Whether the session has too many branches, or its line too many spans. */
 const isFull = ({ branches, line }: SessionState): boolean =>
   branches.filter(({ hidden }) => !hidden).length >= limits.branchesMax || line.length >= limits.lineSpansMax
 
@@ -117,7 +119,7 @@ const tooMany = fault(
   { branchesMax: limits.branchesMax, lineSpansMax: limits.lineSpansMax },
 )
 
-/** Notes that another session shares our past: its name is on record before it is made, so that asking again makes one. */
+/** Records a fork. Its id is recorded before it is created, so that a retry creates no second one. */
 export function fork({ line }: SessionState, { end, fork: id }: Facts): Result<readonly Event[]> {
   if (!end || id === undefined) {
     return refuse(fault('turn_not_found', 'There is no such turn on this line that has ended.'))

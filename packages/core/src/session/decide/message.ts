@@ -15,7 +15,7 @@ import type { SessionState } from '../state.ts'
 const notFound = (message: number) =>
   fault('message_not_found', `There is no message ${message} on this line.`, { message })
 
-/** Keeps a message before the model for good, or no longer. Pins may not crowd out what is being said. */
+/** Pins a message in the model's context, or unpins it. Pins may fill only a part of the context. */
 export function togglePin(state: SessionState, message: PinnedId, facts: Facts): Result<readonly Event[]> {
   if (state.pins.some((pin) => pin.message === message)) return ok([{ type: 'message.pinned', message, pinned: false }])
   const found = facts.message
@@ -39,7 +39,7 @@ export function toggleToolCollapse(state: SessionState, message: PinnedId, facts
   return ok([{ type: 'message.collapsed', message, collapsed: !isCollapsed }])
 }
 
-/** Any folded: all open. None: all fold. */
+/** Expands all calls if any is collapsed; otherwise collapses all. */
 export function toggleAllToolCollapses(
   { collapse }: SessionState,
   { isAnyFolded = collapse.all || collapse.except.length > 0 }: Facts,
@@ -52,11 +52,11 @@ export function addSystemMessage(state: SessionState, text: string, level: 'info
   return ok([{ type: 'note.added', turn: turnNow(state), kind: 'system', level, text }])
 }
 
-/** The turn a message belongs to that nobody's turn made: the one that runs, or the last. */
+/** Returns the turn for a message outside any turn: the running one, or the last. */
 export const turnNow = ({ turn, turns }: SessionState): TurnNumber =>
   turn.phase === 'idle' ? TurnNumber.parse(Math.max(turns - 1, 0)) : turn.number
 
-/** Beside the line, whatever the session does: no model hears of it. */
+/** Records a client's own event. It is not part of the line, and no model sees it. */
 export const appendClientEvent = ({ event, complete }: AppendClientEvent): readonly Event[] => [
   { type: 'client.said', event, ...(complete && { complete: true as const }) },
 ]

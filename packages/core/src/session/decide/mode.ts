@@ -1,7 +1,7 @@
 import { type ClientId, type Event, isOnLine, type Mode } from '@holdfast/protocol'
 import { askedCalls, type Pin, type SessionState } from '../state.ts'
 
-/** Plan mode takes back every open question: what it asked for may not happen there. */
+/** Changes the mode. Entering plan mode cancels every open question. */
 export function enterMode(
   state: SessionState,
   mode: Mode,
@@ -10,7 +10,7 @@ export function enterMode(
   found: Pin | null = null,
 ): readonly Event[] {
   const { pins } = state
-  // Where the session has moved to another line, only who read that line knows its last answer.
+  // After a move to another line, the last answer is found by reading that line.
   const lastAnswer = state.lastAnswer ?? (found && isOnLine(state.line, found.message) ? found : null)
   const isPinned = pins.some(({ message }) => message === lastAnswer?.message)
   const kept: Event[] =

@@ -13,7 +13,7 @@ import {
 import type { Facts, SessionCommand } from '../input.ts'
 import type { SessionState } from '../state.ts'
 
-/** Which model is called and how hard it thinks: from the next step on; what was said stays. */
+/** Decides which model is called and how hard it thinks, from the next step on. */
 export function decideModelCommand(
   { settings }: SessionState,
   command: Extract<SessionCommand, ModelCommand>,
@@ -36,18 +36,18 @@ export function decideModelCommand(
 const thinkAt = (settings: Settings, thinkingLevel: ThinkingLevel): Result<readonly Event[]> =>
   ok(settings.thinkingLevel === thinkingLevel ? [] : [{ type: 'settings.changed', thinkingLevel }])
 
-/** The level that comes next of those the model knows, from the least on and round again. */
+/** Returns the next level that the model knows, from the lowest on and around. */
 function levelAfter(level: ThinkingLevel, known: readonly ThinkingLevel[]): ThinkingLevel {
   const levels = ThinkingLevel.options.filter((one) => known.includes(one))
   return levels[(levels.indexOf(level) + 1) % levels.length] ?? level
 }
 
-/** Goes on to the next stop at which something would be otherwise; one that names no level keeps the present one. */
+/** Goes to the next entry that changes something. An entry without a level keeps the current one. */
 function cycleModel(settings: Settings, rotation: readonly RotationEntry[], stride: 1 | -1): Result<readonly Event[]> {
   const total = rotation.length
   const from = placeIn(rotation, settings)
   for (let away = 1; away <= total; away++) {
-    // From outside, the first stop ahead is the first of all, and the first behind the last.
+    // A model outside the rotation goes to the first entry, or backwards to the last.
     const index = from === -1 && stride === -1 ? total - away : (from + stride * away + total) % total
     const { model, thinkingLevel = settings.thinkingLevel } = rotation[index] ?? settings
     if (model === settings.model && thinkingLevel === settings.thinkingLevel) continue
@@ -56,7 +56,7 @@ function cycleModel(settings: Settings, rotation: readonly RotationEntry[], stri
   return refuse(nowhereToGo(total))
 }
 
-/** Where the session stands in the rotation: at its model with its level, else at its model, else nowhere. */
+/** Returns the index of the session's model and level in the rotation, else of its model, else -1. */
 function placeIn(rotation: readonly RotationEntry[], { model, thinkingLevel }: Settings): number {
   const exact = rotation.findIndex((one) => one.model === model && one.thinkingLevel === thinkingLevel)
   return exact === -1 ? rotation.findIndex((one) => one.model === model) : exact

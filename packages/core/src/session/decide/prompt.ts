@@ -3,7 +3,7 @@ import type { SessionState } from '../state.ts'
 import { overBudget } from './budget.ts'
 import { emptyPrompt, enqueue, isEmpty } from './queue.ts'
 
-/** At rest a prompt begins a turn; in a turn it waits in its queue. */
+/** Starts a turn when idle; otherwise queues the prompt. */
 export function sendPrompt(state: SessionState, content: Content, queue: Queue): Result<readonly Event[]> {
   if (isEmpty(content)) return refuse(emptyPrompt)
   if (state.turn.phase !== 'idle') return enqueue(state, queue, content)
@@ -16,7 +16,7 @@ export function sendPrompt(state: SessionState, content: Content, queue: Queue):
   ])
 }
 
-/** Takes up a turn that was cut short; it keeps its number, because it is the same turn. */
+/** Continues an interrupted turn under the same number. */
 export function continueTurn(state: SessionState): Result<readonly Event[]> {
   const { turn } = state
   if (turn.phase !== 'idle') return refuse(turnRunning)

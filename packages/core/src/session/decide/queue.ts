@@ -15,7 +15,7 @@ import type { SessionState } from '../state.ts'
 
 type CommandOf<Type extends Command['type']> = Extract<Command, { type: Type }>
 
-/** Lets a prompt wait: to steer the running turn, or to follow it. */
+/** Queues a prompt: to steer the running turn, or to follow it. */
 export function enqueue(state: SessionState, queue: Queue, content: Content): Result<readonly Event[]> {
   if (state.queue.length >= limits.promptsQueuedMax) {
     return refuse(fault('queue_full', `${limits.promptsQueuedMax} prompts already wait. Let the turn take some first.`))
@@ -23,7 +23,7 @@ export function enqueue(state: SessionState, queue: Queue, content: Content): Re
   return ok([{ type: 'prompt.queued', queue, content }])
 }
 
-/** Takes what waits off the queue. With nothing there nothing happens. */
+/** Removes the waiting prompts of some queues. */
 export function recallQueues(state: SessionState, which: readonly Queue[], recalled: boolean): readonly Event[] {
   const entries = state.queue.filter(({ queue }) => which.includes(queue))
   return entries.length === 0 ? [] : [{ type: 'queue.removed', entries, recalled }]
@@ -43,7 +43,7 @@ export function removeEntry(state: SessionState, { entry }: CommandOf<'removeQue
   return found ? ok([{ type: 'queue.removed', entries: [found], recalled: true }]) : refuse(notWaiting(entry))
 }
 
-/** The order names all that waits in the queue, each once: a half order would hide one that came meanwhile. */
+/** Reorders a queue. The order must name every waiting prompt once, so that none added meanwhile is lost. */
 export function reorder(state: SessionState, { queue, entries }: CommandOf<'reorderQueue'>): Result<readonly Event[]> {
   const waiting = state.queue.filter((one) => one.queue === queue).map(({ id }) => id)
   const stranger = entries.find((id) => !waiting.includes(id))
@@ -59,7 +59,7 @@ const findEntry = ({ queue }: SessionState, id: number): QueueEntry | undefined 
 const notWaiting = (entry: number): Fault =>
   fault('queue_entry_not_found', `Prompt ${entry} does not wait: it was sent, or taken back.`, { entry })
 
-/** Whether a prompt says nothing and brings no file. */
+/** Whether a prompt has neither text nor file. */
 export const isEmpty = (content: Content): boolean =>
   !content.some((part) => part.type === 'file' || part.text.trim() !== '')
 

@@ -7,7 +7,7 @@ import { said } from './step.ts'
 
 type Cause = 'aborted' | 'crashed' | 'stopped'
 
-/** Ends the turn where it stands: what was said stays, what ran is interrupted, what waited is cancelled. */
+/** Ends the turn: text stays, running calls are interrupted, waiting ones cancelled. */
 export function abandonTurn(state: SessionState, cause: Cause, { draft, printed }: Facts): readonly Event[] {
   const { turn } = state
   if (turn.phase === 'idle') return []
@@ -20,8 +20,8 @@ export function abandonTurn(state: SessionState, cause: Cause, { draft, printed 
 }
 
 /**
- * After a crash, or a clean end of the process, nothing starts by itself. What cannot be known is settled as interrupted, the turn ends and waits to be
- * continued; but a question that nobody answered still waits, and keeps its turn open.
+ * Recovers after a crash or a clean stop; nothing restarts by itself. Calls with an unknown result are settled as
+ * interrupted, and the turn ends until it is continued. An open question keeps waiting and keeps its turn open.
  */
 export function recover(state: SessionState, cause: 'crashed' | 'stopped', draft: Draft | null): readonly Event[] {
   const { turn } = state

@@ -5,7 +5,7 @@ import type { SessionState } from '../state.ts'
 type Retrying = Extract<Report, { type: 'model.retrying' }>
 type Failed = Extract<Report, { type: 'model.failed' }>
 
-/** People are told what went wrong, how long it takes until the model is asked again, and how often that is done. */
+/** Adds a notice: what failed, how long until the next try, and how many tries there are. */
 export function tellRetry(
   { turn }: SessionState,
   { fault, happened = fault.message, waitMs, tries }: Retrying,
@@ -15,14 +15,14 @@ export function tellRetry(
   return [{ type: 'note.added', turn: turn.number, kind: 'notice', level: 'info', code: 'retry', text }]
 }
 
-/** Who answers instead of a model that could not take the call: whom a person chose meanwhile, else its fallback. */
+/** Returns the model that answers instead: one that a person chose meanwhile, else the fallback. */
 export function successor({ turn, settings }: SessionState, { fallback }: Failed): ModelName | null {
   if (fallback === undefined || turn.phase !== 'thinking') return null
   const isTried = turn.model === settings.model || turn.fallback?.tried.includes(settings.model)
   return isTried ? fallback : settings.model
 }
 
-/** Nothing was said yet, so another model answers instead, and for as long as the turn lasts. */
+/** Lets another model answer for the rest of the turn: nothing was said yet. */
 export function fallBack({ turn }: SessionState, failed: Failed, fallback: ModelName): readonly Event[] {
   invariant(turn.phase === 'thinking' && failed.parts.length === 0, 'nobody takes over what another has begun to say')
   const { number, step, model } = turn

@@ -16,19 +16,19 @@ import { settledAs } from './derived-events.ts'
 type From = {
   readonly seq: number
   readonly turns: number
-  /** Calls of messages before, whose result may be among these. */
+  /** Calls of earlier messages whose result may be among these. */
   readonly awaited?: readonly AwaitedCall[] | undefined
 }
 type Answered = Extract<SeedMessage, { role: 'tool' }>
 type Open = { readonly call: CallId; readonly isGiven: boolean }
 
-/** Who wrote what came from elsewhere: no provider of ours, so nothing opaque is ever sent back with it. */
+/** The provider of seeded messages: none of ours, so no opaque data is ever sent back with them. */
 const provider = 'seed'
 
 /**
- * The events that put messages from elsewhere on the line, as if they had been said here: each user message begins a turn,
- * each call is settled at once. `from` is where the line stands. Refused when a result answers no call. Of a conversation
- * that a program leads itself, messages come one by one: they go on with the turn that was, and calls wait for results.
+ * Returns the events that add messages from elsewhere to the line: each user message begins a turn, each call is
+ * settled at once. Refused when a result matches no call. `from` is the end of the line. A program that leads the
+ * conversation sends messages one by one: they continue the last turn, and calls wait for results.
  */
 export function seed(from: From, messages: SeedMessages): Result<readonly Event[]> {
   const events: Event[] = []
@@ -57,7 +57,7 @@ export function seed(from: From, messages: SeedMessages): Result<readonly Event[
     isTaken = true
     isOpen = true
   }
-  /** Puts the message as it was given before what it means here. */
+  /** Adds the message as given before the events it means here. */
   const keeping = ({ given }: SeedMessage, add: () => void) => {
     if (given === undefined || Object.keys(given).length === 0) return add()
     const place = events.length
@@ -99,7 +99,7 @@ export function seed(from: From, messages: SeedMessages): Result<readonly Event[
       const type = message.isError ? 'failed' : 'ok'
       keeping(message, () =>
         events.push(
-          // What answers nothing the model asked for is for people: no service takes it.
+          // A result without a call is shown to people only: no service accepts it.
           answered ? settledAs(answered.call, { type, output: { text: content } }) : noted(turn, content, false),
         ),
       )

@@ -18,11 +18,11 @@ import { fallBack, successor } from './retry.ts'
 type Prepared = Extract<Report, { type: 'step.prepared' }>
 type Ended = Extract<Report, { type: 'model.replied' | 'model.failed' }>
 
-/** The safe point: the round is closed, so steering enters here, before the next model call. */
+/** Starts the next step. The round is closed, so waiting steering prompts are added before the model call. */
 export function beginStep(state: SessionState, { turn, system, tools, checkpoint }: Prepared): readonly Event[] {
   invariant(state.turn.phase === 'preparing', 'a step begins between rounds')
   const steering = state.queue.filter(({ queue }) => queue === 'steering')
-  if (state.turn.isAnswered && steering.length === 0) return endTurn(state, turn) // what steered it was taken back
+  if (state.turn.isAnswered && steering.length === 0) return endTurn(state, turn) // the steering prompt was taken back
   const limit = limitReached(state, state.turn.steps)
   if (limit !== null) {
     return [
@@ -40,7 +40,7 @@ export function beginStep(state: SessionState, { turn, system, tools, checkpoint
   ]
 }
 
-/** Records what the model said and what it asked for. Without calls the turn rests, unless someone has steered it. */
+/** Records the model's answer and calls. Without calls the turn ends, unless a prompt steers it. */
 export function endStep(state: SessionState, ended: Ended): readonly Event[] {
   invariant(state.turn.phase === 'thinking', 'an answer needs a step')
   const { number: turn } = state.turn
@@ -79,7 +79,7 @@ export function failTurn(state: SessionState, fault: ModelFault): readonly Event
   return [{ type: 'turn.ended', turn: state.turn.number, reason: 'failed', fault }]
 }
 
-/** What was said of an answer. One that was cut short keeps its words and loses its calls: they may be incomplete. */
+/** Returns the events of an answer. One that was cut keeps its text and loses its calls, which may be incomplete. */
 export function said(state: SessionState, step: Step, parts: readonly SaidPart[], isCut: boolean): readonly Event[] {
   invariant(state.turn.phase === 'thinking', 'only a thinking session speaks')
   const { number: turn } = state.turn
@@ -111,7 +111,7 @@ export function said(state: SessionState, step: Step, parts: readonly SaidPart[]
   })
 }
 
-/** Calls over the limit are not recorded, so the model never waits for them; people are told. */
+/** Adds a notice about calls over the limit. They are not recorded, so the model never waits for them. */
 function tooManyCalls(turn: TurnNumber, parts: readonly SaidPart[]): readonly Event[] {
   const asked = parts.filter(({ type }) => type === 'call').length
   if (asked <= limits.callsPerRoundMax) return []
@@ -125,7 +125,7 @@ function settleMalformed(event: Event, seq: number): Event[] {
   return [{ type: 'call.settled', call: CallId.parse(seq), outcome: { type: 'failed', output }, durationMs: null }]
 }
 
-/** The turn came to its end; the oldest follow-up, if one waits, is the next. */
+/** Ends the turn; the oldest waiting follow-up becomes the next one. */
 function endTurn(state: SessionState, turn: TurnNumber): readonly Event[] {
   const next = state.queue.find(({ queue }) => queue === 'follow_up')
   const ended: Event = { type: 'turn.ended', turn, reason: 'done' }

@@ -3,7 +3,7 @@ import { askedCalls, type SessionState } from '../state.ts'
 
 type CommandOf<Type extends Command['type']> = Extract<Command, { type: Type }>
 
-/** A standing approval. What already waits and is covered by it need not be asked any more. */
+/** Grants trust. Open questions that it covers are answered. */
 export function setToolTrust(
   state: SessionState,
   { tool, scope, argsHash }: CommandOf<'setToolTrust'>,
@@ -19,7 +19,7 @@ export function revokeToolTrust({ tool }: CommandOf<'revokeToolTrust'>): readonl
   return [{ type: 'trust.revoked', tool: tool === 'all' ? null : tool }]
 }
 
-/** Grants a trust and answers by it all questions it covers, but for the call `answered`, which has its own answer. */
+/** Grants trust and approves all questions it covers, except the call `answered`, which has its own answer. */
 export function grant(state: SessionState, trust: Trust, answered: number | null): readonly Event[] {
   const { tool, scope, argsHash } = trust
   const covered = askedCalls(state).filter(

@@ -31,7 +31,7 @@ describe('a server', () => {
     ['html', 'text/html; charset=utf-8', '<!doctype html>'],
     ['json', 'application/json', '"messages"'],
     ['jsonl', 'application/x-ndjson', '"holdfast-export"'],
-  ])('gives a session out as %s', async (format, mediaType, text) => {
+  ])('exports a session as %s', async (format, mediaType, text) => {
     await using test = await openTest()
     const answer = await test.call(`/v1/sessions/${filled.talk}/export?format=${format}`)
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, mediaType])
@@ -39,14 +39,14 @@ describe('a server', () => {
     expect((await answer.text()).toLowerCase()).toContain(text)
   })
 
-  it('refuses an export of nothing, and of a form it does not know', async () => {
+  it('rejects an export of an unknown session and in an unknown format', async () => {
     await using test = await openTest()
     const missing = await test.call('/v1/sessions/calm-harbor-1/export')
     expect(await missing.json()).toMatchObject({ error: { code: 'session_not_found' } })
     expect((await test.call(`/v1/sessions/${filled.talk}/export?format=pdf`)).status).toBe(400)
   })
 
-  it('takes back what another gave out, once, from an admin alone', async () => {
+  it('imports an export once, for an admin only', async () => {
     await using test = await openTest()
     const given = await (await test.call(`/v1/sessions/${filled.talk}/export?format=jsonl`)).text()
     const other = await openHoldfast({ store: 'memory:', environment: { HOLDFAST_HOME: join(base, 'other') } })
@@ -67,7 +67,7 @@ describe('a server', () => {
   })
 
   const oddNames = ['../../list.txt', '..', '.', '', '\0', 'a\0b', '聊'.repeat(200), 'a/', '\\']
-  it.each(oddNames)('refuses a file %j that holds no session, and names no path of its own', async (name) => {
+  it.each(oddNames)('rejects the file %j without a session, and does not reveal a path', async (name) => {
     await using test = await openTest()
     const answer = await test.call(`/v1/import?name=${encodeURIComponent(name)}`, {
       method: 'POST',
@@ -79,7 +79,7 @@ describe('a server', () => {
     expect(text).not.toContain(tmpdir())
   })
 
-  it('says how much was said and used', async () => {
+  it('returns statistics', async () => {
     await using test = await openTest()
     const ask = (days: number, token = test.tokens.admin) =>
       test.call(`/v1/stats?days=${days}`, { headers: { authorization: `Bearer ${token}` } })
@@ -92,20 +92,20 @@ describe('a server', () => {
 })
 
 describe('a runtime', () => {
-  it('backs its store up and looks it through while it runs', async () => {
+  it('backs up and checks its store while it runs', async () => {
     const made = await holdfast.backup(join(base, 'copy.db'))
     expect(made).toMatchObject({ url: `sqlite:${join(base, 'copy.db')}`, sessions: 4, lost: 0 })
     expect(await holdfast.doctor()).toMatchObject({ isSound: true })
     await expect(holdfast.backup(join(base, 'copy.db'))).rejects.toMatchObject({ code: 'bad_request' })
   })
 
-  it('counts once for all who ask meanwhile, and shows each its days', async () => {
+  it('counts once for concurrent requests, each with its own days', async () => {
     const [one, many] = await Promise.all([holdfast.stats({ days: 1 }), holdfast.stats({ days: 3660 })])
     expect(many.models).toBe(one.models)
     expect((await holdfast.stats()).models).not.toBe(one.models)
   })
 
-  it('ends what it counts and looks through when it is closed', async () => {
+  it('stops counting and checking when it is closed', async () => {
     const place = placeIn(base, 'jsonl')
     const other = await openHoldfast({ store: place.url, environment: { HOLDFAST_HOME: join(base, 'closing') } })
     const asked = [other.stats(), other.doctor()].map((work) => work.catch((error: HoldfastError) => error.code))
@@ -113,7 +113,7 @@ describe('a runtime', () => {
     expect(await Promise.all(asked)).toEqual(['session_stopped', 'session_stopped'])
   })
 
-  it('has nothing to look after in memory', async () => {
+  it('has no store to back up or check if it is in memory', async () => {
     const other = await openHoldfast({ store: 'memory:', environment: { HOLDFAST_HOME: join(base, 'none') } })
     await expect(other.stats()).rejects.toMatchObject({ code: 'bad_request' })
     await other.close()

@@ -4,10 +4,10 @@ import type { Holdfast } from './holdfast.ts'
 import type { Archive } from './server/http/archive.ts'
 import { formatNames } from './transfer/import/parse/format.ts'
 
-/** What a server gives out and takes in of this runtime. */
+/** Creates the exports, imports and statistics that the server offers. */
 export function createArchive(holdfast: Pick<Holdfast, 'export' | 'import' | 'stats'>): Archive {
   return {
-    /** The first piece is made before anything is answered: a name that fits nothing is a refusal, not half a file. */
+    /** Creates the first piece before answering, so that an unknown session is an error and not half a file. */
     export: (name, options) =>
       toResult(async () => {
         const pieces = holdfast.export(name, options)[Symbol.asyncIterator]()
@@ -19,14 +19,14 @@ export function createArchive(holdfast: Pick<Holdfast, 'export' | 'import' | 'st
     async importFile(path, { from }) {
       const format = formatNames.find((one) => one === from)
       if (from !== undefined && from !== 'auto' && format === undefined) {
-        return refuse(fault('bad_request', `from is auto, ${formatNames.join(', ')}.`, { from }))
+        return refuse(fault('bad_request', `from must be auto, ${formatNames.join(', ')}.`, { from }))
       }
       const files = await holdfast.import(path, { from: format })
       const [failed] = files.filter(({ status }) => status === 'failed' || status === 'skipped')
       if (failed?.fault) {
         const { code, message } = failed.fault
         const why = message.replaceAll(path, 'The file')
-        return refuse(fault(code === 'storage_error' ? code : 'bad_request', why)) // a full disk is not the file's doing
+        return refuse(fault(code === 'storage_error' ? code : 'bad_request', why)) // a full disk is not a bad request
       }
       return ok(
         files.map(({ status, session, format: found, messages, remarks }) => ({

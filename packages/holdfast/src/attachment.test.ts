@@ -65,7 +65,7 @@ describe.each(['here', 'across the network'])('an attachment %s', (where) => {
   const roleIn = async (name: string, client: string): Promise<Role | null> =>
     (await holdfast.getSession(name)).subscriberRole(client)
 
-  it('moves to a session that is stored: its history, branches and metadata, in the same role', async () => {
+  it('moves to a stored session with its history, branches and metadata, in the same role', async () => {
     const [one, two] = [await start('one'), await start('two')]
     await two.setHistory([{ role: 'user', content: 'two anew' }])
     const attachment = await attach(sessions, one.id, { client: 'editor' })
@@ -89,7 +89,7 @@ describe.each(['here', 'across the network'])('an attachment %s', (where) => {
     expect(said).toMatchObject({ record: { event: { content: [{ text: 'more' }] } } })
   })
 
-  it('only watches where another drives, and where it only watched before', async () => {
+  it('becomes a viewer if another client drives, or if it was a viewer before', async () => {
     const [one, two, three] = [await start('one'), await start('two'), await start('three')]
     const other = framesOf(await attach(sessions, two.id, { client: 'other' }))
     await other.next(isSnapshot)
@@ -104,7 +104,7 @@ describe.each(['here', 'across the network'])('an attachment %s', (where) => {
     expect(await roleIn(three.id, 'editor')).toBe('viewer')
   })
 
-  it('begins a new session in the same folder and with the same model', async () => {
+  it('starts a new session in the same folder with the same model', async () => {
     const one = await start('one')
     await one.setThinkingLevel('high')
     const attachment = await attach(sessions, one.id, { client: 'editor' })
@@ -118,7 +118,7 @@ describe.each(['here', 'across the network'])('an attachment %s', (where) => {
     expect((await holdfast.list()).sessions.map(({ id }) => id)).toContain(one.id)
   })
 
-  it('does not leave a turn that runs, unless it is to be aborted', async () => {
+  it('does not leave a running turn unless it may abort it', async () => {
     const [one, two] = [await holdfast.startSession({ workdir: home }), await start('two')]
     await one.sendPrompt('run sleep 100') // asks whether it may, and waits
     const attachment = await attach(sessions, one.id, { client: 'editor' })
@@ -132,7 +132,7 @@ describe.each(['here', 'across the network'])('an attachment %s', (where) => {
     expect(await one.status()).toBe('idle')
   })
 
-  it('stays where it is when there is no such session', async () => {
+  it('stays if the session does not exist', async () => {
     const one = await start('one')
     const attachment = await attach(sessions, one.id)
     await expect(attachment.loadSession('calm-harbor-999999')).rejects.toMatchObject({ code: 'session_not_found' })
@@ -140,7 +140,7 @@ describe.each(['here', 'across the network'])('an attachment %s', (where) => {
     expect((await attachment.loadSession(one.id)).id).toBe(one.id)
   })
 
-  it('takes a live view along', async () => {
+  it('moves with its live view', async () => {
     const [one, two] = [await start('one'), await start('two')]
     const attachment = await attach(sessions, one.id, { client: 'editor' })
     const view = createLiveView(attachment.handle, { client: attachment.client })

@@ -34,75 +34,75 @@ import { type ImportedFile, type ImportOptions, importPaths } from './transfer/i
 
 export type { Notification, Notifier } from '@holdfast/core'
 
-/** What a program may ask of a session it starts here: beside what is on record, a function of its own. */
+/** Options for a session started in this process: those that are recorded, and a callback. */
 export type LocalStartOptions = Partial<StartOptions> & {
-  /** Called when the session asks something or comes to rest, as long as this process lives. */
+  /** Called when the session asks for an approval or becomes idle, while this process runs. */
   readonly notifier?: Notifier | undefined
 }
 
-/** The runtime in this process. Method names are the ones people know; refusals throw `HoldfastError`. */
+/** The runtime in this process. Failed calls throw a `HoldfastError`. */
 export interface Holdfast extends SessionAdmin, StoredSessions, Admin, AsyncDisposable {
-  /** The same sessions as values and results, for whoever stands at a door: server, CLI. */
+  /** The same sessions with results instead of exceptions, for the server and the command line. */
   readonly sessions: LocalSessions
   startSession(options?: LocalStartOptions): Promise<Session>
-  /** By id, a unique prefix of it, or handle. */
+  /** Returns a session by id, unique prefix of an id, or handle. */
   getSession(name: string): Promise<Session>
-  /** The session with this key, started if there is none. */
+  /** Returns the session with this key; starts it if there is none. */
   getOrCreate(key: string, options?: LocalStartOptions): Promise<Session>
-  /** The session of this workspace where someone spoke last, to go on with; null when there is none. */
+  /** Returns the session of this workspace with the latest message; null if there is none. */
   latest(workspace?: string): Promise<Session | null>
-  /** The sessions awake in this process, with their metadata. */
+  /** Returns the sessions in the memory of this process, with their metadata. */
   listSessions(): readonly { readonly session: Session; readonly metadata: Meta }[]
-  /** The stored sessions, newest activity first. */
+  /** Lists the stored sessions: pinned ones first, then by latest message. */
   list(options?: ListOptions): Promise<SessionList>
-  /** Messages by their words: of the newest 1,000 that match, the best first. */
+  /** Searches messages; ranks the newest 1,000 matches, best first. */
   search(text: string, options?: Omit<SearchOptions, 'text'>): Promise<FoundMessages>
-  /** Checks a file by its bytes and stores it; `file` of the answer can stand in a prompt as it is. */
+  /** Validates a file by its bytes and stores it. `file` of the answer can be used in a prompt. */
   storeFile(bytes: Uint8Array, options?: StoreFileOptions): Promise<StoredFile>
-  /** Which models can be called now, and why the rest cannot. */
+  /** Lists the usable models, and the others with the reason. */
   models(): Promise<ModelList>
-  /** Looks anew for credentials, and says what can be called then: what was refused for want of a key may be asked again. */
+  /** Reads credentials again and lists the models. Prompts that failed for lack of a key can then be sent again. */
   refreshCredentials(): Promise<ModelList>
   sendPrompt(name: string, content: string): Promise<Answer['result']>
   abort(name: string): Promise<Answer['result']>
-  /** A new session that shares the past of this one, up to the end of turn `at` or of the last that ended. */
+  /** Starts a session that shares this one's past, up to the end of turn `at` or of the last finished turn. */
   fork(name: string, at?: number): Promise<Session>
-  /** Adds a message from elsewhere to the line of a session, without prompting. */
+  /** Adds a message to a session without prompting the model. */
   appendMessage(name: string, message: MessageSeed): Promise<void>
-  /** A checkpoint made by the caller: from here on the model is told these messages, and what follows. */
+  /** Adds a checkpoint: from here on the model sees these messages and those that follow. */
   appendCheckpoint(name: string, messages: readonly MessageSeed[], tokenCount?: number): Promise<void>
-  /** A session written out, piece by piece, without waking it. */
+  /** Exports a session in pieces, without loading it. */
   export(name: string, options?: ExportOptions): AsyncIterable<string>
-  /** The transcript as markdown. */
+  /** Exports the transcript as markdown. */
   exportMarkdown(name: string, options?: Pick<ExportOptions, 'redact'>): Promise<string>
   exportSessionMarkdown(session: Pick<Session, 'id'>, options?: Pick<ExportOptions, 'redact'>): Promise<string>
-  /** Takes over sessions of other programs, or of another Holdfast, from files and folders, which are only read. */
+  /** Imports sessions of other programs, or of another Holdfast, from files and folders, which are only read. */
   import(paths: string | readonly string[], options?: ImportOptions): Promise<readonly ImportedFile[]>
-  /** Conversations of a program with its own loop, each a session known by its key. */
+  /** Returns conversations for a program with its own loop; each is a session with a key. */
   conversations(options?: ConversationsOptions): Conversations
   stopSession(name: string): Promise<void>
-  /** What becomes of all sessions of this process from now on: started, changed, stopped and why. */
+  /** Follows all sessions of this process from now on: started, changed, stopped and why. */
   subscribe(options?: { readonly signal?: AbortSignal }): AsyncIterable<SessionNews>
   close(): Promise<void>
 }
 
-/** The methods of a runtime that is already put together; `close` takes it apart. */
+/** Creates the methods of an opened runtime; `close` closes its parts. */
 export function createHoldfast(
   registry: SessionRegistry,
-  { place, home }: { readonly place: StoreLocation; readonly home: Home },
+  { location, home }: { readonly location: StoreLocation; readonly home: Home },
   close: () => Promise<void>,
 ): Holdfast {
   const { store } = registry.parts
   const sessions = createLocalSessions(registry)
-  const { admin, close: closeAdmin } = createAdmin(place, registry.parts.clock.now)
+  const { admin, close: closeAdmin } = createAdmin(location, registry.parts.clock.now)
   const sessionOf = (id: SessionId) => createSession(createLocalSession(registry, id))
-  const notified = (session: Session, notifier: Notifier | undefined) => {
+  const withNotifier = (session: Session, notifier: Notifier | undefined) => {
     if (notifier) registry.notify(session.id, notifier)
     return session
   }
   const getSession = async (name: string) => createSession(orThrow(await sessions.open(name)))
 
-  const exported = async function* (name: string, options?: ExportOptions) {
+  const exportPieces = async function* (name: string, options?: ExportOptions) {
     const { blobs, isAlive } = registry.parts
     const id = orThrow(await findSession(store, name))
     yield* exportSession(await openExportSource(store, blobs, id, isAlive), options)
@@ -110,7 +110,7 @@ export function createHoldfast(
 
   const exportMarkdown: Holdfast['exportMarkdown'] = async (name, { redact } = {}) => {
     let text = ''
-    for await (const piece of exported(name, { format: 'md', redact })) text += piece
+    for await (const piece of exportPieces(name, { format: 'md', redact })) text += piece
     return text
   }
 
@@ -120,9 +120,9 @@ export function createHoldfast(
     sessions,
     getSession,
     ...createSessionAdmin({ sessions, getSession, now: registry.parts.clock.now }),
-    ...createStoredSessions({ registry, getSession, place, home }),
+    ...createStoredSessions({ registry, getSession, location, home }),
     ...admin,
-    export: exported,
+    export: exportPieces,
     exportMarkdown,
     exportSessionMarkdown: ({ id }, options) => exportMarkdown(id, options),
     import: (paths, options) =>
@@ -136,18 +136,18 @@ export function createHoldfast(
         options,
       ),
     startSession: async ({ notifier, ...given } = {}) =>
-      notified(createSession(orThrow(await sessions.start({ workdir: '.', ...given }))), notifier),
+      withNotifier(createSession(orThrow(await sessions.start({ workdir: '.', ...given }))), notifier),
     async getOrCreate(key, { notifier, ...given } = {}) {
       const known = orThrow(await findByKey(store, key))
-      if (known) return notified(sessionOf(known), notifier)
+      if (known) return withNotifier(sessionOf(known), notifier)
       const started = await sessions.start({ workdir: '.', ...given, key })
-      // Someone else may have started it meanwhile: then theirs is the one.
-      const theirs = !started.ok && started.fault.code === 'key_taken' ? orThrow(await findByKey(store, key)) : null
-      return notified(theirs ? sessionOf(theirs) : createSession(orThrow(started)), notifier)
+      // Another process may have started it meanwhile.
+      const existing = !started.ok && started.fault.code === 'key_taken' ? orThrow(await findByKey(store, key)) : null
+      return withNotifier(existing ? sessionOf(existing) : createSession(orThrow(started)), notifier)
     },
     async latest(workspace = '.') {
       const workdir = orThrow(await registry.parts.resolveWorkdir(workspace))
-      const [newest] = await store.find({ type: 'latest', workspace: workdir }) // a list begins with what is pinned
+      const [newest] = await store.find({ type: 'latest', workspace: workdir }) // not the first of a list, which starts with pinned sessions
       return newest ? sessionOf(newest) : null
     },
     listSessions: () =>
@@ -162,7 +162,7 @@ export function createHoldfast(
     sendPrompt: async (name, content) => (await getSession(name)).sendPrompt(content),
     abort: async (name) => (await getSession(name)).abort(),
     fork: async (name, at) => sessionOf(await (await getSession(name)).fork(at)),
-    appendMessage: async (name, message) => (await getSession(name)).seedMessages([ledBy(message)]),
+    appendMessage: async (name, message) => (await getSession(name)).seedMessages([withOpenCalls(message)]),
     appendCheckpoint: async (name, messages, tokenCount) =>
       (await getSession(name)).appendCheckpoint(messages, tokenCount),
     conversations: (options) => createConversations(registry, options),
@@ -173,6 +173,6 @@ export function createHoldfast(
   }
 }
 
-/** One by one, the result of a call comes after the message that asked for it: until then the call waits. */
-const ledBy = (message: MessageSeed): MessageSeed =>
+/** Marks the calls of an added message as open, because their results are added later, one by one. */
+const withOpenCalls = (message: MessageSeed): MessageSeed =>
   message.role === 'assistant' && message.toolCalls ? { given: {}, ...message } : message

@@ -27,7 +27,7 @@ const of = (all: readonly { readonly provider: string }[], name: string) =>
   all.find(({ provider }) => provider === name)
 const signal = new AbortController().signal
 
-it('keeps one key for two ways of speaking to a provider', async () => {
+it('shares one key between two APIs of a provider', async () => {
   const keys = await open()
   const provider = orThrow(keys.find('openai-chat'))
   orThrow(await keys.keep('openai-chat', { key }))
@@ -35,7 +35,7 @@ it('keeps one key for two ways of speaking to a provider', async () => {
   expect(keys.providers.map(({ name }) => name)).not.toContain('openai-chat')
 })
 
-it('keeps a key for a provider of the config, and shows it until it is removed, also when the provider is gone', async () => {
+it('saves the key of a configured provider, and lists it until it is removed, even without the provider', async () => {
   configure({ providers: { box: { baseUrl: 'https://box.example/v1', title: 'The box' } } })
   const keys = await open()
   expect(orThrow(keys.find('box')).title).toBe('The box')
@@ -51,7 +51,7 @@ it('keeps a key for a provider of the config, and shows it until it is removed, 
   expect((await open()).find('box')).toMatchObject({ ok: false })
 })
 
-it('sends a key where it was kept for, whatever a variable says', async () => {
+it('sends a key only to the address it was saved for', async () => {
   const heard: string[] = []
   const server = createServer(({ headers }, response) => {
     heard.push(headers.authorization ?? '')
@@ -71,13 +71,13 @@ it('sends a key where it was kept for, whatever a variable says', async () => {
   }
 })
 
-it('says no more of a name it does not know than that', async () => {
+it('does not repeat an unknown provider name that may be a key', async () => {
   const keys = await open()
   expect(keys.find('opnai')).toMatchObject({ fault: { message: expect.stringContaining("Did you mean 'openai'?") } })
   expect(JSON.stringify(keys.find(key))).not.toContain('X0')
 })
 
-it('asks nobody at an address that is none, and says who named it', async () => {
+it('checks no key at an invalid address, and names its source', async () => {
   const keys = await open({ OPENAI_API_KEY: key, OPENAI_BASE_URL: 'https://me:hush@host.example' })
   const lacks = expect.stringMatching(/^OPENAI_BASE_URL is wrong: an address must have no user/)
   expect(await keys.check('openai', null, { signal })).toEqual({ type: 'unknown', message: lacks })

@@ -17,51 +17,47 @@ import { registerKey } from './system/secrets/known-keys.ts'
 export type { KeyVerdict } from './providers/credentials/check-key.ts'
 export type { StoredCredential } from './providers/credentials/credentials-file.ts'
 
-/** A provider a key can be kept for. */
+/** A provider that can have a key. */
 export type KeyedProvider = Pick<Service, 'name' | 'title' | 'needsKey'>
 
-/** How a provider stands: where its key comes from, and nothing by which the key could be used. */
+/** The key of a provider, without enough of it to be used. */
 export type KeyStatus = {
   readonly provider: string
   readonly title: string
-  /** Null where there is none. */
+  /** Null if there is no key. */
   readonly from: KeySource | null
-  /** The last characters of the key; null where there is none, or it is too short to show any. */
+  /** The last characters of the key; null if there is no key, or it is too short to show any. */
   readonly ends: string | null
   readonly needsKey: boolean
   readonly endpoint: string | null
-  /** There is a key in the file too, which a variable goes before. */
+  /** Whether a variable overrides a key in the file. */
   readonly isShadowed: boolean
-  /** Why the key cannot be used, or what to do for one. */
+  /** Why the key cannot be used, or how to get one. */
   readonly lacks: string | null
 }
 
-/** The keys of this home, for the commands by which people see to them. */
+/** The keys of this home, for `holdfast auth`. */
 export interface Keys {
   readonly path: string
   readonly providers: readonly KeyedProvider[]
-  /** What people should be told of the file. */
+  /** Warnings about the file. */
   readonly notices: readonly string[]
   find(name: string): Result<KeyedProvider>
   status(): readonly KeyStatus[]
-  /** Why a text can be no key, in a sentence; null when it may be one. */
+  /** Returns why a text cannot be a key; null if it can. */
   whyNoKey(text: string): string | null
-  /** Asks the provider whether it knows this key, or the one it has. */
-  check(
-    provider: string,
-    given: StoredCredential | null,
-    options: { readonly signal: AbortSignal },
-  ): Promise<KeyVerdict>
+  /** Checks this key, or the stored one, with the provider. */
+  check(provider: string, given: StoredCredential | null, options: { readonly signal: AbortSignal }): Promise<KeyVerdict>
   keep(provider: string, credential: StoredCredential): Promise<Result<readonly string[]>>
-  /** Whether there was one to remove. */
+  /** Returns whether there was a key to remove. */
   remove(provider: string): Promise<Result<boolean>>
 }
 
 const endCharsShown = 4
-/** Of a key this long its end says little. */
+/** The end of a shorter key would reveal too much. */
 const keyCharsShownFrom = 16
 
-/** Reads what is there; a file of keys that cannot be understood is refused before anything is asked. */
+/** Reads the keys. A malformed file is an error before the user is asked anything. */
 export async function openKeys(environment: Environment, { configDir }: Home): Promise<Result<Keys>> {
   const config = await readConfig(configPath(configDir))
   if (!config.ok) return config
@@ -72,9 +68,9 @@ export async function openKeys(environment: Environment, { configDir }: Home): P
   const credentials = createCredentials({ environment, file: path })
   const read = await credentials.refresh()
   if (!read.ok) return read
-  // Two ways of speaking to one provider share its key.
+  // Two APIs of one provider share its key.
   const providers = [...known.value.values()].filter(({ sameAs }) => sameAs === undefined)
-  const forgotten = credentials.stored().filter((name) => !known.value.has(name))
+  const removed = credentials.stored().filter((name) => !known.value.has(name))
 
   const serviceOf = (name: string): Service | undefined => {
     const one = known.value.get(name)
@@ -88,25 +84,25 @@ export async function openKeys(environment: Environment, { configDir }: Home): P
     find(name) {
       const provider = serviceOf(name)
       if (provider) return ok(provider)
-      return forgotten.includes(name) ? ok(noProvider(name)) : refuse(unknownProvider(name, providers))
+      return removed.includes(name) ? ok(removedProvider(name)) : refuse(unknownProvider(name, providers))
     },
     status: () => [
       ...providers.map((provider) => statusOf(provider, environment, credentials)),
-      ...forgotten.map((name) => forgottenStatus(name, credentials)),
+      ...removed.map((name) => removedStatus(name, credentials)),
     ],
     async check(name, given, options) {
       const provider = serviceOf(name)
       if (!provider) return { type: 'unknown', message: unknownProvider(name, providers).message }
       if (given) registerKey(given.key)
-      const from = given ? { ...credentials, ...onlyWith(given) } : credentials
+      const from = given ? { ...credentials, ...withOnly(given) } : credentials
       const connection = resolveConnection(provider, environment, from)
       const { key, baseUrl, addressProblem } = connection
       if (addressProblem !== null) return { type: 'unknown', message: addressProblem }
       if (key.type === 'missing') return { type: 'rejected', message: key.message }
       const { title, api, keyPath } = provider
       const verdict = await checkKey({ title, api, keyPath, baseUrl, key: keyOf(connection) }, options)
-      return isOpenToRead(baseUrl)
-        ? withNote(verdict, 'Whoever is on the way there can read the key: it goes by http.')
+      return isUnencrypted(baseUrl)
+        ? withNote(verdict, 'The address is http, not https: others on the network can read the key.')
         : verdict
     },
     async keep(name, credential) {
@@ -146,28 +142,28 @@ function statusOf(provider: Service, environment: Environment, credentials: Cred
 const endOf = (key: string | null): string | null =>
   key !== null && key.length >= keyCharsShownFrom ? key.slice(-endCharsShown) : null
 
-/** Its key was kept, and it is in the config no longer. */
-const noProvider = (name: string): KeyedProvider => ({ name, title: name, needsKey: true })
+/** A provider with a stored key that is no longer in the config. */
+const removedProvider = (name: string): KeyedProvider => ({ name, title: name, needsKey: true })
 
-const forgottenStatus = (name: string, credentials: Credentials): KeyStatus => ({
+const removedStatus = (name: string, credentials: Credentials): KeyStatus => ({
   ...{ provider: name, title: name, needsKey: true, endpoint: null, isShadowed: false },
   ...{ from: { type: 'file' } as const, ends: endOf(credentials.find(name, [])?.key ?? null) },
-  lacks: `There is no provider ${name} any more; holdfast auth logout ${name} removes its key.`,
+  lacks: `The provider ${name} is no longer configured. Remove its key with holdfast auth logout ${name}.`,
 })
 
-const isOpenToRead = (address: string): boolean => !address.startsWith('https:') && !isLocalAddress(address)
+const isUnencrypted = (address: string): boolean => !address.startsWith('https:') && !isLocalAddress(address)
 
 const withNote = (verdict: KeyVerdict, note: string): KeyVerdict =>
   verdict.type === 'accepted' ? { ...verdict, note: [verdict.note ?? [], note].flat().join(' ') } : verdict
 
-const onlyWith = (given: StoredCredential): Pick<Credentials, 'find'> => ({
+const withOnly = (given: StoredCredential): Pick<Credentials, 'find'> => ({
   find: () => ({ ...given, from: { type: 'file' } }),
 })
 
-/** A key that stands where a name belongs is not said back. */
+/** Repeats the name only if it cannot be a key. */
 function unknownProvider(name: string, providers: readonly KeyedProvider[]) {
   const names = providers.map((provider) => provider.name)
   const shown = /^[a-z][a-z-]{0,19}$/i.test(name) ? `no provider ${name}` : 'no provider of this name'
-  const own = 'A provider of your own is first added to providers of the config file.'
-  return fault('bad_request', `There is ${shown}.${didYouMean(name, names)} There are: ${names.join(', ')}. ${own}`)
+  const own = 'To use another one, add it to providers in the config file.'
+  return fault('bad_request', `There is ${shown}.${didYouMean(name, names)} Known: ${names.join(', ')}. ${own}`)
 }

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { openConversations } from './open-conversations.ts'
 
-// A process of its own that says on stdout what it was told is saved, so that a test can kill it.
+// Runs in a process that a test kills. Prints each save once it is acknowledged.
 const [store = '', home = ''] = process.argv.slice(2)
 const conversations = await openConversations({ store, environment: { HOLDFAST_HOME: home }, workdir: home })
 for (let number = 0; ; number += 3) {

@@ -10,7 +10,7 @@ import { openConversations } from './open-conversations.ts'
 
 const fixture = fileURLToPath(new URL('./killed-conversations.fixture.ts', import.meta.url))
 
-describe('what was saved', () => {
+describe('a saved conversation', () => {
   let home = ''
   beforeEach(async () => {
     home = await mkdtemp(join(tmpdir(), 'holdfast-killed-'))
@@ -19,7 +19,7 @@ describe('what was saved', () => {
     await rm(home, { recursive: true, force: true })
   })
 
-  it.each(['sqlite', 'jsonl'])('is there after kill -9, whole and in order (%s)', async (kind) => {
+  it.each(['sqlite', 'jsonl'])('is complete and in order after kill -9 (%s)', async (kind) => {
     const store = `${kind}:${join(home, kind === 'jsonl' ? 'logs' : 'a.db')}`
     const child = spawn(process.execPath, [fixture, store, home], { stdio: ['ignore', 'pipe', 'inherit'] })
     const ended = once(child, 'exit')

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type InMemorySdk, startInMemorySdk } from './observe/telemetry/testing/in-memory-sdk.ts'
 import { openHoldfast } from './open.ts'
 
-describe('a program that looks on', () => {
+describe('a program with a logger and tracing', () => {
   let home = ''
   let sdk: InMemorySdk
   beforeEach(async () => {
@@ -20,7 +20,7 @@ describe('a program that looks on', () => {
     await rm(home, { recursive: true, force: true })
   })
 
-  it('finds what its sessions do in its own log, and as part of its own traces', async () => {
+  it('gets the events of its sessions in its log and in its traces', async () => {
     const lines: string[] = []
     const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(line) })
     const environment = { HOLDFAST_HOME: home, DEMO_PACE: '0', PATH: process.env['PATH'] }
@@ -43,7 +43,7 @@ describe('a program that looks on', () => {
     expect(sdk.spans().map(({ name }) => name)).toContain('execute_tool list_directory')
   })
 
-  it('hears of problems both ways', async () => {
+  it('gets problems in its callback and in its log', async () => {
     const lines: string[] = []
     const problems: Problem[] = []
     const logger = pino({ level: 'error' }, { write: (line: string) => void lines.push(line) })

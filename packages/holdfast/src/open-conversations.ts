@@ -6,11 +6,11 @@ export type OpenConversationsOptions = ConversationsOptions &
 
 /**
  * Opens a store for a program with its own loop: `sqlite:PATH`, `jsonl:DIR` or `memory:`, by default the user's own. Throws
- * a `HoldfastError` that says why it cannot. Closing saves every conversation, then lets go of the store.
+ * a `HoldfastError` if it cannot. `close` saves every conversation, then closes the store.
  */
 export async function openConversations(options: OpenConversationsOptions = {}): Promise<Conversations> {
   const { workdir, ...open } = options
-  const { openHoldfast } = await import('./open.ts') // whoever wants a store alone need not load all parts
+  const { openHoldfast } = await import('./open.ts') // importing holdfast/store loads only the stores
   const holdfast = await openHoldfast(open)
   const conversations = holdfast.conversations({ workdir })
   let closing: Promise<void> | null = null

@@ -39,7 +39,7 @@ const open = (more: { [name: string]: string } = {}, options = {}) => {
 }
 
 describe('the models of a home', () => {
-  it('are as the config file says', async () => {
+  it('follow the config file', async () => {
     await configure({
       model: 'mybox/one',
       rotation: ['mybox/one', { model: 'demo/agent', thinkingLevel: 'low' }],
@@ -55,7 +55,7 @@ describe('the models of a home', () => {
     expect(await models.fallback('mybox/one', [])).toBe('mybox/two')
   })
 
-  it('know a key that is stored, and one that is stored later, once they are refreshed', async () => {
+  it('use stored keys, and keys stored later after a refresh', async () => {
     const opened = await open()
     const { models } = opened.ok ? opened.value : expect.fail(opened.fault.message)
     expect(models.find('groq/some').type).toBe('no_credentials')
@@ -67,7 +67,7 @@ describe('the models of a home', () => {
     expect((await open()).ok).toBe(true)
   })
 
-  it('are known as the last refresh left them, also by those that were open before', async () => {
+  it('use refreshed facts, also in runtimes that were already open', async () => {
     const opened = await open({ ANTHROPIC_API_KEY: 'key' })
     const { models } = opened.ok ? opened.value : expect.fail(opened.fault.message)
     const given = join(home, 'given.json')
@@ -79,7 +79,7 @@ describe('the models of a home', () => {
     expect(await open()).toMatchObject({ ok: true, value: { asOf: '2026-12-01' } })
   })
 
-  it('name every variable that may hold a key, so that no command gets it', async () => {
+  it('name every variable that may hold a key, so that commands do not inherit it', async () => {
     await configure({ providers: { mybox: { baseUrl: 'https://box.example', keyName: 'MY_SECRET_BOX' } } })
     const opened = await open()
     expect(opened.ok ? opened.value.keyNames : []).toEqual(
@@ -89,7 +89,7 @@ describe('the models of a home', () => {
 })
 
 describe('a key', () => {
-  it('is known for one as soon as the models are open, wherever it stands', async () => {
+  it('is masked as soon as the models are open, wherever it comes from', async () => {
     const made = (name: string) => `a-made-up-key-${name}-0123456789`
     const headers = {
       authorization: `Bearer ${made('behind')}`,
@@ -109,7 +109,7 @@ describe('a key', () => {
 
 type Wrong = readonly [config: object, more: { [name: string]: string }, options: OpenOptions, fault: object]
 
-describe('a configuration that cannot be', () => {
+describe('an invalid configuration', () => {
   it.each<Wrong>([
     [{ modle: 'a/b' }, {}, {}, { code: 'bad_config', details: { key: 'modle' } }],
     ...['http://me:pw@a.example', 'http://a.example/v1?key=b', 'https://a.example/#b', 'file:///a'].map(
@@ -144,7 +144,7 @@ describe('a configuration that cannot be', () => {
       { code: 'bad_config', details: { key: 'models.a/b.thinkingLevels' } },
     ],
     [{}, {}, { compactionModel: 'x' }, { code: 'bad_config', details: { key: 'compactionModel' } }],
-  ])('%j %j %j opens nothing', async (config, more, options, fault) => {
+  ])('%j %j %j is rejected', async (config, more, options, fault) => {
     await configure(config)
     const opening = openHoldfast({ environment: environmentWith(more), ...options })
     await expect(opening).rejects.toMatchObject({ name: 'HoldfastError', ...fault })
@@ -152,14 +152,14 @@ describe('a configuration that cannot be', () => {
     expect(existsSync(homeOf().stateDir)).toBe(false)
   })
 
-  it('names a model as no session could name it', async () => {
+  it('with an invalid model name is rejected', async () => {
     const models = { mine: createAnthropic({ apiKey: 'none' })('claude') }
     const opening = openHoldfast({ environment: environmentWith({}), models })
-    const message = expect.stringContaining("'mine' is no name of a model. Call it provider/model: own/mine.")
+    const message = expect.stringContaining("invalid name 'mine'. Use provider/model, for example own/mine.")
     await expect(opening).rejects.toMatchObject({ name: 'HoldfastError', code: 'bad_config', message })
   })
 
-  it('of damaged facts is told with their path', async () => {
+  it('with damaged facts is rejected with their path', async () => {
     await mkdir(homeOf().dataDir, { recursive: true })
     await writeFile(join(homeOf().dataDir, 'models.json'), '{"asOf"')
     expect(await open()).toMatchObject({
@@ -170,7 +170,7 @@ describe('a configuration that cannot be', () => {
 })
 
 describe('a runtime', () => {
-  it('starts sessions with the model that is configured, or that the program wants', async () => {
+  it('starts sessions with the configured model, or the one of the program', async () => {
     await configure({ model: 'groq/configured' })
     for (const [options, model] of [
       [{}, 'groq/configured'],
@@ -182,7 +182,7 @@ describe('a runtime', () => {
     }
   })
 
-  it('opens, starts and closes at once beside a server that never answers', async () => {
+  it('does not wait for a local server that never answers', async () => {
     await using server = await startLocalServer(() => undefined)
     const more = { HOLDFAST_LOCAL_MODELS: 'on', OLLAMA_HOST: `127.0.0.1:${server.port}` }
     const holdfast = await openHoldfast({ environment: environmentWith(more), store: 'memory:' })
@@ -193,7 +193,7 @@ describe('a runtime', () => {
     expect(server.asked.length).toBeLessThanOrEqual(2)
   })
 
-  it('takes a server on this machine for its default once it was found', async () => {
+  it('uses a local server as its default once it is found', async () => {
     await using server = await startLocalServer(({ path }, reply) =>
       replyJson(reply, path === '/api/tags' ? { models: [{ name: 'small:1b' }] } : {}),
     )
@@ -207,20 +207,20 @@ describe('a runtime', () => {
     expect((await session.metadata()).model).toBe('ollama/small:1b')
   })
 
-  it('waits for such a server where a session is to be started with whatever model there is', async () => {
+  it('waits for a local server if a session needs a default model', async () => {
     await using server = await startLocalServer(({ path }, reply) =>
       replyJson(reply, path === '/api/tags' ? { models: [{ name: 'small:1b' }] } : {}),
     )
     const more = { HOLDFAST_LOCAL_MODELS: 'on', OLLAMA_HOST: `127.0.0.1:${server.port}` }
     await vi.waitFor(async () => {
-      const opened = await openInner({ environment: environmentWith(more), store: 'memory:', isDefaultTaken: true })
+      const opened = await openInner({ environment: environmentWith(more), store: 'memory:', usesDefaultModel: true })
       await using holdfast = opened.ok ? opened.value : expect.fail(opened.fault.message)
       const session = await holdfast.startSession({ workdir: home })
       expect((await session.metadata()).model).toBe('ollama/small:1b') // on a busy machine one look may be too short
     }, 15_000)
   })
 
-  it('puts the price of a call on record', async () => {
+  it('records the price of a call', async () => {
     await using server = await startAnthropicServer({ type: 'message', content: [{ type: 'text', text: 'hi' }] })
     const more = { ANTHROPIC_API_KEY: 'key', ANTHROPIC_BASE_URL: server.url }
     await using holdfast = await openHoldfast({ environment: environmentWith(more), store: 'memory:' })

@@ -16,23 +16,22 @@ export type HomeModelsDeps = {
   readonly home: Home
   readonly options?: ConfigOptions | undefined
   readonly extra?: CustomModels | undefined
-  /** Hears what people should know of the files that are read. */
+  /** Called with warnings about the files that are read. */
   readonly onNotice: (sentence: string) => void
 }
 
 export type HomeModels = {
   readonly models: DiscoveringModels
   readonly configured: Configured
-  /** Variables that hold the key of a provider. */
+  /** The variables that hold keys. */
   readonly keyNames: readonly string[]
-  /** The day to which the prices hold. */
+  /** The day of the prices. */
   readonly asOf: string
 }
 
 /**
- * The models as a person configured them, with the keys they have. Servers on this machine are asked in the background:
- * nothing waits for them until someone lists models, or a default depends on them. What cannot be so in the configuration
- * opens nothing.
+ * Opens the configured models with their keys. Local servers are asked in the background; only a list of models, or a
+ * default that depends on them, waits for their answers. An invalid configuration is an error.
  */
 export async function openModels({
   environment,
@@ -49,7 +48,7 @@ export async function openModels({
   const [config, facts, keys] = await Promise.all([readConfig(path), refreshed.read(), credentials.refresh()])
   if (!config.ok) return config
   if (!facts.ok) return facts
-  // A file of keys that cannot be read is told where a key is missed: those of the environment can still be used.
+  // A malformed file of keys is only a warning, because keys of the environment still work.
   for (const line of keys.ok ? keys.value : [keys.fault.message]) onNotice(line)
 
   const layered = layerConfig({ file: { path, config: config.value }, environment, options })
@@ -75,7 +74,7 @@ export async function openModels({
   return ok({ models, configured, keyNames: keyNamesOf(services.value), asOf: refreshed.asOf() ?? builtInAsOf })
 }
 
-/** Takes the facts of a file in place of those of the last refresh. */
+/** Replaces the facts of the last refresh by those of a file. */
 export async function takeCatalogue(
   file: string,
   { home, pid, nowMs }: { readonly home: Home; readonly pid: number; readonly nowMs: number },
@@ -90,19 +89,19 @@ export async function takeCatalogue(
   return refreshCatalogue({ path: file, services: [...services.value.keys()], today, target, pid })
 }
 
-/** A model that a program brings under a name no session could have. */
+/** Returns a fault if a model of the program has an invalid name. */
 function misnamedModel(extra: CustomModels = {}): Fault | null {
   const name = Object.keys(extra).find((one) => !ModelName.safeParse(one).success)
   if (name === undefined) return null
   const key = 'models'
   return fault(
     'bad_config',
-    `The option models: '${name}' is no name of a model. Call it provider/model: own/${name}.`,
+    `The option models has an invalid name '${name}'. Use provider/model, for example own/${name}.`,
     { key },
   )
 }
 
-/** A model that was chosen, of a provider that does not exist: found now rather than at the first prompt. */
+/** Returns a fault if a configured model has an unknown provider, now rather than at the first prompt. */
 function unknownModel(models: DiscoveringModels, configured: Configured, file: string): Fault | null {
   const { model, titleModel, compactionModel, rotation, fallbacks, from } = configured
   const chosen: readonly (readonly [keyof Configured['from'], readonly (ModelName | undefined)[]])[] = [
@@ -117,7 +116,7 @@ function unknownModel(models: DiscoveringModels, configured: Configured, file: s
       const found = name === undefined ? null : models.find(name)
       if (found?.type !== 'unknown_model') continue
       const path = from[key]
-      const where = path === file ? `${path}: ${key}` : path // an option or a variable is its own name
+      const where = path === file ? `${path}: ${key}` : path // an option or a variable is named itself
       return fault('unknown_model', `${where}: ${found.message}`, { model: name, path, key })
     }
   }

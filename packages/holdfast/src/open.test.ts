@@ -43,7 +43,7 @@ describe('openHoldfast', () => {
     await expect(open('postgres://nowhere')).rejects.toMatchObject({ code: 'bad_request' })
   })
 
-  it('keeps a plain file for each session, which is all it needs, and has the directory alone', async () => {
+  it('writes a plain file for each session, and locks the directory', async () => {
     const directory = join(home, 'logs')
     const first = await open(`jsonl:${directory}`)
     const session = await first.startSession({ workdir: home })
@@ -68,7 +68,7 @@ describe('openHoldfast', () => {
     await third.close()
   })
 
-  it('mirrors its store into plain files, from which it can be opened', async () => {
+  it('mirrors its store into plain files that can be opened as a store', async () => {
     const directory = join(home, 'mirror')
     const store = `sqlite:${join(home, 'other.db')}`
     const first = await openHoldfast({ environment: environment(), store, mirror: directory })
@@ -89,7 +89,7 @@ describe('openHoldfast', () => {
     })
   })
 
-  it('keeps a session in memory alone when it is told to', async () => {
+  it('can hold a session in memory only', async () => {
     const memory = await open('memory:')
     const session = await memory.startSession({ workdir: home })
     await session.sendPrompt('list')
@@ -99,7 +99,7 @@ describe('openHoldfast', () => {
     expect((await holdfast.list()).sessions).toEqual([])
   })
 
-  it('leaves nothing on disk of a session that is not to be kept', async () => {
+  it('leaves nothing on disk of an unsaved session', async () => {
     await writeFile(join(home, 'big.txt'), 'SECRET line of text\n'.repeat(5000))
     const session = await holdfast.startSession({ workdir: home, persist: false, instructions: 'SECRET instructions' })
     await session.sendPrompt('read big.txt')
@@ -115,7 +115,7 @@ describe('openHoldfast', () => {
     holdfast = await open()
   })
 
-  it('finds the session to go on with, by its workspace', async () => {
+  it('finds the latest session of a workspace', async () => {
     expect(await holdfast.latest(home)).toBeNull()
     const session = await holdfast.startSession({ workdir: home })
     await session.sendPrompt('list')
@@ -123,7 +123,7 @@ describe('openHoldfast', () => {
     await expect(holdfast.latest(join(home, 'nowhere'))).rejects.toMatchObject({ code: 'bad_workdir' })
   })
 
-  it('starts a session for another, in the background, with what its service is asked', async () => {
+  it('starts a background session for another, with its provider options', async () => {
     const { id: parent } = await holdfast.startSession({ workdir: home })
     const session = await holdfast.startSession({ workdir: home, parent, background: true })
     expect(await session.metadata()).toMatchObject({ parent, background: true })
@@ -137,14 +137,14 @@ describe('openHoldfast', () => {
     })
   })
 
-  it('refuses a key that is none, and a budget that nobody knows', async () => {
+  it('rejects an invalid key and an unknown budget', async () => {
     for (const key of ['', 'a\nb', 'x'.repeat(201)])
       await expect(holdfast.startSession({ workdir: home, key })).rejects.toMatchObject({ code: 'bad_id' })
     const budgets = { maxStep: 1 } as object
     await expect(holdfast.startSession({ workdir: home, budgets })).rejects.toMatchObject({ code: 'bad_request' })
   })
 
-  it('lists the trust that is in force, whoever of the workspace granted it or took it back', async () => {
+  it('lists the current trust of the workspace, whichever session changed it', async () => {
     const one = await holdfast.startSession({ workdir: home })
     const two = await holdfast.startSession({ workdir: home })
     await one.setToolTrust('shell', 'workspace')
@@ -154,7 +154,7 @@ describe('openHoldfast', () => {
     expect(await one.listToolTrust()).toEqual([{ tool: 'write_file', scope: 'session' }])
   })
 
-  it('calls the notifier of the program when the session comes to rest', async () => {
+  it("calls the program's notifier when the session becomes idle", async () => {
     const heard: string[] = []
     const session = await holdfast.startSession({ workdir: home, notifier: ({ type }) => void heard.push(type) })
     await session.sendPrompt('list')
@@ -162,7 +162,7 @@ describe('openHoldfast', () => {
     expect(heard).toEqual(['turn.ended'])
   })
 
-  it('takes a session out of memory after the time it is told', async () => {
+  it('unloads an idle session after the configured time', async () => {
     const brief = await openHoldfast({ environment: environment(), store: 'memory:', idleUnloadMs: 1 })
     const news = brief.subscribe()[Symbol.asyncIterator]()
     const first = news.next()
@@ -172,20 +172,20 @@ describe('openHoldfast', () => {
     await brief.close()
   })
 
-  it('lists the sessions that are awake', async () => {
+  it('lists the loaded sessions', async () => {
     expect(holdfast.listSessions()).toEqual([])
     const { id } = await holdfast.startSession({ workdir: home })
     expect(holdfast.listSessions().map(({ session, metadata }) => [session.id, metadata.id])).toEqual([[id, id]])
   })
 
-  it('prompts a session by its name', async () => {
+  it('prompts a session by name', async () => {
     const session = await holdfast.startSession({ workdir: home })
     await holdfast.sendPrompt(session.id, 'what can you do?')
     await rested(session)
     expect((await session.messages()).map(({ kind }) => kind)).toContain('assistant')
   })
 
-  it('aborts a session by its name', async () => {
+  it('aborts a session by name', async () => {
     const session = await holdfast.startSession({ workdir: home })
     await session.sendPrompt('run sleep 1000')
     for await (const frame of session.subscribe({ after: 0 })) {
@@ -203,7 +203,7 @@ describe('openHoldfast', () => {
     await expect(holdfast.getSession('../etc/passwd')).rejects.toMatchObject({ code: 'bad_id' })
   })
 
-  it('stops a session, which opens again where it stood', async () => {
+  it('stops a session, which can be opened again', async () => {
     const session = await holdfast.startSession({ workdir: home })
     await session.sendPrompt('list')
     await rested(session)
@@ -213,7 +213,7 @@ describe('openHoldfast', () => {
     expect(await (await holdfast.getSession(session.id)).messages()).toEqual(before)
   })
 
-  it('finds the session of a key, or starts it', async () => {
+  it('finds the session with a key, or starts it', async () => {
     const first = await holdfast.getOrCreate('telegram:4711', { workdir: home })
     expect((await holdfast.getOrCreate('telegram:4711')).id).toBe(first.id)
     expect((await holdfast.getOrCreate('telegram:4712', { workdir: home })).id).not.toBe(first.id)
@@ -223,7 +223,7 @@ describe('openHoldfast', () => {
     })
   })
 
-  it('keeps the history and the summary of a session that a program finds by its key', async () => {
+  it('stores the history and summary of a session with a key', async () => {
     const session = await holdfast.getOrCreate('telegram:4713', { workdir: home })
     const texts = async () =>
       (await (await holdfast.getOrCreate('telegram:4713')).messages()).map((one) => 'text' in one && one.text)
@@ -243,13 +243,13 @@ describe('openHoldfast', () => {
     expect(await session.messages({ branch: (await session.listBranches()).at(-1)?.name })).toHaveLength(3)
   })
 
-  it('leaves nothing of a session that nobody spoke in', async () => {
+  it('leaves nothing of a session without messages', async () => {
     const { id } = await holdfast.startSession({ workdir: home })
     await holdfast.stopSession(id)
     await expect(holdfast.getSession(id)).rejects.toMatchObject({ code: 'session_not_found' })
   })
 
-  it('refuses a session that another living process holds, until it is let go', async () => {
+  it('refuses a session that another process has open, until it closes it', async () => {
     const session = await holdfast.startSession({ workdir: home })
     await session.sendPrompt('list')
     await rested(session)
@@ -262,7 +262,7 @@ describe('openHoldfast', () => {
     await other.close()
   })
 
-  it('takes ids as plain texts and numbers, and refuses those that are none', async () => {
+  it('accepts ids as plain strings and numbers, and rejects invalid ones', async () => {
     const session = await holdfast.startSession({ workdir: home, key: 'plain' })
     const sent = await session.sendPrompt('list', { commandId: 'once', as: 'tab-1' })
     await rested(session)
@@ -271,7 +271,7 @@ describe('openHoldfast', () => {
     await expect(session.respondToApproval('approve', 4)).rejects.toMatchObject({ code: 'approval_not_found' })
   })
 
-  it('begins a session with what was said elsewhere, or not at all', async () => {
+  it('starts a session with given messages, or fails as a whole', async () => {
     const session = await holdfast.startSession({
       workdir: home,
       messages: [
@@ -296,7 +296,7 @@ describe('openHoldfast', () => {
     expect((await holdfast.list()).sessions).toHaveLength(1)
   })
 
-  it('forks a session by its name, and leaves it as it was', async () => {
+  it('forks a session by name, and does not change it', async () => {
     const session = await holdfast.startSession({ workdir: home, messages: [{ role: 'user', content: 'one' }] })
     await holdfast.appendMessage(session.id, { role: 'user', content: 'two' })
     const fork = await holdfast.fork(session.id, 0)
@@ -308,7 +308,7 @@ describe('openHoldfast', () => {
     await expect(holdfast.fork(session.id, 9)).rejects.toMatchObject({ code: 'turn_not_found' })
   })
 
-  it('takes a checkpoint of the program, and tells the model nothing from before it', async () => {
+  it('accepts a checkpoint, and sends the model nothing from before it', async () => {
     const session = await holdfast.startSession({ workdir: home, messages: [{ role: 'user', content: 'long ago' }] })
     await holdfast.appendCheckpoint(session.id, [{ role: 'user', content: 'in short' }], 40)
     expect((await session.messages()).map((one) => 'text' in one && one.text)).toEqual(['long ago', '', 'in short'])
@@ -319,12 +319,12 @@ describe('openHoldfast', () => {
     expect(await session.getSummary()).toBe('')
   })
 
-  it('refuses a tool that there is not, and names the nearest', async () => {
+  it('rejects an unknown tool and suggests a similar one', async () => {
     const started = holdfast.startSession({ workdir: home, tools: ['read_fil'] })
     await expect(started).rejects.toMatchObject({ code: 'bad_request', message: expect.stringContaining('read_file') })
   })
 
-  it('refuses a state directory it cannot use, and keeps nothing open', async () => {
+  it('refuses an unusable state directory, and leaves nothing open', async () => {
     const path = join(home, 'a.db')
     const other = { ...environment(), HOLDFAST_HOME: join(home, 'other') }
     const { stateDir } = findHome(other)
@@ -335,7 +335,7 @@ describe('openHoldfast', () => {
     expect([existsSync(path), existsSync(`${path}-wal`)]).toEqual([true, false]) // the last connection takes it along
   })
 
-  it('refuses where the store fails once it is open, and keeps nothing open though that fails too', async () => {
+  it('fails if the store fails after opening, and leaves nothing open even if closing fails', async () => {
     const path = join(home, 'a.db')
     await (await open(`sqlite:${path}`)).close()
     const file = new DatabaseSync(path, { timeout: 5000 })
@@ -349,11 +349,11 @@ describe('openHoldfast', () => {
       onProblem: ({ where }) => void problems.push(where),
     })
     await expect(opening).rejects.toBeInstanceOf(HoldfastError)
-    expect(problems).toContain('closing what was opened')
+    expect(problems).toContain('closing after a failed start')
     expect(existsSync(`${path}-wal`)).toBe(false)
   })
 
-  it('tells a problem nobody listens for as a warning of the process', async () => {
+  it('emits a process warning for a problem without a listener', async () => {
     const path = join(home, 'a.db')
     const first = await open(`sqlite:${path}`)
     const session = await first.startSession({ workdir: home })

@@ -31,37 +31,37 @@ import { wallClock } from './system/wall-clock.ts'
 import { createTools } from './tools/tools.ts'
 
 export type OpenOptions = ConfigOptions & {
-  /** `sqlite:PATH`, `jsonl:DIR` or `memory:`; by default what `HOLDFAST_STORE` says, else the user's SQLite file. */
+  /** `sqlite:PATH`, `jsonl:DIR` or `memory:`; by default `HOLDFAST_STORE`, else the user's SQLite file. */
   readonly store?: string | undefined
-  /** A directory that gets every session of the SQLite store as a plain file, within a second. */
+  /** A directory where each session of the SQLite store is also written to a plain file, within a second. */
   readonly mirror?: string | undefined
-  /** Where credentials, paths and options come from; the process's own by default. */
+  /** The environment variables to read; those of the process by default. */
   readonly environment?: Environment | undefined
-  /** Models the program brings: any AI SDK model object, by the name people will use. */
+  /** The program's own models: any AI SDK model object, by its `provider/model` name. */
   readonly models?: CustomModels | undefined
-  /** How long a session that nobody attends and that owes nothing stays in memory; 15 minutes by default. */
+  /** How long an idle session without clients stays in memory; 15 minutes by default. */
   readonly idleUnloadMs?: number | undefined
-  /** Puts sessions into the trash, once a day, in which nobody spoke for so many days. Off by default. */
+  /** Moves sessions to the trash, once a day, that had no message for this many days. Off by default. */
   readonly retention?: Retention | undefined
-  /** Where to log what sessions do, and what goes wrong: a pino logger, or one of that shape. Nowhere by default. */
+  /** A pino logger, or one of that shape, for events of sessions and for errors. None by default. */
   readonly logger?: Logger | undefined
-  /** Hears of what nobody foresaw: our own bugs. Without it and without a log they are warnings of the process. */
+  /** Called with unexpected errors, which are our bugs. Without it and without a logger they become process warnings. */
   readonly onProblem?: OnProblem | undefined
 }
 
 type InnerOptions = OpenOptions & {
-  /** Whether a session will be started at once with the default model: then it is waited for, where it depends on this machine. */
-  readonly isDefaultTaken?: boolean | undefined
+  /** Whether a session with the default model starts at once. Then local servers are asked first, if it depends on them. */
+  readonly usesDefaultModel?: boolean | undefined
 }
 
-/** Opens the runtime, or throws a `HoldfastError` that says why it cannot. */
+/** Opens the runtime; throws a `HoldfastError` if it cannot. */
 export async function openHoldfast(options: OpenOptions = {}): Promise<Holdfast> {
   const opened = await open(options)
   if (!opened.ok) throw new HoldfastError(opened.fault)
   return opened.value
 }
 
-/** The composition root: the one place that knows every part. Opens all of them or, refusing, leaves none open. */
+/** Opens the runtime. This is the composition root, the only place that knows every part. On failure nothing stays open. */
 export async function open(options: InnerOptions): Promise<Result<Holdfast>> {
   const logger = options.logger && createMaskedLogger(options.logger)
   const onProblem = createProblems(options.onProblem, logger)
@@ -70,39 +70,39 @@ export async function open(options: InnerOptions): Promise<Result<Holdfast>> {
   const runtime = await openRuntime({ ...options, logger, onProblem }, opened).catch((cause) => {
     if (cause instanceof HoldfastError) return refuse(cause.toFault())
     onProblem({ where: 'opening', cause })
-    return refuse(fault('internal', `Holdfast cannot be opened: ${maskKeys(messageOf(cause))}`))
+    return refuse(fault('internal', `Holdfast could not start: ${maskKeys(messageOf(cause))}`))
   })
   if (runtime.ok) return ok(createHoldfast(runtime.value.registry, runtime.value, close))
-  await close().catch((cause) => onProblem({ where: 'closing what was opened', cause }))
+  await close().catch((cause) => onProblem({ where: 'closing after a failed start', cause }))
   return runtime
 }
 
-type Runtime = { readonly registry: SessionRegistry; readonly place: StoreLocation; readonly home: Home }
+type Runtime = { readonly registry: SessionRegistry; readonly location: StoreLocation; readonly home: Home }
 
-/** What is opened is put on the stack, to be closed in the opposite order. */
+/** Opens the parts and pushes each on the stack, which closes them in reverse order. */
 async function openRuntime(
   options: InnerOptions & { readonly onProblem: OnProblem },
   opened: AsyncDisposableStack,
 ): Promise<Result<Runtime>> {
   const { environment = process.env, idleUnloadMs, retention, logger, onProblem } = options
   if (retention && !(retention.days > 0))
-    return refuse(fault('bad_request', 'Retention is a number of days greater than 0.', { days: retention.days }))
+    return refuse(fault('bad_request', 'The option retention.days must be greater than 0.', { days: retention.days }))
   const home = findHome(environment)
   const found = await openModels({ environment, home, options, extra: options.models, onNotice: warnOfFile })
   if (!found.ok) return found
   const { models, configured, keyNames } = found.value
   opened.defer(() => models.close())
-  const tracing = loadSessionSpans() // loads while the threads of the store do
+  const tracing = loadSessionSpans() // loads while the store opens
   tracing.catch(() => undefined) // awaited below; a failure until then is not unhandled
-  const kept = await openKept({ ...options, environment }, home, opened)
-  if (!kept.ok) return kept
-  const { place, ...adapters } = kept.value
+  const stored = await openStoreAndNode({ ...options, environment }, home, opened)
+  if (!stored.ok) return stored
+  const { location, ...adapters } = stored.value
   const spans = await tracing
   const observers = [...(spans ? [spans] : []), ...(logger ? [createSessionLogger(logger)] : [])]
-  if (options.isDefaultTaken) await models.settleDefault()
+  if (options.usesDefaultModel) await models.settleDefault()
   const registry = createSessionRegistry({
     ...adapters,
-    ...adaptersOf(environment, home, keyNames),
+    ...createAdapters(environment, home, keyNames),
     models,
     titleModel: configured.titleModel,
     compactionModel: configured.compactionModel,
@@ -113,23 +113,23 @@ async function openRuntime(
   opened.defer(() => registry.close())
   const dead = await registry.settleCrashed()
   await Promise.all(dead.map(({ address }) => removeNodeSocket(address)))
-  const housekeeping = startDailyCleanup(registry, retention)
-  opened.defer(() => housekeeping.close())
-  return ok({ registry, place, home })
+  const cleanup = startDailyCleanup(registry, retention)
+  opened.defer(() => cleanup.close())
+  return ok({ registry, location, home })
 }
 
-/** Where sessions are kept, and this process by its name among those who use it. */
-async function openKept(
+/** Opens the store and registers this process as a node in it. */
+async function openStoreAndNode(
   { store: url, mirror, environment, onProblem }: InnerOptions & { environment: Environment; onProblem: OnProblem },
   home: Home,
   opened: AsyncDisposableStack,
 ) {
   const storage = await openStorage({ url: url ?? storeOf(environment), mirror, home, onProblem })
   if (!storage.ok) return storage
-  const { store, blobs, place } = storage.value
+  const { store, blobs, place: location } = storage.value
   opened.defer(() => store.close())
   opened.defer(() => storage.value.mirror?.close())
-  const source = threadSource(place)
+  const source = threadSource(location)
   const requests = source && createRequestThread({ source, here: createRequestBuilder(store, blobs), onProblem })
   opened.defer(() => requests?.close())
   const socket = await openSocket(home)
@@ -137,11 +137,11 @@ async function openKept(
   opened.defer(() => socket.value.close())
   const node = socket.value.row
   await store.registerNode(node)
-  return ok({ store, blobs, place, node, requests: requests ?? undefined })
+  return ok({ store, blobs, location, node, requests: requests ?? undefined })
 }
 
-/** What needs no opening. */
-function adaptersOf(environment: Environment, { configDir }: Home, keyNames: readonly string[]) {
+/** Creates the adapters that need no opening. */
+function createAdapters(environment: Environment, { configDir }: Home, keyNames: readonly string[]) {
   const { now } = wallClock
   const memory = createMemory({ userFile: join(configDir, 'MEMORY.md'), now })
   return {
@@ -158,17 +158,16 @@ function adaptersOf(environment: Environment, { configDir }: Home, keyNames: rea
   }
 }
 
-/** Where another thread can read what a request is made of; null when only this process has it. */
-function threadSource(place: StoreLocation): RequestSource | null {
-  return place.kind === 'sqlite' ? { path: place.path, blobsDir: place.blobsDir } : null
-}
+/** Returns the files from which another thread can build requests; null if only this process has them. */
+const threadSource = (location: StoreLocation): RequestSource | null =>
+  location.kind === 'sqlite' ? { path: location.path, blobsDir: location.blobsDir } : null
 
-/** Without a place to answer from, other processes would take this one for dead. */
+/** Opens the socket on which this process answers. Without it, other processes would consider it dead. */
 async function openSocket({ stateDir }: Home): Promise<Result<NodeSocket>> {
   try {
     return ok(await openNodeSocket(stateDir, wallClock.now()))
   } catch (cause) {
-    const message = `The state directory ${stateDir} cannot be used: ${messageOf(cause)}`
+    const message = `Cannot use the state directory ${stateDir}: ${messageOf(cause)}`
     return refuse(fault('storage_error', message, { path: stateDir }))
   }
 }

@@ -10,7 +10,7 @@ import { createModels } from './providers/models.ts'
 import { openHouseServer } from './server/testing/house-server.ts'
 import { findHome } from './system/home.ts'
 
-it('a prompt is refused for want of a key, and taken once it is in the file and looked for, without a restart', async () => {
+it('a prompt refused for lack of a key is accepted after a refresh, without a restart', async () => {
   const home = await mkdtemp(join(tmpdir(), 'holdfast-refresh-'))
   const environment = { HOLDFAST_HOME: home, ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' } // nobody answers there
   const holdfast = await openHoldfast({ store: 'memory:', environment })
@@ -39,7 +39,7 @@ it('a prompt is refused for want of a key, and taken once it is in the file and 
   await rm(home, { recursive: true, force: true })
 })
 
-it('keys that cannot be read are told to whoever has them looked for, and those known are kept', async () => {
+it('a refresh reports an unreadable file of keys, and the known keys stay', async () => {
   const home = await mkdtemp(join(tmpdir(), 'holdfast-refresh-'))
   const environment = { HOLDFAST_HOME: home, HOLDFAST_LOCAL_MODELS: 'off' }
   const path = credentialsPath(findHome(environment).configDir)
@@ -55,7 +55,7 @@ it('keys that cannot be read are told to whoever has them looked for, and those 
   await rm(home, { recursive: true, force: true })
 })
 
-it('a file of keys damaged under a running server is told to whoever has it read anew, over HTTP', async () => {
+it('a refresh over HTTP reports a damaged file of keys', async () => {
   const home = await mkdtemp(join(tmpdir(), 'holdfast-refresh-'))
   const file = join(home, 'credentials.json')
   await writeFile(file, '{"version":', { mode: 0o600 })

@@ -20,39 +20,39 @@ const daysMax = ageMsMax / dayMs
 
 export type PruneFurther = Pick<PruneOptions, 'workspace' | 'dryRun'>
 
-/** Which sessions are kept, how they are called, and how they leave: into the trash, and after 30 days for good. */
+/** Titles, pins and removal of sessions. Removed sessions stay in the trash for 30 days. */
 export interface SessionAdmin {
-  /** Puts a session into the trash. One that runs or is attended only with `force`: it is stopped first. */
+  /** Moves a session to the trash. `force` also stops and moves one that runs or has clients. */
   delete(name: string, options?: DeleteOptions): Promise<Removal>
-  /** Everything into the trash but what runs, is attended, pinned or open in another process; says what stayed. */
+  /** Moves all sessions to the trash except running, attached and pinned ones and those open elsewhere; lists those. */
   clearAll(options?: ClearOptions): Promise<Removal>
-  /** The same, of sessions in which nobody spoke for so many days, or since `before`. */
+  /** Does the same for sessions without a message for this many days, or since `before`. */
   prune(age: number | { readonly before: Date | string }, options?: PruneFurther): Promise<Removal>
   cleanupOlderThan(date: Date | string, options?: PruneFurther): Promise<Removal>
-  /** What is in the trash, last put there first. */
+  /** Lists the trash, last moved first. */
   trash(options?: Pick<ListOptions, 'workspace' | 'search' | 'limit' | 'cursor'>): Promise<SessionList>
   restore(name: string): Promise<Meta>
-  /** Removes what is in the trash for good; with `before`, only what was put there before. */
+  /** Deletes the sessions in the trash permanently; with `before`, only those moved there before. */
   emptyTrash(options?: EmptyTrashOptions): Promise<Removal>
-  /** Lists a session first and keeps it from prune and clearAll, or no longer; answers whether it is pinned now. */
+  /** Pins or unpins a session; returns whether it is pinned. A pinned one is listed first, and prune and clearAll leave it. */
   pinSession(name: string, pinned?: boolean): Promise<boolean>
-  /** Names a session; an empty title gives it the first line of its first prompt again. */
+  /** Sets the title; an empty one resets it to the first line of the first prompt. */
   rename(name: string, title: string): Promise<void>
 }
 
-type Parts = {
+type SessionAdminDeps = {
   readonly sessions: Sessions
   readonly getSession: (name: string) => Promise<Session>
   readonly now: () => number
 }
 
-export function createSessionAdmin({ sessions, getSession, now }: Parts): SessionAdmin {
+export function createSessionAdmin({ sessions, getSession, now }: SessionAdminDeps): SessionAdmin {
   const pruneBefore = async (before: Date | string, options: PruneFurther = {}) =>
-    orThrow(await sessions.prune({ ...options, before: instantOf(before) }))
+    orThrow(await sessions.prune({ ...options, before: toTimeText(before) }))
   return {
     delete: async (name, options) => orThrow(await sessions.delete(name, options)),
     clearAll: async (options) => orThrow(await sessions.clearAll(options)),
-    prune: async (age, options) => pruneBefore(momentOf(age, now()), options),
+    prune: async (age, options) => pruneBefore(toTime(age, now()), options),
     cleanupOlderThan: pruneBefore,
     trash: async (options) => orThrow(await sessions.list({ ...options, trashed: true })),
     restore: async (name) => orThrow(await sessions.restore(name)),
@@ -62,14 +62,14 @@ export function createSessionAdmin({ sessions, getSession, now }: Parts): Sessio
   }
 }
 
-/** Many programs are not type-checked, and a number that is none must not mean every session. */
-function momentOf(age: Parameters<SessionAdmin['prune']>[0], nowMs: number): Date | string {
+/** Returns the time of an age. Checks its type, because NaN from an untyped program must not mean every session. */
+function toTime(age: Parameters<SessionAdmin['prune']>[0], nowMs: number): Date | string {
   if (typeof age === 'number' && age >= 0 && age <= daysMax) return new Date(nowMs - age * dayMs)
   if (typeof age === 'object' && age !== null) return age.before
-  const message = `Give the days in which nobody spoke, a number from 0 to ${daysMax}, or { before }, a moment.`
+  const message = `prune needs a number of days from 0 to ${daysMax}, or { before: Date }.`
   throw new HoldfastError(fault('bad_request', message, { age: String(age) }))
 }
 
-/** A date that is none is left for the door to refuse, by its name. */
-const instantOf = (moment: Date | string): string =>
-  moment instanceof Date && !Number.isNaN(moment.getTime()) ? moment.toISOString() : String(moment)
+/** Passes an invalid date on as text, which the callee rejects by name. */
+const toTimeText = (time: Date | string): string =>
+  time instanceof Date && !Number.isNaN(time.getTime()) ? time.toISOString() : String(time)

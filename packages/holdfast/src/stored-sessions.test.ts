@@ -9,7 +9,7 @@ import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
 import { createMemoryStore } from './store/memory/memory-store.ts'
 import { createStoredSessions } from './stored-sessions.ts'
 
-describe('the store of a runtime', () => {
+describe('stored sessions', () => {
   let home = ''
   let holdfast: Holdfast
   const environment = () => ({ HOLDFAST_HOME: home, DEMO_PACE: '0', PATH: process.env['PATH'] })
@@ -30,7 +30,7 @@ describe('the store of a runtime', () => {
     return session
   }
 
-  it('loads a session without waking it, and takes no command for it', async () => {
+  it('read a session without loading it into memory, and reject its commands', async () => {
     const { id } = await talk()
     await holdfast.stopSession(id)
     const loaded = await holdfast.load(id)
@@ -46,21 +46,21 @@ describe('the store of a runtime', () => {
     await expect(holdfast.load('calm-harbor-999999')).rejects.toMatchObject({ code: 'session_not_found' })
   })
 
-  it('has nothing left to save', async () => {
+  it('save has nothing left to write', async () => {
     const session = await talk()
     await holdfast.save(session)
     await holdfast.save(session.id)
     await expect(holdfast.save('calm-harbor-999999')).rejects.toMatchObject({ code: 'session_not_found' })
   })
 
-  it('wakes nothing to save it', async () => {
+  it('save loads no session', async () => {
     const { id } = await talk()
     await holdfast.stopSession(id)
     await holdfast.save(id)
     expect(holdfast.listSessions()).toEqual([])
   })
 
-  it('says where it lies, and where it would lie', async () => {
+  it('return the folder of the store, and the default folder', async () => {
     const data = join(home, 'data')
     expect([holdfast.dir(), holdfast.defaultDir()]).toEqual([data, data])
     for (const [store, dir] of [
@@ -74,7 +74,7 @@ describe('the store of a runtime', () => {
     }
   })
 
-  it('knows a workspace by one path, however it is written', async () => {
+  it('normalize the path of a workspace', async () => {
     await mkdir(join(home, 'work'))
     await symlink(join(home, 'work'), join(home, 'link'))
     for (const path of ['work', 'work/', 'link', 'link/../work'])
@@ -83,7 +83,7 @@ describe('the store of a runtime', () => {
     expect(await holdfast.currentWorkspacePath()).toBe(await realpath('.'))
   })
 
-  it('has a row for a session once someone spoke, and writes none for another', async () => {
+  it('return metadata only for a session with messages, and write nothing', async () => {
     const [silent, spoken] = [await holdfast.startSession({ workdir: home }), await talk()]
     expect(await holdfast.ensureMeta(silent.id)).toBeNull()
     expect(await holdfast.hasUserInteraction(silent)).toBe(false)
@@ -94,19 +94,19 @@ describe('the store of a runtime', () => {
     expect((await holdfast.list()).sessions.map(({ id }) => id)).toEqual([spoken.id])
   })
 
-  it('does not take what only a program said for a person’s word', async () => {
+  it("do not count a program's messages as user interaction", async () => {
     const session = await holdfast.startSession({ workdir: home })
     await session.seedMessages([{ role: 'assistant', content: 'Welcome.' }])
     expect(await holdfast.hasUserInteraction(session)).toBe(false)
   })
 
-  it('writes a session out as markdown', async () => {
+  it('export a session as markdown', async () => {
     const session = await talk()
     expect(await holdfast.exportSessionMarkdown(session)).toBe(await holdfast.exportMarkdown(session.id))
     expect(await holdfast.exportSessionMarkdown(session)).toContain('A ship.')
   })
 
-  it('keeps a client’s own events word for word, once each, for other clients and no model', async () => {
+  it("store a client's own events unchanged, once each, for other clients and no model", async () => {
     const session = await talk()
     const event = {
       eventId: 'ev-000000007',
@@ -135,7 +135,7 @@ describe('the store of a runtime', () => {
     await expect(session.appendClientEvent({ eventId: '', type: 'x' })).rejects.toMatchObject({ code: 'bad_request' })
   })
 
-  it('takes a call and its result one after the other', async () => {
+  it('accept a call and its result one after the other', async () => {
     const session = await talk()
     const toolCalls = [{ id: 'a', tool: 'look', args: {} }]
     await holdfast.appendMessage(session.id, { role: 'assistant', content: 'Let me see.', toolCalls })
@@ -148,8 +148,8 @@ describe('the store of a runtime', () => {
   })
 })
 
-describe('a store that refuses', () => {
-  it('makes save reject, until it takes writes again', async () => {
+describe('a store that refuses writes', () => {
+  it('makes save reject until it accepts writes again', async () => {
     const inner = createMemoryStore()
     const lookups: unknown[] = []
     const entry: typeof inner.entry = async (session) => {
@@ -161,7 +161,7 @@ describe('a store that refuses', () => {
     const { save } = createStoredSessions({
       registry,
       getSession: () => Promise.reject(new Error('nothing has to be opened for it')),
-      place: { kind: 'memory', url: 'memory:' },
+      location: { kind: 'memory', url: 'memory:' },
       home: { dataDir: '' },
     })
     await save(handle.id)
@@ -181,7 +181,7 @@ describe('a store that refuses', () => {
 })
 
 describe('a session', () => {
-  it('says whose model it talks to, and where, and never the key', async () => {
+  it('returns its provider and address, but never the key', async () => {
     const home = await mkdtemp(join(tmpdir(), 'holdfast-provider-'))
     const environment = {
       HOLDFAST_HOME: home,
@@ -212,7 +212,7 @@ describe('a session', () => {
 })
 
 describe('a title model', () => {
-  it('names a session after its first turn; there must be such a model', async () => {
+  it('titles a session after its first turn, and must exist', async () => {
     const home = await mkdtemp(join(tmpdir(), 'holdfast-title-'))
     const environment = { HOLDFAST_HOME: home, DEMO_PACE: '0', PATH: process.env['PATH'] }
     const opening = openHoldfast({ store: 'memory:', environment, titleModel: 'nobody/knows' })

@@ -5,7 +5,7 @@ import { type ClientEvent, fault, HoldfastError, type Meta, orThrow, refuse } fr
 import type { StoreLocation } from './store/open/store-location.ts'
 import type { Home } from './system/home.ts'
 
-/** A session as it stood when it was read. It can be looked at and asked nothing. */
+/** A session as it was when it was read. It accepts no commands. */
 export type LoadedSession = Pick<
   Session,
   | ('id' | 'messages' | 'messagesWithIds' | 'metadata' | 'usage' | 'status' | 'persist' | 'getProvider')
@@ -14,36 +14,36 @@ export type LoadedSession = Pick<
 
 type Named = string | Pick<Session, 'id'>
 
-/** What a program may ask of the store itself. */
+/** Reads and paths of the store. */
 export interface StoredSessions {
-  /** Resolves when all that was done to the session is on disk, which it is once it was answered; rejects while the store refuses. */
+  /** Resolves if all answered commands are on disk, as they always are; rejects while the store refuses writes. */
   save(session: Named): Promise<void>
-  /** Reads a session, and neither wakes nor claims it: whoever runs it is not disturbed. */
+  /** Reads a session without loading or claiming it. */
   load(name: string): Promise<LoadedSession>
-  /** The folder the store lies in; null for one in memory. */
+  /** Returns the folder of the store; null for one in memory. */
   dir(): string | null
-  /** The folder it lies in when nobody says otherwise. */
+  /** Returns the default folder of the store. */
   defaultDir(): string
-  /** The same real path for every way to write it: links followed, no slash at its end. One that is not there keeps its name. */
+  /** Returns the real path: links resolved, no slash at the end. A missing folder keeps its path. */
   normalizeWorkspacePath(path: string): Promise<string>
-  /** That of the folder this process stands in. */
+  /** Returns the real path of the current directory. */
   currentWorkspacePath(): Promise<string>
-  /** What a list shows of a session; null, and nothing is written, where nobody has spoken in it. */
+  /** Returns the metadata of a session; null if it has no message. Writes nothing. */
   ensureMeta(name: string): Promise<Meta | null>
-  /** Whether a person has ever said something in it, on whatever line. */
+  /** Returns whether the session has a message of a person, on any branch. */
   hasUserInteraction(session: Named): Promise<boolean>
-  /** Keeps an event of a client's own for other clients: once for each `eventId`, never sent to a model. */
+  /** Stores a client's own event for other clients, once for each `eventId`. It is never sent to a model. */
   appendClientEvent(name: string, event: ClientEvent, options?: ClientEventOptions): Promise<void>
 }
 
-type Parts = {
+type StoredSessionsDeps = {
   readonly registry: SessionRegistry
   readonly getSession: (name: string) => Promise<Session>
-  readonly place: StoreLocation
+  readonly location: StoreLocation
   readonly home: Pick<Home, 'dataDir'>
 }
 
-export function createStoredSessions({ registry, getSession, place, home }: Parts): StoredSessions {
+export function createStoredSessions({ registry, getSession, location, home }: StoredSessionsDeps): StoredSessions {
   const { store, isAlive, resolveWorkdir } = registry.parts
   const idOf = async (session: Named) =>
     typeof session === 'string' ? orThrow(await findSession(store, session)) : session.id
@@ -55,16 +55,19 @@ export function createStoredSessions({ registry, getSession, place, home }: Part
   return {
     normalizeWorkspacePath,
     currentWorkspacePath: () => normalizeWorkspacePath('.'),
-    dir: () => (place.kind === 'memory' ? null : place.kind === 'jsonl' ? place.path : dirname(place.path)),
+    dir() {
+      if (location.kind === 'memory') return null
+      return location.kind === 'jsonl' ? location.path : dirname(location.path)
+    },
     defaultDir: () => home.dataDir,
     async save(session) {
       const id = await idOf(session)
-      // One that is asleep here has nothing under way: what it was told, it was told on disk.
+      // A session that is not loaded has no pending writes.
       if (registry.awake(id)?.storageError()) throw new HoldfastError(fault('storage_error', refusing, { session: id }))
     },
     async load(name) {
       const stored = orThrow(await openStoredHandle(store, orThrow(await findSession(store, name)), isAlive))
-      const { models, treeUsage } = createLocalSession(registry, stored.id) // neither wakes it
+      const { models, treeUsage } = createLocalSession(registry, stored.id) // does not load it
       return createSession({
         ...stored,
         models,
@@ -88,6 +91,10 @@ export function createStoredSessions({ registry, getSession, place, home }: Part
   }
 }
 
-const readOnly = fault('session_stopped', 'This session was only read. Get it with getSession to go on with it.')
+const readOnly = fault(
+  'session_stopped',
+  'This session was loaded for reading only. Use getSession to send it commands.',
+)
 
-const refusing = 'The store refuses what the session writes. Make room for it, or mend it; it is tried again by itself.'
+const refusing =
+  'The store refuses the writes of this session. Free disk space or repair the store; it retries by itself.'

@@ -24,7 +24,7 @@ beforeEach(() => {
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
 // That each name is there is a matter of the type checker: the test would not compile.
-it('names what the methods for models and usage take and give', async () => {
+it('exports the types of the methods for models and usage', async () => {
   const demo: ModelName = 'demo/agent'
   const thinkingLevel: ThinkingLevel = 'low'
   const rotation: readonly RotationEntry[] = [{ model: demo }, { model: 'groq/any', thinkingLevel }]

@@ -53,10 +53,7 @@ export async function withExistingSessions(
   return exists.value ? withSessions(context, work) : work(null)
 }
 
-async function reachSessions(
-  context: CliContext,
-  { usesDefaultModel = false }: ReachOptions,
-): Promise<Result<ReachedSessions>> {
+async function reachSessions(context: CliContext, options: ReachOptions): Promise<Result<ReachedSessions>> {
   const server = await findServer(context)
   const isServed = server === null ? ok(false) : isServedStore(context, server)
   if (!isServed.ok) return isServed
@@ -66,7 +63,7 @@ async function reachSessions(
   }
   const { open } = await import('../../open.ts') // loads every provider and tool, which a client of a server does not need
   const { store, environment } = context
-  const opened = await open({ store, environment, isDefaultTaken: usesDefaultModel, ...runtimeObservers(context) })
+  const opened = await open({ store, environment, ...options, ...runtimeObservers(context) })
   if (!opened.ok) return opened
   const { sessions, stopSession: unload, close } = opened.value
   return ok({ sessions, isRemote: false, unload, close })

@@ -60,8 +60,8 @@ const idsIn = async () => (await holdfast.list()).sessions.map(({ id }) => id)
 const idsOf = ({ sessions }: Awaited<ReturnType<Holdfast['trash']>>) => sessions.map(({ id }) => id)
 const tomorrow = () => new Date(Date.now() + 24 * 3_600_000)
 
-describe('keeping sessions', () => {
-  it('puts one into the trash, gives it back, and lets go of it for good', async () => {
+describe('session admin', () => {
+  it('moves a session to the trash, restores it and deletes it permanently', async () => {
     const session = await spoken()
     expect(await holdfast.delete(session.id)).toMatchObject({ count: 1, dryRun: false })
     expect([await idsIn(), idsOf(await holdfast.trash())]).toEqual([[], [session.id]])
@@ -74,7 +74,7 @@ describe('keeping sessions', () => {
     await expect(holdfast.restore(session.id)).rejects.toMatchObject({ code: 'session_not_found' })
   })
 
-  it('does not start another under the key of one that is in the trash', async () => {
+  it('does not reuse the key of a session in the trash', async () => {
     const session = await holdfast.getOrCreate('job-1', { workdir: home, model: 'demo/agent' })
     await ask(session, 'hello')
     await holdfast.delete(session.id)
@@ -83,7 +83,7 @@ describe('keeping sessions', () => {
     expect((await holdfast.getOrCreate('job-1')).id).toBe(session.id)
   })
 
-  it('prunes by days or by a date, and clears all, but never what is pinned', async () => {
+  it('prunes by days or date, and clears all, except pinned sessions', async () => {
     const session = await spoken()
     const pinned = await spoken()
     expect(await holdfast.pinSession(pinned.id)).toBe(true)
@@ -99,7 +99,7 @@ describe('keeping sessions', () => {
     expect(await holdfast.clearAll()).toMatchObject({ count: 1, stayed: [] })
   })
 
-  it('refuses a date that is none', async () => {
+  it('rejects an invalid date', async () => {
     await expect(holdfast.cleanupOlderThan(new Date('never'))).rejects.toMatchObject({ code: 'bad_request' })
   })
 
@@ -113,13 +113,13 @@ describe('keeping sessions', () => {
     },
   )
 
-  it.each([undefined, null, 7, {}])('refuses %j as a name', async (name) => {
+  it.each([undefined, null, 7, {}])('rejects %j as a name', async (name) => {
     const given = name as string // as a program without types gives it
     await expect(holdfast.delete(given)).rejects.toMatchObject({ name: 'HoldfastError', code: 'bad_id' })
     await expect(holdfast.restore(given)).rejects.toMatchObject({ name: 'HoldfastError', code: 'bad_id' })
   })
 
-  it('writes no session out in a form that it does not know, and names those it knows', async () => {
+  it('rejects an unknown export format and lists the known ones', async () => {
     const session = await spoken()
     const format = 'exe' as 'md' // as a program without types gives it
     await expect(Array.fromAsync(holdfast.export(session.id, { format }))).rejects.toMatchObject({
@@ -128,7 +128,7 @@ describe('keeping sessions', () => {
     })
   })
 
-  it('renames one, and lets it go by its first line again', async () => {
+  it('sets a title, and resets it to the first line', async () => {
     const session = await spoken('hello\nand more')
     const title = async () => (await holdfast.list()).sessions[0]?.title
     expect(await title()).toBe('hello')
@@ -139,7 +139,7 @@ describe('keeping sessions', () => {
     await expect(holdfast.rename(session.id, 'two\nlines')).rejects.toMatchObject({ code: 'bad_request' })
   })
 
-  it('remembers names and pins across processes', async () => {
+  it('stores titles and pins', async () => {
     const session = await spoken()
     await holdfast.rename(session.id, 'Harbour works')
     await holdfast.pinSession(session.id, true)
@@ -148,21 +148,21 @@ describe('keeping sessions', () => {
     expect((await holdfast.list()).sessions).toMatchObject([{ id: session.id, title: 'Harbour works', pinned: true }])
   })
 
-  it('goes on with the session in which someone spoke last, whatever is pinned', async () => {
+  it('finds the session with the latest message, even if others are pinned', async () => {
     const pinned = await spoken()
     const last = await spoken()
     await holdfast.pinSession(pinned.id)
     expect((await holdfast.latest(home))?.id).toBe(last.id)
   })
 
-  it('keeps nothing of a session in which nobody spoke', async () => {
+  it('stores nothing of a session without messages', async () => {
     const silent = await holdfast.startSession({ workdir: home, model: 'demo/agent' })
     await holdfast.stopSession(silent.id)
     expect([await idsIn(), idsOf(await holdfast.trash())]).toEqual([[], []])
     await expect(holdfast.getSession(silent.id)).rejects.toMatchObject({ code: 'session_not_found' })
   })
 
-  it('moves old sessions into the trash by itself only if told to', async () => {
+  it('moves old sessions to the trash only with the option retention', async () => {
     const session = await spoken()
     await holdfast.close()
     const pruned = Promise.withResolvers<number>()
@@ -172,13 +172,13 @@ describe('keeping sessions', () => {
     expect(idsOf(await holdfast.trash())).toEqual([session.id])
   })
 
-  it.each([0, -1, Number.NaN])('refuses to keep sessions for %s days', async (days) => {
+  it.each([0, -1, Number.NaN])('rejects a retention of %s days', async (days) => {
     await expect(open({ retention: { days } })).rejects.toMatchObject({ code: 'bad_request' })
   })
 })
 
-describe('a session whose folder was moved', () => {
-  it('works in the new place from its next step on, and says so to the model', async () => {
+describe('a session with a moved folder', () => {
+  it('uses the new folder from its next step on, and tells the model', async () => {
     const [from, to] = [join(home, 'from'), join(home, 'to')]
     await mkdir(from)
     await writeFile(join(from, 'harbour.txt'), 'ships')
@@ -197,7 +197,7 @@ describe('a session whose folder was moved', () => {
     ])
   })
 
-  it('leaves behind what its former folder trusts', async () => {
+  it('loses the trust of its old folder', async () => {
     const to = join(home, 'to')
     await mkdir(to)
     const session = await spoken()
@@ -208,7 +208,7 @@ describe('a session whose folder was moved', () => {
     expect(await session.listToolTrust()).toEqual([{ tool: 'edit_file', scope: 'session' }])
   })
 
-  it('stays where it is if there is no such folder', async () => {
+  it('stays if the folder does not exist', async () => {
     const session = await spoken()
     await expect(session.moveWorkdir(join(home, 'nowhere'))).rejects.toMatchObject({ code: 'bad_workdir' })
     expect(await session.metadata()).toMatchObject({ workspace: home })
@@ -216,7 +216,7 @@ describe('a session whose folder was moved', () => {
 })
 
 describe.each(['sqlite', 'jsonl'])('the trash of a %s store', (kind) => {
-  it('is emptied by several at once, and the files that it alone referred to are swept without a word', async () => {
+  it('can be emptied concurrently, and its unshared files are removed', async () => {
     const problems: unknown[] = []
     const store = join(home, kind)
     await using own = await open({

@@ -47,7 +47,11 @@ export interface Keys {
   /** Returns why a text cannot be a key; null if it can. */
   whyNoKey(text: string): string | null
   /** Checks this key, or the stored one, with the provider. */
-  check(provider: string, given: StoredCredential | null, options: { readonly signal: AbortSignal }): Promise<KeyVerdict>
+  check(
+    provider: string,
+    given: StoredCredential | null,
+    options: { readonly signal: AbortSignal },
+  ): Promise<KeyVerdict>
   keep(provider: string, credential: StoredCredential): Promise<Result<readonly string[]>>
   /** Returns whether there was a key to remove. */
   remove(provider: string): Promise<Result<boolean>>

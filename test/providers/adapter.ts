@@ -6,7 +6,7 @@ import { type ModelName, modelIdOf, providerOf } from '@holdfast/protocol'
 import { createAiSdkProvider } from '../../packages/holdfast/src/providers/ai-sdk/provider.ts'
 import { serviceOf } from './story.ts'
 
-/** The real adapter and the real library of a model's service, at an address, by a clock of ours. */
+/** Creates the real adapter and library of a model's service, with an address and a clock. */
 export function adapterAt(url: string, model: ModelName, clock: Clock): Provider {
   const apiKey = 'key'
   const id = modelIdOf(model)

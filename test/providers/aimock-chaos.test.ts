@@ -10,14 +10,14 @@ type Chaos = Parameters<LLMock['setChaos']>[0]
 
 const words = 'Words that may not come to their end, one way or another. '.repeat(4)
 
-/** What aimock is told to say: the first answer calls, the next ones only speak. */
+/** The script of aimock: the first answer calls a tool, the next ones are text. */
 const spoken = [
   { content: '', toolCalls: [{ name: 'count', arguments: '{}' }] },
   { content: words },
   { content: 'Done.' },
 ]
 
-describe.each(cases)('$service, as aimock has it', ({ model }) => {
+describe.each(cases)('$service in aimock', ({ model }) => {
   let opened = new AsyncDisposableStack()
   afterEach(async () => {
     await opened.disposeAsync()
@@ -39,7 +39,7 @@ describe.each(cases)('$service, as aimock has it', ({ model }) => {
 
   type Begun = Awaited<ReturnType<typeof begin>>
 
-  /** Counts in peace, then asks what to do about it while the service is in chaos. */
+  /** Runs one normal turn, then a turn with a failing service. */
   async function live(chaos: Chaos): Promise<Begun & { readonly end: string }> {
     const begun = await begin()
     const { mock, session } = begun
@@ -61,9 +61,9 @@ describe.each(cases)('$service, as aimock has it', ({ model }) => {
     ['dropped', { dropRate: 1 }, 3],
     ['rate-limited', { rateLimitRate: 1 }, 3],
     ['disconnected', { disconnectRate: 1 }, 3],
-    // A page that is no stream is what a wrong address gives: it would be the same again.
+    // A page instead of a stream means a wrong address, so a retry would not help.
     ['malformed', { malformedRate: 1 }, 0],
-  ])('that is %s is asked again as often as that can help, and can then be gone on with', async (_, chaos, again) => {
+  ])('that is %s is retried while that helps, and can then be continued', async (_, chaos, again) => {
     const lived = await live(chaos)
     const { mock, session, records, front } = lived
     expect([lived.end, front.requests.length, retries(await records()).length]).toEqual(['failed', 3 + again, again])
@@ -73,13 +73,13 @@ describe.each(cases)('$service, as aimock has it', ({ model }) => {
     await isSound(lived)
   })
 
-  it('is waited for when it is slow', async () => {
-    const lived = await live({ latencyMs: 200 }) // 20 seconds by the session's clock
+  it('is waited for if it is slow', async () => {
+    const lived = await live({ latencyMs: 200 }) // 20 seconds on the session's clock
     expect([lived.end, retries(await lived.records())]).toEqual(['done', []])
     await isSound(lived)
   })
 
-  it('keeps what it said until it was cut', async () => {
+  it('keeps its text until the cut', async () => {
     const begun = await begin({ truncateAfterChunks: 12 })
     const { session, records } = begun
     await session.sendPrompt('Count.')
@@ -91,8 +91,8 @@ describe.each(cases)('$service, as aimock has it', ({ model }) => {
     await isSound(begun)
   })
 
-  it('is asked again, or gone on with, whenever it goes away', async () => {
-    const begun = await begin({ disconnectAfterMs: 20 }) // by the wall clock: before its first word, or after
+  it('is retried or continued after every disconnect', async () => {
+    const begun = await begin({ disconnectAfterMs: 20 }) // in real time: before or after the first text
     const { session, records } = begun
     await session.sendPrompt('Count.')
     const end = await rested(session)

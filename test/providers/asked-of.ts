@@ -3,7 +3,7 @@ import type { Blobs, Log, RequestAsked, ToolSchema } from '@holdfast/core/ports'
 import { type BlobHash, invariant, type Recorded, type SessionId } from '@holdfast/protocol'
 import { readBlob } from '../../packages/core/src/runtime/blobs/read-blob.ts'
 
-/** The records of a session after `base`, all of them whole. */
+/** Reads the records of a session after `base`. */
 export async function recordsOf(log: Pick<Log, 'read'>, session: SessionId, base = 0): Promise<readonly Recorded[]> {
   const records: Recorded[] = []
   for (;;) {
@@ -16,7 +16,7 @@ export async function recordsOf(log: Pick<Log, 'read'>, session: SessionId, base
   }
 }
 
-/** What was asked at each step of a session, by its log alone. */
+/** Returns the input of each step's request, from the log alone. */
 export async function askedOf(
   session: SessionId,
   records: readonly Recorded[],

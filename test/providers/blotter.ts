@@ -5,11 +5,11 @@ import { createModels } from '../../packages/holdfast/src/providers/models.ts'
 import { environmentAt } from './services.ts'
 
 export type Blotter = AsyncDisposable & {
-  /** The body that a request becomes on its way to its service, to the byte. */
+  /** Returns the exact body that is sent to the service. */
   bodyOf(request: ModelRequest): Promise<string>
 }
 
-/** Keeps what is sent and says nothing back: what the real adapters make of a request, in a process that knows only the request. */
+/** Records the bodies that the real adapters send. */
 export async function openBlotter(): Promise<Blotter> {
   let last: string | null = null
   const server = createServer(async (incoming, response) => {
@@ -19,12 +19,12 @@ export async function openBlotter(): Promise<Blotter> {
     response.writeHead(400).end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // it listens on a port, so it has one
+  const { port } = server.address() as AddressInfo // it listens on a port
   const environment = environmentAt(`http://127.0.0.1:${port}`)
   return {
     async bodyOf(request) {
       last = null
-      const readiness = createModels({ environment }).find(request.model) // anew: nothing is remembered
+      const readiness = createModels({ environment }).find(request.model) // a new one, without state
       if (readiness.type !== 'ready') throw new Error(readiness.message)
       const { signal } = new AbortController()
       for await (const part of readiness.provider.stream(request, { signal })) if (part.type === 'end') break

@@ -13,10 +13,10 @@ import { askedOf, recordsOf } from './asked-of.ts'
 import { type DiskCopy, openDiskCopy } from './disk-copy.ts'
 import { openTwoWays, type TwoWays } from './two-ways.ts'
 
-/** The stories that requests are simulated with; all of them, in one process, are held to the same in that suite. */
+/** The generated sessions of the request simulation. */
 const stories = 60
 
-describe('the log of any story', () => {
+describe('the log of any generated session', () => {
   let home = ''
   let disk: DiskCopy
   let ways: TwoWays
@@ -32,7 +32,7 @@ describe('the log of any story', () => {
     await rm(home, { recursive: true, force: true })
   })
 
-  /** Each request of its session: in the process that lived it, from a copy of its log on disk, and on the thread. */
+  /** Builds each request of a session in its process, from a copy of its log on disk, and on the worker thread. */
   async function isTheSame(house: House): Promise<void> {
     const lived = createRequestBuilder(house.store, house.blobs)
     const { base } = (await house.store.entry(house.session)) ?? { base: 0 }
@@ -47,12 +47,12 @@ describe('the log of any story', () => {
     }
   }
 
-  it.each(Object.entries(keptStories))('gives the same bytes wherever it is read: %s', (_, story) =>
+  it.each(Object.entries(keptStories))('gives the same request bytes by every path: %s', (_, story) =>
     liveBy(story, isTheSame),
   )
 
   it.each(batchesOf(stories))(
-    'gives the same bytes wherever it is read (SEED=$first and the next)',
+    'gives the same request bytes by every path (SEED=$first and the next)',
     async ({ seeds }) => {
       for (const seed of seeds) await liveThroughRequests(seed, isTheSame)
       expect(compared).toBeGreaterThan(seeds.length)
@@ -62,18 +62,18 @@ describe('the log of any story', () => {
 
 const noClock = { now: () => 0, after: () => () => undefined }
 
-/** What the real adapter and library make of it. */
+/** Returns the body that the real adapter and library send. */
 function bodyOf(request: ModelRequest): Promise<string> {
   const sent = Promise.withResolvers<string>()
   const provider = providerOn(
     request.model,
     (_, body) => {
       sent.resolve(body)
-      return new Promise(() => undefined) // what is sent is all that is asked
+      return new Promise(() => undefined) // only the sent body matters
     },
     noClock,
   )
   const parts = provider.stream(request, { signal: new AbortController().signal })
-  parts[Symbol.asyncIterator]().next().then(sent.reject, sent.reject) // it said something before it asked
+  parts[Symbol.asyncIterator]().next().then(sent.reject, sent.reject) // it sent a part before its request
   return sent.promise
 }

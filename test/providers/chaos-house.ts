@@ -13,19 +13,19 @@ import { createHurriedClock } from './hurried-clock.ts'
 import { cases } from './services.ts'
 import { serviceOf } from './story.ts'
 
-/** A session whose service misbehaves, and what is known of it. */
+/** A session whose service misbehaves. */
 export type ChaosHouse = AsyncDisposable & {
   readonly session: Session
-  /** What went wrong that nobody foresaw. */
+  /** Unexpected errors. */
   readonly problems: readonly unknown[]
-  /** How often its tool ran. */
+  /** Counts the runs of its tool. */
   ran(): number
   records(): Promise<readonly Recorded[]>
-  /** What services would have against what it ever sent, and any of them against what it sent last. */
+  /** Lists rule violations: of each request by its service, and of the last one by every service. */
   complaints(): Promise<readonly string[]>
 }
 
-/** The real runtime, the real adapters and a real network; only the clock is in a hurry. */
+/** Uses the real runtime, adapters and network, with a fast clock. */
 export async function openChaosHouse(url: string, model: ModelName): Promise<ChaosHouse> {
   const clock = createHurriedClock()
   const store = createMemoryStore()

@@ -9,7 +9,7 @@ const thought = 'Thinking that may not come to its end.'
 const words = 'Words that may not: \u{1f30a} naïve.'
 const call: AnyBlock = { type: 'call', tool: 'count', args: {}, opaque: 'sig+/c=' }
 const message = (...content: readonly AnyBlock[]) => ({ type: 'message', content }) as const
-/** The tool has run once before anything goes wrong. */
+/** The tool runs once before the failure. */
 const first = message({ type: 'think', text: 'First.', opaque: 'opaque+/1=' }, call)
 const second = message({ type: 'think', text: thought, opaque: 'opaque+/2=' }, { type: 'say', text: words }, call)
 const done = message({ type: 'say', text: 'Done.' })
@@ -30,14 +30,14 @@ describe.each(cases)('$service', ({ service, model }) => {
     return { ...house, server, asked: () => server.requests.length }
   }
 
-  /** A turn in which the model counts once, and is then heard as the script says. */
+  /** Runs a turn with one tool call, then the scripted answers. */
   async function live(...script: readonly AnyStrictAnswer[]): Promise<Lived> {
     const begun = await begin(first, ...script)
     await begun.session.sendPrompt('Count.')
     return { ...begun, end: await rested(begun.session) }
   }
 
-  /** What failed can be gone on with, in a way that any service takes, and no tool runs again. */
+  /** Continues after a failure: every service accepts the history, and no tool runs again. */
   async function goesOn({ session, server, ran, complaints, problems }: Lived): Promise<void> {
     expect(await session.status()).toBe('error')
     server.answer(done)
@@ -54,11 +54,11 @@ describe.each(cases)('$service', ({ service, model }) => {
     retries: retries(await records()).length,
   })
 
-  it('is asked again if it is cut before its first word; after it, what was said is kept and gone on with', async () => {
+  it('is retried if cut before its first text; later the text is kept and continued', async () => {
     const ends: string[] = []
     for (let events = 0; ; events++) {
       const lived = await live({ ...second, after: { events, detour: { type: 'cut' } } }, done)
-      if (lived.ran() === 2) break // it came to its end before the cut
+      if (lived.ran() === 2) break // it ended before the cut
       ends.push(lived.end)
       const records = await lived.records()
       if (lived.end === 'done') {
@@ -79,7 +79,7 @@ describe.each(cases)('$service', ({ service, model }) => {
     expect(ends.length).toBeGreaterThan(asked)
   })
 
-  it.each([429, 500, 529])('is asked again after an answer of %i, up to three times', async (status) => {
+  it.each([429, 500, 529])('is retried after HTTP %i, up to three times', async (status) => {
     const error = { type: 'error', status, message: 'Not now.' } as const
     const once = await live(error, done)
     expect(await tries(once)).toEqual({ end: 'done', asked: 3, ran: 1, retries: 1 })
@@ -88,7 +88,7 @@ describe.each(cases)('$service', ({ service, model }) => {
     await goesOn(ever)
   })
 
-  it('is asked again when it says so, and not waited for when that is long', async () => {
+  it('is retried after the given wait, but not after a long one', async () => {
     const later = (seconds: number): AnyStrictAnswer => ({
       ...{ type: 'error', status: 429, message: 'Not now.', headers: { 'retry-after': String(seconds) } },
     })
@@ -99,7 +99,7 @@ describe.each(cases)('$service', ({ service, model }) => {
     await goesOn(late)
   })
 
-  it('is not asked again after a refusal', async () => {
+  it('is not retried after a refusal', async () => {
     const lived = await live({ type: 'error', status: 400, message: 'That is against the rules.' })
     expect(await tries(lived)).toEqual({ end: 'failed', asked: 2, ran: 1, retries: 0 })
     await goesOn(lived)
@@ -112,7 +112,7 @@ describe.each(cases)('$service', ({ service, model }) => {
     'a stream that stays silent': { ...second, after: { events: 0, detour: { type: 'hang' } } },
   }
 
-  it('is asked again after any of these', async () => {
+  it('is retried after any of these', async () => {
     const all = await Promise.all(
       Object.entries(nothings).map(async ([name, nothing]) => [name, await tries(await live(nothing, done))] as const),
     )
@@ -126,17 +126,14 @@ describe.each(cases)('$service', ({ service, model }) => {
     { ...second, after: { events: 0, detour: noise } },
     { type: 'page', status: 200, body: '<p>Log in to the network.</p>' },
     { type: 'page', status: 200, body: '{malformed json: <<<' },
-  ])(
-    'that talks nonsense from the start is not asked again by itself, and can be gone on with: $type',
-    async (nonsense) => {
-      const lived = await live(nonsense)
-      expect(await tries(lived)).toEqual({ end: 'failed', asked: 2, ran: 1, retries: 0 })
-      await goesOn(lived)
-    },
-  )
+  ])('that sends nonsense from the start is not retried, and can be continued: $type', async (nonsense) => {
+    const lived = await live(nonsense)
+    expect(await tries(lived)).toEqual({ end: 'failed', asked: 2, ran: 1, retries: 0 })
+    await goesOn(lived)
+  })
 
   it.each([{ type: 'hang' }, noise, { type: 'stop' }] as const)(
-    'keeps the words it said before it came to a $type, and goes on from them',
+    'keeps the text before a $type and continues from it',
     async (detour) => {
       const spoken = message({ type: 'say', text: words }, call)
       const lived = await live({ ...spoken, after: { events: strictServices[service].firstWords, detour } })
@@ -148,7 +145,7 @@ describe.each(cases)('$service', ({ service, model }) => {
     },
   )
 
-  it('may have nothing to say, and is heard again at the next prompt', async () => {
+  it('may send an empty answer, and answers the next prompt', async () => {
     const { session, server, ran, complaints, end } = await live(message())
     expect(end).toBe('done')
     server.answer(done)
@@ -159,13 +156,13 @@ describe.each(cases)('$service', ({ service, model }) => {
     expect(server.requests.map(({ complaint }) => complaint)).toEqual([null, null, null])
   })
 
-  it('may be slow: bytes that dribble make the same answer', async () => {
+  it('may send single bytes slowly, with the same answer', async () => {
     const lived = await live({ ...second, dribble: { bytes: 61, everyMs: 4 } }, done)
     expect(await tries(lived)).toEqual({ end: 'done', asked: 3, ran: 2, retries: 0 })
     expect(said(await lived.records()).slice(-2)).toEqual([words, 'Done.'])
   })
 
-  it('that never comes to an end is aborted, and what was heard is kept', async () => {
+  it('that never ends is aborted, and its text is kept', async () => {
     const endless = Array<AnyBlock>(2_000).fill({ type: 'say', text: 'on and on, ' })
     const { session, records } = await begin({ ...message(...endless), dribble: { bytes: 100, everyMs: 1 } })
     await session.sendPrompt('Say it all.')

@@ -14,14 +14,14 @@ export type DiskCopy = AsyncDisposable & {
   readonly source: RequestSource
   readonly store: Store
   readonly blobs: Blobs
-  /** Writes all sessions of a house down, as they are but for their names, and says by which the one of its story goes. */
+  /** Copies all sessions under new ids, and returns the new id of the main one. */
   take(house: House): Promise<SessionId>
 }
 
-/** All houses of the simulation give their sessions the same ids, of which this is the head. */
+/** The common prefix of session ids in the simulation. */
 const idHead = 'ses_01k9xyzabcdefghjkmnpqrs'
 
-/** A store on disk that takes what stories left in memory, so that other threads can read it. */
+/** Opens a store on disk for sessions from memory, so that other threads can read them. */
 export async function openDiskCopy(dir: string): Promise<DiskCopy> {
   await mkdir(dir, { recursive: true })
   const source = { path: join(dir, 'holdfast.db'), blobsDir: join(dir, 'blobs') }

@@ -2,11 +2,11 @@ import type { Recorded } from '@holdfast/protocol'
 
 type SaidEvent = Extract<Recorded['event'], { readonly type: 'text.said' | 'thinking.said' }>
 
-/** What people were told of calls that were tried again. */
+/** Returns the notes about retries. */
 export const retries = (records: readonly Recorded[]): readonly string[] =>
   records.flatMap(({ event }) => (event.type === 'note.added' && event.code === 'retry' ? [event.text] : []))
 
-/** What the model said after its first call came back, or all of it where there was none. */
+/** Returns the model's answers after its first settled call, or all without a call. */
 function saidEvents(records: readonly Recorded[]): readonly SaidEvent[] {
   const settled = records.findIndex(({ event }) => event.type === 'call.settled')
   return records
@@ -16,6 +16,6 @@ function saidEvents(records: readonly Recorded[]): readonly SaidEvent[] {
 
 export const said = (records: readonly Recorded[]): readonly string[] => saidEvents(records).map(({ text }) => text)
 
-/** What of it is marked as cut. */
+/** Returns the texts that are marked as cut. */
 export const cut = (records: readonly Recorded[]): readonly string[] =>
   saidEvents(records).flatMap(({ text, interrupted }) => (interrupted ? [text] : []))

@@ -1,9 +1,9 @@
 import type { Clock } from '@holdfast/core/ports'
 
-/** How much faster than the wall's it goes: patience of two minutes is over in one second, and a wait of one in 10 ms. */
+/** The speed-up: two minutes pass in about one second. */
 export const haste = 100
 
-/** Time that hurries: for sessions that really talk over a network, and may not wait as long as real ones do. */
+/** Creates a fast clock for sessions with a real network. */
 export function createHurriedClock(): Clock {
   const began = performance.now()
   const epochMs = Date.UTC(2026, 0, 1)

@@ -14,7 +14,7 @@ beforeEach(async () => {
 })
 afterEach(() => server[Symbol.asyncDispose]())
 
-/** A session whose model looks twice before it is done, at the prices of our list. */
+/** A session with two tool calls, at the prices of the catalogue. */
 async function open(name: string, budgets: Budgets) {
   const look = { type: 'message' as const, content: [{ type: 'tool_use' as const, name: 'look', input: {} }], usage }
   server.answer(look, look, { type: 'message', content: [{ type: 'text', text: 'Seen.' }], usage })
@@ -37,8 +37,8 @@ async function open(name: string, budgets: Budgets) {
   return { house, turn, cost, price }
 }
 
-describe('a budget of money', () => {
-  it('is held against what the calls cost by the price of the model, and goes on when it is raised', async () => {
+describe('a cost budget', () => {
+  it('stops at the cost of the calls, and continues after it is raised', async () => {
     const { house, turn, cost, price } = await open(model, { maxCost: 0.1 })
     if (price === null) throw new Error(`no price of ${model}`)
     const each = (usage.input_tokens * price.input + usage.output_tokens * price.output) / 1_000_000
@@ -53,7 +53,7 @@ describe('a budget of money', () => {
     expect(await cost()).toBeCloseTo(3 * each)
   })
 
-  it('stops no model whose price nobody knows, and what it cost is unknown', async () => {
+  it('stops no model without a price, and the cost is unknown', async () => {
     const { turn, cost, price } = await open('anthropic/claude-unheard-of', { maxCost: 0.0001 })
     expect(price).toBeNull()
     expect(await turn({ type: 'sendPrompt', content: 'look around' })).toBe('done')

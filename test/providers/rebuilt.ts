@@ -7,11 +7,11 @@ import { askedOf, recordsOf } from './asked-of.ts'
 import { openBlotter } from './blotter.ts'
 import { openTwoWays } from './two-ways.ts'
 
-/** One step of a log, and the bodies its request becomes: put together here, here again, and on the thread. */
+/** A step of a log, and its request body: built here twice, and on the worker thread. */
 export type RebuiltStep = { readonly request: ModelRequest; readonly bodies: readonly [string, string, string] }
 export type Rebuilt = { readonly records: readonly Recorded[]; readonly steps: readonly RebuiltStep[] }
 
-/** All that a session ever sent, once more, from its store alone: whoever sent it is gone. */
+/** Builds all requests of a session again, from its store alone. */
 export async function rebuilt(dataDir: string, session: SessionId): Promise<Rebuilt> {
   await using opened = new AsyncDisposableStack()
   const source = { path: join(dataDir, 'holdfast.db'), blobsDir: join(dataDir, 'blobs') }

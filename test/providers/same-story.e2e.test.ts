@@ -12,7 +12,7 @@ const stages: readonly (readonly [string, () => Promise<Stage>])[] = [
   ['the strict servers', openStrictStage],
 ]
 
-describe.each(stages)('the same story, lived with each service of %s', (name, open) => {
+describe.each(stages)('the same session with each service of %s', (name, open) => {
   const opened = new AsyncDisposableStack()
   let all: AllLived | null = null
   beforeAll(async () => {
@@ -22,7 +22,7 @@ describe.each(stages)('the same story, lived with each service of %s', (name, op
   afterAll(() => opened.disposeAsync())
 
   const lives = new Map<HistoryProvider, Promise<Lived & Rebuilt>>()
-  /** What came of it, and all that was sent once more, from the store alone. */
+  /** The result, and all requests built again from the store alone. */
   const lifeWith = (service: HistoryProvider): Promise<Lived & Rebuilt> => {
     invariant(all, 'it was lived')
     const lived = all.of(service)
@@ -33,7 +33,7 @@ describe.each(stages)('the same story, lived with each service of %s', (name, op
   }
 
   describe.each(cases)('$service', ({ service, other }) => {
-    it('goes through all of it, and no request is refused', async () => {
+    it('completes without a refused request', async () => {
       const { ends, requests } = await lifeWith(service)
       expect(ends).toEqual(['done', 'aborted', 'done', 'done', 'interrupted', 'done', 'done'])
       const elsewhere = serviceOf(other)
@@ -47,7 +47,7 @@ describe.each(stages)('the same story, lived with each service of %s', (name, op
       )
     })
 
-    it('keeps what was said, marks what was cut, and runs each call once', async () => {
+    it('keeps all text, marks cut answers, and runs each call once', async () => {
       const { records } = await lifeWith(service)
       expect(cutTexts(records)[0]).toMatch(/^Once upon/)
       expect(cutTexts(records).slice(1)).toSatisfy((rest: string[]) => rest.every((text) => /^Until the/.test(text)))
@@ -57,7 +57,7 @@ describe.each(stages)('the same story, lived with each service of %s', (name, op
       expect(outcomes.toSorted()).toEqual(['failed', ...Array(6).fill('ok')])
     })
 
-    it('tells the model of the error, of the steering when its round is closed, and of the half tale', async () => {
+    it('sends the error, the steering after its round, and the cut answer to the model', async () => {
       const { requests } = await lifeWith(service)
       const firstWith = (words: string) => requests.findIndex(({ body }) => body.includes(words))
       expect(firstWith('The first file.')).toBe(1)
@@ -66,7 +66,7 @@ describe.each(stages)('the same story, lived with each service of %s', (name, op
       expect(firstWith('Once upon a')).toBe(4)
     })
 
-    it('has its thinking back as it gave it, and nobody else has', async () => {
+    it('sends thinking back unchanged, and only to its service', async () => {
       const { requests } = await lifeWith(service)
       let kept = 0
       for (const [at, request] of requests.entries()) {
@@ -79,12 +79,12 @@ describe.each(stages)('the same story, lived with each service of %s', (name, op
         const foreign = { [service]: /Thought (three|four)/ }[request.service] ?? /Thought (one|two|five|six|seven)/
         expect(foreign.test(request.body), `foreign thoughts in request ${at}`).toBe(false)
       }
-      // aimock signs nothing for Gemini, and a completion has no thinking: nothing must come back there.
+      // aimock does not sign for Gemini, and Chat Completions have no thinking, so nothing is sent back.
       const gives = service !== 'openai-chat' && !(service === 'gemini' && name === 'aimock')
       expect(kept > 0).toBe(gives)
     })
 
-    it('is sent the same bytes by its log, here, here again and on the thread, after all who knew it are gone', async () => {
+    it('builds the same bytes from the log, in this process and on the worker thread', async () => {
       const { requests, steps } = await lifeWith(service)
       for (const [at, { bodies, request }] of steps.entries()) {
         expect([...new Set(bodies)], `request ${at}`).toEqual([requests[at]?.body])
@@ -93,7 +93,7 @@ describe.each(stages)('the same story, lived with each service of %s', (name, op
       expect(steps).toHaveLength(requests.length)
     })
 
-    it('finds in each request all of the one before it, as its cache wants it', async () => {
+    it('extends each request by the next one, so that caching works', async () => {
       const { requests } = await lifeWith(service)
       for (const asked of [service, serviceOf(other)]) {
         const histories = requests.flatMap((one) => (one.service === asked ? [wireHistory(asked, one.body)] : []))
@@ -120,7 +120,7 @@ const opaqueNames: Readonly<Record<HistoryProvider, RegExp | null>> = {
 
 const isWhole = (text: string): boolean => /message_stop|response\.completed|finishReason/.test(text)
 
-/** What an answer held that only its service can read. What a death cut off was nobody's yet. */
+/** Returns the opaque data of an answer. An answer cut by the crash has none. */
 function opaqueIn({ service, answer }: ProxiedRequest): readonly { service: HistoryProvider; text: string }[] {
   const pattern = opaqueNames[service]
   if (pattern === null || !isWhole(answer.text)) return []

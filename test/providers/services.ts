@@ -1,7 +1,7 @@
 import type { ModelName } from '@holdfast/protocol'
 import type { HistoryProvider } from '@holdfast/testkit'
 
-/** A service, a model of it that thinks, and one of another house to switch to. */
+/** A service, a thinking model of it, and a model of another service to switch to. */
 export type Case = { readonly service: HistoryProvider; readonly model: ModelName; readonly other: ModelName }
 
 export const cases: readonly Case[] = [
@@ -11,7 +11,7 @@ export const cases: readonly Case[] = [
   { service: 'gemini', model: 'google/gemini-3-pro-preview', other: 'openai/gpt-5' },
 ]
 
-/** What a program finds in its environment when all services answer at one address. */
+/** The environment if all services answer at one address. */
 export const environmentAt = (url: string): { readonly [name: string]: string } => ({
   ANTHROPIC_API_KEY: 'key-a',
   ANTHROPIC_BASE_URL: url,

@@ -13,15 +13,15 @@ import {
 } from '@holdfast/testkit'
 import { environmentAt } from './services.ts'
 
-/** Whole: at once. Slow: its first words come, and the rest takes long enough to do something meanwhile. */
+/** `whole` sends at once; `slow` sends the first text and then waits, so that a test can act meanwhile. */
 export type Pace = 'whole' | 'slow'
 
-/** Four services at one address, that say what a story wrote down, each request judged by its service's own rules. */
+/** Four scripted services at one address, which check each request by the rules of its service. */
 export type Stage = AsyncDisposable & {
   readonly environment: { readonly [name: string]: string }
   readonly requests: readonly ProxiedRequest[]
   says(service: HistoryProvider, said: readonly AnyBlock[], pace?: Pace): void
-  /** What is slow need not be so any longer. */
+  /** Lets slow answers finish. */
   hurry(): void
 }
 
@@ -29,7 +29,7 @@ type AimockAnswer = { readonly said: readonly AnyBlock[]; readonly pace: Pace }
 
 const slowChunkMs = 40
 
-/** aimock, which nobody here wrote. It gives no signatures for Gemini, and ids and encrypted content of its own for OpenAI. */
+/** Uses aimock, a third-party mock. It has no signatures for Gemini, and its own ids and encrypted content for OpenAI. */
 export async function openAimockStage(): Promise<Stage> {
   const script: AimockAnswer[] = []
   const mock = new LLMock({ port: 0, logLevel: 'silent', chunkSize: 20 })
@@ -45,7 +45,7 @@ export async function openAimockStage(): Promise<Stage> {
   return {
     ...stageAt(front),
     says: (_, said, pace = 'whole') => void script.push({ said, pace }),
-    hurry: () => undefined, // it goes on by itself
+    hurry: () => undefined, // it continues by itself
     async [Symbol.asyncDispose]() {
       await front.close()
       await mock.stop()
@@ -53,7 +53,7 @@ export async function openAimockStage(): Promise<Stage> {
   }
 }
 
-/** aimock says a thought, then words, then calls, whatever the service. */
+/** aimock always sends thinking, then text, then calls. */
 function aimockResponse(said: readonly AnyBlock[]) {
   const thought = said.find((one) => one.type === 'think')
   const words = said.flatMap((one) => (one.type === 'say' ? [one.text] : [])).join('')
@@ -67,7 +67,7 @@ function aimockResponse(said: readonly AnyBlock[]) {
   }
 }
 
-/** The strict servers of the testkit: they sign, and refuse what the real ones would. */
+/** Uses the strict servers of the testkit, which sign and refuse like the real ones. */
 export async function openStrictStage(): Promise<Stage> {
   const servers = new Map<HistoryProvider, AnyStrictServer>()
   for (const service of historyProviders) servers.set(service, await strictServices[service].start())

@@ -18,11 +18,11 @@ const read = (path: string, opaque?: string): AnyBlock => ({
 })
 const longTale = 'and so on, and on, '.repeat(30)
 
-/** What one session went through, and what it sent meanwhile. */
+/** One finished session and its requests. */
 export type Lived = {
   readonly session: SessionId
   readonly requests: readonly ProxiedRequest[]
-  /** How its turns ended, in order. */
+  /** The end reasons of its turns, in order. */
   readonly ends: readonly string[]
 }
 export type AllLived = AsyncDisposable & {
@@ -39,11 +39,11 @@ type Story = {
 }
 
 /**
- * The same story with each service: words, thinking, two calls at once of which one fails, steering, an abort in
- * mid-stream, another model and back; then the process dies while all of them are speaking, and in another they go on.
+ * Runs the same session with each service: text, thinking, two calls of which one fails, steering, an abort during an
+ * answer, another model and back. Then the process is killed during all answers, and another process continues them.
  */
 export async function liveAll(stage: Stage, cases: readonly Case[]): Promise<AllLived> {
-  await using opened = new AsyncDisposableStack() // should the story break off
+  await using opened = new AsyncDisposableStack() // if a step throws
   const home = await mkdtemp(join(tmpdir(), 'holdfast-providers-'))
   opened.defer(() => rm(home, { recursive: true, force: true }))
   const workdir = join(home, 'work')
@@ -58,7 +58,7 @@ export async function liveAll(stage: Stage, cases: readonly Case[]): Promise<All
     const session = createSession(orThrow(await server.sessions.start({ workdir, model, thinkingLevel: 'high' })))
     stories.push({ stage, about, requests: [], ends: [], session })
   }
-  /** One after the other: that is how each knows which requests were its own. */
+  /** Runs one after the other, so that each knows its own requests. */
   const eachInTurn = async (act: (story: Story) => Promise<void>) => {
     for (const story of stories) {
       const before = stage.requests.length
@@ -92,7 +92,7 @@ export async function liveAll(stage: Stage, cases: readonly Case[]): Promise<All
   }
 }
 
-/** Two calls at once, of which one fails; then steering while the next answer streams. */
+/** Two parallel calls, one of which fails; then steering during the next answer. */
 async function steer({ stage, about: { service }, session, ends }: Story): Promise<void> {
   stage.says(service, [think('one'), say('Both at once.'), read('a.txt', 'sig+/a='), read('gone.txt')])
   stage.says(service, [say('Slowly, then, I read it again.'), read('a.txt', 'sig+/b=')], 'slow')
@@ -126,7 +126,7 @@ async function switchAndBack({ stage, about: { service, model, other }, session,
   ends.push(await rested(session))
 }
 
-/** Speaks, and is not heard to the end. */
+/** Starts an answer that the crash cuts. */
 async function speakOn({ stage, about: { service }, session }: Story): Promise<void> {
   stage.says(service, [say(`Until the end, ${longTale}`)], 'slow')
   await session.sendPrompt('Tell another.')

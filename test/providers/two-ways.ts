@@ -5,11 +5,11 @@ import { createRequestThread } from '../../packages/holdfast/src/context/request
 
 export type TwoWays = AsyncDisposable & {
   here(asked: RequestAsked): Promise<ModelRequest>
-  /** On the thread, and nowhere else: until it is up, it is asked again. */
+  /** Builds on the worker thread; retries until it is ready. */
   there(asked: RequestAsked): Promise<ModelRequest>
 }
 
-/** The two ways in which the runtime puts a request together from a store. */
+/** The two ways in which the runtime builds a request: in this process, and on the worker thread. */
 export function openTwoWays(store: Store, blobs: Blobs, source: RequestSource): TwoWays {
   const requests = createRequestBuilder(store, blobs)
   let builtHere = 0

@@ -1,7 +1,7 @@
 import type { Session } from '@holdfast/client'
 import type { Frame } from '@holdfast/protocol'
 
-/** Resolves once these words of a running answer were shown. */
+/** Resolves once a running answer shows this text. */
 export async function shown(session: Session, words: string): Promise<void> {
   for await (const frame of session.subscribe()) if (textsIn(frame).some((text) => text.includes(words))) return
   throw new Error(`the session ended before it said ${words}`)
@@ -12,7 +12,7 @@ function textsIn(frame: Frame): readonly string[] {
   return frame.type === 'draft' ? frame.parts.map(({ text }) => text) : []
 }
 
-/** Resolves when no turn runs, with the reason for which the last one ended. */
+/** Resolves when no turn runs, with the end reason of the last one. */
 export async function rested(session: Session): Promise<string> {
   for await (const frame of session.subscribe()) {
     if (frame.type === 'record' && frame.record.event.type === 'turn.ended') return frame.record.event.reason

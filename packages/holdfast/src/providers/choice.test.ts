@@ -7,7 +7,7 @@ const sonnet = 'anthropic/claude-sonnet-5-5'
 const gemini = 'google/gemini-3.8-flash'
 
 describe('the rotation', () => {
-  it('is what was configured, less what cannot be called now', () => {
+  it('lists the configured models that can be called now', () => {
     const choice = {
       rotation: [{ model: claude, thinkingLevel: 'high' as const }, { model: gemini }, { model: 'demo/agent' }],
     }
@@ -18,7 +18,7 @@ describe('the rotation', () => {
     expect(models.rotation()).toEqual(choice.rotation)
   })
 
-  it('is empty where nobody configured one', () => {
+  it('is empty by default', () => {
     expect(createModels({ environment }).rotation()).toEqual([])
   })
 })
@@ -26,19 +26,19 @@ describe('the rotation', () => {
 describe('the fallbacks', () => {
   const models = createModels({ environment, choice: { fallbacks: [claude, gemini, sonnet, 'demo/agent'] } })
 
-  it('follow a model that is none of them from the first on, past what cannot be called', async () => {
+  it('of any other model are the whole chain, without uncallable models', async () => {
     expect(await models.fallback('anthropic/claude-haiku-5-5', [])).toBe(claude)
     expect(await models.fallback('anthropic/claude-haiku-5-5', [claude])).toBe(sonnet)
     expect(await models.fallback('anthropic/claude-haiku-5-5', [claude, sonnet])).toBe('demo/agent')
     expect(await models.fallback('anthropic/claude-haiku-5-5', [claude, sonnet, 'demo/agent'])).toBeNull()
   })
 
-  it('of one of them are those behind it', async () => {
+  it('of a model in the chain are those after it', async () => {
     expect(await models.fallback(sonnet, [sonnet])).toBe('demo/agent')
     expect(await models.fallback('demo/agent', ['demo/agent'])).toBeNull()
   })
 
-  it('are none where nobody configured any', async () => {
+  it('are empty by default', async () => {
     expect(await createModels({ environment }).fallback(claude, [])).toBeNull()
   })
 })

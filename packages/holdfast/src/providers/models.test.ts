@@ -21,12 +21,12 @@ async function collect(readiness: ModelReadiness, request = aRequest()) {
 }
 
 describe('models', () => {
-  it('always has the demo, at the pace it is given', async () => {
+  it('always has the demo, with the configured pace', async () => {
     const demo = createModels({ environment: { DEMO_PACE: '0' } }).find('demo/agent')
     expect((await collect(demo)).at(-1)).toMatchObject({ end: { type: 'complete' } })
   })
 
-  it('asks for a key, and says how to add it, when there is none or it cannot be one', () => {
+  it('explains how to add a key if it is missing or invalid', () => {
     for (const environment of [{}, { ANTHROPIC_API_KEY: ' ' }, { ANTHROPIC_API_KEY: 'schlüssel' }]) {
       expect(createModels({ environment }).find('anthropic/claude-opus-5')).toEqual({
         type: 'no_credentials',
@@ -43,7 +43,7 @@ describe('models', () => {
     expect(models.find('anthropic/claude-opus-5').type).toBe('ready')
   })
 
-  it.each(['', '/', '/v1'])('reaches Anthropic at the address it is given, with %j at its end', async (end) => {
+  it.each(['', '/', '/v1'])('calls Anthropic at the configured address, ending in %j', async (end) => {
     await using server = await startAnthropicServer({ type: 'message', content: [{ type: 'text', text: 'hi' }] })
     const environment = { ANTHROPIC_API_KEY: ' key-1 ', ANTHROPIC_BASE_URL: `${server.url}${end}` }
     const parts = await collect(createModels({ environment }).find('anthropic/claude-sonnet-4-5'))
@@ -51,7 +51,7 @@ describe('models', () => {
     expect(server.requests).toMatchObject([{ headers: { 'x-api-key': 'key-1' }, body: { model: 'claude-sonnet-4-5' } }])
   })
 
-  it.each(['', '/', '/v1'])('reaches OpenAI at the address it is given, with %j at its end', async (end) => {
+  it.each(['', '/', '/v1'])('calls OpenAI at the configured address, ending in %j', async (end) => {
     await using responses = await startOpenAiResponsesServer({
       type: 'message',
       content: [{ type: 'message', text: 'hi' }],
@@ -72,7 +72,7 @@ describe('models', () => {
     ['GOOGLE_GENERATIVE_AI', ''],
     ['GEMINI', '/'],
     ['GEMINI', '/v1beta'],
-  ])('reaches Google by the names of %s, with %j at the end of its address', async (name, end) => {
+  ])('calls Google with the variables of %s, at an address ending in %j', async (name, end) => {
     await using server = await startGeminiServer({ type: 'message', content: [{ type: 'text', text: 'hi' }] })
     const environment = { [`${name}_API_KEY`]: 'key-1', [`${name}_BASE_URL`]: `${server.url}${end}` }
     const parts = await collect(createModels({ environment }).find('google/gemini-3-flash-preview'))
@@ -80,7 +80,7 @@ describe('models', () => {
     expect(server.requests).toMatchObject([{ headers: { 'x-goog-api-key': 'key-1' } }])
   })
 
-  it('asks for a key of each service by the name it goes by', () => {
+  it('names the key variable of each service', () => {
     const message = (model: string) => createModels({ environment: {} }).find(model)
     expect(message('openai/gpt-5')).toMatchObject({ message: expect.stringContaining('OPENAI_API_KEY') })
     expect(message('google/gemini')).toMatchObject({ message: expect.stringContaining('GEMINI_API_KEY') })
@@ -90,7 +90,7 @@ describe('models', () => {
     ['not an address', 'must begin with http'],
     ['https://me:hush@host.example', 'no user'],
     ['https://host.example/v1?key=hush', 'no query'],
-  ])('calls nothing where a variable names %s, and says which variable that is', async (address, why) => {
+  ])('refuses the address %s and names its variable', async (address, why) => {
     const environment = { OPENAI_API_KEY: 'key', OPENAI_BASE_URL: address }
     const models = createModels({ environment })
     const unusable = expect.stringMatching(new RegExp(`^OPENAI_BASE_URL .*${why}`))
@@ -101,7 +101,7 @@ describe('models', () => {
     expect(JSON.stringify(list)).not.toContain('hush')
   })
 
-  it('names the nearest model it has for one it has not', () => {
+  it('suggests a similar model for an unknown one', () => {
     const models = createModels({ environment: {} })
     expect(models.find('demo/agnt')).toEqual({
       type: 'unknown_model',
@@ -111,7 +111,7 @@ describe('models', () => {
     expect(JSON.stringify(models.find('antropic/claude-sonnet-5'))).toContain('anthropic/claude-sonnet-5-5')
   })
 
-  it('takes any model a program brings', async () => {
+  it('accepts custom models', async () => {
     const own: LanguageModelV4 = {
       specificationVersion: 'v4',
       provider: 'own',
@@ -124,7 +124,7 @@ describe('models', () => {
     expect(parts).toMatchObject([{ end: { type: 'failed', fault: { message: expect.stringContaining('boom') } } }])
   })
 
-  it('takes for a default what is configured, else the first service with a key, else the demo', () => {
+  it('uses the configured default, else the first service with a key, else the demo', () => {
     const defaultOf = (environment: { [name: string]: string }) => createModels({ environment }).defaultModel()
     expect(defaultOf({})).toBe('demo/agent')
     expect(defaultOf({ ANTHROPIC_API_KEY: 'key', OPENAI_API_KEY: 'key' })).toMatch(/^anthropic\//)
@@ -137,7 +137,7 @@ describe('models', () => {
     expect(createModels({ environment: { ANTHROPIC_API_KEY: 'key' }, choice }).defaultModel()).toBe('groq/some')
   })
 
-  it('takes a service it can only reach by a stored key for a default as well', async () => {
+  it('finds a default by a stored key too', async () => {
     const credentials = {
       find: (service: string) => (service === 'mistral' ? { key: 'key', from: { type: 'file' as const } } : undefined),
       refresh: async () => ({ ok: true as const, value: [] }),
@@ -151,7 +151,7 @@ describe('models', () => {
     })
   })
 
-  it('knows how much a model takes and what it costs', async () => {
+  it('knows context size and price of a model', async () => {
     await using server = await startAnthropicServer({ type: 'message', content: [{ type: 'text', text: 'hi' }] })
     const environment = { ANTHROPIC_API_KEY: 'key', ANTHROPIC_BASE_URL: server.url }
     const known = createModels({ environment }).find('anthropic/claude-sonnet-4-5-20250929')
@@ -160,7 +160,7 @@ describe('models', () => {
     expect(end).toMatchObject({ end: { usage: { cost: expect.any(Number) } } })
   })
 
-  it('knows the same of a model behind another API, unless someone says otherwise', () => {
+  it('uses the same facts behind another API, unless overridden', () => {
     const environment = { OPENAI_API_KEY: 'key' }
     expect(createModels({ environment }).find('openai-chat/gpt-4o')).toMatchObject({ contextTokens: 128_000 })
     const facts = { 'openai/gpt-4o': { contextTokens: 7 } }
@@ -169,7 +169,7 @@ describe('models', () => {
     expect(createModels({ environment, facts: other }).find('openai-chat/gpt-4o')).toMatchObject({ contextTokens: 8 })
   })
 
-  it('takes a model nobody knows by its name, and says that nothing is known of it', async () => {
+  it('accepts an unknown model without facts', async () => {
     await using server = await startAnthropicServer({ type: 'message', content: [{ type: 'text', text: 'hi' }] })
     const environment = { ANTHROPIC_API_KEY: 'key', ANTHROPIC_BASE_URL: server.url }
     const models = createModels({ environment, choice: { model: 'anthropic/claude-next' } })
@@ -184,7 +184,7 @@ describe('models', () => {
     })
   })
 
-  it('lets facts that were refreshed stand over its own, and those of a person over both', () => {
+  it('prefers refreshed facts to built-in ones, and the config to both', () => {
     const environment = { ANTHROPIC_API_KEY: 'key' }
     const refreshed = {
       all: () => ({
@@ -198,7 +198,7 @@ describe('models', () => {
     expect(models.find('anthropic/claude-opus-5-5')).toMatchObject({ contextTokens: 7, thinkingLevels: ['off'] })
   })
 
-  it('lists what can be used, and says of the rest what is missing', async () => {
+  it('lists usable models, and explains why others are not', async () => {
     const services = resolveServices({ mybox: { baseUrl: 'https://box.example', title: 'My box' } })
     if (!services.ok) throw new Error(services.fault.message)
     const facts = { 'mybox/one': { contextTokens: 9 }, 'gone/two': {} }

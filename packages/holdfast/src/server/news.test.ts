@@ -8,7 +8,7 @@ import { codeOf } from './testing/test-server.ts'
 
 type Test = Awaited<ReturnType<typeof openHouseServer>>
 
-/** Follows the news; what happens from here on is in them. */
+/** Follows all sessions, from now on. */
 async function follow(test: Test, token = test.tokens.viewer) {
   const gone = new AbortController()
   const response = await test.call('/v1/events', {
@@ -30,8 +30,8 @@ const changed = (place: number, title = ''): SessionNews => ({
   session: aMeta({ id: idAt(place), title }),
 })
 
-describe('the news of all sessions', () => {
-  it('tell what becomes of a session, with its metadata', async () => {
+describe('GET /v1/events', () => {
+  it('streams changes of a session with its metadata', async () => {
     await using test = await openHouseServer()
     const { response, news, leave } = await follow(test)
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
@@ -44,7 +44,7 @@ describe('the news of all sessions', () => {
     leave()
   })
 
-  it('reach everyone who follows, and count who is attached', async () => {
+  it('reaches every follower and counts attached clients', async () => {
     await using test = await openHouseServer()
     const [one, two] = [await follow(test), await follow(test, test.tokens.admin)]
     await test.post(`${test.path}/attachments`, '{}')
@@ -54,7 +54,7 @@ describe('the news of all sessions', () => {
     }
   })
 
-  it('are told to nobody without a token', async () => {
+  it('requires a token', async () => {
     await using test = await openHouseServer()
     const headers = { authorization: 'Bearer wrong' }
     const response = await test.call('/v1/events', { headers })
@@ -62,7 +62,7 @@ describe('the news of all sessions', () => {
     expect((await test.call('/v1/events?after=3')).status).toBe(400)
   })
 
-  it('beat while nothing happens', async () => {
+  it('sends heartbeats while idle', async () => {
     await using test = await openHouseServer({ heartbeatMs: 1 })
     const { body, leave } = await follow(test)
     let text = ''
@@ -73,7 +73,7 @@ describe('the news of all sessions', () => {
     leave()
   })
 
-  it('end with a word of when to come back when the server closes', async () => {
+  it('ends with a reconnect time when the server closes', async () => {
     await using test = await openHouseServer()
     const { news } = await follow(test)
     const next = news.next()
@@ -82,13 +82,13 @@ describe('the news of all sessions', () => {
     expect((await news.next()).done).toBe(true)
   })
 
-  it('cost a slow reader the steps in between, never its memory or the others their time', async () => {
+  it('skips intermediate changes for a slow reader without slowing others', async () => {
     await using test = await openHouseServer()
     const slow = await openSlow(test)
     const quick = await follow(test)
     const total = 300
     for (let count = 1; count <= total; count++) {
-      const news = changed(1, `${count} ${'x'.repeat(100_000)}`) // together more than the sockets between us hold
+      const news = changed(1, `${count} ${'x'.repeat(100_000)}`) // more than the socket buffers hold
       test.house.registry.news.tell(news)
       expect(await take(quick.news, 1)).toEqual([news])
     }
@@ -96,11 +96,11 @@ describe('the news of all sessions', () => {
     test.house.registry.news.tell(changed(2))
     const text = await slow.readUntil(`"id":"${idAt(2)}"`)
     expect(text.match(/event: session\.changed/g)?.length).toBeLessThan(total / 2)
-    expect(text).toContain(`"title":"${total} xxx`) // where it stands now is never left out
+    expect(text).toContain(`"title":"${total} xxx`) // the newest state is never skipped
     slow.close()
   })
 
-  it('end with a reason for one for whom too much waits', async () => {
+  it('ends with a reason when too much is buffered for a reader', async () => {
     await using test = await openHouseServer()
     const slow = await openSlow(test)
     for (let place = 1; place <= 30_000; place++) test.house.registry.news.tell(changed(place))
@@ -110,7 +110,7 @@ describe('the news of all sessions', () => {
 })
 
 describe('a client that follows all sessions', () => {
-  it('hears the news across restarts of the connection, and when to list again', async () => {
+  it('receives changes across reconnects, and learns when to list again', async () => {
     await using test = await openHouseServer()
     let breaks: (() => void) | undefined
     const sessions = connectHoldfast({
@@ -140,7 +140,7 @@ describe('a client that follows all sessions', () => {
   })
 })
 
-/** A client that has heard that it is in, and then reads nothing until it is asked to. */
+/** Connects a client that reads nothing until asked to. */
 async function openSlow({ server, tokens }: Test) {
   const socket = connect(server.port, '127.0.0.1')
   const lines = `Host: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${tokens.viewer}`

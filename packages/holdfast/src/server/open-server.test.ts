@@ -17,25 +17,25 @@ const options: ServerOptions = {
   onProblem: () => {},
 }
 
-describe('the server', () => {
+describe('openServer', () => {
   it.each(['0.0.0.0', '::', '192.168.1.5', 'localhost.evil.com'])('refuses to open %s without tokens', async (host) => {
     const opened = await openServer({ ...options, host })
     expect(opened).toMatchObject({ ok: false, fault: { code: 'unauthorized' } })
   })
 
-  it('refuses a port that is taken, with a sentence', async () => {
+  it('refuses a port that is in use', async () => {
     await using test = await openTestServer()
     const opened = await openServer({ ...options, port: test.server.port })
     expect(opened).toMatchObject({ ok: false, fault: { message: expect.stringContaining('taken') } })
   })
 
-  it('hangs up on a client that never finishes its headers', async () => {
+  it('disconnects a client that never finishes its headers', async () => {
     await using test = await openTestServer({ headersTimeoutMs: 20, requestTimeoutMs: 40 })
     const answer = await test.raw(`GET /v1/health HTTP/1.1\r\nHost: 127.0.0.1:${test.server.port}\r\nX-Slow: `)
     expect(answer).toMatch(/^HTTP\/1.1 408 /)
   })
 
-  it('hangs up on a client that never finishes its body', async () => {
+  it('disconnects a client that never finishes its body', async () => {
     await using test = await openTestServer({ headersTimeoutMs: 20, requestTimeoutMs: 40 })
     const lines = `Host: 127.0.0.1:${test.server.port}\r\nAuthorization: Bearer ${test.tokens.driver}`
     await test.raw(
@@ -45,7 +45,7 @@ describe('the server', () => {
     expect(test.problems).toEqual([])
   })
 
-  it('refuses a flood of headers', async () => {
+  it('refuses too many header bytes', async () => {
     await using test = await openTestServer()
     const flood = `X: ${'x'.repeat(70_000)}\r\n`
     expect(await test.raw(`GET /v1/health HTTP/1.1\r\nHost: 127.0.0.1:${test.server.port}\r\n${flood}\r\n`)).toMatch(
@@ -53,15 +53,15 @@ describe('the server', () => {
     )
   })
 
-  it('takes no whole address for a path', async () => {
+  it('refuses an absolute URL as the request target', async () => {
     await using test = await openTestServer()
     const { port } = test.server
     const answer = await sendRaw(port, `GET http://evil.example/v1/health HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`)
     expect(answer).toMatch(/^HTTP\/1.1 400 /)
   })
 
-  it('closes though clients hold on, and is closed once however often it is told', async () => {
-    const test = await openTestServer({ closeGraceMs: 3_600_000 }) // the grace is for those who have something under way
+  it('closes once, even with idle clients and repeated calls', async () => {
+    const test = await openTestServer({ closeGraceMs: 3_600_000 }) // the grace period is for running requests only
     const idle = connect(test.server.port, '127.0.0.1')
     await new Promise((resolve) => idle.once('connect', resolve))
     const gone = new Promise((resolve) => idle.once('close', resolve))
@@ -71,7 +71,7 @@ describe('the server', () => {
     await expect(fetch(`${test.server.url}/v1/health`)).rejects.toThrow()
   })
 
-  it('closes though a client does not take what it asked for', async () => {
+  it('closes even if a client does not read its answer', async () => {
     const test = await openTestServer()
     const stuck = connect(test.server.port, '127.0.0.1')
     const lines = `Host: 127.0.0.1:${test.server.port}\r\nAuthorization: Bearer ${test.tokens.viewer}`
@@ -84,7 +84,7 @@ describe('the server', () => {
     await test.fake.left
   })
 
-  it('leaves the globals of its host program alone', async () => {
+  it('does not replace global Request and Response', async () => {
     await using test = await openTestServer()
     await test.call('/v1/sessions')
     expect(globalThis.Request).toBe(globals[0])

@@ -18,7 +18,7 @@ async function buildPage() {
 }
 
 describe('the page', () => {
-  it('is served to anyone, with its types and under a strict policy', async () => {
+  it('is served without a token, with media types and a strict content policy', async () => {
     await using built = await buildPage()
     await using test = await openTestServer({ pageDir: built.pageDir })
     const page = await fetch(`${test.server.url}/?gatewayUrl=https://evil.example`)
@@ -55,7 +55,7 @@ describe('the page', () => {
     expect(answer).not.toContain('canary')
   })
 
-  it('says in a sentence that it is not built', async () => {
+  it('explains that it is not built', async () => {
     for (const pageDir of [null, '/nowhere/at/all']) {
       await using test = await openTestServer({ pageDir })
       const response = await fetch(`${test.server.url}/`)

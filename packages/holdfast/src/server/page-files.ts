@@ -15,18 +15,18 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** Plain names only: no dot files, no `..`, nothing encoded, so that a path cannot mean anything but a file below. */
+/** Allows plain names only: no dot files, no `..`, nothing encoded. */
 const plainPath = /^(\/[A-Za-z0-9_-][A-Za-z0-9._-]*)+$/
 
 const notBuilt = 'Holdfast is running, but its page is not built. Run `npm run build --workspace @holdfast/web`.\n'
 
-/** A file of the built page, or null. The page routes by itself, so a path without a file name is the page. */
+/** Returns a file of the built page, or null. The page has its own router, so a path without a file name is the page. */
 export async function answerPageFile(pageDir: string | null, path: string): Promise<Response | null> {
   const isPage = path === '/' || (plainPath.test(path) && extname(path) === '')
   const file = isPage ? '/index.html' : path
   const found = pageDir === null ? null : await readPageFile(pageDir, file)
   if (found) {
-    // Vite puts a hash of the content into the names below assets/, so those never change.
+    // Vite puts a content hash into the names below assets/, so those files never change.
     const caching = path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'
     const type = mediaTypes[extname(file)] ?? 'application/octet-stream'
     return new Response(found, { headers: { 'content-type': type, 'cache-control': caching } })
@@ -41,7 +41,7 @@ async function readPageFile(pageDir: string, path: string): Promise<Uint8Array<A
   if (!plainPath.test(path)) return null
   try {
     const [root, file] = await Promise.all([realpath(pageDir), realpath(join(pageDir, path))])
-    if (!file.startsWith(root + sep)) return null // a link that leads out of the page
+    if (!file.startsWith(root + sep)) return null // a link out of the folder
     return new Uint8Array(await readFile(file))
   } catch {
     return null

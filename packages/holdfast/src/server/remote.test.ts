@@ -17,8 +17,8 @@ async function openRemote(test: Test, options: Partial<ConnectOptions> = {}) {
 
 const word = (frame: Frame) => (frame.type === 'record' ? frame.record.seq : frame.type)
 
-describe('a session across the network', () => {
-  it('answers all four verbs as the one it stands for', async () => {
+describe('a remote session', () => {
+  it('behaves like the local session for all four methods', async () => {
     await using test = await openTestServer()
     const { sessions, handle } = await openRemote(test)
     expect(handle.id).toBe(sessionId)
@@ -40,7 +40,7 @@ describe('a session across the network', () => {
     await test.fake.left
   })
 
-  it('misses and repeats nothing across restarts of the server', async () => {
+  it('misses and repeats no record across server restarts', async () => {
     const test = await openTestServer()
     const { handle } = await openRemote(test, { pace: { wait: async () => {} } })
     const options: ServerOptions = {
@@ -69,7 +69,7 @@ describe('a session across the network', () => {
     expect(seen).toEqual(['snapshot', 1, 2, 3, 4, 5])
   })
 
-  it('does a command once though its answer was lost', async () => {
+  it('runs a command once even if its answer was lost', async () => {
     await using test = await openTestServer()
     let lost = 0
     const { handle } = await openRemote(test, {
@@ -88,7 +88,7 @@ describe('a session across the network', () => {
     expect(await handle.submit({ type: 'abort' }, { commandId })).toEqual(first)
   })
 
-  it('is drawn live, and spoken to by name', async () => {
+  it('streams live and accepts commands by handle', async () => {
     await using test = await openTestServer()
     const { handle } = await openRemote(test)
     const session = createSession(handle)
@@ -105,7 +105,7 @@ describe('a session across the network', () => {
     await test.fake.left
   })
 
-  it('says why it cannot be opened', async () => {
+  it('explains why it cannot be opened', async () => {
     await using test = await openTestServer()
     const { sessions } = await openRemote(test)
     expect(await sessions.open('cold-harbor-1')).toMatchObject({ ok: false, fault: { code: 'session_not_found' } })

@@ -21,7 +21,7 @@ const types = [
   'hologram',
 ]
 
-/** Anything a service might send: fragments in any order, with fields that are missing or of the wrong kind. */
+/** Any stream: fragments in any order, with missing or wrong fields. */
 const fragments = fc.array(
   fc.record(
     {
@@ -50,7 +50,7 @@ const modelOf = (parts: readonly unknown[]): LanguageModelV4 => ({
   doStream: async () => ({ stream: ReadableStream.from(parts as readonly LanguageModelV4StreamPart[]) }), // on purpose
 })
 
-it('ends exactly once, last, and never throws, whatever a service sends', async () => {
+it('ends exactly once, last, and never throws, for any stream', async () => {
   await fc.assert(
     fc.asyncProperty(fragments, async (sent) => {
       const parts: ModelPart[] = []

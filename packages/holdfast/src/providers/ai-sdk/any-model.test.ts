@@ -30,7 +30,7 @@ async function collect(provider: Provider, request: ModelRequest = aRequest(), s
 }
 
 describe('AI SDK provider with any model', () => {
-  it('keeps what it has no use for with the part that is whole next, and is not led astray by it', async () => {
+  it('records unused fragments with the next complete part', async () => {
     const source = { type: 'source' as const, sourceType: 'url' as const, id: 's1', url: 'https://a.test/' }
     const own = { toolCallId: 'w1', toolName: 'web_search' }
     const stream = streamOf(
@@ -77,7 +77,7 @@ describe('AI SDK provider with any model', () => {
     })
   })
 
-  it('sends nothing of that back', async () => {
+  it('does not send unused fragments back', async () => {
     const asked: Options[] = []
     const model = modelOf(async (options) => {
       asked.push(options)
@@ -95,7 +95,7 @@ describe('AI SDK provider with any model', () => {
     })
   })
 
-  it('bounds what it keeps, and counts what it has no room for or cannot write down', async () => {
+  it('limits recorded fragments and counts the omitted ones', async () => {
     const data = 'A'.repeat(40_000)
     const large = { type: 'file' as const, mediaType: 'image/png', data: { type: 'data' as const, data } }
     const round = JSON.parse('{"type":"ring"}')
@@ -105,7 +105,7 @@ describe('AI SDK provider with any model', () => {
     expect(part).toMatchObject({ said: { meta: { holdfast: { kept: [large, { type: 'omitted', count: 2 }] } } } })
   })
 
-  it('puts metadata together that comes in pieces over the life of a part', async () => {
+  it('merges metadata that arrives in pieces', async () => {
     const exact = ' \u0000é\u{1f600}\ud800+/== '
     const stream = streamOf(
       { type: 'reasoning-start', id: '1', providerMetadata: { made: { id: 'r1' } } },
@@ -121,7 +121,7 @@ describe('AI SDK provider with any model', () => {
     })
   })
 
-  it('keeps no metadata of words or arguments that it could not keep as they were', async () => {
+  it('drops the metadata of changed text or arguments', async () => {
     const providerMetadata = { made: { signature: 's' } }
     const called = (input: string) => ({ type: 'tool-call' as const, toolCallId: input, toolName: 'one', input })
     const stream = streamOf(
@@ -138,7 +138,7 @@ describe('AI SDK provider with any model', () => {
     expect(said.map(({ meta }) => meta)).toEqual([undefined, undefined, undefined, providerMetadata, providerMetadata])
   })
 
-  it('keeps parts apart that stream side by side', async () => {
+  it('separates interleaved parts', async () => {
     const stream = streamOf(
       { type: 'tool-input-start', id: 'a', toolName: 'one' },
       { type: 'tool-input-start', id: 'b', toolName: 'two' },
@@ -158,7 +158,7 @@ describe('AI SDK provider with any model', () => {
     expect(parts.at(-1)).toMatchObject({ end: { finish: 'calls' } })
   })
 
-  it('says words whose end the service forgot, but never half a call', async () => {
+  it('completes text without an end, but never an unfinished call', async () => {
     const stream = streamOf(
       { type: 'text-delta', id: '1', delta: 'Words' },
       { type: 'tool-input-start', id: 'a', toolName: 'one' },
@@ -192,7 +192,7 @@ describe('AI SDK provider with any model', () => {
     expect(await collect(providerOf(modelOf(doStream)))).toMatchObject([{ type: 'end', end: { type: 'failed' } }])
   })
 
-  it('takes a stream that just stops for a broken line, not for an answer', async () => {
+  it('treats a stream without a finish as a broken connection', async () => {
     const stream = streamOf({ type: 'text-start', id: '1' }, { type: 'text-delta', id: '1', delta: 'Half of' })
     const parts = await collect(providerOf(modelOf(async () => ({ stream }))))
     expect(parts).toMatchObject([
@@ -201,7 +201,7 @@ describe('AI SDK provider with any model', () => {
     ])
   })
 
-  it('ends as aborted though the model ignores its signal', async () => {
+  it('ends as aborted even if the model ignores its signal', async () => {
     const abort = new AbortController()
     const deaf = modelOf(async () => {
       queueMicrotask(() => abort.abort())
@@ -212,7 +212,7 @@ describe('AI SDK provider with any model', () => {
     ])
   })
 
-  it('lets go of a stream that opens after the abort', async () => {
+  it('cancels a stream that opens after the abort', async () => {
     const abort = new AbortController()
     const late = Promise.withResolvers<{ stream: ReadableStream<LanguageModelV4StreamPart> }>()
     const slow = modelOf(() => {
@@ -226,7 +226,7 @@ describe('AI SDK provider with any model', () => {
     await cancelled.promise
   })
 
-  it('tells the model to stop when its reader walks away', async () => {
+  it('aborts the model when its reader stops', async () => {
     const asked: Options[] = []
     const stream = new ReadableStream<LanguageModelV4StreamPart>({
       start: (controller) => controller.enqueue({ type: 'text-delta', id: '1', delta: 'on and on' }),
@@ -240,7 +240,7 @@ describe('AI SDK provider with any model', () => {
     expect(asked[0]?.abortSignal?.aborted).toBe(true)
   })
 
-  it('asks the service what the program that started the session asks of it, over what we would ask', async () => {
+  it('sends the options of the session’s program, which override ours', async () => {
     const asked: Options[] = []
     const model: LanguageModelV4 = {
       ...modelOf(async (options) => {
@@ -255,7 +255,7 @@ describe('AI SDK provider with any model', () => {
     expect(asked.map((one) => one.providerOptions)).toEqual([providerOptions, { anthropic: { includePings: true } }])
   })
 
-  it('speaks the interface before this one as well', async () => {
+  it('supports models of the previous SDK interface', async () => {
     const asked: unknown[] = []
     const model: LanguageModelV3 = {
       specificationVersion: 'v3',
@@ -295,7 +295,7 @@ describe('AI SDK provider with any model', () => {
     await collect(createAiSdkProvider(model, known), request)
     expect(asked[1]).toMatchObject({ maxOutputTokens: 9_000, providerOptions: { anthropic: { includePings: true } } })
     expect(asked[1]).not.toHaveProperty('providerOptions.anthropic.thinking')
-    // The same rule as for every budget: a share of what the model says at most, and the rest is for the answer.
+    // As for every budget: a share of the output limit; the rest is for the answer.
     await collect(createAiSdkProvider(model, { title: 'made-up', outputTokens: 20_000 }), request)
     await collect(providerOf(model), { ...request, thinkingLevel: 'off' })
     expect(asked.slice(2)).toMatchObject([

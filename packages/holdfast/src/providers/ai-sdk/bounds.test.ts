@@ -18,8 +18,8 @@ const finish: LanguageModelV4StreamPart = {
 const partsOf = async (stream: ReadableStream<LanguageModelV4StreamPart>) =>
   (await collect(createAiSdkProvider(madeUpModel(stream), { title: 'made-up' }), aRequest())).parts
 
-describe('the bounds of an answer', () => {
-  it('keeps a record small, however many sources an answer names, beside it and in its metadata', async () => {
+describe('the limits of an answer', () => {
+  it('keeps a record small for any number of sources and any metadata', async () => {
     const url = 'https://example.com/a-page-of-some-length'
     const sources = Array.from({ length: 100_000 }, (_, id) => ({
       type: 'source' as const,
@@ -39,12 +39,12 @@ describe('the bounds of an answer', () => {
     expect(JSON.stringify(said).length).toBeLessThan(200_000)
     const meta = said?.type === 'said' ? said.said.meta : undefined
     expect(meta?.['made']).toEqual({ itemId: 'm1', signature: 's'.repeat(100_000) })
-    const { kept } = (meta?.['holdfast'] ?? {}) as { kept?: { type: string; count?: number }[] } // as unsent.ts notes it
+    const { kept } = (meta?.['holdfast'] ?? {}) as { kept?: { type: string; count?: number }[] } // as part-meta.ts records it
     expect(kept?.at(-1)).toEqual({ type: 'omitted', count: 100_001 - ((kept?.length ?? 0) - 1) })
   })
 
   it.each(['\u001b[2J'.repeat(500_000), 'a'.repeat(129)])(
-    'takes no tool by a name that is none: %#',
+    'marks a call with an invalid tool name as malformed: %#',
     async (toolName) => {
       const stream = streamOf(
         { type: 'tool-input-start', id: '1', toolName },
@@ -61,7 +61,7 @@ describe('the bounds of an answer', () => {
     ['text', (delta: string) => ({ type: 'text-delta' as const, id: '1', delta })],
     ['thinking', (delta: string) => ({ type: 'reasoning-delta' as const, id: '1', delta })],
     ['arguments of no call', (delta: string) => ({ type: 'tool-input-delta' as const, id: '1', delta })],
-  ])('gives up an answer without an end, by its %s, and keeps what was said', async (kind, more) => {
+  ])('stops an endless answer by its %s and keeps the text so far', async (kind, more) => {
     let sent = 0
     const stream = new ReadableStream<LanguageModelV4StreamPart>({
       pull(controller) {
@@ -82,7 +82,7 @@ describe('the bounds of an answer', () => {
     expect(shown).toBe(kind === 'arguments of no call' ? 0 : limits.answerCharsMax)
   })
 
-  it('gives up an answer of parts without words', async () => {
+  it('stops an answer of too many empty parts', async () => {
     let sent = 0
     const stream = new ReadableStream<LanguageModelV4StreamPart>({
       pull: (controller) =>

@@ -13,7 +13,7 @@ const calls = (...ids: readonly string[]): readonly RequestMessage[] => [
 ]
 const says = (text: string): RequestMessage => ({ role: 'assistant', content: [{ type: 'text', text }] })
 
-/** A session as it grows, by what each request adds: rounds, an answer, a question, a steer behind results. */
+/** A growing session: what each request adds. */
 const growth: readonly (readonly RequestMessage[])[] = [
   [userSays('go')],
   calls('c1', 'c2'),
@@ -45,7 +45,7 @@ describe('cache marks', () => {
   const marksIn = (body: unknown) => JSON.stringify(body).split('"cache_control"').length - 1
   const requests = growth.map((_added, index) => aRequest({ tools, messages: growth.slice(0, index + 1).flat() }))
 
-  it('let each request read all that the one before it wrote, and write only what is new', async () => {
+  it('let each request read what the previous one cached', async () => {
     let before = 0
     for (const request of requests) {
       const { cacheRead, cacheWrite } = await ask(request)
@@ -56,7 +56,7 @@ describe('cache marks', () => {
     expect(server.requests.map(({ complaint }) => complaint)).toEqual(requests.map(() => null))
   })
 
-  it('are all that changes of what was sent before', async () => {
+  it('are the only change to earlier messages', async () => {
     for (const request of requests) await ask(request)
     const unmarked = server.requests.map(({ body }) => {
       const { messages, ...rest } = JSON.parse(
@@ -80,7 +80,7 @@ describe('cache marks', () => {
     expect(again).toMatchObject({ cacheWrite: 0 })
   })
 
-  it('stand behind the instructions, or the tools where there are none, and number three at most', async () => {
+  it('follow the system prompt or the tools, and are three at most', async () => {
     for (const request of requests) await ask(request)
     expect(server.requests.map(({ body }) => marksIn(body))).toEqual([2, 3, 3, 3, 3, 3])
     await ask(aRequest({ tools, system: '' }))
@@ -89,12 +89,12 @@ describe('cache marks', () => {
     expect(server.requests[0]?.body).toMatchObject({ system: [{ cache_control: mark }] })
   })
 
-  it('are not paid for where nobody will read: a summary is asked for once', async () => {
+  it('are not sent with a summary request, which is not repeated', async () => {
     await ask(aRequest({ tools, purpose: 'summary' }))
     expect(marksIn(server.requests[0]?.body)).toBe(0)
   })
 
-  it('are not sent to services that keep what they read by themselves', async () => {
+  it('are not sent to services that cache by themselves', async () => {
     for (const service of services.filter(({ name }) => name !== 'anthropic')) {
       const other = await service.start()
       other.says({ said: [{ type: 'say', text: 'ok' }] })

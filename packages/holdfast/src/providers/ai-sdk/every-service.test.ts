@@ -7,7 +7,7 @@ import { createStory } from './testing/story.ts'
 
 type Story = ReturnType<typeof createStory>
 type Running = Awaited<ReturnType<ServiceUnderTest['start']>>
-/** Who speaks in a story: a model, and a way to have it say something. */
+/** A model, and a way to script its answers. */
 type Speaker = {
   readonly model: ModelName
   says(...said: readonly AnyBlock[]): Promise<readonly SaidPart[]>
@@ -23,7 +23,7 @@ const call = (tool: string, args: object = { command: 'ls' }, opaque?: string): 
   ...(opaque !== undefined && { opaque }),
 })
 
-/** What sessions go through. Each must leave a history that every service takes. */
+/** Histories that every service must accept. */
 const stories: Readonly<Record<string, (story: Story, speaker: Speaker) => Promise<void>>> = {
   'a plain talk': async (story, { says }) => {
     story.user('hi')
@@ -149,7 +149,7 @@ async function collect(provider: Provider, request: Parameters<Provider['stream'
   return parts
 }
 
-describe.each(services.map((home) => [home.name, home] as const))('what was said by %s', (_name, home) => {
+describe.each(services.map((home) => [home.name, home] as const))('an answer of %s', (_name, home) => {
   const running = new Map<ServiceUnderTest, Running>()
   beforeEach(async () => {
     for (const service of services) running.set(service, await service.start())

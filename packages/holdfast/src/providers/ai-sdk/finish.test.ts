@@ -18,13 +18,13 @@ const chat = (baseURL: string) => createOpenAI({ apiKey: 'key', baseURL }).chat(
 const responses = (baseURL: string) => createOpenAI({ apiKey: 'key', baseURL }).responses('gpt-5')
 const google = (baseURL: string) => createGoogle({ apiKey: 'key', baseURL })('gemini-3-pro')
 
-describe('how an answer ends, and what it took', () => {
+describe('the end and usage of an answer', () => {
   it.each([
     ['stop', 'stop'],
     ['length', 'length'],
     ['content_filter', 'refused'],
     ['something_new', 'stop'],
-  ])('in OpenAI’s chat: %s is %s', async (finish_reason, finish) => {
+  ])('maps OpenAI Chat %s to %s', async (finish_reason, finish) => {
     const body = events(
       { choices: [{ index: 0, delta: { content: 'x' }, finish_reason: null }] },
       { choices: [{ index: 0, delta: {}, finish_reason }] },
@@ -49,7 +49,7 @@ describe('how an answer ends, and what it took', () => {
     ['max_output_tokens', 'length'],
     ['content_filter', 'refused'],
     ['something_new', 'stop'],
-  ])('in OpenAI’s Responses: %s is %s', async (reason, finish) => {
+  ])('maps OpenAI Responses %s to %s', async (reason, finish) => {
     const response = { id: 'r', created_at: 1, model: 'm' }
     const body = events(
       { type: 'response.created', response },
@@ -89,7 +89,7 @@ describe('how an answer ends, and what it took', () => {
     ['PROHIBITED_CONTENT', 'refused'],
     ['SPII', 'refused'],
     ['SOMETHING_NEW', 'stop'],
-  ])('in Google’s: %s is %s', async (reason, finish) => {
+  ])('maps Google %s to %s', async (reason, finish) => {
     expect(await endOf(google, gemini(reason))).toEqual({
       type: 'complete',
       finish,
@@ -97,7 +97,7 @@ describe('how an answer ends, and what it took', () => {
     })
   })
 
-  it('is a failure where the service gave up, and what it took is counted', async () => {
+  it('is a failure if the service gave up, with its usage', async () => {
     expect(await endOf(google, gemini('MALFORMED_FUNCTION_CALL'))).toMatchObject({
       type: 'failed',
       fault: {

@@ -18,7 +18,7 @@ const user = (...content: readonly UserPart[]): RequestMessage => ({ role: 'user
 const signed = { anthropic: { signature: 'sig' } }
 
 describe('prompt', () => {
-  it('puts the system text first, and leaves it out when there is none', () => {
+  it('puts the system text first, or leaves it out if empty', () => {
     expect(prompt([userSays('hi')], 'anthropic.messages', 'Be brief.').map(({ role }) => role)).toEqual([
       'system',
       'user',
@@ -26,7 +26,7 @@ describe('prompt', () => {
     expect(prompt([userSays('hi')]).map(({ role }) => role)).toEqual(['user'])
   })
 
-  it('gives results in call order, errors marked, and never an error without a word', () => {
+  it('lists results in call order, and never an error without text', () => {
     const results: RequestMessage = {
       role: 'tool',
       content: [
@@ -52,7 +52,7 @@ describe('prompt', () => {
     ])
   })
 
-  it('sends thinking to Anthropic only with its signature, and to others as it is', () => {
+  it('sends thinking to Anthropic only with a signature', () => {
     const message = assistant(
       { type: 'thinking', text: 'cut', meta: { other: {} } },
       { type: 'thinking', text: 'whole', meta: signed },
@@ -70,7 +70,7 @@ describe('prompt', () => {
     expect(prompt([message], 'own')[0]?.content).toHaveLength(3)
   })
 
-  it('leaves out an answer of nothing but thinking, which Anthropic would refuse', () => {
+  it('drops an answer with only thinking, which Anthropic refuses', () => {
     expect(
       prompt([userSays('a'), assistant({ type: 'thinking', text: 'hm', meta: signed }), userSays('b')]).map(
         ({ role }) => role,
@@ -78,13 +78,13 @@ describe('prompt', () => {
     ).toEqual(['user'])
   })
 
-  it('leaves out blank text, and the message that held nothing else', () => {
+  it('drops blank text and messages without other content', () => {
     expect(
       prompt([userSays('a'), assistant({ type: 'text', text: ' \n' }), userSays('b')]).map(({ role }) => role),
     ).toEqual(['user'])
   })
 
-  it('gives metadata of calls back as it came', () => {
+  it('sends metadata of calls back unchanged', () => {
     const call: AssistantPart = {
       type: 'call',
       id: 'c1',
@@ -108,7 +108,7 @@ describe('prompt', () => {
     ])
   })
 
-  it('sends files that models read, text of every kind as plain text, and a word in place of the rest', () => {
+  it('sends readable files, text files as plain text, and a note for the others', () => {
     const bytes = new Uint8Array([1, 2])
     const files = ['image/png', 'text/markdown', 'application/zip'].map((mediaType) => ({
       type: 'file' as const,
@@ -123,7 +123,7 @@ describe('prompt', () => {
     ])
   })
 
-  it('leaves out blank words of people, and what a service cannot have back', () => {
+  it('drops blank user text and parts that a service refuses', () => {
     expect(prompt([user({ type: 'text', text: ' \n' }), userSays('hi')])).toEqual([
       { role: 'user', content: [{ type: 'text', text: 'hi' }] },
     ])
@@ -134,7 +134,7 @@ describe('prompt', () => {
     expect(prompt([assistant(thought, { type: 'text', text: 'So.' })], 'openai.responses')[0]?.content).toHaveLength(2)
   })
 
-  it('gives what a model noted back to that model only, where a service minds', () => {
+  it('sends metadata back only to the model that wrote it, if required', () => {
     const said = (model: string): RequestMessage => {
       const meta = { google: { thoughtSignature: 'x' }, holdfast: { model } }
       return assistant({ type: 'thinking', text: 'hm', meta }, { type: 'text', text: 'So.', meta })
@@ -148,7 +148,7 @@ describe('prompt', () => {
     expect(prompt([said('model-2')], 'own')[0]?.content).toHaveLength(2)
   })
 
-  it('writes a text out where files of text are not taken, and a word in place of what is too large', () => {
+  it('inlines text files where needed, and notes files that are too large', () => {
     const file = (mediaType: string, bytes: Uint8Array): UserPart => ({ type: 'file', mediaType, name: 'f', bytes })
     const text = file('text/markdown', Buffer.from('# Hi'))
     expect(prompt([user(text)], 'openai.responses')[0]?.content).toEqual([

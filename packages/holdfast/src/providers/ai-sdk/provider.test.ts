@@ -70,7 +70,7 @@ describe('AI SDK provider against Anthropic’s stream', () => {
   })
   afterEach(() => server.close())
 
-  it('streams thinking, text and calls, and says each when it is whole', async () => {
+  it('streams thinking, text and calls, and completes each part', async () => {
     server.answer({
       type: 'message',
       content: [
@@ -105,7 +105,7 @@ describe('AI SDK provider against Anthropic’s stream', () => {
     ])
   })
 
-  it('gives thinking back byte for byte, so that the strict server takes the next request', async () => {
+  it('sends thinking back byte for byte', async () => {
     server.answer({
       type: 'message',
       content: [
@@ -124,7 +124,7 @@ describe('AI SDK provider against Anthropic’s stream', () => {
       { role: 'assistant', content },
       { role: 'tool', content: [{ id: 'c3', tool: 'shell', text: 'a.txt', isError: false }] },
     ]
-    // Through JSON, as the log keeps it.
+    // Through JSON, like the log.
     const second = await collect(providerFor(server.url), { ...first, messages: JSON.parse(JSON.stringify(messages)) })
     expect(server.requests.map(({ complaint }) => complaint)).toEqual([null, null])
     expect(server.requests[1]?.body).toMatchObject({
@@ -146,7 +146,7 @@ describe('AI SDK provider against Anthropic’s stream', () => {
   it.each([
     ['{"command": "l', 'the arguments are not valid JSON'],
     ['["ls"]', 'the arguments are not a JSON object'],
-  ])('marks a call with the arguments %s as malformed, and guesses nothing', async (json, malformed) => {
+  ])('marks a call with the arguments %s as malformed', async (json, malformed) => {
     server.answer({ type: 'message', content: [{ type: 'raw_tool_use', name: 'shell', json }] })
     const parts = await collect(providerFor(server.url), ask('go'))
     expect(saidIn(parts)).toEqual([{ type: 'call', tool: 'shell', args: {}, malformed }])
@@ -158,12 +158,12 @@ describe('AI SDK provider against Anthropic’s stream', () => {
     ['max_tokens', 'length'],
     ['refusal', 'refused'],
     ['something_new', 'stop'],
-  ])('takes the stop reason %s as %s', async (stopReason, finish) => {
+  ])('maps the stop reason %s to %s', async (stopReason, finish) => {
     server.answer({ ...text('x'), stopReason })
     expect(endOf(await collect(providerFor(server.url), ask('go')))).toMatchObject({ type: 'complete', finish })
   })
 
-  it('counts the cost by the price it was given', async () => {
+  it('calculates the cost from the price', async () => {
     server.answer({
       type: 'message',
       content: [{ type: 'text', text: 'x' }],
@@ -198,7 +198,7 @@ describe('AI SDK provider against Anthropic’s stream', () => {
     expect(server.requests[0]?.headers['x-api-key']).toBe(key)
   })
 
-  it('keeps what was said when the stream is cut, and ends as unreachable', async () => {
+  it('keeps the text of a cut stream and ends as unreachable', async () => {
     server.answer({
       type: 'message',
       content: [
@@ -212,14 +212,14 @@ describe('AI SDK provider against Anthropic’s stream', () => {
     expect(endOf(parts)).toMatchObject({ type: 'failed', fault: { kind: 'unreachable' }, retryable: true })
   })
 
-  it('does not take a body that ends too early, in good order, for an answer', async () => {
+  it('does not accept a body that ends early as an answer', async () => {
     server.answer({ ...text('Half of'), after: { events: 4, detour: { type: 'stop' } } })
     const parts = await collect(providerFor(server.url), ask('go'))
     expect(saidIn(parts)).toEqual([])
     expect(endOf(parts)).toMatchObject({ type: 'failed', fault: { kind: 'unreachable' }, retryable: true })
   })
 
-  it('ends by the kind of an error that comes in the middle of the stream', async () => {
+  it('ends with the kind of an error event in the stream', async () => {
     const detour = { type: 'error', error: 'overloaded_error', message: 'Overloaded' } as const
     server.answer({ type: 'message', content: [{ type: 'text', text: 'Half of' }], after: { events: 4, detour } })
     const parts = await collect(providerFor(server.url), ask('go'))
@@ -227,7 +227,7 @@ describe('AI SDK provider against Anthropic’s stream', () => {
     expect(parts.filter(({ type }) => type === 'end')).toHaveLength(1)
   })
 
-  it('gives up when nothing is heard for longer than it was told to wait', async () => {
+  it('ends after silence for longer than the timeout', async () => {
     server.answer({ type: 'hang' })
     const timers: (() => void)[] = []
     const clock = {
@@ -252,7 +252,7 @@ describe('AI SDK provider against Anthropic’s stream', () => {
     ])
   })
 
-  it('ends as aborted while the service still holds back its first word', async () => {
+  it('ends as aborted before the first fragment', async () => {
     server.answer({ type: 'hang' })
     const abort = new AbortController()
     const parts = collect(providerFor(server.url), ask('go'), abort.signal)
@@ -261,15 +261,15 @@ describe('AI SDK provider against Anthropic’s stream', () => {
     expect(await parts).toEqual([{ type: 'end', end: { type: 'aborted' } }])
   })
 
-  it('hangs up when it is aborted', async () => {
+  it('disconnects when it is aborted', async () => {
     server.answer({ ...text('on and on'), after: { events: 4, detour: { type: 'hang' } } })
     const abort = new AbortController()
     for await (const _part of providerFor(server.url).stream(ask('go'), { signal: abort.signal })) abort.abort()
-    await server.requests[0]?.closed // the service would hold the line for ever
+    await server.requests[0]?.closed // the service itself never disconnects
     expect(server.requests).toHaveLength(1)
   })
 
-  it('asks once and once only, whatever the answer', async () => {
+  it('sends one request only, whatever the answer', async () => {
     server.answer({ type: 'error', status: 500, message: 'broken' }, text('second'))
     expect(endOf(await collect(providerFor(server.url), ask('go')))).toMatchObject({ type: 'failed', retryable: true })
     expect(server.requests).toHaveLength(1)

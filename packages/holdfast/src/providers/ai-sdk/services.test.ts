@@ -22,7 +22,7 @@ const endOf = (parts: readonly ModelPart[]): ModelEnd | null => {
   const last = parts.at(-1)
   return last?.type === 'end' ? last.end : null
 }
-/** What was said, put into the history with the results of its calls, as the log keeps it. */
+/** Adds an answer and the results of its calls to the history, as the log does. */
 function withRound(request: ModelRequest, said: readonly SaidPart[]): ModelRequest {
   const content = said.map((part, index) => (part.type === 'call' ? { ...part, id: `c${index}` } : part))
   const results = content.flatMap((part) =>
@@ -83,7 +83,7 @@ describe.each(named)('the stream of %s', (name, service) => {
     { type: 'call', tool: 'shell', args: {} },
   ]
 
-  it('says each part when it is whole, in order, and what its deltas showed', async () => {
+  it('completes each part in order, equal to its deltas', async () => {
     server.says({ said: round })
     const parts = await collect(service.provider(server.url), askOf(service, { thinkingLevel: 'high' }))
     expect(saidIn(parts)).toMatchObject([
@@ -95,7 +95,7 @@ describe.each(named)('the stream of %s', (name, service) => {
     expect(endOf(parts)).toMatchObject({ type: 'complete', finish: 'calls', usage: { input: 25, output: 15 } })
   })
 
-  it('has back what the service gave, byte for byte and in its place', async () => {
+  it('gets its metadata back byte for byte', async () => {
     server.says({ said: round })
     const first = askOf(service, { thinkingLevel: 'high' })
     const second = withRound(first, saidIn(await collect(service.provider(server.url), first)))
@@ -109,7 +109,7 @@ describe.each(named)('the stream of %s', (name, service) => {
     expect(sent).not.toContain('holdfast')
   })
 
-  it('keeps what was said when the line is cut, and ends as unreachable', async () => {
+  it('keeps the text of a cut stream and ends as unreachable', async () => {
     server.says({ said: long, after: { events: service.firstWords, detour: { type: 'cut' } } })
     const parts = await collect(service.provider(server.url), askOf(service))
     expect(parts[0]).toMatchObject({ type: 'delta', kind: 'text', text: 'Wait f' })
@@ -117,13 +117,13 @@ describe.each(named)('the stream of %s', (name, service) => {
     expect(endOf(parts)).toMatchObject({ type: 'failed', fault: { kind: 'unreachable' }, retryable: true })
   })
 
-  it('does not take a body that ends too early, in good order, for an answer', async () => {
+  it('does not accept a body that ends early as an answer', async () => {
     server.says({ said: long, after: { events: service.firstWords, detour: { type: 'stop' } } })
     const parts = await collect(service.provider(server.url), askOf(service))
     expect(endOf(parts)).toMatchObject({ type: 'failed', retryable: true })
   })
 
-  it('ends as failed at an error in the middle', async () => {
+  it('ends as failed at an error event', async () => {
     const detour = { type: 'error', error: 'server_error', message: 'It broke.' } as const
     server.says({ said: long, after: { events: service.firstWords, detour } })
     const parts = await collect(service.provider(server.url), askOf(service))
@@ -131,7 +131,7 @@ describe.each(named)('the stream of %s', (name, service) => {
     expect(parts.filter(({ type }) => type === 'end')).toHaveLength(1)
   })
 
-  it('tells of a history that is refused, in the words of the service', async () => {
+  it('quotes the service if it refuses the history', async () => {
     const broken = askOf(service, {
       messages: [
         ...askOf(service).messages,
@@ -148,7 +148,7 @@ describe.each(named)('the stream of %s', (name, service) => {
     expect(JSON.stringify(endOf(parts))).toContain(JSON.stringify(complaint.slice(0, 40)).slice(1, -1))
   })
 
-  it('calls a tool by a name that the service takes, and hears it by ours', async () => {
+  it('converts tool names for the service and back', async () => {
     const tool = (name: string) => ({ name, description: '', input: { type: 'object', properties: {} } })
     const request = askOf(service, { tools: ['3d.view', '3d_view', '_3d_view'].map(tool) })
     const spelled = name === 'gemini' ? '_3d_view_2' : '3d_view_2'
@@ -162,7 +162,7 @@ describe.each(named)('the stream of %s', (name, service) => {
 })
 
 describe('OpenAI’s Responses', () => {
-  it('leaves nothing with the service, whatever is asked of it', async () => {
+  it('never lets the service store anything', async () => {
     const service = serviceOf('openai-responses')
     const server = await service.start()
     server.says({ said: long })
@@ -177,7 +177,7 @@ describe('OpenAI’s Responses', () => {
     await server.close()
   })
 
-  it('sends reasoning of several parts as the one item it was', async () => {
+  it('sends reasoning of several parts as one item', async () => {
     const service = serviceOf('openai-responses')
     const server = await service.start()
     server.says({
@@ -212,7 +212,7 @@ describe('another model of the same service', () => {
   it.each([
     ['openai-responses', 'reasoning'],
     ['gemini', 'opaque'],
-  ])('of %s is not sent what only the first can read', async (name, mark) => {
+  ])('of %s does not get metadata of the first', async (name, mark) => {
     const service = serviceOf(name)
     const server = await service.start()
     server.says({
@@ -237,7 +237,7 @@ describe('another model of the same service', () => {
 })
 
 describe('Anthropic', () => {
-  it('is not asked to think on in a round that began without thinking', async () => {
+  it('is not asked to think in a round that began without thinking', async () => {
     const service = serviceOf('anthropic')
     const server = await service.start()
     const request = askOf(service, { thinkingLevel: 'high' })

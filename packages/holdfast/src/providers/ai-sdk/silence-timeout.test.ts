@@ -10,8 +10,8 @@ function begin() {
   return { clock, abort, patience: createSilenceTimeout({ signal: abort.signal, silenceMs: 1000, clock }) }
 }
 
-describe('patience', () => {
-  it('counts the silence from the last word heard, not from the first wait', async () => {
+describe('the silence timeout', () => {
+  it('counts from the last fragment, not from the first wait', async () => {
     const { clock, patience } = begin()
     await patience.wait(async () => 'a word')
     clock.advance(900)
@@ -28,14 +28,14 @@ describe('patience', () => {
     expect(await third).toEqual({ type: 'silent' })
   })
 
-  it('does not take a slow reader for a silent service', async () => {
+  it('does not mistake a slow reader for a silent service', async () => {
     const { clock, patience } = begin()
     await patience.wait(async () => 'a word')
     clock.advance(5000)
     expect(await patience.wait(async () => 'another')).toEqual({ type: 'done', value: 'another' })
   })
 
-  it('ends a wait at an abort, and begins none after it', async () => {
+  it('ends a wait at an abort, and starts none after it', async () => {
     const { abort, patience } = begin()
     const waiting = patience.wait(never)
     abort.abort()
@@ -43,7 +43,7 @@ describe('patience', () => {
     expect(await patience.wait(async () => 'late')).toEqual({ type: 'aborted' })
   })
 
-  it('takes work that throws at once for work that fails', async () => {
+  it('treats a synchronous throw as a failure', async () => {
     const { patience } = begin()
     const error = new Error('at once')
     const waited = await patience.wait(() => {
@@ -52,7 +52,7 @@ describe('patience', () => {
     expect(waited).toEqual({ type: 'failed', error })
   })
 
-  it('leaves no timer behind once it is stopped', async () => {
+  it('leaves no timer after stop', async () => {
     const { clock, patience } = begin()
     await patience.wait(async () => 'a word')
     patience.stop()

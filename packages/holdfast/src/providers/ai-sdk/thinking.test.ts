@@ -11,7 +11,7 @@ import { findNearestLevel } from './thinking.ts'
 
 type Body = { readonly [key: string]: unknown }
 
-/** The body of the request a model makes; what it gets for it does not matter here. */
+/** Returns the request body of a model; the answer does not matter. */
 async function bodyOf(
   model: (baseURL: string) => AiSdkModel,
   thinkingLevel: ThinkingLevel,
@@ -34,7 +34,7 @@ describe('a thinking level', () => {
     ['low', { type: 'enabled', budget_tokens: 6_400 }],
     ['medium', { type: 'enabled', budget_tokens: 19_200 }],
     ['high', { type: 'enabled', budget_tokens: 38_400 }],
-  ])('%s is a budget of Anthropic’s where it thinks by budget', async (level, thinking) => {
+  ])('%s is a budget for older Anthropic models', async (level, thinking) => {
     expect(await bodyOf(anthropic('claude-sonnet-4-5'), level)).toMatchObject({ thinking })
   })
 
@@ -42,7 +42,7 @@ describe('a thinking level', () => {
     ['off', { thinking: { type: 'disabled' } }],
     ['low', { thinking: { type: 'adaptive' }, output_config: { effort: 'low' } }],
     ['high', { thinking: { type: 'adaptive' }, output_config: { effort: 'high' } }],
-  ])('%s is an effort of Anthropic’s where it thinks as it sees fit', async (level, asked) => {
+  ])('%s is an effort for newer Anthropic models', async (level, asked) => {
     const body = await bodyOf(anthropic('claude-opus-4-8'), level)
     expect(body).toMatchObject(asked)
     if (level === 'off') expect(body).not.toHaveProperty('output_config')
@@ -53,7 +53,7 @@ describe('a thinking level', () => {
     ['low', 'low'],
     ['medium', 'medium'],
     ['high', 'high'],
-  ])('%s is the effort %s of OpenAI’s', async (level, effort) => {
+  ])('%s is the effort %s for OpenAI', async (level, effort) => {
     expect(await bodyOf(responses('gpt-5.2'), level)).toMatchObject({ reasoning: { effort } })
     expect(await bodyOf(chat('gpt-5.2'), level)).toMatchObject({ reasoning_effort: effort })
   })
@@ -62,7 +62,7 @@ describe('a thinking level', () => {
     ['off', { thinkingBudget: 0 }],
     ['low', { includeThoughts: true, thinkingBudget: expect.any(Number) }],
     ['high', { includeThoughts: true, thinkingBudget: expect.any(Number) }],
-  ])('%s is a budget of Google’s older models', async (level, thinkingConfig) => {
+  ])('%s is a budget for older Google models', async (level, thinkingConfig) => {
     const body = await bodyOf(google('gemini-2.5-flash'), level)
     expect(body['generationConfig']).toEqual({ thinkingConfig })
   })
@@ -70,7 +70,7 @@ describe('a thinking level', () => {
   it.each<readonly [ThinkingLevel, object]>([
     ['low', { includeThoughts: true, thinkingLevel: 'low' }],
     ['high', { includeThoughts: true, thinkingLevel: 'high' }],
-  ])('%s is a level of Google’s newer models', async (level, thinkingConfig) => {
+  ])('%s is a level for newer Google models', async (level, thinkingConfig) => {
     const body = await bodyOf(google('gemini-3-pro-preview'), level)
     expect(body['generationConfig']).toEqual({ thinkingConfig })
   })
@@ -85,7 +85,7 @@ describe('a thinking level', () => {
     ['by what is known', anthropic('claude-3-haiku-20240307'), { thinkingLevels: ['off'] }],
     ['by what is known', google('gemini-3-pro-preview'), { thinkingLevels: [] }],
     ['by what is known', chat('gpt-5'), { thinkingLevels: ['off'] }],
-  ])('is not asked of a model that does not think, %s', async (_how, model, known) => {
+  ])('is not sent to a model that does not think, %s', async (_how, model, known) => {
     for (const level of ['off', 'high'] as const) {
       const body = await bodyOf(model, level, known)
       for (const word of ['thinking', 'reasoning', 'reasoning_effort', 'output_config', 'include'])
@@ -94,7 +94,7 @@ describe('a thinking level', () => {
     }
   })
 
-  it('is the nearest that the model has: rather less, but some where some was asked for', () => {
+  it('is replaced by the nearest level of the model, preferably lower', () => {
     expect(findNearestLevel('high', ['off', 'low', 'medium'])).toBe('medium')
     expect(findNearestLevel('low', ['off', 'high'])).toBe('high')
     expect(findNearestLevel('off', ['low', 'high'])).toBe('low')
@@ -104,8 +104,8 @@ describe('a thinking level', () => {
   })
 })
 
-describe('the length of an answer', () => {
-  it('is the model’s own where the service wants to be told, thinking included', async () => {
+describe('the output limit', () => {
+  it('is that of the model, including thinking, if the service requires one', async () => {
     const sent = (id: string, level: ThinkingLevel, outputTokens: number) =>
       bodyOf(anthropic(id), level, { outputTokens })
     const thinking = { type: 'enabled', budget_tokens: 12_000 }
@@ -120,7 +120,7 @@ describe('the length of an answer', () => {
     })
   })
 
-  it('is not told to services that do not ask for it', async () => {
+  it('is not sent to services that do not require it', async () => {
     const known = { outputTokens: 20_000 }
     const sent = [
       await bodyOf(chat('gpt-5'), 'off', known),

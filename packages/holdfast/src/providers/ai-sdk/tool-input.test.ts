@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { parseToolInput } from './tool-input.ts'
 
 describe('tool input', () => {
-  it('takes an object as it is, and nothing at all as an empty one', () => {
+  it('accepts an object, and no input as an empty one', () => {
     expect(parseToolInput('{"a":[1,{"b":null}]}')).toEqual({ args: { a: [1, { b: null }] } })
     expect(parseToolInput('')).toEqual({ args: {} })
   })
@@ -13,14 +13,14 @@ describe('tool input', () => {
     expect(parseToolInput(text)).toEqual({ args: {}, malformed: expect.any(String) })
   })
 
-  it('refuses what is too long or nested too deep to be stored', () => {
+  it('refuses input that is too long or too deep', () => {
     const deep = `${'{"a":'.repeat(limits.jsonDepthMax + 2)}1${'}'.repeat(limits.jsonDepthMax + 2)}`
     expect(parseToolInput(deep).malformed).toContain('nested')
     expect(parseToolInput('['.repeat(200_000) + ']'.repeat(200_000)).malformed).toBeDefined()
     expect(parseToolInput(JSON.stringify({ a: 'x'.repeat(limits.callArgsBytesMax) })).malformed).toContain('longer')
   })
 
-  it('replaces half a surrogate pair, in values and in names', () => {
+  it('replaces unpaired surrogates in values and names', () => {
     expect(parseToolInput('{"\\ud83d":["\\udc00"]}')).toEqual({ args: { '\ufffd': ['\ufffd'] } })
   })
 
@@ -30,7 +30,7 @@ describe('tool input', () => {
     expect('admin' in args).toBe(false)
   })
 
-  it('gives back every object that was written down', () => {
+  it('returns every serialized object unchanged', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.jsonValue({ stringUnit: 'grapheme' })), (value) => {
         expect(JSON.stringify(parseToolInput(JSON.stringify(value)).args)).toBe(JSON.stringify(value))

@@ -37,7 +37,7 @@ async function buildAnswer(...events: readonly Event[]) {
   return await collect(found.provider, aRequest())
 }
 
-describe('what nobody has heard of in an answer of Anthropic’s', () => {
+describe('an unknown event of Anthropic', () => {
   const after = blockOf(1, { type: 'text', text: '' }, words('after'))
   const hologram = { type: 'hologram', data: 'z' }
 
@@ -45,7 +45,7 @@ describe('what nobody has heard of in an answer of Anthropic’s', () => {
     ['an event', [{ type: 'weather_report', sky: 'blue' }], 1],
     ['a block', blockOf(0, hologram, { type: 'hologram_delta', z: 1 }), 2],
     ['a block with words in it', blockOf(0, hologram, words('not for you')), 2],
-  ])('is kept beside the words that follow: %s', async (_what, events, count) => {
+  ])('is recorded with the following text: %s', async (_what, events, count) => {
     const { said, parts, end } = await buildAnswer(opening, ...events, ...after, ...closing)
     expect(end).toMatchObject({ type: 'complete', finish: 'stop', usage: { input: 9, output: 5 } })
     expect(said).toMatchObject([{ type: 'text', text: 'after' }])
@@ -56,7 +56,7 @@ describe('what nobody has heard of in an answer of Anthropic’s', () => {
     })
   })
 
-  it('is no excuse for what an answer cannot do without', async () => {
+  it('does not excuse a malformed required event', async () => {
     const broken = { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', name: 'one' } }
     expect((await buildAnswer(opening, broken, ...after, ...closing)).end).toMatchObject({
       fault: { kind: 'raw_dump' },
@@ -67,7 +67,7 @@ describe('what nobody has heard of in an answer of Anthropic’s', () => {
     })
   })
 
-  it('does not end an answer that was cut short after it', async () => {
+  it('does not complete an answer that is cut after it', async () => {
     expect((await buildAnswer(opening, ...blockOf(0, hologram), ...after)).end).toMatchObject({
       type: 'failed',
       fault: { kind: 'unreachable', message: expect.stringContaining('broke before the answer was complete') },

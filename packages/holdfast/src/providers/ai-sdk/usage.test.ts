@@ -7,7 +7,7 @@ import { madeUpModel } from './testing/made-up-model.ts'
 
 const streamOf = (...parts: readonly LanguageModelV4StreamPart[]) => ReadableStream.from(parts)
 
-describe('what a call used', () => {
+describe('the usage of a call', () => {
   const counted = (input: number | undefined, output: number | undefined) => ({
     inputTokens: { total: input, noCache: undefined, cacheRead: undefined, cacheWrite: undefined },
     outputTokens: { total: output, text: undefined, reasoning: undefined },
@@ -31,7 +31,7 @@ describe('what a call used', () => {
     ['too many', counted(1.7e308, 5)],
     ['too many out', counted(5, 1_000_000_001)],
     ['less than none', counted(-7, -3)],
-  ])('does not know what a call used that counts %s, and estimates it', async (_, usage) => {
+  ])('is estimated if the service counts %s', async (_, usage) => {
     const end = await endBy(usage)
     expect(end.usage).toBeNull()
     const { input = 0, cost } = end.estimate ?? {}
@@ -40,7 +40,7 @@ describe('what a call used', () => {
     expect(cost).toBe((input + 2000) / 1_000_000)
   })
 
-  it('takes a count for what can be counted, and a cost only where it is one', async () => {
+  it('ignores invalid counts and prices', async () => {
     expect(await endBy(counted(10.4, -3))).toMatchObject({ usage: { input: 10, output: 0, cost: 0.00001 } })
     const price = { input: 1e308, output: 1e308, cacheRead: 0, cacheWrite: 0 }
     expect(await endBy(counted(10, 3), price)).toMatchObject({ usage: { input: 10, output: 3, cost: null } })

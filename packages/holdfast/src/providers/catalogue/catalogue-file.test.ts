@@ -25,8 +25,8 @@ const read = async () => {
 
 const ours = { asOf: '2026-12-01', models: { 'anthropic/next': { contextTokens: 5, price: { input: 1, output: 2 } } } }
 
-describe('a refresh of what is known of models', () => {
-  it('takes a file in our own form, readable by its owner alone', async () => {
+describe('a catalogue refresh', () => {
+  it('accepts our own format and writes a private file', async () => {
     expect(await read()).toEqual({ models: {}, asOf: null })
     expect(await refresh(ours)).toEqual({ ok: true, value: ours })
     expect(await read()).toEqual(ours)
@@ -34,7 +34,7 @@ describe('a refresh of what is known of models', () => {
     expect(await readdir(join(folder, 'data'))).toEqual(['models.json'])
   })
 
-  it('takes the public list of models.dev, of the services we know', async () => {
+  it('reads the models.dev list for known services', async () => {
     const model = {
       id: 'next',
       name: 'Next',
@@ -88,14 +88,14 @@ describe('a refresh of what is known of models', () => {
     ['is wrong in one model of many', { anthropic: { models: { a: {}, b: { limit: { context: 'long' } } } } }],
     ['is a list of services we do not know', { unheard: { models: { a: {} } } }],
     ['is empty', ''],
-  ])('refuses a file that %s, and keeps what it had', async (_, given) => {
+  ])('refuses a file that %s, and keeps the old facts', async (_, given) => {
     await refresh(ours)
     const before = await readFile(target(), 'utf8')
     expect(await refresh(given)).toMatchObject({ ok: false, fault: { details: { path: join(folder, 'given.json') } } })
     expect(await readFile(target(), 'utf8')).toBe(before)
   })
 
-  it('names the place that is wrong', async () => {
+  it('names the wrong key', async () => {
     const given = { anthropic: { models: { a: {}, b: { limit: { context: 'long' } } } } }
     expect(await refresh(given)).toMatchObject({
       ok: false,
@@ -103,7 +103,7 @@ describe('a refresh of what is known of models', () => {
     })
   })
 
-  it('refuses a file that is not there, and a directory', async () => {
+  it('refuses a missing file and a directory', async () => {
     const given = { services: [], today: '2026-12-24', target: target(), pid: 1 }
     expect(await refreshCatalogue({ path: join(folder, 'none'), ...given })).toMatchObject({ ok: false })
     expect(await refreshCatalogue({ path: folder, ...given })).toMatchObject({ ok: false })

@@ -20,7 +20,7 @@ async function serve(answer: (request: IncomingMessage, response: ServerResponse
   server = listening
   listening.listen(0, '127.0.0.1')
   await once(listening, 'listening')
-  // A server that listens on a port has an address of this form.
+  // It listens on a port.
   const { port } = listening.address() as AddressInfo
   return { asked, baseUrl: `http://127.0.0.1:${port}/v1` }
 }
@@ -30,17 +30,17 @@ const answering = (status: number, body: unknown, headers: Record<string, string
     response.writeHead(status, headers).end(typeof body === 'string' ? body : JSON.stringify(body)),
   )
 
-/** As it is spoken to; OpenRouter has a place of its own for keys. */
+/** By API; OpenRouter has its own key path. */
 const ask = (baseUrl: string, api: KeyCheck['api'] = 'responses', keyPath?: string) =>
   checkKey({ title: 'Box', api, baseUrl, key, keyPath })
 
-describe('a key is checked', () => {
+describe('checkKey', () => {
   it.each([
     ['anthropic', undefined, 'GET /v1/models?limit=1', 'x-api-key', key],
     ['responses', undefined, 'GET /v1/models', 'authorization', `Bearer ${key}`],
     ['google', undefined, 'GET /v1/models?pageSize=1', 'x-goog-api-key', key],
     ['chat', '/key', 'GET /v1/key', 'authorization', `Bearer ${key}`],
-  ] as const)('with one cheap call, by %s and its place for keys: %s', async (api, keyPath, call, header, value) => {
+  ] as const)('sends one free request to %s, with its key path: %s', async (api, keyPath, call, header, value) => {
     let sent: unknown
     const { asked, baseUrl } = await serve(({ headers }, response) => {
       sent = headers[header]
@@ -57,7 +57,7 @@ describe('a key is checked', () => {
     ['chat', {}, [{ id: 'one' }], null],
     ['chat', {}, { data: { label: 'laptop\u001b[2J' } }, 'laptop\\u{1b}[2J'],
     ['chat', {}, { data: { label: 'sk-or-v1-abc...def' } }, null],
-  ] as const)('and %s says whose it is, if it does: %j %j', async (api, headers, body, account) => {
+  ] as const)('reads the account of %s, if it is named: %j %j', async (api, headers, body, account) => {
     const { baseUrl } = await answering(200, body, headers)
     expect(await ask(baseUrl, api)).toMatchObject({ type: 'accepted', account })
   })
@@ -74,7 +74,7 @@ describe('a key is checked', () => {
     [200, { status: 'ok' }, 'unknown', 'Check the address'],
     [429, {}, 'unknown', 'cannot check the key now'],
     [503, {}, 'unknown', 'cannot check the key now'],
-  ])('and HTTP %i with %j is %s', async (status, body, type, words) => {
+  ])('maps HTTP %i with %j to %s', async (status, body, type, words) => {
     const { baseUrl } = await answering(status, body)
     const verdict = await ask(baseUrl)
     expect(verdict).toMatchObject({ type, message: expect.stringContaining(words) })
@@ -85,23 +85,23 @@ describe('a key is checked', () => {
     ['a long page', () => `<html>${'x'.repeat(300 * 1024)}`, 'unknown'],
     ['what has no end', () => `{"data":[{"id":"${'x'.repeat(5 * 1024 * 1024)}"}]}`, 'unknown'],
     ['a long list', () => JSON.stringify({ data: [{ id: 'x'.repeat(300 * 1024) }] }), 'accepted'],
-  ])('and %s counts for what it is', async (_, body, type) => {
+  ])('accepts the list format of %s', async (_, body, type) => {
     const { baseUrl } = await answering(200, body())
     expect(await ask(baseUrl)).toMatchObject({ type })
   })
 
-  it('and one that may only do a part is taken, with a word on it', async () => {
+  it('accepts a restricted key with a note', async () => {
     const { baseUrl } = await answering(403, { error: { message: 'Missing scopes' } })
     expect(await ask(baseUrl)).toMatchObject({ type: 'accepted', note: expect.stringContaining('restricted') })
   })
 
-  it('and never handed on to where the answer leads', async () => {
+  it('does not send the key to a redirect', async () => {
     const { asked, baseUrl } = await serve((_, response) => response.writeHead(302, { location: '/stolen' }).end())
     expect(await ask(baseUrl)).toMatchObject({ type: 'unknown' })
     expect(asked).toEqual(['GET /v1/models'])
   })
 
-  it('and out of reach is told from refused, without what is secret of the address', async () => {
+  it('distinguishes unreachable from rejected, without showing secrets of the address', async () => {
     const { baseUrl } = await answering(200, {})
     server?.close()
     const address = baseUrl.replace('//', '//user:hush@')

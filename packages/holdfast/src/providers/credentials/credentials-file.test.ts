@@ -38,7 +38,7 @@ const write = (text: string, mode = 0o600) => {
 const whole = JSON.stringify({ version: 1, providers: { openai: { key } } })
 
 describe('the credentials file', () => {
-  it('holds what was put into it, and no file is the same as an empty one', async () => {
+  it('stores keys, and a missing file is empty', async () => {
     expect(orThrow(await readCredentials(path)).credentials.size).toBe(0)
     expect(existsSync(dirname(path))).toBe(false)
     writeFileSync(join(base, 'file'), '')
@@ -51,7 +51,7 @@ describe('the credentials file', () => {
     ])
   })
 
-  it.each([0o000, 0o022, 0o077])('is its owner’s alone under umask %o, and leaves no draft', async (mask) => {
+  it.each([0o000, 0o022, 0o077])('is private under umask %o, without a leftover temporary file', async (mask) => {
     const before = process.umask(mask)
     try {
       orThrow(await add('openai'))
@@ -62,7 +62,7 @@ describe('the credentials file', () => {
     expect(readdirSync(dirname(path))).toEqual(['credentials.json'])
   })
 
-  it('is closed to others where it was open to them, and that is told', async () => {
+  it('is made private with a notice if others could read it', async () => {
     write(whole, 0o644)
     chmodSync(dirname(path), 0o755)
     const read = orThrow(await readCredentials(path))
@@ -81,7 +81,7 @@ describe('the credentials file', () => {
     ['holds what can be no key', JSON.stringify({ version: 1, providers: { openai: { key: `${key}\n` } } })],
     ['has a key for a name', JSON.stringify({ version: 1, providers: { [key]: key } })],
     ['is something else', '[]'],
-  ])('is refused and left as it is where it %s, and its keys are not quoted', async (_, text) => {
+  ])('is refused unchanged if it %s, without quoting its keys', async (_, text) => {
     write(text)
     for (const refused of [await readCredentials(path), await add('google')]) {
       expect(refused).toMatchObject({ ok: false, fault: { code: 'storage_error', details: { path } } })
@@ -92,7 +92,7 @@ describe('the credentials file', () => {
     expect(readdirSync(dirname(path))).toEqual(['credentials.json'])
   })
 
-  it('is refused where it is a link, wherever that leads', async () => {
+  it('is refused if it is a symbolic link', async () => {
     const elsewhere = join(base, 'elsewhere.json')
     writeFileSync(elsewhere, whole)
     mkdirSync(dirname(path))
@@ -102,13 +102,13 @@ describe('the credentials file', () => {
     expect(readFileSync(elsewhere, 'utf8')).toBe(whole)
   })
 
-  it('is refused where it is no file', async () => {
+  it('is refused if it is not a file', async () => {
     mkdirSync(path, { recursive: true })
     expect(await readCredentials(path)).toMatchObject({ ok: false })
   })
 
-  it.runIf(process.getuid)('is refused where it belongs to someone else', async () => {
-    // Only root can give a file away; everyone else finds one of root's.
+  it.runIf(process.getuid)('is refused if it belongs to another user', async () => {
+    // Only root can change the owner; others use a file of root.
     const isRoot = process.getuid?.() === 0
     if (isRoot) {
       write(whole)
@@ -120,13 +120,13 @@ describe('the credentials file', () => {
     })
   })
 
-  it('loses nothing when many write at once', async () => {
+  it('loses nothing with concurrent writers', async () => {
     const names = Array.from({ length: 12 }, (_, n) => `provider-${n}`)
     for (const added of await Promise.all(names.map((name) => add(name)))) orThrow(added)
     expect([...orThrow(await readCredentials(path)).credentials.keys()].sort()).toEqual([...names].sort())
   })
 
-  it('is written in spite of a draft that a crash left', async () => {
+  it('is written despite a temporary file from a crash', async () => {
     write(whole)
     writeFileSync(`${path}.new`, 'half')
     utimesSync(`${path}.new`, 1, 1)

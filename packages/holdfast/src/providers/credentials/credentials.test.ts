@@ -17,7 +17,7 @@ afterEach(() => rmSync(join(file, '..'), { recursive: true, force: true }))
 const keep = async (service: string, key: string) =>
   orThrow(await changeCredentials(file, (credentials) => credentials.set(service, { key, baseUrl: 'http://box:1/v1' })))
 
-it('takes a key from the environment first, then from the file', async () => {
+it('prefers a key of the environment to the file', async () => {
   const environment: Record<string, string> = { FIRST: ' ', SECOND: ` ${made('environment')}\n` }
   await keep('openai', made('kept'))
   const credentials = createCredentials({ environment, file })
@@ -35,7 +35,7 @@ it('takes a key from the environment first, then from the file', async () => {
   expect(credentials.find('google', ['FIRST'])).toBeUndefined()
 })
 
-it('finds what was added or removed meanwhile once it is refreshed', async () => {
+it('finds added and removed keys after a refresh', async () => {
   const credentials = createCredentials({ environment: {}, file })
   expect(orThrow(await credentials.refresh())).toEqual([])
   await keep('openai', made('later'))
@@ -47,7 +47,7 @@ it('finds what was added or removed meanwhile once it is refreshed', async () =>
   expect(credentials.find('openai', [])).toBeUndefined()
 })
 
-it('keeps what it knew when the file cannot be read any more, and says why', async () => {
+it('keeps the old keys if the file becomes unreadable, and says why', async () => {
   await keep('openai', made('known'))
   const credentials = createCredentials({ environment: {}, file })
   await credentials.refresh()
@@ -58,7 +58,7 @@ it('keeps what it knew when the file cannot be read any more, and says why', asy
   expect(credentials.fileProblem()).toContain('is damaged')
 })
 
-it('makes every key known that it reads, and no other', async () => {
+it('registers every key that it reads, and no other', async () => {
   await keep('openai', made('in-the-file'))
   const environment = { PLAIN: made('asked-for') }
   const credentials = createCredentials({ environment, file })

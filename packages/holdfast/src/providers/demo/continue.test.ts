@@ -24,7 +24,7 @@ const calling = (step: number, tool: string): EventInput => ({
 })
 const ran: Outcome = { type: 'ok', output: { text: 'forty-two' } }
 
-/** The demo's answer to a log, by the very request the runtime would send. Calls come to `outcome`. */
+/** Returns the demo's answer to a log, by the request of the runtime. Calls end with `outcome`. */
 function after(given: readonly EventInput[], outcome: Outcome | null = ran) {
   const messages = recordsOf(given).map(({ seq, event }) => ({ seq, event, outcome })) as Window['messages']
   const request = buildRequest({
@@ -39,8 +39,8 @@ function after(given: readonly EventInput[], outcome: Outcome | null = ran) {
   return { ...buildAnswer(request), request }
 }
 
-describe('the demo, told to continue', () => {
-  it('counts on after the last number it said, however often it was cut', () => {
+describe('the demo on continue', () => {
+  it('resumes a count after the last number, however often it was cut', () => {
     const once = after([said('count to 9'), cut(9, '1, 2, 3, ')])
     expect(once.request.messages.at(-1)).toEqual({ role: 'user', content: [{ type: 'text', text: continueText }] })
     expect(once).toMatchObject({ text: '', count: { from: 4, to: 9 } })
@@ -48,31 +48,31 @@ describe('the demo, told to continue', () => {
     expect(twice).toMatchObject({ text: '', count: { from: 6, to: 9 } })
   })
 
-  it('takes no number of its prose for one it counted', () => {
+  it('does not mistake other numbers for its count', () => {
     const given = [said('hello\ncount to 9'), cut(9, 'I do not understand 7, ')]
     expect(after(given)).toMatchObject({ text: expect.stringContaining('"hello"'), count: { from: 1 } })
   })
 
-  it('says what is left, and says nothing twice but what it broke off in', () => {
+  it('says the rest and repeats only the cut text', () => {
     const { text: whole } = after([said('search a\nsearch b')])
     const [first = '', second = ''] = whole.split('\n\n')
     expect(after([said('search a\nplan b'), cut(9, `${first}\n\nMy pl`)]).text).toMatch(/^My plan:/)
     expect(after([said('search a\nsearch b'), cut(9, whole.slice(0, -3))]).text).toBe(second)
   })
 
-  it('comes to the end of an answer that it was asked to cut, and does not fail again', () => {
+  it('completes an answer that `fail cut` cut, without failing again', () => {
     expect(after([said('fail cut')]).failure).toBe('cut')
     const { text, failure } = after([said('fail cut'), cut(9, 'This answer is about to be cut')])
     expect({ text, failure }).toEqual({ text: '… and this is the rest of it.', failure: null })
   })
 
-  it('makes the calls it had only announced', () => {
+  it('makes calls that were only announced', () => {
     const { text, calls } = after([said('list src'), cut(9, 'I will use list_dir')])
     expect(text).toBe('I will use list_directory.')
     expect(calls).toEqual([{ tool: 'list_directory', args: { path: 'src' } }])
   })
 
-  it('answers an interrupted round from what is there, and calls nothing again', () => {
+  it('reports an interrupted round without calling again', () => {
     const round = [said('run ls'), calling(9, 'shell')]
     for (const given of [round, [...round, cut(12, 'shell ret')]]) {
       const { text, calls } = after(given, null)
@@ -82,7 +82,7 @@ describe('the demo, told to continue', () => {
     expect(after([...round, cut(12, 'shell ret')]).text).toContain('forty-two')
   })
 
-  it('answers the newest request alone, and only what it is told by no one is no request', () => {
+  it('answers only the newest request, and ignores the continue text', () => {
     const before = [said('count to 3'), answered(9, '1, 2, 3.'), said('count to 5')]
     expect(after([...before, cut(12, '1, 2, ')])).toMatchObject({ text: '', count: { from: 3, to: 5 } })
     expect(after([said('plan b'), cut(9, after([said('plan b')]).text)]).text).toContain('nothing left to say')

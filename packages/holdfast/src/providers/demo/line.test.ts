@@ -28,12 +28,12 @@ describe('a line to the demo', () => {
     expect(readDemoLine(line)).toMatchObject({ type: 'call', tool, args })
   })
 
-  it('reads counts, within reason', () => {
+  it('parses counts up to a maximum', () => {
     expect(readDemoLine('Count to 12')).toEqual({ type: 'count', to: 12 })
     expect(readDemoLine('count to 999999999')).toEqual({ type: 'count', to: 10_000 })
   })
 
-  it('knows every way to fail, and no other', () => {
+  it('parses every failure, and no other', () => {
     expect(demoFailures.map((how) => readDemoLine(`FAIL ${how}`))).toEqual(
       demoFailures.map((how) => ({ type: 'fail', how })),
     )
@@ -41,7 +41,7 @@ describe('a line to the demo', () => {
   })
 
   it.each(['hello', 'read', 'write a.txt', 'edit a.txt: x', 'runner up', 'listen', 'remember'])(
-    'does not pretend to understand %s',
+    'does not understand %s',
     (text) => {
       expect(readDemoLine(text)).toEqual({ type: 'unknown', text })
     },

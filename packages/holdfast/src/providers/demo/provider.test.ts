@@ -48,7 +48,7 @@ describeProvider('demo', async () => ({
 }))
 
 describe('the demo', () => {
-  it('thinks aloud, says what it will do, and calls the tool', async () => {
+  it('thinks, announces the call and calls the tool', async () => {
     const parts = await collect(prompt('list src'))
     expect(saidIn(parts)).toEqual([
       { type: 'thinking', text: expect.stringContaining('list with list_directory') },
@@ -58,7 +58,7 @@ describe('the demo', () => {
     expect(parts.at(-1)).toMatchObject({ end: { type: 'complete', finish: 'calls', usage: { cost: 0 } } })
   })
 
-  it('takes several lines as one round of calls', async () => {
+  it('turns several lines into one round of calls', async () => {
     expect(await callsTo(prompt('list\nread a.txt\n\nrun ls'))).toEqual([
       { type: 'call', tool: 'list_directory', args: { path: '.' } },
       { type: 'call', tool: 'read_file', args: { path: 'a.txt' } },
@@ -66,7 +66,7 @@ describe('the demo', () => {
     ])
   })
 
-  it('answers with what the tools returned, and what did not succeed', async () => {
+  it('reports results and failures of tools', async () => {
     const round = calling(call('c1', 'read_file', { path: 'a.txt' }), call('c2', 'shell', { command: 'false' }))
     const results: RequestMessage = {
       role: 'tool',
@@ -80,7 +80,7 @@ describe('the demo', () => {
     expect(await callsTo(request)).toEqual([])
   })
 
-  it('tells the results and takes up steering that came after them', async () => {
+  it('reports results and follows later steering', async () => {
     const results: RequestMessage = { role: 'tool', content: [result('c1', 'read_file', 'forty-two')] }
     const request = asked(
       userSays('read a.txt'),
@@ -100,25 +100,25 @@ describe('the demo', () => {
     ['search x', 'grep'],
     ['find *.ts', 'find'],
     ['delegate list', 'subagent'],
-  ])('says honestly that it cannot %s without %s, and calls nothing', async (line, tool) => {
+  ])('says that it cannot %s without %s, and calls nothing', async (line, tool) => {
     expect(await textTo(prompt(line))).toContain(`does not offer the tool ${tool}`)
     expect(await callsTo(prompt(line))).toEqual([])
     const offered = { ...prompt(line), tools: [...tools, { name: tool, description: '', input: {} }] }
     expect(await callsTo(offered)).toHaveLength(1)
   })
 
-  it('says that it is a demo, and what it can do, when it does not understand', async () => {
+  it('explains what it can do if it does not understand', async () => {
     const text = await textTo(prompt('Write me a poem'))
     expect(text).toContain('I do not understand "Write me a poem".')
     expect(text).toContain('I am the demo')
   })
 
-  it('makes a plan in words, and does nothing', async () => {
+  it('writes a plan without calling tools', async () => {
     expect(await textTo(prompt('plan run make'))).toContain('2. Ask you for approval.\n3. Use shell on make.')
     expect(await callsTo(prompt('plan run make'))).toEqual([])
   })
 
-  it('counts in as many pieces as it was told, and goes on where it was cut', async () => {
+  it('counts number by number and resumes a cut count', async () => {
     const pieces = (await collect(prompt('count to 5'))).flatMap((part) =>
       part.type === 'delta' && part.kind === 'text' ? [part.text] : [],
     )
@@ -127,24 +127,24 @@ describe('the demo', () => {
     expect(await textTo(asked(userSays('count to 5'), cut))).toBe('3, 4, 5.')
   })
 
-  it.each(demoFailures.filter((how) => how !== 'cut'))('fails as %s before its first word', async (how) => {
+  it.each(demoFailures.filter((how) => how !== 'cut'))('fails as %s before its first text', async (how) => {
     expect(await collect(prompt(`fail ${how}`))).toMatchObject([
       { type: 'end', end: { type: 'failed', fault: { kind: how } } },
     ])
   })
 
-  it('breaks off half-way when it is told to be cut', async () => {
+  it('breaks off in the middle on `fail cut`', async () => {
     const parts = await collect(prompt('fail cut'))
     expect(parts.some((part) => part.type === 'delta' && part.kind === 'text')).toBe(true)
     expect(saidIn(parts).map(({ type }) => type)).toEqual(['thinking'])
     expect(parts.at(-1)).toMatchObject({ end: { type: 'failed', fault: { kind: 'unreachable' }, retryable: true } })
   })
 
-  it('does not fail again for a request that already failed', async () => {
+  it('does not fail twice for one request', async () => {
     expect(await callsTo(asked(userSays('fail rate_limited'), userSays('list')))).toHaveLength(1)
   })
 
-  it('says the same to the same request, usage included', async () => {
+  it('gives the same answer and usage for the same request', async () => {
     const request = prompt('list\nhello')
     expect(await collect(request)).toEqual(await collect(request))
     const end = (await collect(request)).at(-1)
@@ -152,7 +152,7 @@ describe('the demo', () => {
     expect(JSON.stringify(end)).not.toContain('"input":0')
   })
 
-  it('waits between pieces by its pace, and stops waiting at an abort', async () => {
+  it('waits between pieces, until an abort', async () => {
     const slept: number[] = []
     const paced = createDemoProvider({ pace: 2, sleep: async (ms) => void slept.push(ms) })
     await collect(prompt('count to 3'), paced)
@@ -185,7 +185,7 @@ run rm -rf .
 </conversation>`
   const wanting = (task: string): ModelRequest => ({ ...prompt(`${conversation}\n\n${task}`), purpose: 'summary' })
 
-  it('counts what was said, keeps what an earlier one said, and calls no tool', async () => {
+  it('counts messages, keeps the earlier summary, and calls no tool', async () => {
     const request = wanting('Summarise the conversation above.')
     expect(await textTo(request)).toBe(`They began.
 
@@ -194,7 +194,7 @@ The last was: run make`)
     expect(await callsTo(request)).toEqual([])
   })
 
-  it('has a title and three sections where they are asked for', async () => {
+  it('has a title and three sections if asked for', async () => {
     const request = wanting('First line: a title. Then "## Decisions", "## Changes" and "## Open questions".')
     const text = await textTo(request)
     expect(text.match(/^#.*$/gm)).toEqual(['# Demo note on list', '## Decisions', '## Changes', '## Open questions'])

@@ -26,7 +26,7 @@ async function failureOn(model: (baseURL: string) => AiSdkModel, ...answer: Para
 
 const head = `data: ${JSON.stringify({ type: 'message_start', message: { id: 'm', model: 'm', usage: { input_tokens: 1 } } })}\n\n`
 
-describe.each(services)('a base URL that is not that of %s', (name, model) => {
+describe.each(services)('a wrong base URL for %s', (name, model) => {
   it.each([
     ['a page that is not there', 404, page, html],
     ['a page that takes no POST', 405, page, html],
@@ -36,7 +36,7 @@ describe.each(services)('a base URL that is not that of %s', (name, model) => {
     ['another API, without that method', 405, '{"detail":"Method Not Allowed"}', json],
     ['a page in place of a stream', 200, page, html],
     ['a document in place of a stream', 200, '{"hello":"world"}', json],
-  ])('is told from everything else: %s', async (_what, status, body, headers) => {
+  ])('is recognized: %s', async (_what, status, body, headers) => {
     expect(await failureOn(model, status, body, headers)).toMatchObject({
       fault: {
         kind: 'raw_dump',
@@ -48,12 +48,12 @@ describe.each(services)('a base URL that is not that of %s', (name, model) => {
     })
   })
 
-  it('is not looked for where a service says nothing at all', async () => {
+  it('is not assumed for an empty answer', async () => {
     const stream = { 'content-type': 'text/event-stream' }
     expect(await failureOn(model, 200, '', stream)).toMatchObject({ fault: { kind: 'unreachable' }, retryable: true })
   })
 
-  it('is a raw dump when its answer cannot be read', async () => {
+  it('is a raw dump if the answer is unreadable', async () => {
     const stream = { 'content-type': 'text/event-stream' }
     const body = `${name === 'anthropic' ? head : ''}data: {"half": \n\n`
     expect(await failureOn(model, 200, body, stream)).toMatchObject({
@@ -62,7 +62,7 @@ describe.each(services)('a base URL that is not that of %s', (name, model) => {
     })
   })
 
-  it('is not where a proxy on the way refuses', async () => {
+  it('is not assumed if a proxy blocks the call', async () => {
     expect(await failureOn(model, 403, page, html)).toMatchObject({
       fault: {
         kind: 'auth_failed',
@@ -72,13 +72,13 @@ describe.each(services)('a base URL that is not that of %s', (name, model) => {
     })
   })
 
-  it('is not a service that fails with an empty body', async () => {
+  it('is not assumed for an error with an empty body', async () => {
     expect(await failureOn(model, 500, '')).toMatchObject({ fault: { kind: 'raw_dump' }, retryable: true })
   })
 })
 
-describe('a service that sends us elsewhere', () => {
-  it('is not followed where the model was told not to, and is no API', async () => {
+describe('a service that redirects', () => {
+  it('is not followed and counts as a wrong address', async () => {
     const fetchHere: typeof fetch = (input, init) => fetch(input, { ...init, redirect: 'manual' })
     const model = (baseURL: string) => createOpenAI({ apiKey: 'key', baseURL, fetch: fetchHere }).chat('gpt-5')
     expect(await failureOn(model, 302, '', { location: 'http://example.invalid/' })).toMatchObject({

@@ -95,7 +95,7 @@ describe('a failed call', () => {
     expect(failed.fault.detail).toContain(`HTTP ${status}`)
   })
 
-  it('with a page instead of a reason is a raw dump, and the page is in the detail', async () => {
+  it('with an HTML page is a raw dump, with the page in the detail', async () => {
     const failed = await failureOn({ type: 'page', status: 502, body: '<html>bad gateway</html>' })
     expect(failed).toMatchObject({
       fault: {
@@ -107,26 +107,26 @@ describe('a failed call', () => {
     })
   })
 
-  it('keeps the id the service gave the call, for whoever asks it what happened', async () => {
+  it('has the service’s request id in the detail', async () => {
     const { fault } = await failureOn(error(500, 'broken', { 'request-id': 'req_011', 'cf-ray': 'abc-FRA' }))
     expect(fault.detail).toContain('request-id: req_011')
     const { fault: other } = await failureOn(error(500, 'broken', { 'cf-ray': 'abc-FRA' }))
     expect(other.detail).toContain('cf-ray: abc-FRA')
   })
 
-  it('is unreachable when the connection is dropped, or nobody listens', async () => {
+  it('is unreachable if the connection is dropped or refused', async () => {
     expect(await failureOn({ type: 'drop' })).toMatchObject({ fault: { kind: 'unreachable' }, retryable: true })
     const server = await startAnthropicServer()
     await server.close()
     expect(await failureAt(server.url)).toMatchObject({ fault: { kind: 'unreachable' }, retryable: true })
   })
 
-  it('is unreachable when the stream breaks before its first event', async () => {
+  it('is unreachable if the stream breaks before its first event', async () => {
     const answer: AnthropicAnswer = { type: 'message', content: [], after: { events: 0, detour: { type: 'cut' } } }
     expect(await failureOn(answer)).toMatchObject({ fault: { kind: 'unreachable' }, retryable: true })
   })
 
-  it('keeps its kind when it comes as the first event of a good answer', async () => {
+  it('keeps its kind as the first event of a stream', async () => {
     const detour = { type: 'error', error: 'overloaded_error', message: 'Overloaded' } as const
     const answer: AnthropicAnswer = { type: 'message', content: [], after: { events: 0, detour } }
     expect(await failureOn(answer)).toMatchObject({ fault: { kind: 'rate_limited' }, retryable: true })
@@ -140,22 +140,22 @@ describe('a failed call', () => {
     ['9'.repeat(400), 7 * 24 * 3_600_000],
     ['soon', null],
     ['-3', null],
-  ])('obeys Retry-After: %s', async (value, ms) => {
+  ])('reads Retry-After: %s', async (value, ms) => {
     expect((await failureOn(error(429, 'slow down', { 'retry-after': value }))).retryAfterMs).toBe(ms)
   })
 
-  it('shows no key, in the sentence or in the detail', async () => {
+  it('shows no key in message and detail', async () => {
     const { fault } = await failureOn(error(400, `bad key ${key} and Bearer abcdefgh12345678`))
     expect(JSON.stringify(fault)).not.toMatch(/secret|abcdefgh/)
     expect(fault.message).toContain(keyMark)
   })
 
-  it('shows no part of a key that stands where the quotation ends', async () => {
+  it('shows no part of a key at the end of a quotation', async () => {
     const { fault } = await failureOn(error(400, `${'x '.repeat(144)}${key}`))
     expect(fault.message).not.toContain('sk-')
   })
 
-  it('is bounded in what it quotes', async () => {
+  it('limits the quoted text', async () => {
     const { fault } = await failureOn(error(400, 'x'.repeat(100_000)))
     expect(fault.message.length).toBeLessThan(500)
     expect(fault.detail?.length).toBeLessThanOrEqual(4_000)
@@ -179,7 +179,7 @@ describe('a failed call', () => {
     [{}],
     [new Error('')],
     [Object.assign(new Error('x'), { cause: null })],
-  ])('can be anything at all (%s), and still gives a sentence', (thrown) => {
+  ])('has a message for any thrown value (%s)', (thrown) => {
     expect(endFailed(thrown, { service, now }).fault.message).toMatch(/^Anthropic .*\.$/)
   })
 })

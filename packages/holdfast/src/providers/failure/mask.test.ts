@@ -5,7 +5,7 @@ import { maskSecrets } from './message.ts'
 const key = `made-mask-${'X0'.repeat(12)}`
 registerKey(key)
 
-/** The words of the parser itself, whatever they are in this version of Node. */
+/** Returns the JSON parser's own message in this version of Node. */
 function parserWords(text: string): string {
   try {
     return JSON.parse(text)
@@ -14,9 +14,9 @@ function parserWords(text: string): string {
   }
 }
 
-describe('a masked text', () => {
+describe('maskSecrets', () => {
   it.each([`{"choices": ${key}`, key, `["${key}", nothing]`])(
-    'leaves no piece of a key in what a parser quotes of %s',
+    'removes parts of a key that a JSON parser quotes of %s',
     (text) => {
       const masked = maskSecrets(parserWords(text))
       expect(masked).toMatch(/^SyntaxError: Unexpected token .* is not valid JSON$/)
@@ -24,14 +24,14 @@ describe('a masked text', () => {
     },
   )
 
-  it('holds no key that this process ever read, under one mark', () => {
+  it('masks every registered key', () => {
     registerKey('gsk-3f9a-registered-0001')
     expect(maskSecrets('one gsk-3f9a-registered-0001, another ?key=gsk-3f9a-registered-0001')).toBe(
       `one ${keyMark}, another ?key=${keyMark}`,
     )
   })
 
-  it('keeps its words where the key is a word', () => {
+  it('keeps normal words if a key is a word', () => {
     registerKey('test')
     expect(maskSecrets('the model lm-studio/test is not loaded; Bearer test')).toBe(
       `the model lm-studio/test is not loaded; Bearer ${keyMark}`,
@@ -44,17 +44,17 @@ describe('a masked text', () => {
     ['"x-api-key": "abcdefgh12345678"', `"x-api-key": "${keyMark}"`],
     ['POST https://a.test/v1?key=AIzaSy123&alt=sse', `POST https://a.test/v1?key=${keyMark}&alt=sse`],
     ['no URL http://me:hunter2@a.test/v1', `no URL http://${keyMark}@a.test/v1`],
-  ])('holds nothing that looks like one: %s', (text, masked) => {
+  ])('masks text that looks like a key: %s', (text, masked) => {
     expect(maskSecrets(text)).toBe(masked)
   })
 
-  // With a look back over all the blanks from each of them, this would take longer than a test may.
-  it('costs no more where a page is mostly blank', () => {
+  // An unbounded lookbehind would make this quadratic.
+  it('is fast on a page of spaces', () => {
     const text = `bearer${' '.repeat(300_000)}page`
     expect(maskSecrets(text)).toBe(text)
   })
 
-  it('is left alone where there is none', () => {
+  it('changes nothing without a key', () => {
     const text = 'messages.3: mail me@a.test about http://a.test/v1 and the sk of risk-averse people'
     expect(maskSecrets(text)).toBe(text)
   })

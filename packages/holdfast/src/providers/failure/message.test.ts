@@ -36,20 +36,20 @@ const sentence = (cause: FailureCause, words = 'Its own words.') =>
     service: { title: 'OpenAI', modelId: 'gpt-9', keyName: 'OPENAI_API_KEY' },
   }).join(' ')
 
-// What the two have in common is said once.
+// It has the same message as wrong_address.
 const cases = (Object.keys(errorKinds) as FailureCause[]).filter((one) => one !== 'no_http')
 
-describe('what people are told', () => {
-  it.each(cases)('of %s is in the docs, word for word', async (cause) => {
+describe('the message', () => {
+  it.each(cases)('for %s is in the docs', async (cause) => {
     const docs = await readFile(new URL('../../../../../docs/model-errors.md', import.meta.url), 'utf8')
     expect(docs).toContain(`| ${sentence(cause)} |`)
   })
 
-  it.each(cases)('of %s is one line, and ends with what to do', (cause) => {
+  it.each(cases)('for %s is one line and ends with the next step', (cause) => {
     expect(sentence(cause)).toMatch(/^[A-Z][^\n]*\. [A-Z][^\n]*(continue\.|try again[^.]*\.|resume it\.)$/)
   })
 
-  it('holds no key and no control character of what a service says', () => {
+  it('contains no key and no control character', () => {
     const said = sentence('refused_request', 'You sent sk-made-0001 \u001b[31mred\nand more')
     expect(said).toContain(`You sent ${keyMark} `)
     expect(said).not.toMatch(/\u001b|\n|and more/)

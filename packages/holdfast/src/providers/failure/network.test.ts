@@ -12,8 +12,8 @@ const at = (baseURL: string) =>
   createAiSdkProvider(createAnthropic({ apiKey: 'key', baseURL })('claude'), { title: 'Anthropic' })
 const portOf = (url: string) => new URL(url).host
 
-describe('a connection that fails', () => {
-  it('is refused where nothing listens, and names the place', async () => {
+describe('a failed connection', () => {
+  it('is refused if nothing listens, and names the host', async () => {
     const gone = await answeringSocket(() => undefined)
     await gone[Symbol.asyncDispose]()
     const { end } = await failedAt(at(`${gone.url}/v1`))
@@ -26,7 +26,7 @@ describe('a connection that fails', () => {
     })
   })
 
-  it('names a host that nobody knows', async () => {
+  it('names an unknown host', async () => {
     const { end } = await failedAt(at('http://no-such-host.invalid/v1'))
     expect(end).toMatchObject({
       fault: {
@@ -37,7 +37,7 @@ describe('a connection that fails', () => {
     })
   })
 
-  it('is not secure where no TLS is spoken, and another try would not help', async () => {
+  it('is not retried if the server does not use TLS', async () => {
     await using server = await answering((_request, response) => void response.end())
     const { end } = await failedAt(at(server.url.replace('http:', 'https:')))
     expect(end).toMatchObject({
@@ -49,7 +49,7 @@ describe('a connection that fails', () => {
     })
   })
 
-  it('is broken when it is hung up on without an answer', async () => {
+  it('is broken if the server disconnects without an answer', async () => {
     await using server = await answeringSocket((socket) => socket.once('data', () => socket.end()))
     const { end } = await failedAt(at(server.url))
     expect(end).toMatchObject({
@@ -61,7 +61,7 @@ describe('a connection that fails', () => {
     })
   })
 
-  it('is broken when it is reset in the middle of an answer, and what was said stays', async () => {
+  it('is broken if it is reset during an answer, and keeps the text', async () => {
     const head =
       'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nx-request-id: req_7\r\n\r\n'
     const half = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'Half of' } }] })}\n\n`
@@ -93,7 +93,7 @@ describe('a connection that fails', () => {
     ])
   })
 
-  it('does not take what speaks no HTTP for a service', async () => {
+  it('reports a server that does not speak HTTP', async () => {
     await using server = await answeringSocket((socket) => socket.once('data', () => socket.end('220 mail ready\r\n')))
     const { end } = await failedAt(at(server.url))
     expect(end).toMatchObject({
@@ -126,11 +126,11 @@ describe('a connection that fails', () => {
     expect(findNetworkCause(new Error('outer', { cause }))).toBe(expected)
   })
 
-  it('is out of time where a signal was given only so long', () => {
+  it('is a timeout if its signal timed out', () => {
     expect(findNetworkCause(new DOMException('The operation timed out', 'TimeoutError'))).toBe('timeout')
   })
 
-  it('is told by the first address, where a name has several', () => {
+  it('has the cause of the first address, if a host has several', () => {
     const tried = ['::1', '127.0.0.1'].map((address) => Object.assign(new Error(address), { code: 'ECONNREFUSED' }))
     expect(findNetworkCause(new Error('outer', { cause: new AggregateError(tried) }))).toBe('refused')
   })

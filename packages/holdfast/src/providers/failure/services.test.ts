@@ -29,7 +29,7 @@ const googleError = (code: number, status: string, details: readonly object[] = 
 })
 const reason = (reason: string) => [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason }]
 
-describe('what a service says went wrong', () => {
+describe('an error of a service', () => {
   it.each<readonly [string, (baseURL: string) => AiSdkModel, number, unknown, RegExp, string]>([
     [
       'OpenAI: unknown model',
@@ -167,14 +167,14 @@ describe('what a service says went wrong', () => {
       /^The account at Service has no credit left/,
       'passthrough',
     ],
-  ])('is read from its fields: %s', async (_what, model, status, body, message, kind) => {
+  ])('is classified by its fields: %s', async (_what, model, status, body, message, kind) => {
     expect(await failureOn(model, status, body)).toMatchObject({
       fault: { kind, message: expect.stringMatching(message) },
       retryable: false,
     })
   })
 
-  it('is not read from its words', async () => {
+  it('is not classified by its message', async () => {
     const words = 'rate limit: insufficient_quota, context_length_exceeded, model_not_found, 401 invalid api key'
     expect(await failureOn(compatible, 400, openAiError(words))).toMatchObject({
       fault: {
@@ -186,7 +186,7 @@ describe('what a service says went wrong', () => {
   })
 })
 
-describe('how long to wait', () => {
+describe('the wait before a retry', () => {
   it.each<readonly [string, (baseURL: string) => AiSdkModel, unknown, { [name: string]: string }, number | null]>([
     ['milliseconds', openAi, openAiError('Slow.'), { 'retry-after-ms': '1250', 'retry-after': '9' }, 1_250],
     ['seconds', openAi, openAiError('Slow.'), { 'retry-after': '9' }, 9_000],
@@ -243,7 +243,7 @@ describe('how long to wait', () => {
   })
 })
 
-describe('an error in the middle of a stream', () => {
+describe('an error event in a stream', () => {
   const sse = { 'content-type': 'text/event-stream', 'x-request-id': 'req_9' }
   const events = (...data: readonly object[]) => data.map((one) => `data: ${JSON.stringify(one)}\n\n`).join('')
   const half = { choices: [{ index: 0, delta: { content: 'Half' }, finish_reason: null }] }
@@ -255,7 +255,7 @@ describe('an error in the middle of a stream', () => {
     ['invalid_request_error', 'passthrough', false],
     [502, 'passthrough', true],
     [429, 'rate_limited', true],
-  ])('of a server like OpenAI’s goes by its code %s', async (code, kind, retryable) => {
+  ])('of an OpenAI-compatible server is classified by its code %s', async (code, kind, retryable) => {
     const failure = { error: { message: 'It broke.', type: null, param: null, code } }
     expect(await failureOn(compatible, 200, events(half, failure), sse)).toMatchObject({
       fault: { kind, detail: expect.stringContaining('x-request-id: req_9') },
@@ -263,7 +263,7 @@ describe('an error in the middle of a stream', () => {
     })
   })
 
-  it('is quoted in whatever form it comes', async () => {
+  it('is quoted in any format', async () => {
     const words = {
       fault: { message: expect.stringMatching(/^Service could not answer: The runner stopped\. Change/) },
     }
@@ -280,7 +280,7 @@ describe('an error in the middle of a stream', () => {
     ['server_error', 'passthrough', true],
     ['insufficient_quota', 'rate_limited', false],
     ['context_length_exceeded', 'passthrough', false],
-  ])('of OpenAI’s Responses goes by its code %s', async (code, kind, retryable) => {
+  ])('of OpenAI Responses is classified by its code %s', async (code, kind, retryable) => {
     const created = { type: 'response.created', response: { id: 'r', created_at: 1, model: 'm' } }
     const delta = { type: 'response.output_text.delta', item_id: 'm', output_index: 0, content_index: 0, delta: 'Half' }
     const failed = { type: 'response.failed', sequence_number: 2, response: { error: { code, message: 'It broke.' } } }
@@ -295,7 +295,7 @@ describe('an error in the middle of a stream', () => {
     [500, 'INTERNAL', 'passthrough', true],
     [429, 'RESOURCE_EXHAUSTED', 'rate_limited', true],
     [400, 'INVALID_ARGUMENT', 'passthrough', false],
-  ])('of Google’s goes by its code %i', async (code, status, kind, retryable) => {
+  ])('of Google is classified by its code %i', async (code, status, kind, retryable) => {
     const said = { candidates: [{ content: { role: 'model', parts: [{ text: 'Half' }] } }] }
     expect(await failureOn(google, 200, events(said, googleError(code, status)), sse)).toMatchObject({
       fault: { kind },

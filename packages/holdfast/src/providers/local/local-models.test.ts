@@ -31,9 +31,9 @@ const startOllama = (answersOf: (path: string) => boolean = () => true): Promise
     replyJson(reply, {}, 404)
   })
 
-/** Nothing but the one server is asked: others of this machine are no part of the test. */
+/** Queries only the test’s own server. */
 const nobody = { lmstudio: { baseUrl: 'http://10.255.255.1' } }
-/** What is found does not depend on how busy the machine is that runs the tests. */
+/** A long limit, so that a busy machine does not matter. */
 const patientMs = 10_000
 type Given = Parameters<typeof resolveServices>[0]
 const open = (environment: { [name: string]: string }, given: Given = {}, more: Partial<ModelsDeps> = {}) => {
@@ -42,8 +42,8 @@ const open = (environment: { [name: string]: string }, given: Given = {}, more: 
   return createModels({ environment, services: services.value, discoveryMs: patientMs, ...more })
 }
 
-describe('an Ollama on this machine', () => {
-  it('is found without being named, and its models are listed with what it tells', async () => {
+describe('a local Ollama', () => {
+  it('is discovered, and its models are listed with their facts', async () => {
     await using server = await startOllama()
     const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` })
     const listed = (await models.list()).models.filter(({ model }) => model.startsWith('ollama/'))
@@ -69,7 +69,7 @@ describe('an Ollama on this machine', () => {
         tools: false,
         thinkingLevels: ['off'],
       },
-      // What it passes on to another machine costs someone knows what.
+      // A remote model has no known price.
       {
         ...unknown,
         model: 'ollama/far:cloud',
@@ -85,7 +85,7 @@ describe('an Ollama on this machine', () => {
     expect(server.asked.flatMap(({ headers }) => headers.authorization ?? [])).toEqual([])
   })
 
-  it('is the default only once it was found, and where there is no key', async () => {
+  it('is the default only after discovery and without any key', async () => {
     await using server = await startOllama()
     const environment: { [name: string]: string } = { OLLAMA_HOST: `127.0.0.1:${server.port}` }
     const models = open(environment)
@@ -96,7 +96,7 @@ describe('an Ollama on this machine', () => {
     expect(models.defaultModel()).toMatch(/^groq\//)
   })
 
-  it('that tells its models and no more is listed all the same', async () => {
+  it('without model details is listed too', async () => {
     await using server = await startOllama((path) => path === '/api/tags')
     const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` }, {}, { discoveryMs: 2000 })
     const listed = (await models.list()).models.filter(({ model }) => model.startsWith('ollama/'))
@@ -108,7 +108,7 @@ describe('an Ollama on this machine', () => {
     ])
   })
 
-  it('that tells what cannot be is believed in the rest, and a name with hidden characters is none', async () => {
+  it('with invalid facts or names is used without them', async () => {
     const names = ['\u001b]0;owned\u0007evil', 'rtl\u202egpj', 'tag\u{e0041}', 'nl\nline', 'ok:1']
     await using server = await startLocalServer(({ path }, reply) => {
       if (path === '/api/tags') return replyJson(reply, { models: names.map((name) => ({ name })) })
@@ -127,7 +127,7 @@ describe('an Ollama on this machine', () => {
     expect(models.find('ollama/ok:1')).toMatchObject({ type: 'ready', contextTokens: undefined })
   })
 
-  it('that never answers keeps nobody longer than it may', async () => {
+  it('that never answers delays a list by the limit only', async () => {
     await using server = await startOllama(() => false)
     const clock = createVirtualClock()
     const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` }, {}, { discoveryMs: discoveryMsMax, clock })
@@ -143,9 +143,9 @@ describe('an Ollama on this machine', () => {
     })
   })
 
-  it('holds up neither finding nor closing while it is asked', async () => {
+  it('does not delay find and close during discovery', async () => {
     await using server = await startOllama(() => false)
-    const clock = createVirtualClock() // time does not pass: whoever waited for it would wait for ever
+    const clock = createVirtualClock() // time stands still, so a wait would never end
     const choice = { model: 'demo/agent' }
     const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` }, {}, { clock, choice })
     const looking = models.discover()
@@ -156,7 +156,7 @@ describe('an Ollama on this machine', () => {
     await looking
   })
 
-  it('is waited for where it may be the default', async () => {
+  it('is waited for if it may be the default', async () => {
     await using server = await startOllama()
     const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` })
     await models.settleDefault()
@@ -165,7 +165,7 @@ describe('an Ollama on this machine', () => {
     expect(server.asked.filter(({ path }) => path === '/api/tags')).toHaveLength(1)
   })
 
-  it('that was started since is found before another takes its place', async () => {
+  it('started since is found before a fallback is chosen', async () => {
     await using server = await startOllama()
     const choice = { fallbacks: ['ollama/coder:7b', 'demo/agent'] }
     const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` }, {}, { choice })
@@ -174,7 +174,7 @@ describe('an Ollama on this machine', () => {
     expect(server.asked.filter(({ path }) => path === '/api/tags')).toHaveLength(1)
   })
 
-  it('is told of when it comes and when it goes, and not while nothing changes', async () => {
+  it('notifies only when it appears or disappears', async () => {
     const server = await startOllama()
     const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` })
     let changes = 0
@@ -187,10 +187,10 @@ describe('an Ollama on this machine', () => {
     await models.list()
     expect(changes).toBe(2)
     await models.refresh()
-    expect(changes).toBe(3) // keys may be others, whoever runs here
+    expect(changes).toBe(3) // a refresh always notifies: keys may have changed
   })
 
-  it('is asked once by all who want to know at the same time', async () => {
+  it('is queried once for concurrent callers', async () => {
     await using server = await startOllama()
     const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` })
     await Promise.all([models.list(), models.list(), models.refresh(), models.discover()])
@@ -205,7 +205,7 @@ describe('an Ollama on this machine', () => {
       'another address',
       (reply: Parameters<typeof replyJson>[0]) => void reply.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
     ],
-  ])('that answers with %s is none', async (_, answer) => {
+  ])('that answers with %s is ignored', async (_, answer) => {
     await using server = await startLocalServer((_asked, reply) => answer(reply))
     const models = open({ OLLAMA_HOST: `127.0.0.1:${server.port}` })
     await models.discover()
@@ -213,18 +213,18 @@ describe('an Ollama on this machine', () => {
   })
 })
 
-describe('what runs elsewhere', () => {
-  it('is not asked, whatever a variable names', async () => {
+describe('a remote server', () => {
+  it('is never queried, whatever a variable names', async () => {
     const elsewhere = { OLLAMA_BASE_URL: 'http://192.0.2.1:11434', OLLAMA_HOST: '192.0.2.1' }
     const models = open(elsewhere, {}, { clock: createVirtualClock() })
-    const { providers } = await models.list() // nobody is waited for: time does not pass
+    const { providers } = await models.list() // no wait: time stands still
     expect(providers.find(({ provider }) => provider === 'ollama')).toMatchObject({
       endpoint: 'http://192.0.2.1:11434/v1',
       unusable: null,
     })
   })
 
-  it('nobody is asked where a person does not want it', async () => {
+  it('queries nothing if discovery is off', async () => {
     await using server = await startOllama()
     const models = createModels({ environment: { OLLAMA_HOST: `127.0.0.1:${server.port}` } })
     await models.list()
@@ -232,8 +232,8 @@ describe('what runs elsewhere', () => {
   })
 })
 
-describe('another server on this machine', () => {
-  it.each(['vllm', 'mybox'])('tells its models as %s', async (name) => {
+describe('another local server', () => {
+  it.each(['vllm', 'mybox'])('lists its models as %s', async (name) => {
     await using server = await startLocalServer((_, reply) =>
       replyJson(reply, {
         data: [{ id: 'org/model', max_model_len: 16384 }, { id: 'bare' }, { id: 'odd', max_model_len: 1e23 }],
@@ -249,31 +249,28 @@ describe('another server on this machine', () => {
     expect(server.asked.map(({ path }) => path)).toEqual(['/v1/models'])
   })
 
-  it.each([401, 403])(
-    'that wants a key, and says %i, is there: we know no more of it, and give it none',
-    async (status) => {
-      await using server = await startLocalServer((_, reply) => replyJson(reply, { error: 'no key' }, status))
-      const choice = { rotation: [{ model: 'vllm/one' }], fallbacks: ['vllm/one'] }
-      const away = { ollama: { baseUrl: 'http://10.255.255.1' }, vllm: { baseUrl: server.url } }
-      const models = open({ VLLM_API_KEY: 'key-of-vllm' }, away, { choice })
-      const { providers } = await models.list()
-      expect(providers.find(({ provider }) => provider === 'vllm')).toMatchObject({
-        unusable: null,
-        keyFrom: { type: 'variable', name: 'VLLM_API_KEY' },
-      })
-      expect(models.rotation()).toEqual(choice.rotation)
-      expect(await models.fallback('demo/agent', [])).toBe('vllm/one')
-      expect(server.asked.flatMap(({ headers }) => headers.authorization ?? [])).toEqual([])
-    },
-  )
+  it.each([401, 403])('that needs a key (HTTP %i) is online without models, and gets no key', async (status) => {
+    await using server = await startLocalServer((_, reply) => replyJson(reply, { error: 'no key' }, status))
+    const choice = { rotation: [{ model: 'vllm/one' }], fallbacks: ['vllm/one'] }
+    const away = { ollama: { baseUrl: 'http://10.255.255.1' }, vllm: { baseUrl: server.url } }
+    const models = open({ VLLM_API_KEY: 'key-of-vllm' }, away, { choice })
+    const { providers } = await models.list()
+    expect(providers.find(({ provider }) => provider === 'vllm')).toMatchObject({
+      unusable: null,
+      keyFrom: { type: 'variable', name: 'VLLM_API_KEY' },
+    })
+    expect(models.rotation()).toEqual(choice.rotation)
+    expect(await models.fallback('demo/agent', [])).toBe('vllm/one')
+    expect(server.asked.flatMap(({ headers }) => headers.authorization ?? [])).toEqual([])
+  })
 
-  it('is not asked at a port where anything may run', async () => {
+  it('is not queried at a common port', async () => {
     const models = open({}, { ollama: { baseUrl: 'http://10.255.255.1' } })
     const { providers } = await models.list()
     expect(providers.find(({ provider }) => provider === 'vllm')).toMatchObject({ unusable: null })
   })
 
-  it('that went away can no longer be gone to', async () => {
+  it('that stopped is no fallback any more', async () => {
     const server = await startOllama()
     const services = resolveServices({ ...nobody, ollama: { baseUrl: server.url } })
     if (!services.ok) throw new Error(services.fault.message)
@@ -289,7 +286,7 @@ describe('another server on this machine', () => {
   })
 })
 
-it('does not keep a program from ending', async () => {
+it('does not keep the process alive', async () => {
   const { spawn } = await import('node:child_process')
   await using server = await startOllama(() => false)
   const script = `

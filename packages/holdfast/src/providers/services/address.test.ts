@@ -15,23 +15,23 @@ it.each([
   ['127.0.0.1.example', null],
   ['', null],
   ['not an address', null],
-])('%j names %j on this machine', (given, address) => {
+])('parses %j as the local address %j', (given, address) => {
   expect(parseLocalAddress(given, usual)).toBe(address)
 })
 
-it('tells this machine from others', () => {
+it('recognizes local addresses', () => {
   for (const address of ['http://localhost:1', 'http://127.1.2.3/v1', 'http://[::1]:5', 'http://a.localhost'])
     expect(isLocalAddress(address), address).toBe(true)
   for (const address of ['http://127.0.0.1.example', 'http://10.0.0.1', 'https://localhost.example', 'nonsense'])
     expect(isLocalAddress(address), address).toBe(false)
 })
 
-it('shows no address with what is secret of it', () => {
+it('removes secrets from an address', () => {
   expect(redactAddress('https://me:secret@host.example/v1?key=secret#secret')).toBe('https://host.example/v1')
   expect(redactAddress('nonsense')).toBeUndefined()
 })
 
-it('adds the version of an API where there is no path', () => {
+it('adds the API version to an address without a path', () => {
   expect(addApiVersion('http://host/', 'chat')).toBe('http://host/v1')
   expect(addApiVersion('http://host', 'google')).toBe('http://host/v1beta')
   expect(addApiVersion('http://host/openai/', 'chat')).toBe('http://host/openai')
@@ -47,12 +47,12 @@ it.each([
   ['https://host.example/v1?key=secret', 'no query'],
   ['https://host.example/v1?', 'no query'],
   ['https://host.example/v1#part', 'no fragment'],
-])('nothing is called at %s', (address, why) => {
+])('refuses the address %s', (address, why) => {
   expect(findAddressProblem(address)).toContain(why)
   expect(findAddressProblem(address)).not.toContain('secret')
 })
 
-it('anything may be called at an address alone', () => {
+it('accepts plain addresses', () => {
   for (const address of ['http://localhost:1', 'https://host.example/some/path/v1/', 'http://[::1]:5'])
     expect(findAddressProblem(address), address).toBeNull()
 })

@@ -20,8 +20,8 @@ async function failureOf(model: string, variables: string, body: string, headers
   return (await failedAt(found.provider)).end
 }
 
-describe.each(services)('a document in place of the stream of %s', (model, variables) => {
-  it('is quoted where it is an error of the service, with what was sent in the detail', async () => {
+describe.each(services)('a document instead of a stream of %s', (model, variables) => {
+  it('is quoted if it is an error of the service, with the body in the detail', async () => {
     const error = { message: 'no such thing', type: 'invalid_request_error' }
     expect(await failureOf(model, variables, JSON.stringify({ error }))).toMatchObject({
       fault: {
@@ -33,7 +33,7 @@ describe.each(services)('a document in place of the stream of %s', (model, varia
     })
   })
 
-  it('that is a limit is obeyed as one', async () => {
+  it('that is a rate limit is treated as one', async () => {
     const error = { message: 'slow down', code: 429 }
     expect(await failureOf(model, variables, `\n[${JSON.stringify({ error })}]`)).toMatchObject({
       fault: { kind: 'rate_limited' },
@@ -44,7 +44,7 @@ describe.each(services)('a document in place of the stream of %s', (model, varia
   it.each([
     ['{"hello":"world","message":"welcome"}', json],
     ['<!doctype html><title>Welcome</title>', { 'content-type': 'text/html' }],
-  ])('is somebody else’s where it is none, and its beginning is in the detail: %s', async (body, headers) => {
+  ])('is a wrong address otherwise, with its beginning in the detail: %s', async (body, headers) => {
     expect(await failureOf(model, variables, `${body}${' '.repeat(200_000)}`, headers)).toMatchObject({
       fault: {
         kind: 'raw_dump',
@@ -56,7 +56,7 @@ describe.each(services)('a document in place of the stream of %s', (model, varia
   })
 })
 
-it('leaves a stream as it is, also one that is called JSON, and an error', async () => {
+it('does not change a stream, even with the type JSON, or an error', async () => {
   for (const [body, init] of [
     ['  \n', { headers: json }],
     ['\ndata: {"a":1}\n\ndata: [DONE]\n\n', { headers: json }],

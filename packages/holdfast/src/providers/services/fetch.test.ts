@@ -13,7 +13,7 @@ function providerAt(url: string) {
   return found.type === 'ready' ? found.provider : expect.fail(found.message)
 }
 
-/** Sends the same for as long as anybody listens, and tells how much that was. */
+/** Sends the same text until the client disconnects, and counts the bytes. */
 function endless(status: number, type: string, piece: string) {
   let sentBytes = 0
   const closed = Promise.withResolvers<number>()
@@ -34,7 +34,7 @@ function endless(status: number, type: string, piece: string) {
 const saying = (content: string) =>
   `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model: 'm', choices: [{ index: 0, delta: { content } }] })}\n\n`
 
-describe('an answer without an end', () => {
+describe('an endless answer', () => {
   const stream = 'text/event-stream'
   it.each<[string, number, string, string, ErrorKind, string, number]>([
     [
@@ -49,14 +49,14 @@ describe('an answer without an end', () => {
     ['a line', 200, stream, 'data: xxxx'.repeat(10_000), 'raw_dump', tooMuch, 16],
     ['an event of many lines', 200, stream, 'data: xxxx\n'.repeat(10_000), 'raw_dump', tooMuch, 16],
     ['words', 200, stream, saying('y'.repeat(100_000)), 'raw_dump', tooMuch, 16],
-  ])('is given up, if it is %s', async (_what, status, type, piece, kind, message, mebibytes) => {
+  ])('is stopped if it is %s', async (_what, status, type, piece, kind, message, mebibytes) => {
     const { start, sentBytes } = endless(status, type, piece)
     await using server = await start()
     const { parts, end } = await failedAt(providerAt(server.url))
     expect(end).toMatchObject({ fault: { kind, message: expect.stringContaining(message) }, retryable: false })
     const said = parts.reduce((sum, part) => sum + (part.type === 'delta' ? part.text.length : 0), 0)
     expect(said).toBeLessThanOrEqual(limits.answerCharsMax)
-    // What stands in the buffers of two sockets is beyond us.
+    // Allows for the buffers of two sockets.
     expect(await sentBytes).toBeLessThan((mebibytes + 24) * mebibyte)
   })
 })
@@ -75,23 +75,23 @@ describe('an answer of many events', () => {
     ['cut before the end of each', [event(''), '\n\n']],
     ['cut within the end of each', [event('\n'), '\n']],
     ['cut within the end of each, as on Windows', [event('\r\n'), '\r\n']],
-  ])('is passed on as it is: %s', async (_how, chunks) => {
+  ])('is passed on unchanged: %s', async (_how, chunks) => {
     const sent = Array.from({ length: 20 }, () => chunks).flat()
     expect((await bodyOf(sent).text()) === sent.join('')).toBe(true)
   })
 
-  it('ends where one of them is too long', async () => {
+  it('fails if one event is too long', async () => {
     const sent = [event('\n\n'), ...Array.from({ length: 17 }, () => event(''))]
     await expect(bodyOf(sent).text()).rejects.toThrow('one event is longer than 16777216 bytes')
   })
 
-  it('ends where they are too much together', async () => {
+  it('fails if all events together are too long', async () => {
     const sent = Array.from({ length: 257 }, () => event('\n\n'))
     await expect(bodyOf(sent).body?.pipeTo(new WritableStream())).rejects.toThrow('one answer is longer than')
   })
 })
 
-it('keeps what is said of an answer: its status, its headers, and that it has no body', async () => {
+it('keeps status, headers and a missing body', async () => {
   const answer = limitAnswer(new Response('Slow.', { status: 429, headers: { 'retry-after': '7' } }))
   expect([answer.status, answer.headers.get('retry-after'), await answer.text()]).toEqual([429, '7', 'Slow.'])
   expect(limitAnswer(new Response(null, { status: 204 })).body).toBeNull()

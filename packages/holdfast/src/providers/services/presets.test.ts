@@ -25,9 +25,9 @@ const compatible = presets.filter(({ api }) => api === 'chat')
 
 afterEach(() => vi.unstubAllEnvs())
 
-describe('a service that speaks like OpenAI’s completions', () => {
+describe('an OpenAI-compatible service', () => {
   it.each(compatible.map(({ name }) => name))(
-    '%s is called at its address with its key and asked to count',
+    'calls %s at its address with its key and asks for usage',
     async (name) => {
       const { keyNames, baseUrlNames } = presets.find((preset) => preset.name === name) ?? expect.fail(name)
       await using server = await startOpenAiChatServer(hi)
@@ -44,7 +44,7 @@ describe('a service that speaks like OpenAI’s completions', () => {
     },
   )
 
-  it('counts what the service counted', async () => {
+  it('reports the usage of the service', async () => {
     await using server = await startOpenAiChatServer(hi)
     const parts = await collect(createModels({ environment: { OLLAMA_BASE_URL: server.url } }).find('ollama/llama'))
     const end = parts.at(-1)
@@ -52,7 +52,7 @@ describe('a service that speaks like OpenAI’s completions', () => {
     expect(usage).toMatchObject({ input: expect.any(Number), output: expect.any(Number) })
   })
 
-  it('takes any server a person names, with the headers they want', async () => {
+  it('calls a configured server with its headers', async () => {
     await using server = await startOpenAiChatServer(hi)
     const mybox = { baseUrl: server.url, keyName: 'MYBOX_KEY', headers: { 'x-team': 'blue' } }
     const models = modelsWith({ mybox }, { MYBOX_KEY: 'key-of-mybox-1' })
@@ -63,7 +63,7 @@ describe('a service that speaks like OpenAI’s completions', () => {
     ])
   })
 
-  it('is asked nothing that only another knows, though a person calls it like that one', async () => {
+  it('gets no options of a service with a similar name', async () => {
     await using server = await startOpenAiChatServer(hi)
     await collect(modelsWith({ 'openai-box': { baseUrl: server.url } }).find('openai-box/gpt-5'))
     expect(server.requests).toHaveLength(1)
@@ -79,7 +79,7 @@ describe('a service that speaks like OpenAI’s completions', () => {
     expect(findPresetName(name, address)).toBe(preset)
   })
 
-  it('is spoken to in the way it is configured to be', async () => {
+  it('is called with the configured API', async () => {
     await using responses = await startOpenAiResponsesServer({
       type: 'message',
       content: [{ type: 'message', text: 'hi' }],
@@ -97,7 +97,7 @@ describe('a service that speaks like OpenAI’s completions', () => {
 
 describe('a key', () => {
   it.each(['chat', 'responses', 'anthropic', 'google'] as const)(
-    'of the process’s environment does not reach a server that speaks like %s and was given none',
+    'of the environment is not sent to a %s server without a key',
     async (api) => {
       for (const name of presets.flatMap(({ keyNames }) => keyNames)) vi.stubEnv(name, 'canary-key-0123456789')
       await using server = await startLocalServer((_, reply) => reply.writeHead(500).end())
@@ -108,7 +108,7 @@ describe('a key', () => {
   )
 
   it.each(['chat', 'responses', 'anthropic', 'google'] as const)(
-    'is not sent on to another address by a server that speaks like %s',
+    'is not sent to a redirect of a %s server',
     async (api) => {
       await using other = await startLocalServer((_, reply) => reply.writeHead(500).end())
       await using server = await startLocalServer((_, reply) =>
@@ -122,7 +122,7 @@ describe('a key', () => {
     },
   )
 
-  it('that is a word is not taken for one where a service uses the word', async () => {
+  it('that is a word does not mask the word in messages', async () => {
     const message = 'the model lm-studio/test is not loaded'
     await using server = await startLocalServer((_, reply) =>
       reply.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error: { message } })),
@@ -132,7 +132,7 @@ describe('a key', () => {
     expect(parts.at(-1)).toMatchObject({ end: { fault: { message: expect.stringContaining(message) } } })
   })
 
-  it('of one service cannot be named for another', () => {
+  it('of one service cannot be configured for another', () => {
     expect(resolveServices({ mybox: { baseUrl: 'http://127.0.0.1:9', keyName: 'OPENAI_API_KEY' } })).toMatchObject({
       ok: false,
       fault: { code: 'bad_config', details: { key: 'providers.mybox.keyName' } },
@@ -141,13 +141,13 @@ describe('a key', () => {
     expect(resolveServices({ second }).ok).toBe(true)
   })
 
-  it('that was named and is not there is asked for by its name', () => {
+  it('that is configured but missing is named in the message', () => {
     const models = modelsWith({ mybox: { baseUrl: 'http://127.0.0.1:9', keyName: 'MYBOX_KEY' } })
     expect(models.find('mybox/m')).toEqual({ type: 'no_credentials', message: expect.stringContaining('MYBOX_KEY') })
   })
 })
 
-describe('a service of one’s own', () => {
+describe('a configured service', () => {
   it('needs an address', () => {
     expect(resolveServices({ mybox: {} })).toMatchObject({
       ok: false,
@@ -155,7 +155,7 @@ describe('a service of one’s own', () => {
     })
   })
 
-  it('may move one that is known, unless the environment moves it elsewhere', () => {
+  it('may change the address of a known one, unless the environment does', () => {
     const given = { ollama: { baseUrl: 'http://10.0.0.7:11434' } }
     expect(modelsWith(given, { OLLAMA_HOST: '127.0.0.1:5' }).find('ollama/m')).toMatchObject({
       endpoint: 'http://10.0.0.7:11434/v1',

@@ -15,7 +15,7 @@ export type LocalServer = AsyncDisposable & {
   readonly asked: readonly ReceivedRequest[]
 }
 
-/** A server on this machine that answers as it is told; one that is told nothing never answers. */
+/** Starts a local server whose answers the test writes. */
 export async function startLocalServer(
   answer: (asked: ReceivedRequest, reply: ServerResponse) => void,
 ): Promise<LocalServer> {

@@ -19,12 +19,12 @@ async function* pieces() {
 }
 
 describe('access', () => {
-  it('leaves open only what is said to be open', () => {
+  it('has only the expected open routes', () => {
     expect(routes.flatMap(({ access, path }) => (access === 'open' ? [path] : []))).toEqual(['/v1/health', '/login'])
     expect(guarded.length).toBeGreaterThan(5)
   })
 
-  it('answers 401 to every route and method without a token, and touches nothing', async () => {
+  it('answers 401 on every route and method without a token', async () => {
     await using test = await openTestServer()
     for (const path of [...guarded.map((route) => concrete(route.path)), '/v1/none', '/v1/', '/v1/sessions/x/y/z'])
       for (const method of methods) {
@@ -35,14 +35,14 @@ describe('access', () => {
     expect(test.fake.touched).toEqual([])
   })
 
-  it('answers health to anyone', async () => {
+  it('answers the health route without a token', async () => {
     await using test = await openTestServer()
     const response = await fetch(`${test.server.url}/v1/health?probe=1`)
     expect(await response.json()).toEqual({ status: 'ok', version: '1.2.3' })
     expect(response.headers.get('access-control-allow-origin')).toBeNull()
   })
 
-  it('takes a token from the header only, never from the address', async () => {
+  it('accepts a token in the header only, never in the URL', async () => {
     await using test = await openTestServer()
     const response = await fetch(`${test.server.url}/v1/sessions?token=${test.tokens.admin}`)
     expect(response.status).toBe(401)
@@ -60,14 +60,14 @@ describe('access', () => {
     },
   )
 
-  it('refuses a token whose hash was sent instead of itself', async () => {
+  it('refuses the hash of a token', async () => {
     await using test = await openTestServer()
     const { hashToken } = await import('./token.ts')
     const authorization = `Bearer ${hashToken(test.tokens.admin)}`
     expect((await test.call('/v1/sessions', { headers: { authorization } })).status).toBe(401)
   })
 
-  it('lets a viewer look at everything and change nothing', async () => {
+  it('lets a viewer read everything and change nothing', async () => {
     const archive = { ...noArchive, export: async () => ok(pieces()) }
     await using test = await openTestServer({ archive })
     const headers = { authorization: `Bearer ${test.tokens.viewer}`, 'content-type': 'application/json' }
@@ -84,7 +84,7 @@ describe('access', () => {
     expect(test.fake.records).toEqual([])
   })
 
-  it('slows down whoever guesses, and never locks out a good token', async () => {
+  it('limits failed attempts and never blocks a valid token', async () => {
     await using test = await openTestServer()
     const guess = () => test.call('/v1/sessions', { headers: { authorization: 'Bearer guess' } })
     for (let count = 0; count < 10; count++) expect((await guess()).status).toBe(401)

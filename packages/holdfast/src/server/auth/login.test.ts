@@ -12,7 +12,7 @@ async function logIn(test: Awaited<ReturnType<typeof openTestServer>>) {
 }
 
 describe('login', () => {
-  it('turns the link into a cookie once, and leaves no code in the address', async () => {
+  it('exchanges the link for a cookie once and redirects without the code', async () => {
     await using test = await openTestServer()
     const link = test.server.loginLink()
     const code = new URL(link).searchParams.get('code') ?? ''
@@ -28,7 +28,7 @@ describe('login', () => {
     expect(second.headers.get('set-cookie')).toBeNull()
   })
 
-  it('leads back to the page whoever is logged in and opens a used link', async () => {
+  it('redirects a logged-in browser that opens a used link', async () => {
     await using test = await openTestServer()
     const { response, cookie } = await logIn(test)
     const again = await fetch(`${test.server.url}/login?code=used`, { headers: { cookie }, redirect: 'manual' })
@@ -36,7 +36,7 @@ describe('login', () => {
     expect(again.headers.get('set-cookie')).toBeNull()
   })
 
-  it('takes a link for ten minutes', async () => {
+  it('accepts a link for ten minutes', async () => {
     await using test = await openTestServer()
     const [early, late] = [test.server.loginLink(), test.server.loginLink()]
     test.clock.ms += 10 * 60_000 - 1
@@ -45,14 +45,14 @@ describe('login', () => {
     expect((await fetch(late, { redirect: 'manual' })).status).toBe(401)
   })
 
-  it('spends no code on a request that only looks', async () => {
+  it('does not redeem a code with HEAD', async () => {
     await using test = await openTestServer()
     const link = test.server.loginLink()
     expect((await fetch(link, { method: 'HEAD', redirect: 'manual' })).status).toBe(401)
     expect((await fetch(link, { redirect: 'manual' })).status).toBe(303)
   })
 
-  it('counts wrong codes as tries', async () => {
+  it('counts wrong codes as failed attempts', async () => {
     await using test = await openTestServer()
     const guess = () => fetch(`${test.server.url}/login?code=guess`)
     for (let count = 0; count < 10; count++) expect((await guess()).status).toBe(401)
@@ -60,7 +60,7 @@ describe('login', () => {
     expect((await logIn(test)).response.status).toBe(303)
   })
 
-  it('lets the page read and command with its cookie', async () => {
+  it('lets the page read and send commands with its cookie', async () => {
     await using test = await openTestServer()
     const { cookie } = await logIn(test)
     const fromPage = { cookie, 'sec-fetch-site': 'same-origin' }
@@ -69,7 +69,7 @@ describe('login', () => {
     expect((await test.call(path, { method: 'POST', headers, body: abort })).status).toBe(202)
   })
 
-  it('lets no other page use the cookie, not even one on another port of this machine', async () => {
+  it('refuses the cookie from other pages, even on another port of this machine', async () => {
     await using test = await openTestServer()
     const { cookie } = await logIn(test)
     for (const site of ['same-site', 'cross-site', 'none']) {
@@ -82,7 +82,7 @@ describe('login', () => {
     expect(test.fake.records).toEqual([])
   })
 
-  it('wants a sign of the same origin before a cookie changes anything', async () => {
+  it('requires a same-origin header before a cookie may change anything', async () => {
     await using test = await openTestServer()
     const { cookie } = await logIn(test)
     const send = (more: Record<string, string>) => {
@@ -96,7 +96,7 @@ describe('login', () => {
     expect(await send({ Origin: test.server.url })).toMatch(/^HTTP\/1.1 202 /)
   })
 
-  it('believes no cookie it did not seal', async () => {
+  it('refuses forged and expired cookies', async () => {
     await using test = await openTestServer()
     const { cookie } = await logIn(test)
     const [name = '', value = ''] = cookie.split('=')
@@ -108,7 +108,7 @@ describe('login', () => {
     expect((await test.call('/v1/sessions', { headers: { cookie } })).status).toBe(401)
   })
 
-  it('knows the cookie after a restart with the same key', async () => {
+  it('accepts the cookie after a restart with the same key', async () => {
     const cookieKey = new Uint8Array(32).fill(7)
     await using first = await openTestServer({ cookieKey })
     const { cookie } = await logIn(first)

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
 import { createServerAddress } from './server-address.ts'
 
-describe('the name we are called by', () => {
-  it('is one of ours, or the request goes no further, good token or not', async () => {
+describe('the Host header', () => {
+  it('is checked before the token', async () => {
     await using test = await openTestServer()
     const { port } = test.server
     const ask = (...hosts: string[]) => {
@@ -32,7 +32,7 @@ describe('the name we are called by', () => {
       expect(await test.raw(`GET ${path} HTTP/1.1\r\nHost: attacker.example\r\n\r\n`)).toMatch(/^HTTP\/1.1 403 /)
   })
 
-  it('may be one that was configured', () => {
+  it('may be a configured name', () => {
     const address = createServerAddress({
       host: '192.168.1.5',
       port: 4820,
@@ -45,15 +45,15 @@ describe('the name we are called by', () => {
     expect(address.checkOrigin('http://holdfast.example.com')?.code).toBe('wrong_origin')
   })
 
-  it('does not become everything when we listen everywhere', () => {
+  it('accepts only loopback names when listening on all interfaces', () => {
     const address = createServerAddress({ host: '0.0.0.0', port: 4820, publicOrigins: [] })
     expect(address.checkRequest({ rawHeaders: ['host', '0.0.0.0:4820'], url: '/' })?.code).toBe('wrong_host')
     expect(address.checkRequest({ rawHeaders: ['host', '127.0.0.1:4820'], url: '/' })).toBeNull()
   })
 })
 
-describe('the page that calls', () => {
-  it('is our own, to the letter', async () => {
+describe('the Origin header', () => {
+  it('must match exactly', async () => {
     await using test = await openTestServer()
     const ask = (origin: string) =>
       test.call('/v1/sessions', { headers: { authorization: `Bearer ${test.tokens.admin}`, origin } })

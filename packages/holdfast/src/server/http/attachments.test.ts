@@ -16,7 +16,7 @@ async function open(test: Test, body: object = {}) {
   return Opened.parse(await response.json())
 }
 
-/** A stream of an attachment, as far as its first frame. */
+/** Opens a stream of an attachment and reads its first frame. */
 async function follow(test: Test, attachment: string, { query = '', token = test.tokens.driver } = {}) {
   const gone = new AbortController()
   const address = `${test.path}/events?attachment=${attachment}${query}`
@@ -33,7 +33,7 @@ async function follow(test: Test, attachment: string, { query = '', token = test
 const answered = async (response: Response) => [response.status, response.ok ? 'ok' : await codeOf(response)]
 const seatsOf = (test: Test) => test.house.registry.awake(test.house.handle.id)?.hub.drivers.all ?? []
 
-/** Resolves once the seats are as said: they change when the server gets to it, and tell everyone. */
+/** Resolves once the attached clients are as given. */
 async function untilSeated(test: Test, seats: readonly (readonly [string, string])[]) {
   const isSo = (clients: FrameOf<'presence'>['clients']) =>
     JSON.stringify(clients.map(({ client, role }) => [client, role])) === JSON.stringify(seats)
@@ -43,7 +43,7 @@ async function untilSeated(test: Test, seats: readonly (readonly [string, string
 }
 
 describe('an attachment', () => {
-  it('has a seat before it has a stream: the first drives, the second watches', async () => {
+  it('exists before its stream: the first is driver, the second viewer', async () => {
     await using test = await openHouseServer()
     const first = await open(test)
     expect(first).toEqual({ attachment: expect.any(String), role: 'driver', keptMs: limits.detachedClientMs })
@@ -55,13 +55,13 @@ describe('an attachment', () => {
     expect(listed.ok && listed.value.meta.attachments).toBe(3)
   })
 
-  it('only watches when it asks to', async () => {
+  it('is a viewer if it asks for that role', async () => {
     await using test = await openHouseServer()
     expect(await open(test, { role: 'viewer' })).toMatchObject({ role: 'viewer' })
     expect(await open(test, {})).toMatchObject({ role: 'driver' })
   })
 
-  it('is refused with a role, a name or a field there is not', async () => {
+  it('is refused with an unknown role, name or field', async () => {
     await using test = await openHouseServer()
     const post = async (body: string) => answered(await test.post(`${test.path}/attachments`, body))
     expect(await post('{"role":"pilot"}')).toEqual([400, 'invalid_role'])
@@ -74,7 +74,7 @@ describe('an attachment', () => {
     expect(seatsOf(test)).toEqual([])
   })
 
-  it('loses its seat when no stream follows in time', async () => {
+  it('ends when no stream follows in time', async () => {
     await using test = await openHouseServer()
     await open(test, { attachment: 'tab-1' })
     test.house.clock.advance(limits.detachedClientMs - 1)
@@ -83,7 +83,7 @@ describe('an attachment', () => {
     await untilSeated(test, [])
   })
 
-  it('keeps its seat while it streams, and for a while when the stream breaks', async () => {
+  it('keeps its role while it streams, and for a while after the stream breaks', async () => {
     await using test = await openHouseServer()
     await open(test, { attachment: 'tab-1' })
     const broken = await follow(test, 'tab-1')
@@ -106,7 +106,7 @@ describe('an attachment', () => {
     other.leave()
   })
 
-  it('that only streams leaves with its stream', async () => {
+  it('ends with its stream if it was not opened before', async () => {
     await using test = await openHouseServer()
     const stream = await follow(test, 'tab-1')
     expect(seatsOf(test)).toEqual([{ client: 'tab-1', role: 'driver' }])
@@ -114,7 +114,7 @@ describe('an attachment', () => {
     await untilSeated(test, [])
   })
 
-  it('leaves when it says so, and its streams end for good', async () => {
+  it('ends on request, with all its streams', async () => {
     await using test = await openHouseServer()
     await open(test, { attachment: 'tab-1' })
     const { frames } = await follow(test, 'tab-1')
@@ -126,7 +126,7 @@ describe('an attachment', () => {
     expect(await answered(await leave())).toEqual([409, 'not_subscribed'])
   })
 
-  it('claims the seat when it is vacant, and not when it is taken', async () => {
+  it('becomes driver only if there is none', async () => {
     await using test = await openHouseServer()
     const at = (name: string) => `${test.path}/attachments/${name}`
     await open(test, { attachment: 'tab-1' })
@@ -141,7 +141,7 @@ describe('an attachment', () => {
     expect(seatsOf(test)).toEqual([{ client: 'tab-2', role: 'driver' }])
   })
 
-  it('hands its seat over to another who is attached', async () => {
+  it('hands the driver role to another attachment', async () => {
     await using test = await openHouseServer()
     await open(test, { attachment: 'tab-1' })
     await open(test, { attachment: 'tab-2' })
@@ -154,7 +154,7 @@ describe('an attachment', () => {
     expect(seatsOf(test).map(({ role }) => role)).toEqual(['viewer', 'driver'])
   })
 
-  it('is let go, the oldest first, when too many wait for a stream', async () => {
+  it('is dropped, oldest first, when too many wait for a stream', async () => {
     await using test = await openHouseServer()
     await open(test, { attachment: 'streams' })
     const { leave } = await follow(test, 'streams')
@@ -166,7 +166,7 @@ describe('an attachment', () => {
     leave()
   })
 
-  it('of a token that may only look never keeps others from driving', async () => {
+  it('with a viewer token never blocks the driver role', async () => {
     await using test = await openHouseServer()
     const watcher = await follow(test, 'watcher', { query: '&role=driver', token: test.tokens.viewer })
     expect(seatsOf(test)).toEqual([{ client: 'watcher', role: 'viewer' }])
@@ -174,7 +174,7 @@ describe('an attachment', () => {
     watcher.leave()
   })
 
-  it('that drives is not spoken over by a token without one, unless it is an admin', async () => {
+  it('that drives blocks commands of other tokens, except admin tokens', async () => {
     await using test = await openHouseServer()
     const plan = async (token: string) =>
       answered(await test.post(`${test.path}/commands`, '{"type":"enterPlan"}', { authorization: `Bearer ${token}` }))
@@ -184,13 +184,13 @@ describe('an attachment', () => {
     expect(await plan(test.tokens.admin)).toEqual([202, 'ok'])
   })
 
-  it('ends with the session, and with the server', async () => {
+  it('ends with the session and with the server', async () => {
     await using test = await openHouseServer()
-    await test.house.send('a', { type: 'sendPrompt', content: 'go' }) // one in which nobody spoke would be gone
+    await test.house.send('a', { type: 'sendPrompt', content: 'go' }) // an empty session would be removed
     await test.house.frame(isRecord('turn.ended'))
     await open(test, { attachment: 'tab-1' })
     await test.house.registry.unload(test.house.handle.id)
-    await untilSeated(test, []) // which wakes the session again
+    await untilSeated(test, []) // opens the session again
     await open(test, { attachment: 'tab-2' })
     await test.server.close()
     await untilSeated(test, [])
@@ -200,7 +200,7 @@ describe('an attachment', () => {
 
 const headersOf = (test: Test) => ({ authorization: `Bearer ${test.tokens.driver}` })
 
-/** Resolves when the server has noticed that a stream broke: one subscription less, and the seats told anew. */
+/** Resolves when the server has noticed a broken stream. */
 async function untilOneSubscriptionLess(test: Test, before: number) {
   const { promise, resolve } = Promise.withResolvers<void>()
   const hub = test.house.registry.awake(test.house.handle.id)?.hub

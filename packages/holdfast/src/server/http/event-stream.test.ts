@@ -25,7 +25,7 @@ const seqs = (frames: readonly (Frame | undefined)[]) =>
   frames.map((frame) => (frame?.type === 'record' ? frame.record.seq : frame?.type))
 
 describe('events', () => {
-  it('begin with a snapshot and go on with what happens', async () => {
+  it('begin with a snapshot and continue live', async () => {
     await using test = await openTestServer()
     test.fake.say('before')
     const { response, body, leave } = await follow(test)
@@ -37,7 +37,7 @@ describe('events', () => {
     leave()
   })
 
-  it('begin after the cursor, from the address or from the header, which is newer', async () => {
+  it('begin after the cursor, preferring the newer one in the header', async () => {
     await using test = await openTestServer()
     for (const text of ['a', 'b', 'c', 'd']) test.fake.say(text)
     const byAddress = await follow(test, '?after=2')
@@ -48,7 +48,7 @@ describe('events', () => {
     byHeader.leave()
   })
 
-  it('carry an id on records and on nothing else', async () => {
+  it('have an id only on records', async () => {
     await using test = await openTestServer()
     test.fake.say('a')
     const { body, leave } = await follow(test, '?after=0&attachment=tab-1')
@@ -69,7 +69,7 @@ describe('events', () => {
     expect([response.status, await codeOf(response)]).toEqual([400, 'bad_request'])
   })
 
-  it('beat while nothing happens', async () => {
+  it('send heartbeats while idle', async () => {
     await using test = await openTestServer({ heartbeatMs: 1 })
     const { body, leave } = await follow(test, '?after=0')
     let text = ''
@@ -80,7 +80,7 @@ describe('events', () => {
     leave()
   })
 
-  it('stop being collected when the client has gone', async () => {
+  it('stop when the client disconnects', async () => {
     await using test = await openTestServer()
     const { body, leave } = await follow(test, '?after=0')
     await body.getReader().read()
@@ -89,18 +89,18 @@ describe('events', () => {
     expect(test.fake.subscribers.size).toBe(0)
   })
 
-  it('are asked for only as fast as the client takes them', async () => {
+  it('are pulled only as fast as the client reads', async () => {
     await using test = await openTestServer()
     const { connect } = await import('node:net')
     const slow = connect(test.server.port, '127.0.0.1')
     const lines = `Host: 127.0.0.1:${test.server.port}\r\nAuthorization: Bearer ${test.tokens.viewer}`
     slow.write(`GET ${path}?after=0 HTTP/1.1\r\n${lines}\r\n\r\n`)
     await new Promise((resolve) => slow.once('data', resolve))
-    slow.pause() // what is said now fills the sockets' buffers and no more
+    slow.pause() // from now on only the socket buffers fill
     const total = 400
     for (let count = 0; count < total; count++) test.fake.say('x'.repeat(100_000))
     const quick = await follow(test, `?after=${total - 1}`)
-    await take(decodeFrames(quick.body), 1) // the server has had its turn
+    await take(decodeFrames(quick.body), 1) // the server has run meanwhile
     expect(test.fake.pulls.count).toBeLessThan(total / 2)
 
     let text = ''
@@ -117,7 +117,7 @@ describe('events', () => {
     quick.leave()
   })
 
-  it('end with a word of when to come back when the server closes', async () => {
+  it('end with a reconnect time when the server closes', async () => {
     const test = await openTestServer()
     const { body } = await follow(test, '?after=0')
     const frames = decodeFrames(body)
@@ -127,7 +127,7 @@ describe('events', () => {
     expect((await frames.next()).done).toBe(true)
   })
 
-  it('end where the session says so', async () => {
+  it('end when the session ends them', async () => {
     await using test = await openTestServer()
     const { body } = await follow(test, '?after=0')
     test.fake.publish({ type: 'end', sessionId, reason: 'slow', retryMs: 0 })

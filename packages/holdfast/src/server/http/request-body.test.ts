@@ -38,7 +38,7 @@ describe('request body', () => {
     expect(nested(limits.jsonDepthMax + 1)).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
   })
 
-  it('cannot reach a prototype', async () => {
+  it('cannot change a prototype', async () => {
     await using test = await openTestServer()
     const forged = '"__proto__":{"forged":true},"constructor":{"prototype":{"forged":true}}'
     expect((await test.post('/v1/sessions', `{"workdir":"/tmp/w",${forged}}`)).status).toBe(400)
@@ -54,13 +54,13 @@ describe('request body', () => {
     expect((await test.call(path, { method: 'POST', headers, body })).status).toBe(400)
   })
 
-  it('may hold a whole character written as two escapes', async () => {
+  it('may contain a surrogate pair written as two escapes', async () => {
     await using test = await openTestServer()
     expect((await test.post(path, prompt('"\\ud83d\\ude00"'))).status).toBe(202)
   })
 
   it.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp', ''])(
-    'is refused with 415 as %j, which any page could send',
+    'is refused with 415 as %j, which any web page could send',
     async (type) => {
       await using test = await openTestServer()
       const response = await test.post(path, '{"type":"abort"}', { 'content-type': type })
@@ -69,23 +69,23 @@ describe('request body', () => {
     },
   )
 
-  it('is refused with 413 by its length alone, before any of it is sent', async () => {
+  it('is refused with 413 by its Content-Length, before it is sent', async () => {
     await using test = await openTestServer()
     const answer = await test.raw(head(test, `Content-Length: ${limits.requestBodyBytesMax + 1}\r\nConnection: close`))
     expect(answer).toMatch(/^HTTP\/1.1 413 /)
     expect(answer).toContain('"code":"too_large"')
   })
 
-  it('is refused with 413 as soon as a body without a length is too long', async () => {
+  it('is refused with 413 as soon as a chunked body is too long', async () => {
     await using test = await openTestServer()
     const chunk = `${(65_536).toString(16)}\r\n${'x'.repeat(65_536)}\r\n`
-    const endless = chunk.repeat(Math.ceil(limits.requestBodyBytesMax / 65_536) + 1) // and no last chunk
+    const endless = chunk.repeat(Math.ceil(limits.requestBodyBytesMax / 65_536) + 1) // without a last chunk
     const answer = await test.raw(`${head(test, 'Transfer-Encoding: chunked\r\nConnection: close')}${endless}`)
     expect(answer).toMatch(/^HTTP\/1.1 413 /)
     expect(test.fake.touched).toEqual([])
   })
 
-  it('ends where its length says, and what follows is not believed', async () => {
+  it('ends at its Content-Length', async () => {
     await using test = await openTestServer()
     const answer = await test.raw(`${head(test, 'Content-Length: 16')}{"type":"abort"}{"type":"abort"}`)
     expect(answer).toContain('HTTP/1.1 400 ')
@@ -96,14 +96,14 @@ describe('request body', () => {
 const head = ({ server, tokens }: Awaited<ReturnType<typeof openTestServer>>, more: string) =>
   `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${server.port}\r\nAuthorization: Bearer ${tokens.driver}\r\nContent-Type: application/json\r\n${more}\r\n\r\n`
 
-describe('json depth', () => {
+describe('isDeeperThan', () => {
   it('counts nesting, not length', () => {
     expect(isDeeperThan('[[]]', 2)).toBe(false)
     expect(isDeeperThan('[[[]]]', 2)).toBe(true)
     expect(isDeeperThan('[[],[],[],{"a":[]}]', 3)).toBe(false)
   })
 
-  it('takes brackets in strings for what they are', () => {
+  it('ignores brackets in strings', () => {
     expect(isDeeperThan('["[[[[", "\\"[[["]', 1)).toBe(false)
     expect(isDeeperThan('["\\\\", [[]]]', 2)).toBe(true)
   })
@@ -117,7 +117,7 @@ afterEach(() => rm(base, { recursive: true, force: true }))
 
 const mebibyte = new Uint8Array(1024 * 1024)
 
-/** A request whose body is made as it is read: it names no length. */
+/** Returns a request with a streamed body, without a length. */
 function requestOf(pull: (controller: ReadableStreamDefaultController<Uint8Array>, count: number) => void): Request {
   let count = 0
   const body = new ReadableStream<Uint8Array>({ pull: (controller) => pull(controller, count++) })
@@ -135,13 +135,13 @@ async function spool(request: Request, path = join(base, 'spooled')): Promise<Re
   return await spoolBody(request, file)
 }
 
-describe('the body of a request', () => {
-  it('is kept as it came', async () => {
+describe('spoolBody', () => {
+  it('writes the body unchanged', async () => {
     expect(await spool(brief())).toEqual({ ok: true, value: null })
     expect(await readFile(join(base, 'spooled'), 'utf8')).toBe('hello')
   })
 
-  it('is cut off where it grows too large, with a word on what to do', async () => {
+  it('refuses a body that is too large, with advice', async () => {
     const refused = await spool(requestOf((controller) => controller.enqueue(mebibyte)))
     expect(refused).toMatchObject({
       ok: false,
@@ -155,12 +155,12 @@ describe('the body of a request', () => {
     expect(await spool(named)).toMatchObject({ ok: false, fault: { code: 'too_large' } })
   })
 
-  it('that breaks off is the request that is at fault', async () => {
+  it('reports a broken upload as bad_request', async () => {
     const broken = requestOf((controller) => controller.error(new Error('the client hung up')))
     expect(await spool(broken)).toMatchObject({ ok: false, fault: { code: 'bad_request' } })
   })
 
-  it.runIf(existsSync('/dev/full'))('that finds no room is the disk that is at fault', async () => {
+  it.runIf(existsSync('/dev/full'))('reports a full disk as storage_error', async () => {
     expect(await spool(brief(), '/dev/full')).toMatchObject({
       ok: false,
       fault: { code: 'storage_error', details: { reason: 'disk_full', errno: 'ENOSPC' } },

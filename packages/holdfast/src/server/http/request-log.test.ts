@@ -6,20 +6,20 @@ import { openTestServer } from '../testing/test-server.ts'
 
 const idOf = (answer: Response) => answer.headers.get('x-request-id') ?? ''
 
-describe('the id of a request', () => {
-  it.each(['abc-1', '01HZX.y:z', 'a'.repeat(128)])('is the caller’s own: %s', async (id) => {
+describe('the request id', () => {
+  it.each(['abc-1', '01HZX.y:z', 'a'.repeat(128)])('is the caller’s own if it is safe: %s', async (id) => {
     await using test = await openTestServer()
     expect(idOf(await test.call('/v1/health', { headers: { 'x-request-id': id } }))).toBe(id)
   })
 
-  it.each(['', 'a b', '<script>', '{"a":1}', 'a'.repeat(129), '-rf'])('is made here for %j', async (id) => {
+  it.each(['', 'a b', '<script>', '{"a":1}', 'a'.repeat(129), '-rf'])('is generated instead of %j', async (id) => {
     await using test = await openTestServer()
     const given = idOf(await test.call('/v1/health', { headers: { 'x-request-id': id } }))
     expect(given).toMatch(/^[\da-f]{8}-[\da-f-]{27}$/)
     expect(idOf(await test.call('/v1/health'))).not.toBe(given)
   })
 
-  it('is on every answer: a refusal at the gate, an unknown route, a stream', async () => {
+  it('is on every answer: a refused host, an unknown route, a stream', async () => {
     await using test = await openTestServer()
     const gate = await test.raw('GET /v1/health HTTP/1.1\r\nHost: evil.example\r\nX-Request-Id: at-gate\r\n\r\n')
     expect(gate).toMatch(/\r\nx-request-id: at-gate\r\n/i)
@@ -30,7 +30,7 @@ describe('the id of a request', () => {
     leave.abort()
   })
 
-  it('is in the body and in the problem of what broke here', async () => {
+  it('is in the body and the reported problem of an internal error', async () => {
     await using test = await openTestServer()
     test.fake.sessions.list = () => Promise.reject(new Error('boom'))
     const authorization = `Bearer ${test.tokens.driver}`
@@ -40,7 +40,7 @@ describe('the id of a request', () => {
     expect(test.problems).toMatchObject([{ where: 'GET /v1/sessions (broke-1)' }])
   })
 
-  it('is in the body of an internal fault that a session gave', async () => {
+  it('is in the body of an internal fault from a session', async () => {
     await using test = await openTestServer()
     const broken = new HoldfastError({ code: 'internal', message: 'The session broke.' }).toFault()
     test.fake.sessions.list = async () => ({ ok: false, fault: broken })
@@ -49,8 +49,8 @@ describe('the id of a request', () => {
   })
 })
 
-describe('the log of requests', () => {
-  it('has method, path, status and time of each, and neither query nor token', async () => {
+describe('the request log', () => {
+  it('has method, path, status and time, without query and token', async () => {
     const { logger, lines } = createKeptLogger()
     const test = await openTestServer({ logger })
     await test.call('/v1/sessions?search=hush', { headers: { authorization: 'Bearer wrong', 'x-request-id': 'r1' } })
@@ -72,7 +72,7 @@ describe('the log of requests', () => {
     expect(JSON.stringify(lines)).not.toMatch(/hush|wrong/)
   })
 
-  it('is louder where it broke here', async () => {
+  it('logs internal errors at level error', async () => {
     const { logger, lines } = createKeptLogger('warn')
     const test = await openTestServer({ logger })
     test.fake.sessions.list = () => Promise.reject(new Error('boom'))
@@ -82,7 +82,7 @@ describe('the log of requests', () => {
     expect(lines).toMatchObject([{ level: 'error', fields: { status: 500, path: '/v1/sessions' } }])
   })
 
-  it('tells a stream that its reader left', async () => {
+  it('marks a stream whose client disconnected', async () => {
     const { logger, lines } = createKeptLogger()
     const test = await openTestServer({ logger })
     const leave = new AbortController()

@@ -46,7 +46,7 @@ describe('POST /v1/blobs', () => {
     ['image/webp', anAlphaWebp],
     ['application/pdf', aPdf],
     ['text/plain', Buffer.from('# Grüße\n')],
-  ])('stores a file and tells its true type (%s)', async (mediaType, bytes) => {
+  ])('stores a file and returns its detected type (%s)', async (mediaType, bytes) => {
     const response = await send(bytes)
     expect(response.status).toBe(201)
     const { file, ...rest } = StoredFile.parse(await response.json())
@@ -82,7 +82,7 @@ describe('POST /v1/blobs', () => {
     expect(await readdir(join(home, 'data/blobs'))).toEqual([])
   })
 
-  it('refuses more than a file may hold, before it is read', async () => {
+  it('refuses a file above the limit before reading it', async () => {
     const lines = [`Host: 127.0.0.1:${test.server.port}`, `Authorization: Bearer ${test.tokens.driver}`]
     const head = [
       'POST /v1/blobs HTTP/1.1',
@@ -93,13 +93,13 @@ describe('POST /v1/blobs', () => {
     expect(await test.raw(`${head.join('\r\n')}\r\n\r\n`)).toMatch(/^HTTP\/1.1 413 [\s\S]*too_large/)
   })
 
-  it('makes an image smaller, and says so', async () => {
+  it('shrinks a large image and says so', async () => {
     const { file, changed } = await stored(aPng(6000, 4000))
     expect(changed).toBe('downscaled from 6000x4000 to 1568x1045')
     expect(file.mediaType).toBe('image/png')
   })
 
-  it('is not for those who only look, nor for those without a token, nor by other names', async () => {
+  it('refuses viewers, callers without a token, and unknown parameters', async () => {
     expect(await errorOf(await send(aPng(), '', test.tokens.viewer))).toMatchObject({ code: 'not_driver' })
     expect(await errorOf(await send(aPng(), '', 'x'))).toMatchObject({ code: 'unauthorized' })
     expect(await errorOf(await send(aPng(), '?colour=red'))).toMatchObject({ code: 'bad_request' })
@@ -107,7 +107,7 @@ describe('POST /v1/blobs', () => {
     expect((await test.call('/v1/blobs')).status).toBe(405)
   })
 
-  it('is described for programs', async () => {
+  it('is in the OpenAPI document', async () => {
     const api: { paths: { [path: string]: { post: { requestBody: unknown } } } } = JSON.parse(
       await (await test.call('/v1/openapi.json')).text(),
     )
@@ -118,7 +118,7 @@ describe('POST /v1/blobs', () => {
 })
 
 describe('a file in a session', () => {
-  /** Until the turn is over that the prompt begins. */
+  /** Sends a prompt and waits for the end of its turn. */
   async function ask(session: Session, content: Content | string): Promise<void> {
     for await (const frame of session.subscribe()) {
       if (frame.type === 'snapshot') await session.sendPrompt(content)
@@ -129,7 +129,7 @@ describe('a file in a session', () => {
   const answers = async (session: Session) =>
     (await session.messages()).filter(({ kind }) => kind === 'assistant').length
 
-  it('that is bad is refused, and one that goes bad later harms nothing', async () => {
+  it('that is damaged is refused, and one damaged later does no harm', async () => {
     const sessions = remote()
     const session = createSession(orThrow(await sessions.start({ workdir: home, model: 'demo/agent' })))
     const { file } = orThrow(await sessions.storeFile(aPng(), { name: 'a.png' }))
@@ -155,7 +155,7 @@ describe('a file in a session', () => {
     expect((await session.messages()).map(({ kind }) => kind)).not.toContain('system')
   })
 
-  it('that is not to be kept is stored so', async () => {
+  it('can be stored for one prompt only', async () => {
     const session = await holdfast.startSession({ workdir: home, model: 'demo/agent', persist: false })
     const { file: kept } = await holdfast.storeFile(aPng())
     await expect(session.sendPrompt([kept])).rejects.toThrow('Store it with `persist: false`')

@@ -12,8 +12,8 @@ async function keptBy({ house }: Test) {
   )
 }
 
-describe('events of clients', () => {
-  it('are kept once each, though no command id says that they were sent before', async () => {
+describe('client events', () => {
+  it('are stored once each, even without a command id', async () => {
     await using test = await openHouseServer()
     const send = (eventId: string) =>
       test.post(
@@ -33,7 +33,7 @@ describe('events of clients', () => {
     expect(await keptBy(test)).toEqual(['one', 'two', 'three'])
   })
 
-  it('are not taken for another command, whatever their id', async () => {
+  it('are not mistaken for another command with the same id', async () => {
     await using test = await openHouseServer()
     const session = createSession(test.house.handle)
     await session.addSystemMessage('a note', 'info', { commandId: 'event-one' })

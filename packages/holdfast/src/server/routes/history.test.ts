@@ -14,7 +14,7 @@ const messages = ['one', 'two', 'three', 'four', 'five'].flatMap((text) => [
   { role: 'assistant', content: `${text}!` },
 ])
 
-/** What a command is answered, or its status and code. */
+/** Returns the answer to a command, or its status and code. */
 async function tell(test: Test, command: object, path = test.path) {
   const response = await test.post(`${path}/commands`, JSON.stringify(command))
   return response.status === 202
@@ -30,8 +30,8 @@ async function textsOf(test: Test, query = '') {
 
 const branchesOf = async (test: Test, path = test.path) => (await test.call(`${path}/branches`)).json()
 
-describe('the lines of a session', () => {
-  it('are left, kept, listed, read and taken up again', async () => {
+describe('branches over HTTP', () => {
+  it('are created, listed, read and resumed', async () => {
     await using test = await openHouseServer()
     expect(await tell(test, { type: 'seedMessages', messages: messages.slice(0, 4) })).toEqual({})
     expect(await branchesOf(test)).toEqual({ branches: [] })
@@ -46,7 +46,7 @@ describe('the lines of a session', () => {
     expect(await tell(test, { type: 'rewind', turn: 0 })).toEqual({ branch: 'branch-1' })
   })
 
-  it('are refused by the codes of what is not there', async () => {
+  it('are refused with a code for each missing thing', async () => {
     await using test = await openHouseServer()
     await tell(test, { type: 'seedMessages', messages: messages.slice(0, 2) })
     expect(await tell(test, { type: 'branchAt', turn: 7 })).toEqual([404, 'turn_not_found'])
@@ -60,7 +60,7 @@ describe('the lines of a session', () => {
     expect([nobody.status, await codeOf(nobody)]).toEqual([404, 'session_not_found'])
   })
 
-  it('are shared with a fork, which is made once', async () => {
+  it('are shared with a fork, which is created once', async () => {
     await using test = await openHouseServer()
     await tell(test, { type: 'seedMessages', messages: messages.slice(0, 4) })
     const asked = { type: 'fork', at: 0, commandId: 'once' }
@@ -74,8 +74,8 @@ describe('the lines of a session', () => {
   })
 })
 
-describe('the messages of a session', () => {
-  it('are pinned, noted and replaced', async () => {
+describe('messages over HTTP', () => {
+  it('are pinned, annotated and replaced', async () => {
     await using test = await openHouseServer()
     await tell(test, { type: 'seedMessages', messages: messages.slice(0, 2) })
     const page = Page.parse(await (await test.call(`${test.path}/messages`)).json())
@@ -92,7 +92,7 @@ describe('the messages of a session', () => {
     expect(await tell(test, { type: 'seedMessages', messages: orphan })).toEqual([400, 'bad_request'])
   })
 
-  it('are there from the start where a session was begun with them, or nothing is begun', async () => {
+  it('are seeded at the start, or no session is started', async () => {
     await using test = await openHouseServer()
     const start = (given: object) => test.post('/v1/sessions', JSON.stringify({ workdir: '/work', ...given }))
     const wrong = await start({ messages: [{ role: 'tool', content: 'x', toolCallId: 'c' }] })
@@ -102,8 +102,8 @@ describe('the messages of a session', () => {
   })
 })
 
-describe('what the model is told of the past', () => {
-  it('is shortened, lengthened again and written to a file', async () => {
+describe('the context over HTTP', () => {
+  it('is compacted, restored and exported', async () => {
     await using test = await openHouseServer()
     expect(await tell(test, { type: 'compact' })).toEqual([409, 'nothing_to_compact'])
     expect(await tell(test, { type: 'summarize' })).toEqual([409, 'nothing_to_summarize'])
@@ -121,7 +121,7 @@ describe('what the model is told of the past', () => {
     expect(await tell(test, { type: 'appendCheckpoint', messages, tokenCount: 9 })).toMatchObject({ summary: '' })
   })
 
-  it('is asked of another model, at another level, if there is one', async () => {
+  it('changes model and thinking level if they exist', async () => {
     await using test = await openHouseServer()
     expect(await tell(test, { type: 'setThinkingLevel', level: 'high' })).toEqual({ thinkingLevel: 'high' })
     expect(await tell(test, { type: 'setThinkingLevel', level: 'huge' })).toEqual([400, 'unknown_level'])

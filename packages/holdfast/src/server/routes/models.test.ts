@@ -9,7 +9,7 @@ import { codeOf, openTestServer } from '../testing/test-server.ts'
 
 const secret = 'sk-a-very-secret-key'
 
-/** Models whose key is found at a refresh, and that would tell it to whoever listens badly. */
+/** Models that find a key at a refresh, with the key in a field that must not be sent. */
 function keyedModels(): Models {
   const usage = { ...noUsage, input: 100, output: 10, cost: null }
   const provider = createScriptedModel(() => [say('Hi.'), finish('stop', usage)])
@@ -33,7 +33,7 @@ function keyedModels(): Models {
 }
 
 describe('models over HTTP', () => {
-  it('are listed, and no answer holds a key', async () => {
+  it('are listed without any key', async () => {
     await using test = await openHouseServer({}, keyedModels())
     for (const answer of [
       await test.call('/v1/models'),
@@ -46,7 +46,7 @@ describe('models over HTTP', () => {
     expect(ModelList.parse(await (await test.call('/v1/models')).json())).toEqual(aModelList)
   })
 
-  it('are looked for anew by whoever may command, not by one who only looks', async () => {
+  it('are refreshed by a driver, not by a viewer', async () => {
     await using test = await openTestServer()
     const headers = { authorization: `Bearer ${test.tokens.viewer}` }
     const refused = await test.call('/v1/credentials/refresh', { method: 'POST', headers })
@@ -57,29 +57,32 @@ describe('models over HTTP', () => {
 })
 
 describe('a prompt without credentials, over HTTP', () => {
-  it.each(['the command', 'the route'])('is refused with what to do, and taken once %s found them', async (way) => {
-    await using test = await openHouseServer({}, keyedModels())
-    const prompt = JSON.stringify({ type: 'sendPrompt', commandId: 'one', content: 'go' })
-    const refused = await test.post(`${test.path}/commands`, prompt)
-    expect(refused.status).toBe(409)
-    expect(await refused.json()).toEqual({
-      error: {
-        code: 'no_credentials',
-        message: 'Add a key with: holdfast auth login sim',
-        details: { model: 'sim/model' },
-      },
-    })
-    const refreshed =
-      way === 'the route'
-        ? await test.call('/v1/credentials/refresh', { method: 'POST' })
-        : await test.post(`${test.path}/commands`, JSON.stringify({ type: 'refreshCredentials' }))
-    expect(refreshed.ok).toBe(true)
-    expect((await test.post(`${test.path}/commands`, prompt)).status).toBe(202)
-  })
+  it.each(['the command', 'the route'])(
+    'is refused with advice, and accepted after %s found credentials',
+    async (way) => {
+      await using test = await openHouseServer({}, keyedModels())
+      const prompt = JSON.stringify({ type: 'sendPrompt', commandId: 'one', content: 'go' })
+      const refused = await test.post(`${test.path}/commands`, prompt)
+      expect(refused.status).toBe(409)
+      expect(await refused.json()).toEqual({
+        error: {
+          code: 'no_credentials',
+          message: 'Add a key with: holdfast auth login sim',
+          details: { model: 'sim/model' },
+        },
+      })
+      const refreshed =
+        way === 'the route'
+          ? await test.call('/v1/credentials/refresh', { method: 'POST' })
+          : await test.post(`${test.path}/commands`, JSON.stringify({ type: 'refreshCredentials' }))
+      expect(refreshed.ok).toBe(true)
+      expect((await test.post(`${test.path}/commands`, prompt)).status).toBe(202)
+    },
+  )
 })
 
-describe('a program across the network', () => {
-  it('hears that a key was found, on every screen that follows a session', async () => {
+describe('a remote client', () => {
+  it('is notified of a new key on every attached session', async () => {
     await using test = await openHouseServer({}, keyedModels())
     const sessions = connectHoldfast({ url: test.server.url, token: test.tokens.driver })
     const live = createLiveView(orThrow(await sessions.open(test.house.handle.id)))
@@ -99,7 +102,7 @@ describe('a program across the network', () => {
     live.close()
   })
 
-  it('chooses, counts and looks for keys as one in the same process does', async () => {
+  it('selects models, counts tokens and refreshes keys like a local one', async () => {
     await using test = await openHouseServer({}, keyedModels())
     const sessions = connectHoldfast({ url: test.server.url, token: test.tokens.driver })
     const session = createSession(orThrow(await sessions.open(test.house.handle.id)))

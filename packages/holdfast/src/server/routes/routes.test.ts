@@ -9,7 +9,7 @@ import { routes } from './routes.ts'
 const session = `/v1/sessions/${sessionId}`
 
 describe('sessions', () => {
-  it('are listed as asked', async () => {
+  it('are listed with filters', async () => {
     await using test = await openTestServer()
     const response = await test.call('/v1/sessions?workspace=%2Ftmp%2Fw&search=hi&limit=5&cursor=c')
     expect(await response.json()).toEqual({ sessions: [meta], next: null })
@@ -17,7 +17,7 @@ describe('sessions', () => {
   })
 
   it.each(['limit=0', 'limit=-1', 'limit=1e9', 'limit=x', 'limit=9999', 'colour=red'])(
-    'are not listed by %s',
+    'are not listed with %s',
     async (query) => {
       await using test = await openTestServer()
       const response = await test.call(`/v1/sessions?${query}`)
@@ -26,7 +26,7 @@ describe('sessions', () => {
     },
   )
 
-  it('are searched by words and filters', async () => {
+  it('are searched by text and filters', async () => {
     await using test = await openTestServer()
     const query = `q=harbor+%22a+b%22&role=user&limit=5&session=${meta.id}&since=2026-01-02T03:04:05Z`
     const found = await test.call(`/v1/search?${query}`)
@@ -52,7 +52,7 @@ describe('sessions', () => {
     }
   })
 
-  it('are started with 201, or refused with the fault of the refusal', async () => {
+  it('are started with 201, or refused with a fault', async () => {
     await using test = await openTestServer()
     const started = await test.post('/v1/sessions', '{"workdir":"/tmp/w","model":"demo/agent"}')
     expect(started.status).toBe(201)
@@ -63,7 +63,7 @@ describe('sessions', () => {
     expect((await test.post('/v1/sessions', '{}')).status).toBe(400)
   })
 
-  it('show where they stand, by id or handle', async () => {
+  it('are read by id or handle', async () => {
     await using test = await openTestServer()
     const record = test.fake.say('hello')
     const answer = await (await test.call(session)).json()
@@ -73,7 +73,7 @@ describe('sessions', () => {
     expect([unknown.status, await codeOf(unknown)]).toEqual([404, 'session_not_found'])
   })
 
-  it('hand out their transcript by the page', async () => {
+  it('return their transcript in pages', async () => {
     await using test = await openTestServer()
     for (const text of ['a', 'b', 'c']) test.fake.say(text)
     const page = await (await test.call(`${session}/messages?before=3&limit=1`)).json()
@@ -86,7 +86,7 @@ describe('sessions', () => {
 describe('session names', () => {
   const names = ['..%2Fx', '..%2f..%2fetc%2fpasswd', '%252e%252e', '%2Fabs', 'a%00b', '%00', 'CON', '__proto__', '%ff']
   it.each([...names, 'a%0d%0ab', 'x'.repeat(300), 'ses_', '@latest', 'sés_1'])(
-    'of the form %s are refused before anything is touched',
+    'like %s are refused before any session is opened',
     async (name) => {
       await using test = await openTestServer()
       for (const rest of ['', '/messages', '/events']) {
@@ -100,7 +100,7 @@ describe('session names', () => {
   )
 
   it.each(['../x', '../../etc/passwd', '.', '..', '%2e%2e/x', '%2E./health', '..\\x'])(
-    'that climb as %s are not tidied into another route',
+    'with path traversal as %s are not normalized into another route',
     async (name) => {
       await using test = await openTestServer()
       const lines = `Host: 127.0.0.1:${test.server.port}\r\nAuthorization: Bearer ${test.tokens.driver}`
@@ -113,7 +113,7 @@ describe('session names', () => {
 })
 
 describe('commands', () => {
-  it('answer 202 with what the method returns', async () => {
+  it('answer 202 with the result of the method', async () => {
     await using test = await openTestServer()
     const response = await test.post(`${session}/commands`, '{"type":"sendPrompt","commandId":"c1","content":"hi"}', {
       'holdfast-attachment': 'tab-1',
@@ -127,7 +127,7 @@ describe('commands', () => {
     })
   })
 
-  it('get an id where the client gave none, a new one each time', async () => {
+  it('get a new id each if the client gave none', async () => {
     await using test = await openHouseServer()
     for (const text of ['one', 'two'])
       await test.post(`${test.path}/commands`, JSON.stringify({ type: 'addSystemMessage', text }))
@@ -143,7 +143,7 @@ describe('commands', () => {
     expect([response.status, await codeOf(response)]).toEqual([409, 'nothing_to_continue'])
   })
 
-  it('name what is known when they are not', async () => {
+  it('explain unknown commands and missing fields', async () => {
     await using test = await openTestServer()
     const messageTo = async (body: string) => {
       const response = await test.post(`${session}/commands`, body)
@@ -157,7 +157,7 @@ describe('commands', () => {
     )
   })
 
-  it('take no client id that is none', async () => {
+  it('refuse an invalid client id', async () => {
     await using test = await openTestServer()
     const response = await test.post(`${session}/commands`, '{"type":"abort"}', { 'holdfast-attachment': 'a b' })
     expect([response.status, await codeOf(response)]).toEqual([400, 'bad_request'])
@@ -174,8 +174,8 @@ const Described = z.object({
 const Refused = z.object({ error: z.object({ message: z.string() }) })
 const Failed = z.object({ error: z.object({ code: z.string(), details: z.object({ id: z.string() }) }) })
 
-describe('the api', () => {
-  it('describes itself, every route with its inputs', async () => {
+describe('the API', () => {
+  it('describes every route with its inputs', async () => {
     await using test = await openTestServer()
     const api = Described.parse(await (await test.call('/v1/openapi.json')).json())
     const listed = Object.entries(api.paths).flatMap(([path, methods]) =>
@@ -204,7 +204,7 @@ describe('the api', () => {
     expect(targets.filter((target) => !known.has(target ?? ''))).toEqual([])
   })
 
-  it('says 404 for what is not there and 405 for what is there otherwise', async () => {
+  it('answers 404 for an unknown route and 405 for a wrong method', async () => {
     await using test = await openTestServer()
     const missing = await test.call('/v1/none')
     expect([missing.status, await codeOf(missing)]).toEqual([404, 'not_found'])
@@ -214,7 +214,7 @@ describe('the api', () => {
     expect(test.fake.touched).toEqual([])
   })
 
-  it('keeps its answers out of caches and frames', async () => {
+  it('forbids caching and framing of its answers', async () => {
     await using test = await openTestServer()
     for (const response of [await test.call('/v1/sessions'), await fetch(`${test.server.url}/v1/sessions`)]) {
       expect(response.headers.get('cache-control')).toBe('no-store')
@@ -224,7 +224,7 @@ describe('the api', () => {
     }
   })
 
-  it('answers a fault that is thrown as the fault it is, and tells the log of those that are ours', async () => {
+  it('answers a thrown fault as it is, and reports server errors to the log', async () => {
     await using test = await openTestServer()
     const bad = fault('bad_request', 'The cursor is invalid. Use the cursor that the last list page returned.', {
       cursor: 'xx',
@@ -243,7 +243,7 @@ describe('the api', () => {
     expect(await internal.text()).not.toContain('secret')
   })
 
-  it('tells an id and nothing else of an error nobody foresaw', async () => {
+  it('answers an unexpected error with an id only', async () => {
     await using test = await openTestServer()
     test.fake.trouble.next = new Error('secret at /home/someone/file.ts:12')
     const response = await test.call(`${session}?`)

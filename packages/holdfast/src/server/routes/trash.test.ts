@@ -13,7 +13,7 @@ const asAdmin = ({ tokens }: Test) => ({ authorization: `Bearer ${tokens.admin}`
 const answerTo = async (response: Response) => [response.status, await response.json()]
 
 describe('DELETE /v1/sessions/:id', () => {
-  it('puts a session into the trash', async () => {
+  it('moves a session to the trash', async () => {
     await using test = await openTestServer()
     expect(await answerTo(await test.call(session, { method: 'DELETE' }))).toEqual([200, aRemoval])
     await test.call(`${session}?dryRun=true`, { method: 'DELETE' })
@@ -23,7 +23,7 @@ describe('DELETE /v1/sessions/:id', () => {
     ])
   })
 
-  it('is forced by an admin only', async () => {
+  it('allows force to admins only', async () => {
     await using test = await openTestServer()
     const refused = await test.call(`${session}?force=true`, { method: 'DELETE' })
     expect([refused.status, await codeOf(refused)]).toEqual([403, 'not_driver'])
@@ -32,7 +32,7 @@ describe('DELETE /v1/sessions/:id', () => {
     expect(test.fake.touched).toEqual([{ delete: sessionId, options: { force: true } }])
   })
 
-  it.each(['force=yes', 'now=true'])('does not understand %s', async (query) => {
+  it.each(['force=yes', 'now=true'])('refuses %s', async (query) => {
     await using test = await openTestServer()
     expect((await test.call(`${session}?${query}`, { method: 'DELETE' })).status).toBe(400)
     expect(test.fake.touched).toEqual([])
@@ -40,7 +40,7 @@ describe('DELETE /v1/sessions/:id', () => {
 })
 
 describe('the trash', () => {
-  it('is listed, and given back from', async () => {
+  it('lists and restores sessions', async () => {
     await using test = await openTestServer()
     expect(await answerTo(await test.call('/v1/trash?limit=5&cursor=c'))).toEqual([
       200,
@@ -57,7 +57,7 @@ describe('the trash', () => {
     expect(test.fake.touched).toEqual([])
   })
 
-  it('is filled and emptied as asked', async () => {
+  it('is filled and emptied by its routes', async () => {
     await using test = await openTestServer()
     const post = async (path: string, body: object) =>
       (await test.post(path, JSON.stringify(body), asAdmin(test))).status
@@ -84,7 +84,7 @@ describe('the trash', () => {
     },
   )
 
-  it('is not filled by an age from before all years, and the answer names what was sent', async () => {
+  it('refuses an age beyond all dates and names the field', async () => {
     await using test = await openTestServer()
     const response = await test.post('/v1/prune', JSON.stringify({ olderThan: '900000d' }), asAdmin(test))
     expect(response.status).toBe(400)
@@ -94,7 +94,7 @@ describe('the trash', () => {
 })
 
 describe('GET /v1/sessions', () => {
-  it('keeps to model, age, pinned and running', async () => {
+  it('filters by model, age, pinned and running', async () => {
     await using test = await openTestServer()
     await test.call('/v1/sessions?model=demo/agent&age=10m&pinned=false&running=true')
     const activeFrom = new Date(test.clock.ms - 600_000).toISOString()
@@ -109,7 +109,7 @@ describe('GET /v1/sessions', () => {
 })
 
 describe('GET /v1/sessions/:id/blobs/:hash', () => {
-  it('hands bytes out so that a browser neither shows nor runs them', async () => {
+  it('sends bytes so that a browser neither shows nor runs them', async () => {
     await using test = await openTestServer()
     const hash = 'a'.repeat(64)
     const response = await test.call(`${session}/blobs/${hash}`)
@@ -124,15 +124,15 @@ describe('GET /v1/sessions/:id/blobs/:hash', () => {
     expect(test.fake.touched).toEqual([{ open: sessionId }, { blob: hash }])
   })
 
-  it.each(['..%2f..%2fx', 'A'.repeat(64), 'a'.repeat(63), 'x'])('does not take %s for a hash', async (hash) => {
+  it.each(['..%2f..%2fx', 'A'.repeat(64), 'a'.repeat(63), 'x'])('refuses %s as a hash', async (hash) => {
     await using test = await openTestServer()
     expect((await test.call(`${session}/blobs/${hash}`)).status).toBe(400)
     expect(test.fake.touched).toEqual([])
   })
 })
 
-describe('from afar', () => {
-  it('sessions leave and come back as they do here', async () => {
+describe('a remote client', () => {
+  it('deletes and restores sessions like a local one', async () => {
     await using test = await openHouseServer()
     const sessions = connectHoldfast({ url: test.server.url, token: test.tokens.admin })
     const { file } = orThrow(await sessions.storeFile(aPng(), { name: 'a.png' }))

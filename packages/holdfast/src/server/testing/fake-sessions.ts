@@ -52,7 +52,7 @@ async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode(text)
 }
 
-/** One session in memory that takes prompts and never answers: enough for a door to be tested against. */
+/** One session in memory that accepts prompts and never answers, for testing the server. */
 export function createFakeSessions() {
   const touched: unknown[] = []
   const records: Recorded[] = []
@@ -221,11 +221,11 @@ export function createFakeSessions() {
       touched.push({ refreshCredentials: true })
       return ok(aModelList)
     },
-    /** Nothing ever becomes of the one session there is. */
+    /** The one session never changes. */
     async *subscribe({ signal } = {}) {
       await new Promise<void>((resolve) => signal?.addEventListener('abort', () => resolve()))
     },
   }
-  /** `left` resolves when a subscriber has gone; `pulls` counts how often one asked for a frame. */
+  /** `left` resolves when a subscriber has left; `pulls` counts requests for frames. */
   return { sessions, handle, touched, records, publish, say, left: left.promise, pulls, trouble, subscribers }
 }

@@ -5,7 +5,7 @@ import { createSecret, hashToken } from '../auth/token.ts'
 import { type HoldfastServer, openServer, type ServerOptions } from '../open-server.ts'
 import { createFakeSessions } from './fake-sessions.ts'
 
-/** A real server on a free loopback port, with a token of each role and a clock that stands still. */
+/** Opens a real server on a free loopback port, with a token of each role and a fixed clock. */
 export async function openTestServer(overrides: Partial<ServerOptions> = {}) {
   const tokens = { admin: createSecret(), driver: createSecret(), viewer: createSecret() }
   const clock = { ms: 1_000_000 }
@@ -55,7 +55,7 @@ export async function openTestServer(overrides: Partial<ServerOptions> = {}) {
   }
 }
 
-/** Sends bytes as they are, for requests that no client library would send, and reads until the server hangs up. */
+/** Sends raw bytes, for requests that no client library sends, and reads until the server disconnects. */
 export function sendRaw(port: number, text: string): Promise<string> {
   return new Promise((resolve) => {
     let answer = ''
@@ -63,7 +63,7 @@ export function sendRaw(port: number, text: string): Promise<string> {
     socket.on('data', (chunk) => {
       answer += chunk.toString('utf8')
     })
-    socket.on('error', () => undefined) // a reset after the answer is an answer too
+    socket.on('error', () => undefined) // the server may reset after its answer
     socket.on('close', () => resolve(answer))
   })
 }

@@ -13,7 +13,7 @@ const results = (...ids: readonly string[]): RequestMessage => ({
 })
 const thought: AssistantPart = { type: 'thinking', text: 'hm so' }
 
-describe('a server that speaks like OpenAI’s chat', () => {
+describe('an OpenAI-compatible server', () => {
   let server: OpenAiChatServer
   beforeEach(async () => {
     server = await startOpenAiChatServer()
@@ -38,7 +38,7 @@ describe('a server that speaks like OpenAI’s chat', () => {
     return server.requests.at(-1)?.body as { messages: { [key: string]: unknown }[]; [key: string]: unknown }
   }
 
-  it('is heard thinking, speaking and calling, and its tokens are counted from the last chunk', async () => {
+  it('streams thinking, text and calls, with usage in the last chunk', async () => {
     server.answer({
       type: 'message',
       content: [
@@ -75,7 +75,7 @@ describe('a server that speaks like OpenAI’s chat', () => {
       { input: 70, cacheRead: 10, cacheWrite: 20 },
     ],
     ['one that makes no sense', { prompt_cache_hit_tokens: 1_000 }, { input: 0, cacheRead: 100, cacheWrite: 0 }],
-  ])('has its own count of the cache: %s', async (_whose, counts, used) => {
+  ])('has its own cache counts: %s', async (_whose, counts, used) => {
     server.answer({ type: 'message', content: [{ type: 'text', text: 'x' }], usage: { prompt_tokens: 100, ...counts } })
     expect((await collect(providerOf('any'), aRequest())).end).toMatchObject({ type: 'complete', usage: used })
   })
@@ -85,12 +85,12 @@ describe('a server that speaks like OpenAI’s chat', () => {
     ['length', 'length'],
     ['content_filter', 'refused'],
     ['something_new', 'stop'],
-  ])('stops by %s, which is %s', async (stopReason, finish) => {
+  ])('maps the finish reason %s to %s', async (stopReason, finish) => {
     server.answer({ type: 'message', content: [{ type: 'text', text: 'x' }], stopReason })
     expect((await collect(providerOf('any'), aRequest())).end).toMatchObject({ type: 'complete', finish })
   })
 
-  it('gets nothing of its reasoning back', async () => {
+  it('does not get its reasoning back', async () => {
     const messages = [userSays('go'), assistant(thought, call('c1')), results('c1')]
     const { messages: sent } = await sentBy('ollama', { messages })
     expect(sent[2]).toEqual({
@@ -100,7 +100,7 @@ describe('a server that speaks like OpenAI’s chat', () => {
     })
   })
 
-  it('gets it back with calls only where it is DeepSeek, which wants the field there even when it is empty', async () => {
+  it('gets reasoning back with calls only for DeepSeek, even if it is empty', async () => {
     const messages = [
       userSays('a'),
       assistant(thought, { type: 'text', text: 'Hi.' }),
@@ -115,7 +115,7 @@ describe('a server that speaks like OpenAI’s chat', () => {
     expect(answers.map((answer) => answer['reasoning_content'])).toEqual([undefined, 'hm so', ''])
   })
 
-  it('is not asked to think unless its model is known to', async () => {
+  it('is asked to think only if the model is known to', async () => {
     for (const thinkingLevel of ['off', 'low', 'high'] as const) {
       expect(await sentBy('vllm', { thinkingLevel })).not.toHaveProperty('reasoning_effort')
       expect(await sentBy('vllm', { thinkingLevel }, { thinkingLevels: ['off'] })).not.toHaveProperty(
@@ -131,7 +131,7 @@ describe('a server that speaks like OpenAI’s chat', () => {
     ['deepseek', 'high', { thinking: { type: 'enabled' }, reasoning_effort: 'high' }],
     ['openrouter', 'off', { reasoning: { effort: 'none' } }],
     ['openrouter', 'low', { reasoning: { effort: 'low' } }],
-  ] as const)('is asked by %s’s own words to think at level %s', async (name, thinkingLevel, asked) => {
+  ] as const)('gets the options of %s for thinking level %s', async (name, thinkingLevel, asked) => {
     const body = await sentBy(name, { thinkingLevel }, { thinkingLevels: ['off', 'low', 'medium', 'high'] })
     const { reasoning_effort, thinking, reasoning } = body
     expect(JSON.parse(JSON.stringify({ reasoning_effort, thinking, reasoning }))).toEqual(asked)
@@ -141,13 +141,13 @@ describe('a server that speaks like OpenAI’s chat', () => {
     ['deepseek', { thinking: { type: 'enabled' }, reasoning_effort: 'high' }],
     ['openrouter', { reasoning: { effort: 'high' } }],
     [null, { reasoning_effort: 'high' }],
-  ])('is asked by the words of %s where it is told to be that, whatever a person calls it', async (preset, asked) => {
+  ])('gets the options of %s by its address, under any configured name', async (preset, asked) => {
     const known = { thinkingLevels: ['off', 'high'] as const, api: 'chat' as const, preset }
     const { reasoning_effort, thinking, reasoning } = await sentBy('my-own.box', { thinkingLevel: 'high' }, known)
     expect(JSON.parse(JSON.stringify({ reasoning_effort, thinking, reasoning }))).toEqual(asked)
   })
 
-  it('has calls of Mistral’s under ids it takes, and nobody speaks right after results', async () => {
+  it('sends valid call ids to Mistral and no user message right after results', async () => {
     const messages = [
       userSays('go'),
       assistant(call('c17'), call('odd id')),
@@ -162,7 +162,7 @@ describe('a server that speaks like OpenAI’s chat', () => {
     expect(sent[2]?.['tool_calls']).toMatchObject(ids.map((id) => ({ id })))
   })
 
-  it('is asked to set marks for a model of Anthropic’s behind OpenRouter, where they are read', async () => {
+  it('asks OpenRouter to set cache marks for Anthropic’s models', async () => {
     const ask = async (modelId: string, changes = {}) => {
       server.answer({ type: 'message', content: [{ type: 'text', text: 'ok' }] })
       await collect(providerOf('openrouter', {}, modelId), aRequest(changes))
@@ -173,7 +173,7 @@ describe('a server that speaks like OpenAI’s chat', () => {
     expect(await ask('openai/gpt-6-sol')).not.toHaveProperty('cache_control')
   })
 
-  it('gets images, and PDF files only where its model is known to take them', async () => {
+  it('gets images, and PDF files only if the model is known to accept them', async () => {
     const file = (mediaType: string): UserPart => ({ type: 'file', mediaType, name: 'f', bytes: new Uint8Array([1]) })
     const messages: readonly RequestMessage[] = [
       { role: 'user', content: [file('image/png'), file('application/pdf'), file('text/plain')] },

@@ -5,12 +5,12 @@ import { aRequest } from '@holdfast/testkit'
 import type { FailedEnd } from '../../failure/failure.ts'
 
 export type Answering = AsyncDisposable & { readonly url: string }
-/** And what it was asked, as it came. */
+/** With the bodies of its requests. */
 type Hearing = Answering & { readonly bodies: readonly string[] }
 
 async function listening(server: Server, cut: () => void): Promise<Answering> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo // it listens on a port, so it has one
+  const { port } = server.address() as AddressInfo // it listens on a port
   return {
     url: `http://127.0.0.1:${port}`,
     async [Symbol.asyncDispose]() {
@@ -21,7 +21,7 @@ async function listening(server: Server, cut: () => void): Promise<Answering> {
   }
 }
 
-/** A server of HTTP that is no service's. */
+/** Starts an HTTP server that records the bodies of its requests. */
 export async function answering(listener: RequestListener): Promise<Hearing> {
   const bodies: string[] = []
   const server = createServer(async (request, response) => {
@@ -37,16 +37,16 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8')
 }
 
-/** What is said to every request, as it stands. */
+/** Starts a server with one fixed answer. */
 export const saying = (status: number, body: string, headers: { readonly [name: string]: string } = {}) =>
   answering((_request, response) => void response.writeHead(status, { ...headers }).end(body))
 
-/** Bytes on a socket, and whatever one does with it. */
+/** Starts a plain TCP server. */
 export function answeringSocket(onSocket: (socket: Socket) => void): Promise<Answering> {
   const sockets = new Set<Socket>()
   const server = createSocketServer((socket) => {
     sockets.add(socket)
-    socket.on('error', () => socket.destroy()) // whoever is called hangs up on us as a matter of course
+    socket.on('error', () => socket.destroy()) // the caller may disconnect at any time
     onSocket(socket)
   })
   return listening(server, () => {
@@ -54,7 +54,7 @@ export function answeringSocket(onSocket: (socket: Socket) => void): Promise<Ans
   })
 }
 
-/** All that came before the end, and the end, which must be a failure. */
+/** Returns all parts before the end, and the end, which must be a failure. */
 export async function failedAt(
   provider: Provider,
   request: ModelRequest = aRequest(),

@@ -1,6 +1,6 @@
 import type { ModelEnd, ModelPart, ModelRequest, Provider, SaidPart } from '@holdfast/core/ports'
 
-/** One answer to its end: what was said, and how it ended. */
+/** Collects one whole answer. */
 export async function collect(
   provider: Provider,
   request: ModelRequest,

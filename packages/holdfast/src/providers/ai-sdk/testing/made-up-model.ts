@@ -1,6 +1,6 @@
 import type { LanguageModelV4, LanguageModelV4StreamPart } from '@ai-sdk/provider'
 
-/** A model of no service, which says what a test wants said. */
+/** Creates a model that streams given parts. */
 export const madeUpModel = (stream: ReadableStream<LanguageModelV4StreamPart>): LanguageModelV4 => ({
   specificationVersion: 'v4',
   provider: 'made-up',

@@ -23,19 +23,19 @@ type Running = Omit<AnyStrictServer, 'answer'> & {
   drops(): void
 }
 
-/** A service as the tests that hold for all of them see it. */
+/** A service, for tests that run with all of them. */
 export type ServiceUnderTest = {
   readonly name: HistoryProvider
   readonly model: ModelName
-  /** Others of the same service, older or without thinking. */
+  /** Other models of the service, older or without thinking. */
   readonly others: readonly ModelName[]
-  /** After how many events of an answer of one text its first words are out. */
+  /** The number of events before the first text of an answer. */
   readonly firstWords: number
   start(): Promise<Running>
   provider(url: string, model?: ModelName): Provider
 }
 
-/** The strict server of a service, whose answers are told in words that all of them understand. */
+/** The strict server of a service, with answers in a common format. */
 const strict = (name: HistoryProvider): Pick<ServiceUnderTest, 'name' | 'firstWords' | 'start'> => ({
   name,
   firstWords: strictServices[name].firstWords,

@@ -12,7 +12,7 @@ const tools: readonly ToolSchema[] = ['shell', 'read_file'].map((name) => ({
   input: { type: 'object', properties: { command: { type: 'string' } } },
 }))
 
-/** The log of a session as it comes about, and the requests the runtime would build from it. */
+/** Builds the log of a session, and the requests that the runtime builds from it. */
 export function createStory() {
   const events: EventInput[] = []
   const outcomes = new Map<number, Outcome>()
@@ -21,7 +21,7 @@ export function createStory() {
 
   function add(parts: readonly SaidPart[], provider: string, isCut: boolean): void {
     step++
-    // As the session does it: a cut answer keeps its words, loses its calls, and its last part is marked.
+    // Like the session: a cut answer keeps its text, loses its calls, and its last part is marked.
     const kept = isCut ? parts.filter(({ type }) => type !== 'call') : parts
     for (const [index, part] of kept.entries()) {
       const meta = part.meta && { meta: part.meta }
@@ -44,10 +44,10 @@ export function createStory() {
   }
 
   function request(model: ModelName): ModelRequest {
-    // Through JSON, as the log keeps it.
+    // Through JSON, like the log.
     const records = recordsOf(JSON.parse(JSON.stringify(events)))
     const messages = records.map(({ seq, event }) => ({ seq, event, outcome: outcomes.get(seq) ?? null }))
-    // A story tells nothing but what a window shows.
+    // This log has only events that a window shows.
     const window: Window = { summary: null, pinned: [], prompt: null, messages: messages as Window['messages'] }
     return buildRequest({ model, thinkingLevel: 'high', system: 'Be careful.', tools, window, files })
   }
@@ -61,7 +61,7 @@ export function createStory() {
       if (bytes) files.set(blob, bytes)
       return { type: 'file' as const, blob, mediaType, name, bytes: bytes?.length ?? 0 }
     },
-    /** Asks the model, and puts on record what it says. */
+    /** Calls the model and records its answer. */
     async answer(provider: Provider, model: ModelName): Promise<readonly SaidPart[]> {
       const parts: ModelPart[] = []
       const signal = new AbortController().signal
@@ -72,10 +72,10 @@ export function createStory() {
       add(whole, providerOf(model), isCut)
       return whole
     },
-    /** What a model said, as if it had. */
+    /** Records an answer without calling the model. */
     says: (model: ModelName, ...parts: readonly SaidPart[]) => add(parts, providerOf(model), false),
     cut: (model: ModelName, ...parts: readonly SaidPart[]) => add(parts, providerOf(model), true),
-    /** Settles every call that is open, the last first. */
+    /** Settles every open call, last first. */
     settle(outcome: (call: number) => Outcome = (call) => ({ type: 'ok', output: { text: `result of ${call}` } })) {
       for (const [index, event] of [...events.entries()].reverse()) {
         if (event.type === 'call.requested' && !outcomes.has(index + 1)) outcomes.set(index + 1, outcome(index + 1))
@@ -84,7 +84,7 @@ export function createStory() {
   }
 }
 
-/** The parts an answer came to: those that were said, and the words of one that was not. */
+/** Returns the complete parts of an answer, and the text of an incomplete one. */
 function wholeOf(parts: readonly ModelPart[]): readonly SaidPart[] {
   const said: SaidPart[] = []
   for (const part of parts) {

@@ -14,7 +14,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
-/** Asks for everything a store refuses, and tells what it said. */
+/** Makes every request that a store refuses, and returns the faults. */
 async function refusals(store: Store): Promise<readonly unknown[]> {
   const [first, second, third] = [newSession(1), newSession(2), newSession(3)]
   const meta = { ...third.entry.meta, handle: first.entry.meta.handle }
@@ -30,11 +30,11 @@ async function refusals(store: Store): Promise<readonly unknown[]> {
   await store.trash(fourth.session, 7)
   const append = appendTo(1, 1)
   const claimed = await store.claim(second.session, 'node_2', second.owner)
-  const asked: readonly Promise<Result<unknown>>[] = [
+  const requests: readonly Promise<Result<unknown>>[] = [
     store.create(first),
     store.create({ ...third, entry: { ...third.entry, meta } }),
     store.create(keyed(third)),
-    // The id of one session and the handle of another are taken: both stores must name the same one.
+    // The id of one session and the handle of another are taken: every store must report the same one.
     store.create({ ...second, entry: { ...second.entry, meta: { ...second.entry.meta, handle: meta.handle } } }),
     store.create({ ...third, parent: newSession(9).session }),
     store.append({ ...append, epoch: 7 }),
@@ -48,12 +48,12 @@ async function refusals(store: Store): Promise<readonly unknown[]> {
     store.restore(newSession(9).session),
   ]
   expect(claimed.ok).toBe(true)
-  const answers = await Promise.all(asked)
+  const answers = await Promise.all(requests)
   await store.close()
   return answers.map((answer) => (answer.ok ? 'not refused' : answer.fault))
 }
 
-it('is told in the same words by every store', async () => {
+it('every store reports the same faults in the same words', async () => {
   const inMemory = await refusals(createMemoryStore())
   const inFile = await refusals(orThrow(await openSqliteStore({ path: join(home, 'holdfast.db') })))
   expect(inFile).toEqual(inMemory)

@@ -28,7 +28,7 @@ describe('file blobs', () => {
   const aDay = 24 * 60 * 60 * 1000
   const none = async () => new Set<BlobHash>()
 
-  it('remove in a sweep what a put that died left half-written, and nothing younger', async () => {
+  it('remove old drafts of dead processes in a sweep, and no newer ones', async () => {
     const blobs = await open()
     const old = new Date(Date.now() - 2 * aDay)
     for (const name of ['new-dead', 'new-alive']) writeFileSync(join(home, 'blobs', name), 'half')
@@ -39,7 +39,7 @@ describe('file blobs', () => {
     expect(filesIn(home).map(({ name }) => name)).toEqual(['new-alive'])
   })
 
-  it('find what was set aside after a restart, from another process too', async () => {
+  it('find a blob that was set aside, after a restart and from another process', async () => {
     const [first, other] = [await open(), await open()]
     const { hash } = orThrow(await first.put([Buffer.from('hello')]))
     await first.sweep(none, { now: Date.now() + 2 * aDay, graceMs: aDay })
@@ -50,7 +50,7 @@ describe('file blobs', () => {
     expect(await (await open()).has(hash)).toBe(true)
   })
 
-  it('keep the good bytes of what was put again while the others lay aside', async () => {
+  it('keep the intact bytes of a blob that was put again while it was set aside', async () => {
     const blobs = await open()
     const { hash } = orThrow(await blobs.put([Buffer.from('hello')]))
     await blobs.sweep(none, { now: Date.now() + 2 * aDay, graceMs: aDay })
@@ -60,7 +60,7 @@ describe('file blobs', () => {
     expect(filesIn(home).map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))).toEqual(['hello'])
   })
 
-  it('leave the rest of a sweep that is ended, and neither take nor bring back what it was asking about', async () => {
+  it('stop a sweep when it is aborted, without a change to the current page', async () => {
     const blobs = await open()
     const options = (days: number) => ({ now: Date.now() + days * aDay, graceMs: aDay })
     const aside = () => filesIn(join(home, 'blobs', 'aside')).length
@@ -80,7 +80,7 @@ describe('file blobs', () => {
     expect([swept, asked, aside()]).toEqual([{ removed: 0, bytes: 0, setAside: 0 }, [1], 1])
   })
 
-  it('tell as a fault that the disk refused a sweep', async () => {
+  it('report a failed sweep as a fault', async () => {
     const blobs = await open()
     await blobs.put([Buffer.from('hello')])
     writeFileSync(join(home, 'blobs', 'aside'), 'not a directory')
@@ -88,7 +88,7 @@ describe('file blobs', () => {
     await expect(sweeping).rejects.toMatchObject({ code: 'storage_error' })
   })
 
-  it('keep one private file for the same bytes, and no other', async () => {
+  it('store the same bytes once, in a private file', async () => {
     const umask = process.umask(0)
     try {
       const blobs = await open()
@@ -104,7 +104,7 @@ describe('file blobs', () => {
     expect(filesIn(home).map(({ parentPath, name }) => statSync(join(parentPath, name)).mode & 0o777)).toEqual([0o600])
   })
 
-  it('leave nothing behind of what is too large or broke off', async () => {
+  it('leave no file after a put that is too large or interrupted', async () => {
     const blobs = await open()
     await blobs.put([new Uint8Array(blobTestBytesMax + 1)])
     function* broken() {
@@ -115,7 +115,7 @@ describe('file blobs', () => {
     expect(filesIn(home)).toEqual([])
   })
 
-  it('mend a damaged blob when its bytes come again', async () => {
+  it('repair a damaged blob when its bytes are put again', async () => {
     const blobs = await open()
     const put = await blobs.put([Buffer.from('hello')])
     const [file] = filesIn(home)
@@ -124,7 +124,7 @@ describe('file blobs', () => {
     expect(filesIn(home).map(({ parentPath, name }) => readFileSync(join(parentPath, name), 'utf8'))).toEqual(['hello'])
   })
 
-  it('tighten a directory that was open to others', async () => {
+  it('make an existing directory private', async () => {
     mkdirSync(join(home, 'blobs'), { mode: 0o755 })
     await open()
     expect(statSync(join(home, 'blobs')).mode & 0o777).toBe(0o700)

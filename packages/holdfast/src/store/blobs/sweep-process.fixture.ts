@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs'
 import type { BlobHash } from '@holdfast/protocol'
 import { openFileBlobs } from './file-blobs.ts'
 
-// A process of its own that sets everything aside and brings it back, over and over, so that a test can kill it.
+// Sets all blobs aside and restores them in a loop, in its own process, so that a test can kill it.
 const opened = await openFileBlobs(process.argv[2] ?? '')
 if (!opened.ok) throw new Error(opened.fault.message)
 const graceMs = 1000

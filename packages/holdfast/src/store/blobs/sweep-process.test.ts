@@ -18,12 +18,12 @@ afterEach(() => rmSync(directory, { recursive: true, force: true }))
 
 const fixture = fileURLToPath(new URL('./sweep-process.fixture.ts', import.meta.url))
 const texts = Array.from({ length: 40 }, (_, index) => `text ${index}`)
-/** Each process begins after all that the one before it touched. */
+/** Each process starts later than every time the one before it has set. */
 const aYearMs = 365 * 24 * 60 * 60 * 1000
-/** More of them in a long run: KILLS=1000. */
+/** Set KILLS=1000 for a long run. */
 const rounds = Number(process.env['KILLS'] ?? 3)
 
-/** Kills a process that sweeps from this moment on after it said so many lines, wherever it is then. */
+/** Kills a sweeping process after so many lines of output, at an arbitrary point. */
 async function killSweepAfter(lines: number, from: number): Promise<readonly string[]> {
   const child = spawn(process.execPath, [fixture, directory, String(from)], { stdio: ['ignore', 'pipe', 'inherit'] })
   const ended = once(child, 'exit')
@@ -36,7 +36,7 @@ async function killSweepAfter(lines: number, from: number): Promise<readonly str
   return said
 }
 
-it('a sweep that is killed anywhere loses nothing that is then referred to', async () => {
+it('a sweep that is killed at any point loses no blob that is used afterwards', async () => {
   const dice = createDice(7)
   const hashes = []
   const before = orThrow(await openFileBlobs(directory))

@@ -70,7 +70,7 @@ const logOf = (number: number) => join(directory, `${sessionId(number)}.jsonl`)
 const linesOf = (number: number) => readFileSync(logOf(number), 'utf8').trimEnd().split('\n').slice(1)
 const seqsIn = (number: number) => linesOf(number).map((line) => JSON.parse(line).seq)
 
-/** What a reader of either store sees of these sessions. */
+/** Returns these sessions as a reader of either store sees them. */
 async function seen(of: PlacedStore, numbers: readonly number[]) {
   const { sessions } = await of.list({ limit: 100 })
   return {
@@ -81,7 +81,7 @@ async function seen(of: PlacedStore, numbers: readonly number[]) {
 }
 
 describe('a mirror', () => {
-  it('has what was appended within a second, without being asked', async () => {
+  it('has each append within a second', async () => {
     await mirror()
     await mustCreate(store, newSession(1))
     await mustAppend(store, appendTo(1, 1))
@@ -90,7 +90,7 @@ describe('a mirror', () => {
     await vi.waitFor(() => expect(seqsIn(1)).toEqual([1, 2, 3]), { timeout: 1000, interval: 10 })
   })
 
-  it('opens as a store and gives the same sessions, forks of purged ones included', async () => {
+  it('opens as a store with the same sessions, including forks of purged ones', async () => {
     const copy = await mirror()
     await mustCreate(store, newSession(1), newSession(5, { entry: entryOf(5, { spoken: false }) }))
     await mustAppend(store, appendTo(1, 1, { records: textsAfter(1, 'b', 'c') }))
@@ -115,7 +115,7 @@ describe('a mirror', () => {
     ).toEqual([`${sessionId(1)}.shared.jsonl`, ...[2, 3, 4].map((number) => `${sessionId(number)}.jsonl`)])
   })
 
-  it('has in its trash what the store has, within a second, and what was purged from it no more', async () => {
+  it('has the same trash as the store within a second, without purged sessions', async () => {
     const trashed = () => JSON.parse(readFileSync(join(directory, 'trash.json'), 'utf8')).trashed
     const soon = { timeout: 1000, interval: 10 }
     await mirror()
@@ -140,7 +140,7 @@ describe('a mirror', () => {
     await opened.close()
   })
 
-  it('makes good what was trashed while nobody mirrored', async () => {
+  it('catches up on sessions that were trashed while no mirror ran', async () => {
     await mustCreate(store, newSession(1))
     await store.release(sessionId(1), 'node-a', 1)
     await (await mirror()).close()
@@ -153,25 +153,25 @@ describe('a mirror', () => {
     await opened.close()
   })
 
-  it('misses nothing whose position was given before', async () => {
+  it('misses no record whose position is reused', async () => {
     const copy = await mirror()
     await mustCreate(store, newSession(1), newSession(2))
     await copy.caughtUp()
     await store.release(sessionId(2), 'node-a', 1)
-    await store.purge(sessionId(2)) // the last positions are free again
+    await store.purge(sessionId(2)) // frees the last positions
     await mustCreate(store, newSession(3))
     await copy.caughtUp()
     expect(seqsIn(3)).toEqual([1])
     expect(readdirSync(directory)).not.toContain(`${sessionId(2)}.jsonl`)
   })
 
-  it('goes on after a crash from its cursor, without a record twice and with torn lines put aside', async () => {
+  it('continues after a crash from its cursor, without repeated records or torn lines', async () => {
     const first = await mirror()
     await mustCreate(store, newSession(1), newSession(2))
     await first.close()
     mirrors.length = 0
     appendFileSync(logOf(1), '{"seq":2,"at":"2026')
-    // As if it had died before it saved how far it was.
+    // As after a crash before it saved its cursor.
     const database = new DatabaseSync(join(home, 'holdfast.db'), { timeout: 5000 })
     database.exec(`update cursor set pos = 0 where name like 'mirror:%'`)
     database.close()
@@ -182,7 +182,7 @@ describe('a mirror', () => {
     expect(readdirSync(directory).filter((name) => name.includes('.torn-'))).toHaveLength(1)
   })
 
-  it('makes good what was deleted from its directory, or all of it', async () => {
+  it('restores files that were deleted from its directory', async () => {
     const first = await mirror()
     await mustCreate(store, newSession(1), newSession(2))
     await first.close()
@@ -196,7 +196,7 @@ describe('a mirror', () => {
     expect([seqsIn(1), seqsIn(2)]).toEqual([[1], [1]])
   })
 
-  it('copies what records refer to', async () => {
+  it('copies the blobs that records refer to', async () => {
     const put = await blobs.put([Buffer.from('a picture')])
     if (!put.ok) throw new Error(put.fault.message)
     const { hash } = put.value
@@ -206,7 +206,7 @@ describe('a mirror', () => {
     expect(readFileSync(join(directory, 'blobs', hash.slice(0, 2), hash.slice(2)), 'utf8')).toBe('a picture')
   })
 
-  it('lets go of copies that nothing refers to any more whenever those of the store are swept', async () => {
+  it('removes unused copies of blobs when the store is swept', async () => {
     const copy = await mirror()
     const mirrored = createMirroredBlobs(blobs, copy, ({ cause }) => expect.fail(String(cause)))
     const [kept, gone] = [await blobs.put([Buffer.from('kept')]), await blobs.put([Buffer.from('gone')])]
@@ -217,13 +217,13 @@ describe('a mirror', () => {
     await store.purge(sessionId(2))
     const later = (times: number) => ({ now: Date.now() + times * 60_000, graceMs: 30_000 })
     const areUsed = await store.blobsInUse()
-    await mirrored.sweep(areUsed, later(1)) // is set aside by this one, and removed by the next
+    await mirrored.sweep(areUsed, later(1)) // this sweep sets it aside, the next removes it
     await mirrored.sweep(areUsed, later(2))
     const there = readdirSync(join(directory, 'blobs'), { recursive: true, withFileTypes: true })
     expect(there.filter((one) => one.isFile()).map(({ name }) => name)).toEqual([kept.value.hash.slice(2)])
   })
 
-  it('is written by one of two processes, and by the other when that one ends', async () => {
+  it('is written by one of two processes, and by the other after the first ends', async () => {
     const first = await mirror()
     const other = await openStore()
     const second = await mirror(other.followed)
@@ -240,7 +240,7 @@ describe('a mirror', () => {
     await other.close()
   })
 
-  it('is refused where a store is open, or other files lie', async () => {
+  it('is refused in a directory with an open store or other files', async () => {
     const opened = await asStore()
     expect(codeOf(await attempt())).toBe('session_locked')
     await opened.close()
@@ -251,7 +251,7 @@ describe('a mirror', () => {
     expect(codeOf(await attempt())).toBe('not_a_store')
   })
 
-  it('keeps the place of what the store has lost', async () => {
+  it('keeps the seq of a record that the store has lost', async () => {
     await mustCreate(store, newSession(1))
     await mustAppend(store, appendTo(1, 1))
     await mustAppend(store, appendTo(1, 2))
@@ -270,7 +270,7 @@ describe('a mirror', () => {
 })
 
 describe('the cursor of a follower', () => {
-  it('gives what came after it, in the order it was committed, a page at a time', async () => {
+  it('returns later records in the order of commits, page by page', async () => {
     await mustCreate(store, newSession(1), newSession(2))
     await mustAppend(store, appendTo(1, 1))
     const first = await store.followed.follow('one', 2)
@@ -284,7 +284,7 @@ describe('the cursor of a follower', () => {
     expect((await store.followed.follow('other', 9)).records).toHaveLength(3)
   })
 
-  it('is not moved by who read it before something was removed', async () => {
+  it('is not moved by a page that was read before a removal', async () => {
     await mustCreate(store, newSession(1), newSession(2))
     const page = await store.followed.follow('one', 9)
     await store.release(sessionId(2), 'node-a', 1)
@@ -296,7 +296,7 @@ describe('the cursor of a follower', () => {
     expect(again.records.map(({ session }) => session)).toEqual([sessionId(1), sessionId(3)])
   })
 
-  it('is lowered when the records it stands on are removed', async () => {
+  it('is lowered when records before it are removed', async () => {
     await mustCreate(store, newSession(1), newSession(2))
     await store.followed.saveCursor('one', await store.followed.follow('one', 9))
     await store.release(sessionId(2), 'node-a', 1)

@@ -22,7 +22,7 @@ const sqlite = (path: string) => placeAt(`sqlite:${path}`)
 const inside = { ok: false, fault: { code: 'bad_request', message: expect.stringContaining('is inside the store') } }
 
 describe('a copy of a store', () => {
-  it('is not made in the store itself, by whatever name that goes', async () => {
+  it('is not made inside the store, whatever the path looks like', async () => {
     const store = jsonl(join(base, 'logs'))
     await fillStore(store, join(base, 'aside'))
     symlinkSync(store.path, join(base, 'link'))
@@ -39,7 +39,7 @@ describe('a copy of a store', () => {
     expect(await contentOf(jsonl(join(base, 'logs-copy')))).toEqual(await contentOf(store))
   })
 
-  it('may lie beside a database, but not among its files', async () => {
+  it('may be beside a database, but not among its files', async () => {
     const store = sqlite(join(base, 'store.db'))
     mkdirSync(store.blobsDir)
     expect(await findInsideFault(store, join(base, 'copy.db'))).toBeNull()

@@ -4,14 +4,14 @@ import { openSqliteStore } from './sqlite-store.ts'
 
 export type AppendTask = {
   readonly path: string
-  /** How many records to append, one by one. */
+  /** The number of records to append, one by one. */
   readonly count: number
   readonly create: NewSession
-  /** Holds one record; each append is this one, moved on. */
+  /** An append of one record; each append repeats it at the next seq. */
   readonly append: Append
 }
 
-// A process of its own that appends and says on stdout what was acknowledged, so that a test can kill it.
+// Appends in its own process and prints each acknowledged append, so that a test can kill it.
 const { path, count, create, append }: AppendTask = JSON.parse(process.argv[2] ?? '')
 const opened = await openSqliteStore({ path })
 if (!opened.ok) throw new Error(opened.fault.message)

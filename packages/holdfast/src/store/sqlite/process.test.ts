@@ -26,7 +26,7 @@ function start(number: number, count: number): ChildProcess {
   return spawn(process.execPath, [fixture, JSON.stringify(task)], { stdio: ['ignore', 'pipe', 'inherit'] })
 }
 
-/** Lines of a process until it has said `enough` of them, or has ended; what it still says after is read too. */
+/** Reads lines of a process until there are `enough` of them or it ends. Also reads what it writes afterwards. */
 async function linesOf(child: ChildProcess, enough: number, whenEnough: () => void): Promise<readonly string[]> {
   if (child.stdout === null) throw new Error('stdout is a pipe')
   const lines: string[] = []
@@ -46,7 +46,7 @@ async function open(): Promise<Store> {
 }
 
 describe('processes on one file', () => {
-  it('lose no acknowledged append to kill -9, and keep no half of one', async () => {
+  it('lose no acknowledged append after kill -9, and store no partial one', async () => {
     for (const [number, enough] of [1, 40, 173].entries()) {
       const child = start(number, 1_000_000)
       const lines = await linesOf(child, enough, () => child.kill('SIGKILL'))
@@ -57,7 +57,7 @@ describe('processes on one file', () => {
       const records = await readAll(store, number)
       const head = (await store.entry(sessionId(number)))?.head ?? 0
       expect(head).toBeGreaterThanOrEqual(acknowledged)
-      expect(head - acknowledged).toBeLessThanOrEqual(1) // at most the one that was under way
+      expect(head - acknowledged).toBeLessThanOrEqual(1) // at most the pending one
       expect(seqsOf(records)).toEqual(Array.from({ length: head }, (_, index) => index + 1))
       expect(records.filter((record) => 'lost' in record)).toEqual([])
       await mustAppend(store, appendTo(number, head))
@@ -65,10 +65,10 @@ describe('processes on one file', () => {
     }
   })
 
-  it('find everything after a checkpoint that a crash cut short', async () => {
+  it('read everything after an interrupted checkpoint', async () => {
     const child = start(1, 1_000_000)
     const acknowledged = (await linesOf(child, 50, () => child.kill('SIGKILL'))).length
-    // A checkpoint copies page 1 first, which then speaks of pages that only the log holds.
+    // A checkpoint copies page 1 first, which then refers to pages that are only in the log.
     const file = openSync(path, 'r+')
     const pages = Buffer.alloc(4)
     pages.writeUInt32BE(1_000_000)
@@ -80,7 +80,7 @@ describe('processes on one file', () => {
     await store.close()
   })
 
-  it('write beside each other, and neither is refused', async () => {
+  it('write at the same time without a refusal', async () => {
     const children = [1, 2, 3].map((number) => linesOf(start(number, 150), 0, () => undefined))
     const store = await open()
     expect(codeOf(await store.create(newSession(4)))).toBe('ok')
@@ -91,7 +91,7 @@ describe('processes on one file', () => {
     await store.close()
   })
 
-  it('end by themselves while a store is open and nothing is under way', async () => {
+  it('exit while a store is open without pending requests', async () => {
     const script = `
       const { openSqliteStore } = await import(${JSON.stringify(new URL('./sqlite-store.ts', import.meta.url).href)})
       const opened = await openSqliteStore({ path: ${JSON.stringify(path)} })

@@ -38,7 +38,7 @@ async function open(options: Partial<SqliteStoreOptions> = {}): Promise<Store> {
 describeStore('sqlite', () => open())
 
 describe('sqlite store', () => {
-  it('has everything after it is closed and opened again', async () => {
+  it('has all data after it is closed and opened again', async () => {
     const first = await open()
     await mustCreate(first, newSession(1))
     const trust = { tool: 'shell', scope: 'workspace' } as const
@@ -54,7 +54,7 @@ describe('sqlite store', () => {
     await second.close()
   })
 
-  it('answers what was asked before it closes, and refuses what comes after', async () => {
+  it('answers pending requests before it closes, and refuses later ones', async () => {
     const store = await open()
     await mustCreate(store, newSession(1))
     const last = store.append(appendTo(1, 1))
@@ -65,7 +65,7 @@ describe('sqlite store', () => {
     await store.close()
   })
 
-  it('keeps its files to their owner, whatever the umask', async () => {
+  it('creates private files, whatever the umask', async () => {
     const umask = process.umask(0)
     try {
       const store = await open()
@@ -79,7 +79,7 @@ describe('sqlite store', () => {
     }
   })
 
-  it('tightens what was open to others', async () => {
+  it('makes existing files private', async () => {
     await (await open()).close()
     chmodSync(path, 0o644)
     chmodSync(join(home, 'data'), 0o755)
@@ -88,10 +88,10 @@ describe('sqlite store', () => {
     expect(statSync(join(home, 'data')).mode & 0o777).toBe(0o700)
   })
 
-  it('says that the disk is full, and goes on once there is room, without a restart', async () => {
+  it('reports a full disk and continues once there is space, without a restart', async () => {
     const store = await open({ pagesMax: 60 })
     await mustCreate(store, newSession(1), newSession(2, { entry: entryOf(2, { spoken: false }) }))
-    const page = randomBytes(15_000).toString('base64') // what cannot be packed
+    const page = randomBytes(15_000).toString('base64') // does not compress
     const unspoken = entryOf(2, { spoken: false })
     const fill = (after: number) => appendTo(2, after, { records: textsAfter(after, page), entry: unspoken })
     let head = 1
@@ -114,7 +114,7 @@ describe('sqlite store', () => {
     await store.close()
   })
 
-  it('notices that its file was taken away, and stops acknowledging', async () => {
+  it('detects that its file was removed and refuses further appends', async () => {
     const store = await open()
     await mustCreate(store, newSession(1))
     rmSync(path)
@@ -128,7 +128,7 @@ describe('sqlite store', () => {
     await store.close()
   })
 
-  it('is read inline while a writer has it open', async () => {
+  it('can be read on this thread while a writer has it open', async () => {
     const store = await open()
     await mustCreate(store, newSession(1), newSession(2))
     const reader = openReader(path)
@@ -145,7 +145,7 @@ describe('sqlite store', () => {
     await store.close()
   })
 
-  it('is not made by someone who only reads', () => {
+  it('is not created by a reader', () => {
     mkdirSync(join(home, 'data'))
     expect(openReader(path)).toEqual({ ok: true, value: null })
     expect(readdirSync(join(home, 'data'))).toEqual([])

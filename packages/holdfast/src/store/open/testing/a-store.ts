@@ -9,7 +9,7 @@ import { openReadOnlyStore } from '../open-read-only.ts'
 import { openDiskStore } from '../open-storage.ts'
 import { type DiskLocation, parseDiskUrl } from '../store-location.ts'
 
-/** A home below a directory, as the store of a test has it. */
+/** Returns the location of a test store in a directory. */
 export function placeIn(directory: string, kind: DiskLocation['kind'], name = kind as string): DiskLocation {
   const home = { storePath: join(directory, 'none.db'), blobsDir: join(directory, 'none.blobs') }
   return orThrow(parseDiskUrl(`${kind}:${join(directory, name)}`, home))
@@ -18,18 +18,18 @@ export function placeIn(directory: string, kind: DiskLocation['kind'], name = ki
 export type FilledStore = {
   readonly talk: SessionId
   readonly fork: SessionId
-  /** Purged, but for what `orphan` shares of it. */
+  /** Purged, except for the records that `orphan` shares. */
   readonly purged: SessionId
   readonly orphan: SessionId
   readonly trashed: SessionId
 }
 
-/** Not long ago: what lies there for 30 days is removed by whoever opens the store. */
+/** Recent: opening a store removes sessions after 30 days in the trash. */
 export const trashedAt = Date.now() - 60_000
 
 /**
- * Fills a store through the runtime itself: a talk with a file and a tool, its fork, a fork whose parent is purged, a
- * session in the trash, a trust.
+ * Fills a store through the runtime: a session with a file and a tool call, its fork, a fork whose parent is purged, a
+ * session in the trash, and a trust.
  */
 export async function fillStore(place: DiskLocation, directory: string): Promise<FilledStore> {
   const workdir = join(directory, 'work')
@@ -70,7 +70,7 @@ export async function fillStore(place: DiskLocation, directory: string): Promise
   return { talk: talk.id, fork: fork.id, purged: parent.id, orphan: orphan.id, trashed: trashed.id }
 }
 
-/** All that a store holds, to be compared: rows and records in every field. */
+/** Reads all rows and records of a store, for a comparison. */
 export async function contentOf(place: DiskLocation) {
   const source = orThrow(await openReadOnlyStore(place))
   if (source === null) return null
@@ -86,7 +86,7 @@ export async function contentOf(place: DiskLocation) {
   return { sessions, trusts }
 }
 
-/** The hash of each file below a directory, but for what SQLite keeps beside an open file. */
+/** Returns the hash of each file in a directory, except for SQLite's files beside an open database. */
 export function hashesOf(directory: string): Readonly<Record<string, string>> {
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' }).toSorted()
   return Object.fromEntries(

@@ -28,7 +28,7 @@ function ask(query: string): readonly unknown[] {
   }
 }
 
-/** Overwrites the one page of a table that holds few rows. */
+/** Overwrites the only page of a small table. */
 function overwriteTable(table: string): void {
   const [root] = ask(`select rootpage from sqlite_schema where name = '${table}'`).flat()
   const bytes = readFileSync(path)
@@ -36,7 +36,7 @@ function overwriteTable(table: string): void {
   writeFileSync(path, bytes)
 }
 
-it('makes a damaged store of version 2 one of this version, which knows what was started for what', async () => {
+it('rebuilds a damaged store of version 2 with the parents of started sessions', async () => {
   writeVersion2(path)
   const records = ask('select pos, sid, seq, crc, body from record')
   overwriteTable('draft')
@@ -49,16 +49,19 @@ it('makes a damaged store of version 2 one of this version, which knows what was
   expect(ask('select sid, parent from started_for')).toEqual([[3, 'ses_00000000000000000000000001']])
 })
 
-it.each(['session', 'started_for'])('knows what was started for what though a page of %s is damaged', async (table) => {
-  writeVersion2(path)
-  prepareStoreFile(path)
-  const started = ask('select sid, parent from started_for')
-  overwriteTable(table)
-  await rebuildDatabase(path)
-  expect([started.length, ask('select sid, parent from started_for')]).toEqual([1, started])
-})
+it.each(['session', 'started_for'])(
+  'keeps the parents of started sessions if a page of %s is damaged',
+  async (table) => {
+    writeVersion2(path)
+    prepareStoreFile(path)
+    const started = ask('select sid, parent from started_for')
+    overwriteTable(table)
+    await rebuildDatabase(path)
+    expect([started.length, ask('select sid, parent from started_for')]).toEqual([1, started])
+  },
+)
 
-it('is not offered to a damaged store of version 1, whose rows are others', () => {
+it('does not offer to rebuild a damaged store of version 1, whose rows differ', () => {
   writeVersion1(path)
   overwriteTable('draft')
   expect(checkDatabase(path)).toMatchObject([{ code: 'damaged_file', canMend: false }])

@@ -21,7 +21,7 @@ const everythingThere = () =>
     return { name, mode, mtimeMs, bytes: statSync(file).isFile() ? readFileSync(file, 'hex') : '' }
   })
 
-/** Opens what is at `path` to write and to read; both must refuse, and nothing may change. */
+/** Opens the file to write and to read. Both must refuse and change nothing. */
 async function refusals(): Promise<readonly unknown[]> {
   const before = everythingThere()
   const [store, reader] = [await openSqliteStore({ path }), openReader(path)]
@@ -39,9 +39,9 @@ describe('a file that is not a store', () => {
   it.each([
     ['text', 'Dear diary, '.repeat(1000)],
     ['short text', 'x'],
-    ['nothing', ''],
-    ['half a database', 'SQLite format 3\u0000'.padEnd(200, 'y')],
-  ])('is refused and left as it is: %s', async (_, content) => {
+    ['an empty file', ''],
+    ['a truncated database', 'SQLite format 3\u0000'.padEnd(200, 'y')],
+  ])('is refused and not changed: %s', async (_, content) => {
     writeFileSync(path, content, { mode: 0o644 })
     expect(await refusals()).toEqual(['not_a_store', 'not_a_store'])
   })
@@ -56,7 +56,7 @@ describe('a file that is not a store', () => {
     expect(await refusals()).toEqual(['not_a_store', 'not_a_store'])
   })
 
-  it('is not made where the write-ahead log of a lost one lies', async () => {
+  it('is not created beside an orphaned write-ahead log', async () => {
     writeFileSync(`${path}-wal`, 'what is left')
     const before = everythingThere()
     expect(await openSqliteStore({ path })).toMatchObject({ ok: false, fault: { code: 'not_a_store' } })
@@ -64,8 +64,8 @@ describe('a file that is not a store', () => {
   })
 })
 
-describe('a store we cannot use', () => {
-  it('is refused when it is newer than us', async () => {
+describe('an unusable store', () => {
+  it('is refused if a newer version wrote it', async () => {
     otherDatabase(
       `pragma application_id = ${applicationId}`,
       `pragma user_version = ${schemaVersion + 1}`,
@@ -74,7 +74,7 @@ describe('a store we cannot use', () => {
     expect(await refusals()).toEqual(['store_too_new', 'store_too_new'])
   })
 
-  it('is refused for writing when the file is read-only, for root too', async () => {
+  it('is refused for writing if the file is read-only, even for root', async () => {
     const made = await openSqliteStore({ path })
     if (made.ok) await made.value.close()
     chmodSync(path, 0o444)
@@ -86,7 +86,7 @@ describe('a store we cannot use', () => {
     expect(everythingThere()).toEqual(before)
   })
 
-  it('is refused when its directory cannot be made', async () => {
+  it('is refused if its directory cannot be created', async () => {
     writeFileSync(path, 'a file where a directory should be')
     const below = join(path, 'holdfast.db')
     expect(await openSqliteStore({ path: below })).toMatchObject({
@@ -99,7 +99,7 @@ describe('a store we cannot use', () => {
     })
   })
 
-  it('is refused by name on a network file system', () => {
+  it('is refused on a network file system, which the fault names', () => {
     expect([0x6969, 0xff534d42, -11317950, 0x01021997].map(networkFileSystemName)).toEqual([
       'nfs',
       'cifs',

@@ -1,6 +1,6 @@
 import { prepareStoreFile } from './database-file.ts'
 
-// A process of its own that opens a store to write and dies, as by a power cut, at a step of its upgrade.
+// Opens a store to write and kills its own process at a step of the upgrade.
 const [, , path = '', fatal = ''] = process.argv
 const refusal = prepareStoreFile(path, {
   at: (step) => {

@@ -45,7 +45,7 @@ async function open() {
   return opened.value
 }
 
-/** What the store says to whoever uses it. */
+/** Returns what the store shows through its port. */
 async function whatIsThere() {
   const store = await open()
   const read = async (session: SessionId | undefined) =>
@@ -76,7 +76,7 @@ describe.each([
 ])('a store of version %i', (version, write) => {
   beforeEach(() => write(path))
 
-  it('becomes what a new store is, with all that was in it, and a copy of it is left beside', async () => {
+  it('gets the schema of a new store, keeps all data and leaves a copy beside it', async () => {
     const [records, sessions] = [everyRecord(path), everySession(path)]
     expect(prepareStoreFile(path)).toBeNull()
 
@@ -93,7 +93,7 @@ describe.each([
     expect(readdirSync(dirname(path)).filter((name) => name.includes('.new-'))).toEqual([])
   })
 
-  it('can be had back from the copy', async () => {
+  it('can be restored from the copy', async () => {
     prepareStoreFile(path)
     const backup = backupPathOf(path, version)
     rmSync(path)
@@ -102,7 +102,7 @@ describe.each([
   })
 
   it.each(upgradeSteps)(
-    'is old or new after a failure at %s, and never a mixture; the next one completes it',
+    'is either old or new after a failure at %s, and the next open completes the upgrade',
     (step) => {
       const records = everyRecord(path)
       const fail = (reached: UpgradeStep) => {
@@ -119,7 +119,7 @@ describe.each([
   )
 
   it.each(upgradeSteps)(
-    'is old or new after kill -9 at %s, and the next one completes it',
+    'is either old or new after kill -9 at %s, and the next open completes the upgrade',
     { timeout: 60_000 },
     (step) => {
       const records = everyRecord(path)
@@ -137,7 +137,7 @@ describe.each([
     },
   )
 
-  it('is upgraded by one of several processes, and opened by all', { timeout: 60_000 }, async () => {
+  it('is upgraded by one of several processes and opened by all', { timeout: 60_000 }, async () => {
     const children = Array.from({ length: 3 }, () => spawn(process.execPath, [fixture, path]))
     const said = await Promise.all(
       children.map(async (child) => {
@@ -152,8 +152,8 @@ describe.each([
   it.each([
     ['a record', 'delete from record where seq = 2'],
     ['a session', 'delete from session where sid = 2'],
-    ['what is in a record', "update record set body = replace(body, 'harbor', 'forest')"],
-  ])('is left as it is where an upgrade would lose %s', (_, statements) => {
+    ['the content of a record', "update record set body = replace(body, 'harbor', 'forest')"],
+  ])('is not changed if an upgrade would lose %s', (_, statements) => {
     const before = [everyRecord(path), everySession(path), schemaOf(path)]
     expect(upgradeStore(path, { list: [{ to: schemaVersion, statements }] })).toMatchObject({ code: 'storage_error' })
     expect([everyRecord(path), everySession(path), schemaOf(path)]).toEqual(before)
@@ -164,7 +164,7 @@ describe.each([
 describe('a store of version 1', () => {
   beforeEach(() => writeVersion1(path))
 
-  it('takes packed bodies afterwards, in the same process and the next', async () => {
+  it('accepts compressed bodies after the upgrade, in the same process and the next', async () => {
     const long = 'Ships pass the harbor at night. '.repeat(100)
     const store = await open()
     await mustCreate(store, newSession(7, { records: [recordAt(1, said(long))] }))
@@ -182,7 +182,7 @@ describe('a store of version 1', () => {
     await again.close()
   })
 
-  it('knows afterwards which sessions were started for which, and that a fork was not', async () => {
+  it('has the parents of started sessions after the upgrade, but not of forks', async () => {
     const before = new DatabaseSync(path)
     before.exec(`
       update session set meta = json_set(meta, '$.parent', '${first}') where id = '${fork}';
@@ -193,7 +193,7 @@ describe('a store of version 1', () => {
     expect(await startedFor(first)).toEqual([sessionId(7)])
   })
 
-  it('takes packed bodies through a connection that was open before', () => {
+  it('accepts compressed bodies through a connection that was open during the upgrade', () => {
     const before = new DatabaseSync(path)
     before.prepare('select count(*) from record').get()
     expect(prepareStoreFile(path)).toBeNull()
@@ -202,7 +202,7 @@ describe('a store of version 1', () => {
     before.close()
   })
 
-  it('is read as it is by whoever only looks, which changes nothing; only words need the new one', async () => {
+  it('can be read without an upgrade, except for search', async () => {
     const before = readFileSync(path, 'hex')
     const source = openReadOnlySqlite(path)
     if (!source.ok || source.value === null) throw new Error('it opens')
@@ -221,11 +221,11 @@ describe('a store of version 1', () => {
 describe('a store of version 2', () => {
   beforeEach(() => writeVersion2(path))
 
-  it('knows afterwards which sessions were started for which, and that a fork was not', async () => {
+  it('has the parents of started sessions after the upgrade, but not of forks', async () => {
     expect(await startedFor(first)).toEqual([started])
   })
 
-  it('may know that already', async () => {
+  it('may have them already', async () => {
     prepareStoreFile(path)
     const before = new DatabaseSync(path)
     before.exec(`
@@ -237,7 +237,7 @@ describe('a store of version 2', () => {
     expect(versionOf(path)).toEqual([schemaVersion])
   })
 
-  it('is read as it is by whoever only looks; what it does not know yet is told as that', async () => {
+  it('can be read without an upgrade; a missing table is reported as such', async () => {
     const source = openReadOnlySqlite(path)
     if (!source.ok || source.value === null) throw new Error('it opens')
     expect((await source.value.list({ limit: 5 })).sessions).toHaveLength(3)
@@ -254,7 +254,7 @@ describe('a store of version 2', () => {
   })
 })
 
-it('tells a table that is missing as that, and not as a failed disk', async () => {
+it('reports a missing table, not a failed disk', async () => {
   prepareStoreFile(path)
   const database = new DatabaseSync(path)
   database.exec('drop table started_for; pragma wal_checkpoint(truncate)')

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 
-/** A store as version 1 wrote it, word for word: two sessions, the second a fork of the first, and a blob. Never edited. */
+/** A store exactly as version 1 wrote it: two sessions, the second a fork of the first, and a blob. Do not edit. */
 const version1 = `
 pragma auto_vacuum = 0;
 pragma application_id = 1752132708;

@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite'
 
 /**
- * A store as version 2 wrote it, word for word: a session, a fork of it, one that was started for it and has a packed
- * record, and a blob. Never edited.
+ * A store exactly as version 2 wrote it: a session, its fork, a session that was started for it and has a compressed
+ * record, and a blob. Do not edit.
  */
 const version2 = `
 pragma auto_vacuum = 0;

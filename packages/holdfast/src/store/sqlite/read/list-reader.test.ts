@@ -11,7 +11,7 @@ beforeEach(() => {
 })
 afterEach(() => database.close())
 
-/** How SQLite would go about it, a step a line. */
+/** Returns the query plan, one step per line. */
 const planOf = (sql: string): string =>
   database
     .prepare(`explain query plan ${sql}`)
@@ -24,20 +24,20 @@ describe('a page of the list', () => {
     ['everywhere', 'session_all (pinned=? AND active_at>? AND active_at<?)'],
     ['inWorkspace', 'session_list (workspace=? AND pinned=? AND active_at>? AND active_at<?)'],
     ['inTrash', 'session_trash (trashed_at>? AND trashed_at<?)'],
-  ] as const)('%s follows an index in its order, and sorts nothing', (name, index) => {
+  ] as const)('%s reads an index in order, without sorting', (name, index) => {
     const plan = planOf(listStatements[name])
     expect(plan).toContain(`USING INDEX ${index}`)
     expect(plan).not.toMatch(/TEMP B-TREE|SCAN/)
   })
 
-  it('of what runs looks at the sessions of these owners only', () => {
+  it('of running sessions reads only the sessions of these owners', () => {
     const plan = planOf(listStatements.running)
     expect(plan).toContain('USING INDEX session_busy (owner=?)')
     expect(plan).not.toContain('SCAN session')
   })
 
   it.each(['startedFor', 'startedForInTrash'] as const)(
-    '%s looks at the sessions that were started for it only',
+    '%s reads only the sessions that were started for it',
     (name) => {
       const plan = planOf(listStatements[name])
       expect(plan).toContain('USING COVERING INDEX started_for_parent (parent=?)')
@@ -46,15 +46,15 @@ describe('a page of the list', () => {
     },
   )
 
-  it('finds the latest of a workspace by one row of each half', () => {
+  it('finds the latest session of a workspace with one row of each half', () => {
     const plan = planOf(latestStatement)
     expect(plan.match(/USING INDEX session_list \(workspace=\? AND pinned=\?\)/g)).toHaveLength(2)
     expect(plan).not.toContain('SCAN session')
   })
 })
 
-describe('the uses of a session', () => {
-  it('are found without looking at those of others', () => {
+describe('the blob uses of a session', () => {
+  it('are found without reading those of other sessions', () => {
     expect(planOf('delete from blob_use where sid = ? and seq > ?')).toContain('blob_use_session (sid=? AND seq>?)')
     expect(planOf('select distinct hash from blob_use where sid = ? and seq > ?')).toContain('blob_use_session (sid=?')
   })

@@ -25,7 +25,7 @@ afterEach(async () => {
   rmSync(home, { recursive: true, force: true })
 })
 
-/** Changes stored bytes behind the store's back, as a bad disk would. */
+/** Changes stored bytes without the store, like a bad disk. */
 function damage(sql: string): void {
   const database = new DatabaseSync(join(home, 'holdfast.db'), { timeout: 5000 })
   expect(database.prepare(sql).run().changes).toBe(1)
@@ -39,12 +39,12 @@ describe('a damaged record', () => {
     ['type', `update record set type = 'call.startdd' where seq = 2`],
     ['version', 'update record set v = 3 where seq = 2'],
     ['client', `update record set client = 'tuj' where seq = 2`],
-    ['client, gone', 'update record set client = null where seq = 2'],
+    ['client, removed', 'update record set client = null where seq = 2'],
     ['command id', `update record set command_id = 'cmd-b' where seq = 2`],
     ['ref', 'update record set ref = 3 where seq = 2'],
     ['checksum', 'update record set crc = crc + 1 where seq = 2'],
-    ['row, gone', 'delete from record where seq = 2'],
-  ])('is read as lost in its place: %s', async (_, sql) => {
+    ['row, removed', 'delete from record where seq = 2'],
+  ])('reads as lost at its seq: %s', async (_, sql) => {
     expect((await readAll(store, 1)).filter((record) => 'lost' in record)).toEqual([])
     damage(sql)
     const records = await readAll(store, 1)
@@ -53,27 +53,27 @@ describe('a damaged record', () => {
     expect(records.filter((record) => 'lost' in record).length).toBe(1)
   })
 
-  it('is lost when it stands in another session', async () => {
+  it('reads as lost in another session', async () => {
     await mustCreate(store, newSession(2, { records: [recordAt(1, said('other'))] }))
     damage(`update record set body = (select body from record where seq = 3),
       crc = (select crc from record where seq = 3) where sid = 2`)
     expect(await readAll(store, 2)).toEqual([{ seq: 1, lost: true }])
   })
 
-  it('is lost at the end, where only the head knows of it', async () => {
+  it('reads as lost at the end, where only the head shows it', async () => {
     damage('delete from record where seq = 3')
     expect((await readAll(store, 1)).at(-1)).toEqual({ seq: 3, lost: true })
     const newest = await store.read(sessionId(1), { after: 0, limit: 1, newestFirst: true })
     expect(newest).toEqual([{ seq: 3, lost: true }])
   })
 
-  it('is among the answers whatever type is asked for', async () => {
+  it('is returned whatever type is requested', async () => {
     damage(`update record set body = '{}' where seq = 2`)
     const page = await store.read(sessionId(1), { after: 0, limit: 9, types: ['text.said'] })
     expect(page.map((record) => ('lost' in record ? 'lost' : record.seq))).toEqual([1, 'lost', 3])
   })
 
-  it('is a fault for who looks for its command', async () => {
+  it('is a fault in a search for its command', async () => {
     damage(`update record set body = '{}' where seq = 2`)
     await expect(store.findCommand(sessionId(1), CommandId.parse('cmd-a'))).rejects.toMatchObject({
       code: 'log_damaged',
@@ -86,7 +86,7 @@ describe('a damaged snapshot', () => {
     ['cut short', 'update snapshot set body = substr(body, 1, 5)'],
     ['changed', `update snapshot set body = replace(body, 'exec', 'plan')`],
     ['of another seq', 'update snapshot set seq = 2'],
-  ])('(%s) is not believed: the log says the same', async (_, sql) => {
+  ])('(%s) is ignored', async (_, sql) => {
     const snapshot = { seq: 3, fold: 7, body: '{"mode":"exec"}' }
     await store.saveSnapshot(sessionId(1), snapshot)
     expect(await store.loadSnapshot(sessionId(1), 7)).toEqual(snapshot)

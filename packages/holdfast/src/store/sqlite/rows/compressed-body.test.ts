@@ -12,7 +12,7 @@ import { compressBody, compressedCharsMin, decompressBody } from './compressed-b
 const longText = 'Ships that pass the harbour at night speak each other in passing. '.repeat(60)
 
 const hashes = Array.from({ length: 100 }, (_, index) => createHash('sha512').update(`${index}`).digest())
-/** Seven bits of chance in every byte: nothing packs it well. */
+/** Random text, which does not compress well. */
 const noise = Array.from(Buffer.concat(hashes), (byte) => String.fromCharCode(byte & 0x7f)).join('')
 
 describe('a body', () => {
@@ -21,11 +21,11 @@ describe('a body', () => {
     ['of other scripts', '港の灯台 🗼 été '.repeat(400)],
     ['short', 'a word'],
     ['empty', ''],
-  ])('that is %s is read as it was packed', (_, text) => {
+  ])('that is %s survives compression', (_, text) => {
     expect(decompressBody(compressBody(text))).toBe(text)
   })
 
-  it('is packed from a length on, and only where it pays', () => {
+  it('is compressed only if it is long and compresses well', () => {
     expect(compressBody('x'.repeat(compressedCharsMin - 1))).toBeTypeOf('string')
     const packed = compressBody(longText)
     expect(packed).toBeInstanceOf(Uint8Array)
@@ -33,7 +33,7 @@ describe('a body', () => {
     expect(compressBody(noise)).toBe(noise)
   })
 
-  it('whose bytes are damaged gives a text that is no event, and throws nothing', () => {
+  it('with damaged bytes decompresses to empty text and does not throw', () => {
     const packed = Uint8Array.from(Buffer.from(compressBody(longText)))
     for (let at = 0; at < packed.length; at += 7) {
       const damaged = packed.with(at, (packed[at] ?? 0) ^ 0xff)
@@ -63,7 +63,7 @@ function inFile(statement: string): unknown {
 }
 
 describe('a store', () => {
-  it('keeps a long message packed, finds it by its words and reads it word for word', async () => {
+  it('stores a long message compressed, finds it and reads it unchanged', async () => {
     const store = await open()
     await mustCreate(store, newSession(1, { records: [recordAt(1, said(longText)), recordAt(2, said('brief'))] }))
     expect(inFile('select group_concat(typeof(body)) from record')).toEqual(['blob,text'])
@@ -74,9 +74,9 @@ describe('a store', () => {
 
   it.each([
     ['changed', "substr(body, 1, 60) || x'00ff' || substr(body, 63)"],
-    ['cut', 'substr(body, 1, 60)'],
+    ['truncated', 'substr(body, 1, 60)'],
     ['those of another text', `x'${Buffer.from(zstdCompressSync('{"type":"user.said"}')).toString('hex')}'`],
-  ])('tells of a message as lost whose bytes are %s, and reads the others', async (_, damage) => {
+  ])('reports a message as lost if its bytes are %s, and reads the others', async (_, damage) => {
     const store = await open()
     await mustCreate(store, newSession(1, { records: [recordAt(1, said(longText)), recordAt(2, said('brief'))] }))
     inFile(`update record set body = cast(${damage} as blob) where seq = 1 returning seq`)

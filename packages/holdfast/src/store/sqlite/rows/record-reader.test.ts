@@ -8,9 +8,9 @@ import { appendTo, mustAppend, mustCreate, newSession, sessionId, textsAfter } f
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openSqliteStore, type SqliteStore } from '../sqlite-store.ts'
 
-/** More than are ever fetched at once. */
+/** More records than one fetch returns. */
 const head = 1300
-/** At the beginning, in the middle and at the end of what is fetched at once, and alone. */
+/** Missing rows at the beginning, in the middle and at the end of a fetch. */
 const gone = new Set([1, 2, 15, 16, 17, 32, 511, 512, 513, 514, 700, 1024, 1025, head - 1, head])
 const middle = 400
 
@@ -40,23 +40,20 @@ describe.each([false, true])('reading records, newest first: %s', (newestFirst) 
   const inOrder = newestFirst ? all.toReversed() : all
 
   it.each([1, 15, 16, 17, 100, 513, 2000])(
-    'answers for each seq of a page of %i, those of rows that are gone too',
+    'returns each seq of a page of %i, including missing rows',
     async (limit) => {
       const expected = inOrder.slice(0, limit).map((seq) => [seq, gone.has(seq)])
       expect(await seqs({ after: 0, limit, newestFirst })).toEqual(expected)
     },
   )
 
-  it.each([1, 5, 100])(
-    'of a type that no record has gives up to %i that are lost, however far apart',
-    async (limit) => {
-      const lost = inOrder.filter((seq) => gone.has(seq)).slice(0, limit)
-      const found = await seqs({ after: 0, limit, newestFirst, types: ['turn.ended'] })
-      expect(found).toEqual(lost.map((seq) => [seq, true]))
-    },
-  )
+  it.each([1, 5, 100])('returns up to %i lost records for a type that no record has', async (limit) => {
+    const lost = inOrder.filter((seq) => gone.has(seq)).slice(0, limit)
+    const found = await seqs({ after: 0, limit, newestFirst, types: ['turn.ended'] })
+    expect(found).toEqual(lost.map((seq) => [seq, true]))
+  })
 
-  it('keeps to the seqs that were asked for', async () => {
+  it('returns only the requested seqs', async () => {
     const expected = inOrder.filter((seq) => seq > middle && seq <= 1025).map((seq) => [seq, gone.has(seq)])
     expect(await seqs({ after: middle, upTo: 1025, limit: 5000, newestFirst })).toEqual(expected)
   })

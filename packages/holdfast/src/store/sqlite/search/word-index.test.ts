@@ -38,7 +38,7 @@ async function open(): Promise<SqliteStore> {
   return store
 }
 
-/** Changes the file behind the back of the store, as damage does. */
+/** Changes the file without the store, like real damage. */
 function tamper(statements: string): void {
   const database = new DatabaseSync(path, { timeout: 10_000, defensive: false })
   database.exec(statements)
@@ -54,7 +54,7 @@ const words = (count: number) =>
   newSession(1, { records: Array.from({ length: count }, (_, index) => recordAt(index + 1, said(`word ${index}`))) })
 
 describe('the word index of a SQLite store', () => {
-  it('follows the log by itself, for whoever only looks at the file', async () => {
+  it('follows the log, also for a process that only reads the file', async () => {
     await mustCreate(await open(), words(500))
     const source = openReadOnlySqlite(path)
     if (!source.ok || source.value === null) throw new Error('it opens')
@@ -66,7 +66,7 @@ describe('the word index of a SQLite store', () => {
     await value.close()
   })
 
-  it('has what was appended within a second, though others never stop writing', () => {
+  it('has each append within a second under constant writes', () => {
     vi.useFakeTimers({ toFake: ['performance'] })
     onTestFinished(() => void vi.useRealTimers())
     const writer = createWriter({ path })
@@ -82,13 +82,13 @@ describe('the word index of a SQLite store', () => {
       const more = appendTo(1, head, { records: [recordAt(head + 1, said(`fresh${head}`))] })
       expect(writer.run([encodeAppend(more)])).toMatchObject([{ ok: true }])
       appendedAt.set(head, performance.now())
-      writer.rest() // as the worker does after each group
+      writer.rest() // like the worker after each group
       for (const [one, atMs] of appendedAt)
         if (isFound(`fresh${one}`)) {
           lateness.push(performance.now() - atMs)
           appendedAt.delete(one)
         }
-      vi.advanceTimersByTime(15) // never quiet for as long as would let slice follow slice
+      vi.advanceTimersByTime(15) // never quiet long enough for slices without a pause
     }
     expect(lateness.length).toBeGreaterThan(150)
     expect(Math.max(...lateness, ...[...appendedAt.values()].map((atMs) => performance.now() - atMs))).toBeLessThan(
@@ -96,10 +96,10 @@ describe('the word index of a SQLite store', () => {
     )
   })
 
-  it('takes in what a process appended that was killed before it could, for whoever looks or writes next', async () => {
+  it('catches up on appends of a killed process, for the next reader or writer', async () => {
     const killed = () => {
       const writer = createWriter({ path })
-      writer.run([['open'], encodeNew(words(3))]) // and is never asked again
+      writer.run([['open'], encodeNew(words(3))]) // and then stops
       writer.close()
     }
     killed()
@@ -114,14 +114,14 @@ describe('the word index of a SQLite store', () => {
     await vi.waitFor(async () => expect(await messagesOf(held, 'word')).toEqual([1, 2, 3]), { timeout: 10_000 })
   })
 
-  it('has what was said last, however little time a busy machine leaves', () => {
+  it('indexes the latest messages even without time left', () => {
     const writer = createWriter({ path })
     onTestFinished(() => writer.close())
     const [, , followed] = writer.run([['open'], encodeNew(words(30)), ['extendIndex', -1]])
     expect(followed).toEqual({ ok: true, value: true })
   })
 
-  it('is taken in slices, between which appends are carried out', () => {
+  it('is extended in slices, with appends in between', () => {
     const writer = createWriter({ path })
     const long = newSession(1, {
       records: Array.from({ length: 300 }, (_, index) =>
@@ -137,7 +137,7 @@ describe('the word index of a SQLite store', () => {
     expect(slices).toBeGreaterThan(1)
   })
 
-  it('can be made anew', async () => {
+  it('can be rebuilt', async () => {
     await mustCreate(await open(), words(3))
     expect(await messagesOf(await current(), 'word')).toEqual([1, 2, 3])
     tamper("insert into search (rowid, text, parts) values (999, 'word', '')")
@@ -150,14 +150,14 @@ describe('the word index of a SQLite store', () => {
   })
 
   const damages: readonly [string, string][] = [
-    ['is gone', 'drop table search'],
+    ['is missing', 'drop table search'],
     ['has lost its data', 'delete from search_data'],
-    ['has lost a table of its own', 'drop table search_docsize'],
+    ['has lost a shadow table', 'drop table search_docsize'],
     ['has lost its settings', 'drop table search_config'],
     ['is garbled', "update search_data set block = x'00ff00ff' where id > 1"],
   ]
 
-  it.each(damages)('hurts no session where it %s, and is made anew', async (_, damage) => {
+  it.each(damages)('does not affect any session if it %s, and is rebuilt', async (_, damage) => {
     const first = await open()
     await mustCreate(first, words(3), newSession(2, { records: [recordAt(1, said('word of another'))] }))
     await messagesOf(first, 'word')
@@ -173,10 +173,10 @@ describe('the word index of a SQLite store', () => {
   })
 
   it.each([
-    ['says something else', "replace(body, 'word 1', 'word 7')"],
-    ['is no event any more', `'{"type":"user.said"}'`],
-    ['is no JSON any more', 'substr(body, 1, 20)'],
-  ])('shows no message whose record %s, fills the page with others, and can be made anew', async (_, damage) => {
+    ['was changed', "replace(body, 'word 1', 'word 7')"],
+    ['is not an event', `'{"type":"user.said"}'`],
+    ['is not JSON', 'substr(body, 1, 20)'],
+  ])('hides a message whose record %s, fills the page with others and can be rebuilt', async (_, damage) => {
     const held = await open()
     await mustCreate(held, words(3))
     expect(await messagesOf(held, 'word')).toEqual([1, 2, 3])
@@ -190,7 +190,7 @@ describe('the word index of a SQLite store', () => {
     expect(await messagesOf(held, 'word')).toEqual([1, 3])
   })
 
-  it('is searched though a row of the catalogue is garbled, which costs a title', async () => {
+  it('finds messages of a session with a damaged row, without the title', async () => {
     const held = await open()
     await mustCreate(held, words(1))
     await messagesOf(held, 'word')
@@ -200,7 +200,7 @@ describe('the word index of a SQLite store', () => {
     })
   })
 
-  it('is made anew by a search that finds none', async () => {
+  it('is rebuilt by a search if it is missing', async () => {
     const first = await open()
     await mustCreate(first, words(2))
     await messagesOf(first, 'word')
@@ -208,7 +208,7 @@ describe('the word index of a SQLite store', () => {
     expect(await messagesOf(first, 'word')).toEqual([1, 2])
   })
 
-  it('keeps nothing of what was removed, though its place is given again', async () => {
+  it('keeps no words of a removed record whose position is reused', async () => {
     const held = await open()
     await mustCreate(held, newSession(1), newSession(2, { records: [recordAt(1, said('secret'))] }))
     expect(await messagesOf(held, 'secret')).toEqual([1])

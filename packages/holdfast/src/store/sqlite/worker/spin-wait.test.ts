@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createSpinBudget } from './spin-wait.ts'
 
-/** A thread with a clock of its own: it works, or its core is given to someone else. */
+/** Creates a thread with its own clock. It works, or waits while another thread has its core. */
 function createThread(isAlone = false) {
   let wallMs = 1000
   let cpuMs = 0
@@ -20,22 +20,22 @@ function createThread(isAlone = false) {
   }
 }
 
-/** Begins a moment and has the core taken away in it; tells whether the lookout gave way. */
+/** Begins a spin and takes the core away. Returns whether the spin stopped. */
 function disturb({ begins, waits, goesOn }: ReturnType<typeof createThread>): boolean {
   if (!begins()) return false
   waits(2)
   return !goesOn()
 }
 
-/** After a disturbance: how long until it may look again, to the millisecond. */
-function restOf({ begins, waits }: ReturnType<typeof createThread>): number {
-  let rested = 0
-  for (; !begins(); rested++) waits(1)
-  return rested
+/** Returns the length of the pause after a disturbance, in milliseconds. */
+function pauseOf({ begins, waits }: ReturnType<typeof createThread>): number {
+  let pausedMs = 0
+  for (; !begins(); pausedMs++) waits(1)
+  return pausedMs
 }
 
 describe('spinning', () => {
-  it('looks until its moment is over', () => {
+  it('continues until its time is over', () => {
     const thread = createThread()
     expect(thread.begins()).toBe(true)
     thread.works(0.1)
@@ -43,40 +43,40 @@ describe('spinning', () => {
     expect(thread.isOver()).toBe(true)
   })
 
-  it('never looks where there is but one core', () => {
+  it('never starts on a single core', () => {
     expect(createThread(true).begins()).toBe(false)
   })
 
-  it('takes long work of its own for no sign of a crowd', () => {
+  it('does not stop after long work of its own thread', () => {
     const thread = createThread()
     thread.begins()
     thread.works(50)
     expect(thread.goesOn()).toBe(true)
   })
 
-  it('gives way as soon as its core was given to someone else', () => {
+  it('stops as soon as another thread has its core', () => {
     const thread = createThread()
     expect(disturb(thread)).toBe(true)
     expect(thread.begins()).toBe(false)
   })
 
-  it('rests ever longer while the machine is crowded, up to a second', () => {
+  it('pauses ever longer while the machine is busy, up to a second', () => {
     const thread = createThread()
-    const rests = Array.from({ length: 5 }, () => {
+    const pauses = Array.from({ length: 5 }, () => {
       disturb(thread)
-      return restOf(thread)
+      return pauseOf(thread)
     })
-    expect(rests).toEqual([20, 80, 320, 1000, 1000])
+    expect(pauses).toEqual([20, 80, 320, 1000, 1000])
   })
 
-  it('forgets the crowd after many moments undisturbed', () => {
+  it('resets the pause after many undisturbed spins', () => {
     const thread = createThread()
     for (let times = 0; times < 3; times++) {
       disturb(thread)
-      restOf(thread)
+      pauseOf(thread)
     }
-    for (let moment = 0; moment <= 200; moment++) thread.begins()
+    for (let spin = 0; spin <= 200; spin++) thread.begins()
     disturb(thread)
-    expect(restOf(thread)).toBe(20)
+    expect(pauseOf(thread)).toBe(20)
   })
 })

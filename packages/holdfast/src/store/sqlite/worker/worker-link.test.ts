@@ -11,8 +11,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
-/** A worker that dies of the request 'die', and answers every other with itself. */
-function mortalLink() {
+/** Starts a worker that dies on the request 'die' and echoes every other request. */
+function createFragileLink() {
   const script = join(home, 'mortal.mjs')
   writeFileSync(
     script,
@@ -31,16 +31,16 @@ function mortalLink() {
 }
 
 describe('worker link', () => {
-  it('brings each answer to who asked', async () => {
-    const link = mortalLink()
+  it('returns each answer to its request', async () => {
+    const link = createFragileLink()
     expect(await Promise.all(['a', 'b', 'c'].map(link.ask))).toEqual(
       ['a', 'b', 'c'].map((value) => ({ ok: true, value })),
     )
     await link.close()
   })
 
-  it('tells everyone who waits that the worker died, and starts another for the next', async () => {
-    const link = mortalLink()
+  it('refuses pending requests if the worker dies, and starts another for the next request', async () => {
+    const link = createFragileLink()
     await link.ask('a')
     const dead = { ok: false, fault: { code: 'storage_error', message: 'out of memory' } }
     expect(await Promise.all(['b', 'die', 'c'].map(link.ask))).toEqual([dead, dead, dead])
@@ -48,8 +48,8 @@ describe('worker link', () => {
     await link.close()
   })
 
-  it('answers what is under way before it closes, and refuses what comes after', async () => {
-    const link = mortalLink()
+  it('answers pending requests before it closes, and refuses later ones', async () => {
+    const link = createFragileLink()
     const last = link.ask('a')
     await link.close()
     expect(await last).toEqual({ ok: true, value: 'a' })

@@ -21,14 +21,14 @@ const sqliteError = (errcode: number) => Object.assign(new Error('disk I/O error
 const fsyncFailed = 1034
 const diskFull = 13
 
-/** Opens real databases, counts them, and lets the commit fail when told to. */
+/** Opens real databases, counts them, and makes a commit fail on request. */
 function createFailingOpen() {
   const opened: DatabaseSync[] = []
   const prepared: string[] = []
   let failure: Error | null = null
   return {
     opened,
-    copies: () => prepared.filter((sql) => sql.includes('wal_checkpoint')).length,
+    checkpoints: () => prepared.filter((sql) => sql.includes('wal_checkpoint')).length,
     failNextCommit: (error: Error) => {
       failure = error
     },
@@ -62,7 +62,7 @@ const headOf = (): number | undefined => {
 }
 
 describe('writer', () => {
-  it('lets go of a handle whose sync failed, keeps nothing of the group, and goes on with a new one', () => {
+  it('drops a handle after a failed sync, discards the group and continues with a new handle', () => {
     const disk = createFailingOpen()
     const writer = createWriter({ path }, disk.open)
     writer.run([['open'], encodeNew(newSession(1)), encodeNew(newSession(2))])
@@ -84,20 +84,20 @@ describe('writer', () => {
   })
 
   it.each([
-    ['copies the log into the main file after a failed sync, for what it holds may be lost', fsyncFailed, 1],
-    ['does not copy it on a full disk: that would use up the room that is made', diskFull, 0],
-  ])('%s', (_, errcode, copies) => {
+    ['checkpoints the log after a failed sync', fsyncFailed, 1],
+    ['does not checkpoint after a full disk, which would use the freed space', diskFull, 0],
+  ])('%s', (_, errcode, checkpoints) => {
     const disk = createFailingOpen()
     const writer = createWriter({ path }, disk.open)
     writer.run([['open'], encodeNew(newSession(1))])
     disk.failNextCommit(sqliteError(errcode))
     expect(writer.run([encodeAppend(appendTo(1, 1))])).toMatchObject([{ ok: false }])
     expect(writer.run([encodeAppend(appendTo(1, 1))])).toMatchObject([{ ok: true }])
-    expect([disk.copies(), headOf()]).toEqual([copies, 2])
+    expect([disk.checkpoints(), headOf()]).toEqual([checkpoints, 2])
     writer.close()
   })
 
-  it('copies the log also when the disk is full after a sync failed', () => {
+  it('checkpoints if the disk is full after a failed sync', () => {
     const disk = createFailingOpen()
     const writer = createWriter({ path }, disk.open)
     writer.run([['open'], encodeNew(newSession(1))])
@@ -106,11 +106,11 @@ describe('writer', () => {
       writer.run([encodeAppend(appendTo(1, 1))])
     }
     expect(writer.run([encodeAppend(appendTo(1, 1))])).toMatchObject([{ ok: true }])
-    expect(disk.copies()).toBe(1)
+    expect(disk.checkpoints()).toBe(1)
     writer.close()
   })
 
-  it('lets one request that breaks the transaction fail alone', () => {
+  it('fails only the change that breaks the transaction', () => {
     const writer = createWriter({ path })
     writer.run([['open'], encodeNew(newSession(1)), encodeNew(newSession(2)), encodeNew(newSession(3))])
     const valid = encodeAppend(appendTo(2, 1))
@@ -125,7 +125,7 @@ describe('writer', () => {
     writer.close()
   })
 
-  it('says so when there is no store to write, and makes none unasked', () => {
+  it('refuses to write without a store, and creates none', () => {
     const writer = createWriter({ path })
     expect(writer.run([encodeAppend(appendTo(1, 1))])).toMatchObject([{ ok: false, fault: { code: 'storage_error' } }])
   })

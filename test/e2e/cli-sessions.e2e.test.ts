@@ -54,8 +54,8 @@ describe('search', () => {
 describe('wrong usage', () => {
   it.each([
     [['rm'], 'rm needs <session>, or --all.'],
-    [['rm', 'calm-harbor-1', '--all'], '--all takes no names: it is all of them.'],
-    [['rm', 'calm-harbor-1', '--workspace', '.'], '--workspace goes with --all.'],
+    [['rm', 'calm-harbor-1', '--all'], 'Use either --all or session names, not both.'],
+    [['rm', 'calm-harbor-1', '--workspace', '.'], '--workspace works with --all only.'],
     [['prune'], 'prune needs --older-than <age>, for example 30d.'],
     [
       ['prune', '--older-than', 'old'],

@@ -1,28 +1,24 @@
 import type { Listed, ListRequest } from '@holdfast/core/ports'
 import type { Meta, SessionList } from '@holdfast/protocol'
 import { limits } from '@holdfast/protocol/limits'
-import { ok, type Result, refuse } from '@holdfast/protocol/result'
+import { ok, type Result } from '@holdfast/protocol/result'
 import { withTrashedAt } from '@holdfast/protocol/trashed-at'
-import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import type { ReadOnlyStore } from '../../store/read-only-store.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
-import { missingStore, resolveDiskStore } from './resolve-store.ts'
+import { openStoreToRead } from './resolve-store.ts'
 
 type StoredListRequest = Omit<ListRequest, 'runningAt'> & { readonly running?: boolean | undefined }
 
 /** Reads a list from the store on this thread. `limit` may be more than a page. */
 export async function readStoredList(context: CliContext, request: StoredListRequest): Promise<Result<SessionList>> {
-  const store = resolveDiskStore(context)
-  if (!store.ok) return store
-  const missing = missingStore(context)
-  if (missing !== null) return refuse(missing)
-  const source = await openReadOnlyStore(store.value)
-  if (!source.ok) return source
-  if (source.value === null) return ok({ sessions: [], next: null })
+  const opened = await openStoreToRead(context)
+  if (!opened.ok) return opened
+  if (opened.value === null) return ok({ sessions: [], next: null })
+  const { source } = opened.value
   try {
-    return ok(await readPages(source.value, request))
+    return ok(await readPages(source, request))
   } finally {
-    await source.value.close()
+    await source.close()
   }
 }
 

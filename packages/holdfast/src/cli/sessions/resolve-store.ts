@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs'
 import { type Fault, fault } from '@holdfast/protocol/fault'
-import { ok, type Result } from '@holdfast/protocol/result'
+import { ok, type Result, refuse } from '@holdfast/protocol/result'
+import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import { type DiskLocation, parseDiskUrl, parseStoreUrl } from '../../store/open/store-location.ts'
+import type { ReadOnlyStore } from '../../store/read-only-store.ts'
 import { storeOf } from '../../system/home.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { isRunning, readServerFile, type ServerFile } from './server-file.ts'
@@ -28,6 +30,19 @@ export function missingStore({
   const { url } = named.value
   return fault('not_found', `The store ${url} does not exist. Check the path given with --store.`, { store: url })
 }
+
+/** Opens the store for reading on this thread; null if it does not exist yet. */
+export async function openStoreToRead(context: CliContext): Promise<Result<StoreToRead | null>> {
+  const location = resolveDiskStore(context)
+  if (!location.ok) return location
+  const missing = missingStore(context)
+  if (missing !== null) return refuse(missing)
+  const source = await openReadOnlyStore(location.value)
+  if (!source.ok || source.value === null) return source.ok ? ok(null) : source
+  return ok({ source: source.value, blobsDir: location.value.blobsDir })
+}
+
+export type StoreToRead = { readonly source: ReadOnlyStore; readonly blobsDir: string }
 
 /** Returns whether the server has the store that was asked for; without a request, its store is the one. */
 export function isServedStore(

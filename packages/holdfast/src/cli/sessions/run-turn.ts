@@ -140,7 +140,8 @@ const unfinished: Readonly<Record<Exclude<TurnEnded['reason'], 'done'>, string>>
 
 function openApproval({ meta, view }: FrameOf<'snapshot'>): Fault {
   const [asked] = view.pendingApprovals
-  const what = asked ? `${asked.tool}: ${previewText(asked.preview)}` : 'a call'
+  const [preview = ''] = asked ? previewText(asked.preview).split('\n', 1) : [] // a diff has many lines
+  const what = asked ? `${asked.tool}: ${preview}` : 'a call'
   const message = `Session ${meta.handle} waits for an approval of ${what}. Answer with --yes, with --no, or with holdfast tell ${meta.handle} respondToApproval decision=${Decision.options.join('|')}.`
   return fault('turn_running', message, { session: meta.id, approvals: view.pendingApprovals.map(({ id }) => id) })
 }

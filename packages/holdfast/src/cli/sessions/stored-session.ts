@@ -12,14 +12,13 @@ import {
   type SessionId,
   type TranscriptPage,
 } from '@holdfast/protocol'
-import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import type { ReadOnlyStore } from '../../store/read-only-store.ts'
 import { isNodeAlive } from '../../system/node-socket.ts'
 import { pagesOf } from '../../transfer/export/export-session.ts'
 import type { ExportedLog } from '../../transfer/export/jsonl.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type CommandResult, failWith } from '../terminal/exit.ts'
-import { missingStore, resolveDiskStore } from './resolve-store.ts'
+import { openStoreToRead, type StoreToRead } from './resolve-store.ts'
 import { checkName, latest, noLatest, noSession, withSuggestion } from './session-name.ts'
 import { resolveWorkspace } from './workspace.ts'
 
@@ -66,24 +65,20 @@ async function openStoredSession(
 ): Promise<Result<StoredSession>> {
   const valid = checkName(context, name)
   if (!valid.ok) return valid
-  const store = resolveDiskStore(context)
+  const store = await openStoreToRead(context)
   if (!store.ok) return store
-  const missing = missingStore(context)
-  if (missing !== null) return refuse(missing)
-  const source = await openReadOnlyStore(store.value)
-  if (!source.ok) return source
-  if (source.value === null) return noSession(name)
-  const opened = await openIn(source.value, context, name, branch)
-  if (!opened.ok) await source.value.close()
-  return opened.ok ? ok({ ...opened.value, blobsDir: store.value.blobsDir }) : opened
+  if (store.value === null) return noSession(name)
+  const opened = await openIn(store.value, context, name, branch)
+  if (!opened.ok) await store.value.source.close()
+  return opened
 }
 
 async function openIn(
-  source: ReadOnlyStore,
+  { source, blobsDir }: StoreToRead,
   context: CliContext,
   name: string,
   branch: PageRequest['branch'],
-): Promise<Result<Omit<StoredSession, 'blobsDir'>>> {
+): Promise<Result<StoredSession>> {
   const id = await findStoredId(source, context, name)
   if (!id.ok) return id
   const handle = await openStoredHandle(source, id.value, isNodeAlive)
@@ -96,6 +91,7 @@ async function openIn(
     id: id.value,
     meta: first.value.session,
     log: source,
+    blobsDir,
     lost,
     branches,
     pages: () => pagesOf(page, branch),

@@ -37,46 +37,31 @@ export async function submitCommand(
   })
 }
 
-/** Sends a command and prints a field of its answer, with a sentence about it on standard error. */
+type Printed = {
+  /** The field of the answer to print on standard output. */
+  readonly field?: 'branch' | 'session'
+  /** What to print if the answer has no such field, because nothing had to be done. */
+  readonly unchanged?: string
+  /** Returns the sentence for standard error. */
+  readonly describe: (value: string) => string
+}
+
+/** Sends a command; prints a field of its answer, and a sentence about it. */
 export function submitAndPrint(
   name: string,
   command: CommandInput,
-  { result, describe, unchanged = '' }: PrintedField,
+  { field, unchanged = '', describe }: Printed,
   isJson: boolean,
   context: CliContext,
 ): Promise<CommandResult> {
   const { out, err } = context
   const print = async (answer: Answer) => {
     if (isJson) return out.writeJson(answer)
-    const value = escapeLine(String(answer.result[result] ?? unchanged))
-    await out.write(`${value}\n`)
+    const value = field ? escapeLine(String(answer.result[field] ?? unchanged)) : ''
+    if (field) await out.write(`${value}\n`)
     await err.write(`${describe(value)}\n`)
   }
   return submitCommand(name, command, print, context)
-}
-
-type PrintedField = {
-  readonly result: 'branch' | 'session'
-  readonly describe: (value: string) => string
-  /** What to print if the answer has no such field, because nothing had to be done. */
-  readonly unchanged?: string
-}
-
-/** Sends a command and prints a sentence about it on standard error. */
-export function submitAndDescribe(
-  name: string,
-  command: CommandInput,
-  sentence: string,
-  isJson: boolean,
-  context: CliContext,
-): Promise<CommandResult> {
-  const { out, err } = context
-  return submitCommand(
-    name,
-    command,
-    (answer) => (isJson ? out.writeJson(answer) : err.write(`${sentence}\n`)),
-    context,
-  )
 }
 
 async function submitHere(

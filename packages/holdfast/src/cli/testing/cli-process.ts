@@ -23,16 +23,16 @@ export type CliOptions = {
   readonly script?: string
 }
 
-/** The program while it runs. */
+/** A running program. */
 export interface CliProcess {
   readonly pid: number
   readonly ended: Promise<CliResult>
-  /** Resolves with the first match in what it has written to `stream` so far, or will. */
+  /** Resolves with the first match in the output, past or future. */
   until(stream: 'stdout' | 'stderr', pattern: RegExp): Promise<RegExpExecArray>
   kill(signal: NodeJS.Signals): void
 }
 
-/** The real program, in a home and a workdir of its own. */
+/** Runs the real program in its own home and workdir. */
 export interface Cli extends Disposable {
   readonly home: string
   readonly workdir: string
@@ -68,7 +68,7 @@ export function createCli(): Cli {
         resolve({ code, signal, ...written })
       })
     })
-    child.stdin.on('error', () => undefined) // it may have ended without reading
+    child.stdin.on('error', () => undefined) // the program may end without reading
     child.stdin.end(options.input ?? '')
     return {
       pid: child.pid ?? 0,
@@ -84,7 +84,7 @@ export function createCli(): Cli {
           }
           listeners.add(look)
           look()
-          ended.then((result) => reject(new Error(`it ended without ${pattern}: ${JSON.stringify(result)}`)))
+          ended.then((result) => reject(new Error(`the program ended without ${pattern}: ${JSON.stringify(result)}`)))
         }),
     }
   }

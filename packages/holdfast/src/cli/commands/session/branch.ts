@@ -7,5 +7,5 @@ export const run: RunCommand<'branch'> = async ({ positionals: [name = '', text 
   const turn = parseTurn(text)
   if (turn === null) return rejectUsage(`<turn> must be the number of a turn, from 0, not '${text}'.`)
   const describe = (branch: string) => `Went back to the end of turn ${turn}. The rest is saved as ${branch}.`
-  return submitAndPrint(name, { type: 'branchAt', turn }, { result: 'branch', describe }, flags.json, context)
+  return submitAndPrint(name, { type: 'branchAt', turn }, { field: 'branch', describe }, flags.json, context)
 }

@@ -1,9 +1,10 @@
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-specs.ts'
-import { submitAndDescribe } from '../../sessions/submit-command.ts'
+import { submitAndPrint } from '../../sessions/submit-command.ts'
 
 export const run: RunCommand<'rename'> = ({ positionals: [name = '', title = ''], flags }, context) => {
   const shown = escapeLine(title.trim())
-  const sentence = shown === '' ? 'The title is the first line of the first prompt again.' : `The title is ${shown}.`
-  return submitAndDescribe(name, { type: 'rename', title }, sentence, flags.json, context)
+  const describe = () =>
+    shown === '' ? 'The title is the first line of the first prompt again.' : `The title is ${shown}.`
+  return submitAndPrint(name, { type: 'rename', title }, { describe }, flags.json, context)
 }

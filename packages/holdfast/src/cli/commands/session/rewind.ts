@@ -7,5 +7,5 @@ export const run: RunCommand<'rewind'> = async ({ positionals: [name = '', text 
   const turn = parseTurn(text)
   if (turn === null) return rejectUsage(`<turn> must be the number of a turn, from 0, not '${text}'.`)
   const describe = (branch: string) => `Undid everything after turn ${turn}. It is saved as ${branch}.`
-  return submitAndPrint(name, { type: 'rewind', turn }, { result: 'branch', describe }, flags.json, context)
+  return submitAndPrint(name, { type: 'rewind', turn }, { field: 'branch', describe }, flags.json, context)
 }

@@ -3,12 +3,11 @@ import { ageForm, parseAge } from '@holdfast/protocol/age'
 import type { Fault } from '@holdfast/protocol/fault'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { ok, type Result } from '@holdfast/protocol/result'
-import { openReadOnlyStore } from '../../../store/open/open-read-only.ts'
 import type { ReadOnlyStore } from '../../../store/read-only-store.ts'
 import { searchCursorForm } from '../../../store/search/search-cursor.ts'
 import type { RunCommand } from '../../args/command-specs.ts'
 import { formatAge } from '../../render/tables.ts'
-import { missingStore, resolveDiskStore } from '../../sessions/resolve-store.ts'
+import { openStoreToRead } from '../../sessions/resolve-store.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { exitWith, failWith, rejectUsage } from '../../terminal/exit.ts'
@@ -28,21 +27,18 @@ export const run: RunCommand<'search'> = async ({ positionals, flags }, context)
   const workspace = flags.all || session !== undefined ? null : resolveWorkspace(context, flags.workspace)
   if (workspace !== null && !workspace.ok) return failWith(workspace.fault)
 
-  const store = resolveDiskStore(context)
-  if (!store.ok) return failWith(store.fault)
-  const missing = missingStore(context)
-  if (missing !== null) return failWith(missing)
-  const source = await openReadOnlyStore(store.value)
-  if (!source.ok) return failWith(source.fault)
+  const opened = await openStoreToRead(context)
+  if (!opened.ok) return failWith(opened.fault)
+  const source = opened.value?.source ?? null
   try {
     const where = workspace === null ? {} : { workspace: workspace.value }
     const request = { text, ...where, role, tool, since, until, limit, cursor }
-    const found = await search(source.value, request, session, context)
+    const found = await search(source, request, session, context)
     if (!found.ok) return isBadCursor(found.fault) ? rejectUsage(cursorError) : failWith(found.fault)
     await printHits(found.value, json, workspace?.value ?? null, context)
     return exitWith()
   } finally {
-    await source.value?.close()
+    await source?.close()
   }
 }
 

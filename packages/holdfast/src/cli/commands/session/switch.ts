@@ -7,6 +7,6 @@ export const run: RunCommand<'switch'> = ({ positionals: [name = '', asked = '']
   const describe = (name: string) => `Switched to ${name}. The line before is saved as a branch.`
   // The answer has no branch if the session is on it already.
   const unchanged = typeof branch === 'string' ? branch : ''
-  const printed = { result: 'branch', describe, unchanged } as const
+  const printed = { field: 'branch', describe, unchanged } as const
   return submitAndPrint(name, { type: 'switchBranch', branch }, printed, flags.json, context)
 }

@@ -1,4 +1,5 @@
 import type { RunCommand } from '../../args/command-specs.ts'
+import { countSessions } from '../../render/removal.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
 import { exitCodes, exitWith, failWith } from '../../terminal/exit.ts'
@@ -15,7 +16,8 @@ export const run: RunCommand<'backup'> = async ({ positionals: [to = ''], flags 
   const { out, err } = context
   const { url, sessions, records, lost, blobs, blobBytes, missingBlobs } = made.value
   if (flags.json) await out.writeJson(made.value)
-  else await out.write(`${url}: ${sessions} sessions, ${records} records, ${blobs} files of ${blobBytes} bytes.\n`)
+  else
+    await out.write(`${url}: ${countSessions(sessions)}, ${records} records, ${blobs} files of ${blobBytes} bytes.\n`)
   if (lost > 0) await err.write(`${lost} records cannot be read. Run holdfast doctor to see which.\n`)
   for (const hash of missingBlobs) await err.write(`The file ${hash} is missing or damaged in the store.\n`)
   return exitWith(lost + missingBlobs.length > 0 ? exitCodes.failed : exitCodes.ok)

@@ -1,6 +1,7 @@
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { StoreReport } from '../../../admin/doctor/check-store.ts'
 import type { RunCommand } from '../../args/command-specs.ts'
+import { countSessions } from '../../render/removal.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { exitCodes, exitWith, failWith } from '../../terminal/exit.ts'
@@ -28,7 +29,7 @@ async function printReport(report: StoreReport, isRepair: boolean, { out, err }:
   for (const loss of report.accepted) await out.write(`lost  ${escapeLine(loss)}\n`)
   const { store, sessions, records, blobs, isSound } = report
   const state = isSound ? 'sound' : 'damaged'
-  await err.write(`${store} is ${state}: ${sessions} sessions, ${records} records, ${blobs} files.\n`)
+  await err.write(`${store} is ${state}: ${countSessions(sessions)}, ${records} records, ${blobs} files.\n`)
 }
 
 function repairState({ severity, canMend, loss, mended }: StoreReport['findings'][number], isRepair: boolean): string {

@@ -2,6 +2,7 @@ import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { parseDiskUrl } from '../../../store/open/store-location.ts'
 import type { RunCommand } from '../../args/command-specs.ts'
 import { createProgressLine } from '../../render/progress-line.ts'
+import { countSessions } from '../../render/removal.ts'
 import { reportProblem } from '../../sessions/connect.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
 import { exitCodes, exitWith, failWith, rejectUsage } from '../../terminal/exit.ts'
@@ -28,7 +29,7 @@ export const run: RunCommand<'migrate'> = async ({ flags }, context) => {
   if (flags.json) await out.writeJson(migrated.value)
   else
     await out.write(
-      `${copied} sessions copied, ${kept} copied before. ${records} records are equal. ${blobs} files, ${blobBytes} bytes.\n`,
+      `${countSessions(copied)} copied, ${kept} copied before. ${records} records are equal. ${blobs} files, ${blobBytes} bytes.\n`,
     )
   for (const { session, why } of refused) await err.write(`${session} was not copied: ${escapeLine(why)}.\n`)
   for (const hash of missingBlobs) await err.write(`The file ${hash} is also missing in ${source}.\n`)

@@ -1,6 +1,7 @@
 import type { Stats, Tally } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-specs.ts'
+import { countSessions } from '../../render/removal.ts'
 import { textTable } from '../../render/tables.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
 import { exitWith, failWith } from '../../terminal/exit.ts'
@@ -27,7 +28,7 @@ async function printStats({ sessions, total, days, models, workspaces, store }: 
     )
   const { records, recordBytes, indexBytes, blobs, blobBytes } = store
   const parts = [
-    `${listed} sessions, ${pinned} pinned, ${trashed} in the trash.\n`,
+    `${countSessions(listed)}, ${pinned} pinned, ${trashed} in the trash.\n`,
     table('DAY', [...days.map((one) => [one.day, one] as const), ['all', total]]),
     table(
       'MODEL',

@@ -4,12 +4,12 @@ import type { Result } from '@holdfast/protocol'
 import { openStore } from './subject/store.ts'
 import { appendTo, batchAfter, newSessionOf, recordAt, sessionOf, writerNode } from './workload.ts'
 
-/** What is done to log 1 just before the power goes; `look` does nothing and tells what is there. */
+/** The operation on log 1 just before the power cut; `look` does nothing and returns what is there. */
 export type Deed = 'create' | 'append' | 'fork' | 'import' | 'purge' | 'trash' | 'restore' | 'look'
 
 export type DeedTask = { readonly kind: 'sqlite' | 'jsonl'; readonly directory: string; readonly deed: Deed }
 
-/** What is there afterwards: which sessions are listed, and how far each of them is readable. */
+/** The state afterwards: the listed sessions, and how far each of them can be read. */
 export type Seen = { readonly listed: readonly string[]; readonly heads: readonly number[] }
 
 const logs = [1, 2]
@@ -27,7 +27,7 @@ async function must(result: Promise<Result<unknown>>): Promise<void> {
   if (!answer.ok) throw new Error(answer.fault.message)
 }
 
-/** What each deed stands on; it is synced long before the deed is. */
+/** The state before each operation, synced long before it. */
 async function begin(): Promise<void> {
   if (deed === 'create' || deed === 'import') return
   await must(store.create(newSessionOf(1)))
@@ -80,6 +80,6 @@ if (deed === 'look') {
 } else {
   await begin()
   await act(store)
-  say(JSON.stringify(await look())) // acknowledged: what is now seen must be seen for good
+  say(JSON.stringify(await look())) // acknowledged: what is visible now must stay visible
   process.kill(process.pid, 'SIGSTOP')
 }

@@ -2,8 +2,8 @@ import { closeSync, openSync, writevSync } from 'node:fs'
 import { openSubject } from './open-subject.ts'
 import type { Place } from './subject/subject.ts'
 
-// Uses up every descriptor the system grants it, asks for what needs one, gives them back, and asks again. Says how each
-// was answered, as JSON, one a line.
+// Uses up all file descriptors, makes a request that needs one, releases them and makes it again. Prints each answer as a
+// line of JSON.
 const [place, other]: readonly [Place, Place] = JSON.parse(process.argv[2] ?? '')
 const held: number[] = []
 const say = (step: string, answer: unknown) =>
@@ -14,7 +14,7 @@ function takeAll(): void {
     try {
       held.push(openSync('/dev/null', 'r'))
     } catch {
-      return // EMFILE: that was all
+      return // EMFILE: none is left
     }
   }
 }

@@ -5,29 +5,29 @@ import { openSubject } from './open-subject.ts'
 import type { Place, Subject } from './subject/subject.ts'
 import { batchAfter, type LogNumber } from './workload.ts'
 
-/** What a writer in a process of its own is to do. It says what it submits, and what was acknowledged, on its stdout. */
+/** The task of a writer process. It prints what it submits and what was acknowledged. */
 export type WriterTask = {
   readonly place: Place
-  /** Logs 1 to `logs` are written at the same time. */
+  /** Writes logs 1 to `logs` at the same time. */
   readonly logs: number
-  /** How many appends to each; without it, for as long as it lives. */
+  /** The number of appends to each log; unlimited if absent. */
   readonly appends?: number
-  /** How often a refused append is tried again before the writer gives up. */
+  /** How many times a refused append is retried. */
   readonly triesMax?: number
-  /** Holds on to so much memory with each append. */
+  /** Leaks this much memory with each append. */
   readonly leakBytes?: number
 }
 
 const retryAfterMs = 20
 
-/** In two pieces, so that it is a `writev`: an injected fault of `write` must hit the store, never the witness. */
+/** Writes in two pieces, so that it is a `writev`: an injected fault of `write` must hit the store, not this output. */
 function say(...words: readonly (string | number)[]): void {
   for (;;)
     try {
       writevSync(1, [Buffer.from(words.join(' ')), Buffer.from('\n')])
       return
     } catch (error) {
-      // Whoever listens is behind: a short line is taken whole or not at all.
+      // The reader is slow; a short line is written completely or not at all.
       if (!(error instanceof Error && 'code' in error && error.code === 'EAGAIN')) throw error
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1)
     }
@@ -38,7 +38,7 @@ const { place, logs, appends = Number.POSITIVE_INFINITY, triesMax = 0, leakBytes
 const leaked: number[][] = []
 const numbers = Array.from({ length: logs }, (_, index) => index + 1)
 
-/** Opens it, again and again as long as tries are left: what refuses may be what is being tested. */
+/** Opens the store, with retries: the fault under test may refuse it at first. */
 async function openPatiently(): Promise<Subject | null> {
   for (let tries = 0; ; tries++) {
     const sinceMs = performance.now()
@@ -69,7 +69,7 @@ async function write(subject: Subject, log: LogNumber): Promise<void> {
     if (tries >= triesMax) return
     tries += 1
     await delay(retryAfterMs)
-    // A refused append may have got there all the same.
+    // A refused append may have been written all the same.
     head = await subject.head(log).catch(() => head)
   }
 }

@@ -4,40 +4,40 @@ import { syncBuiltinESMExports } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** What of the disk of this process can be made to fail: calls on an open file, and calls by name. */
+/** The file system calls that can fail: on an open file, or by path. */
 const onFile = ['write', 'writeFile', 'appendFile', 'datasync', 'sync', 'truncate', 'chmod'] as const
 const byName = ['open', 'rename', 'link', 'mkdir', 'rm'] as const
 export type DiskCall = (typeof onFile)[number] | (typeof byName)[number]
 
 export const writeCalls = ['write', 'writeFile', 'appendFile'] as const satisfies readonly DiskCall[]
 export const syncCalls = ['datasync', 'sync'] as const satisfies readonly DiskCall[]
-/** But to remove something, which takes no room. */
+/** Without removals, which need no space. */
 export const allCalls: readonly DiskCall[] = [...onFile, ...byName.filter((call) => call !== 'rm')]
 
 export type DiskFault = {
   readonly calls: readonly DiskCall[]
-  /** The n-th of them fails, counting from 1. */
+  /** The n-th call fails, counted from 1. */
   readonly nth: number
   readonly errno: 'ENOSPC' | 'EIO' | 'EROFS' | 'EACCES' | 'EMFILE'
-  /** Whether all after it fail too, until the disk is well again. */
+  /** Whether all later calls fail too, until the disk is healed. */
   readonly lasts: boolean
-  /** Only below this directory; a call on an open file is taken to be. */
+  /** Only calls in this directory; a call on an open file always counts. */
   readonly below: string
 }
 
-/** A disk that fails, in this process and for plain files only: SQLite has its own way to the system. */
+/** Makes the disk fail in this process, for plain files only: SQLite calls the system itself. */
 export interface FailingDisk {
-  /** Whether the fault was met. */
+  /** Whether the fault occurred. */
   hasFailed(): boolean
   heal(): void
 }
 
-// biome-ignore lint/complexity/noBannedTypes: a method of another module, wrapped and put back as it was
+// biome-ignore lint/complexity/noBannedTypes: a method of another module, wrapped and later restored
 type Method = Function
 
 export async function breakDisk({ calls, nth, errno, lasts, below }: DiskFault): Promise<FailingDisk> {
   const handles = await prototypeOfHandles()
-  const byNames = fs.promises as unknown as Record<string, Method> // the module's own object, whose names we replace
+  const byNames = fs.promises as unknown as Record<string, Method> // the module object, whose methods are replaced
   const puttingBack: (() => void)[] = []
   let [count, failed, isWell] = [0, false, false]
 
@@ -57,7 +57,7 @@ export async function breakDisk({ calls, nth, errno, lasts, below }: DiskFault):
     owner[call] = function (this: unknown, ...given: unknown[]) {
       if (!isMeant(given[0]) || !isHit()) return real.apply(this, given)
       const [bytes, offset = 0] = given
-      // A disk that fills up takes what there is room for.
+      // A disk that fills up accepts a part of the write.
       if (call !== 'write' || !Buffer.isBuffer(bytes)) return Promise.reject(error(call))
       const half = Math.floor((bytes.length - Number(offset)) / 2)
       return real.call(this, bytes, offset, half).then(() => Promise.reject(error(call)))
@@ -87,5 +87,5 @@ async function prototypeOfHandles(): Promise<Record<string, Method>> {
   const handle: FileHandle = await open(join(directory, 'any'), 'w')
   await handle.close()
   await rm(directory, { recursive: true })
-  return Object.getPrototypeOf(handle) as Record<string, Method> // methods, by their names
+  return Object.getPrototypeOf(handle) as Record<string, Method> // methods by name
 }

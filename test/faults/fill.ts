@@ -2,7 +2,7 @@ import { mustOpen } from './open-subject.ts'
 import type { Place } from './subject/subject.ts'
 import { batchAfter, type LogNumber } from './workload.ts'
 
-/** Writes so many appends to a log and closes it; returns its head after each, the first being after its creation. */
+/** Writes so many appends to a log and closes it. Returns the head after each, beginning with the creation. */
 export async function fill(place: Place, log: LogNumber, appends: number): Promise<readonly number[]> {
   const subject = await mustOpen(place)
   const heads: number[] = []

@@ -2,7 +2,7 @@ import type { Witness } from './pass-criterion.ts'
 import type { Place } from './subject/subject.ts'
 import { startWriter, type WriterProcess } from './writer-process.ts'
 
-/** What is known of a writer. One stopped before its first word leaves a place that the next begins: that one is heard. */
+/** Returns what a writer has reported. If it stopped before its first line, the next writer starts the log. */
 export async function heardOf(writer: WriterProcess, place: Place): Promise<readonly Witness[]> {
   const heard = writer.witnesses()
   if (heard.length > 0) return heard

@@ -5,8 +5,8 @@ import type { Evidence, Verdict } from './pass-criterion.ts'
 
 const program = join(import.meta.dirname, 'child-judge.ts')
 
-/** The same as `judge`, in a process that is gone afterwards. */
+/** Runs `judge` in its own process. */
 export async function judgeApart(evidence: Evidence): Promise<Verdict> {
   const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(evidence)])
-  return JSON.parse(stdout) as Verdict // said by us
+  return JSON.parse(stdout) as Verdict // written by this suite
 }

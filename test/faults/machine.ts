@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process'
 
-/** What a row needs of the machine it runs on. */
+/** What a row needs from the machine. */
 export type Need = 'root' | 'strace' | 'loop mount' | 'tmpfs'
 
-/** Runs a program of the system to its end; throws what it said when it fails. */
+/** Runs a system program. Throws its output if it fails. */
 export function system(command: string, ...args: readonly string[]): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, { encoding: 'utf8' })
   if (error !== undefined) throw error
@@ -21,7 +21,7 @@ const lackOf: Readonly<Record<Need, () => string | null>> = {
   tmpfs: () => (isThere('mount') ? null : 'there is no mount'),
 }
 
-/** A container may have strace and forbid what it does. */
+/** A container may have strace installed but forbid tracing. */
 function strangeTracer(): string | null {
   const traced = spawnSync('strace', ['-f', '-o', '/dev/null', '-e', 'inject=fsync:signal=KILL', 'true'])
   return traced.status === 0 ? null : 'strace may not trace here'
@@ -31,7 +31,7 @@ function noLoop(): string | null {
   return spawnSync('losetup', ['-f']).status === 0 ? null : 'there is no free loop device'
 }
 
-/** Why a row cannot run here, or null. */
+/** Returns why a row cannot run here, or null. */
 export function lackFor(needs: readonly Need[]): string | null {
   for (const need of needs) {
     const lack = lackOf[need]()

@@ -15,14 +15,14 @@ async function filled(kind: Place['kind']) {
   return { place, heads, head, witness: { log: 1, submitted: head, acknowledged: head } }
 }
 
-it('P judges nothing without a record that was submitted or shown', async () => {
+it('P checks nothing without a submitted or shown record', async () => {
   const { place } = await filled('jsonl')
   const empty = { log: 1, submitted: 0, acknowledged: 0 }
   for (const evidence of [{}, { witnesses: [] }, { witnesses: [empty] }, { shown: [] }])
     await expect(judge({ place, ...evidence })).rejects.toThrow('No record')
 })
 
-it('P says what it could look at with what it was given', async () => {
+it('P returns the points it could check with the given evidence', async () => {
   const [files, database] = [await filled('jsonl'), await filled('inline')]
   const checked = async (evidence: Parameters<typeof judge>[0]) => (await judge(evidence)).checked
   expect(await checked({ place: files.place, witnesses: [files.witness] })).toEqual([1, 2, 3, 4, 5, 6, 7])
@@ -34,7 +34,7 @@ it('P says what it could look at with what it was given', async () => {
 })
 
 it.each(['jsonl', 'inline'] as const)(
-  'P1 %s: what is gone is missed, and excused only beyond what is named',
+  'P1 %s: reports missing records, except those after the named limit',
   async (kind) => {
     const { place, heads, head, witness } = await filled(kind)
     const older = scratch.place(kind)
@@ -55,7 +55,7 @@ it.each(['jsonl', 'inline'] as const)(
   },
 )
 
-it('P1 and P3: what was shown of a session is missed when it is gone or another', async () => {
+it('P1 and P3: report shown records that are missing or changed', async () => {
   const [digest = '', other = ''] = [1, 2].map((seq) => digestOf(recordAt(1, seq).record))
   const violationsOf = async (digests: readonly string[], session = sessionOf(1)) =>
     (await judge({ place: (await filled('jsonl')).place, shown: [{ session, after: 0, digests }] })).violations

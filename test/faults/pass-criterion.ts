@@ -4,24 +4,24 @@ import { digestsOf, isTold, newlyTorn, pictureOf, withoutSideFiles } from './pic
 import type { Place, Read, Subject } from './subject/subject.ts'
 import { batchAfter, blobAt, digestOf, type LogNumber, recordAt, sha256 } from './workload.ts'
 
-/** What someone outside the faulted store knows of one log: how far it was submitted, and how far it was acknowledged. */
+/** What an outside witness knows of one log: how far it was submitted and how far acknowledged. */
 export type Witness = {
   readonly log: LogNumber
   readonly submitted: number
   readonly acknowledged: number
-  /** Places that were damaged after they were acknowledged: they may be lost, and must say so. */
+  /** Seqs that were damaged after their acknowledgement: they may be lost, but must be reported as lost. */
   readonly damaged?: readonly number[]
-  /** What was acknowledged beyond it went into a file that had lost its name or was cut: it may be lost (docs/faults.md, D14). */
+  /** Later appends went to a file that was moved, removed or truncated: they may be lost (docs/faults.md, D14). */
   readonly namedUpTo?: number
 }
 
-/** What was shown of a session to someone outside, who knows no more of it: its records after `after`, as digests. */
+/** The records of a session after `after` that an outside witness has seen, as digests. */
 export type Shown = { readonly session: SessionId; readonly after: number; readonly digests: readonly string[] }
 
-/** A refusal as its driver heard it. */
+/** A refusal as the client received it. */
 export type Report = { readonly fault: Fault; readonly afterMs: number }
 
-/** A whole session after recovery: what its history breaks, and what it is at. */
+/** A session after recovery: the rules that its history breaks, and its status. */
 export type SessionEvidence = {
   readonly historyProblems: readonly string[]
   readonly activity: string
@@ -36,27 +36,27 @@ export type Evidence = {
   readonly sessions?: readonly SessionEvidence[]
 }
 
-/** The points of P that were looked at, and what breaks them. */
+/** The points of P that were checked, and the violations. */
 export type Verdict = { readonly checked: readonly number[]; readonly violations: readonly string[] }
 
 const reportedWithinMs = 1000
-/** Beyond so many logs a few speak for all: each one costs an append and a read. */
+/** With more logs, only a sample is checked: each one costs an append and a read. */
 const appendedMax = 4
-/** Where only sessions were shown, one is begun beside them: a number that no row uses. */
+/** The number of an extra log that no row uses, for evidence without a log. */
 const unused: Witness = { log: 900, submitted: 0, acknowledged: 0 }
 
 /**
- * P, the pass criterion of the fault matrix. W is what was submitted, A what was acknowledged outside, R what is read
- * after recovery. 1 A is in R. 2 R is a prefix of W, in whole batches. 3 Every record is byte for byte what was submitted.
- * 4 What is in R and not in A was in flight. 5 Opening twice gives the same. 6 An append succeeds and is recovered.
- * 7 Nothing is deleted. 8 The history is valid. 9 The session rests, or waits for someone. 10 A refusal says code, place
- * and reason within a second. A row hands in what it has, and is told what could be looked at with that.
+ * Checks P, the pass criterion of the fault matrix. W are the submitted records, A the acknowledged ones, R those read
+ * after recovery. 1 A is in R. 2 R is a prefix of W, in whole batches. 3 Every record equals the submitted bytes. 4 Records
+ * in R but not in A were in flight. 5 Opening twice gives the same. 6 An append succeeds and is recovered. 7 Nothing is
+ * deleted. 8 The history is valid. 9 The session is idle or waits for a person. 10 A refusal has a code, a path and a
+ * reason within a second. A row passes the evidence it has; the result lists the points that could be checked.
  */
 export async function judge(evidence: Evidence): Promise<Verdict> {
   const { place: given, witnesses = [], shown = [], reports = [], sessions = [] } = evidence
   if (!witnesses.some(({ submitted }) => submitted > 0) && !shown.some(({ digests }) => digests.length > 0))
-    throw new Error('No record was submitted or shown: P would say yes to anything.')
-  // The same hands write and read SQLite's file, but without workers, which take longer to begin than all they do here.
+    throw new Error('No record was submitted or shown, so there is nothing to check.')
+  // The same writer and reader of SQLite's file, without workers, which take longer to start than the whole check.
   const place: Place = given.kind === 'sqlite' ? { ...given, kind: 'inline' } : given
   const violations: string[] = []
   const check = (point: number, holds: boolean, what: string) => {
@@ -82,13 +82,13 @@ export async function judge(evidence: Evidence): Promise<Verdict> {
 
   for (const { historyProblems, activity, isWaitingForSomeone } of sessions) {
     check(8, historyProblems.length === 0, historyProblems.join('; '))
-    check(9, /^(idle|error)$/.test(activity) || isWaitingForSomeone, `the session is left ${activity}, nobody works`)
+    check(9, /^(idle|error)$/.test(activity) || isWaitingForSomeone, `the session is ${activity}, but no turn runs`)
   }
   for (const report of reports) check(10, isClear(report), `an unclear report: ${JSON.stringify(report)}`)
   return { checked: checkedWith(evidence, first.value, before.size > 0), violations }
 }
 
-/** The points that this evidence could have broken. */
+/** Returns the points that this evidence can check. */
 function checkedWith(
   { witnesses = [], shown = [], reports = [], sessions = [] }: Evidence,
   { logs, pages }: Reading,
@@ -121,7 +121,7 @@ function judgeLog(place: Place, witness: Witness, read: readonly Read[], check: 
   for (const [index, one] of read.entries()) {
     const seq = index + 1
     const isLost = one === 'lost' && damaged.includes(seq)
-    check(2, one !== 'missing', `log ${log}: nothing at ${seq}, but something after it`)
+    check(2, one !== 'missing', `log ${log}: ${seq} is missing, but a later record exists`)
     check(3, isLost || one === 'missing' || one === expected(place, log, seq), `log ${log}: ${seq} is ${one}`)
   }
 }
@@ -141,7 +141,7 @@ function isWholeBatches({ kind }: Place, length: number): boolean {
   return head === length
 }
 
-/** What was read: of each log that is witnessed, and of each part that was shown. */
+/** The records that were read: of each witnessed log and of each shown part. */
 type Reading = { readonly logs: readonly (readonly Read[])[]; readonly pages: readonly (readonly Read[])[] }
 
 async function reading(
@@ -161,7 +161,7 @@ async function reading(
   return ok({ logs, pages })
 }
 
-/** Appends to some logs, opens once more, and says what is not there as it should be. */
+/** Appends to some logs, opens the store again and returns what is wrong. */
 async function goingOn(
   place: Place,
   witnesses: readonly Witness[],

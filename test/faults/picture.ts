@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import type { Place } from './subject/subject.ts'
 import { sha256 } from './workload.ts'
 
-/** The bytes of each file that is the truth, by name: logs and blobs. A database keeps its own. */
+/** Returns the bytes of each log and blob, by name. A database protects its own file. */
 export type Picture = ReadonlyMap<string, Buffer>
 
 const isLog = (name: string): boolean => /^ses_[0-9a-z]+(\.shared)?\.jsonl/.test(name) && !name.includes('.new-')
@@ -18,7 +18,7 @@ export async function pictureOf({ kind, directory }: Place): Promise<Picture> {
   return new Map(await Promise.all(files))
 }
 
-/** The same as digests, to be held against another. */
+/** Returns the same as digests, for a comparison. */
 export const digestsOf = (picture: Picture): readonly (readonly [string, string])[] =>
   [...picture].map(([name, bytes]) => [name, sha256(bytes)])
 
@@ -27,11 +27,11 @@ const isTorn = (name: string): boolean => name.includes('.torn-')
 export const newlyTorn = (before: Picture, after: Picture): readonly string[] =>
   [...after.keys()].filter((name) => isTorn(name) && !before.has(name))
 
-/** Whether a problem names the file. */
+/** Returns whether a problem names the file. */
 export const isTold = (name: string, problems: readonly string[]): boolean =>
   problems.some((problem) => problem.includes(name))
 
-/** What a recovery did away with: each byte that was there must be where it was, or in a file beside it. */
+/** Returns what a recovery deleted: each byte must be where it was, or in a file beside it. */
 export function withoutSideFiles(before: Picture, after: Picture): readonly string[] {
   const torn = newlyTorn(before, after)
   return [...before].flatMap(([name, bytes]) => {

@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { system } from './machine.ts'
 
-/** An ext4 file system of its own, whose power can be cut: what was not synced is gone. */
+/** An ext4 file system whose power can be cut: unsynced data is lost. */
 export interface Disk {
   readonly path: string
-  /** Everything that is not on the disk now will never be. Whoever writes must be stopped first. */
+  /** Drops everything that is not on the disk. Stop all writers first. */
   cut(): void
-  /** Power is back: the journal is replayed. */
+  /** Restores power: the journal is replayed. */
   restore(): void
   remove(): void
 }
@@ -42,9 +42,9 @@ export function createDisk(home: string): Disk {
   }
 }
 
-/** Stops a process and waits until each of its threads stands still: then it is known what it had acknowledged. */
+/** Stops a process and waits until all its threads have stopped, so that its acknowledgements are known. */
 export async function standStill({ pid }: ChildProcess): Promise<void> {
-  if (pid === undefined) throw new Error('the process never began')
+  if (pid === undefined) throw new Error('the process did not start')
   process.kill(pid, 'SIGSTOP')
   const tasks = `/proc/${pid}/task`
   while (!readdirSync(tasks).every((task) => isStopped(join(tasks, task, 'stat')))) await delay(1)
@@ -54,7 +54,7 @@ function isStopped(path: string): boolean {
   try {
     return / \(.*\) T /.test(readFileSync(path, 'utf8'))
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH')) return true // the thread is gone
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH')) return true // the thread has ended
     throw error
   }
 }

@@ -8,8 +8,8 @@ import type { Row, RowResult } from './row.ts'
 import { rows } from './runs/rows.ts'
 
 /**
- * `npm run test:faults`: the rows of the fault matrix that `npm test` cannot run everywhere. One line a row, and one at
- * the end. `-- D3 D9` runs these, `-- --quick` with small counts, `SEED=27` with the same dice.
+ * `npm run test:faults` runs the rows of the fault matrix that `npm test` cannot run everywhere. Prints one line for each
+ * row and a summary. `-- D3 D9` runs only these, `-- --quick` uses small counts, `SEED=27` repeats the random choices.
  */
 const asked = process.argv.slice(2)
 const isQuick = asked.includes('--quick')
@@ -43,13 +43,13 @@ for (const row of chosen) {
 console.log(`ran ${ran}, not run ${notRun}, violations ${violated} (SEED=${seed})`)
 process.exit(violated === 0 ? 0 : 1)
 
-/** A row that cannot be carried through is a violation too: nobody may take it for one that passed. */
+/** A row that fails to run is a violation too, so that it never counts as passed. */
 async function live(row: Row): Promise<RowResult> {
   const home = mkdtempSync(join(tmpdir(), `holdfast-${row.name}-`))
   try {
     return await row.run({ isQuick, dice: createDice(seed), home })
   } catch (cause) {
-    return { did: 'broke off', violations: [cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)] }
+    return { did: 'aborted', violations: [cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)] }
   } finally {
     await rm(home, { recursive: true, force: true }).catch((cause) => console.log(`left behind: ${home}: ${cause}`))
   }

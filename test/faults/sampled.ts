@@ -1,7 +1,7 @@
-/** `npm run test:faults` looks at every one, `npm test` at some. */
+/** `npm run test:faults` tests every case, `npm test` a sample. */
 const looksAtAll = process.env['FAULTS_ALL'] === '1'
 
-/** One of so many, the first and the last among them, and those that are `always` looked at. */
+/** Returns every n-th case, with the first, the last and the `always` cases. */
 export function sampled<Value>(
   all: readonly Value[],
   oneOf: number,

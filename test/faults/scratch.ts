@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import type { Place, SubjectKind } from './subject/subject.ts'
 
-/** In memory where there is such a place: rows that make a store a thousand times test what it reads, not the disk. */
+/** Uses a file system in memory if there is one: rows that create a thousand stores test the reader, not the disk. */
 const memory = '/dev/shm'
 
-/** A directory for the tests of a file, removed after them. */
+/** Creates a directory for the tests of a file and removes it after them. */
 export function useScratch({ inMemory }: { readonly inMemory: boolean }) {
   const parent = inMemory && existsSync(memory) ? memory : tmpdir()
   const home = mkdtempSync(join(parent, 'holdfast-faults-'))

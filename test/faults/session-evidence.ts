@@ -7,7 +7,7 @@ import { readWindow } from '../../packages/core/src/runtime/log/read-window.ts'
 import { openCalls } from '../../packages/core/src/session/state.ts'
 import type { SessionEvidence } from './pass-criterion.ts'
 
-/** What P asks of a whole session: whether any service would take its history, and whether it rests. */
+/** Checks a session for P: whether every provider accepts its history, and whether it is idle. */
 export async function evidenceOf(store: Store, blobs: Blobs, id: SessionId): Promise<SessionEvidence> {
   const loaded = await loadSession(store, id)
   if (!loaded.ok) return { historyProblems: [loaded.fault.message], activity: 'unreadable', isWaitingForSomeone: false }

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 
-/** One fault of the tracer: which system calls, what becomes of them, and which of them it hits. */
+/** A fault that strace injects: the system calls, the effect, and which of the calls it hits. */
 export type Injection = {
   readonly calls: readonly string[]
   readonly does: `error=${string}` | 'signal=KILL'
-  /** `3` is the third alone, `3+` the third and all after it. */
+  /** `3` is only the third call, `3+` the third and all later ones. */
   readonly when: string
 }
 
@@ -12,15 +12,15 @@ export type Tracing = {
   readonly injection: Injection
   /** Only calls on these files. */
   readonly paths?: readonly string[] | undefined
-  /** Where the tracer writes down what it saw; nowhere unless asked. */
+  /** The output file of the tracer, if any. */
   readonly logPath?: string | undefined
 }
 
 /**
- * What to put before a program so that the n-th of these calls is hit. The tracer counts each call for each thread alone,
- * so a sweep over n is whole only for one call that one thread makes: the writer's worker of SQLite, the one thread of
- * libuv's pool (`oneThread`) for plain files. Node itself writes to its pipes and event counters: `write` is traced with
- * `paths` only. A filter in the kernel (`--seccomp-bpf`) would be faster, but with it nothing after the first is hit.
+ * Returns the command before a program that makes the n-th of these calls fail. strace counts calls for each thread, so a
+ * sweep over n is complete only for calls of one thread: SQLite's writer worker, or the single thread of libuv's pool
+ * (`oneThread`) for plain files. Node also writes to pipes and event counters, so `write` is traced with `paths` only. A
+ * filter in the kernel (`--seccomp-bpf`) would be faster, but hits only the first call.
  */
 export function traced({
   injection: { calls, does, when },
@@ -34,5 +34,5 @@ export function traced({
 
 export const oneThread = { UV_THREADPOOL_SIZE: '1' } as const
 
-/** Whether a call was made to fail: some failures are borne without a word, and must not be taken for the end. */
+/** Returns whether a call failed. Some failures are tolerated silently and must not end the sweep. */
 export const wasHit = (logPath: string): boolean => readFileSync(logPath, 'utf8').includes('(INJECTED)')

@@ -3,11 +3,11 @@ import { blobPathIn } from './subject/blobs.ts'
 import { databaseIn, type SubjectKind } from './subject/subject.ts'
 import { sessionOf } from './workload.ts'
 
-/** A call that one thread makes, so that its n-th is the n-th there is; on some files only, where others make it too. */
+/** A system call that only one thread makes, so that its n-th call is well defined; with `paths`, only on these files. */
 export type Sweep = {
   readonly kind: SubjectKind
   readonly call: string
-  /** Begins on a log with a torn tail, so that its recovery is what is hit. */
+  /** Starts with a torn log, so that the fault hits its recovery. */
   readonly isTorn?: boolean
   readonly paths?: (directory: string) => readonly string[]
 }
@@ -21,12 +21,12 @@ const databaseFiles = (directory: string) => ['', '-wal'].map((end) => `${databa
 
 const of = (kind: SubjectKind, ...calls: readonly string[]): readonly Sweep[] => calls.map((call) => ({ kind, call }))
 
-/** Every call by which a store changes its disk. */
+/** Every system call with which a store changes the disk. */
 export const changes: readonly Sweep[] = [
   ...of('sqlite', 'pwrite64', 'fsync', 'ftruncate', 'link', 'unlink', 'mkdir', 'chmod'),
   ...of('jsonl', 'fdatasync', 'fsync', 'rename', 'fchmod'),
   { kind: 'jsonl', call: 'write', paths: logFiles },
-  // The directory itself is made by another thread than what lies in it.
+  // Another thread creates the directory itself.
   { kind: 'jsonl', call: 'mkdir', paths: (directory) => [directory] },
   { kind: 'jsonl', call: 'mkdir', paths: sideFolders },
   { kind: 'jsonl', call: 'chmod', paths: sideFolders },
@@ -36,7 +36,7 @@ export const changes: readonly Sweep[] = [
   { kind: 'blobs', call: 'mkdir', paths: shelves },
 ]
 
-/** Where the bytes of appends go, and where they are synced: what a disk refuses when it is full or failing. */
+/** The calls that write and sync appends: those that fail on a full or failing disk. */
 export const writes: readonly Sweep[] = [
   { kind: 'sqlite', call: 'pwrite64', paths: databaseFiles },
   { kind: 'jsonl', call: 'write', paths: logFiles },

@@ -3,7 +3,7 @@ import type { Append, CatalogueEntry, EncodedRecord, NewSession, ReadRecord } fr
 import { type Event, Handle, SessionId, StepId, TurnNumber } from '@holdfast/protocol'
 import { aMeta, createDice } from '@holdfast/testkit'
 
-/** What a log of the matrix is numbered by: its id, its records and its blobs follow from the number alone. */
+/** The number of a log. Its id, its records and its blobs are derived from the number. */
 export type LogNumber = number
 
 export const writerNode = 'faults'
@@ -14,7 +14,7 @@ const batchMax = 3
 
 export const sessionOf = (log: LogNumber): SessionId => SessionId.parse(`ses_0${String(log).padStart(25, '0')}`)
 
-/** Some short, some beyond a page of 4 KiB, none like another. */
+/** Returns texts of different lengths, some longer than a page of 4 KiB, all different. */
 function textOf(log: LogNumber, seq: number): string {
   const dice = createDice(log * 1_000_003 + seq)
   const length = dice.chance(1, 6) ? 300 + dice.below(600) : 1 + dice.below(40)
@@ -30,7 +30,7 @@ export function recordAt(log: LogNumber, seq: number): EncodedRecord {
   return { record: { seq, at, v: 1, event }, body: JSON.stringify(event) }
 }
 
-/** How many records the append after this head holds. The first one of a session is alone. */
+/** Returns the number of records in the append after this head. The first append of a session has one. */
 export const batchAfter = (head: number): number => (head === 0 ? 1 : 1 + ((head * 7) % batchMax))
 
 const recordsAfter = (log: LogNumber, head: number): readonly EncodedRecord[] =>
@@ -53,7 +53,7 @@ export const appendTo = (log: LogNumber, after: number, epoch: number): Append =
   ...{ entry: rowAt(log, after + batchAfter(after)), clearDraft: false, blobs: [], trust: [] },
 })
 
-/** The bytes of the n-th blob of a log; every fourth is larger than what a stream reads at once. */
+/** Returns the bytes of the n-th blob of a log; every fourth is longer than one read of a stream. */
 export function blobAt(log: LogNumber, n: number): Buffer {
   const block = createHash('sha256').update(`${log}/${n}`).digest()
   return Buffer.concat(Array.from({ length: n % 4 === 0 ? 4096 : 1 + (n % 40) }, () => block))
@@ -61,7 +61,7 @@ export function blobAt(log: LogNumber, n: number): Buffer {
 
 export const sha256 = (bytes: string | Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
-/** What a record says, in one digest: two records are the same exactly when these are. */
+/** Returns a digest of a record. Two records are equal if and only if their digests are. */
 export function digestOf(record: Exclude<ReadRecord, { readonly lost: true }>): string {
   const { seq, at, v, by = null, commandId = null, event } = record
   return sha256(JSON.stringify([seq, at, v, by, commandId, event]))

@@ -6,14 +6,14 @@ import type { Fault } from '@holdfast/protocol'
 import type { WriterTask } from './child-writer.ts'
 import type { Report, Witness } from './pass-criterion.ts'
 
-/** A writer in a process of its own, and what it was heard to say: the witness outside the faulted store. */
+/** A writer in its own process, with its output: the witness outside the faulted store. */
 export interface WriterProcess {
   readonly process: ChildProcess
-  /** Resolves when so many appends were acknowledged, or it has ended. */
+  /** Resolves after so many acknowledged appends, or when the writer ends. */
   acknowledged(count: number): Promise<void>
-  /** Resolves at the first refusal, or when it has ended. */
+  /** Resolves at the first refusal, or when the writer ends. */
   refused(): Promise<void>
-  /** Resolves when it has ended and everything it said was heard. */
+  /** Resolves when the writer has ended and all its output is read. */
   ended(): Promise<Ended>
   witnesses(): readonly Witness[]
   reports(): readonly Report[]
@@ -23,13 +23,13 @@ export interface WriterProcess {
 export type Ended = {
   readonly code: number | null
   readonly signal: string | null
-  /** Whether it came to the end of its task. */
+  /** Whether it completed its task. */
   readonly isDone: boolean
   readonly stderr: string
 }
 
 export type WriterOptions = {
-  /** What is put before `node`: strace, a limit. */
+  /** The command before `node`, such as strace or a limit. */
   readonly before?: readonly string[]
   readonly nodeFlags?: readonly string[]
   readonly env?: { readonly [name: string]: string }
@@ -65,7 +65,7 @@ export function startWriter(
       acknowledged.set(Number(log), Number(upTo))
       count += 1
     }
-    if (word === 'no') reports.push({ fault: JSON.parse(rest.join(' ')) as Fault, afterMs: Number(ms) }) // said by us
+    if (word === 'no') reports.push({ fault: JSON.parse(rest.join(' ')) as Fault, afterMs: Number(ms) }) // written by this suite
     if (word === 'end') isDone = true
     for (const look of waiting) look()
   }

@@ -15,7 +15,7 @@ const scratch = useScratch({ inMemory: true })
 const atOnceMax = 8
 const logFile = `${sessionOf(1)}.jsonl`
 
-/** Each offset of a file is looked at on its own copy, some at a time. */
+/** Tests each offset of a file on its own copy, a few at a time. */
 async function atEach(offsets: readonly number[], look: (offset: number) => Promise<void>): Promise<void> {
   for (let from = 0; from < offsets.length; from += atOnceMax)
     await Promise.all(offsets.slice(from, from + atOnceMax).map(look))
@@ -24,51 +24,54 @@ async function atEach(offsets: readonly number[], look: (offset: number) => Prom
 const upTo = (last: number, from = 0): readonly number[] =>
   Array.from({ length: last - from + 1 }, (_, index) => from + index)
 
-/** Of its records none is long, so that every byte can be looked at. */
+/** A log of short records, so that every byte can be tested. */
 const shortLog = 22
 
 it.each([
   { has: 'its catalogue', hasCatalogue: true },
   { has: 'no catalogue', hasCatalogue: false },
-])('D5 JSONL with $has: cut at every byte, it gives the batches wholly before the cut', async ({ hasCatalogue }) => {
-  const place = scratch.place('jsonl')
-  const heads = await fill(place, shortLog, 4)
-  const session = sessionOf(shortLog)
-  const file = `${session}.jsonl`
-  const whole = readFileSync(join(place.directory, file))
-  const [header = 0, ...ends] = upTo(whole.length).filter((offset) => offset > 0 && whole[offset - 1] === 10)
-  // A line that lacks only its break is whole.
-  const headAt = (offset: number): number => heads.findLast((head) => offset >= (ends[head - 1] ?? 0) - 1) ?? 0
-  const catalogued = { parent: null, base: 0, head: heads.at(-1) ?? 0, bytes: whole.length }
-  const known = hasCatalogue ? catalogued : null
+])(
+  'D5 JSONL with $has: truncated at every byte, returns the complete batches before the cut',
+  async ({ hasCatalogue }) => {
+    const place = scratch.place('jsonl')
+    const heads = await fill(place, shortLog, 4)
+    const session = sessionOf(shortLog)
+    const file = `${session}.jsonl`
+    const whole = readFileSync(join(place.directory, file))
+    const [header = 0, ...ends] = upTo(whole.length).filter((offset) => offset > 0 && whole[offset - 1] === 10)
+    // A line that lacks only its line break is complete.
+    const headAt = (offset: number): number => heads.findLast((head) => offset >= (ends[head - 1] ?? 0) - 1) ?? 0
+    const catalogued = { parent: null, base: 0, head: heads.at(-1) ?? 0, bytes: whole.length }
+    const known = hasCatalogue ? catalogued : null
 
-  const isNearEnd = (offset: number) => ends.some((end) => Math.abs(end - offset) <= 1)
-  for (const offset of sampled(upTo(whole.length, header - 1), 7, isNearEnd)) {
-    const path = join(scratch.home, `cut-${offset}`)
-    writeFileSync(path, whole.subarray(0, offset))
-    const log = await loadLog({ path, session, known, isShared: false })
-    expect(log?.index.head(), `cut at ${offset}`).toBe(headAt(offset))
-    const torn = log?.torn === null || log === null ? Buffer.alloc(0) : readFileSync(log.torn.path)
-    expect(Buffer.concat([readFileSync(path), torn])).toEqual(whole.subarray(0, offset))
-  }
+    const isNearEnd = (offset: number) => ends.some((end) => Math.abs(end - offset) <= 1)
+    for (const offset of sampled(upTo(whole.length, header - 1), 7, isNearEnd)) {
+      const path = join(scratch.home, `cut-${offset}`)
+      writeFileSync(path, whole.subarray(0, offset))
+      const log = await loadLog({ path, session, known, isShared: false })
+      expect(log?.index.head(), `cut at ${offset}`).toBe(headAt(offset))
+      const torn = log?.torn === null || log === null ? Buffer.alloc(0) : readFileSync(log.torn.path)
+      expect(Buffer.concat([readFileSync(path), torn])).toEqual(whole.subarray(0, offset))
+    }
 
-  const violations: string[] = []
-  const firstEnd = ends[0] ?? 0
-  const some = upTo(whole.length, firstEnd - 1).filter((offset) => isNearEnd(offset) || offset % 301 === 0)
-  await atEach(some, async (offset) => {
-    const cut: Place = { kind: 'jsonl', directory: scratch.directory() }
-    cpSync(place.directory, cut.directory, { recursive: true })
-    if (!hasCatalogue) rmSync(join(cut.directory, 'catalogue.jsonl'))
-    truncateSync(join(cut.directory, file), offset)
-    const head = headAt(offset)
-    const verdict = await judge({ place: cut, witnesses: [{ log: shortLog, submitted: head, acknowledged: head }] })
-    violations.push(...verdict.violations.map((one) => `${offset}: ${one}`))
-  })
-  expect(violations).toEqual([])
-  expect(some.length).toBeGreaterThan(20)
-})
+    const violations: string[] = []
+    const firstEnd = ends[0] ?? 0
+    const some = upTo(whole.length, firstEnd - 1).filter((offset) => isNearEnd(offset) || offset % 301 === 0)
+    await atEach(some, async (offset) => {
+      const cut: Place = { kind: 'jsonl', directory: scratch.directory() }
+      cpSync(place.directory, cut.directory, { recursive: true })
+      if (!hasCatalogue) rmSync(join(cut.directory, 'catalogue.jsonl'))
+      truncateSync(join(cut.directory, file), offset)
+      const head = headAt(offset)
+      const verdict = await judge({ place: cut, witnesses: [{ log: shortLog, submitted: head, acknowledged: head }] })
+      violations.push(...verdict.violations.map((one) => `${offset}: ${one}`))
+    })
+    expect(violations).toEqual([])
+    expect(some.length).toBeGreaterThan(20)
+  },
+)
 
-it('D5 JSONL: a header cut at any byte is no session, and stays as it is', async () => {
+it('D5 JSONL: a header truncated at any byte is not a session, and is not changed', async () => {
   const place = scratch.place('jsonl')
   await fill(place, 1, 1)
   await fill(place, 2, 1)
@@ -85,7 +88,7 @@ it('D5 JSONL: a header cut at any byte is no session, and stays as it is', async
   }
 })
 
-it('D5 SQLite: its write-ahead log cut in every sector and around each frame gives whole batches', async () => {
+it('D5 SQLite: a write-ahead log truncated in every sector and around each frame returns complete batches', async () => {
   const place = scratch.place('inline')
   const { path, heads } = await fillUnfolded(place)
   const size = statSync(`${path}-wal`).size
@@ -113,7 +116,7 @@ it('D5 SQLite: its write-ahead log cut in every sector and around each frame giv
   expect(last).toBe(heads.at(-1))
 })
 
-/** Leaves the records in the write-ahead log, as a killed writer would: copied while it is open. */
+/** Leaves the records in the write-ahead log, like a killed writer: copies the files while the store is open. */
 async function fillUnfolded(place: Place): Promise<{ readonly path: string; readonly heads: readonly number[] }> {
   const living: Place = { kind: 'inline', directory: scratch.directory() }
   const subject = await mustOpen(living)
@@ -129,7 +132,7 @@ async function fillUnfolded(place: Place): Promise<{ readonly path: string; read
   return { path, heads }
 }
 
-it('D5 blobs: one cut at any byte says that it is damaged, and is whole again once put again', async () => {
+it('D5 blobs: a blob truncated at any byte is reported as damaged, and repaired by the next put', async () => {
   const place = scratch.place('blobs')
   await fill(place, 1, 3)
   const names = readFileOf(place)

@@ -23,7 +23,7 @@ const tails: readonly (readonly [string, (last: Buffer) => Buffer])[] = [
   ['the record twice, its break gone', (last) => Buffer.concat([last.subarray(0, -1), last.subarray(0, -9)])],
 ]
 
-it.each(tails)('D6 JSONL: a last batch that became %s counts for nothing, and is kept', async (_, tailOf) => {
+it.each(tails)('D6 JSONL: a last batch that became %s is ignored and saved aside', async (_, tailOf) => {
   const place = scratch.place('jsonl')
   const [before = 0] = (await fill(place, 1, 3)).slice(-1)
   const path = join(place.directory, `${sessionOf(1)}.jsonl`)
@@ -31,7 +31,7 @@ it.each(tails)('D6 JSONL: a last batch that became %s counts for nothing, and is
   copyFileSync(join(place.directory, 'catalogue.jsonl'), join(scratch.home, 'catalogue'))
   const [after = 0] = await fill(place, 1, 1)
   const tail = tailOf(readFileSync(path).subarray(synced.length))
-  // The catalogue is written behind the log: it knows of what was acknowledged, never of what was not.
+  // The catalogue is written after the log, so it never has unacknowledged records.
   copyFileSync(join(scratch.home, 'catalogue'), join(place.directory, 'catalogue.jsonl'))
   writeFileSync(path, Buffer.concat([synced, tail]))
 
@@ -41,7 +41,7 @@ it.each(tails)('D6 JSONL: a last batch that became %s counts for nothing, and is
   expect(tail.includes(torn)).toBe(true)
 })
 
-it.each(tails)('D6 SQLite: a write-ahead log that ends in %s gives what was committed before', async (_, tailOf) => {
+it.each(tails)('D6 SQLite: a write-ahead log that ends in %s returns the commits before it', async (_, tailOf) => {
   const { place, head, wal } = await openAndKilled()
   const path = `${databaseIn(place.directory)}-wal`
   appendFileSync(path, tailOf(wal.subarray(-4120)))
@@ -49,7 +49,7 @@ it.each(tails)('D6 SQLite: a write-ahead log that ends in %s gives what was comm
   expect(verdict.violations).toEqual([])
 })
 
-/** A store as a killed writer leaves it: what it acknowledged is in the write-ahead log alone. */
+/** A store after its writer was killed: the acknowledged appends are only in the write-ahead log. */
 async function openAndKilled(): Promise<{ readonly place: Place; readonly head: number; readonly wal: Buffer }> {
   const [living, place] = [scratch.place('inline'), scratch.place('inline')]
   const subject = await mustOpen(living)
@@ -64,7 +64,7 @@ async function openAndKilled(): Promise<{ readonly place: Place; readonly head: 
   return { place, head, wal: readFileSync(`${databaseIn(place.directory)}-wal`) }
 }
 
-it('D6 blobs: what a crash leaves of a put has no name, and is in nobody\\u2019s way', async () => {
+it('D6 blobs: a crashed put leaves no blob and affects no other', async () => {
   const place = scratch.place('blobs')
   await fill(place, 1, 2)
   for (const bytes of [Buffer.alloc(700), noise(700), Buffer.alloc(0)])

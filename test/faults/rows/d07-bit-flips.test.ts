@@ -13,7 +13,7 @@ import { databaseIn, type Place } from '../subject/subject.ts'
 import { digestOf, recordAt, sessionOf } from '../workload.ts'
 
 const scratch = useScratch({ inMemory: true })
-/** Of its records none is long, so that every bit can be looked at. */
+/** A log of short records, so that every bit can be tested. */
 const shortLog = 22
 const damagedSeq = 3
 
@@ -22,7 +22,7 @@ function flipped(bytes: Buffer, bit: number): Buffer {
   copy[bit >> 3] = (copy[bit >> 3] ?? 0) ^ (1 << (bit & 7))
   return copy
 }
-/** Not of the same place in each byte. */
+/** Returns a different bit position for each byte. */
 const bitsOf = (from: number, upTo: number): readonly number[] =>
   sampled(
     Array.from({ length: (upTo - from) * 8 }, (_, index) => from * 8 + index),
@@ -30,7 +30,7 @@ const bitsOf = (from: number, upTo: number): readonly number[] =>
   )
 
 it.each([true, false])(
-  'D7 JSONL: each bit of a record in the middle is missed, and nothing but it; with a catalogue: %s',
+  'D7 JSONL: each flipped bit in the middle loses only its record; with a catalogue: %s',
   async (hasCatalogue) => {
     const place = scratch.place('jsonl')
     const head = (await fill(place, shortLog, 4)).at(-1) ?? 0
@@ -66,7 +66,7 @@ it.each([true, false])(
   },
 )
 
-it('D7 SQLite: each bit of a text of a record is missed, and nothing but it', async () => {
+it('D7 SQLite: each flipped bit of a record loses only that record', async () => {
   const place = scratch.place('inline')
   const head = (await fill(place, shortLog, 4)).at(-1) ?? 0
   const path = databaseIn(place.directory)
@@ -90,7 +90,7 @@ it('D7 SQLite: each bit of a text of a record is missed, and nothing but it', as
   }
 })
 
-it('D7 blobs: each bit of a blob is missed, and it is whole again once put again', async () => {
+it('D7 blobs: each flipped bit is detected, and the next put repairs the blob', async () => {
   const place = scratch.place('blobs')
   await fill(place, 1, 3)
   const path = blobPathIn(place.directory, 1, 2)

@@ -9,7 +9,7 @@ import { useScratch } from '../scratch.ts'
 
 const scratch = useScratch({ inMemory: true })
 
-/** One chunk of a stream, and several. */
+/** One chunk of a stream, or several. */
 const files = { short: 'one chunk', long: 'several chunks '.repeat(20_000) }
 
 function blobFile(directory: string, hash: BlobHash): string {
@@ -50,8 +50,8 @@ async function openBoth(store: string, home: string) {
   }
 }
 
-describe.each(['sqlite', 'jsonl'] as const)('D7 %s: blobs that a session names and that went bad', (kind) => {
-  it('are refused or break off, and are never read to their end; the session goes on', async () => {
+describe.each(['sqlite', 'jsonl'] as const)('D7 %s: damaged blobs of a session', (kind) => {
+  it('are refused or abort before their end, and the session continues', async () => {
     const home = scratch.directory()
     const directory = join(home, 'data')
     const store = kind === 'jsonl' ? `jsonl:${directory}` : `sqlite:${join(directory, 'holdfast.db')}`
@@ -86,7 +86,7 @@ describe.each(['sqlite', 'jsonl'] as const)('D7 %s: blobs that a session names a
     expect(before.length).toBeGreaterThan(1)
     await ask(again, 'and now?')
     expect((await again.messages()).length).toBeGreaterThan(before.length)
-    // What the model is told was stored again for it, so it is whole again.
+    // The content for the model was stored again, so it is intact.
     expect((await second.get(session.id, context)).status).toBe(200)
     await second.close()
   })
@@ -96,5 +96,5 @@ async function contextOf(holdfast: Holdfast, id: string): Promise<BlobHash> {
   const handle = orThrow(await holdfast.sessions.open(id))
   for await (const frame of handle.subscribe({ after: 0 }))
     if (frame.type === 'record' && frame.record.event.type === 'context.changed') return frame.record.event.system
-  throw new Error('the model was told nothing')
+  throw new Error('the model received no request')
 }

@@ -14,7 +14,7 @@ const scratch = useScratch({ inMemory: true })
 const sectorBytes = 512
 const seeds = Array.from({ length: 40 }, (_, index) => index + 1)
 
-/** Any subset of the sectors that were written and not synced is on the disk; of the others, what was there or nothing. */
+/** Keeps a random subset of the unsynced sectors; the others have their old content or none. */
 function unsynced(before: Buffer, after: Buffer, dice: Dice): Buffer {
   const length = dice.chance(1, 3) ? before.length + dice.below(after.length - before.length + 1) : after.length
   const disk = Buffer.alloc(Math.max(length, before.length))
@@ -27,7 +27,7 @@ function unsynced(before: Buffer, after: Buffer, dice: Dice): Buffer {
   return disk
 }
 
-/** Appends, and tells what the files were before the last append and after it. */
+/** Appends, and returns the files before and after the last append. */
 async function lastAppend(place: Place, log: number, appends: number, snap: () => Buffer) {
   const subject = await mustOpen(place)
   let head = 0
@@ -40,55 +40,64 @@ async function lastAppend(place: Place, log: number, appends: number, snap: () =
   return { subject, acknowledged: head, submitted: head + batchAfter(head), before, after: snap() }
 }
 
-it.each(seeds)('D8 JSONL: unsynced sectors of the last append may be there or not (SEED=%i)', async (seed) => {
-  const dice = createDice(seed)
-  const [log, place] = [1 + dice.below(40), scratch.place('jsonl')]
-  const path = join(place.directory, `${sessionOf(log)}.jsonl`)
-  const snap = () => readFileSync(path)
-  const { subject, acknowledged, submitted, before, after } = await lastAppend(place, log, 1 + dice.below(6), snap)
-  await subject.close()
-  rmSync(join(place.directory, 'catalogue.jsonl')) // its last lines were not synced either
-  writeFileSync(path, unsynced(before, after, dice))
-  const verdict = await judge({ place, witnesses: [{ log, submitted, acknowledged }] })
-  expect(verdict.violations).toEqual([])
-})
+it.each(seeds)(
+  'D8 JSONL: recovers with any subset of the unsynced sectors of the last append (SEED=%i)',
+  async (seed) => {
+    const dice = createDice(seed)
+    const [log, place] = [1 + dice.below(40), scratch.place('jsonl')]
+    const path = join(place.directory, `${sessionOf(log)}.jsonl`)
+    const snap = () => readFileSync(path)
+    const { subject, acknowledged, submitted, before, after } = await lastAppend(place, log, 1 + dice.below(6), snap)
+    await subject.close()
+    rmSync(join(place.directory, 'catalogue.jsonl')) // its last lines were not synced either
+    writeFileSync(path, unsynced(before, after, dice))
+    const verdict = await judge({ place, witnesses: [{ log, submitted, acknowledged }] })
+    expect(verdict.violations).toEqual([])
+  },
+)
 
-it.each(seeds)('D8 SQLite: unsynced sectors of the write-ahead log may be there or not (SEED=%i)', async (seed) => {
-  const dice = createDice(seed)
-  const [log, living, place] = [1 + dice.below(40), scratch.place('inline'), scratch.place('inline')]
-  const wal = `${databaseIn(living.directory)}-wal`
-  const { subject, acknowledged, submitted, before, after } = await lastAppend(living, log, 1 + dice.below(6), () =>
-    readFileSync(wal),
-  )
-  cpSync(living.directory, place.directory, { recursive: true })
-  await subject.close()
-  rmSync(`${databaseIn(place.directory)}-shm`)
-  writeFileSync(`${databaseIn(place.directory)}-wal`, unsynced(before, after, dice))
-  const verdict = await judge({ place, witnesses: [{ log, submitted, acknowledged }] })
-  expect(verdict.violations).toEqual([])
-})
+it.each(seeds)(
+  'D8 SQLite: recovers with any subset of the unsynced sectors of the write-ahead log (SEED=%i)',
+  async (seed) => {
+    const dice = createDice(seed)
+    const [log, living, place] = [1 + dice.below(40), scratch.place('inline'), scratch.place('inline')]
+    const wal = `${databaseIn(living.directory)}-wal`
+    const { subject, acknowledged, submitted, before, after } = await lastAppend(living, log, 1 + dice.below(6), () =>
+      readFileSync(wal),
+    )
+    cpSync(living.directory, place.directory, { recursive: true })
+    await subject.close()
+    rmSync(`${databaseIn(place.directory)}-shm`)
+    writeFileSync(`${databaseIn(place.directory)}-wal`, unsynced(before, after, dice))
+    const verdict = await judge({ place, witnesses: [{ log, submitted, acknowledged }] })
+    expect(verdict.violations).toEqual([])
+  },
+)
 
-it.each(seeds)('D8 SQLite: unsynced sectors of a checkpoint may be there or not (SEED=%i)', async (seed) => {
-  const dice = createDice(seed)
-  const [log, living, place] = [1 + dice.below(40), scratch.place('inline'), scratch.place('inline')]
-  const path = databaseIn(living.directory)
-  const { subject, submitted } = await lastAppend(living, log, 1 + dice.below(6), () => readFileSync(path))
-  // Whoever reads keeps the write-ahead log from being emptied, as a crash before its end would.
-  const reader = createReader(path)
-  reader.ask('nodes')
-  const before = readFileSync(path)
-  cpSync(living.directory, place.directory, { recursive: true })
-  const other = openForWriting(path)
-  other.prepare('pragma wal_checkpoint(passive)').get()
-  const after = readFileSync(path)
-  for (const open of [other, reader]) open.close()
-  await subject.close()
-  rmSync(`${databaseIn(place.directory)}-shm`)
-  const disk = unsynced(before, after, dice)
-  writeFileSync(
-    databaseIn(place.directory),
-    disk.length < after.length ? Buffer.concat([disk, Buffer.alloc(after.length - disk.length)]) : disk,
-  )
-  const verdict = await judge({ place, witnesses: [{ log, submitted, acknowledged: submitted }] })
-  expect(verdict.violations).toEqual([])
-})
+it.each(seeds)(
+  'D8 SQLite: recovers with any subset of the unsynced sectors of a checkpoint (SEED=%i)',
+  async (seed) => {
+    const dice = createDice(seed)
+    const [log, living, place] = [1 + dice.below(40), scratch.place('inline'), scratch.place('inline')]
+    const path = databaseIn(living.directory)
+    const { subject, submitted } = await lastAppend(living, log, 1 + dice.below(6), () => readFileSync(path))
+    // An open reader prevents the truncation of the write-ahead log, like a crash before the end of a checkpoint.
+    const reader = createReader(path)
+    reader.ask('nodes')
+    const before = readFileSync(path)
+    cpSync(living.directory, place.directory, { recursive: true })
+    const other = openForWriting(path)
+    other.prepare('pragma wal_checkpoint(passive)').get()
+    const after = readFileSync(path)
+    for (const open of [other, reader]) open.close()
+    await subject.close()
+    rmSync(`${databaseIn(place.directory)}-shm`)
+    const disk = unsynced(before, after, dice)
+    writeFileSync(
+      databaseIn(place.directory),
+      disk.length < after.length ? Buffer.concat([disk, Buffer.alloc(after.length - disk.length)]) : disk,
+    )
+    const verdict = await judge({ place, witnesses: [{ log, submitted, acknowledged: submitted }] })
+    expect(verdict.violations).toEqual([])
+  },
+)

@@ -16,7 +16,7 @@ const runsMax = 200
 
 type Told = { head: number; submitted: number; readonly reports: Report[] }
 
-/** Appends one after another, as far as it goes; what is refused is reported, and not tried again. */
+/** Appends until the first refusal, reports it and does not try again. */
 async function append(subject: Subject, kind: Place['kind'], told: Told, count: number): Promise<boolean> {
   for (let number = 0; number < count; number++) {
     const upTo = told.head + (kind === 'blobs' ? 1 : batchAfter(told.head))
@@ -32,7 +32,7 @@ async function append(subject: Subject, kind: Place['kind'], told: Told, count: 
   return true
 }
 
-/** One run: the n-th call fails, the disk gets well, the same open store goes on. Returns whether the fault was met. */
+/** Makes the n-th call fail, heals the disk and continues with the same open store. Returns whether the fault occurred. */
 async function failAt(kind: 'jsonl' | 'blobs', fault: Omit<DiskFault, 'below'>): Promise<boolean> {
   const place = scratch.place(kind)
   const told: Told = { head: 0, submitted: 0, reports: [] }
@@ -43,12 +43,12 @@ async function failAt(kind: 'jsonl' | 'blobs', fault: Omit<DiskFault, 'below'>):
       told.reports.push({ fault: opened.fault, afterMs: 0 })
       disk.heal()
       opened = await openSubject(place)
-      if (!opened.ok) throw new Error(`not well again: ${opened.fault.message}`)
+      if (!opened.ok) throw new Error(`not recovered: ${opened.fault.message}`)
     }
     const subject = opened.value
     const isThrough = await append(subject, kind, told, appends)
     disk.heal()
-    // Without a restart, and without a second copy of what was refused.
+    // Without a restart, and without a second copy of the refused append.
     const goesOn = await append(subject, kind, told, isThrough ? 1 : appends)
     const label = `${fault.errno} at ${fault.nth} of ${fault.calls.join()}`
     expect(goesOn, `${label}: ${JSON.stringify(told.reports.at(-1))}`).toBe(true)
@@ -71,7 +71,7 @@ const cases: readonly (readonly [string, readonly DiskCall[], DiskFault['errno']
 
 for (const [name, calls, errno] of cases)
   for (const kind of ['jsonl', 'blobs'] as const)
-    it.each([false, true])(`${name}, ${kind}, n = 1, 2, … until none is left; lasting: %s`, async (lasts) => {
+    it.each([false, true])(`${name}, ${kind}, n = 1, 2, … until none is left; permanent: %s`, async (lasts) => {
       let nth = 1
       while (nth < runsMax && (await failAt(kind, { calls, nth, errno, lasts }))) nth += 1
       expect(nth).toBeGreaterThan(2)
@@ -81,7 +81,7 @@ for (const [name, calls, errno] of cases)
 const sqliteCodes = { full: 13, write: 778, sync: 1034 } as const
 
 it.each(Object.entries(sqliteCodes))(
-  'D9 to D11 SQLite: a commit that fails (%s) is refused, and the same store goes on',
+  'D9 to D11 SQLite: refuses a failed commit (%s) and continues with the same store',
   async (_, errcode) => {
     for (let nth = 1; nth <= appends; nth++) {
       const place = scratch.place('inline')
@@ -120,7 +120,7 @@ it.each(Object.entries(sqliteCodes))(
   },
 )
 
-it('D9 SQLite: a full disk refuses, loses nothing, and goes on once there is room', async () => {
+it('D9 SQLite: refuses on a full disk, loses nothing and continues once there is space', async () => {
   const place = scratch.place('inline')
   const path = databaseIn(place.directory)
   const told: Told = { head: 0, submitted: 0, reports: [] }

@@ -12,7 +12,7 @@ const changing: readonly DiskCall[] = ['write', 'writeFile', 'appendFile', 'rena
 
 for (const errno of ['EROFS', 'EACCES'] as const)
   it.each(['jsonl', 'blobs'] as const)(
-    `D12 %s: ${errno} is refused with its place, and nothing is kept in memory alone`,
+    `D12 %s: ${errno} is refused with the path, and nothing is held only in memory`,
     async (kind) => {
       const place = scratch.place(kind)
       const head = (await fill(place, 1, 3)).at(-1) ?? 0
@@ -22,7 +22,7 @@ for (const errno of ['EROFS', 'EACCES'] as const)
       const answer = await subject.submit(1, head)
       const afterMs = performance.now() - sinceMs
       disk.heal()
-      if (answer.ok) throw new Error('nothing was kept, and yet it was acknowledged')
+      if (answer.ok) throw new Error('an append was acknowledged without a write')
       expect(answer.fault).toMatchObject({ code: 'storage_error', details: { reason: 'read_only', errno } })
       expect(await subject.head(1)).toBe(head)
       await subject.close()
@@ -32,14 +32,14 @@ for (const errno of ['EROFS', 'EACCES'] as const)
     },
   )
 
-it('D12 SQLite: a file that may not be written is refused with its place, and written again once it may', async () => {
+it('D12 SQLite: a read-only file is refused with its path, and written once it is writable', async () => {
   const place = scratch.place('inline')
   const head = (await fill(place, 1, 3)).at(-1) ?? 0
   chmodSync(databaseIn(place.directory), 0o400)
   const sinceMs = performance.now()
   const opened = await openSubject(place)
   const afterMs = performance.now() - sinceMs
-  if (opened.ok) throw new Error('a file that may not be written was opened to write')
+  if (opened.ok) throw new Error('a read-only file was opened to write')
   expect(opened.fault).toMatchObject({ code: 'storage_error', details: { reason: 'read_only' } })
   chmodSync(databaseIn(place.directory), 0o600)
   const witnesses = [{ log: 1, submitted: head, acknowledged: head }]

@@ -13,7 +13,7 @@ const descriptorsMax = 80
 type Answer = { readonly ok: boolean; readonly fault?: Fault; readonly afterMs?: number }
 
 it.each(['sqlite', 'jsonl', 'blobs'] as const)(
-  'D13 %s: out of descriptors it says so, and goes on when there are some',
+  'D13 %s: refuses without file descriptors and continues once there are some',
   async (kind) => {
     const places = [scratch.place(kind), scratch.place(kind)] as const
     const command = `ulimit -n ${descriptorsMax}; exec "$0" "$@"`

@@ -14,7 +14,7 @@ const noticedWithinMs = 1000
 type Deed = {
   readonly what: string
   readonly deed: (path: string) => void
-  /** How someone puts it right: where the bytes still are, by their name, or else by the copy made before. */
+  /** How to restore the file: the path of the bytes if they still exist, otherwise the copy made before. */
   readonly nameAfter: ((path: string) => string) | null
 }
 
@@ -41,7 +41,7 @@ const truthOf = ({ kind, directory }: Place): string =>
 
 for (const { what, deed, nameAfter } of deeds)
   it.each(['jsonl', 'inline'] as const)(
-    `D14 %s: a file ${what} under a living session is noticed, and never made anew`,
+    `D14 %s: a file ${what} during a running session is detected and never recreated`,
     async (kind) => {
       const place = scratch.place(kind)
       const filled = (await fill(place, 1, 3)).at(-1) ?? 0
@@ -54,7 +54,7 @@ for (const { what, deed, nameAfter } of deeds)
       deed(path)
       const left = existsSync(path) ? readdirSync(place.directory).toSorted() : null
 
-      // The name is looked at every 20 ms, so a few appends may still go into the file that lost it.
+      // The path is checked every 20 ms, so a few appends may still go to the lost file.
       let report: Report | null = null
       const untilMs = performance.now() + noticedWithinMs
       while (report === null && performance.now() < untilMs) {
@@ -73,7 +73,7 @@ for (const { what, deed, nameAfter } of deeds)
         rmSync(place.directory, { recursive: true })
         cpSync(copy, place.directory, { recursive: true })
       }
-      // Only what was acknowledged after the file had lost its name may be lost, and only where its bytes are gone too.
+      // Only appends after the file was lost may be lost, and only if its bytes are gone too.
       const loss = nameAfter === null ? { namedUpTo: named } : {}
       const witnesses = [
         { log: 1, submitted: head + batchAfter(head), acknowledged: head, ...loss },

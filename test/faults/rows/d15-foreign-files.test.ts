@@ -13,7 +13,7 @@ import { sessionOf, sha256 } from '../workload.ts'
 const scratch = useScratch({ inMemory: true })
 const aLongLog = Buffer.from('{"role":"user","content":"not ours"}\n'.repeat(80_000))
 
-/** What someone may have put where ours is looked for; `make` returns what is to stay as it is. */
+/** Foreign files in place of the store; `make` returns the path that must not change. */
 const foreign: readonly (readonly [string, (path: string) => void])[] = [
   ['a 3 MB log of another program', (path) => writeFileSync(path, aLongLog)],
   ['a picture', (path) => writeFileSync(path, aPng(8, 8))],
@@ -28,14 +28,14 @@ function linkTo(path: string): void {
   symlinkSync(`${path}.target`, path)
 }
 
-/** What it is and holds, in a few characters. */
+/** Returns a short description of a file and its content. */
 function bytesOf(path: string): string {
   const { mode } = lstatSync(path)
   if (lstatSync(path).isSymbolicLink()) return `link ${sha256(readFileSync(`${path}.target`))}`
   return `${mode & constants.S_IFMT} ${lstatSync(path).isFile() ? sha256(readFileSync(path)) : ''}`
 }
 
-it.each(foreign)('D15 SQLite: %s is no store, and stays as it is', async (_, make) => {
+it.each(foreign)('D15 SQLite: %s is not a store and is not changed', async (_, make) => {
   const place = scratch.place('inline')
   mkdirSync(place.directory)
   make(databaseIn(place.directory))
@@ -46,7 +46,7 @@ it.each(foreign)('D15 SQLite: %s is no store, and stays as it is', async (_, mak
 })
 
 it.each(foreign)(
-  'D15 JSONL: %s under the name of a session is none, stays as it is, and is in the way of no other',
+  'D15 JSONL: %s with the name of a session is not one, is not changed and affects no other session',
   async (_, make) => {
     const place = scratch.place('jsonl')
     const head = (await fill(place, 1, 2)).at(-1) ?? 0
@@ -65,7 +65,7 @@ it.each(foreign)(
 )
 
 it.each(foreign.filter(([what]) => what !== 'a directory'))(
-  'D15 JSONL: %s where the directory should be is refused',
+  'D15 JSONL: refuses %s in place of the directory',
   async (_, make) => {
     const place = scratch.place('jsonl')
     make(place.directory)
@@ -76,7 +76,7 @@ it.each(foreign.filter(([what]) => what !== 'a directory'))(
   },
 )
 
-it('D15 JSONL: a directory of other files is refused, and nothing is put there', async () => {
+it('D15 JSONL: refuses a directory of other files and creates nothing in it', async () => {
   const place = scratch.place('jsonl')
   mkdirSync(place.directory)
   writeFileSync(join(place.directory, 'notes.txt'), 'precious')

@@ -23,7 +23,7 @@ function begin(...given: Parameters<typeof startWriter>): WriterProcess {
   return writer
 }
 
-it('D16 JSONL: a second process is told who has it, also while that one is stopped, and has it once that one is dead', async () => {
+it('D16 JSONL: refuses a second process with the name of the first, even a stopped one, until the first is dead', async () => {
   const place = scratch.place('jsonl')
   const first = begin({ place, logs: 2 })
   await first.acknowledged(5)
@@ -44,7 +44,7 @@ it('D16 JSONL: a second process is told who has it, also while that one is stopp
   expect(verdict.violations).toEqual([])
 })
 
-/** One that is stopped within a commit keeps its lock, and nobody can take anything over before it wakes. */
+/** A process that is stopped during a commit keeps its lock, so no takeover is possible before it continues. */
 async function stopBetweenCommits(writer: WriterProcess, path: string): Promise<void> {
   for (;;) {
     await standStill(writer.process)
@@ -67,7 +67,7 @@ function isUnlocked(path: string): boolean {
   }
 }
 
-it('D16 SQLite: a session taken over from a stopped owner is closed to it when it wakes', async () => {
+it('D16 SQLite: refuses appends of a stopped owner after a takeover', async () => {
   const place = scratch.place('sqlite')
   mkdirSync(place.directory)
   const first = begin({ place, logs: 1 })

@@ -15,7 +15,7 @@ const scratch = useScratch({ inMemory: true })
 const another = { pid: process.pid, host: hostname(), since: '2001-01-01T00:00:00.000Z', role: 'store' }
 
 it.each(['jsonl', 'sqlite'] as const)(
-  'D17 %s: a copy made while the store was open is a store of its own',
+  'D17 %s: a copy made while the store was open is an independent store',
   async (kind) => {
     const place = scratch.place(kind)
     const writer = startWriter({ place, logs: 2 })
@@ -30,7 +30,7 @@ it.each(['jsonl', 'sqlite'] as const)(
   },
 )
 
-it('D17 JSONL: what a holder of another boot left says nothing, even where its process number is alive', async () => {
+it('D17 JSONL: ignores a holder from another boot, even if its process id is alive', async () => {
   const place = scratch.place('jsonl')
   const head = (await fill(place, 1, 3)).at(-1) ?? 0
   writeFileSync(join(place.directory, 'holder.json'), JSON.stringify(another))
@@ -40,7 +40,7 @@ it('D17 JSONL: what a holder of another boot left says nothing, even where its p
 })
 
 it.each(['jsonl', 'sqlite'] as const)(
-  'D17 %s: a node of another boot is dead though its process number lives',
+  'D17 %s: treats a node from another boot as dead, even if its process id is alive',
   async (kind) => {
     const place = scratch.place(kind)
     await fill(place, 1, 1)

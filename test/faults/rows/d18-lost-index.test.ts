@@ -28,7 +28,7 @@ const damages: readonly (readonly [string, (path: string, old: Buffer) => void])
   ['older than the logs', (path, old) => writeFileSync(path, old)],
 ]
 
-it.each(damages)('D18 JSONL: every session is listed and whole when the catalogue is %s', async (_, damage) => {
+it.each(damages)('D18 JSONL: lists every session completely if the catalogue is %s', async (_, damage) => {
   const place = scratch.place('jsonl')
   const path = join(place.directory, 'catalogue.jsonl')
   await fill(place, 1, 2)
@@ -43,7 +43,7 @@ it.each(damages)('D18 JSONL: every session is listed and whole when the catalogu
 })
 
 it.each(['holdfast.json', 'trust.json', 'nodes.json', 'holder.json', 'snapshots', 'drafts'])(
-  'D18 JSONL: all but the logs can be done without: %s',
+  'D18 JSONL: works without %s',
   async (name) => {
     const place = scratch.place('jsonl')
     const head = (await fill(place, 1, 3)).at(-1) ?? 0
@@ -53,20 +53,23 @@ it.each(['holdfast.json', 'trust.json', 'nodes.json', 'holder.json', 'snapshots'
   },
 )
 
-it.each(['lost', 'noise'])('D18 SQLite: the index of the write-ahead log is %s after a crash', async (what) => {
-  const [living, place] = [scratch.place('inline'), scratch.place('inline')]
-  const subject = await mustOpen(living)
-  let head = 0
-  for (let number = 0; number < 3; number++) {
-    expect(await subject.submit(1, head)).toMatchObject({ ok: true })
-    head += batchAfter(head)
-  }
-  cpSync(living.directory, place.directory, { recursive: true })
-  await subject.close()
-  const index = `${databaseIn(place.directory)}-shm`
-  expect(existsSync(index)).toBe(true)
-  if (what === 'lost') rmSync(index)
-  else writeFileSync(index, Buffer.alloc(32_768, 0xa5))
-  const verdict = await judge({ place, witnesses: [{ log: 1, submitted: head, acknowledged: head }] })
-  expect(verdict.violations).toEqual([])
-})
+it.each(['lost', 'noise'])(
+  'D18 SQLite: recovers if the index of the write-ahead log is %s after a crash',
+  async (what) => {
+    const [living, place] = [scratch.place('inline'), scratch.place('inline')]
+    const subject = await mustOpen(living)
+    let head = 0
+    for (let number = 0; number < 3; number++) {
+      expect(await subject.submit(1, head)).toMatchObject({ ok: true })
+      head += batchAfter(head)
+    }
+    cpSync(living.directory, place.directory, { recursive: true })
+    await subject.close()
+    const index = `${databaseIn(place.directory)}-shm`
+    expect(existsSync(index)).toBe(true)
+    if (what === 'lost') rmSync(index)
+    else writeFileSync(index, Buffer.alloc(32_768, 0xa5))
+    const verdict = await judge({ place, witnesses: [{ log: 1, submitted: head, acknowledged: head }] })
+    expect(verdict.violations).toEqual([])
+  },
+)

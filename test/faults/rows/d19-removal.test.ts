@@ -11,7 +11,7 @@ import { sessionOf, writerNode } from '../workload.ts'
 
 const scratch = useScratch({ inMemory: true })
 
-it('D19 JSONL: what is removed is one session by its whole id; what is empty, corrupt or named alike stays', async () => {
+it('D19 JSONL: removes one session by its whole id; empty, corrupt and similarly named files stay', async () => {
   const place = scratch.place('jsonl')
   const heads = [await fill(place, 1, 3), await fill(place, 10, 3), await fill(place, 2, 3)].map(
     (one) => one.at(-1) ?? 0,
@@ -42,7 +42,7 @@ it('D19 JSONL: what is removed is one session by its whole id; what is empty, co
   expect((await judge({ place, witnesses: [witness] })).violations).toEqual([])
 })
 
-it('D19 SQLite: what is in the trash is whole until it is purged, and a purge takes nothing else', async () => {
+it('D19 SQLite: a trashed session is complete until its purge, which removes nothing else', async () => {
   const place = scratch.place('sqlite')
   const unhelped: Place = { ...place, kind: 'inline' }
   const heads = [await fill(unhelped, 1, 3), await fill(unhelped, 10, 3)].map((one) => one.at(-1) ?? 0)

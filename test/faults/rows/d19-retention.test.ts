@@ -15,16 +15,16 @@ const scratch = useScratch({ inMemory: true })
 const kinds = ['sqlite', 'jsonl'] as const
 type Kind = (typeof kinds)[number]
 
-/** 1 and 2 are old, and 2 is damaged; the ids of 10 and 100 differ from theirs in one digit. */
+/** Logs 1 and 2 are old, and 2 is damaged; the ids of 10 and 100 differ from theirs in one digit. */
 const logs = [1, 2, 10, 100]
 const old = [1, 2]
 const damaged = 2
-/** Nobody spoke in log n later than n seconds after the beginning of the year. */
+/** The last message of log n is n seconds after the beginning of the year. */
 const before = new Date(Date.UTC(2026, 0, 1) + 5000)
-/** Files of nobody, or of nothing that can be read. */
+/** Files of other programs, or unreadable ones. */
 const strangers = [`${sessionOf(3)}.jsonl`, `${sessionOf(1)}.jsonl.old`, `${sessionOf(1)}0.jsonl`]
 
-/** Written and read without SQLite's workers; only what is tested has them. */
+/** Written and read without SQLite's workers; only the code under test has them. */
 async function aStore(kind: Kind): Promise<Place> {
   const place = scratch.place(kind === 'sqlite' ? 'inline' : kind)
   for (const log of logs) await fill(place, log, 4)
@@ -48,11 +48,11 @@ const open = ({ kind, directory }: Place, options: Parameters<typeof openHoldfas
   openHoldfast({
     store: kind === 'jsonl' ? `jsonl:${directory}` : `sqlite:${databaseIn(directory)}`,
     environment: { HOLDFAST_HOME: join(scratch.home, 'home'), DEMO_PACE: '0' },
-    onProblem: () => undefined, // that a log is damaged is told, and tested elsewhere
+    onProblem: () => undefined, // the report of a damaged log is tested elsewhere
     ...options,
   })
 
-/** Every record of each log, and what else lies there. */
+/** Returns every record of each log, and the other files. */
 async function contentOf(place: Place): Promise<ReadonlyMap<number, readonly Read[]>> {
   const subject = await mustOpen(place)
   const content = new Map<number, readonly Read[]>()
@@ -65,8 +65,8 @@ const strangersIn = ({ directory }: Place) => readdirSync(directory).filter((nam
 const idsOf = (named: readonly { readonly id: string }[]) => named.map(({ id }) => id).toSorted()
 const trashOf = async (holdfast: Holdfast) => idsOf((await holdfast.trash()).sessions)
 
-describe.each(kinds)('D19 %s: clean-up beside what is damaged, empty or named alike', (kind) => {
-  it('takes only what is old, by its whole id, into the trash, and all of it comes back as it was', async () => {
+describe.each(kinds)('D19 %s: cleanup next to damaged, empty or similarly named logs', (kind) => {
+  it('moves only old sessions to the trash, by their whole id, and restores them unchanged', async () => {
     const place = await aStore(kind)
     const content = await contentOf(place)
     expect(content.get(damaged)).toContain('lost')
@@ -82,7 +82,7 @@ describe.each(kinds)('D19 %s: clean-up beside what is damaged, empty or named al
     expect(strangersIn(place)).toHaveLength(kind === 'jsonl' ? strangers.length : 0)
   })
 
-  it('removes for good only what a person put into the trash and emptied', async () => {
+  it('removes only sessions that a person trashed and then emptied from the trash', async () => {
     const place = await aStore(kind)
     const content = await contentOf(place)
     const holdfast = await open(place)
@@ -93,7 +93,7 @@ describe.each(kinds)('D19 %s: clean-up beside what is damaged, empty or named al
     expect(strangersIn(place)).toHaveLength(kind === 'jsonl' ? strangers.length : 0)
   })
 
-  it('moves by retention what is old, and loses nothing of it', async () => {
+  it('moves old sessions by retention without data loss', async () => {
     const place = await aStore(kind)
     const content = await contentOf(place)
     const pruned = Promise.withResolvers<Removal>()
@@ -104,7 +104,7 @@ describe.each(kinds)('D19 %s: clean-up beside what is damaged, empty or named al
     expect(await contentOf(place)).toEqual(content)
   })
 
-  it('empties the trash by itself after its time, but never of what is damaged', async () => {
+  it('empties the trash after its time, but keeps damaged sessions', async () => {
     const place = await aStore(kind)
     const content = await contentOf(place)
     const store = await openStore(kind, place.directory)
@@ -117,7 +117,7 @@ describe.each(kinds)('D19 %s: clean-up beside what is damaged, empty or named al
     await store.value.close()
     const holdfast = await open(place)
     await expect.poll(() => trashOf(holdfast)).toEqual([sessionOf(damaged)])
-    // What is done after it has begun is done by the time it is closed.
+    // Work that has started is complete when the store is closed.
     await holdfast.close()
     const again = await open(place)
     await again.restore(sessionOf(damaged))
@@ -126,7 +126,7 @@ describe.each(kinds)('D19 %s: clean-up beside what is damaged, empty or named al
   })
 })
 
-it('D19 jsonl: a log of which all that was said is damaged is not taken for one that nobody spoke in', async () => {
+it('D19 jsonl: a log whose messages are all damaged does not count as empty', async () => {
   const place = scratch.place('jsonl')
   const first = await open(place)
   const session = await first.startSession({ workdir: scratch.home, model: 'demo/agent' })
@@ -146,6 +146,6 @@ it('D19 jsonl: a log of which all that was said is damaged is not taken for one 
     expect(idsOf((await again.list()).sessions)).toEqual([session.id])
     await again.close()
   }
-  // The last write lacks a line, so it counts as torn, and lies beside.
+  // The last write lacks a line, so it counts as torn and is moved aside.
   expect(readFileSync(path, 'utf8') + readFileSync(`${path}.torn-1`, 'utf8')).toBe(bad)
 })

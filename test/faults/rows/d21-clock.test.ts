@@ -11,7 +11,7 @@ import { digestOf } from '../workload.ts'
 
 const scratch = useScratch({ inMemory: true })
 
-/** Forward, back over years and over the hour that comes twice, beyond what 32 bits hold, and back again. */
+/** Jumps forward, back by years, over the repeated hour, beyond 32 bits, and back again. */
 const moments = [
   '2026-10-25T00:59:59.999Z',
   '2026-10-25T00:00:00.000Z',
@@ -20,7 +20,7 @@ const moments = [
   '1970-01-02T00:00:00.000Z',
 ]
 
-it.each(['sqlite', 'jsonl'] as const)('D21 %s: the order is that of seq, wherever the clock jumps', async (kind) => {
+it.each(['sqlite', 'jsonl'] as const)('D21 %s: keeps the order of seqs when the clock jumps', async (kind) => {
   const place = scratch.place(kind)
   mkdirSync(place.directory, { mode: 0o700 })
   const blobs = createMemoryBlobs()

@@ -8,7 +8,7 @@ import { useScratch } from '../scratch.ts'
 
 const scratch = useScratch({ inMemory: true })
 
-it('D22 a prompt above the limit is refused with the limit named, and nothing is recorded', async () => {
+it('D22 refuses a prompt above the limit, names the limit and records nothing', async () => {
   const house = await openTestRuntime({ store: createMemoryStore(), blobs: createMemoryBlobs() })
   const before = await house.events()
   const answer = await house.send('cmd-long', { type: 'sendPrompt', content: 'a'.repeat(limits.promptBytesMax + 1) })
@@ -19,7 +19,7 @@ it('D22 a prompt above the limit is refused with the limit named, and nothing is
   expect(await house.events()).toEqual(before)
 })
 
-it('D22 blobs: one above the limit is refused with the limit named, while it streams, and leaves nothing', async () => {
+it('D22 blobs: refuses a blob above the limit while it streams, names the limit and leaves no file', async () => {
   const place = scratch.place('blobs')
   await fill(place, 1, 2)
   const blobs = await openFileBlobs(place.directory, { bytesMax: 4096 })

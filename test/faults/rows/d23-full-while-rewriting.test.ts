@@ -10,7 +10,7 @@ import { digestOf, newSessionOf, recordAt, sessionOf, writerNode } from '../work
 const scratch = useScratch({ inMemory: true })
 const runsMax = 100
 
-it('D23 JSONL: a disk that fills up while a session is cut down to what its fork shares leaves one or the other, whole', async () => {
+it('D23 JSONL: a disk that fills up during a purge leaves the old file or the new one', async () => {
   let nth = 1
   for (let isMet = true; isMet && nth < runsMax; nth++) {
     const place = scratch.place('jsonl')
@@ -48,7 +48,7 @@ it('D23 JSONL: a disk that fills up while a session is cut down to what its fork
   expect(nth).toBeLessThan(runsMax)
 })
 
-it('D23 JSONL: a disk that is full when the catalogue is written anew costs nothing', async () => {
+it('D23 JSONL: a disk that is full during a rewrite of the catalogue loses nothing', async () => {
   const place = scratch.place('jsonl')
   const head = (await fill(place, 1, 3)).at(-1) ?? 0
   const before = digestsOf(await pictureOf(place))

@@ -27,7 +27,7 @@ async function startServer(kind: Kind) {
   return { server, directory }
 }
 
-/** What the server says to its person, line by line; the same stream tells when it has said its last. */
+/** Reads the server's output line by line, until its stream ends. */
 async function* wordsOf({ process: { stderr } }: ServerProcess): AsyncGenerator<string> {
   if (stderr) yield* createInterface({ input: stderr })
 }
@@ -40,19 +40,19 @@ async function started(sessions: RemoteSessions, content: string): Promise<Sessi
   return handle
 }
 
-/** What was shown until such a frame came. */
+/** Returns the frames up to one of this kind. */
 async function seenUntil(handle: SessionHandle, isIt: (frame: Frame) => boolean): Promise<Shown> {
   const digests: string[] = []
   for await (const frame of handle.subscribe({ after: 0 })) {
     if (frame.type === 'record') digests.push(digestOf(frame.record))
     if (isIt(frame)) return { session: SessionId.parse(handle.id), after: 0, digests }
   }
-  throw new Error('the stream ended before')
+  throw new Error('the stream ended before the frame')
 }
 const isRecord = (type: string) => (frame: Frame) => frame.type === 'record' && frame.record.event.type === type
 
 it.each(kinds.flatMap((kind) => [[kind, 'SIGTERM'] as const, [kind, 'SIGINT'] as const]))(
-  'D26 %s %s while an answer streams and a tool runs: both are put to rest in time, and what was said is kept',
+  'D26 %s %s while an answer streams and a tool runs: stops both in time and saves the text',
   async (kind, signal) => {
     const { server, directory } = await startServer(kind)
     const working = await started(server.sessions, 'run echo begun; sleep 600')
@@ -67,7 +67,7 @@ it.each(kinds.flatMap((kind) => [[kind, 'SIGTERM'] as const, [kind, 'SIGINT'] as
     const ended = once(server.process, 'exit')
     server.process.kill(signal)
     expect(await ended).toEqual([0, null])
-    // It gives itself two seconds, and says so when something did not stop within them.
+    // The server waits two seconds, and reports what did not stop in that time.
     expect((await words).filter((line) => line.includes('in time'))).toEqual([])
 
     const store = orThrow(await openStore(kind, directory))
@@ -81,21 +81,21 @@ it.each(kinds.flatMap((kind) => [[kind, 'SIGTERM'] as const, [kind, 'SIGINT'] as
   },
 )
 
-it('D26 a second SIGINT ends it at once, whatever it waits for', async () => {
+it('D26 a second SIGINT ends the server at once', async () => {
   const { server } = await startServer('jsonl')
-  // A request of which the rest never comes.
+  // An incomplete request.
   const { port } = new URL(server.url)
   const socket = connect(Number(port), '127.0.0.1')
   onTestFinished(() => void socket.destroy())
-  socket.on('error', () => undefined) // it is hung up on
+  socket.on('error', () => undefined) // the server closes it
   const authorization = `authorization: Bearer ${server.token}`
   const head = ['POST /v1/sessions HTTP/1.1', `host: 127.0.0.1:${port}`, authorization, 'content-length: 9']
   socket.write(`${[...head, 'content-type: application/json', 'expect: 100-continue'].join('\r\n')}\r\n\r\n`)
-  await once(socket, 'data') // it has begun to listen
+  await once(socket, 'data') // the server has answered
   const ended = once(server.process, 'exit')
   server.process.kill('SIGINT')
   for await (const line of wordsOf(server)) if (line.includes('Ctrl-C again')) break
-  // Two so close that they are one count once; whichever comes later is the second.
+  // Two signals in quick succession may be delivered as one; a later one is then the second.
   const again = setInterval(() => server.process.kill('SIGINT'), 50)
   onTestFinished(() => clearInterval(again))
   expect(await ended).toEqual([130, null])

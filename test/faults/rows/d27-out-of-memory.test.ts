@@ -6,7 +6,7 @@ import { startWriter } from '../writer-process.ts'
 const scratch = useScratch({ inMemory: true })
 
 it.each(['sqlite', 'jsonl', 'blobs'] as const)(
-  'D27 %s: a process that runs out of memory loses nothing it acknowledged',
+  'D27 %s: a process that runs out of memory loses no acknowledged append',
   async (kind) => {
     const place = scratch.place(kind)
     const writer = startWriter({ place, logs: 2, leakBytes: 512 * 1024 }, { nodeFlags: ['--max-old-space-size=48'] })

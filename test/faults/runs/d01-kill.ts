@@ -13,7 +13,7 @@ const cyclesPerPlaceMax = 12
 const cyclesAll = Number(process.env['KILL_CYCLES'] ?? 1000)
 const cyclesQuick = 18
 
-/** Kill -9 at a random moment while appends are under way; the next writer goes on where the dead one stopped. */
+/** Kills the writer at a random moment during appends; the next writer continues from there. */
 export const killAtRandom: Row = {
   name: 'D1',
   fault: 'kill -9 at a random moment of an append',
@@ -43,7 +43,7 @@ export const killAtRandom: Row = {
   },
 }
 
-/** What an earlier life acknowledged must be there too. */
+/** Appends that an earlier writer acknowledged must be there too. */
 function atLeast(witness: Witness, kept: Map<number, number>): Witness {
   const acknowledged = Math.max(witness.acknowledged, kept.get(witness.log) ?? 0)
   kept.set(witness.log, acknowledged)

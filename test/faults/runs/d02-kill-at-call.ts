@@ -15,7 +15,7 @@ const appends = 4
 const appendsBefore = 3
 const quickMax = 2
 
-/** Kills the writer exactly at the n-th call that changes the disk, for n = 1, 2, … until a run comes to its end. */
+/** Kills the writer at the n-th call that changes the disk, for n = 1, 2, … until a run completes. */
 export const killAtEachCall: Row = {
   name: 'D2',
   fault: 'SIGKILL at each call that changes the disk',
@@ -32,7 +32,7 @@ export const killAtEachCall: Row = {
   },
 }
 
-/** Returns whether there was an n-th call to be killed at. */
+/** Returns whether there was an n-th call. */
 async function killAt(
   { kind, call, paths, isTorn = false }: Sweep,
   n: number,
@@ -45,7 +45,7 @@ async function killAt(
   const before = traced({ injection, paths: paths?.(directory) })
   const writer = startWriter({ place, logs, appends }, { before, env: oneThread })
   const { isDone, stderr } = await writer.ended()
-  // Where something was kept before, the judge is to be the first to recover it.
+  // If the store had data before, the check must be the first to recover it.
   const heard = kept > 0 ? writer.witnesses() : await heardOf(writer, place)
   const witnesses = [1, 2].map((log) => {
     const { submitted, acknowledged } = heard.find((one) => one.log === log) ?? { submitted: kept, acknowledged: 0 }
@@ -58,7 +58,7 @@ async function killAt(
   return !isDone
 }
 
-/** Two logs as a crash leaves them, each with half a line at its end; returns where they stand. */
+/** Writes two logs with a torn last line, like a crash. Returns their heads. */
 async function leaveTorn(place: Place): Promise<number> {
   const [head = 0] = (await fill(place, 1, appendsBefore)).slice(-1)
   await fill(place, 2, appendsBefore)

@@ -13,7 +13,7 @@ const cyclesAll = 200
 const cyclesQuick = 6
 const cyclesPerPlaceMax = 8
 
-/** The power of a real file system fails at a random moment; whoever had heard of an acknowledgement is right. */
+/** Cuts the power of a real file system at a random moment; every acknowledged append must survive. */
 export const powerCut: Row = {
   name: 'D3',
   fault: 'power cut on ext4 at a random moment',
@@ -51,7 +51,7 @@ export const powerCut: Row = {
   },
 }
 
-/** What was acknowledged before an earlier cut must still be there. */
+/** Appends acknowledged before an earlier cut must still be there. */
 function remembering(witness: Witness, kept: Map<number, number>): Witness {
   const acknowledged = Math.max(witness.acknowledged, kept.get(witness.log) ?? 0)
   kept.set(witness.log, acknowledged)

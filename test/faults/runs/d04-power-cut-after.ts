@@ -16,7 +16,7 @@ const deeds = ['create', 'append', 'fork', 'import', 'purge', 'trash', 'restore'
 const kinds = ['sqlite', 'jsonl'] as const
 const roundsAll = 5
 
-/** The power fails right after something was acknowledged: what was seen then is seen for good. */
+/** Cuts the power right after an acknowledgement: what was visible then stays visible. */
 export const powerCutAfterDeed: Row = {
   name: 'D4',
   fault: 'power cut right after create, append, fork, import, purge, trash, restore',
@@ -36,7 +36,7 @@ export const powerCutAfterDeed: Row = {
             cuts += 1
             if (before !== after) violations.push(`P1 ${kind}: after ${deed}: seen ${before}, then ${after}`)
             const shown = shownBy(JSON.parse(before), deed)
-            if (shown.length === 0) continue // purged: there is nothing more to be judged
+            if (shown.length === 0) continue // purged: nothing is left to check
             const verdict = await judgeApart({ place: task, shown })
             for (const violation of verdict.violations) violations.push(`after ${deed}: ${violation}`)
           }
@@ -47,7 +47,7 @@ export const powerCutAfterDeed: Row = {
   },
 }
 
-/** The records that were seen when the deed was acknowledged. A fork has its first from its parent. */
+/** Returns the records that were visible at the acknowledgement. A fork has its first records from its parent. */
 const shownBy = ({ heads }: Seen, deed: Deed): readonly Shown[] =>
   heads.flatMap((head, index) => {
     const log = index + 1
@@ -68,6 +68,6 @@ async function cutAfter(disk: Disk, task: DeedTask): Promise<readonly [string, s
   disk.restore()
   const looking: DeedTask = { ...task, deed: 'look' }
   const { stdout } = await promisify(execFile)(process.execPath, [program, JSON.stringify(looking)])
-  const seen = JSON.parse(stdout) as Seen // said by us
+  const seen = JSON.parse(stdout) as Seen // written by this suite
   return [String(heard[0]), JSON.stringify(seen)]
 }

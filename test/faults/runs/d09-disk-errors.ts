@@ -17,7 +17,7 @@ const triesWhenLasting = 3
 
 type Error = 'ENOSPC' | 'EIO'
 
-/** Fails the n-th call for n = 1, 2, …, once and from then on, until there is none to fail. */
+/** Makes the n-th call fail for n = 1, 2, …, once and permanently, until there is no n-th call. */
 async function failEach(sweeps: readonly Sweep[], error: Error, { isQuick, home }: RowRun): Promise<RowResult> {
   const violations: string[] = []
   const counts: string[] = []
@@ -69,7 +69,7 @@ async function failAt({ sweep, error, n, lasts, directory, violations }: Failing
 const kinds = ['sqlite', 'jsonl', 'blobs'] as const satisfies readonly SubjectKind[]
 const sizes = ['1M', '8M'] as const
 
-/** A file system that is really full, and then is not: the same process goes on by itself. */
+/** Fills a real file system and then frees it: the same process recovers automatically. */
 async function fillUp({ isQuick, home }: RowRun): Promise<RowResult> {
   const violations: string[] = []
   let runs = 0
@@ -96,13 +96,13 @@ async function fillAndFree(mount: string, kind: SubjectKind): Promise<readonly s
   await writer.refused()
   const full = writer.acknowledgedCount()
   rmSync(ballast)
-  // Room again: nobody restarts it.
+  // There is space again, without a restart.
   await writer.acknowledged(full + 3)
   writer.process.kill('SIGKILL')
   const { stderr } = await writer.ended()
   const goesOn = writer.acknowledgedCount() > full ? [] : [`${kind}: it did not go on when there was room again`]
   const errors = stderr === '' ? [] : [`${kind}: ${stderr.slice(0, 300)}`]
-  // It is nearly full again: to recover must not need more than there is.
+  // Nearly full again: the recovery must not need more space than there is.
   system('mount', '-o', 'remount,size=64M', mount)
   const reports: readonly Report[] = writer.reports().slice(0, 50)
   const verdict = await judgeApart({ place, witnesses: writer.witnesses(), reports })

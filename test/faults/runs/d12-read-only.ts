@@ -10,10 +10,10 @@ import { writes } from '../sweeps.ts'
 import { startWriter, type WriterProcess } from '../writer-process.ts'
 
 const kinds = ['sqlite', 'jsonl', 'blobs'] as const satisfies readonly SubjectKind[]
-/** The writes that are refused: some, in the middle of what there is to write. */
+/** The refused writes: some in the middle of the run. */
 const refusedWrites = '5..12'
 
-/** A file system that turns read-only under a living writer, or before a new one comes, and can be written again. */
+/** Makes a file system read-only under a running writer, or before a new one starts, and then writable again. */
 export const readOnly: Row = {
   name: 'D12',
   fault: 'a file system that becomes read-only',
@@ -54,7 +54,7 @@ async function underANewWriter(place: Place, turn: (to: 'ro' | 'rw') => void): P
   return [...wrong, ...told, ...refusalsOf(second, place.kind), ...verdict.violations]
 }
 
-/** A mount with a file open for writing cannot be turned: it is tried at moments when a blob's writer has none open. */
+/** A mount with a file open for writing cannot become read-only, so this tries between two blobs of the writer. */
 async function underALivingWriter(place: Place, turn: (to: 'ro' | 'rw') => void): Promise<readonly string[]> {
   const writer = startWriter({ place, logs: 1, triesMax: 1000 })
   await writer.acknowledged(5)
@@ -64,7 +64,7 @@ async function underALivingWriter(place: Place, turn: (to: 'ro' | 'rw') => void)
       turn('ro')
       isTurned = true
     } catch (busy) {
-      await writer.acknowledged(writer.acknowledgedCount()) // it must still live, or this would never end
+      await writer.acknowledged(writer.acknowledgedCount()) // fails if the writer is dead, so that the loop ends
       if (writer.process.exitCode !== null) throw busy
     } finally {
       writer.process.kill('SIGCONT')
@@ -82,7 +82,7 @@ async function underALivingWriter(place: Place, turn: (to: 'ro' | 'rw') => void)
   return [...goesOn, ...refusalsOf(writer, place.kind), ...verdict.violations]
 }
 
-/** Stores keep their files open, so the mount stays as it is and the system refuses their writes as it would. */
+/** Stores keep files open, so the mount cannot change; strace refuses the writes instead. */
 async function underOpenFiles(place: Place): Promise<readonly string[]> {
   const { call, paths } = writes.find(({ kind }) => kind === place.kind) ?? writes[0] ?? { call: 'write' }
   const injection = { calls: [call], does: 'error=EROFS', when: refusedWrites } as const

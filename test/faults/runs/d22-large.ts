@@ -11,20 +11,20 @@ const kinds = ['sqlite', 'jsonl'] as const
 const batch = 2000
 const recordsAll = 1_000_000
 const recordsQuick = 20_000
-/** To open 100 MB may take 3 s, so 1 GB may take thirty. */
+/** Opening 100 MB may take 3 s, so 1 GB may take 30 s. */
 const openMsMax = 30_000
 const pageMsMax = 1000
 const pageRecords = 1000
-/** With it a million records are a gigabyte. */
+/** The padding that makes a million records a gigabyte. */
 const padding = 'x'.repeat(900)
 
 const paddedAt = (seq: number): Append['records'][number] => {
   const { record } = recordAt(1, 1 + (seq % 50))
-  const event = { ...record.event, text: `${seq} ${padding}` } as typeof record.event // a text.said, as `recordAt` made it
+  const event = { ...record.event, text: `${seq} ${padding}` } as typeof record.event // `recordAt` returns a text.said
   return { record: { ...record, seq, event }, body: JSON.stringify(event) }
 }
 
-/** A log of a million records and a gigabyte: it opens, gives its ends and its middle, and takes one more. */
+/** Opens a log of a million records and a gigabyte, reads its beginning, middle and end, and appends to it. */
 export const largeLog: Row = {
   name: 'D22',
   fault: 'a log of 1 GB and a million records',
@@ -63,7 +63,7 @@ export const largeLog: Row = {
   },
 }
 
-/** Its beginning, middle and end: all of it would not fit into memory. */
+/** Reads the beginning, the middle and the end: the whole log would not fit into memory. */
 const partsOf = (count: number): readonly Shown[] =>
   [0, Math.floor(count / 2), count - pageRecords].map((after) => ({
     ...{ session: sessionOf(1), after },

@@ -13,7 +13,7 @@ const formats = ['md', 'html', 'json', 'jsonl'] as const
 const recordsMax = 100_000
 const precious = 'what was exported last week\n'
 
-/** An export that finds the disk full leaves the file of before, whole, nothing beside it, and the store as it was. */
+/** An export to a full disk leaves the earlier file intact, no other file, and the store unchanged. */
 export const fullWhileExporting: Row = {
   name: 'D23',
   fault: 'a disk that fills up during an export',

@@ -25,7 +25,7 @@ const olds: readonly Old[] = [
   { version: 2, write: writeVersion2 },
 ]
 
-/** Kills an upgrade at the n-th call that changes the disk: the store is the old one or the new one, and all is in it. */
+/** Kills an upgrade at the n-th call that changes the disk: the store is either old or new, with all data. */
 export const killedUpgrade: Row = {
   name: 'D24',
   fault: 'SIGKILL at each call of an upgrade',
@@ -47,7 +47,7 @@ export const killedUpgrade: Row = {
 
 type Moment = { readonly call: string; readonly n: number }
 
-/** Returns whether there was an n-th call to be killed at. */
+/** Returns whether there was an n-th call. */
 async function killAt(old: Old, { call, n }: Moment, directory: string, violations: string[]): Promise<boolean> {
   mkdirSync(directory, { mode: 0o700 })
   const path = databaseIn(directory)
@@ -72,7 +72,7 @@ async function killAt(old: Old, { call, n }: Moment, directory: string, violatio
   return !(status === 0 && stdout === 'null')
 }
 
-/** What each session of the old store says for itself, read from its tables before anything is changed. */
+/** Returns the records of each session of the old store, read from its tables before the upgrade. */
 function shownIn(path: string): readonly Shown[] {
   return rowsOf(path, 'select sid, id, base from session').map(({ sid, id, base }) => {
     const rows = rowsOf(path, `select seq, at, v, body from record where sid = ${sid} order by seq`)

@@ -13,7 +13,7 @@ const suites: readonly (readonly [string, (seed: number) => void | Promise<void>
 const seedsEach = 2500
 const seedsQuick = 20
 
-/** The seeded simulation: crashes between any two steps of the store, a disk that refuses or is unsure, a fake clock. */
+/** Runs the seeded simulation: crashes between any two steps of the store, a failing disk, a fake clock. */
 export const randomMix: Row = {
   name: 'D28',
   fault: 'a random mix, 10,000 seeds of the simulation',

@@ -5,7 +5,7 @@ import type { Row } from '../row.ts'
 const root = resolve(import.meta.dirname, '../../..')
 const vitest = join(root, 'node_modules/vitest/vitest.mjs')
 
-/** Of these rows `npm test` looks at one place in some; here they look at each. */
+/** `npm test` samples these rows; this tests every position. */
 const everyOne = (name: 'D5' | 'D7', fault: string, file: string): Row => ({
   name,
   fault,
@@ -18,5 +18,5 @@ const everyOne = (name: 'D5' | 'D7', fault: string, file: string): Row => ({
   },
 })
 
-export const everyCut = everyOne('D5', 'a log cut at every byte', 'd05-truncation')
+export const everyCut = everyOne('D5', 'a log truncated at every byte', 'd05-truncation')
 export const everyBit = everyOne('D7', 'every bit of a record flipped', 'd07-bit-flips')

@@ -5,13 +5,13 @@ import { openFileBlobs } from '../../../packages/holdfast/src/entry/store.ts'
 import { blobAt, sha256 } from '../workload.ts'
 import type { Read, Subject } from './subject.ts'
 
-/** Blobs as a log: the n-th is put after the one before it was acknowledged, and found by its hash. */
+/** Blobs as a log: the n-th blob is put after the one before was acknowledged, and is found by its hash. */
 export async function openBlobSubject(directory: string): Promise<Result<Subject>> {
   const opened = await openFileBlobs(directory)
   if (!opened.ok) return opened
   const blobs = opened.value
 
-  /** A blob's name is its checksum: whoever reads it can tell that it is damaged, and `put` replaces it. */
+  /** A blob's name is its checksum, so a reader detects damage, and `put` replaces it. */
   async function readOne(log: number, n: number): Promise<Read> {
     const hash = BlobHash.parse(sha256(blobAt(log, n)))
     const stream = await blobs.open(hash)
@@ -42,7 +42,7 @@ export async function openBlobSubject(directory: string): Promise<Result<Subject
   })
 }
 
-/** Where the n-th blob of a log lies. */
+/** Returns the path of the n-th blob of a log. */
 export function blobPathIn(directory: string, log: number, n: number): string {
   const hash = sha256(blobAt(log, n))
   return join(directory, hash.slice(0, 2), hash.slice(2))

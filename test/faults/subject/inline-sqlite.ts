@@ -6,7 +6,7 @@ import { createWriter, type Writer } from '../../../packages/holdfast/src/store/
 import { appendTo, digestOf, type LogNumber, newSessionOf, sessionOf, writerNode } from '../workload.ts'
 import type { Read, Subject } from './subject.ts'
 
-/** The writer and the reader of the SQLite store on this thread, for rows that open it thousands of times. */
+/** Runs the writer and the reader of the SQLite store on this thread, for rows that open it thousands of times. */
 export function openInlineSubject(path: string, writer: Writer = createWriter({ path })): Result<Subject> {
   const opened = writer.run([['open']])[0]
   if (opened !== undefined && !opened.ok) {
@@ -15,7 +15,7 @@ export function openInlineSubject(path: string, writer: Writer = createWriter({ 
   }
   const reader = createReader(path)
   const epochs = new Map<LogNumber, number>()
-  const answerOf = <Value>(answers: readonly Result<unknown>[]) => answers[0] as Result<Value> // one was asked
+  const answerOf = <Value>(answers: readonly Result<unknown>[]) => answers[0] as Result<Value> // one change was made
 
   function submit(log: LogNumber, head: number): Result<void> {
     const session = sessionOf(log)

@@ -6,7 +6,7 @@ import { databaseIn, type Read, type Subject } from './subject.ts'
 
 const pageMax = 1000
 
-/** A whole store, as the runtime has it. */
+/** A whole store, as the runtime opens it. */
 export async function openStoreSubject(
   kind: 'sqlite' | 'jsonl',
   directory: string,

@@ -2,21 +2,21 @@ import { join } from 'node:path'
 import type { Result, SessionId } from '@holdfast/protocol'
 import type { LogNumber } from '../workload.ts'
 
-/** What the rows are run on. `inline` is SQLite without its workers: the same writer, opened in a millisecond. */
+/** The kinds of stores under test. `inline` is SQLite without workers: the same writer, opened in a millisecond. */
 export type SubjectKind = 'sqlite' | 'inline' | 'jsonl' | 'blobs'
 
-/** `lost` is a record that says of itself that it is damaged, `missing` one that is not there though a later one is. */
+/** `lost` is a record that is reported as damaged; `missing` is one that is absent although a later one exists. */
 export type Read = string | 'lost' | 'missing'
 
-/** A place that keeps numbered things one after another: what a row faults, and what P reads afterwards. */
+/** A store of numbered logs: a row faults it, and P reads it afterwards. */
 export interface Subject {
-  /** What is there, in order, each as a digest. `upTo` says how far to look where nothing lists them. */
+  /** Returns all records in order, as digests. `upTo` is the limit if there is no list of them. */
   read(log: LogNumber, upTo: number): Promise<readonly Read[]>
-  /** A part of any session, whoever wrote it. Blobs belong to none. */
+  /** Returns a page of any session. Blobs belong to no session. */
   page(session: SessionId, after: number, limit: number): Promise<readonly Read[]>
-  /** Keeps the next ones after `head`; the store's answer, as it is. */
+  /** Appends the next records after `head`. Returns the store's answer. */
   submit(log: LogNumber, head: number): Promise<Result<void>>
-  /** Where the log stands; 0 when there is none. */
+  /** Returns the head of the log, or 0 if there is none. */
   head(log: LogNumber): Promise<number>
   close(): Promise<void>
 }

@@ -1,7 +1,7 @@
 import type { Meta } from '@holdfast/protocol'
 import { noUsage } from '@holdfast/protocol'
 
-/** Returns metadata for a session of which only the names are known. */
+/** Returns metadata for a session with known names and no other data. */
 export const placeholderMeta = (names: Pick<Meta, 'id' | 'handle' | 'title'>, at: string): Meta => ({
   ...names,
   ...{ workspace: '/', model: 'unknown/unknown', provider: 'unknown', status: 'idle', mode: 'exec' },

@@ -117,8 +117,8 @@ export async function openIfExists(path: string): Promise<FileHandle | null> {
 
 /** Opens a blob. One that a sweep has set aside is restored, because a record may refer to it soon. */
 async function openOrRestore(paths: BlobPaths, hash: BlobHash): Promise<FileHandle | null> {
-  const kept = await openIfExists(paths.blob(hash))
-  if (kept !== null || !(await findAside(paths, hash))) return kept
+  const file = await openIfExists(paths.blob(hash))
+  if (file !== null || !(await findAside(paths, hash))) return file
   return (await openIfExists(paths.blob(hash))) ?? openIfExists(paths.aside(hash))
 }
 

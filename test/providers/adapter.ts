@@ -4,10 +4,10 @@ import { createOpenAI } from '@ai-sdk/openai'
 import type { Clock, Provider } from '@holdfast/core/ports'
 import { type ModelName, modelIdOf, providerOf } from '@holdfast/protocol'
 import { createAiSdkProvider } from '../../packages/holdfast/src/providers/ai-sdk/provider.ts'
-import { serviceOf } from './story.ts'
+import { serviceOf } from './scripted-session.ts'
 
 /** Creates the real adapter and library of a model's service, with an address and a clock. */
-export function adapterAt(url: string, model: ModelName, clock: Clock): Provider {
+export function createAdapter(url: string, model: ModelName, clock: Clock): Provider {
   const apiKey = 'key'
   const id = modelIdOf(model)
   const asked = () => {

@@ -1,10 +1,10 @@
 import { LLMock } from '@copilotkit/aimock'
 import { startStrictProxy } from '@holdfast/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type ChaosHouse, openChaosHouse } from './chaos-house.ts'
-import { cut, retries, said } from './heard.ts'
+import { type ChaosSession, openChaosSession } from './chaos-session.ts'
+import { listCutTexts, listRetryNotes, listTexts } from './recorded-text.ts'
 import { cases } from './services.ts'
-import { rested } from './watch.ts'
+import { waitForRest } from './wait-for.ts'
 
 type Chaos = Parameters<LLMock['setChaos']>[0]
 
@@ -33,7 +33,7 @@ describe.each(cases)('$service in aimock', ({ model }) => {
     await mock.start()
     opened.defer(() => mock.stop())
     const front = opened.use(await startStrictProxy(() => mock.url))
-    const house = opened.use(await openChaosHouse(front.url, model))
+    const house = opened.use(await openChaosSession(front.url, model))
     return { mock, front, ...house }
   }
 
@@ -44,13 +44,13 @@ describe.each(cases)('$service in aimock', ({ model }) => {
     const begun = await begin()
     const { mock, session } = begun
     await session.sendPrompt('Count.')
-    expect(await rested(session)).toBe('done')
+    expect(await waitForRest(session)).toBe('done')
     mock.setChaos(chaos)
     await session.sendPrompt('And now?')
-    return { ...begun, end: await rested(session) }
+    return { ...begun, end: await waitForRest(session) }
   }
 
-  async function isSound({ ran, complaints, front, problems }: ChaosHouse & Pick<Begun, 'front'>): Promise<void> {
+  async function isSound({ ran, complaints, front, problems }: ChaosSession & Pick<Begun, 'front'>): Promise<void> {
     expect(ran()).toBe(1)
     expect(await complaints()).toEqual([])
     expect(front.requests.flatMap(({ complaint }) => complaint ?? [])).toEqual([])
@@ -66,16 +66,20 @@ describe.each(cases)('$service in aimock', ({ model }) => {
   ])('that is %s is retried while that helps, and can then be continued', async (_, chaos, again) => {
     const lived = await live(chaos)
     const { mock, session, records, front } = lived
-    expect([lived.end, front.requests.length, retries(await records()).length]).toEqual(['failed', 3 + again, again])
+    expect([lived.end, front.requests.length, listRetryNotes(await records()).length]).toEqual([
+      'failed',
+      3 + again,
+      again,
+    ])
     mock.clearChaos()
     await session.continue()
-    expect(await rested(session)).toBe('done')
+    expect(await waitForRest(session)).toBe('done')
     await isSound(lived)
   })
 
   it('is waited for if it is slow', async () => {
     const lived = await live({ latencyMs: 200 }) // 20 seconds on the session's clock
-    expect([lived.end, retries(await lived.records())]).toEqual(['done', []])
+    expect([lived.end, listRetryNotes(await lived.records())]).toEqual(['done', []])
     await isSound(lived)
   })
 
@@ -83,11 +87,11 @@ describe.each(cases)('$service in aimock', ({ model }) => {
     const begun = await begin({ truncateAfterChunks: 12 })
     const { session, records } = begun
     await session.sendPrompt('Count.')
-    expect(await rested(session)).toBe('failed')
-    const kept = cut(await records())
+    expect(await waitForRest(session)).toBe('failed')
+    const kept = listCutTexts(await records())
     expect(kept.map((text) => text !== '' && words.startsWith(text))).toEqual([true])
     await session.continue()
-    expect(await rested(session)).toBe('done')
+    expect(await waitForRest(session)).toBe('done')
     await isSound(begun)
   })
 
@@ -95,11 +99,11 @@ describe.each(cases)('$service in aimock', ({ model }) => {
     const begun = await begin({ disconnectAfterMs: 20 }) // in real time: before or after the first text
     const { session, records } = begun
     await session.sendPrompt('Count.')
-    const end = await rested(session)
-    expect(end).toBe(retries(await records()).length > 0 ? 'done' : 'failed')
+    const end = await waitForRest(session)
+    expect(end).toBe(listRetryNotes(await records()).length > 0 ? 'done' : 'failed')
     if (end === 'failed') await session.continue()
-    expect(await rested(session)).toBe('done')
-    expect(said(await records()).at(-1)).toBe('Done.')
+    expect(await waitForRest(session)).toBe('done')
+    expect(listTexts(await records()).at(-1)).toBe('Done.')
     await isSound(begun)
   })
 })

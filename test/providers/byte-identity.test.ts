@@ -9,9 +9,9 @@ import type { House } from '../simulation/requests/house.ts'
 import { liveBy, liveThroughRequests } from '../simulation/requests/live.ts'
 import { keptStories } from '../simulation/requests/stories.ts'
 import { batchesOf } from '../simulation/runs.ts'
-import { askedOf, recordsOf } from './asked-of.ts'
+import { type BothBuilders, openBothBuilders } from './build-both-ways.ts'
 import { type DiskCopy, openDiskCopy } from './disk-copy.ts'
-import { openTwoWays, type TwoWays } from './two-ways.ts'
+import { listStepInputs, recordsOf } from './step-inputs.ts'
 
 /** The generated sessions of the request simulation. */
 const stories = 60
@@ -19,12 +19,12 @@ const stories = 60
 describe('the log of any generated session', () => {
   let home = ''
   let disk: DiskCopy
-  let ways: TwoWays
+  let ways: BothBuilders
   let compared = 0
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), 'holdfast-bytes-'))
     disk = await openDiskCopy(home)
-    ways = openTwoWays(disk.store, disk.blobs, disk.source)
+    ways = openBothBuilders(disk.store, disk.blobs, disk.source)
   })
   afterAll(async () => {
     await ways[Symbol.asyncDispose]()
@@ -37,7 +37,7 @@ describe('the log of any generated session', () => {
     const lived = createRequestBuilder(house.store, house.blobs)
     const { base } = (await house.store.entry(house.session)) ?? { base: 0 }
     const session = await disk.take(house)
-    const steps = await askedOf(house.session, await recordsOf(house.store, house.session, base), house.blobs)
+    const steps = await listStepInputs(house.session, await recordsOf(house.store, house.session, base), house.blobs)
     for (const asked of steps) {
       const copied = { ...asked, session }
       const all = [lived.build(asked), lived.build(asked), ways.here(copied), ways.there(copied)]

@@ -1,9 +1,9 @@
 import { type AnyBlock, type AnyStrictAnswer, type AnyStrictServer, strictServices } from '@holdfast/testkit'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type ChaosHouse, openChaosHouse } from './chaos-house.ts'
-import { cut, retries, said } from './heard.ts'
+import { type ChaosSession, openChaosSession } from './chaos-session.ts'
+import { listCutTexts, listRetryNotes, listTexts } from './recorded-text.ts'
 import { cases } from './services.ts'
-import { rested, shown } from './watch.ts'
+import { waitForRest, waitForText } from './wait-for.ts'
 
 const thought = 'Thinking that may not come to its end.'
 const words = 'Words that may not: \u{1f30a} naïve.'
@@ -14,7 +14,7 @@ const first = message({ type: 'think', text: 'First.', opaque: 'opaque+/1=' }, c
 const second = message({ type: 'think', text: thought, opaque: 'opaque+/2=' }, { type: 'say', text: words }, call)
 const done = message({ type: 'say', text: 'Done.' })
 
-type Lived = ChaosHouse & { readonly server: AnyStrictServer; readonly end: string; asked(): number }
+type FinishedSession = ChaosSession & { readonly server: AnyStrictServer; readonly end: string; asked(): number }
 
 describe.each(cases)('$service', ({ service, model }) => {
   let opened = new AsyncDisposableStack()
@@ -23,35 +23,35 @@ describe.each(cases)('$service', ({ service, model }) => {
     opened = new AsyncDisposableStack()
   })
 
-  async function begin(...script: readonly AnyStrictAnswer[]): Promise<Omit<Lived, 'end'>> {
+  async function begin(...script: readonly AnyStrictAnswer[]): Promise<Omit<FinishedSession, 'end'>> {
     const server = opened.use(await strictServices[service].start())
-    const house = opened.use(await openChaosHouse(server.url, model))
+    const house = opened.use(await openChaosSession(server.url, model))
     server.answer(...script)
     return { ...house, server, asked: () => server.requests.length }
   }
 
   /** Runs a turn with one tool call, then the scripted answers. */
-  async function live(...script: readonly AnyStrictAnswer[]): Promise<Lived> {
+  async function live(...script: readonly AnyStrictAnswer[]): Promise<FinishedSession> {
     const begun = await begin(first, ...script)
     await begun.session.sendPrompt('Count.')
-    return { ...begun, end: await rested(begun.session) }
+    return { ...begun, end: await waitForRest(begun.session) }
   }
 
   /** Continues after a failure: every service accepts the history, and no tool runs again. */
-  async function goesOn({ session, server, ran, complaints, problems }: Lived): Promise<void> {
+  async function goesOn({ session, server, ran, complaints, problems }: FinishedSession): Promise<void> {
     expect(await session.status()).toBe('error')
     server.answer(done)
     await session.continue()
-    expect(await rested(session)).toBe('done')
+    expect(await waitForRest(session)).toBe('done')
     expect(ran()).toBe(1)
     expect(await complaints()).toEqual([])
     expect(server.requests.flatMap(({ complaint }) => complaint ?? [])).toEqual([])
     expect(problems).toEqual([])
   }
 
-  const tries = async ({ end, asked, ran, records }: Lived) => ({
+  const tries = async ({ end, asked, ran, records }: FinishedSession) => ({
     ...{ end, asked: asked(), ran: ran() },
-    retries: retries(await records()).length,
+    retries: listRetryNotes(await records()).length,
   })
 
   it('is retried if cut before its first text; later the text is kept and continued', async () => {
@@ -63,13 +63,13 @@ describe.each(cases)('$service', ({ service, model }) => {
       const records = await lived.records()
       if (lived.end === 'done') {
         expect(await tries(lived)).toEqual({ end: 'done', asked: 3, ran: 1, retries: 1 })
-        expect(cut(records)).toEqual([])
+        expect(listCutTexts(records)).toEqual([])
         continue
       }
       expect(await tries(lived)).toEqual({ end: 'failed', asked: 2, ran: 1, retries: 0 })
-      const kept = said(records)
+      const kept = listTexts(records)
       expect(kept.filter((text) => !thought.startsWith(text) && !words.startsWith(text))).toEqual([])
-      expect(cut(records)).toEqual(kept.slice(-1))
+      expect(listCutTexts(records)).toEqual(kept.slice(-1))
       expect(kept.length).toBeGreaterThan(0)
       await goesOn(lived)
     }
@@ -93,7 +93,7 @@ describe.each(cases)('$service', ({ service, model }) => {
       ...{ type: 'error', status: 429, message: 'Not now.', headers: { 'retry-after': String(seconds) } },
     })
     const soon = await live(later(7), done)
-    expect([soon.end, retries(await soon.records())]).toEqual(['done', [expect.stringContaining('in 7 s')]])
+    expect([soon.end, listRetryNotes(await soon.records())]).toEqual(['done', [expect.stringContaining('in 7 s')]])
     const late = await live(later(3600))
     expect(await tries(late)).toEqual({ end: 'failed', asked: 2, ran: 1, retries: 0 })
     await goesOn(late)
@@ -138,7 +138,7 @@ describe.each(cases)('$service', ({ service, model }) => {
       const spoken = message({ type: 'say', text: words }, call)
       const lived = await live({ ...spoken, after: { events: strictServices[service].firstWords, detour } })
       expect(await tries(lived)).toEqual({ end: 'failed', asked: 2, ran: 1, retries: 0 })
-      const kept = cut(await lived.records())
+      const kept = listCutTexts(await lived.records())
       expect(kept).toHaveLength(1)
       expect(words.startsWith(kept[0] ?? '-')).toBe(true)
       await goesOn(lived)
@@ -150,7 +150,7 @@ describe.each(cases)('$service', ({ service, model }) => {
     expect(end).toBe('done')
     server.answer(done)
     await session.sendPrompt('Well?')
-    expect(await rested(session)).toBe('done')
+    expect(await waitForRest(session)).toBe('done')
     expect(ran()).toBe(1)
     expect(await complaints()).toEqual([])
     expect(server.requests.map(({ complaint }) => complaint)).toEqual([null, null, null])
@@ -159,16 +159,16 @@ describe.each(cases)('$service', ({ service, model }) => {
   it('may send single bytes slowly, with the same answer', async () => {
     const lived = await live({ ...second, dribble: { bytes: 61, everyMs: 4 } }, done)
     expect(await tries(lived)).toEqual({ end: 'done', asked: 3, ran: 2, retries: 0 })
-    expect(said(await lived.records()).slice(-2)).toEqual([words, 'Done.'])
+    expect(listTexts(await lived.records()).slice(-2)).toEqual([words, 'Done.'])
   })
 
   it('that never ends is aborted, and its text is kept', async () => {
     const endless = Array<AnyBlock>(2_000).fill({ type: 'say', text: 'on and on, ' })
     const { session, records } = await begin({ ...message(...endless), dribble: { bytes: 100, everyMs: 1 } })
     await session.sendPrompt('Say it all.')
-    await shown(session, 'on')
+    await waitForText(session, 'on')
     await session.abort()
-    expect(await rested(session)).toBe('aborted')
-    expect(cut(await records())).toHaveLength(1)
+    expect(await waitForRest(session)).toBe('aborted')
+    expect(listCutTexts(await records())).toHaveLength(1)
   })
 })

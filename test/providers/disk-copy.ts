@@ -8,7 +8,7 @@ import type { RequestSource } from '../../packages/holdfast/src/context/requests
 import { openFileBlobs } from '../../packages/holdfast/src/store/blobs/file-blobs.ts'
 import { openSqliteStore } from '../../packages/holdfast/src/store/sqlite/sqlite-store.ts'
 import type { House } from '../simulation/requests/house.ts'
-import { recordsOf } from './asked-of.ts'
+import { recordsOf } from './step-inputs.ts'
 
 export type DiskCopy = AsyncDisposable & {
   readonly source: RequestSource

@@ -2,32 +2,32 @@ import { invariant, type Recorded } from '@holdfast/protocol'
 import { type HistoryProvider, type ProxiedRequest, validateHistory } from '@holdfast/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cacheLost, isSameBefore, wireHistory } from '../simulation/requests/wire-history.ts'
-import { type Rebuilt, rebuilt } from './rebuilt.ts'
+import { type RebuiltSession, rebuildRequests } from './rebuild-requests.ts'
+import { openAimockModels, openStrictModels, type ScriptedModels } from './scripted-models.ts'
+import { type FinishedSession, type FinishedSessions, runSessions, serviceOf } from './scripted-session.ts'
 import { cases } from './services.ts'
-import { openAimockStage, openStrictStage, type Stage } from './stage.ts'
-import { type AllLived, type Lived, liveAll, serviceOf } from './story.ts'
 
-const stages: readonly (readonly [string, () => Promise<Stage>])[] = [
-  ['aimock', openAimockStage],
-  ['the strict servers', openStrictStage],
+const stages: readonly (readonly [string, () => Promise<ScriptedModels>])[] = [
+  ['aimock', openAimockModels],
+  ['the strict servers', openStrictModels],
 ]
 
 describe.each(stages)('the same session with each service of %s', (name, open) => {
   const opened = new AsyncDisposableStack()
-  let all: AllLived | null = null
+  let all: FinishedSessions | null = null
   beforeAll(async () => {
     const stage = opened.use(await open())
-    all = opened.use(await liveAll(stage, cases))
+    all = opened.use(await runSessions(stage, cases))
   })
   afterAll(() => opened.disposeAsync())
 
-  const lives = new Map<HistoryProvider, Promise<Lived & Rebuilt>>()
+  const lives = new Map<HistoryProvider, Promise<FinishedSession & RebuiltSession>>()
   /** The result, and all requests built again from the store alone. */
-  const lifeWith = (service: HistoryProvider): Promise<Lived & Rebuilt> => {
+  const lifeWith = (service: HistoryProvider): Promise<FinishedSession & RebuiltSession> => {
     invariant(all, 'it was lived')
     const lived = all.of(service)
     const { dataDir } = all
-    const life = lives.get(service) ?? rebuilt(dataDir, lived.session).then((again) => ({ ...lived, ...again }))
+    const life = lives.get(service) ?? rebuildRequests(dataDir, lived.session).then((again) => ({ ...lived, ...again }))
     lives.set(service, life)
     return life
   }

@@ -2,9 +2,9 @@ import type { ModelName } from '@holdfast/protocol'
 import type { HistoryProvider } from '@holdfast/testkit'
 
 /** A service, a thinking model of it, and a model of another service to switch to. */
-export type Case = { readonly service: HistoryProvider; readonly model: ModelName; readonly other: ModelName }
+export type ServiceCase = { readonly service: HistoryProvider; readonly model: ModelName; readonly other: ModelName }
 
-export const cases: readonly Case[] = [
+export const cases: readonly ServiceCase[] = [
   { service: 'anthropic', model: 'anthropic/claude-sonnet-4-5', other: 'google/gemini-3-pro-preview' },
   { service: 'openai-responses', model: 'openai/gpt-5', other: 'anthropic/claude-sonnet-4-5' },
   { service: 'openai-chat', model: 'openai-chat/gpt-5', other: 'google/gemini-3-pro-preview' },

@@ -16,7 +16,7 @@ import { describe, expect, it } from 'vitest'
 import { createModels } from '../../packages/holdfast/src/providers/models.ts'
 import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memory-store.ts'
-import { createHurriedClock } from '../providers/hurried-clock.ts'
+import { createFastClock } from '../providers/fast-clock.ts'
 import { runs, seedsOf } from './runs.ts'
 
 /** The real adapter and the real Anthropic library, talking to a server as strict as the service. */
@@ -28,7 +28,7 @@ async function liveThrough(seed: number): Promise<AnthropicServer['requests']> {
       store: createMemoryStore(),
       blobs: createMemoryBlobs(),
       ...more,
-      clock: { ...createVirtualClock(), ...createHurriedClock() }, // a model that is overloaded is waited for
+      clock: { ...createVirtualClock(), ...createFastClock() }, // a model that is overloaded is waited for
       models: createModels({ environment: { ANTHROPIC_API_KEY: 'sk-test', ANTHROPIC_BASE_URL: server.url } }),
       tools: [
         aTool('look', () => work(dice), false),

@@ -7,7 +7,7 @@ import { openHoldfast } from './open.ts'
 import { createCredentials } from './providers/credentials/credentials.ts'
 import { changeCredentials, credentialsPath } from './providers/credentials/credentials-file.ts'
 import { createModels } from './providers/models.ts'
-import { openHouseServer } from './server/testing/house-server.ts'
+import { openRuntimeServer } from './server/testing/runtime-server.ts'
 import { findHome } from './system/home.ts'
 
 it('a prompt refused for lack of a key is accepted after a refresh, without a restart', async () => {
@@ -60,7 +60,7 @@ it('a refresh over HTTP reports a damaged file of keys', async () => {
   const file = join(home, 'credentials.json')
   await writeFile(file, '{"version":', { mode: 0o600 })
   const models = createModels({ environment: {}, credentials: createCredentials({ environment: {}, file }) })
-  await using test = await openHouseServer({}, models)
+  await using test = await openRuntimeServer({}, models)
   const command = JSON.stringify({ type: 'refreshCredentials' })
   for (const answer of [
     await test.call('/v1/credentials/refresh', { method: 'POST' }),

@@ -30,8 +30,16 @@ export function createApp(routes: readonly Route[], deps: ServerDeps): Hono<Env>
       if (req.method !== route.method) return next() // Hono answers HEAD with GET, and HEAD must not redeem a login code
       const caller = checkAccess(deps, context, route.access)
       if (!caller.ok) return answerFault(caller.fault)
-      const checked = { request: req.raw, path: req.param(), query: req.query(), remote: remoteOf(env) }
-      const answer = await route.answer({ ...checked, caller: caller.value }, deps)
+      const answer = await route.answer(
+        {
+          request: req.raw,
+          path: req.param(),
+          query: req.query(),
+          remote: env.incoming.socket.remoteAddress ?? '',
+          caller: caller.value,
+        },
+        deps,
+      )
       if (answer.ok) return answer.value
       const { code, message, details } = answer.fault
       if (code !== 'internal') return answerFault(answer.fault)
@@ -70,7 +78,7 @@ export function createApp(routes: readonly Route[], deps: ServerDeps): Hono<Env>
 /** Returns the caller's role if it may use the route. A viewer may read everything and change nothing. */
 function checkAccess(deps: ServerDeps, { req, env }: Context<Env>, access: Route['access']): Result<TokenRole | null> {
   if (access === 'open') return ok(null)
-  const caller = authenticate(deps, req.raw, remoteOf(env))
+  const caller = authenticate(deps, req.raw, env.incoming.socket.remoteAddress ?? '')
   if (!caller.ok) return caller
   if (caller.value === 'viewer' && req.method !== 'GET' && req.method !== 'HEAD')
     return refuse(fault('not_driver', 'This token may only read.'))
@@ -78,5 +86,3 @@ function checkAccess(deps: ServerDeps, { req, env }: Context<Env>, access: Route
     return refuse(fault('not_driver', 'This route needs an admin token: it affects the whole store.'))
   return caller
 }
-
-const remoteOf = (env: HttpBindings) => env.incoming.socket.remoteAddress ?? ''

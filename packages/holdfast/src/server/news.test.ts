@@ -3,10 +3,10 @@ import { connectHoldfast, decodeNews } from '@holdfast/client'
 import { invariant, type NewsFrame, newsSession, SessionId, type SessionNews } from '@holdfast/protocol'
 import { aMeta } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { openHouseServer } from './testing/house-server.ts'
+import { openRuntimeServer } from './testing/runtime-server.ts'
 import { codeOf } from './testing/test-server.ts'
 
-type Test = Awaited<ReturnType<typeof openHouseServer>>
+type Test = Awaited<ReturnType<typeof openRuntimeServer>>
 
 /** Follows all sessions, from now on. */
 async function follow(test: Test, token = test.tokens.viewer) {
@@ -32,7 +32,7 @@ const changed = (place: number, title = ''): SessionNews => ({
 
 describe('GET /v1/events', () => {
   it('streams changes of a session with its metadata', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     const { response, news, leave } = await follow(test)
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
     await test.post(`${test.path}/commands`, '{"type":"enterPlan"}')
@@ -45,7 +45,7 @@ describe('GET /v1/events', () => {
   })
 
   it('reaches every follower and counts attached clients', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     const [one, two] = [await follow(test), await follow(test, test.tokens.admin)]
     await test.post(`${test.path}/attachments`, '{}')
     for (const { news, leave } of [one, two]) {
@@ -55,7 +55,7 @@ describe('GET /v1/events', () => {
   })
 
   it('requires a token', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     const headers = { authorization: 'Bearer wrong' }
     const response = await test.call('/v1/events', { headers })
     expect([response.status, await codeOf(response)]).toEqual([401, 'unauthorized'])
@@ -63,7 +63,7 @@ describe('GET /v1/events', () => {
   })
 
   it('sends heartbeats while idle', async () => {
-    await using test = await openHouseServer({ heartbeatMs: 1 })
+    await using test = await openRuntimeServer({ heartbeatMs: 1 })
     const { body, leave } = await follow(test)
     let text = ''
     for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
@@ -74,7 +74,7 @@ describe('GET /v1/events', () => {
   })
 
   it('ends with a reconnect time when the server closes', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     const { news } = await follow(test)
     const next = news.next()
     await test.server.close()
@@ -83,7 +83,7 @@ describe('GET /v1/events', () => {
   })
 
   it('skips intermediate changes for a slow reader without slowing others', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     const slow = await openSlow(test)
     const quick = await follow(test)
     const total = 300
@@ -101,7 +101,7 @@ describe('GET /v1/events', () => {
   })
 
   it('ends with a reason when too much is buffered for a reader', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     const slow = await openSlow(test)
     for (let place = 1; place <= 30_000; place++) test.house.registry.news.tell(changed(place))
     expect(await slow.readUntil('event: end')).toContain('data: {"type":"end","reason":"slow","retryMs":1000}')
@@ -111,7 +111,7 @@ describe('GET /v1/events', () => {
 
 describe('a client that follows all sessions', () => {
   it('receives changes across reconnects, and learns when to list again', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     let breaks: (() => void) | undefined
     const sessions = connectHoldfast({
       url: test.server.url,

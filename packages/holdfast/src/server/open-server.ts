@@ -131,20 +131,20 @@ function trackConnections(server: Server): () => void {
   const requests = new Map<Socket, number>()
   let isClosing = false
   const closeIfIdle = (socket: Socket) => {
-    if (isClosing && requests.get(socket) === 0) socket.destroySoon()
+    if (requests.get(socket) === 0) socket.destroySoon()
   }
 
   server.on('connection', (socket) => {
     requests.set(socket, 0)
     socket.once('close', () => requests.delete(socket))
-    closeIfIdle(socket)
+    if (isClosing) closeIfIdle(socket)
   })
   server.on('request', ({ socket }, response) => {
     requests.set(socket, (requests.get(socket) ?? 0) + 1)
     response.once('close', () => {
       if (!requests.has(socket)) return
       requests.set(socket, (requests.get(socket) ?? 1) - 1)
-      closeIfIdle(socket)
+      if (isClosing) closeIfIdle(socket)
     })
   })
 

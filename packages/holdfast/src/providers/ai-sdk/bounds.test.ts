@@ -4,7 +4,7 @@ import { aRequest } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createAiSdkProvider } from './provider.ts'
 import { collect } from './testing/collect.ts'
-import { madeUpModel } from './testing/made-up-model.ts'
+import { streamModel } from './testing/stream-model.ts'
 
 const streamOf = (...parts: readonly LanguageModelV4StreamPart[]) => ReadableStream.from(parts)
 const finish: LanguageModelV4StreamPart = {
@@ -16,7 +16,7 @@ const finish: LanguageModelV4StreamPart = {
   },
 }
 const partsOf = async (stream: ReadableStream<LanguageModelV4StreamPart>) =>
-  (await collect(createAiSdkProvider(madeUpModel(stream), { title: 'made-up' }), aRequest())).parts
+  (await collect(createAiSdkProvider(streamModel(stream), { title: 'made-up' }), aRequest())).parts
 
 describe('the limits of an answer', () => {
   it('keeps a record small for any number of sources and any metadata', async () => {

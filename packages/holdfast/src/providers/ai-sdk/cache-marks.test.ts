@@ -3,7 +3,7 @@ import type { ModelPart, ModelRequest, RequestMessage } from '@holdfast/core/por
 import { type AnthropicServer, aRequest, startAnthropicServer, userSays } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createAiSdkProvider } from './provider.ts'
-import { askOf, services } from './testing/services.ts'
+import { requestFor, services } from './testing/services.ts'
 
 const tool = (name: string) => ({ name, description: 'Does it.', input: { type: 'object', properties: {} } })
 const tools = [tool('shell'), tool('read_file')]
@@ -99,7 +99,7 @@ describe('cache marks', () => {
       const other = await service.start()
       other.says({ said: [{ type: 'say', text: 'ok' }] })
       const { signal } = new AbortController()
-      for await (const _part of service.provider(other.url).stream(askOf(service, { tools }), { signal }));
+      for await (const _part of service.provider(other.url).stream(requestFor(service, { tools }), { signal }));
       expect(marksIn(other.requests[0]?.body)).toBe(0)
       expect(JSON.stringify(other.requests[0]?.body)).not.toContain('ephemeral')
       await other.close()

@@ -3,9 +3,9 @@ import type { ModelName } from '@holdfast/protocol'
 import { type AnyBlock, validateHistory } from '@holdfast/testkit'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ServiceUnderTest, services } from './testing/services.ts'
-import { createStory } from './testing/story.ts'
+import { createSessionLog } from './testing/session-log.ts'
 
-type Story = ReturnType<typeof createStory>
+type Story = ReturnType<typeof createSessionLog>
 type Running = Awaited<ReturnType<ServiceUnderTest['start']>>
 /** A model, and a way to script its answers. */
 type Speaker = {
@@ -182,7 +182,7 @@ describe.each(services.map((home) => [home.name, home] as const))('an answer of 
   }
 
   it.each(Object.entries(stories))('can be sent to every service: %s', async (_what, live) => {
-    const story = createStory()
+    const story = createSessionLog()
     await live(story, speakerFor(story))
     for (const target of services) {
       const server = at(target)

@@ -4,13 +4,13 @@ import { aRequest } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { AiSdkModel } from './open-stream.ts'
 import { createAiSdkProvider } from './provider.ts'
-import { saying } from './testing/answering.ts'
 import { collect } from './testing/collect.ts'
+import { startFixedServer } from './testing/http-server.ts'
 
 const events = (...data: readonly object[]) => data.map((one) => `data: ${JSON.stringify(one)}\n\n`).join('')
 
 async function endOf(model: (baseURL: string) => AiSdkModel, body: string) {
-  await using server = await saying(200, body, { 'content-type': 'text/event-stream' })
+  await using server = await startFixedServer(200, body, { 'content-type': 'text/event-stream' })
   return (await collect(createAiSdkProvider(model(server.url), { title: 'Service' }), aRequest())).end
 }
 

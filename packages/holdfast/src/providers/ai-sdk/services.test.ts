@@ -2,7 +2,7 @@ import type { ModelEnd, ModelPart, ModelRequest, Provider, RequestMessage, SaidP
 import type { AnyBlock } from '@holdfast/testkit'
 import { describeProvider } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { askOf, type Scripted, type ServiceUnderTest, services } from './testing/services.ts'
+import { requestFor, type Scripted, type ServiceUnderTest, services } from './testing/services.ts'
 
 const named = services.map((service) => [service.name, service] as const)
 const serviceOf = (name: string): ServiceUnderTest => {
@@ -60,9 +60,9 @@ describe.each(named)('%s', (_name, service) => {
           return provider.stream(request, options)
         },
       },
-      plain: askOf(service, { system: 'plain' }),
-      long: askOf(service, { system: 'long' }),
-      failing: askOf(service, { system: 'failing' }),
+      plain: requestFor(service, { system: 'plain' }),
+      long: requestFor(service, { system: 'long' }),
+      failing: requestFor(service, { system: 'failing' }),
       close: () => server.close(),
     }
   })
@@ -85,7 +85,7 @@ describe.each(named)('the stream of %s', (name, service) => {
 
   it('completes each part in order, equal to its deltas', async () => {
     server.says({ said: round })
-    const parts = await collect(service.provider(server.url), askOf(service, { thinkingLevel: 'high' }))
+    const parts = await collect(service.provider(server.url), requestFor(service, { thinkingLevel: 'high' }))
     expect(saidIn(parts)).toMatchObject([
       ...(thinks ? [{ type: 'thinking', text: 'é  \u{1f600}\n ' }] : []),
       { type: 'text', text: 'Look:' },
@@ -97,7 +97,7 @@ describe.each(named)('the stream of %s', (name, service) => {
 
   it('gets its metadata back byte for byte', async () => {
     server.says({ said: round })
-    const first = askOf(service, { thinkingLevel: 'high' })
+    const first = requestFor(service, { thinkingLevel: 'high' })
     const second = withRound(first, saidIn(await collect(service.provider(server.url), first)))
     server.says({ said: [{ type: 'say', text: 'Done.' }] })
     expect(endOf(await collect(service.provider(server.url), second))).toMatchObject({ type: 'complete' })
@@ -111,7 +111,7 @@ describe.each(named)('the stream of %s', (name, service) => {
 
   it('keeps the text of a cut stream and ends as unreachable', async () => {
     server.says({ said: long, after: { events: service.firstWords, detour: { type: 'cut' } } })
-    const parts = await collect(service.provider(server.url), askOf(service))
+    const parts = await collect(service.provider(server.url), requestFor(service))
     expect(parts[0]).toMatchObject({ type: 'delta', kind: 'text', text: 'Wait f' })
     expect(saidIn(parts)).toEqual([])
     expect(endOf(parts)).toMatchObject({ type: 'failed', fault: { kind: 'unreachable' }, retryable: true })
@@ -119,22 +119,22 @@ describe.each(named)('the stream of %s', (name, service) => {
 
   it('does not accept a body that ends early as an answer', async () => {
     server.says({ said: long, after: { events: service.firstWords, detour: { type: 'stop' } } })
-    const parts = await collect(service.provider(server.url), askOf(service))
+    const parts = await collect(service.provider(server.url), requestFor(service))
     expect(endOf(parts)).toMatchObject({ type: 'failed', retryable: true })
   })
 
   it('ends as failed at an error event', async () => {
     const detour = { type: 'error', error: 'server_error', message: 'It broke.' } as const
     server.says({ said: long, after: { events: service.firstWords, detour } })
-    const parts = await collect(service.provider(server.url), askOf(service))
+    const parts = await collect(service.provider(server.url), requestFor(service))
     expect(endOf(parts)).toMatchObject({ type: 'failed' })
     expect(parts.filter(({ type }) => type === 'end')).toHaveLength(1)
   })
 
   it('quotes the service if it refuses the history', async () => {
-    const broken = askOf(service, {
+    const broken = requestFor(service, {
       messages: [
-        ...askOf(service).messages,
+        ...requestFor(service).messages,
         { role: 'tool', content: [{ id: 'c9', tool: 'x', text: 'ok', isError: false }] },
       ],
     })
@@ -150,7 +150,7 @@ describe.each(named)('the stream of %s', (name, service) => {
 
   it('converts tool names for the service and back', async () => {
     const tool = (name: string) => ({ name, description: '', input: { type: 'object', properties: {} } })
-    const request = askOf(service, { tools: ['3d.view', '3d_view', '_3d_view'].map(tool) })
+    const request = requestFor(service, { tools: ['3d.view', '3d_view', '_3d_view'].map(tool) })
     const spelled = name === 'gemini' ? '_3d_view_2' : '3d_view_2'
     server.says({ said: [{ type: 'call', tool: spelled, args: {}, opaque: 's' }] })
     const said = saidIn(await collect(service.provider(server.url), request))
@@ -167,7 +167,7 @@ describe('OpenAI’s Responses', () => {
     const server = await service.start()
     server.says({ said: long })
     const providerOptions = { openai: { store: true, serviceTier: 'flex' } }
-    await collect(service.provider(server.url), askOf(service, { thinkingLevel: 'low', providerOptions }))
+    await collect(service.provider(server.url), requestFor(service, { thinkingLevel: 'low', providerOptions }))
     expect(server.requests[0]?.body).toMatchObject({
       store: false,
       include: ['reasoning.encrypted_content'],
@@ -186,7 +186,7 @@ describe('OpenAI’s Responses', () => {
         { type: 'call', tool: 'shell', args: {} },
       ],
     })
-    const first = askOf(service, { thinkingLevel: 'high' })
+    const first = requestFor(service, { thinkingLevel: 'high' })
     const said = saidIn(await collect(service.provider(server.url), first))
     expect(said.map(({ type }) => type)).toEqual(['thinking', 'thinking', 'thinking', 'call'])
     server.says({ said: long })
@@ -221,7 +221,7 @@ describe('another model of the same service', () => {
         { type: 'call', tool: 'shell', args: {}, opaque: 'opaque 2' },
       ],
     })
-    const first = askOf(service, { thinkingLevel: 'off' })
+    const first = requestFor(service, { thinkingLevel: 'off' })
     const second = withRound(first, saidIn(await collect(service.provider(server.url), first)))
     for (const model of service.others) {
       server.says({ said: long })
@@ -240,7 +240,7 @@ describe('Anthropic', () => {
   it('is not asked to think in a round that began without thinking', async () => {
     const service = serviceOf('anthropic')
     const server = await service.start()
-    const request = askOf(service, { thinkingLevel: 'high' })
+    const request = requestFor(service, { thinkingLevel: 'high' })
     const call: SaidPart = { type: 'call', tool: 'shell', args: {} }
     const thought: SaidPart = { type: 'thinking', text: 'hm', meta: { anthropic: { signature: 's' } } }
     server.says({

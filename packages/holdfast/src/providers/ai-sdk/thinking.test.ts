@@ -6,7 +6,7 @@ import { aRequest } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import type { AiSdkModel, KnownModelFacts } from './open-stream.ts'
 import { createAiSdkProvider } from './provider.ts'
-import { failedAt, saying } from './testing/answering.ts'
+import { collectFailure, startFixedServer } from './testing/http-server.ts'
 import { findNearestLevel } from './thinking.ts'
 
 type Body = { readonly [key: string]: unknown }
@@ -17,9 +17,9 @@ async function bodyOf(
   thinkingLevel: ThinkingLevel,
   known: KnownModelFacts = {},
 ): Promise<Body> {
-  await using server = await saying(500, '')
+  await using server = await startFixedServer(500, '')
   const provider = createAiSdkProvider(model(server.url), { title: 'Service', ...known })
-  await failedAt(provider, aRequest({ thinkingLevel }))
+  await collectFailure(provider, aRequest({ thinkingLevel }))
   return JSON.parse(server.bodies[0] ?? 'null')
 }
 

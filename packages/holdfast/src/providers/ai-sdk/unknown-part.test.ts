@@ -1,8 +1,8 @@
 import { aRequest } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createModels } from '../models.ts'
-import { saying } from './testing/answering.ts'
 import { collect } from './testing/collect.ts'
+import { startFixedServer } from './testing/http-server.ts'
 
 type Event = { readonly type: string; readonly [name: string]: unknown }
 
@@ -30,7 +30,7 @@ const closing: readonly Event[] = [
 
 async function buildAnswer(...events: readonly Event[]) {
   const body = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('')
-  await using server = await saying(200, body, { 'content-type': 'text/event-stream' })
+  await using server = await startFixedServer(200, body, { 'content-type': 'text/event-stream' })
   const environment = { ANTHROPIC_API_KEY: 'key-1', ANTHROPIC_BASE_URL: server.url }
   const found = createModels({ environment }).find('anthropic/claude-sonnet-4-5')
   if (found.type !== 'ready') throw new Error(found.message)

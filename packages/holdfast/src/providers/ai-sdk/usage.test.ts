@@ -3,7 +3,7 @@ import { aRequest } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createAiSdkProvider } from './provider.ts'
 import { collect } from './testing/collect.ts'
-import { madeUpModel } from './testing/made-up-model.ts'
+import { streamModel } from './testing/stream-model.ts'
 
 const streamOf = (...parts: readonly LanguageModelV4StreamPart[]) => ReadableStream.from(parts)
 
@@ -20,7 +20,7 @@ describe('the usage of a call', () => {
       { type: 'text-delta', id: '1', delta: 'x'.repeat(4000) },
       { type: 'finish', finishReason: { unified: 'stop', raw: undefined }, usage },
     )
-    const { end } = await collect(createAiSdkProvider(madeUpModel(stream), { title: 'made', price }), aRequest())
+    const { end } = await collect(createAiSdkProvider(streamModel(stream), { title: 'made', price }), aRequest())
     return end.type === 'complete' ? end : expect.fail('it did not end')
   }
 

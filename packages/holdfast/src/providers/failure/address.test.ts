@@ -5,7 +5,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { describe, expect, it } from 'vitest'
 import type { AiSdkModel } from '../ai-sdk/open-stream.ts'
 import { createAiSdkProvider } from '../ai-sdk/provider.ts'
-import { failedAt, saying } from '../ai-sdk/testing/answering.ts'
+import { collectFailure, startFixedServer } from '../ai-sdk/testing/http-server.ts'
 
 const services: readonly (readonly [string, (baseURL: string) => AiSdkModel])[] = [
   ['anthropic', (baseURL) => createAnthropic({ apiKey: 'key', baseURL })('claude')],
@@ -18,10 +18,10 @@ const page = '<!doctype html><html><title>Welcome</title></html>'
 const html = { 'content-type': 'text/html; charset=utf-8' }
 const json = { 'content-type': 'application/json' }
 
-async function failureOn(model: (baseURL: string) => AiSdkModel, ...answer: Parameters<typeof saying>) {
-  await using server = await saying(...answer)
+async function failureOn(model: (baseURL: string) => AiSdkModel, ...answer: Parameters<typeof startFixedServer>) {
+  await using server = await startFixedServer(...answer)
   const provider = createAiSdkProvider(model(server.url), { title: 'Service', endpoint: server.url })
-  return (await failedAt(provider)).end
+  return (await collectFailure(provider)).end
 }
 
 const head = `data: ${JSON.stringify({ type: 'message_start', message: { id: 'm', model: 'm', usage: { input_tokens: 1 } } })}\n\n`

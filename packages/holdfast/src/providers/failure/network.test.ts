@@ -5,7 +5,7 @@ import type { ModelPart } from '@holdfast/core/ports'
 import { aRequest } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createAiSdkProvider } from '../ai-sdk/provider.ts'
-import { answering, answeringSocket, failedAt } from '../ai-sdk/testing/answering.ts'
+import { collectFailure, startHttpServer, startSocketServer } from '../ai-sdk/testing/http-server.ts'
 import { findNetworkCause } from './cause.ts'
 
 const at = (baseURL: string) =>
@@ -14,9 +14,9 @@ const portOf = (url: string) => new URL(url).host
 
 describe('a failed connection', () => {
   it('is refused if nothing listens, and names the host', async () => {
-    const gone = await answeringSocket(() => undefined)
+    const gone = await startSocketServer(() => undefined)
     await gone[Symbol.asyncDispose]()
-    const { end } = await failedAt(at(`${gone.url}/v1`))
+    const { end } = await collectFailure(at(`${gone.url}/v1`))
     expect(end).toMatchObject({
       fault: {
         kind: 'unreachable',
@@ -27,7 +27,7 @@ describe('a failed connection', () => {
   })
 
   it('names an unknown host', async () => {
-    const { end } = await failedAt(at('http://no-such-host.invalid/v1'))
+    const { end } = await collectFailure(at('http://no-such-host.invalid/v1'))
     expect(end).toMatchObject({
       fault: {
         kind: 'unreachable',
@@ -38,8 +38,8 @@ describe('a failed connection', () => {
   })
 
   it('is not retried if the server does not use TLS', async () => {
-    await using server = await answering((_request, response) => void response.end())
-    const { end } = await failedAt(at(server.url.replace('http:', 'https:')))
+    await using server = await startHttpServer((_request, response) => void response.end())
+    const { end } = await collectFailure(at(server.url.replace('http:', 'https:')))
     expect(end).toMatchObject({
       fault: {
         kind: 'unreachable',
@@ -50,8 +50,8 @@ describe('a failed connection', () => {
   })
 
   it('is broken if the server disconnects without an answer', async () => {
-    await using server = await answeringSocket((socket) => socket.once('data', () => socket.end()))
-    const { end } = await failedAt(at(server.url))
+    await using server = await startSocketServer((socket) => socket.once('data', () => socket.end()))
+    const { end } = await collectFailure(at(server.url))
     expect(end).toMatchObject({
       fault: {
         kind: 'unreachable',
@@ -66,7 +66,7 @@ describe('a failed connection', () => {
       'HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\nx-request-id: req_7\r\n\r\n'
     const half = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'Half of' } }] })}\n\n`
     const sockets: Socket[] = []
-    await using server = await answeringSocket((socket) => {
+    await using server = await startSocketServer((socket) => {
       sockets.push(socket)
       socket.once('data', () => socket.write(`${head}${half.length.toString(16)}\r\n${half}\r\n`))
     })
@@ -94,8 +94,10 @@ describe('a failed connection', () => {
   })
 
   it('reports a server that does not speak HTTP', async () => {
-    await using server = await answeringSocket((socket) => socket.once('data', () => socket.end('220 mail ready\r\n')))
-    const { end } = await failedAt(at(server.url))
+    await using server = await startSocketServer((socket) =>
+      socket.once('data', () => socket.end('220 mail ready\r\n')),
+    )
+    const { end } = await collectFailure(at(server.url))
     expect(end).toMatchObject({
       fault: {
         kind: 'raw_dump',

@@ -5,7 +5,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { describe, expect, it } from 'vitest'
 import type { AiSdkModel } from '../ai-sdk/open-stream.ts'
 import { createAiSdkProvider } from '../ai-sdk/provider.ts'
-import { failedAt, saying } from '../ai-sdk/testing/answering.ts'
+import { collectFailure, startFixedServer } from '../ai-sdk/testing/http-server.ts'
 
 const anthropic = (baseURL: string) => createAnthropic({ apiKey: 'key', baseURL })('model-x')
 const openAi = (baseURL: string) => createOpenAI({ apiKey: 'key', baseURL }).responses('model-x')
@@ -17,8 +17,8 @@ const clock = { now: () => now, after: () => () => undefined }
 
 async function failureOn(model: (baseURL: string) => AiSdkModel, status: number, body: unknown, headers = {}) {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
-  await using server = await saying(status, text, { 'content-type': 'application/json', ...headers })
-  return (await failedAt(createAiSdkProvider(model(server.url), { title: 'Service', clock }))).end
+  await using server = await startFixedServer(status, text, { 'content-type': 'application/json', ...headers })
+  return (await collectFailure(createAiSdkProvider(model(server.url), { title: 'Service', clock }))).end
 }
 
 const openAiError = (message: string, more: object = {}) => ({

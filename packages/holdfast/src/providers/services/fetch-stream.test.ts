@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { failedAt, saying } from '../ai-sdk/testing/answering.ts'
+import { collectFailure, startFixedServer } from '../ai-sdk/testing/http-server.ts'
 import { createModels } from '../models.ts'
 import { requireStream } from './fetch.ts'
 
@@ -13,11 +13,11 @@ const services = [
 ] as const
 
 async function failureOf(model: string, variables: string, body: string, headers: { [name: string]: string } = json) {
-  await using server = await saying(200, body, headers)
+  await using server = await startFixedServer(200, body, headers)
   const environment = { [`${variables}_API_KEY`]: 'a-made-up-key-0123456789', [`${variables}_BASE_URL`]: server.url }
   const found = createModels({ environment }).find(model)
   if (found.type !== 'ready') throw new Error(found.message)
-  return (await failedAt(found.provider)).end
+  return (await collectFailure(found.provider)).end
 }
 
 describe.each(services)('a document instead of a stream of %s', (model, variables) => {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { type ErrorKind, limits } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { answering, failedAt } from '../ai-sdk/testing/answering.ts'
+import { collectFailure, startHttpServer } from '../ai-sdk/testing/http-server.ts'
 import { createModels } from '../models.ts'
 import { limitAnswer } from './fetch.ts'
 
@@ -24,7 +24,7 @@ function endless(status: number, type: string, piece: string) {
     }
   }
   const start = () =>
-    answering((_request, response) => {
+    startHttpServer((_request, response) => {
       response.on('close', () => closed.resolve(sentBytes))
       send(response.writeHead(status, { 'content-type': type }))
     })
@@ -52,7 +52,7 @@ describe('an endless answer', () => {
   ])('is stopped if it is %s', async (_what, status, type, piece, kind, message, mebibytes) => {
     const { start, sentBytes } = endless(status, type, piece)
     await using server = await start()
-    const { parts, end } = await failedAt(providerAt(server.url))
+    const { parts, end } = await collectFailure(providerAt(server.url))
     expect(end).toMatchObject({ fault: { kind, message: expect.stringContaining(message) }, retryable: false })
     const said = parts.reduce((sum, part) => sum + (part.type === 'delta' ? part.text.length : 0), 0)
     expect(said).toBeLessThanOrEqual(limits.answerCharsMax)

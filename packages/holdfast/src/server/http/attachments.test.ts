@@ -3,10 +3,10 @@ import { type Frame, type FrameOf, invariant, limits } from '@holdfast/protocol'
 import { isRecord } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { openHouseServer } from '../testing/house-server.ts'
+import { openRuntimeServer } from '../testing/runtime-server.ts'
 import { codeOf } from '../testing/test-server.ts'
 
-type Test = Awaited<ReturnType<typeof openHouseServer>>
+type Test = Awaited<ReturnType<typeof openRuntimeServer>>
 
 const Opened = z.object({ attachment: z.string(), role: z.string(), keptMs: z.int() })
 
@@ -44,7 +44,7 @@ async function untilSeated(test: Test, seats: readonly (readonly [string, string
 
 describe('an attachment', () => {
   it('exists before its stream: the first is driver, the second viewer', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     const first = await open(test)
     expect(first).toEqual({ attachment: expect.any(String), role: 'driver', keptMs: limits.detachedClientMs })
     expect(await open(test, { attachment: 'tab-2' })).toMatchObject({ attachment: 'tab-2', role: 'viewer' })
@@ -56,13 +56,13 @@ describe('an attachment', () => {
   })
 
   it('is a viewer if it asks for that role', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     expect(await open(test, { role: 'viewer' })).toMatchObject({ role: 'viewer' })
     expect(await open(test, {})).toMatchObject({ role: 'driver' })
   })
 
   it('is refused with an unknown role, name or field', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     const post = async (body: string) => answered(await test.post(`${test.path}/attachments`, body))
     expect(await post('{"role":"pilot"}')).toEqual([400, 'invalid_role'])
     expect(await post('{"attachment":"a b"}')).toEqual([400, 'bad_request'])
@@ -75,7 +75,7 @@ describe('an attachment', () => {
   })
 
   it('ends when no stream follows in time', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     await open(test, { attachment: 'tab-1' })
     test.house.clock.advance(limits.detachedClientMs - 1)
     expect(seatsOf(test)).toHaveLength(1)
@@ -84,7 +84,7 @@ describe('an attachment', () => {
   })
 
   it('keeps its role while it streams, and for a while after the stream breaks', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     await open(test, { attachment: 'tab-1' })
     const broken = await follow(test, 'tab-1')
     await open(test, { attachment: 'tab-2' })
@@ -107,7 +107,7 @@ describe('an attachment', () => {
   })
 
   it('ends with its stream if it was not opened before', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     const stream = await follow(test, 'tab-1')
     expect(seatsOf(test)).toEqual([{ client: 'tab-1', role: 'driver' }])
     stream.leave()
@@ -115,7 +115,7 @@ describe('an attachment', () => {
   })
 
   it('ends on request, with all its streams', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     await open(test, { attachment: 'tab-1' })
     const { frames } = await follow(test, 'tab-1')
     const leave = () => test.call(`${test.path}/attachments/tab-1`, { method: 'DELETE' })
@@ -127,7 +127,7 @@ describe('an attachment', () => {
   })
 
   it('becomes driver only if there is none', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     const at = (name: string) => `${test.path}/attachments/${name}`
     await open(test, { attachment: 'tab-1' })
     await open(test, { attachment: 'tab-2' })
@@ -142,7 +142,7 @@ describe('an attachment', () => {
   })
 
   it('hands the driver role to another attachment', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     await open(test, { attachment: 'tab-1' })
     await open(test, { attachment: 'tab-2' })
     const hand = async (from: string, client: string) =>
@@ -155,7 +155,7 @@ describe('an attachment', () => {
   })
 
   it('is dropped, oldest first, when too many wait for a stream', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     await open(test, { attachment: 'streams' })
     const { leave } = await follow(test, 'streams')
     for (let count = 0; count <= 100; count++) await open(test, { attachment: `tab-${count}` })
@@ -167,7 +167,7 @@ describe('an attachment', () => {
   })
 
   it('with a viewer token never blocks the driver role', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     const watcher = await follow(test, 'watcher', { query: '&role=driver', token: test.tokens.viewer })
     expect(seatsOf(test)).toEqual([{ client: 'watcher', role: 'viewer' }])
     expect(await open(test)).toMatchObject({ role: 'driver' })
@@ -175,7 +175,7 @@ describe('an attachment', () => {
   })
 
   it('that drives blocks commands of other tokens, except admin tokens', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     const plan = async (token: string) =>
       answered(await test.post(`${test.path}/commands`, '{"type":"enterPlan"}', { authorization: `Bearer ${token}` }))
     expect(await plan(test.tokens.driver)).toEqual([202, 'ok'])
@@ -185,7 +185,7 @@ describe('an attachment', () => {
   })
 
   it('ends with the session and with the server', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     await test.house.send('a', { type: 'sendPrompt', content: 'go' }) // an empty session would be removed
     await test.house.frame(isRecord('turn.ended'))
     await open(test, { attachment: 'tab-1' })

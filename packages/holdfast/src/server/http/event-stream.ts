@@ -3,37 +3,37 @@ import type { ServerDeps } from './route.ts'
 
 const comment = new TextEncoder().encode(': holdfast\n\n')
 
-/** When to come back to a stream that ended from here. */
-export const comeBackMs = 1000
+/** When a client shall reconnect. */
+export const reconnectMs = 1000
 
-/** Why a stream may end from here, and its last word then. */
+/** A signal that ends the stream, and the last frame then. */
 type Ending<One> = { readonly when: AbortSignal; readonly last: One }
 
 export type EventStreamDeps<One> = Pick<ServerDeps, 'heartbeatMs' | 'onProblem'> & {
-  /** What is followed, for whoever reads of a problem with it. */
+  /** For problem reports. */
   readonly name: string
-  /** Follows until the signal aborts, which it does when the stream is over, whoever ended it. */
+  /** Returns the frames. The signal aborts when the stream is over. */
   readonly follow: (gone: AbortSignal) => AsyncIterable<One>
   readonly encode: (frame: One) => Uint8Array
   readonly endings: readonly Ending<One>[]
-  /** The last word when what is followed breaks. */
+  /** The last frame if `follow` throws. */
   readonly failed: One
 }
 
 /**
- * Frames as a body that is pulled: the next frame is asked for only when the socket took the last one, so what a slow
- * client cannot take waits, and is bounded, where it comes from and nowhere else.
+ * Opens a body that is pulled: the next frame is read only when the socket took the last one. So frames for a slow client
+ * are buffered, and limited, only at their source.
  */
-export function openEventStream<One extends { readonly type: string }>(parts: EventStreamDeps<One>) {
-  const { name, follow, encode, endings, failed, heartbeatMs, onProblem } = parts
+export function openEventStream<One extends { readonly type: string }>(deps: EventStreamDeps<One>) {
+  const { name, follow, encode, endings, failed, heartbeatMs, onProblem } = deps
   const gone = new AbortController()
   const frames = follow(gone.signal)[Symbol.asyncIterator]()
 
-  let asked = false
+  let isReading = false
   let arrived: One | 'done' | null = null
   let wake = () => {}
-  const ask = () => {
-    asked = true
+  const readNext = () => {
+    isReading = true
     frames.next().then(
       (next) => {
         arrived = next.done ? 'done' : next.value
@@ -48,11 +48,10 @@ export function openEventStream<One extends { readonly type: string }>(parts: Ev
   }
   const leave = () => {
     gone.abort()
-    frames.return?.().catch(() => undefined) // it was told to stop; how it stops is its own affair
+    frames.return?.().catch(() => undefined) // its errors no longer matter
   }
-  const lastWord = (): One | null => endings.find(({ when }) => when.aborted)?.last ?? null
-  /** Until a frame is there, the stream is to end, or it is time to show that we live. */
-  const pause = () =>
+  /** Resolves when a frame arrived, when the stream shall end, or when a heartbeat is due. */
+  const waitForFrame = () =>
     new Promise<void>((resolve) => {
       const settle = () => {
         clearTimeout(timer)
@@ -61,21 +60,25 @@ export function openEventStream<One extends { readonly type: string }>(parts: Ev
         resolve()
       }
       const timer = setTimeout(settle, heartbeatMs)
-      for (const { when } of endings) when.addEventListener('abort', settle)
+      for (const { when } of endings) {
+        if (when.aborted) return settle()
+        when.addEventListener('abort', settle)
+      }
       wake = settle
     })
 
   const source: UnderlyingSource<Uint8Array> = {
     start(controller) {
-      ask() // before the first byte: whoever sees that we are there misses nothing from then on
-      controller.enqueue(comment) // tells the client that it is in, before anything happens
+      readNext() // before the first byte, so that a connected client misses nothing
+      controller.enqueue(comment) // tells the client that it is connected
     },
 
     async pull(controller) {
-      if (!asked) ask()
-      if (arrived === null && lastWord() === null) await pause()
+      if (!isReading) readNext()
+      if (arrived === null) await waitForFrame()
       if (gone.signal.aborted) return
-      const frame = arrived ?? lastWord()
+      let frame: One | 'done' | null = arrived
+      for (const { when, last } of endings) if (when.aborted) frame ??= last
       if (frame === null) return controller.enqueue(comment)
       if (frame !== 'done') controller.enqueue(encode(frame))
       if (frame === 'done' || frame.type === 'end') {
@@ -83,7 +86,7 @@ export function openEventStream<One extends { readonly type: string }>(parts: Ev
         return controller.close()
       }
       arrived = null
-      asked = false
+      isReading = false
     },
 
     cancel() {
@@ -94,13 +97,12 @@ export function openEventStream<One extends { readonly type: string }>(parts: Ev
   return new ReadableStream(source, { highWaterMark: 0 })
 }
 
-/** The answer that carries such a body. */
 export function answerEventStream(body: ReadableStream<Uint8Array>): Response {
   const headers = {
     'content-type': 'text/event-stream; charset=utf-8',
-    'transfer-encoding': 'chunked', // what makes the adapter send the first bytes at once
+    'transfer-encoding': 'chunked', // makes the adapter send the first bytes at once
     'x-accel-buffering': 'no',
-    connection: 'close', // a stream that has ended leaves no idle socket for the server's close to wait for
+    connection: 'close', // an ended stream must leave no idle socket, which would delay the server's close
   }
   return new Response(body, { headers })
 }

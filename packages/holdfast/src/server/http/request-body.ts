@@ -19,8 +19,7 @@ export async function readJson(request: Request): Promise<Result<unknown>> {
 
 /** Reads a whole body into memory. */
 export async function readBytes(request: Request, bytesMax: number): Promise<Result<Uint8Array>> {
-  const tooLarge = refuse(fault('too_large', `A request may have at most ${bytesMax} bytes.`, { bytesMax }))
-  if (Number(request.headers.get('content-length') ?? 0) > bytesMax) return tooLarge
+  if (Number(request.headers.get('content-length') ?? 0) > bytesMax) return refuseTooLarge(bytesMax)
 
   const chunks: Uint8Array[] = []
   let bytes = 0
@@ -28,7 +27,7 @@ export async function readBytes(request: Request, bytesMax: number): Promise<Res
     // A chunked body names no length, so count while reading.
     for await (const chunk of request.body ?? []) {
       bytes += chunk.byteLength
-      if (bytes > bytesMax) return tooLarge
+      if (bytes > bytesMax) return refuseTooLarge(bytesMax)
       chunks.push(chunk)
     }
   } catch {
@@ -36,6 +35,9 @@ export async function readBytes(request: Request, bytesMax: number): Promise<Res
   }
   return ok(Buffer.concat(chunks))
 }
+
+const refuseTooLarge = (bytesMax: number): Result<never> =>
+  refuse(fault('too_large', `A request may have at most ${bytesMax} bytes.`, { bytesMax }))
 
 /** Parses JSON of limited depth. Rejects unpaired surrogates: they cannot be stored as UTF-8. */
 export function parseJson(text: string): Result<unknown> {

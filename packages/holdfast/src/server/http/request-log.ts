@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { isOn, type Logger } from '../../observe/logging/logger.ts'
+import type { Logger } from '../../observe/logging/logger.ts'
 
 export const requestIdHeader = 'x-request-id'
 
@@ -13,7 +13,7 @@ export function logRequest(incoming: IncomingMessage, outgoing: ServerResponse, 
   const given = headers[requestIdHeader]
   const requestId = typeof given === 'string' && safeId.test(given) ? given : randomUUID()
   outgoing.setHeader(requestIdHeader, requestId)
-  if (!logger || !isOn(logger, 'error')) return
+  if (!logger || logger.isLevelEnabled?.('error') === false) return
   const startedMs = performance.now()
   // Without the query: it may hold a login code.
   const [path = ''] = url.split('?', 1)

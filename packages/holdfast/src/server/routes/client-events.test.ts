@@ -1,9 +1,9 @@
 import { connectHoldfast, createSession } from '@holdfast/client'
 import { orThrow } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { openHouseServer } from '../testing/house-server.ts'
+import { openRuntimeServer } from '../testing/runtime-server.ts'
 
-type Test = Awaited<ReturnType<typeof openHouseServer>>
+type Test = Awaited<ReturnType<typeof openRuntimeServer>>
 
 async function keptBy({ house }: Test) {
   const records = await house.store.read(house.handle.id, { after: 0, limit: 1000 })
@@ -14,7 +14,7 @@ async function keptBy({ house }: Test) {
 
 describe('client events', () => {
   it('are stored once each, even without a command id', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     const send = (eventId: string) =>
       test.post(
         `${test.path}/commands`,
@@ -34,7 +34,7 @@ describe('client events', () => {
   })
 
   it('are not mistaken for another command with the same id', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     const session = createSession(test.house.handle)
     await session.addSystemMessage('a note', 'info', { commandId: 'event-one' })
     const ids = ['one', '\ud800', '\ud801', 'é', 'e\u0301', 'x'.repeat(200)]

@@ -7,30 +7,29 @@ import {
   commandFault,
   commandTypes,
   fault,
-  ok,
   refuse,
   unknownCommand,
 } from '@holdfast/protocol'
 import { z } from 'zod'
-import { defineRoute, parse } from '../http/route.ts'
+import { answersJson, defineRoute, parse, type Route } from '../http/route.ts'
 
-const named = { commandId: CommandId.optional() }
-/** Whoever commands without an attachment is a stranger to the seats: heard while nobody drives. An admin is always heard. */
+const commandNames: ReadonlySet<string> = new Set(commandTypes)
+const withId = { commandId: CommandId.optional() }
+
+/** A caller without an attachment may command while there is no driver. An admin always may. */
 const unattached = ClientId.parse('token:driver')
 
-export const postCommand = defineRoute({
+const postCommand = defineRoute({
   method: 'POST',
   path: '/v1/sessions/:id/commands',
   access: 'token',
-  summary: 'Give a session a command; answered once its records would survive a power cut',
-  body: z.looseObject({ type: z.string(), ...named }),
-  bodyDescribed: z.union(Command.options.map((option) => option.extend(named))),
-  answers: { status: 202, mediaType: 'application/json', schema: Answer },
+  summary: 'Send a command to a session; answers once its records are on stable storage',
+  body: z.looseObject({ type: z.string(), ...withId }),
+  bodyDescribed: z.union(Command.options.map((option) => option.extend(withId))),
+  answers: answersJson(Answer, 202),
   async handle({ session, request, caller, input }, { sessions }) {
     const { commandId, ...fields } = input.body
-    if (!commandTypes.some((type) => type === fields.type)) {
-      return refuse(fault('bad_request', unknownCommand(fields.type)))
-    }
+    if (!commandNames.has(fields.type)) return refuse(fault('bad_request', unknownCommand(fields.type)))
     const command = Command.safeParse(fields)
     if (!command.success) return refuse(commandFault(fields, command.error))
     const as = parse(ClientId.optional(), request.headers.get('holdfast-attachment') ?? undefined)
@@ -38,7 +37,8 @@ export const postCommand = defineRoute({
     const handle = await sessions.open(session)
     if (!handle.ok) return handle
     const by = as.value ?? (caller === 'admin' ? null : unattached)
-    const answer = await handle.value.dispatch(toSubmission(command.data, by, commandId))
-    return answer.ok ? ok(Response.json(answer.value, { status: 202 })) : answer
+    return handle.value.dispatch(toSubmission(command.data, by, commandId))
   },
 })
+
+export const commandRoutes: readonly Route[] = [postCommand]

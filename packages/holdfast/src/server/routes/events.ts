@@ -11,7 +11,7 @@ import {
 } from '@holdfast/protocol'
 import { z } from 'zod'
 import { readRole } from '../http/attachments.ts'
-import { answerEventStream, comeBackMs, openEventStream } from '../http/event-stream.ts'
+import { answerEventStream, openEventStream, reconnectMs } from '../http/event-stream.ts'
 import { defineRoute, parse, type Route, wholeNumber } from '../http/route.ts'
 
 const answers = { status: 200, mediaType: 'text/event-stream', schema: z.string() } as const
@@ -49,10 +49,10 @@ const getEvents = defineRoute({
       },
       encode: encodeFrame,
       endings: [
-        { when: closing, last: end('closing', comeBackMs) },
+        { when: closing, last: end('closing', reconnectMs) },
         ...(stream ? [{ when: stream.left, last: end('left', null) }] : []),
       ],
-      failed: end('failed', comeBackMs),
+      failed: end('failed', reconnectMs),
       heartbeatMs,
       onProblem,
     })
@@ -60,7 +60,7 @@ const getEvents = defineRoute({
   },
 })
 
-const newsEnd = (reason: 'slow' | 'closing' | 'failed'): NewsFrame => ({ type: 'end', reason, retryMs: comeBackMs })
+const newsEnd = (reason: 'slow' | 'closing' | 'failed'): NewsFrame => ({ type: 'end', reason, retryMs: reconnectMs })
 
 const getNews = defineRoute({
   method: 'GET',

@@ -1,10 +1,10 @@
 import { SessionId } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { openHouseServer } from '../testing/house-server.ts'
+import { openRuntimeServer } from '../testing/runtime-server.ts'
 import { codeOf } from '../testing/test-server.ts'
 
-type Test = Awaited<ReturnType<typeof openHouseServer>>
+type Test = Awaited<ReturnType<typeof openRuntimeServer>>
 
 const Answered = z.object({ seq: z.int(), result: z.record(z.string(), z.unknown()) })
 const Page = z.object({ messages: z.array(z.looseObject({ id: z.int(), text: z.string() })) })
@@ -32,7 +32,7 @@ const branchesOf = async (test: Test, path = test.path) => (await test.call(`${p
 
 describe('branches over HTTP', () => {
   it('are created, listed, read and resumed', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     expect(await tell(test, { type: 'seedMessages', messages: messages.slice(0, 4) })).toEqual({})
     expect(await branchesOf(test)).toEqual({ branches: [] })
     expect(await tell(test, { type: 'branchAt', turn: 0 })).toEqual({ branch: 'branch-1' })
@@ -47,7 +47,7 @@ describe('branches over HTTP', () => {
   })
 
   it('are refused with a code for each missing thing', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     await tell(test, { type: 'seedMessages', messages: messages.slice(0, 2) })
     expect(await tell(test, { type: 'branchAt', turn: 7 })).toEqual([404, 'turn_not_found'])
     expect(await tell(test, { type: 'rewind', turn: -1 })).toEqual([400, 'bad_request'])
@@ -61,7 +61,7 @@ describe('branches over HTTP', () => {
   })
 
   it('are shared with a fork, which is created once', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     await tell(test, { type: 'seedMessages', messages: messages.slice(0, 4) })
     const asked = { type: 'fork', at: 0, commandId: 'once' }
     const made = await tell(test, asked)
@@ -76,7 +76,7 @@ describe('branches over HTTP', () => {
 
 describe('messages over HTTP', () => {
   it('are pinned, annotated and replaced', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     await tell(test, { type: 'seedMessages', messages: messages.slice(0, 2) })
     const page = Page.parse(await (await test.call(`${test.path}/messages`)).json())
     const [first] = page.messages
@@ -93,7 +93,7 @@ describe('messages over HTTP', () => {
   })
 
   it('are seeded at the start, or no session is started', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     const start = (given: object) => test.post('/v1/sessions', JSON.stringify({ workdir: '/work', ...given }))
     const wrong = await start({ messages: [{ role: 'tool', content: 'x', toolCallId: 'c' }] })
     expect([wrong.status, await codeOf(wrong)]).toEqual([400, 'bad_request'])
@@ -104,7 +104,7 @@ describe('messages over HTTP', () => {
 
 describe('the context over HTTP', () => {
   it('is compacted, restored and exported', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     expect(await tell(test, { type: 'compact' })).toEqual([409, 'nothing_to_compact'])
     expect(await tell(test, { type: 'summarize' })).toEqual([409, 'nothing_to_summarize'])
     expect(await tell(test, { type: 'undoCompaction' })).toEqual([409, 'nothing_to_compact'])
@@ -122,7 +122,7 @@ describe('the context over HTTP', () => {
   })
 
   it('changes model and thinking level if they exist', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     expect(await tell(test, { type: 'setThinkingLevel', level: 'high' })).toEqual({ thinkingLevel: 'high' })
     expect(await tell(test, { type: 'setThinkingLevel', level: 'huge' })).toEqual([400, 'unknown_level'])
     expect(await tell(test, { type: 'setModel', model: 'huge' })).toEqual([400, 'unknown_model'])

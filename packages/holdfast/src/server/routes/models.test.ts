@@ -4,7 +4,7 @@ import { done, ModelList, noUsage, orThrow } from '@holdfast/protocol'
 import { createScriptedModel, finish, modelsWith, say } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { aModelList } from '../testing/fake-sessions.ts'
-import { openHouseServer } from '../testing/house-server.ts'
+import { openRuntimeServer } from '../testing/runtime-server.ts'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
 
 const secret = 'sk-a-very-secret-key'
@@ -34,7 +34,7 @@ function keyedModels(): Models {
 
 describe('models over HTTP', () => {
   it('are listed without any key', async () => {
-    await using test = await openHouseServer({}, keyedModels())
+    await using test = await openRuntimeServer({}, keyedModels())
     for (const answer of [
       await test.call('/v1/models'),
       await test.call('/v1/credentials/refresh', { method: 'POST' }),
@@ -60,7 +60,7 @@ describe('a prompt without credentials, over HTTP', () => {
   it.each(['the command', 'the route'])(
     'is refused with advice, and accepted after %s found credentials',
     async (way) => {
-      await using test = await openHouseServer({}, keyedModels())
+      await using test = await openRuntimeServer({}, keyedModels())
       const prompt = JSON.stringify({ type: 'sendPrompt', commandId: 'one', content: 'go' })
       const refused = await test.post(`${test.path}/commands`, prompt)
       expect(refused.status).toBe(409)
@@ -83,7 +83,7 @@ describe('a prompt without credentials, over HTTP', () => {
 
 describe('a remote client', () => {
   it('is notified of a new key on every attached session', async () => {
-    await using test = await openHouseServer({}, keyedModels())
+    await using test = await openRuntimeServer({}, keyedModels())
     const sessions = connectHoldfast({ url: test.server.url, token: test.tokens.driver })
     const live = createLiveView(orThrow(await sessions.open(test.house.handle.id)))
     const until = (fits: () => boolean) =>
@@ -103,7 +103,7 @@ describe('a remote client', () => {
   })
 
   it('selects models, counts tokens and refreshes keys like a local one', async () => {
-    await using test = await openHouseServer({}, keyedModels())
+    await using test = await openRuntimeServer({}, keyedModels())
     const sessions = connectHoldfast({ url: test.server.url, token: test.tokens.driver })
     const session = createSession(orThrow(await sessions.open(test.house.handle.id)))
     await expect(session.sendPrompt('go')).rejects.toMatchObject({ code: 'no_credentials' })

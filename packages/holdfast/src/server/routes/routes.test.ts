@@ -2,7 +2,7 @@ import { fault, HoldfastError } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { at, meta, sessionId, view } from '../testing/fake-sessions.ts'
-import { openHouseServer } from '../testing/house-server.ts'
+import { openRuntimeServer } from '../testing/runtime-server.ts'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
 import { routes } from './routes.ts'
 
@@ -128,7 +128,7 @@ describe('commands', () => {
   })
 
   it('get a new id each if the client gave none', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     for (const text of ['one', 'two'])
       await test.post(`${test.path}/commands`, JSON.stringify({ type: 'addSystemMessage', text }))
     const records = await test.house.store.read(test.house.handle.id, { after: 1, limit: 10 })

@@ -2,7 +2,7 @@ import type { Route } from '../http/route.ts'
 import { archiveRoutes } from './archive.ts'
 import { attachmentRoutes } from './attachments.ts'
 import { blobRoutes } from './blobs.ts'
-import { postCommand } from './commands.ts'
+import { commandRoutes } from './commands.ts'
 import { eventRoutes } from './events.ts'
 import { modelRoutes } from './models.ts'
 import { serverRoutes } from './server.ts'
@@ -18,7 +18,7 @@ export const routes: readonly Route[] = [
   ...sessionRoutes,
   ...eventRoutes,
   ...attachmentRoutes,
-  postCommand,
+  ...commandRoutes,
   ...blobRoutes,
   ...trashRoutes,
   ...archiveRoutes,

@@ -3,7 +3,7 @@ import { BlobHash, orThrow } from '@holdfast/protocol'
 import { aPng } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { aRemoval, meta, sessionId } from '../testing/fake-sessions.ts'
-import { openHouseServer } from '../testing/house-server.ts'
+import { openRuntimeServer } from '../testing/runtime-server.ts'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
 
 type Test = Awaited<ReturnType<typeof openTestServer>>
@@ -133,7 +133,7 @@ describe('GET /v1/sessions/:id/blobs/:hash', () => {
 
 describe('a remote client', () => {
   it('deletes and restores sessions like a local one', async () => {
-    await using test = await openHouseServer()
+    await using test = await openRuntimeServer()
     const sessions = connectHoldfast({ url: test.server.url, token: test.tokens.admin })
     const { file } = orThrow(await sessions.storeFile(aPng(), { name: 'a.png' }))
     const handle = orThrow(await sessions.open(test.house.handle.id))

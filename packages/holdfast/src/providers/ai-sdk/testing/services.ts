@@ -101,5 +101,5 @@ const gemini: ServiceUnderTest = {
 
 export const services: readonly ServiceUnderTest[] = [anthropic, openAiChat, openAiResponses, gemini]
 
-export const askOf = ({ model }: ServiceUnderTest, changes: Partial<ModelRequest> = {}): ModelRequest =>
+export const requestFor = ({ model }: ServiceUnderTest, changes: Partial<ModelRequest> = {}): ModelRequest =>
   aRequest({ model, messages: [userSays('go')], ...changes })

@@ -22,7 +22,7 @@ async function listening(server: Server, cut: () => void): Promise<Answering> {
 }
 
 /** Starts an HTTP server that records the bodies of its requests. */
-export async function answering(listener: RequestListener): Promise<Hearing> {
+export async function startHttpServer(listener: RequestListener): Promise<Hearing> {
   const bodies: string[] = []
   const server = createServer(async (request, response) => {
     bodies.push(await textOf(request))
@@ -38,11 +38,11 @@ async function textOf(request: IncomingMessage): Promise<string> {
 }
 
 /** Starts a server with one fixed answer. */
-export const saying = (status: number, body: string, headers: { readonly [name: string]: string } = {}) =>
-  answering((_request, response) => void response.writeHead(status, { ...headers }).end(body))
+export const startFixedServer = (status: number, body: string, headers: { readonly [name: string]: string } = {}) =>
+  startHttpServer((_request, response) => void response.writeHead(status, { ...headers }).end(body))
 
 /** Starts a plain TCP server. */
-export function answeringSocket(onSocket: (socket: Socket) => void): Promise<Answering> {
+export function startSocketServer(onSocket: (socket: Socket) => void): Promise<Answering> {
   const sockets = new Set<Socket>()
   const server = createSocketServer((socket) => {
     sockets.add(socket)
@@ -55,7 +55,7 @@ export function answeringSocket(onSocket: (socket: Socket) => void): Promise<Ans
 }
 
 /** Returns all parts before the end, and the end, which must be a failure. */
-export async function failedAt(
+export async function collectFailure(
   provider: Provider,
   request: ModelRequest = aRequest(),
 ): Promise<{ readonly parts: readonly ModelPart[]; readonly end: FailedEnd }> {

@@ -3,14 +3,14 @@ import { createRequestBuilder } from '@holdfast/core/requests'
 import type { RequestSource } from '../../packages/holdfast/src/context/requests/builder.ts'
 import { createRequestThread } from '../../packages/holdfast/src/context/requests/request-thread.ts'
 
-export type TwoWays = AsyncDisposable & {
+export type BothBuilders = AsyncDisposable & {
   here(asked: RequestAsked): Promise<ModelRequest>
   /** Builds on the worker thread; retries until it is ready. */
   there(asked: RequestAsked): Promise<ModelRequest>
 }
 
 /** The two ways in which the runtime builds a request: in this process, and on the worker thread. */
-export function openTwoWays(store: Store, blobs: Blobs, source: RequestSource): TwoWays {
+export function openBothBuilders(store: Store, blobs: Blobs, source: RequestSource): BothBuilders {
   const requests = createRequestBuilder(store, blobs)
   let builtHere = 0
   const counted: RequestBuilder = {

@@ -17,7 +17,7 @@ export async function recordsOf(log: Pick<Log, 'read'>, session: SessionId, base
 }
 
 /** Returns the input of each step's request, from the log alone. */
-export async function askedOf(
+export async function listStepInputs(
   session: SessionId,
   records: readonly Recorded[],
   blobs: Blobs,

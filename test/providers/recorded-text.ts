@@ -3,7 +3,7 @@ import type { Recorded } from '@holdfast/protocol'
 type SaidEvent = Extract<Recorded['event'], { readonly type: 'text.said' | 'thinking.said' }>
 
 /** Returns the notes about retries. */
-export const retries = (records: readonly Recorded[]): readonly string[] =>
+export const listRetryNotes = (records: readonly Recorded[]): readonly string[] =>
   records.flatMap(({ event }) => (event.type === 'note.added' && event.code === 'retry' ? [event.text] : []))
 
 /** Returns the model's answers after its first settled call, or all without a call. */
@@ -14,8 +14,9 @@ function saidEvents(records: readonly Recorded[]): readonly SaidEvent[] {
     .flatMap(({ event }) => (event.type === 'text.said' || event.type === 'thinking.said' ? [event] : []))
 }
 
-export const said = (records: readonly Recorded[]): readonly string[] => saidEvents(records).map(({ text }) => text)
+export const listTexts = (records: readonly Recorded[]): readonly string[] =>
+  saidEvents(records).map(({ text }) => text)
 
 /** Returns the texts that are marked as cut. */
-export const cut = (records: readonly Recorded[]): readonly string[] =>
+export const listCutTexts = (records: readonly Recorded[]): readonly string[] =>
   saidEvents(records).flatMap(({ text, interrupted }) => (interrupted ? [text] : []))

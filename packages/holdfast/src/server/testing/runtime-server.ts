@@ -6,8 +6,8 @@ import { createMemoryStore } from '../../store/memory/memory-store.ts'
 import type { ServerOptions } from '../open-server.ts'
 import { openTestServer } from './test-server.ts'
 
-/** A real server before a real runtime with one session, `path`; time is the house's and stands still. */
-export async function openHouseServer(overrides: Partial<ServerOptions> = {}, models?: Models) {
+/** Opens a real server with a real runtime and one session, at `path`. The clock stands still. */
+export async function openRuntimeServer(overrides: Partial<ServerOptions> = {}, models?: Models) {
   const script = () => [say('Hi.')]
   const stores = { store: createMemoryStore(), blobs: createMemoryBlobs() }
   const house = await openTestRuntime({ ...stores, script, ...(models && { models }) })

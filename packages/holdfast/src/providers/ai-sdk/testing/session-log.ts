@@ -13,7 +13,7 @@ const tools: readonly ToolSchema[] = ['shell', 'read_file'].map((name) => ({
 }))
 
 /** Builds the log of a session, and the requests that the runtime builds from it. */
-export function createStory() {
+export function createSessionLog() {
   const events: EventInput[] = []
   const outcomes = new Map<number, Outcome>()
   const files = new Map<BlobHash, Uint8Array>()

@@ -17,7 +17,7 @@ import { environmentAt } from './services.ts'
 export type Pace = 'whole' | 'slow'
 
 /** Four scripted services at one address, which check each request by the rules of its service. */
-export type Stage = AsyncDisposable & {
+export type ScriptedModels = AsyncDisposable & {
   readonly environment: { readonly [name: string]: string }
   readonly requests: readonly ProxiedRequest[]
   says(service: HistoryProvider, said: readonly AnyBlock[], pace?: Pace): void
@@ -30,7 +30,7 @@ type AimockAnswer = { readonly said: readonly AnyBlock[]; readonly pace: Pace }
 const slowChunkMs = 40
 
 /** Uses aimock, a third-party mock. It has no signatures for Gemini, and its own ids and encrypted content for OpenAI. */
-export async function openAimockStage(): Promise<Stage> {
+export async function openAimockModels(): Promise<ScriptedModels> {
   const script: AimockAnswer[] = []
   const mock = new LLMock({ port: 0, logLevel: 'silent', chunkSize: 20 })
   const next = () => {
@@ -43,7 +43,7 @@ export async function openAimockStage(): Promise<Stage> {
   await mock.start()
   const front = await startStrictProxy(() => mock.url)
   return {
-    ...stageAt(front),
+    ...describeProxy(front),
     says: (_, said, pace = 'whole') => void script.push({ said, pace }),
     hurry: () => undefined, // it continues by itself
     async [Symbol.asyncDispose]() {
@@ -68,14 +68,14 @@ function aimockResponse(said: readonly AnyBlock[]) {
 }
 
 /** Uses the strict servers of the testkit, which sign and refuse like the real ones. */
-export async function openStrictStage(): Promise<Stage> {
+export async function openStrictModels(): Promise<ScriptedModels> {
   const servers = new Map<HistoryProvider, AnyStrictServer>()
   for (const service of historyProviders) servers.set(service, await strictServices[service].start())
   const of = (service: HistoryProvider) => servers.get(service) as AnyStrictServer // each was started
   let gates: readonly Gate[] = []
   const front = await startStrictProxy((service) => of(service).url)
   return {
-    ...stageAt(front),
+    ...describeProxy(front),
     says(service, said, pace = 'whole') {
       if (pace === 'whole') return of(service).answer({ type: 'message', content: said })
       const gate = createGate()
@@ -94,4 +94,4 @@ export async function openStrictStage(): Promise<Stage> {
   }
 }
 
-const stageAt = ({ url, requests }: StrictProxy) => ({ environment: environmentAt(url), requests })
+const describeProxy = ({ url, requests }: StrictProxy) => ({ environment: environmentAt(url), requests })

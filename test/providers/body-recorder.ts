@@ -4,13 +4,13 @@ import type { ModelRequest } from '@holdfast/core/ports'
 import { createModels } from '../../packages/holdfast/src/providers/models.ts'
 import { environmentAt } from './services.ts'
 
-export type Blotter = AsyncDisposable & {
+export type BodyRecorder = AsyncDisposable & {
   /** Returns the exact body that is sent to the service. */
   bodyOf(request: ModelRequest): Promise<string>
 }
 
 /** Records the bodies that the real adapters send. */
-export async function openBlotter(): Promise<Blotter> {
+export async function openBodyRecorder(): Promise<BodyRecorder> {
   let last: string | null = null
   const server = createServer(async (incoming, response) => {
     const chunks: Buffer[] = []

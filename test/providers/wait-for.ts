@@ -2,7 +2,7 @@ import type { Session } from '@holdfast/client'
 import type { Frame } from '@holdfast/protocol'
 
 /** Resolves once a running answer shows this text. */
-export async function shown(session: Session, words: string): Promise<void> {
+export async function waitForText(session: Session, words: string): Promise<void> {
   for await (const frame of session.subscribe()) if (textsIn(frame).some((text) => text.includes(words))) return
   throw new Error(`the session ended before it said ${words}`)
 }
@@ -13,7 +13,7 @@ function textsIn(frame: Frame): readonly string[] {
 }
 
 /** Resolves when no turn runs, with the end reason of the last one. */
-export async function rested(session: Session): Promise<string> {
+export async function waitForRest(session: Session): Promise<string> {
   for await (const frame of session.subscribe()) {
     if (frame.type === 'record' && frame.record.event.type === 'turn.ended') return frame.record.event.reason
     if (frame.type !== 'snapshot') continue

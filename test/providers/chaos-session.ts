@@ -7,14 +7,14 @@ import { aTool, modelsWith, validateHistory } from '@holdfast/testkit'
 import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memory-store.ts'
 import { newSessionId } from '../../packages/holdfast/src/system/identity.ts'
-import { adapterAt } from './adapter.ts'
-import { askedOf, recordsOf } from './asked-of.ts'
-import { createHurriedClock } from './hurried-clock.ts'
+import { createAdapter } from './adapter.ts'
+import { createFastClock } from './fast-clock.ts'
+import { serviceOf } from './scripted-session.ts'
 import { cases } from './services.ts'
-import { serviceOf } from './story.ts'
+import { listStepInputs, recordsOf } from './step-inputs.ts'
 
 /** A session whose service misbehaves. */
-export type ChaosHouse = AsyncDisposable & {
+export type ChaosSession = AsyncDisposable & {
   readonly session: Session
   /** Unexpected errors. */
   readonly problems: readonly unknown[]
@@ -26,8 +26,8 @@ export type ChaosHouse = AsyncDisposable & {
 }
 
 /** Uses the real runtime, adapters and network, with a fast clock. */
-export async function openChaosHouse(url: string, model: ModelName): Promise<ChaosHouse> {
-  const clock = createHurriedClock()
+export async function openChaosSession(url: string, model: ModelName): Promise<ChaosSession> {
+  const clock = createFastClock()
   const store = createMemoryStore()
   const blobs = createMemoryBlobs()
   const problems: unknown[] = []
@@ -41,7 +41,7 @@ export async function openChaosHouse(url: string, model: ModelName): Promise<Cha
   const registry = createSessionRegistry({
     ...{ store, blobs, memoryBlobs: blobs, clock },
     images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
-    models: modelsWith((name) => ({ type: 'ready', provider: adapterAt(url, name, clock) })),
+    models: modelsWith((name) => ({ type: 'ready', provider: createAdapter(url, name, clock) })),
     tools: { all: tools, find: () => tools[0] ?? null, endLeftover: async () => undefined },
     instructions: { gather: async () => 'Be kind.' },
     artefacts: { save: async () => ok('note.md') },
@@ -60,7 +60,7 @@ export async function openChaosHouse(url: string, model: ModelName): Promise<Cha
     ran: () => runs,
     records,
     async complaints() {
-      const asked = await askedOf(id, await records(), blobs)
+      const asked = await listStepInputs(id, await records(), blobs)
       const last = asked.at(-1)
       invariant(last, 'it sent something')
       const anywhere = cases.map((one) => ({ ...last, model: one.model }))

@@ -6,9 +6,9 @@ import { invariant, orThrow, providerOf, type SessionId } from '@holdfast/protoc
 import type { AnyBlock, HistoryProvider, ProxiedRequest } from '@holdfast/testkit'
 import { openHoldfast } from 'holdfast'
 import { startServerProcess } from '../e2e/server-process.ts'
-import type { Case } from './services.ts'
-import type { Stage } from './stage.ts'
-import { rested, shown } from './watch.ts'
+import type { ScriptedModels } from './scripted-models.ts'
+import type { ServiceCase } from './services.ts'
+import { waitForRest, waitForText } from './wait-for.ts'
 
 const think = (name: string): AnyBlock => ({ type: 'think', text: `Thought ${name}.`, opaque: `opaque+/${name}=` })
 const say = (text: string): AnyBlock => ({ type: 'say', text, opaque: `sig+/${text.slice(0, 8)}=` })
@@ -19,20 +19,20 @@ const read = (path: string, opaque?: string): AnyBlock => ({
 const longTale = 'and so on, and on, '.repeat(30)
 
 /** One finished session and its requests. */
-export type Lived = {
+export type FinishedSession = {
   readonly session: SessionId
   readonly requests: readonly ProxiedRequest[]
   /** The end reasons of its turns, in order. */
   readonly ends: readonly string[]
 }
-export type AllLived = AsyncDisposable & {
+export type FinishedSessions = AsyncDisposable & {
   readonly dataDir: string
-  of(service: HistoryProvider): Lived
+  of(service: HistoryProvider): FinishedSession
 }
 
 type Story = {
-  readonly stage: Stage
-  readonly about: Case
+  readonly stage: ScriptedModels
+  readonly about: ServiceCase
   readonly requests: ProxiedRequest[]
   readonly ends: string[]
   session: Session
@@ -42,7 +42,7 @@ type Story = {
  * Runs the same session with each service: text, thinking, two calls of which one fails, steering, an abort during an
  * answer, another model and back. Then the process is killed during all answers, and another process continues them.
  */
-export async function liveAll(stage: Stage, cases: readonly Case[]): Promise<AllLived> {
+export async function runSessions(stage: ScriptedModels, cases: readonly ServiceCase[]): Promise<FinishedSessions> {
   await using opened = new AsyncDisposableStack() // if a step throws
   const home = await mkdtemp(join(tmpdir(), 'holdfast-providers-'))
   opened.defer(() => rm(home, { recursive: true, force: true }))
@@ -69,7 +69,7 @@ export async function liveAll(stage: Stage, cases: readonly Case[]): Promise<All
   await eachInTurn(steer)
   await eachInTurn(abort)
   await eachInTurn(switchAndBack)
-  await eachInTurn(speakOn)
+  await eachInTurn(startCutAnswer)
   await server.kill()
   stage.hurry()
 
@@ -77,7 +77,7 @@ export async function liveAll(stage: Stage, cases: readonly Case[]): Promise<All
     await openHoldfast({ environment: { ...process.env, ...stage.environment, HOLDFAST_HOME: home } }),
   )
   for (const story of stories) story.session = await holdfast.getSession(story.session.id)
-  await eachInTurn(goOn)
+  await eachInTurn(continueAfterCrash)
   await holdfast.close()
   const kept = opened.move()
 
@@ -98,18 +98,18 @@ async function steer({ stage, about: { service }, session, ends }: Story): Promi
   stage.says(service, [say('Slowly, then, I read it again.'), read('a.txt', 'sig+/b=')], 'slow')
   stage.says(service, [think('two'), say('I mind the gap.')])
   await session.sendPrompt('Read both files.')
-  await shown(session, 'Slowly')
+  await waitForText(session, 'Slowly')
   await session.queueSteering('Mind the gap.')
   stage.hurry()
-  ends.push(await rested(session))
+  ends.push(await waitForRest(session))
 }
 
 async function abort({ stage, about: { service }, session, ends }: Story): Promise<void> {
   stage.says(service, [say(`Once upon a time, ${longTale}`)], 'slow')
   await session.sendPrompt('Tell a long tale.')
-  await shown(session, 'Once')
+  await waitForText(session, 'Once')
   await session.abort()
-  ends.push(await rested(session))
+  ends.push(await waitForRest(session))
   stage.hurry()
 }
 
@@ -118,30 +118,30 @@ async function switchAndBack({ stage, about: { service, model, other }, session,
   stage.says(serviceOf(other), [think('three'), read('a.txt', 'sig+/c=')])
   stage.says(serviceOf(other), [think('four'), say('I am another.')])
   await session.sendPrompt('Who are you?')
-  ends.push(await rested(session))
+  ends.push(await waitForRest(session))
   await session.setModel(model)
   stage.says(service, [think('five'), read('a.txt', 'sig+/d=')])
   stage.says(service, [say('I am back.')])
   await session.sendPrompt('And you?')
-  ends.push(await rested(session))
+  ends.push(await waitForRest(session))
 }
 
 /** Starts an answer that the crash cuts. */
-async function speakOn({ stage, about: { service }, session }: Story): Promise<void> {
+async function startCutAnswer({ stage, about: { service }, session }: Story): Promise<void> {
   stage.says(service, [say(`Until the end, ${longTale}`)], 'slow')
   await session.sendPrompt('Tell another.')
-  await shown(session, 'Until')
+  await waitForText(session, 'Until')
 }
 
-async function goOn({ stage, about: { service }, session, ends }: Story): Promise<void> {
-  ends.push(await rested(session))
+async function continueAfterCrash({ stage, about: { service }, session, ends }: Story): Promise<void> {
+  ends.push(await waitForRest(session))
   stage.says(service, [think('six'), say('Where was I?')])
   await session.continue()
-  ends.push(await rested(session))
+  ends.push(await waitForRest(session))
   stage.says(service, [think('seven'), read('a.txt', 'sig+/e='), read('a.txt')])
   stage.says(service, [say('The end.')])
   await session.sendPrompt('Finish it.')
-  ends.push(await rested(session))
+  ends.push(await waitForRest(session))
 }
 
 const serviceNames: ReadonlyMap<string, HistoryProvider> = new Map([

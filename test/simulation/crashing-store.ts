@@ -1,8 +1,8 @@
 import type { Store } from '@holdfast/core/ports'
 import { fault, refuse } from '@holdfast/protocol'
 import type { Dice } from '@holdfast/testkit'
-import type { Ledger } from './ledger.ts'
-import type { Life, Turnstile } from './turnstile.ts'
+import type { DurableLog } from './durable-log.ts'
+import type { Life, Scheduler } from './scheduler.ts'
 
 /** How the disk behaves: `refusing` keeps nothing, `unsure` keeps it and says that it could not. */
 export type Disk = { mood: 'well' | 'refusing' | 'unsure' }
@@ -10,20 +10,20 @@ export type Disk = { mood: 'well' | 'refusing' | 'unsure' }
 type Parts = {
   readonly inner: Store
   readonly life: Life
-  readonly turnstile: Turnstile
-  readonly ledger: Ledger
+  readonly scheduler: Scheduler
+  readonly durableLog: DurableLog
   readonly disk: Disk
   readonly dice: Dice
 }
 
 /** One life's view of the store: each operation takes its time, and the life may end before, in or after it. */
-export function createCrashingStore({ inner, life, turnstile, ledger, disk, dice }: Parts): Store {
+export function createCrashingStore({ inner, life, scheduler, durableLog, disk, dice }: Parts): Store {
   const storageError = refuse(fault('storage_error', 'The disk is full.'))
 
   const slowly =
     <Given extends readonly unknown[], Value>(what: string, work: (...given: Given) => Promise<Value>) =>
     async (...given: Given): Promise<Value> => {
-      if (dice.chance(1, 3)) await turnstile.pass(life, what)
+      if (dice.chance(1, 3)) await scheduler.pass(life, what)
       return work(...given)
     }
 
@@ -31,24 +31,24 @@ export function createCrashingStore({ inner, life, turnstile, ledger, disk, dice
     ...inner,
     create: async (session) => {
       const created = await inner.create(session)
-      if (created.ok) ledger.add(session.session, session.records)
+      if (created.ok) durableLog.add(session.session, session.records)
       return created
     },
     append: async (append) => {
-      await turnstile.pass(life, 'append')
+      await scheduler.pass(life, 'append')
       if (disk.mood === 'refusing') return storageError
       const appended = await inner.append(append)
-      if (appended.ok) ledger.add(append.session, append.records)
+      if (appended.ok) durableLog.add(append.session, append.records)
       const isUnsure = appended.ok && disk.mood === 'unsure'
-      await turnstile.pass(life, 'answer of an append')
+      await scheduler.pass(life, 'answer of an append')
       return isUnsure ? storageError : appended
     },
     saveDraft: async (session, epoch, draft) => {
-      await turnstile.pass(life, 'draft')
+      await scheduler.pass(life, 'draft')
       return disk.mood === 'well' ? inner.saveDraft(session, epoch, draft) : storageError
     },
     probe: async () => {
-      await turnstile.pass(life, 'probe')
+      await scheduler.pass(life, 'probe')
       return disk.mood === 'well' ? inner.probe() : storageError
     },
     read: slowly('read', inner.read),

@@ -1,12 +1,12 @@
 import { describe, it } from 'vitest'
-import { decideThrough } from './decision-story.ts'
+import { runDecisionSeed } from './decision-run.ts'
 import { batchesOf, replay, runs } from './runs.ts'
 
 describe('decide, evolve and plan, with a crash between any two steps', () => {
   it.each(batchesOf(runs.decisions))('hold their invariants (SEED=$first and the next)', ({ seeds }) => {
     for (const seed of seeds) {
       try {
-        decideThrough(seed)
+        runDecisionSeed(seed)
       } catch (cause) {
         throw new Error(`${replay(seed, 'decision')}\n${cause instanceof Error ? cause.message : cause}`, { cause })
       }

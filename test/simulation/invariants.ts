@@ -6,22 +6,22 @@ import { historyModels, historyProviders, validateHistory } from '@holdfast/test
 import { readBlob, readFiles } from '../../packages/core/src/runtime/blobs/read-blob.ts'
 import { readWindow } from '../../packages/core/src/runtime/log/read-window.ts'
 import { openCalls } from '../../packages/core/src/session/state.ts'
-import { session, type World } from './world.ts'
+import { type Simulation, session } from './simulation.ts'
 
 /** What must hold whenever the dice may be thrown. */
-export function checkNow({ host, ledger, seats }: World): void {
+export function checkNow({ host, durableLog, seats }: Simulation): void {
   seats.look()
-  invariant(ledger.violations.length === 0, ledger.violations.join('\n'))
+  invariant(durableLog.violations.length === 0, durableLog.violations.join('\n'))
   const live = host().registry.awake(session)?.folded()
   if (live)
-    invariant(isDeepStrictEqual(live, ledger.at(live.state.seq)), `at ${live.state.seq} live is not the folded log`)
+    invariant(isDeepStrictEqual(live, durableLog.at(live.state.seq)), `at ${live.state.seq} live is not the folded log`)
 }
 
 /** If a model were called now, this one or one of any service, it would be sent a history that its service accepts. */
-export async function checkRequest(world: World): Promise<void> {
-  const state = world.ledger.at(world.ledger.head())?.state
+export async function checkRequest(simulation: Simulation): Promise<void> {
+  const state = simulation.durableLog.at(simulation.durableLog.head())?.state
   if (!state || state.turns === 0) return
-  const parts = await partsAt(world, state)
+  const parts = await partsAt(simulation, state)
   const problems = historyProviders.flatMap((provider) =>
     [parts.model, historyModels[provider]].flatMap((model) =>
       validateHistory(provider, buildRequest({ ...parts, model })),
@@ -30,10 +30,10 @@ export async function checkRequest(world: World): Promise<void> {
   invariant(problems.length === 0, `a request at ${state.seq} would be refused: ${problems.join('; ')}`)
 }
 
-const requestAt = async (world: World, state: SessionState): Promise<ModelRequest> =>
-  buildRequest(await partsAt(world, state))
+const requestAt = async (simulation: Simulation, state: SessionState): Promise<ModelRequest> =>
+  buildRequest(await partsAt(simulation, state))
 
-async function partsAt({ store, blobs }: World, state: SessionState): Promise<Parameters<typeof buildRequest>[0]> {
+async function partsAt({ store, blobs }: Simulation, state: SessionState): Promise<Parameters<typeof buildRequest>[0]> {
   const window = await readWindow(store, session, state)
   const { turn, settings } = state
   const { model, thinkingLevel } = turn.phase === 'thinking' ? turn : settings
@@ -46,25 +46,25 @@ async function partsAt({ store, blobs }: World, state: SessionState): Promise<Pa
 }
 
 /** The log alone says what the model was sent, byte for byte, and in which mode. */
-export async function checkReplay(world: World): Promise<void> {
-  for (const { step, request } of world.requests) {
-    const state = world.ledger.at(step)?.state
+export async function checkReplay(simulation: Simulation): Promise<void> {
+  for (const { step, request } of simulation.requests) {
+    const state = simulation.durableLog.at(step)?.state
     if (!state) continue
-    const again = await requestAt(world, state)
+    const again = await requestAt(simulation, state)
     invariant(JSON.stringify(again) === JSON.stringify(request), `the request of step ${step} cannot be built again`)
     invariant(again.system.includes(` ${state.settings.mode} mode`), `step ${step} was told of another mode`)
   }
 }
 
 /** A session that a living process owns is in good hands, without anyone asking for it. */
-export async function checkWork(world: World): Promise<void> {
-  const row = await world.store.entry(session)
-  if (row?.owner === world.host().life.node) checkRest(world)
+export async function checkWork(simulation: Simulation): Promise<void> {
+  const row = await simulation.store.entry(session)
+  if (row?.owner === simulation.host().life.node) checkRest(simulation)
 }
 
 /** Nobody sends anything any more: the session rests, or waits for a person. */
-export function checkRest({ ledger }: World): void {
-  const state = ledger.at(ledger.head())?.state
+export function checkRest({ durableLog }: Simulation): void {
+  const state = durableLog.at(durableLog.head())?.state
   invariant(state, 'there is a session')
   const isWaiting = openCalls(state).length > 0 && openCalls(state).every(({ status }) => status === 'asked')
   invariant(

@@ -1,23 +1,23 @@
 import { historyProviders } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { allMet, timesMet } from './requests/census.ts'
+import { allMet, timesMet } from './coverage.ts'
 import { opaqueKinds } from './requests/check.ts'
 import * as commands from './requests/commands.ts'
-import { sayableKinds } from './requests/desks.ts'
-import { liveBy, liveThroughRequests } from './requests/live.ts'
+import { keptStories } from './requests/regressions.ts'
+import { runRequestSteps, runRequestsSeed } from './requests/run-seed.ts'
 import { requestRuns } from './requests/runs.ts'
-import { keptStories } from './requests/stories.ts'
+import { sayableKinds } from './requests/service-apis.ts'
 import { batchesOf, isOneSeed, runUntilMet } from './runs.ts'
 
 describe('what a session sends, whatever it went through', () => {
   it.each(Object.entries(keptStories))('is right again where it was not: %s', async (_, story) => {
-    await liveBy(story)
+    await runRequestSteps(story)
   })
 
   it.each(batchesOf(requestRuns.stories))(
     'is taken by all four services, and the same to the byte for the same log (SEED=$first and the next)',
     async ({ seeds }) => {
-      for (const seed of seeds) await liveThroughRequests(seed)
+      for (const seed of seeds) await runRequestsSeed(seed)
     },
   )
 })
@@ -42,7 +42,7 @@ describe('the stories', () => {
       ...['asked for a summary', 'sent as the log says', 'restarted at rest'],
     ]
     const missing = () => wanted.filter((what) => timesMet(what) < 5)
-    const seldom = await runUntilMet(requestRuns.stories + 1, missing, liveThroughRequests)
+    const seldom = await runUntilMet(requestRuns.stories + 1, missing, runRequestsSeed)
     expect(seldom, `of these:\n${allMet().join('\n')}`).toEqual([])
   })
 })

@@ -1,20 +1,20 @@
 import { commandTypes } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { allMet, timesMet } from './model/census.ts'
-import { knownCommands } from './model/family/obey.ts'
-import { liveBy, liveThroughMoves } from './model/live.ts'
+import { allMet, timesMet } from './coverage.ts'
+import { knownCommands } from './model/family/predict-outcome.ts'
+import { runMoves, runSessionModelSeed } from './model/run-seed.ts'
+import { regressionRuns } from './regressions.ts'
 import { batchesOf, isOneSeed, runs, runUntilMet } from './runs.ts'
-import { keptStories } from './stories.ts'
 
 describe('a session, held against a plain model of it', () => {
-  it.each(Object.entries(keptStories))('knows: %s', async (_, moves) => {
-    await liveBy(moves)
+  it.each(Object.entries(regressionRuns))('knows: %s', async (_, moves) => {
+    await runMoves(moves)
   })
 
   it.each(batchesOf(runs.moves))(
     'is what it must be after every move (SEED=$first and the next)',
     async ({ seeds }) => {
-      for (const seed of seeds) await liveThroughMoves(seed)
+      for (const seed of seeds) await runSessionModelSeed(seed)
     },
   )
 })
@@ -54,7 +54,7 @@ describe('the model', () => {
       ]),
     ]
     const missing = () => wanted.filter((what) => timesMet(what) === 0)
-    const never = await runUntilMet(runs.moves + 1, missing, liveThroughMoves)
+    const never = await runUntilMet(runs.moves + 1, missing, runSessionModelSeed)
     expect(never, `of these:\n${allMet().join('\n')}`).toEqual([])
   })
 })

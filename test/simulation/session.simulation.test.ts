@@ -1,16 +1,16 @@
 import { describe, it } from 'vitest'
 import { isOneSeed, runs, seedsOf } from './runs.ts'
 import { seedsThatFoundBugs } from './seeds.ts'
-import { liveThrough } from './story.ts'
+import { runSessionSeed } from './session-run.ts'
 
 const nameless = isOneSeed ? seedsOf(1) : [...new Set([...seedsThatFoundBugs, ...seedsOf(runs.stories)])]
 
 describe('the real runtime, with a crash between any two steps', () => {
   it.each(nameless)('keeps every promise (SEED=%i)', async (seed) => {
-    await liveThrough(seed, 'nameless')
+    await runSessionSeed(seed, 'nameless')
   })
 
   it.each(seedsOf(runs.stories))('keeps them to two who drive and watch by turns (SEED=%i)', async (seed) => {
-    await liveThrough(seed, 'named')
+    await runSessionSeed(seed, 'named')
   })
 })

@@ -1,15 +1,15 @@
-import { decideThrough } from './decision-story.ts'
-import { liveThroughMoves } from './model/live.ts'
-import { liveThroughRequests } from './requests/live.ts'
+import { runDecisionSeed } from './decision-run.ts'
+import { runSessionModelSeed } from './model/run-seed.ts'
+import { runRequestsSeed } from './requests/run-seed.ts'
 import { replay, soak } from './runs.ts'
-import { liveThrough } from './story.ts'
+import { runSessionSeed } from './session-run.ts'
 
 /** Every suite that needs nothing but memory, seed after seed, until the time is up or one fails. */
 const suites: readonly { readonly file: string; readonly live: (seed: number) => void | Promise<void> }[] = [
-  { file: 'session-model', live: liveThroughMoves },
-  { file: 'requests', live: liveThroughRequests },
-  { file: 'session', live: (seed) => liveThrough(seed, 'named') },
-  { file: 'decision', live: decideThrough },
+  { file: 'session-model', live: runSessionModelSeed },
+  { file: 'requests', live: runRequestsSeed },
+  { file: 'session', live: (seed) => runSessionSeed(seed, 'named') },
+  { file: 'decision', live: runDecisionSeed },
 ]
 
 const until = performance.now() + soak.minutes * 60_000

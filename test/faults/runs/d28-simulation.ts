@@ -1,14 +1,14 @@
-import { decideThrough } from '../../simulation/decision-story.ts'
-import { liveThroughMoves } from '../../simulation/model/live.ts'
-import { liveThroughRequests } from '../../simulation/requests/live.ts'
-import { liveThrough } from '../../simulation/story.ts'
+import { runDecisionSeed } from '../../simulation/decision-run.ts'
+import { runSessionModelSeed } from '../../simulation/model/run-seed.ts'
+import { runRequestsSeed } from '../../simulation/requests/run-seed.ts'
+import { runSessionSeed } from '../../simulation/session-run.ts'
 import type { Row, RowRun } from '../row.ts'
 
 const suites: readonly (readonly [string, (seed: number) => void | Promise<void>])[] = [
-  ['session-model', liveThroughMoves],
-  ['session', (seed) => liveThrough(seed, 'named')],
-  ['requests', liveThroughRequests],
-  ['decision', decideThrough],
+  ['session-model', runSessionModelSeed],
+  ['session', (seed) => runSessionSeed(seed, 'named')],
+  ['requests', runRequestsSeed],
+  ['decision', runDecisionSeed],
 ]
 const seedsEach = 2500
 const seedsQuick = 20

@@ -1,13 +1,17 @@
 import type { Message } from '@holdfast/protocol'
 import { isFolded } from './family/marks.ts'
-import type { ReadLine, ReadLines } from './real/reading.ts'
+import type { ReadLine, ReadLines } from './real/read-lines.ts'
 import type { State } from './state.ts'
 import { at, type Key, type Line, messagesOn } from './tree.ts'
 
 type Pairs = Record<string, readonly [is: unknown, must: unknown]>
 
 /** A line as it must be shown; of a page, only its end. */
-export function mustShow(state: State, line: Pick<Line, 'tip' | 'hidden'>, last = Infinity): readonly unknown[] {
+export function expectedMessages(
+  state: State,
+  line: Pick<Line, 'tip' | 'hidden'>,
+  last = Infinity,
+): readonly unknown[] {
   const keys = messagesOn(state.nodes, line)
   const shown = keys.map((key, index) => {
     const { said, turn, id } = at(state, key)
@@ -20,7 +24,7 @@ export function mustShow(state: State, line: Pick<Line, 'tip' | 'hidden'>, last 
   return shown.slice(-last || shown.length)
 }
 
-export function isShown(message: Message): unknown {
+export function shownMessage(message: Message): unknown {
   const { id, parent, turn, pinned, collapsed } = message
   return { id, parent, turn, pinned, collapsed, ...saidOf(message) }
 }
@@ -57,23 +61,23 @@ export function linePairs(state: State, { present, branches, kept }: ReadLines):
   })
   return {
     branches: [branches.map(({ name, turns, messages, differsAt }) => ({ name, turns, messages, differsAt })), listed],
-    ...bothWays('the line', present, mustShow(state, state)),
+    ...bothWays('the line', present, expectedMessages(state, state)),
     ...Object.assign(
       {},
       ...state.branches.map((branch, index) =>
-        bothWays(branch.name, kept[index] ?? { backwards: [], forwards: [] }, mustShow(state, branch)),
+        bothWays(branch.name, kept[index] ?? { backwards: [], forwards: [] }, expectedMessages(state, branch)),
       ),
     ),
   }
 }
 
 const bothWays = (name: string, { backwards, forwards }: ReadLine, must: readonly unknown[]): Pairs => ({
-  [`${name}, backwards`]: [backwards.map(isShown), must],
-  [`${name}, forwards`]: [forwards.map(isShown), must],
+  [`${name}, backwards`]: [backwards.map(shownMessage), must],
+  [`${name}, forwards`]: [forwards.map(shownMessage), must],
 })
 
 /** A message is called what the session calls it, once; whatever it is called later must be the same. */
-export function baptised(state: State, line: Pick<Line, 'tip' | 'hidden'>, messages: readonly Message[]): State {
+export function withMessageIds(state: State, line: Pick<Line, 'tip' | 'hidden'>, messages: readonly Message[]): State {
   const keys = messagesOn(state.nodes, line).slice(-messages.length || Infinity)
   const names = new Map<Key, number>()
   for (const [index, key] of keys.entries()) {
@@ -85,7 +89,7 @@ export function baptised(state: State, line: Pick<Line, 'tip' | 'hidden'>, messa
 }
 
 /** Names that are borne by more than one. */
-export function sharedNames({ nodes }: State): readonly number[] {
+export function duplicateIds({ nodes }: State): readonly number[] {
   const seen = new Set<number>()
   return nodes.flatMap(({ id }) => {
     if (id === null) return []

@@ -1,34 +1,38 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Answer, FrameOf, Result } from '@holdfast/protocol'
-import { baptised, isShown, linePairs, mustShow, sharedNames } from './compare-lines.ts'
-import { wordsFor, wordsOf, wordsSummedUp, wordsToSumUp } from './compare-told.ts'
-import { asked } from './family/approvals.ts'
+import { expectedSummaryWords, expectedWords, sentSummaryWords, sentWords } from './compare-context.ts'
+import { duplicateIds, expectedMessages, linePairs, shownMessage, withMessageIds } from './compare-lines.ts'
+import { askedCalls } from './family/approvals.ts'
 import { anyName } from './family/forks.ts'
-import { titleOf } from './family/keeping.ts'
+import { titleOf } from './family/metadata.ts'
 import { asShown } from './family/queues.ts'
 import { argumentOf } from './family/trust.ts'
-import { answerTo, isWanted, purposeOf } from './real/puppets.ts'
-import type { ReadLines } from './real/reading.ts'
-import type { Real } from './real/real.ts'
-import type { Says, State } from './state.ts'
-import { holding } from './told.ts'
+import { activeCheckpoint } from './model-context.ts'
+import type { ReadLines } from './real/read-lines.ts'
+import type { RealSession } from './real/real-session.ts'
+import { answerTo, isWanted, purposeOf } from './real/scripted-agents.ts'
+import type { ExpectedAnswer, State } from './state.ts'
 import { at, messagesOn } from './tree.ts'
 
-export type Seen = {
+export type Observed = {
   readonly now: FrameOf<'snapshot'>
-  readonly workspaceTrust: Awaited<ReturnType<Real['workspaceTrust']>>
+  readonly workspaceTrust: Awaited<ReturnType<RealSession['workspaceTrust']>>
   /** All that can be read of all lines; null while they are known to be the same. */
   readonly lines: ReadLines | null
 }
 
 /** Where the real session parts from what it must be; null when it does not. */
-export function partingOf(state: State, { now, workspaceTrust, lines }: Seen, real: Real): string | null {
+export function findDifference(
+  state: State,
+  { now, workspaceTrust, lines }: Observed,
+  real: RealSession,
+): string | null {
   const { view, meta } = now
   const count = messagesOn(state.nodes, state).length
-  const { asides } = state
-  const summing = real.puppets.answering.filter((one) => isWanted(one) && purposeOf(one) !== null)
-  const inOrder = asides.map(({ kind }) => summing.find((one) => purposeOf(one) === kind))
-  const answering = answerTo(real.puppets)
+  const { sideWork } = state
+  const summing = real.scriptedAgents.answering.filter((one) => isWanted(one) && purposeOf(one) !== null)
+  const inOrder = sideWork.map(({ kind }) => summing.find((one) => purposeOf(one) === kind))
+  const answering = answerTo(real.scriptedAgents)
   const queue = (which: string) => view.queue.filter((entry) => entry.queue === which)
   const trusted = (list: typeof view.trust | typeof workspaceTrust) =>
     list
@@ -41,12 +45,12 @@ export function partingOf(state: State, { now, workspaceTrust, lines }: Seen, re
     'last turn': [view.lastTurn?.reason ?? null, state.turn ? null : (state.last?.reason ?? null)],
     'what steers': [queue('steering'), state.steering.map(asShown)],
     'what follows': [queue('follow_up'), state.followUps.map(asShown)],
-    'who waits': [view.pendingApprovals.map(({ tool, preview }) => [tool, preview]), asked(state).map(previewOf)],
-    'which questions': [view.pendingApprovals.map(({ id }) => id), asked(state).map(({ approval }) => approval)],
+    'who waits': [view.pendingApprovals.map(({ tool, preview }) => [tool, preview]), askedCalls(state).map(previewOf)],
+    'which questions': [view.pendingApprovals.map(({ id }) => id), askedCalls(state).map(({ approval }) => approval)],
     'open calls': [view.activeToolCalls.map(({ tool }) => tool), state.turn?.calls.map(({ tool }) => tool) ?? []],
     trust: [trusted(view.trust), state.trust.map(asText).sort()],
     'trust of the workspace': [trusted(workspaceTrust), state.workspace.map(asText).sort()],
-    'the newest messages': [now.messages.map(isShown), mustShow(state, state, now.messages.length)],
+    'the newest messages': [now.messages.map(shownMessage), expectedMessages(state, state, now.messages.length)],
     counts: [
       [meta.messageCount, meta.turnCount, meta.branchCount],
       [count, state.turns, state.branches.length],
@@ -55,11 +59,11 @@ export function partingOf(state: State, { now, workspaceTrust, lines }: Seen, re
       [meta.title, meta.pinned, meta.workspace],
       [titleOf(state), state.isPinned, state.workdir],
     ],
-    'names borne twice': [sharedNames(state), []],
+    'names borne twice': [duplicateIds(state), []],
     'its branch': [view.branch, state.branch],
     'kept branches': [view.branches.map(({ name }) => name), state.branches.map(({ name }) => name)],
     pins: [view.pins, state.pins.map((key) => at(state, key).id)],
-    compaction: [view.checkpoint, nameOf(state, holding(state)?.key)],
+    compaction: [view.checkpoint, nameOf(state, activeCheckpoint(state)?.key)],
     settings: [
       [view.model, view.thinkingLevel, view.fallback],
       [state.model, state.thinkingLevel, state.turn?.fallback ?? null],
@@ -67,15 +71,15 @@ export function partingOf(state: State, { now, workspaceTrust, lines }: Seen, re
     ...(lines && linePairs(state, lines)),
     'who answers': [answering ? 1 : 0, state.turn?.phase === 'thinking' && !state.turn.isPaused ? 1 : 0],
     'what the model is told': [
-      answering && wordsOf(answering.request),
-      answering && state.turn ? wordsFor(state, state.turn.told) : undefined,
+      answering && sentWords(answering.request),
+      answering && state.turn ? expectedWords(state, state.turn.told) : undefined,
     ],
-    'who sums up': [summing.length, asides.length],
+    'who sums up': [summing.length, sideWork.length],
     'what is summed up': [
-      inOrder.map((one) => one && wordsSummedUp(one.request)),
-      asides.map(({ of }) => wordsToSumUp(state, of)),
+      inOrder.map((one) => one && sentSummaryWords(one.request)),
+      sideWork.map(({ of }) => expectedSummaryWords(state, of)),
     ],
-    'what runs': [real.puppets.working.filter(isWanted).map(useOf).sort(), running(state).map(useOf).sort()],
+    'what runs': [real.scriptedAgents.working.filter(isWanted).map(useOf).sort(), running(state).map(useOf).sort()],
     'in memory': [real.isAwake(), state.isAwake],
     'broken promises': [real.problems, []],
     'wrong screens': [real.attachments.flatMap((one) => one.problem(now, state.seats) ?? []), []],
@@ -90,16 +94,16 @@ export function partingOf(state: State, { now, workspaceTrust, lines }: Seen, re
 const nameOf = (state: State, key: number | undefined) => (key === undefined ? null : at(state, key).id)
 
 /** Messages and questions are called what the session calls them: whoever speaks of them reads it off the screen. */
-export function named(unnamed: State, seen: Seen): State {
+export function withIds(unnamed: State, seen: Observed): State {
   const { now, lines } = seen
   const read = unnamed.branches.reduce(
-    (state, branch, index) => baptised(state, branch, lines?.kept[index]?.backwards ?? []),
-    baptised(unnamed, unnamed, now.messages),
+    (state, branch, index) => withMessageIds(state, branch, lines?.kept[index]?.backwards ?? []),
+    withMessageIds(unnamed, unnamed, now.messages),
   )
   return withQuestions(read, seen)
 }
 
-function withQuestions(state: State, { now }: Seen): State {
+function withQuestions(state: State, { now }: Observed): State {
   if (!state.turn) return state
   const calls = state.turn.calls.map((call) => {
     if (call.status !== 'asked' || call.approval !== null) return call
@@ -112,7 +116,7 @@ function withQuestions(state: State, { now }: Seen): State {
 }
 
 /** Whether a command was answered as it must be. */
-export function isAnswer(got: Result<Answer>, says: Says): boolean {
+export function isAnswer(got: Result<Answer>, says: ExpectedAnswer): boolean {
   if (!says.ok)
     return !got.ok && got.fault.code === says.code && (says.by === undefined || got.fault.details?.['by'] === says.by)
   if (!got.ok || (says.first && says.first.seq !== got.value.seq)) return false

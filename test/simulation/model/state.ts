@@ -7,7 +7,7 @@ export type Sender = Client | null
 
 /** What the agent may call: one that only looks, two that change something, and one that does not exist. */
 export type ToolName = 'look' | 'touch' | 'shell' | 'nowhere'
-export type Use = { readonly tool: ToolName; readonly n: number }
+export type ToolUse = { readonly tool: ToolName; readonly n: number }
 
 export type Entry = { readonly id: number; readonly queue: Queue; readonly text: string }
 
@@ -18,7 +18,7 @@ export type Trusted = {
 }
 
 /** A call that is not settled. `place` is where it stands in the tree. */
-export type OpenCall = Use & {
+export type OpenCall = ToolUse & {
   readonly place: Key
   readonly status: 'requested' | 'asked' | 'approved' | 'running'
   /** What the session calls the question; read off its screen, as a person would. */
@@ -46,12 +46,12 @@ export type Turn = {
   readonly fallback: string | null
   readonly tried: readonly string[]
   /** What the model was told when it was asked. */
-  readonly told: Told
+  readonly told: ModelContext
   readonly calls: readonly OpenCall[]
 }
 
 /** What a model must be told: in place of what was cut off, and then what was said, in order. */
-export type Told = {
+export type ModelContext = {
   /** Which model, and how hard it is to think. */
   readonly by: string
   readonly summary: string
@@ -62,12 +62,12 @@ export type Told = {
 }
 
 /** A summary that someone asked for and a model is writing. */
-export type Aside = {
+export type SideWork = {
   /** Which sending of a command waits for it. */
   readonly ticket: number
   readonly kind: 'compact' | 'summarize'
   /** What the model that writes it must have been told. */
-  readonly of: Told
+  readonly of: ModelContext
   /** Where what is kept begins. */
   readonly from: Key
 }
@@ -80,7 +80,7 @@ export type Forked = {
   readonly born: State
 }
 
-export type Seat = { readonly client: Client; readonly role: 'driver' | 'viewer'; readonly holds: number }
+export type AttachedClient = { readonly client: Client; readonly role: 'driver' | 'viewer'; readonly holds: number }
 
 /**
  * What a session must be, in the plainest words there are. It shares no code with the core but the hash of arguments: it is written from the
@@ -112,25 +112,25 @@ export type State = Line & {
   readonly folded: { readonly all: boolean; readonly except: readonly Key[] }
   /** Compactions that were taken back. */
   readonly undone: readonly Key[]
-  readonly asides: readonly Aside[]
+  readonly sideWork: readonly SideWork[]
   readonly forks: readonly Forked[]
   /** How many sessions it was forked from, one from the other. */
   readonly depth: number
   /** Questions that were answered, one way or the other, and by whom where a person did. */
   readonly decided: readonly { readonly approval: number; readonly by: string | null }[]
-  readonly seats: readonly Seat[]
+  readonly seats: readonly AttachedClient[]
   readonly isAwake: boolean
   /** What each admitted command was answered. */
   readonly answered: ReadonlyMap<string, Answer>
 }
 
 export const stepsMax = 3
-export const theModel = 'sim/model'
+export const defaultModel = 'sim/model'
 /** Answers where the session's model cannot. */
 export const spareModel = 'sim/spare'
 
 /** What a command must be answered. */
-export type Says =
+export type ExpectedAnswer =
   | {
       readonly ok: true
       readonly isChange: boolean
@@ -146,8 +146,8 @@ export type Says =
       readonly by?: string
     }
 
-/** What comes of a deed: how the session then stands, and what whoever did it hears. */
-export type Outcome = { readonly state: State; readonly says: Says }
+/** What comes of a action: how the session then stands, and what whoever did it hears. */
+export type Outcome = { readonly state: State; readonly says: ExpectedAnswer }
 
 export const accepted = (state: State, result: Answer['result'] = {}): Outcome => ({
   state,

@@ -4,11 +4,11 @@ import { type BlobHash, type EventType, invariant, type ModelName, type Thinking
 import { historyProviders, validateHistory } from '@holdfast/testkit'
 import { readBlob, readFiles } from '../../../packages/core/src/runtime/blobs/read-blob.ts'
 import { readWindow } from '../../../packages/core/src/runtime/log/read-window.ts'
-import { count } from './census.ts'
+import { count } from '../coverage.ts'
 import { checkComplete } from './complete.ts'
-import { type Line, modelsOf, providerOn, serviceOf } from './desks.ts'
-import type { House } from './house.ts'
-import type { Sent } from './puppets.ts'
+import type { RequestsFixture } from './fixture.ts'
+import type { Sent } from './scripted-agents.ts'
+import { type Line, modelsOf, providerOn, serviceOf } from './service-apis.ts'
 import { cacheLost, wireHistory } from './wire-history.ts'
 
 /** What was last found good, so that nothing is sent twice: by model, the request as JSON. */
@@ -27,25 +27,25 @@ export const unchecked = (): Checked => ({ good: new Map(), sent: 0, looks: 0, a
  * Builds what the session would now send to each service, by its log alone, and sends it: nobody may have anything
  * against it. What the living process would send, and what it did send, must be the same to the byte. How it stands is said.
  */
-export async function check(house: House, checked: Checked): Promise<SessionState> {
-  const { puppets, problems } = house
+export async function check(fixture: RequestsFixture, checked: Checked): Promise<SessionState> {
+  const { scriptedAgents, problems } = fixture
   invariant(problems.length === 0, problems.join('\n'))
-  invariant(puppets.refusals.length === 0, puppets.refusals.join('\n'))
-  const state = await house.folded()
-  const at = `${house.session} ${state.seq}`
+  invariant(scriptedAgents.refusals.length === 0, scriptedAgents.refusals.join('\n'))
+  const state = await fixture.folded()
+  const at = `${fixture.session} ${state.seq}`
   if (at === checked.at) return state // nothing was written, so nothing else can be sent
   checked.at = at
-  const build = await builderOf(house, state)
+  const build = await builderOf(fixture, state)
   const own = build(state.settings.model)
-  await checkComplete(house, state, own)
-  const live = house.live()
+  await checkComplete(fixture, state, own)
+  const live = fixture.live()
   if (live !== null) {
-    const lively = (await builderOf(house, live))(live.settings.model)
+    const lively = (await builderOf(fixture, live))(live.settings.model)
     mustBeSame('what the process would send and what the log says', JSON.stringify(lively), JSON.stringify(own))
   }
   for (const request of [...targets(checked.looks++).map((model) => build(model)), own])
-    await send(house, request, checked)
-  await compareSent(house, state, build, checked)
+    await send(fixture, request, checked)
+  await compareSent(fixture, state, build, checked)
   return state
 }
 
@@ -53,15 +53,15 @@ export async function check(house: House, checked: Checked): Promise<SessionStat
 const targets = (look: number): readonly ModelName[] =>
   historyProviders.flatMap((service) => modelsOf[service].at(look % modelsOf[service].length) ?? [])
 
-async function send(house: House, request: ModelRequest, { good }: Checked): Promise<void> {
+async function send(fixture: RequestsFixture, request: ModelRequest, { good }: Checked): Promise<void> {
   const json = JSON.stringify(request)
   if (good.get(request.model) === json) return
-  await accepted(house, request)
+  await accepted(fixture, request)
   good.set(request.model, json)
 }
 
 /** The body of a request as it goes over the line, once its service has taken it. */
-export async function accepted({ desks }: House, request: ModelRequest): Promise<string> {
+export async function accepted({ apis }: RequestsFixture, request: ModelRequest): Promise<string> {
   const { model } = request
   const service = serviceOf(model)
   const found = validateHistory(service, request)
@@ -71,7 +71,7 @@ export async function accepted({ desks }: House, request: ModelRequest): Promise
   )
   const posted = Promise.withResolvers<{ readonly body: string; readonly complaint: string | null }>()
   const line: Line = (api, body) => {
-    posted.resolve({ body, complaint: desks[service].complaintAbout(api) })
+    posted.resolve({ body, complaint: apis[service].complaintAbout(api) })
     return new Promise(() => undefined) // whether it is taken is all that is asked
   }
   const parts = providerOn(model, line, noClock).stream(request, { signal: new AbortController().signal })
@@ -106,17 +106,22 @@ function countOpaque(service: keyof typeof opaqueParts, body: string): void {
 }
 
 /** What sessions really sent since the last look, held against what the log says that they must. */
-async function compareSent(house: House, state: SessionState, build: Build, checked: Checked): Promise<void> {
-  const { sent } = house.puppets
+async function compareSent(
+  fixture: RequestsFixture,
+  state: SessionState,
+  build: Build,
+  checked: Checked,
+): Promise<void> {
+  const { sent } = fixture.scriptedAgents
   const [last, ...more] = sent.slice(checked.sent)
   checked.sent = sent.length
-  const isThinking = state.turn.phase === 'thinking' && house.live() !== null && last?.life.status === 'living'
-  if (!last || more.length > 0 || !isThinking || house.sessions.length > 1) return
+  const isThinking = state.turn.phase === 'thinking' && fixture.live() !== null && last?.life.status === 'living'
+  if (!last || more.length > 0 || !isThinking || fixture.sessions.length > 1) return
   const again = build(last.request.model, last.request.thinkingLevel)
   mustBeSame('what was sent and what the log says', JSON.stringify(last.request), JSON.stringify(again))
-  mustBeSame('the bodies of the same request', last.body, await accepted(house, again))
+  mustBeSame('the bodies of the same request', last.body, await accepted(fixture, again))
   count('sent as the log says')
-  await checkCache(house, state, last, checked)
+  await checkCache(fixture, state, last, checked)
 }
 
 /** What makes another past of the same records. After anything else, a model's cache must find what it was last sent. */
@@ -124,7 +129,12 @@ const redrawing: readonly EventType[] = [
   ...(['line.moved', 'checkpoint.written', 'checkpoint.undone', 'summary.saved', 'message.pinned'] as const),
 ]
 
-async function checkCache({ store, session }: House, state: SessionState, sent: Sent, checked: Checked): Promise<void> {
+async function checkCache(
+  { store, session }: RequestsFixture,
+  state: SessionState,
+  sent: Sent,
+  checked: Checked,
+): Promise<void> {
   const { request, body } = sent
   const { model } = request
   const before = checked.cached.get(model)
@@ -141,7 +151,7 @@ async function checkCache({ store, session }: House, state: SessionState, sent: 
 export type Build = (model: ModelName, thinkingLevel?: ThinkingLevel) => ModelRequest
 
 /** Builds requests as a step would: from the log and its blobs alone. */
-export async function builderOf({ store, blobs, session }: House, state: SessionState): Promise<Build> {
+export async function builderOf({ store, blobs, session }: RequestsFixture, state: SessionState): Promise<Build> {
   const window = await readWindow(store, session, state)
   const files = await readFiles(blobs, window)
   const textOf = async (hash: BlobHash | undefined) =>
@@ -157,23 +167,23 @@ export function mustBeSame(what: string, one: string, other: string): void {
 }
 
 /** The session at rest, in the process that ran it and in a new one that knows only its log: no byte may differ. */
-export async function checkRestart(house: House): Promise<void> {
-  await house.submit({ type: 'abort' })
-  await house.wake()
-  const before = await bodies(house)
-  mustBeSame('what is sent by the same process twice', before.join('\n'), (await bodies(house)).join('\n'))
-  await house.crash('killed')
-  await house.wake()
-  mustBeSame('what is sent before and after a restart', before.join('\n'), (await bodies(house)).join('\n'))
+export async function checkRestart(fixture: RequestsFixture): Promise<void> {
+  await fixture.submit({ type: 'abort' })
+  await fixture.wake()
+  const before = await bodies(fixture)
+  mustBeSame('what is sent by the same process twice', before.join('\n'), (await bodies(fixture)).join('\n'))
+  await fixture.crash('killed')
+  await fixture.wake()
+  mustBeSame('what is sent before and after a restart', before.join('\n'), (await bodies(fixture)).join('\n'))
   count('restarted at rest')
 }
 
-async function bodies(house: House): Promise<readonly string[]> {
-  const live = house.live()
+async function bodies(fixture: RequestsFixture): Promise<readonly string[]> {
+  const live = fixture.live()
   invariant(live, 'the session is awake')
-  const build = await builderOf(house, live)
+  const build = await builderOf(fixture, live)
   const all = new Set([live.settings.model, ...targets(0)])
   const found: string[] = []
-  for (const model of all) found.push(JSON.stringify(build(model)), await accepted(house, build(model)))
+  for (const model of all) found.push(JSON.stringify(build(model)), await accepted(fixture, build(model)))
   return found
 }

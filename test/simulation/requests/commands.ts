@@ -12,11 +12,11 @@ import {
 import { aGif, aPdf, aPng } from '@holdfast/testkit'
 import type { ConversationMessage } from '../../../packages/holdfast/src/conversations/message.ts'
 import { toSeed } from '../../../packages/holdfast/src/conversations/to-seed.ts'
-import { quiet } from '../turnstile.ts'
-import { count } from './census.ts'
-import { type Said, sayable, serviceOf } from './desks.ts'
-import type { House } from './house.ts'
-import { all, type Break, isWanted } from './puppets.ts'
+import { count } from '../coverage.ts'
+import { settlePromises } from '../scheduler.ts'
+import type { RequestsFixture } from './fixture.ts'
+import { all, type Break, isWanted } from './scripted-agents.ts'
+import { type Said, sayable, serviceOf } from './service-apis.ts'
 
 /** What of the house decides whether a command is apt. */
 export type Seen = { readonly isIdle: boolean; readonly asks: boolean }
@@ -25,8 +25,8 @@ export type Seen = { readonly isIdle: boolean; readonly asks: boolean }
 export type Step = {
   readonly kind: string
   readonly code: string
-  readonly isApt: (house: House, seen: Seen) => boolean
-  readonly run: (house: House) => Promise<void>
+  readonly isApt: (fixture: RequestsFixture, seen: Seen) => boolean
+  readonly run: (fixture: RequestsFixture) => Promise<void>
 }
 
 const spell = (values: readonly unknown[]): string => values.map((value) => JSON.stringify(value)).join(', ')
@@ -40,8 +40,8 @@ const atRest: Step['isApt'] = (_, { isIdle }) => isIdle
 /** Sends a command of people's. */
 const ask =
   (kind: string, command: CommandInput): Step['run'] =>
-  async (house) => {
-    const answer = await house.submit(command)
+  async (fixture) => {
+    const answer = await fixture.submit(command)
     count(`${kind}: ${answer === null ? 'not answered' : answer.ok ? 'accepted' : answer.fault.code}`)
   }
 
@@ -58,16 +58,16 @@ export const fileNames = Object.keys(files) as readonly FileName[] // of our own
 
 /** Says something, with or without files: a prompt, or steering if a turn runs. */
 export const prompt = (text: string, ...names: readonly FileName[]): Step =>
-  step('prompt', [text, ...names], async (house) => {
+  step('prompt', [text, ...names], async (fixture) => {
     const parts: Content = [{ type: 'text', text }]
     for (const name of names) {
       const [mediaType, bytes] = files[name]
-      const stored = await house.blobs.put([bytes])
+      const stored = await fixture.blobs.put([bytes])
       invariant(stored.ok, 'memory takes it')
       parts.push({ type: 'file', blob: stored.value.hash, mediaType, name: `${name}\ud800`, bytes: bytes.length })
       count(`file: ${name}`)
     }
-    await ask('prompt', { type: 'sendPrompt', content: parts })(house)
+    await ask('prompt', { type: 'sendPrompt', content: parts })(fixture)
   })
 export const steer = (text: string): Step =>
   step('steer', [text], ask('steer', { type: 'queueSteering', content: text }))
@@ -76,25 +76,25 @@ export const followUp = (text: string): Step =>
 export const abort = (): Step => step('abort', [], ask('abort', { type: 'abort' }))
 export const goOn = (): Step => step('goOn', [], ask('goOn', { type: 'continue' }), atRest)
 
-const answers: Step['isApt'] = ({ puppets }) => puppets.answering.some(isWanted)
+const answers: Step['isApt'] = ({ scriptedAgents }) => scriptedAgents.answering.some(isWanted)
 
 /** The service says a few more events of an answer, or the whole of it. */
 export const piece = (answer: readonly Said[], events: number): Step =>
-  step('piece', [answer, events], async ({ puppets }) => say(puppets, answer, events), answers)
+  step('piece', [answer, events], async ({ scriptedAgents }) => say(scriptedAgents, answer, events), answers)
 export const reply = (answer: readonly Said[]): Step =>
-  step('reply', [answer], async ({ puppets }) => say(puppets, answer, all), answers)
+  step('reply', [answer], async ({ scriptedAgents }) => say(scriptedAgents, answer, all), answers)
 export const breakOff = (how: Break): Step =>
   step(
     'breakOff',
     [how],
-    async ({ puppets }) => {
-      puppets.answering.find(isWanted)?.breakOff(how)
+    async ({ scriptedAgents }) => {
+      scriptedAgents.answering.find(isWanted)?.breakOff(how)
       count(`breakOff: ${how}`)
     },
     answers,
   )
 
-function say({ answering }: House['puppets'], answer: readonly Said[], events: number): void {
+function say({ answering }: RequestsFixture['scriptedAgents'], answer: readonly Said[], events: number): void {
   const one = answering.find(isWanted)
   if (!one) return
   one.say(answer, events)
@@ -108,29 +108,29 @@ export const begin = (pick: number): Step =>
   step(
     'begin',
     [pick],
-    async ({ puppets }) =>
+    async ({ scriptedAgents }) =>
       pickOf(
-        puppets.working.filter((one) => isWanted(one) && !one.isBegun),
+        scriptedAgents.working.filter((one) => isWanted(one) && !one.isBegun),
         pick,
       )?.begin(),
-    ({ puppets }) => puppets.working.some((one) => isWanted(one) && !one.isBegun),
+    ({ scriptedAgents }) => scriptedAgents.working.some((one) => isWanted(one) && !one.isBegun),
   )
 export const work = (pick: number, result: keyof typeof results, text: string): Step =>
   step(
     'work',
     [pick, result, text],
-    async ({ puppets }) =>
-      pickOf(puppets.working.filter(isWanted), pick)?.end({ type: results[result], output: { text } }),
-    ({ puppets }) => puppets.working.some(isWanted),
+    async ({ scriptedAgents }) =>
+      pickOf(scriptedAgents.working.filter(isWanted), pick)?.end({ type: results[result], output: { text } }),
+    ({ scriptedAgents }) => scriptedAgents.working.some(isWanted),
   )
 /** What was stopped long ago, or belongs to a process that is no more, speaks up. */
 export const late = (pick: number, answer: readonly Said[]): Step =>
   step(
     'late',
     [pick, answer],
-    async ({ puppets }) => {
+    async ({ scriptedAgents }) => {
       const one = pickOf(
-        [...puppets.answering, ...puppets.working].filter((held) => !isWanted(held)),
+        [...scriptedAgents.answering, ...scriptedAgents.working].filter((held) => !isWanted(held)),
         pick,
       )
       if (!one) return
@@ -138,7 +138,7 @@ export const late = (pick: number, answer: readonly Said[]): Step =>
       else one.say(answer, all)
       count(`late: ${'end' in one ? 'tool' : 'answer'} of the ${one.life.status}`)
     },
-    ({ puppets }) => [...puppets.answering, ...puppets.working].some((held) => !isWanted(held)),
+    ({ scriptedAgents }) => [...scriptedAgents.answering, ...scriptedAgents.working].some((held) => !isWanted(held)),
   )
 
 const asks: Step['isApt'] = (_, seen) => seen.asks
@@ -149,16 +149,16 @@ export const deny = (message: string): Step =>
   step('deny', [message], ask('deny', { type: 'respondToApproval', decision: 'reject', message }), asks)
 
 export const crash = (how: 'killed' | 'paused'): Step =>
-  step('crash', [how], async (house) => {
-    await house.crash(how)
+  step('crash', [how], async (fixture) => {
+    await fixture.crash(how)
     count(`crash: ${how}`)
   })
-export const unload = (): Step => step('unload', [], (house) => house.unload())
+export const unload = (): Step => step('unload', [], (fixture) => fixture.unload())
 /** Enough time for what was said of an answer to be saved. */
 export const wait = (): Step =>
   step('wait', [], async ({ clock }) => {
     clock.advance(1000)
-    await quiet()
+    await settlePromises()
   })
 
 const turn = (number: number) => TurnNumber.parse(number)
@@ -171,19 +171,19 @@ export const switchTo = (place: number): Step =>
   step('switchTo', [place], ask('switchTo', { type: 'switchBranch', branch: place }), atRest)
 /** Forks, and goes on with the fork or stays. */
 export const fork = (at: number | null, goes: boolean): Step =>
-  step('fork', [at, goes], async (house) => {
-    const known = house.sessions.length
-    await ask('fork', { type: 'fork', ...(at !== null && { at: turn(at) }) })(house)
-    const born = house.sessions.at(-1)
-    if (goes && born && house.sessions.length > known && (await house.store.entry(born))) house.visit(born)
+  step('fork', [at, goes], async (fixture) => {
+    const known = fixture.sessions.length
+    await ask('fork', { type: 'fork', ...(at !== null && { at: turn(at) }) })(fixture)
+    const born = fixture.sessions.at(-1)
+    if (goes && born && fixture.sessions.length > known && (await fixture.store.entry(born))) fixture.visit(born)
   })
 export const visit = (pick: number): Step =>
   step(
     'visit',
     [pick],
-    async (house) => {
-      const one = pickOf(house.sessions, pick)
-      if (one && (await house.store.entry(one))) house.visit(one)
+    async (fixture) => {
+      const one = pickOf(fixture.sessions, pick)
+      if (one && (await fixture.store.entry(one))) fixture.visit(one)
     },
     ({ sessions }) => sessions.length > 1,
   )
@@ -191,7 +191,8 @@ export const visit = (pick: number): Step =>
 export const compact = (): Step => step('compact', [], ask('compact', { type: 'compact' }), atRest)
 export const undo = (): Step => step('undo', [], ask('undo', { type: 'undoCompaction' }), atRest)
 /** The models take so little that the past is summarised by itself. */
-export const narrow = (tokens: number): Step => step('narrow', [tokens], async ({ puppets }) => puppets.narrow(tokens))
+export const narrow = (tokens: number): Step =>
+  step('narrow', [tokens], async ({ scriptedAgents }) => scriptedAgents.narrow(tokens))
 export const checkpoint = (messages: readonly SeedMessage[]): Step =>
   step('checkpoint', [messages], ask('checkpoint', { type: 'appendCheckpoint', messages: [...messages] }), atRest)
 export const summary = (text: string): Step =>
@@ -208,10 +209,10 @@ export const lead = (messages: readonly ConversationMessage[], together: number)
   step(
     'lead',
     [messages, together],
-    async (house) => {
+    async (fixture) => {
       for (let at = 0; at < messages.length; at += together + 1) {
         const some = messages.slice(at, at + together + 1).map(toSeed)
-        await ask('lead', { type: 'seedMessages', messages: some })(house)
+        await ask('lead', { type: 'seedMessages', messages: some })(fixture)
       }
     },
     atRest,
@@ -224,11 +225,11 @@ export const think = (level: ThinkingLevel): Step =>
 export const mode = (name: 'enterPlan' | 'enterExec'): Step => step('mode', [name], ask('mode', { type: name }))
 
 export const pin = (pick: number): Step =>
-  step('pin', [pick], async (house) => {
-    const records = await house.store.read(house.session, { after: 0, limit: 1000 })
+  step('pin', [pick], async (fixture) => {
+    const records = await fixture.store.read(fixture.session, { after: 0, limit: 1000 })
     const messages = records.flatMap((record) =>
       'lost' in record || !isMessageEvent(record.event) ? [] : [record.seq],
     )
     const message = pickOf(messages, pick)
-    if (message !== undefined) await ask('pin', { type: 'togglePin', message: MessageId.parse(message) })(house)
+    if (message !== undefined) await ask('pin', { type: 'togglePin', message: MessageId.parse(message) })(fixture)
   })

@@ -1,14 +1,14 @@
 import type { SessionState } from '@holdfast/core'
 import type { ModelRequest } from '@holdfast/core/ports'
 import { invariant, isOnLine, type Recorded } from '@holdfast/protocol'
-import type { House } from './house.ts'
+import type { RequestsFixture } from './fixture.ts'
 
 /**
  * A request that leaves things out may still be one that services take. So what stands on the line is looked for in it,
  * by the records themselves and not by the window that the builder reads.
  */
 export async function checkComplete(
-  { store, session }: House,
+  { store, session }: RequestsFixture,
   state: SessionState,
   request: ModelRequest,
 ): Promise<void> {

@@ -2,8 +2,8 @@ import type { SeedMessage, ThinkingLevel } from '@holdfast/protocol'
 import fc, { type Arbitrary } from 'fast-check'
 import type { ConversationMessage } from '../../../packages/holdfast/src/conversations/message.ts'
 import * as steps from './commands.ts'
-import { allModels, isCall, type Said } from './desks.ts'
-import type { Break } from './puppets.ts'
+import type { Break } from './scripted-agents.ts'
+import { allModels, isCall, type Said } from './service-apis.ts'
 
 /** Words that have broken someone's history before: none, blank, half a character, and of two bytes and more. */
 const words = fc.constantFrom('Go on.', 'Well: ', '', ' \n', 'half \ud83d', '\udc00', 'é\u{1f600} |so', 'x'.repeat(200))

@@ -1,12 +1,12 @@
 import type { Decision, TrustScope } from '@holdfast/protocol'
 import fc from 'fast-check'
-import { progress, settleCall } from '../course.ts'
 import { accepted, type OpenCall, refused, type State } from '../state.ts'
-import { type Family, pickOf, stranger, type Wish } from './family.ts'
+import { progress, settleCall } from '../turn-progress.ts'
+import { type CommandTemplate, type Family, pickOf, unknownId } from './family.ts'
 import { grant } from './trust.ts'
 
 /** The questions that wait, oldest first: it was called by the lowest name. */
-export const asked = ({ turn }: State): readonly OpenCall[] =>
+export const askedCalls = ({ turn }: State): readonly OpenCall[] =>
   (turn?.calls ?? [])
     .filter(({ status }) => status === 'asked')
     .toSorted((left, right) => (left.approval ?? 0) - (right.approval ?? 0))
@@ -20,19 +20,19 @@ const scopes: Partial<Record<Decision, TrustScope>> = {
 /** Which question is answered: the oldest, one that waits, one that was answered before, or one that never was. */
 type Which = 'oldest' | 'waiting' | 'decided' | 'strange'
 
-export const respond = (decision: Decision, which: Which, pick = 0): Wish => ({
+export const respond = (decision: Decision, which: Which, pick = 0): CommandTemplate => ({
   code: `respond('${decision}', '${which}', ${pick})`,
   command: (state) => {
     if (which === 'oldest') return { type: 'respondToApproval', decision }
-    const waiting = pickOf(asked(state), pick)?.approval
+    const waiting = pickOf(askedCalls(state), pick)?.approval
     const decided = pickOf(state.decided, pick)?.approval
-    const approval = { waiting, decided, strange: stranger }[which] ?? stranger
+    const approval = { waiting, decided, strange: unknownId }[which] ?? unknownId
     return { type: 'respondToApproval', decision, approval }
   },
 })
 
 export const approvals: Family = {
-  wishes: [
+  templates: [
     fc
       .tuple(
         fc.constantFrom<Decision[]>('approve', 'reject', 'approve_turn', 'approve_session', 'approve_always'),
@@ -47,7 +47,7 @@ export const approvals: Family = {
   rules: {
     /** Each question is answered once; who comes later hears who was first. */
     respondToApproval(state, { decision, approval }, { by }) {
-      const waiting = asked(state)
+      const waiting = askedCalls(state)
       const call = approval === undefined ? waiting[0] : waiting.find((one) => one.approval === approval)
       if (!call) {
         if (approval === undefined) return refused(state, 'no_pending_approval')

@@ -1,24 +1,24 @@
 import type { SeedMessage } from '@holdfast/protocol'
 import fc from 'fast-check'
-import { type Aside, accepted, type Outcome, pending, refused, type State } from '../state.ts'
-import { cutOf, holding, toldNow } from '../told.ts'
+import { activeCheckpoint, compactionCut, currentContext } from '../model-context.ts'
+import { accepted, type Outcome, pending, refused, type SideWork, type State } from '../state.ts'
 import { type Checkpoint, grow, type Line, messagesOn, turnNow } from '../tree.ts'
-import type { Family, Wish } from './family.ts'
-import { seeds, sown } from './seeds.ts'
+import type { CommandTemplate, Family } from './family.ts'
+import { seeds, withSeedMessages } from './seed-messages.ts'
 
-export const compact: Wish = { code: 'compact', command: () => ({ type: 'compact' }) }
-export const undoCompaction: Wish = { code: 'undoCompaction', command: () => ({ type: 'undoCompaction' }) }
-export const summarize: Wish = { code: 'summarize', command: () => ({ type: 'summarize' }) }
-export const setSummary = (summary: string): Wish => ({
+export const compact: CommandTemplate = { code: 'compact', command: () => ({ type: 'compact' }) }
+export const undoCompaction: CommandTemplate = { code: 'undoCompaction', command: () => ({ type: 'undoCompaction' }) }
+export const summarize: CommandTemplate = { code: 'summarize', command: () => ({ type: 'summarize' }) }
+export const setSummary = (summary: string): CommandTemplate => ({
   code: `setSummary('${summary}')`,
   command: () => ({ type: 'setSummary', summary }),
 })
-export const appendCheckpoint = (seed: keyof typeof seeds): Wish => ({
+export const appendCheckpoint = (seed: keyof typeof seeds): CommandTemplate => ({
   code: `appendCheckpoint('${seed}')`,
   command: () => ({ type: 'appendCheckpoint', messages: [...seeds[seed]] }),
 })
 
-const fromNow = (state: State) => holding(state)?.said.from ?? 0
+const fromNow = (state: State) => activeCheckpoint(state)?.said.from ?? 0
 
 /** Whoever sums up need not think hard. */
 const writerOf = ({ model }: State) => `${model} off`
@@ -27,7 +27,7 @@ export const write = (state: State, checkpoint: Omit<Checkpoint, 'who'>): State 
   grow(state, { who: 'checkpoint', ...checkpoint }, { turn: turnNow(state), round: null })
 
 /** The summary that someone waited for is there. What was said meanwhile stays; a line that was left is not cut. */
-export function written(state: State, { kind, from }: Aside, text: string): Outcome {
+export function written(state: State, { kind, from }: SideWork, text: string): Outcome {
   if (kind === 'summarize') {
     const note = { who: 'note', kind: 'notice', code: 'summarized', text: 'The summary was saved to note.md.' } as const
     return accepted(grow(state, note, { turn: turnNow(state), round: null }), { text, path: 'note.md' })
@@ -42,7 +42,7 @@ export const unwritten = (state: State): Outcome => refused(state, 'summary_fail
 
 /** What the model is told of the past. */
 export const context: Family = {
-  wishes: [
+  templates: [
     fc.constant(compact),
     fc.constantFrom(compact, compact, compact, summarize),
     fc.oneof(
@@ -55,36 +55,36 @@ export const context: Family = {
   rules: {
     compact(state, _, { ticket }) {
       if (state.turn) return refused(state, 'turn_running')
-      const of = toldNow(state)
-      const from = cutOf(state, of)
+      const of = currentContext(state)
+      const from = compactionCut(state, of)
       if (from === null) return refused(state, 'nothing_to_compact')
       const cut = { ...of, by: writerOf(state), pinned: [], messages: of.messages.filter((key) => key < from) }
-      return pending({ ...state, asides: [...state.asides, { ticket, kind: 'compact', of: cut, from }] })
+      return pending({ ...state, sideWork: [...state.sideWork, { ticket, kind: 'compact', of: cut, from }] })
     },
     summarize(state, _, { ticket }) {
       if (state.turn) return refused(state, 'turn_running')
-      const of = { ...toldNow(state), by: writerOf(state), pinned: [] }
+      const of = { ...currentContext(state), by: writerOf(state), pinned: [] }
       if (of.messages.length === 0 && of.summary === '') return refused(state, 'nothing_to_summarize')
-      return pending({ ...state, asides: [...state.asides, { ticket, kind: 'summarize', of, from: 0 }] })
+      return pending({ ...state, sideWork: [...state.sideWork, { ticket, kind: 'summarize', of, from: 0 }] })
     },
     undoCompaction(state) {
       if (state.turn) return refused(state, 'turn_running')
-      const held = holding(state)
+      const held = activeCheckpoint(state)
       if (!held) return refused(state, 'nothing_to_compact')
       // Of a line whose beginning is hidden, nothing takes its place.
       const bare = <Some extends Line>(line: Some): Some =>
-        line.hidden > 0 && holding(state, line)?.key === held.key ? { ...line, isBare: true } : line
+        line.hidden > 0 && activeCheckpoint(state, line)?.key === held.key ? { ...line, isBare: true } : line
       return accepted({ ...bare(state), branches: state.branches.map(bare), undone: [...state.undone, held.key] })
     },
     /** Other words for the same past. */
     setSummary(state, { summary }) {
-      const prompt = holding(state)?.said.prompt ?? null
+      const prompt = activeCheckpoint(state)?.said.prompt ?? null
       return accepted(write(state, { text: summary, from: fromNow(state), prompt, isSet: summary !== '' }), { summary })
     },
     appendCheckpoint(state, { messages }) {
       if (state.turn) return refused(state, 'turn_running')
       const begun = write(state, { text: '', from: state.nodes.length + 1, prompt: null })
-      const seeded = sown(begun, messages as readonly SeedMessage[])
+      const seeded = withSeedMessages(begun, messages as readonly SeedMessage[])
       return seeded ? accepted(seeded, { summary: '' }) : refused(state, 'bad_request')
     },
   },

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { accepted, refused, type State } from '../state.ts'
 import { endOn, messagesOn } from '../tree.ts'
-import type { Family, Wish } from './family.ts'
-import { titleOf } from './keeping.ts'
+import type { CommandTemplate, Family } from './family.ts'
 import { lineAt } from './lines.ts'
+import { titleOf } from './metadata.ts'
 
-export const fork = (at: number | null): Wish => ({
+export const fork = (at: number | null): CommandTemplate => ({
   code: `fork(${at})`,
   command: () => ({ type: 'fork', ...(at !== null && { at }) }),
 })
@@ -21,7 +21,7 @@ function bornOf(state: State, end: number): State {
     // What stands elsewhere is none of its own: it may call something of its own the same.
     nodes: state.nodes.map((node, key) => (way.includes(key) ? node : { ...node, id: null })),
     turn: null,
-    ...{ steering: [], followUps: [], trust: [], decided: [], seats: [], asides: [], forks: [] },
+    ...{ steering: [], followUps: [], trust: [], decided: [], seats: [], sideWork: [], forks: [] },
     ...{ branch: null, branches: [], branchesNamed: 0 },
     pins: state.pins.filter((pin) => shared.includes(pin)),
     folded: { all: false, except: [] },
@@ -34,7 +34,7 @@ function bornOf(state: State, end: number): State {
 
 /** Another session with the same past. Even while a turn runs: then it is of what came before. */
 export const forks: Family = {
-  wishes: [fc.constantFrom(null, null, 0, 1, 2).map(fork)],
+  templates: [fc.constantFrom(null, null, 0, 1, 2).map(fork)],
   rules: {
     fork(state, { at }, { id }) {
       const end = endOn(state, at ?? null)

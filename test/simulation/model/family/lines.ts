@@ -1,21 +1,24 @@
 import type { SeedMessage } from '@holdfast/protocol'
 import fc from 'fast-check'
+import { activeCheckpoint } from '../model-context.ts'
 import { accepted, nothingToDo, type Outcome, refused, type State } from '../state.ts'
-import { holding } from '../told.ts'
 import { at, endOn, hideAllBut, type Line, lineOf, messagesOn } from '../tree.ts'
 import { write } from './context.ts'
-import { type Family, pickOf, type Wish } from './family.ts'
-import { seeds, sown } from './seeds.ts'
+import { type CommandTemplate, type Family, pickOf } from './family.ts'
+import { seeds, withSeedMessages } from './seed-messages.ts'
 
 type By = 'name' | 'index'
 
-export const branchAt = (turn: number): Wish => ({
+export const branchAt = (turn: number): CommandTemplate => ({
   code: `branchAt(${turn})`,
   command: () => ({ type: 'branchAt', turn }),
 })
-export const rewind = (turn: number): Wish => ({ code: `rewind(${turn})`, command: () => ({ type: 'rewind', turn }) })
+export const rewind = (turn: number): CommandTemplate => ({
+  code: `rewind(${turn})`,
+  command: () => ({ type: 'rewind', turn }),
+})
 /** One of those that were left, the one it stands on, or none there is. */
-export const switchTo = (which: 'kept' | 'present' | 'none', by: By = 'name', pick = 0): Wish => ({
+export const switchTo = (which: 'kept' | 'present' | 'none', by: By = 'name', pick = 0): CommandTemplate => ({
   code: `switchTo('${which}', '${by}', ${pick})`,
   command: ({ branches, branch }) => {
     const kept = pickOf(branches, pick)
@@ -24,15 +27,15 @@ export const switchTo = (which: 'kept' | 'present' | 'none', by: By = 'name', pi
     return { type: 'switchBranch', branch: by === 'name' ? kept.name : branches.indexOf(kept) }
   },
 })
-export const truncate = (keepLast: number): Wish => ({
+export const truncate = (keepLast: number): CommandTemplate => ({
   code: `truncate(${keepLast})`,
   command: () => ({ type: 'truncateHistory', keepLast }),
 })
-export const seedMessages = (seed: keyof typeof seeds): Wish => ({
+export const seedMessages = (seed: keyof typeof seeds): CommandTemplate => ({
   code: `seedMessages('${seed}')`,
   command: () => ({ type: 'seedMessages', messages: [...seeds[seed]] }),
 })
-export const setHistory = (seed: keyof typeof seeds | 'none'): Wish => ({
+export const setHistory = (seed: keyof typeof seeds | 'none'): CommandTemplate => ({
   code: `setHistory('${seed}')`,
   command: () => ({ type: 'setHistory', messages: seed === 'none' ? [] : [...seeds[seed]] }),
 })
@@ -66,13 +69,13 @@ function standAt(state: State, turn: number): Outcome {
 export function lineAt(state: State, end: number): Line {
   const { turn, said } = at(state, end)
   const reason = said.who === 'end' ? said.reason : 'done'
-  const held = holding(state)
+  const held = activeCheckpoint(state)
   const isBare = state.isBare || (held !== null && messagesOn(state.nodes, state).includes(held.key))
   return { ...lineOf(state), tip: end, isBare: state.hidden > 0 && isBare, turns: turn + 1, last: { turn, reason } }
 }
 
 function addSeeds(state: State, messages: readonly SeedMessage[]): State | null {
-  return state.turn ? null : sown(state, messages)
+  return state.turn ? null : withSeedMessages(state, messages)
 }
 
 const aTurn = fc.nat(4)
@@ -80,7 +83,7 @@ const aSeed = fc.constantFrom(...(Object.keys(seeds) as (keyof typeof seeds)[]))
 
 /** Which line the session stands on, against a tree that only grows. */
 export const lines: Family = {
-  wishes: [
+  templates: [
     aTurn.map(branchAt),
     aTurn.map(rewind),
     fc
@@ -115,14 +118,16 @@ export const lines: Family = {
       const hidden = hideAllBut(state, messages, keepLast)
       // What the model is told in place of the past still holds, however little is shown.
       const cut = keepLast === 0 ? null : (messages.at(-keepLast) ?? null)
-      return leave(state, { line: { ...lineOf(state), hidden, cut, isBare: state.isBare && holding(state) === null } })
+      return leave(state, {
+        line: { ...lineOf(state), hidden, cut, isBare: state.isBare && activeCheckpoint(state) === null },
+      })
     },
     setHistory(state, { messages }) {
       if (state.turn) return refused(state, 'turn_running')
       const { says, state: left } = leave(state, {
         line: { tip: null, hidden: 0, cut: null, isBare: false, turns: 0, last: null },
       })
-      const held = holding(state)?.said
+      const held = activeCheckpoint(state)?.said
       const begun = held?.isSet ? write(left, { ...held, from: left.nodes.length + 1, prompt: null }) : left
       const seeded = addSeeds(begun, messages as readonly SeedMessage[])
       return seeded ? { says, state: seeded } : refused(state, 'bad_request')

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
+import { isInContext } from '../model-context.ts'
 import { accepted, refused, type State } from '../state.ts'
-import { isTold } from '../told.ts'
 import { at, grow, type Key, messagesOn, turnNow } from '../tree.ts'
-import { type Family, pickOf, stranger, type Wish } from './family.ts'
+import { type CommandTemplate, type Family, pickOf, unknownId } from './family.ts'
 
 /** Which message: one of the line, one that stands only elsewhere, or none there is. */
 type Which = 'here' | 'elsewhere' | 'none'
@@ -13,24 +13,24 @@ function messageOf(state: State, which: Which, pick: number, isCall: boolean): n
   const all = [...state.nodes.keys()].filter(isMeant)
   const some = all.filter((key) => here.includes(key) === (which === 'here'))
   const key = which === 'none' ? null : pickOf(some.toReversed(), pick)
-  return (key === null ? null : at(state, key).id) ?? stranger
+  return (key === null ? null : at(state, key).id) ?? unknownId
 }
 
-export const togglePin = (which: Which, pick = 0): Wish => ({
+export const togglePin = (which: Which, pick = 0): CommandTemplate => ({
   code: `togglePin('${which}', ${pick})`,
   command: (state) => ({ type: 'togglePin', message: messageOf(state, which, pick, false) }),
 })
-export const toggleCollapse = (which: Which, pick = 0): Wish => ({
+export const toggleCollapse = (which: Which, pick = 0): CommandTemplate => ({
   code: `toggleCollapse('${which}', ${pick})`,
   command: (state) => ({ type: 'toggleToolCollapse', message: messageOf(state, which, pick, true) }),
 })
-export const toggleAll: Wish = { code: 'toggleAll', command: () => ({ type: 'toggleAllToolCollapses' }) }
-export const addNote = (text: string): Wish => ({
+export const toggleAll: CommandTemplate = { code: 'toggleAll', command: () => ({ type: 'toggleAllToolCollapses' }) }
+export const addNote = (text: string): CommandTemplate => ({
   code: `addNote('${text}')`,
   command: () => ({ type: 'addSystemMessage', text }),
 })
 
-export const leaveEvent = (eventId: string): Wish => ({
+export const leaveEvent = (eventId: string): CommandTemplate => ({
   code: `leaveEvent('${eventId}')`,
   command: () => ({ type: 'appendClientEvent', event: { eventId, type: 'shown' } }),
 })
@@ -54,7 +54,7 @@ const aMessage = fc.tuple(fc.constantFrom<Which[]>('here', 'here', 'here', 'else
 
 /** What is marked on messages, and said beside them. */
 export const marks: Family = {
-  wishes: [
+  templates: [
     aMessage.map(([which, pick]) => togglePin(which, pick)),
     fc.oneof(
       aMessage.map(([which, pick]) => toggleCollapse(which, pick)),
@@ -70,7 +70,7 @@ export const marks: Family = {
       if (key !== null && state.pins.includes(key))
         return accepted({ ...state, pins: state.pins.filter((pin) => pin !== key) }, { pinned: false })
       if (!onLine(state, key)) return refused(state, 'message_not_found')
-      if (!isTold(state, key)) return refused(state, 'bad_request')
+      if (!isInContext(state, key)) return refused(state, 'bad_request')
       return accepted({ ...state, pins: [...state.pins, key] }, { pinned: true })
     },
     toggleToolCollapse(state, { message }) {

@@ -1,20 +1,20 @@
 import { limits, type Queue } from '@holdfast/protocol'
 import fc from 'fast-check'
-import { beginTurn, hear } from '../course.ts'
 import { accepted, type Outcome, refused, type State } from '../state.ts'
-import type { Family, Wish } from './family.ts'
+import { addUserMessage, beginTurn } from '../turn-progress.ts'
+import type { CommandTemplate, Family } from './family.ts'
 
 export const aText = fc.constantFrom('a', 'b', 'c', ' ')
 
-export const sendPrompt = (content: string): Wish => ({
+export const sendPrompt = (content: string): CommandTemplate => ({
   code: `sendPrompt('${content}')`,
   command: () => ({ type: 'sendPrompt', content }),
 })
-export const queueSteering = (content: string): Wish => ({
+export const queueSteering = (content: string): CommandTemplate => ({
   code: `queueSteering('${content}')`,
   command: () => ({ type: 'queueSteering', content }),
 })
-export const queueFollowUp = (content: string): Wish => ({
+export const queueFollowUp = (content: string): CommandTemplate => ({
   code: `queueFollowUp('${content}')`,
   command: () => ({ type: 'queueFollowUp', content }),
 })
@@ -23,7 +23,7 @@ export const queueFollowUp = (content: string): Wish => ({
 function prompt(state: State, queue: Queue, content: unknown, seq: number): Outcome {
   const text = String(content)
   if (text.trim() === '') return refused(state, 'empty_prompt')
-  if (!state.turn) return accepted(hear(beginTurn(state), text))
+  if (!state.turn) return accepted(addUserMessage(beginTurn(state), text))
   const { steering, followUps } = state
   if (steering.length + followUps.length >= limits.promptsQueuedMax) return refused(state, 'queue_full')
   const entry = { id: seq, queue, text }
@@ -32,7 +32,7 @@ function prompt(state: State, queue: Queue, content: unknown, seq: number): Outc
 }
 
 export const prompts: Family = {
-  wishes: [aText.map(sendPrompt), aText.map(queueSteering), aText.map(queueFollowUp)],
+  templates: [aText.map(sendPrompt), aText.map(queueSteering), aText.map(queueFollowUp)],
   rules: {
     sendPrompt: (state, { content }, { seq }) => prompt(state, 'steering', content, seq),
     queueSteering: (state, { content }, { seq }) => prompt(state, 'steering', content, seq),

@@ -1,7 +1,7 @@
 import type { Queue } from '@holdfast/protocol'
 import fc from 'fast-check'
 import { accepted, type Entry, nothingToDo, type Outcome, refused, type State } from '../state.ts'
-import { type Family, pickOf, stranger, type Wish } from './family.ts'
+import { type CommandTemplate, type Family, pickOf, unknownId } from './family.ts'
 import { aText } from './prompts.ts'
 
 const waiting = ({ steering, followUps }: State): readonly Entry[] => [...steering, ...followUps]
@@ -12,7 +12,7 @@ const withList = (state: State, queue: Queue, entries: readonly Entry[]): State 
 /** The entry a number stands for; the highest stands for none. */
 const pickMax = 3
 const entryAt = (state: State, pick: number): number =>
-  pick === pickMax ? stranger : (pickOf(waiting(state), pick)?.id ?? stranger)
+  pick === pickMax ? unknownId : (pickOf(waiting(state), pick)?.id ?? unknownId)
 
 /** The other way round, as it is, without the last, one twice, or with one that does not wait. */
 const orders = {
@@ -20,26 +20,29 @@ const orders = {
   same: (ids: readonly number[]) => ids,
   half: (ids: readonly number[]) => ids.slice(0, -1),
   twice: (ids: readonly number[]) => ids.concat(ids.slice(0, 1)),
-  strange: (ids: readonly number[]) => [...ids, stranger],
+  strange: (ids: readonly number[]) => [...ids, unknownId],
 }
 type Order = keyof typeof orders
 
-export const recallQueues: Wish = { code: 'recallQueues', command: () => ({ type: 'recallQueues' }) }
-export const clearQueues: Wish = { code: 'clearQueues', command: () => ({ type: 'clearQueues' }) }
-export const dequeueSteering: Wish = { code: 'dequeueSteering', command: () => ({ type: 'dequeueSteering' }) }
-export const removeEntry = (pick: number): Wish => ({
+export const recallQueues: CommandTemplate = { code: 'recallQueues', command: () => ({ type: 'recallQueues' }) }
+export const clearQueues: CommandTemplate = { code: 'clearQueues', command: () => ({ type: 'clearQueues' }) }
+export const dequeueSteering: CommandTemplate = {
+  code: 'dequeueSteering',
+  command: () => ({ type: 'dequeueSteering' }),
+}
+export const removeEntry = (pick: number): CommandTemplate => ({
   code: `removeEntry(${pick})`,
   command: (state) => ({ type: 'removeQueueEntry', entry: entryAt(state, pick) }),
 })
-export const editEntry = (pick: number, content: string): Wish => ({
+export const editEntry = (pick: number, content: string): CommandTemplate => ({
   code: `editEntry(${pick}, '${content}')`,
   command: (state) => ({ type: 'editQueueEntry', entry: entryAt(state, pick), content }),
 })
-export const reorderQueue = (queue: Queue, order: Order): Wish => ({
+export const reorderQueue = (queue: Queue, order: Order): CommandTemplate => ({
   code: `reorderQueue('${queue}', '${order}')`,
   command: (state) => {
     const entries = orders[order](listOf(state, queue).map(({ id }) => id))
-    return { type: 'reorderQueue', queue, entries: entries.length > 0 ? [...entries] : [stranger] }
+    return { type: 'reorderQueue', queue, entries: entries.length > 0 ? [...entries] : [unknownId] }
   },
 })
 
@@ -54,7 +57,7 @@ function takeBack(state: State, entries: readonly Entry[], isWanted: boolean): O
 export const asShown = ({ id, queue, text }: Entry) => ({ id, queue, content: [{ type: 'text', text }] })
 
 export const queues: Family = {
-  wishes: [
+  templates: [
     fc.constantFrom(recallQueues, clearQueues, dequeueSteering),
     fc.nat(pickMax).map(removeEntry),
     fc.tuple(fc.nat(pickMax), aText).map(([pick, text]) => editEntry(pick, text)),

@@ -1,9 +1,9 @@
 import type { BlobHash, TrustScope } from '@holdfast/protocol'
 import fc from 'fast-check'
 import { hashArgs } from '../../../../packages/core/src/runtime/effects/prepare-call.ts'
-import { isTrusted, progress } from '../course.ts'
 import { accepted, refused, type State, type Trusted } from '../state.ts'
-import type { Family, Wish } from './family.ts'
+import { isTrusted, progress } from '../turn-progress.ts'
+import type { CommandTemplate, Family } from './family.ts'
 
 /** What stands for one exact set of arguments. */
 const argumentsOf = [0, 1] as const
@@ -29,17 +29,17 @@ const alsoOf = (workspace: readonly Trusted[], trusted: Trusted): readonly Trust
 
 type Risky = 'touch' | 'shell'
 
-export const setTrust = (tool: Risky, scope: TrustScope, n: number | null): Wish => ({
+export const setTrust = (tool: Risky, scope: TrustScope, n: number | null): CommandTemplate => ({
   code: `setTrust('${tool}', '${scope}', ${n})`,
   command: () => ({ type: 'setToolTrust', tool, scope, ...(n !== null && { argsHash: hashOf(tool, n) }) }),
 })
-export const revokeTrust = (tool: Risky | 'all'): Wish => ({
+export const revokeTrust = (tool: Risky | 'all'): CommandTemplate => ({
   code: `revokeTrust('${tool}')`,
   command: () => ({ type: 'revokeToolTrust', tool }),
 })
 
 export const trust: Family = {
-  wishes: [
+  templates: [
     fc
       .tuple(
         fc.constantFrom<Risky[]>('touch', 'shell'),

@@ -1,17 +1,17 @@
 import fc from 'fast-check'
-import { beginTurn, cutShort, settleCall } from '../course.ts'
 import { accepted, nothingToDo, refused, type State, stepsMax } from '../state.ts'
 import { at, type Key, messagesOn } from '../tree.ts'
-import type { Family, Wish } from './family.ts'
+import { beginTurn, cutShort, settleCall } from '../turn-progress.ts'
+import type { CommandTemplate, Family } from './family.ts'
 
-export const abort: Wish = { code: 'abort', command: () => ({ type: 'abort' }) }
-export const goOn: Wish = { code: 'goOn', command: () => ({ type: 'continue' }) }
-export const enterPlan: Wish = { code: 'enterPlan', command: () => ({ type: 'enterPlan' }) }
-export const enterExec: Wish = { code: 'enterExec', command: () => ({ type: 'enterExec' }) }
-export const keepPlan: Wish = { code: 'keepPlan', command: () => ({ type: 'enterExec', keepPlan: true }) }
+export const abort: CommandTemplate = { code: 'abort', command: () => ({ type: 'abort' }) }
+export const goOn: CommandTemplate = { code: 'goOn', command: () => ({ type: 'continue' }) }
+export const enterPlan: CommandTemplate = { code: 'enterPlan', command: () => ({ type: 'enterPlan' }) }
+export const enterExec: CommandTemplate = { code: 'enterExec', command: () => ({ type: 'enterExec' }) }
+export const keepPlan: CommandTemplate = { code: 'keepPlan', command: () => ({ type: 'enterExec', keepPlan: true }) }
 
 /** The limit that every story begins with, said again. */
-export const setBudgets: Wish = {
+export const setBudgets: CommandTemplate = {
   code: 'setBudgets',
   command: () => ({ type: 'setBudgets', budgets: { maxSteps: stepsMax } }),
 }
@@ -23,11 +23,11 @@ function unpinned(state: State): Key | null {
 }
 
 /** Nobody waits any more for a summary that is being written. */
-const hushed = (state: State): State => ({ ...state, asides: [] })
+const hushed = (state: State): State => ({ ...state, sideWork: [] })
 
 /** What a turn is told from outside, and the mode it runs in. */
 export const turns: Family = {
-  wishes: [
+  templates: [
     fc.constantFrom(abort, abort, goOn, goOn, goOn),
     fc.constantFrom(enterPlan, enterPlan, enterExec, keepPlan, setBudgets),
   ],

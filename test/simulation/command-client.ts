@@ -1,0 +1,84 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Answer, CommandId, type CommandInput, type FaultCode, type Result } from '@holdfast/protocol'
+import type { Simulation } from './simulation.ts'
+
+type Sent = {
+  tries: number
+  readonly id: CommandId
+  readonly command: CommandInput
+  /** In whose name; null is the embedding program's own word. */
+  readonly as: string | null
+  readonly answers: Result<Answer>[]
+  readonly recorded: Result<Answer>[]
+}
+
+/** Commands that leave a record whenever they are accepted. */
+const alwaysRecorded = new Set([
+  ...['sendPrompt', 'queueFollowUp', 'continue', 'respondToApproval'],
+  ...['editQueueEntry', 'removeQueueEntry', 'setToolTrust', 'revokeToolTrust'],
+])
+
+const isOfSeats = ({ type }: CommandInput) => type === 'claimDriver' || type === 'handOver'
+
+/** The session has moved, or its disk says no; the client asks again. */
+const unreachable = new Set<FaultCode>(['storage_error', 'fenced', 'log_moved', 'session_locked', 'session_stopped'])
+
+/** A client that commands, and sends again what it got no answer to, and sometimes what it did. */
+export type CommandClient = {
+  readonly sent: readonly Sent[]
+  send(command: CommandInput, as?: string | null): void
+  sendAgain(): void
+}
+
+export function createCommandClient({ host, durableLog, dice, seats }: Simulation): CommandClient {
+  const sent: Sent[] = []
+  const complain = (problem: string) => void durableLog.violations.push(`a commandClient: ${problem}`)
+
+  function submit(one: Sent): void {
+    const { id, command, as } = one
+    const since = seats.moment()
+    const isFirst = one.tries++ === 0
+    host()
+      .handle.submit(command, { commandId: id, ...(as !== null && { as }) })
+      .then(
+        (answer) => {
+          take(one, answer)
+          if (isFirst && as !== null && answer.ok && !isOfSeats(command) && !seats.couldCommand(as, since))
+            complain(`${command.type} ${id} was accepted from ${as}, who only watches`)
+        },
+        (error: unknown) => complain(`${command.type} threw ${error}`),
+      )
+  }
+
+  function take({ id, command, answers, recorded }: Sent, answer: Result<Answer>): void {
+    answers.push(answer)
+    const record = durableLog.records.find(({ commandId }) => commandId === id)
+    if (!answer.ok) {
+      if (record && answer.fault.code === 'not_driver') complain(`${command.type} ${id} was refused, and is stored`)
+      // What was admitted is not refused any more, unless the session cannot be reached at all.
+      if (record && !unreachable.has(answer.fault.code))
+        complain(`${command.type} ${id} was admitted, then refused: ${answer.fault.code}`)
+      return
+    }
+    if (!record && alwaysRecorded.has(command.type))
+      complain(`${command.type} ${id} was acknowledged and is not stored`)
+    if (record) recorded.push(answer)
+    const [first] = recorded
+    if (record && !isDeepStrictEqual(first, answer))
+      complain(`${command.type} ${id} was answered ${JSON.stringify(first)}, then ${JSON.stringify(answer)}`)
+  }
+
+  return {
+    sent,
+    send(command, as = null) {
+      const id = CommandId.parse(`cmd-${sent.length + 1}`)
+      const one: Sent = { id, command, as, tries: 0, answers: [], recorded: [] }
+      sent.push(one)
+      submit(one)
+    },
+    sendAgain() {
+      const one = dice.pick(sent)
+      if (one) submit(one)
+    },
+  }
+}

@@ -1,0 +1,98 @@
+import { type Answer, invariant } from '@holdfast/protocol'
+import fc, { type Arbitrary } from 'fast-check'
+import { count } from '../../coverage.ts'
+import { settlePromises } from '../../scheduler.ts'
+import { isAnswer } from '../compare.ts'
+import type { CommandTemplate } from '../family/family.ts'
+import { aCommand, predictOutcome } from '../family/predict-outcome.ts'
+import { type Action, expectState, type Move, move, runSingle, silently } from '../model-run.ts'
+import { aWhileMs } from '../real/scripted-agents.ts'
+import type { Sender, State } from '../state.ts'
+import { afterCrash, withTurn } from '../turn-progress.ts'
+import { aSender, bindCommand, isUseful, note } from './send-command.ts'
+
+const savedOf = ({ turn }: State) => turn?.saved ?? ''
+
+/** The process dies, or is taken for dead and goes on writing; another takes over. */
+export const crash = (how: 'killed' | 'paused'): Move =>
+  move(`crash('${how}')`, async (story, real) => {
+    count(`crash: ${how}`)
+    await real.crash(how)
+    await expectState(story, real, afterCrash(story.state, savedOf(story.state)), `a crash (${how})`)
+  })
+
+/** The session is taken out of memory, by request: nothing that was said is lost. */
+export const unload: Move = move('unload', async (story, real) => {
+  count('unload')
+  await real.unload()
+  const { state } = story
+  await expectState(story, real, state.isAwake ? afterCrash(state, state.turn?.streamed ?? '') : state, 'an unload')
+})
+
+/** Time passes: enough for a draft to be saved, or for an idle session to leave memory. */
+export const wait = (how: 'a while' | 'long'): Action => ({
+  code: `wait('${how}')`,
+  bind: (_, real) => ({
+    perform: silently(() => real.advance(how === 'long' ? 16 * 60_000 : aWhileMs)),
+    steps: [
+      (state) => {
+        const { turn, seats, steering, followUps, sideWork } = state
+        const saved = withTurn(state, { saved: turn?.streamed ?? '', isPaused: false })
+        const isUsed = turn || [seats, steering, followUps, sideWork].some(({ length }) => length > 0)
+        return { says: null, state: how === 'long' && !isUsed ? { ...saved, isAwake: false } : saved }
+      },
+    ],
+  }),
+})
+
+/** The process dies over a command, before or after it is on disk; whoever sent it hears nothing, and sends it again. */
+export const dieOver = (by: Sender, template: CommandTemplate, when: 'before' | 'after'): Move => {
+  const code = `dieOver(${by === null ? 'null' : `'${by}'`}, ${template.code}, '${when}')`
+  return move(
+    code,
+    async (story, real) => {
+      const { head } = story
+      const asked = note(story, by, template, null)
+      const { state, says } = predictOutcome(story.state, asked, head + 1)
+      const isWritten = says.ok && says.isChange
+      if (story.state.sideWork.some(({ kind }) => kind === asked.command.type)) return
+      count(`crash over a command: ${isWritten ? when : 'not written'}`)
+      const hasDied = real.crashPoint(when)
+      let got: Answer | null = null
+      real.submit(asked).then((answer) => {
+        if (!isAnswer(answer, says)) real.complain(`${asked.command.type} is answered ${JSON.stringify(answer)}`)
+        if (answer.ok) got = answer.value
+      })
+      await settlePromises()
+      invariant(hasDied() === isWritten, `${asked.command.type} is ${isWritten ? 'not ' : ''}written`)
+      invariant(!isWritten || got === null, 'the dead answer')
+
+      const first: Answer = { seq: head + 1, result: says.ok ? says.result : {} }
+      const known = { ...state, answered: new Map(state.answered).set(asked.id, first) }
+      const onDisk = !isWritten ? state : when === 'after' ? known : story.state
+      await real.crash('killed')
+      await expectState(story, real, afterCrash(onDisk, savedOf(onDisk)), `a crash over ${asked.command.type}`)
+
+      await runSingle({ code: 'the same, sent again', bind: () => bindCommand(asked, story, real) }, story, real)
+    },
+    { isApt: isUseful(by, template) },
+  )
+}
+
+export const aLongWait: Arbitrary<Action> = fc.constantFrom<('a while' | 'long')[]>('a while', 'long').map(wait)
+
+/** Whoever is to be asked again is, when it is time. */
+export const aWait: Arbitrary<Action> = fc.constant({
+  ...wait('a while'),
+  isApt: ({ turn }) => turn?.isPaused ?? false,
+})
+
+export const aCrashOrUnload: Arbitrary<Move> = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom(crash('killed'), crash('paused'), unload) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(aSender, aCommand, fc.constantFrom('before' as const, 'after' as const))
+      .map(([by, template, when]) => dieOver(by, template, when)),
+  },
+)

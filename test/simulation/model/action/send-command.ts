@@ -1,0 +1,95 @@
+import type { Answer } from '@holdfast/protocol'
+import fc, { type Arbitrary } from 'fast-check'
+import { isDriverCommand } from '../family/driver.ts'
+import { type CommandTemplate, pickOf } from '../family/family.ts'
+import { aCommand, predictOutcome, type SentCommand } from '../family/predict-outcome.ts'
+import type { Action, BoundAction, ModelRun } from '../model-run.ts'
+import type { RealSession } from '../real/real-session.ts'
+import type { Sender, State } from '../state.ts'
+
+const nameOf = (by: Sender) => (by === null ? 'null' : `'${by}'`)
+
+/** Someone sends a command. With `again`, by mistake, under the id of one that was answered before. */
+export const ask = (by: Sender, template: CommandTemplate, again: number | null = null): Action => ({
+  code: `ask(${nameOf(by)}, ${template.code}${again === null ? '' : `, ${again}`})`,
+  bind: (story, real) => bindCommand(note(story, by, template, again), story, real),
+})
+
+/** Someone sends a command again, because no answer came; or someone else does, who took over from them. */
+export const retry = (by: Sender | 'same', pick: number): Action => ({
+  code: `retry(${by === 'same' ? "'same'" : nameOf(by)}, ${pick})`,
+  bind: (story, real) => {
+    const { sent } = story
+    const one = sent.at(-1 - (pick % Math.max(1, sent.length)))
+    return one ? bindCommand(by === 'same' ? one : { ...one, by }, story, real) : null
+  },
+})
+
+/** Whether anything would come of it: most of a story should be about what happens. */
+export const isUseful =
+  (by: Sender, template: CommandTemplate) =>
+  (state: State): boolean => {
+    const command = template.command(state)
+    const { says } = predictOutcome(state, { id: 'never sent', by, command, ticket: -1 }, 0)
+    return says.ok && (says.isChange || says.isPending || isDriverCommand(command))
+  }
+
+export function note(story: ModelRun, by: Sender, template: CommandTemplate, again: number | null): SentCommand {
+  const { sent, state } = story
+  const former = again === null ? null : pickOf([...state.answered.keys()], again)
+  const ticket = ++story.tickets
+  const asked = { id: former ?? `cmd-${ticket}`, by, command: template.command(state), ticket }
+  sent.push(asked)
+  return asked
+}
+
+/** Sends it, now or once more; but while a summary is being written, no other of its kind. */
+export function bindCommand(sent: SentCommand, story: ModelRun, real: RealSession): BoundAction | null {
+  const asked = { ...sent, ticket: ++story.tickets }
+  const { type } = asked.command
+  if (story.state.sideWork.some(({ kind }) => kind === type)) return null
+  story.commands.set(asked.ticket, asked.id)
+  return {
+    sends: type,
+    ticket: asked.ticket,
+    ...((type === 'compact' || type === 'summarize') && { rival: type }),
+    perform: () => real.submit(asked),
+    steps: [
+      (state, got) => {
+        const { state: after, says } = predictOutcome(state, asked, got?.ok ? got.value.seq : 0)
+        const isAdmitted = says.ok && says.isChange && got?.ok
+        const answered = isAdmitted ? new Map(after.answered).set(asked.id, got.value) : after.answered
+        return {
+          says,
+          state: { ...after, answered, forks: got?.ok ? heardOf(after, asked.id, got.value) : after.forks },
+        }
+      },
+    ],
+  }
+}
+
+/** The answer says what a fork is called. */
+const heardOf = ({ forks }: State, id: string, { result }: Answer): State['forks'] =>
+  forks.map((fork) => (fork.command === id && fork.name === null ? { ...fork, name: String(result['session']) } : fork))
+
+export const aSender: Arbitrary<Sender> = fc.constantFrom(null, null, null, 'ann', 'ann', 'bob')
+
+export const aSendCommand: Arbitrary<Action> = fc.oneof(
+  {
+    weight: 16,
+    arbitrary: fc
+      .tuple(aSender, aCommand)
+      .map(([by, template]) => ({ ...ask(by, template), isApt: isUseful(by, template) })),
+  },
+  { weight: 4, arbitrary: fc.tuple(aSender, aCommand).map(([by, template]) => ask(by, template)) },
+  {
+    weight: 1,
+    arbitrary: fc.tuple(aSender, aCommand, fc.nat(5)).map(([by, template, again]) => ask(by, template, again)),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.constantFrom('same' as const, null, 'ann' as const, 'bob' as const), fc.nat(5))
+      .map(([by, pick]) => retry(by, pick)),
+  },
+)

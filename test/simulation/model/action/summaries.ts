@@ -1,0 +1,58 @@
+import fc, { type Arbitrary } from 'fast-check'
+import { unwritten, written } from '../family/context.ts'
+import { pickOf } from '../family/family.ts'
+import type { Action } from '../model-run.ts'
+import { isWanted, purposeOf } from '../real/scripted-agents.ts'
+import type { Outcome, SideWork, State } from '../state.ts'
+
+type Then = (state: State, aside: SideWork) => Outcome
+
+/** Whoever sums up comes to an end; one that nobody waits for any more has nothing to say. */
+const byWriter = (code: string, pick: number, ending: { readonly text: string } | 'failure', then: Then): Action => ({
+  code,
+  isApt: ({ sideWork }) => sideWork.length > 0,
+  bind: (story, { scriptedAgents }) => {
+    const aside = pickOf(story.state.sideWork, pick)
+    const one = scriptedAgents.answering.find((held) => isWanted(held) && purposeOf(held) === aside?.kind)
+    const hope = aside && story.waiting.get(aside.ticket)
+    if (!aside || !one || !hope) return null
+    return {
+      sends: `${aside.kind}, ${ending === 'failure' ? 'failed' : 'written'}`,
+      rival: `the end of ${aside.kind}`,
+      perform: () => {
+        story.waiting.delete(aside.ticket)
+        one.end(ending === 'failure' ? ending : { ...ending, uses: [] })
+        return hope
+      },
+      steps: [
+        (state, got) => {
+          const isAwaited = state.sideWork.some(({ ticket }) => ticket === aside.ticket)
+          const rest = { ...state, sideWork: state.sideWork.filter(({ ticket }) => ticket !== aside.ticket) }
+          const { state: after, says } = isAwaited ? then(rest, aside) : unwritten(rest)
+          const sent = story.commands.get(aside.ticket)
+          const isAdmitted = says.ok && got?.ok && sent !== undefined
+          return {
+            says,
+            state: isAdmitted ? { ...after, answered: new Map(after.answered).set(sent, got.value) } : after,
+          }
+        },
+      ],
+    }
+  },
+})
+
+export const sumUp = (pick: number, text: string): Action =>
+  byWriter(`sumUp(${pick}, '${text}')`, pick, { text }, (state, aside) =>
+    text === '' ? unwritten(state) : written(state, aside, text),
+  )
+export const failToSumUp = (pick: number): Action => byWriter(`failToSumUp(${pick})`, pick, 'failure', unwritten)
+
+export const aSummaryAction: Arbitrary<Action> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(fc.nat(1), fc.constantFrom('in sum', 'all in all', ''))
+      .map(([pick, text]) => sumUp(pick, text)),
+  },
+  { weight: 1, arbitrary: fc.nat(1).map(failToSumUp) },
+)

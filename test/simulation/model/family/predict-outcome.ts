@@ -1,0 +1,80 @@
+import { type Answer, type CommandInput, invariant } from '@holdfast/protocol'
+import fc, { type Arbitrary } from 'fast-check'
+import { type Outcome, refused, type Sender, type State } from '../state.ts'
+import { approvals } from './approvals.ts'
+import { context } from './context.ts'
+import { driverCommands, isDriverCommand, mayCommand } from './driver.ts'
+import type { CommandTemplate, Family, Rule, Rules } from './family.ts'
+import { forks } from './forks.ts'
+import { lines } from './lines.ts'
+import { marks } from './marks.ts'
+import { metadataCommands } from './metadata.ts'
+import { modelCommands } from './models.ts'
+import { prompts } from './prompts.ts'
+import { queues } from './queues.ts'
+import { trust } from './trust.ts'
+import { turns } from './turns.ts'
+
+/**
+ * Every command belongs to one family; a test checks that. The first number is how often a family is drawn. It does not
+ * follow from the number of its commands, so that adding a command leaves the runs of the other families as they are.
+ */
+const families: readonly (readonly [weight: number, family: Family])[] = [
+  [3, prompts],
+  [4, queues],
+  [2, turns],
+  [2, approvals],
+  [2, trust],
+  [2, driverCommands],
+  [4, lines],
+  [3, marks],
+  [3, context],
+  [1, forks],
+  [1, metadataCommands],
+  [1, modelCommands],
+]
+
+/** Draws a command. Each draw takes one number from the run's random stream, and the family its own stream from that. */
+export const aCommand: Arbitrary<CommandTemplate> = fc.oneof(
+  ...families.map(([weight, { templates }]) => ({ weight, arbitrary: ownStream(fc.oneof(...templates)) })),
+)
+
+function ownStream<Value>(arbitrary: Arbitrary<Value>): Arbitrary<Value> {
+  return fc.noShrink(fc.integer()).map((seed) => {
+    const [value] = fc.sample(arbitrary, { seed, numRuns: 1, unbiased: true })
+    invariant(value !== undefined, 'a family has wishes')
+    return value
+  })
+}
+
+const rules: Rules = Object.assign({}, ...families.map(([, { rules }]) => rules))
+
+export const knownCommands: readonly string[] = Object.keys(rules)
+
+export type SentCommand = {
+  readonly id: string
+  readonly by: Sender
+  readonly command: CommandInput
+  /** Each sending has its own, so that it is known who waits for what. */
+  readonly ticket: number
+}
+
+/** What must come of a command, whoever sends it and however often. */
+export function predictOutcome(woken: State, { id, by, command, ticket }: SentCommand, seq: number): Outcome {
+  const state = { ...woken, isAwake: true }
+  const first = state.answered.get(id)
+  if (!isDriverCommand(command)) {
+    if (first) return again(state, first)
+    if (!mayCommand(state, by)) return refused(state, 'not_driver')
+  }
+  const rule = rules[command.type] as Rule<typeof command.type> | undefined // looked up by its own type
+  if (!rule) throw new Error(`no rule for ${command.type}: add it to a family`)
+  const outcome = rule(state, command as never, { by, seq, id, ticket })
+  // A seat is not on record, so taking one is not remembered; but what was admitted under this id is never refused.
+  return first && !outcome.says.ok ? again(state, first) : outcome
+}
+
+const again = (state: State, first: Answer): Outcome => ({
+  state,
+  says: { ok: true, isChange: false, result: first.result, first },
+})

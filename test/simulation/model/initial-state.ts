@@ -1,0 +1,46 @@
+import { defaultModel, type State } from './state.ts'
+import { grow, type Said } from './tree.ts'
+
+const said: readonly (readonly [Said, number | null])[] = [
+  [{ who: 'user', text: 'Begin.' }, null],
+  [{ who: 'agent', text: 'Ready.', isCut: false }, 1],
+  [{ who: 'usage' }, 1],
+  [{ who: 'end', reason: 'done' }, null],
+]
+
+const unborn: State = {
+  mode: 'exec',
+  model: defaultModel,
+  thinkingLevel: 'off',
+  turn: null,
+  ...{ tip: null, hidden: 0, cut: null, isBare: false, turns: 1, last: { turn: 0, reason: 'done' } },
+  step: 1,
+  steering: [],
+  followUps: [],
+  trust: [],
+  workspace: [],
+  elsewhere: [],
+  workdir: '/work',
+  title: '',
+  isPinned: false,
+  nodes: [],
+  branch: null,
+  branches: [],
+  branchesNamed: 0,
+  pins: [],
+  folded: { all: false, except: [] },
+  undone: [],
+  sideWork: [],
+  forks: [],
+  depth: 0,
+  decided: [],
+  seats: [],
+  isAwake: true,
+  answered: new Map(),
+}
+
+/** Where every story begins: one turn is over. A session nobody has spoken in may vanish. */
+export const initialState: State = said.reduce(
+  (state, [one, round]) => grow(state, one, { turn: 0, round, ...(round !== null && { begins: 0 }) }),
+  unborn,
+)

@@ -1,0 +1,27 @@
+import type { Store } from '@holdfast/core/ports'
+import type { Life } from '../../scheduler.ts'
+
+/** When the life ends: at the next command it would write, before that is on disk or just after. */
+export type CrashPoint = { when: 'before' | 'after' | null }
+
+const never = () => new Promise<never>(() => undefined)
+
+/** One life's view of the store: once it is dead, nothing it asks for is done, and nothing is answered. */
+export function createCrashableStore(inner: Store, life: Life, crashPoint: CrashPoint): Store {
+  const mortal: Store = {
+    ...inner,
+    async append(append) {
+      if (life.status === 'dead') return never()
+      const isCommand = append.records[0]?.record.commandId !== undefined
+      const when = isCommand ? crashPoint.when : null
+      if (when === null) return inner.append(append)
+      crashPoint.when = null
+      if (when === 'after') await inner.append(append)
+      life.status = 'dead'
+      return never()
+    },
+  }
+  return new Proxy(mortal, {
+    get: (target, name) => (life.status === 'dead' ? never : Reflect.get(target, name)),
+  })
+}

@@ -1,0 +1,78 @@
+import fc from 'fast-check'
+import { replay } from '../runs.ts'
+import { anAgentAction } from './action/agent.ts'
+import { anAttachOrDetach } from './action/attach.ts'
+import { aCrashOrUnload, aLongWait, aWait } from './action/crash.ts'
+import { aSendCommand } from './action/send-command.ts'
+import { aSummaryAction } from './action/summaries.ts'
+import { aSwitchSession } from './action/switch-session.ts'
+import { type Action, concurrently, type Move, single, startModelRun } from './model-run.ts'
+import { openRealSession } from './real/real-session.ts'
+
+const action = fc.oneof(
+  { weight: 10, arbitrary: aSendCommand },
+  { weight: 10, arbitrary: anAgentAction },
+  { weight: 4, arbitrary: aSummaryAction },
+  { weight: 3, arbitrary: anAttachOrDetach },
+)
+
+const aMove = fc.oneof(
+  { weight: 28, arbitrary: action.map(single) },
+  { weight: 6, arbitrary: fc.tuple(action, action).map(([one, other]) => concurrently(one, other)) },
+  { weight: 1, arbitrary: aCrashOrUnload },
+  { weight: 2, arbitrary: aSwitchSession },
+  { weight: 3, arbitrary: aWait.map(single) },
+  { weight: 1, arbitrary: aLongWait.map(single) }, // never at once with a action: no timer falls into what is under way
+)
+
+const movesMax = 100
+
+/** Lives through moves that someone wrote down. */
+export async function runMoves(moves: readonly (Move | Action)[]): Promise<void> {
+  const real = await openRealSession()
+  const story = await startModelRun(real)
+  for (const one of moves) await ('run' in one ? one : single(one)).run(story, real)
+}
+
+/** The whole of a seed's story is its number; one that fails is told again, ever shorter, until nothing can be left out. */
+export async function runSessionModelSeed(seed: number): Promise<void> {
+  const commands = fc.commands([aMove], { maxCommands: movesMax, size: 'max' })
+  let told: readonly Move[] = []
+  const property = fc.asyncProperty(commands, async (moves) => {
+    const real = await openRealSession()
+    const model = await startModelRun(real)
+    await fc
+      .asyncModelRun(() => ({ model, real }), moves)
+      .catch((cause) => {
+        told = model.told // the last to fail is the shortest
+        throw cause
+      })
+  })
+  const { failed, errorInstance } = await fc.check(property, { seed, numRuns: 1, unbiased: true })
+  if (!failed) return
+  const moves = await shorten(told)
+  const cause = (await problemOf(moves)) ?? errorInstance
+  const problem = cause instanceof Error ? cause.message : String(cause)
+  const code = moves.join(',\n  ')
+  throw new Error(`${replay(seed, 'session-model')}\n${problem}\nThe shortest story that shows it:\n  ${code}`, {
+    cause,
+  })
+}
+
+const problemOf = (moves: readonly Move[]): Promise<unknown> =>
+  runMoves(moves).then(
+    () => null,
+    (cause: unknown) => cause,
+  )
+
+/** Leaves out what can be left out, and lets happen one by one what need not happen at once. */
+async function shorten(moves: readonly Move[]): Promise<readonly Move[]> {
+  for (const [index, { actions }] of moves.entries()) {
+    const apart = actions.map(single)
+    for (const instead of [[], ...apart.map((one) => [one]), ...(actions.length > 1 ? [apart] : [])]) {
+      const shorter = moves.toSpliced(index, 1, ...instead)
+      if (await problemOf(shorter)) return shorten(shorter)
+    }
+  }
+  return moves
+}

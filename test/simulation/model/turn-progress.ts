@@ -1,0 +1,224 @@
+import type { CallStatus } from '@holdfast/protocol'
+import { answering, currentContext, emptyContext } from './model-context.ts'
+import { type OpenCall, type State, spareModel, stepsMax, type ToolUse, type Turn } from './state.ts'
+import { type Ending, grow } from './tree.ts'
+
+/** What takes its course by itself: turns, rounds, safe points, and what is left of them when they are cut short. */
+
+export const withTurn = (state: State, change: Partial<Turn>): State =>
+  state.turn ? { ...state, turn: { ...state.turn, ...change } } : state
+
+export const addUserMessage = (state: State, text: string): State =>
+  grow(state, { who: 'user', text }, { turn: state.turn?.number ?? 0, round: null })
+
+/** A turn begins; one that is taken up again keeps its number. */
+export function beginTurn(state: State, number = state.turns): State {
+  const turn: Turn = {
+    number,
+    begun: 0,
+    phase: 'preparing',
+    step: state.step,
+    steps: 0,
+    isAnswered: false,
+    streamed: '',
+    saved: '',
+    ...{ asked: '', tries: 0, isPaused: false, fallback: null, tried: [] },
+    told: emptyContext,
+    calls: [],
+  }
+  return { ...state, turn, turns: number + 1 }
+}
+
+export function endTurn(state: State, reason: Ending): State {
+  const turn = state.turn?.number ?? 0
+  const ended = grow(state, { who: 'end', reason }, { turn, round: null })
+  return { ...ended, turn: null, last: { turn, reason }, trust: state.trust.filter(({ scope }) => scope !== 'turn') }
+}
+
+/** The model has nothing more to say: the next in line speaks. */
+function endAnswered(state: State): State {
+  const ended = endTurn(state, 'done')
+  const [next, ...followUps] = state.followUps
+  return next ? addUserMessage(beginTurn({ ...ended, followUps }), next.text) : ended
+}
+
+/** All that steers is said, in order, before the model is asked again. */
+function safePoint(state: State, turn: Turn): State {
+  if (turn.isAnswered && state.steering.length === 0) return endAnswered(state)
+  if (turn.steps >= stepsMax) return endTurn(noteLimit(state, turn), 'limit')
+  const said = state.steering.reduce((now, { text }) => addUserMessage(now, text), state)
+  const step = state.step + 1
+  return withTurn(
+    { ...said, steering: [], step },
+    {
+      phase: 'thinking',
+      step,
+      steps: turn.steps + 1,
+      streamed: '',
+      saved: '',
+      asked: answering(state),
+      tries: 1,
+      told: currentContext(said),
+      begun: said.tip ?? 0,
+    },
+  )
+}
+
+const triesMax = 4
+const failure = 'The model cannot be reached.'
+const notice = (state: State, code: string, text: string): State =>
+  grow(state, { who: 'note', kind: 'notice', code, text }, { turn: state.turn?.number ?? 0, round: null })
+
+/** The model cannot take the call. It is asked again, then another is; but nobody goes on with what one has begun to say. */
+export function failModelCall(state: State, turn: Turn, isOverSoon: boolean): State {
+  if (turn.streamed !== '') return cutShort(state, 'failed', turn.streamed)
+  if (!isOverSoon || turn.tries === triesMax) return giveUp(state, turn)
+  const tries = turn.tries + 1
+  const step = state.step + 1
+  const told = notice(state, 'retry', `${failure} Trying again in 6 s: try ${tries} of ${triesMax}.`)
+  return withTurn({ ...told, step }, { tries, step, isPaused: true })
+}
+
+function giveUp(state: State, turn: Turn): State {
+  const tried = [...turn.tried, turn.asked]
+  const next = tried.includes(state.model) ? [spareModel].find((one) => !tried.includes(one)) : state.model
+  if (next === undefined) return cutShort(state, 'failed', '')
+  const text = `${turn.asked} does not answer: ${failure} ${next} answers in its place for the rest of this turn.`
+  const isOwn = next === state.model
+  return withTurn(notice(endStep(state), 'fallback', text), {
+    ...{ phase: 'preparing', isAnswered: false, steps: turn.steps - 1 },
+    ...{ fallback: isOwn ? null : next, tried: isOwn ? [] : tried },
+  })
+}
+
+/** A person's choice counts at once, whoever answers now. */
+export const chooseModel = (state: State, model: string): State =>
+  withTurn({ ...state, model }, { fallback: null, tried: [] })
+
+const noteLimit = (state: State, { number, steps }: Turn): State => {
+  const text = `The turn has made ${steps} model calls, which is its limit. Continue to go on.`
+  return grow(state, { who: 'note', kind: 'notice', code: 'step_limit', text }, { turn: number, round: null })
+}
+
+/** What the model said stays, and the calls it asked for are open. Without any the turn rests, unless someone steers. */
+export function takeAnswer(state: State, text: string, uses: readonly ToolUse[]): State {
+  const spoken = addAnswer(state, text, false)
+  if (uses.length === 0) {
+    const done = endStep(spoken)
+    return state.steering.length > 0 ? withTurn(done, { phase: 'preparing', isAnswered: true }) : endAnswered(done)
+  }
+  const first = spoken.nodes.length
+  const calls = uses.map(
+    (use, index): OpenCall => ({ ...use, place: first + index, status: 'requested', approval: null }),
+  )
+  const called = uses.reduce(
+    (now, { tool, n }) => grow(now, { who: 'call', tool, args: argsOf(n), status: 'waiting' }, placeIn(state)),
+    spoken,
+  )
+  return withTurn(endStep(called), { phase: 'acting', calls })
+}
+
+const argsOf = (n: number) => JSON.stringify({ n })
+const placeIn = ({ turn }: State) => ({
+  turn: turn?.number ?? 0,
+  round: turn?.step ?? null,
+  begins: turn?.begun ?? 0,
+})
+
+export const addAnswer = (state: State, text: string, isCut: boolean): State =>
+  text === '' ? state : grow(state, { who: 'agent', text, isCut }, placeIn(state))
+
+/** An answer is over, whatever came of it: what it cost is noted. */
+const endStep = (state: State): State => grow(state, { who: 'usage' }, placeIn(state))
+
+/** A settled call leaves its round; the last to leave closes it. */
+export function settleCall(state: State, place: number, status: CallStatus, by: string | null = null): State {
+  const call = state.turn?.calls.find((one) => one.place === place)
+  if (!state.turn || !call) return state
+  const calls = state.turn.calls.filter((one) => one !== call)
+  const decided =
+    call.approval === null || call.status !== 'asked'
+      ? state.decided
+      : [...state.decided, { approval: call.approval, by }]
+  const settled = withStatus({ ...state, decided }, place, status)
+  return withTurn(settled, calls.length > 0 ? { calls } : { calls, phase: 'preparing', isAnswered: false })
+}
+
+export function progress(state: State, place: number, status: OpenCall['status'], by: string | null = null): State {
+  const call = state.turn?.calls.find((one) => one.place === place)
+  if (!state.turn || !call) return state
+  const isAnswer = call.status === 'asked' && call.approval !== null
+  const decided = isAnswer ? [...state.decided, { approval: call.approval, by }] : state.decided
+  const calls = state.turn.calls.map((one) => (one === call ? { ...call, status } : one))
+  const moved = withTurn({ ...state, decided }, { calls })
+  return status === 'running' ? withStatus(moved, place, 'running') : moved
+}
+
+const withStatus = (state: State, place: number, status: CallStatus): State => ({
+  ...state,
+  nodes: state.nodes.map((node, key) =>
+    key === place && node.said.who === 'call' ? { ...node, said: { ...node.said, status } } : node,
+  ),
+})
+
+/** What was trusted for the workspace may have been taken back elsewhere: only the workspace's own word counts. */
+export const isTrusted = ({ trust, workspace }: Pick<State, 'trust' | 'workspace'>, { tool, n }: ToolUse): boolean =>
+  [...trust.filter(({ scope }) => scope !== 'workspace'), ...workspace].some(
+    (one) => one.tool === tool && (one.n === null || one.n === n),
+  )
+
+const isHarmless = ({ tool }: ToolUse): boolean => tool === 'look'
+
+/** The model hears that it may not; so do the people. */
+function denyInPlan(state: State, { place, tool }: OpenCall): State {
+  const text = `${tool} is not available in plan mode; describe what you would do instead`
+  const note = { who: 'note', kind: 'notice', code: 'plan_mode', text } as const
+  return grow(settleCall(state, place, 'denied'), note, { turn: state.turn?.number ?? 0, round: null })
+}
+
+/** The next thing that happens without anyone doing anything, or null: the session rests, or waits for someone. */
+export function nextState(state: State): State | null {
+  const { turn, mode } = state
+  if (turn?.phase === 'preparing') return safePoint(state, turn)
+  const requested = turn?.calls.find(({ status }) => status === 'requested')
+  if (requested) {
+    const { tool, place } = requested
+    if (tool === 'nowhere') return settleCall(state, place, 'error')
+    if (mode === 'plan' && !isHarmless(requested)) return denyInPlan(state, requested)
+    return progress(state, place, isHarmless(requested) || isTrusted(state, requested) ? 'approved' : 'asked')
+  }
+  const approved = turn?.calls.find(({ status }) => status === 'approved')
+  if (!approved) return null
+  const isForbidden = mode === 'plan' && !isHarmless(approved)
+  return isForbidden ? denyInPlan(state, approved) : progress(state, approved.place, 'running')
+}
+
+/** All the states on the way from here to rest, the first and the last included. */
+export function statesUntilRest(state: State): readonly State[] {
+  const states = [state]
+  for (let after = nextState(state); after; after = nextState(after)) states.push(after)
+  return states
+}
+
+export const atRest = (state: State): State => statesUntilRest(state).at(-1) ?? state
+
+/** The turn is over where it stands: what was said stays, what was open is interrupted. */
+export function cutShort(state: State, last: 'aborted' | 'failed' | 'interrupted', kept: string): State {
+  if (!state.turn) return state
+  const spoken = state.turn.phase === 'thinking' ? endStep(addAnswer(state, kept, true)) : state
+  return endTurn(interrupt(spoken, state.turn.calls), last)
+}
+
+const interrupt = (state: State, calls: readonly OpenCall[]): State =>
+  calls.reduce((now, { place }) => settleCall(now, place, 'interrupted'), state)
+
+/** The process is gone, and whoever was attached to it. Nothing starts by itself, and a question still waits. */
+export function afterCrash(state: State, kept: string): State {
+  const alone = { ...state, seats: [], isAwake: false, sideWork: [] }
+  const calls = state.turn?.calls ?? []
+  if (!calls.some(({ status }) => status === 'asked')) return cutShort(alone, 'interrupted', kept)
+  return interrupt(
+    alone,
+    calls.filter(({ status }) => status !== 'asked'),
+  )
+}

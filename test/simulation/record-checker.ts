@@ -1,0 +1,118 @@
+import type { SessionState } from '@holdfast/core'
+import type { Event, Recorded, Trust } from '@holdfast/protocol'
+
+/** Keeps the books of a log, apart from the fold: who waits, who allowed what, who trusts whom. */
+export type RecordChecker = {
+  /** What is wrong with a record, or with the state after it; null when nothing is. */
+  problemWith(record: Recorded, state: SessionState): string | null
+}
+
+type Approved = Extract<Event, { type: 'call.approved' }>
+
+export function createRecordChecker(): RecordChecker {
+  /** What became of each prompt that waited. */
+  const entries = new Map<number, 'waiting' | 'said' | 'taken back'>()
+  const words = new Map<number, string>()
+  const asked = new Set<number>()
+  const approved = new Map<number, Approved>()
+  const tools = new Map<number, string>()
+  let trust: Trust[] = []
+  /** The model has said all it had to, and nobody has spoken since. */
+  let isAnswered = false
+  /** Whom the session has chosen, and who answers in its place in this turn. */
+  let model = ''
+  let fallback: string | null = null
+
+  function leave(entry: number, content: unknown, how: 'said' | 'taken back'): string | null {
+    const was = entries.get(entry)
+    if (was !== 'waiting') return `queue entry ${entry} is ${how}, and was ${was ?? 'never there'}`
+    entries.set(entry, how)
+    return words.get(entry) === JSON.stringify(content) ? null : `queue entry ${entry} is ${how} in other words`
+  }
+
+  /** Nothing is approved but by a person who was asked, or by a rule; trust is a rule only while there is some. */
+  function approvalProblem({ call, by, argsHash }: Approved): string | null {
+    if (approved.has(call)) return `call ${call} is approved twice`
+    if ('client' in by) return asked.has(call) ? null : `call ${call} was approved and nobody was asked`
+    const scope = /^trust: (\w+)$/.exec(by.rule)?.[1]
+    if (scope === undefined || scope === 'workspace') return null // the workspace's trust is not in this log
+    const tool = tools.get(call)
+    const isTrusted = trust.some(
+      (one) => one.scope === scope && one.tool === tool && (one.argsHash === undefined || one.argsHash === argsHash),
+    )
+    return isTrusted ? null : `call ${call} is trusted for the ${scope}, and nobody trusts ${tool}`
+  }
+
+  function entered({ seq, event }: Recorded): string | null {
+    switch (event.type) {
+      case 'prompt.queued':
+        entries.set(seq, 'waiting')
+        words.set(seq, JSON.stringify(event.content))
+        return null
+      case 'queue.edited':
+        words.set(event.entry, JSON.stringify(event.content))
+        return entries.get(event.entry) === 'waiting' ? null : `queue entry ${event.entry} is edited and does not wait`
+      case 'queue.removed':
+        return event.entries.map(({ id, content }) => leave(id, content, 'taken back')).find(Boolean) ?? null
+      case 'user.said':
+        isAnswered = false
+        return event.entry === undefined ? null : leave(event.entry, event.content, 'said')
+      case 'session.started':
+        model = event.settings.model
+        return null
+      case 'settings.changed':
+        if (event.model === undefined) return null
+        model = event.model
+        fallback = null
+        return null
+      case 'turn.started':
+        isAnswered = false
+        fallback = null
+        return null
+      case 'step.started':
+        if (event.model !== (fallback ?? model)) return `step ${seq} asks ${event.model}, not ${fallback ?? model}`
+        return isAnswered ? `step ${seq} began and nobody has spoken` : null
+      case 'step.ended':
+        isAnswered = event.finish === 'stop'
+        fallback = event.fallback ?? fallback
+        if (event.fallback === undefined || event.finish === 'failed') return null
+        return `at ${seq} another answers for a model that did not fail`
+      case 'call.requested':
+        tools.set(seq, event.tool)
+        return null
+      case 'approval.asked':
+        asked.add(event.call)
+        return null
+      case 'call.approved': {
+        const problem = approvalProblem(event)
+        approved.set(event.call, event)
+        return problem
+      }
+      case 'call.started':
+        return approved.has(event.call) ? null : `call ${event.call} started unapproved`
+      case 'trust.granted':
+        trust.push(event)
+        return null
+      case 'trust.revoked':
+        trust = trust.filter(({ tool }) => event.tool !== null && tool !== event.tool)
+        return null
+      case 'turn.ended':
+        trust = trust.filter(({ scope }) => scope !== 'turn')
+        return null
+      default:
+        return null
+    }
+  }
+
+  return {
+    problemWith(record, state) {
+      const problem = entered(record)
+      if (problem !== null) return problem
+      const waiting = [...entries].flatMap(([id, where]) => (where === 'waiting' ? [id] : []))
+      const queue = state.queue.map(({ id }) => Number(id)).toSorted((left, right) => left - right)
+      if (queue.join() !== waiting.join()) return `at ${record.seq} ${queue} wait, and should ${waiting}`
+      const hasTurnTrust = state.trust.some(({ scope }) => scope === 'turn')
+      return hasTurnTrust && state.turn.phase === 'idle' ? `trust outlives its turn at ${record.seq}` : null
+    },
+  }
+}

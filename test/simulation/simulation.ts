@@ -1,0 +1,89 @@
+import { createLocalSession, createSessionRegistry, type SessionRegistry } from '@holdfast/core'
+import type { Blobs, ModelRequest, Store } from '@holdfast/core/ports'
+import { InvariantViolation, ok, type SessionHandle, SessionId } from '@holdfast/protocol'
+import { createVirtualClock, type Dice, type VirtualClock } from '@holdfast/testkit'
+import { createMemoryBlobs } from '../../packages/holdfast/src/store/blobs/memory-blobs.ts'
+import { createMemoryStore } from '../../packages/holdfast/src/store/memory/memory-store.ts'
+import { createCrashingStore, type Disk } from './crashing-store.ts'
+import { createDriverWatch, type DriverWatch } from './driver-watch.ts'
+import { createDurableLog, type DurableLog } from './durable-log.ts'
+import { createInstructions, createModels, createTools } from './random-agent.ts'
+import { createScheduler, type Life, type Scheduler, settlePromises } from './scheduler.ts'
+
+export const session = SessionId.parse('ses_01k9xyzabcdefghjkmnpqrstvw')
+
+/** A process that runs the session, as long as it lives. */
+export type Host = { readonly life: Life; readonly registry: SessionRegistry; readonly handle: SessionHandle }
+
+/** The real runtime on a disk, a clock, a model and tools that the dice command. */
+export type Simulation = {
+  readonly dice: Dice
+  readonly clock: VirtualClock
+  readonly scheduler: Scheduler
+  readonly durableLog: DurableLog
+  readonly disk: Disk
+  readonly seats: DriverWatch
+  readonly store: Store
+  readonly blobs: Blobs
+  readonly requests: readonly { readonly step: number; readonly request: ModelRequest }[]
+  host(): Host
+  /** Ends the present life, or only pauses it, and lets a new one take over. */
+  crash(how: 'killed' | 'paused'): Promise<void>
+}
+
+export async function createSimulation(dice: Dice): Promise<Simulation> {
+  const clock = createVirtualClock()
+  const scheduler = createScheduler()
+  const durableLog = createDurableLog()
+  const disk: Disk = { mood: 'well' }
+  const store = createMemoryStore()
+  const blobs = createMemoryBlobs()
+  const requests: { step: number; request: ModelRequest }[] = []
+  const lives = new Map<string, Life>()
+
+  async function beBorn(): Promise<Host> {
+    const life: Life = { node: `node-${lives.size + 1}`, status: 'living' }
+    lives.set(life.node, life)
+    const node = { id: life.node, address: '', startedAt: new Date(clock.now()).toISOString() }
+    await store.registerNode(node)
+    const parts = { life, scheduler, durableLog, dice, requests }
+    const registry = createSessionRegistry({
+      store: createCrashingStore({ inner: store, ...parts, disk }),
+      blobs,
+      memoryBlobs: blobs,
+      images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
+      models: createModels(parts),
+      tools: createTools(parts),
+      instructions: createInstructions(parts),
+      artefacts: { save: async () => ok('note.md') },
+      clock,
+      onProblem({ where, cause }) {
+        if (cause instanceof InvariantViolation) durableLog.violations.push(`${where}: ${cause.message}`)
+      },
+      node,
+      isAlive: async ({ id }) => lives.get(id)?.status === 'living',
+      newSessionId: () => session,
+      newHandle: () => 'calm-harbor-1',
+      resolveWorkdir: async (path) => ok(path),
+    })
+    return { life, registry, handle: createLocalSession(registry, session) }
+  }
+
+  let host = await beBorn()
+  const seats = createDriverWatch(() => host, session)
+  return {
+    ...{ dice, clock, scheduler, durableLog, disk, seats, store, blobs, requests },
+    host: () => host,
+    async crash(how) {
+      const { life } = host
+      // What was on its way to the disk may have got there, or not.
+      for (const one of scheduler.waiting) {
+        if (one.life === life && one.what === 'append' && dice.chance(1, 2)) scheduler.release(one)
+      }
+      await settlePromises()
+      life.status = how === 'killed' ? 'dead' : 'paused'
+      if (how === 'killed') scheduler.bury(life)
+      host = await beBorn()
+    },
+  }
+}

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import type { ModelRequest } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { providerOn } from '../simulation/requests/desks.ts'
-import type { House } from '../simulation/requests/house.ts'
-import { liveBy, liveThroughRequests } from '../simulation/requests/live.ts'
-import { keptStories } from '../simulation/requests/stories.ts'
+import type { RequestsFixture } from '../simulation/requests/fixture.ts'
+import { regressionRuns } from '../simulation/requests/regressions.ts'
+import { runRequestSteps, runRequestsSeed } from '../simulation/requests/run-seed.ts'
+import { providerOn } from '../simulation/requests/service-apis.ts'
 import { batchesOf } from '../simulation/runs.ts'
 import { type BothBuilders, openBothBuilders } from './build-both-ways.ts'
 import { type DiskCopy, openDiskCopy } from './disk-copy.ts'
@@ -33,7 +33,7 @@ describe('the log of any generated session', () => {
   })
 
   /** Builds each request of a session in its process, from a copy of its log on disk, and on the worker thread. */
-  async function isTheSame(house: House): Promise<void> {
+  async function isTheSame(house: RequestsFixture): Promise<void> {
     const lived = createRequestBuilder(house.store, house.blobs)
     const { base } = (await house.store.entry(house.session)) ?? { base: 0 }
     const session = await disk.take(house)
@@ -47,14 +47,14 @@ describe('the log of any generated session', () => {
     }
   }
 
-  it.each(Object.entries(keptStories))('gives the same request bytes by every path: %s', (_, story) =>
-    liveBy(story, isTheSame),
+  it.each(Object.entries(regressionRuns))('gives the same request bytes by every path: %s', (_, story) =>
+    runRequestSteps(story, isTheSame),
   )
 
   it.each(batchesOf(stories))(
     'gives the same request bytes by every path (SEED=$first and the next)',
     async ({ seeds }) => {
-      for (const seed of seeds) await liveThroughRequests(seed, isTheSame)
+      for (const seed of seeds) await runRequestsSeed(seed, isTheSame)
       expect(compared).toBeGreaterThan(seeds.length)
     },
   )

@@ -7,7 +7,7 @@ import { readBlob } from '../../packages/core/src/runtime/blobs/read-blob.ts'
 import type { RequestSource } from '../../packages/holdfast/src/context/requests/builder.ts'
 import { openFileBlobs } from '../../packages/holdfast/src/store/blobs/file-blobs.ts'
 import { openSqliteStore } from '../../packages/holdfast/src/store/sqlite/sqlite-store.ts'
-import type { House } from '../simulation/requests/house.ts'
+import type { RequestsFixture } from '../simulation/requests/fixture.ts'
 import { recordsOf } from './step-inputs.ts'
 
 export type DiskCopy = AsyncDisposable & {
@@ -15,7 +15,7 @@ export type DiskCopy = AsyncDisposable & {
   readonly store: Store
   readonly blobs: Blobs
   /** Copies all sessions under new ids, and returns the new id of the main one. */
-  take(house: House): Promise<SessionId>
+  take(house: RequestsFixture): Promise<SessionId>
 }
 
 /** The common prefix of session ids in the simulation. */
@@ -30,7 +30,7 @@ export async function openDiskCopy(dir: string): Promise<DiskCopy> {
   let taken = 0
   let sessions = 0
 
-  async function take(house: House): Promise<SessionId> {
+  async function take(house: RequestsFixture): Promise<SessionId> {
     const head = idHead.replace('npqrs', String(taken++).padStart(5, '0'))
     const renamed = (text: string) => text.replaceAll(idHead, head)
     for (const id of house.sessions) {

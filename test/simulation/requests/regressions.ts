@@ -5,7 +5,7 @@ import type { RequestRun } from './run-seed.ts'
  * Stories that fail when a bug of former days comes back, as the suite printed them: what a seed stands for changes with
  * every command that is added, what is written out does not. They are lived through in every run.
  */
-export const keptStories: Readonly<Record<string, RequestRun>> = {
+export const regressionRuns: Readonly<Record<string, RequestRun>> = {
   'a call by a name that had to be spelled otherwise kept the signature it had under its own': [
     'google/gemini-3-flash-preview',
     reply([

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { allMet, timesMet } from './coverage.ts'
 import { opaqueKinds } from './requests/check.ts'
 import * as commands from './requests/commands.ts'
-import { keptStories } from './requests/regressions.ts'
+import { regressionRuns } from './requests/regressions.ts'
 import { runRequestSteps, runRequestsSeed } from './requests/run-seed.ts'
 import { requestRuns } from './requests/runs.ts'
 import { sayableKinds } from './requests/service-apis.ts'
 import { batchesOf, isOneSeed, runUntilMet } from './runs.ts'
 
 describe('what a session sends, whatever it went through', () => {
-  it.each(Object.entries(keptStories))('is right again where it was not: %s', async (_, story) => {
+  it.each(Object.entries(regressionRuns))('is right again where it was not: %s', async (_, story) => {
     await runRequestSteps(story)
   })
 

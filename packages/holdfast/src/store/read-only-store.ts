@@ -12,7 +12,7 @@ import type {
 import type { Seq, SessionId, Trust } from '@holdfast/protocol'
 
 /** A session in a store, listed or not. */
-export type KeptSession = {
+export type StoreSession = {
   readonly id: SessionId
   /** Counts sessions in the order of creation. */
   readonly order: number
@@ -44,9 +44,9 @@ export interface ReadOnlyStore
     Pick<Drafts, 'loadDraft'>,
     Pick<Snapshots, 'loadSnapshot'> {
   /** Returns a bounded page of all sessions after `after`, in the order of creation. */
-  sessions(after: number, limit: number): Promise<readonly KeptSession[]>
+  sessions(after: number, limit: number): Promise<readonly StoreSession[]>
   /** Returns one session, or null if the store has no data of it. */
-  kept(session: SessionId): Promise<KeptSession | null>
+  session(session: SessionId): Promise<StoreSession | null>
   /** Returns a session's own records, without its parents'; of a purged session, those that its forks share. */
   ownRecords(session: SessionId, after: Seq, limit: number): Promise<readonly ReadRecord[]>
   /** Returns only records of these types. A lost record may be included, because its type is unknown. */
@@ -67,7 +67,7 @@ export interface ReadOnlyStore
 const pageSize = 500
 
 /** Yields all sessions, page by page. */
-export async function* everySession(source: Pick<ReadOnlyStore, 'sessions'>): AsyncGenerator<KeptSession> {
+export async function* everySession(source: Pick<ReadOnlyStore, 'sessions'>): AsyncGenerator<StoreSession> {
   for (let after = 0, isLast = false; !isLast; ) {
     const page = await source.sessions(after, pageSize)
     yield* page
@@ -79,7 +79,7 @@ export async function* everySession(source: Pick<ReadOnlyStore, 'sessions'>): As
 /** Yields a session's own records, page by page. */
 export async function* everyRecord(
   source: Pick<ReadOnlyStore, 'ownRecords'>,
-  { id, base, head }: Pick<KeptSession, 'id' | 'base' | 'head'>,
+  { id, base, head }: Pick<StoreSession, 'id' | 'base' | 'head'>,
 ): AsyncGenerator<ReadRecord> {
   for (let after = base; after < head; ) {
     const page = await source.ownRecords(id, after, Math.min(pageSize, head - after))
@@ -92,7 +92,7 @@ export async function* everyRecord(
 /** Yields a session's own records of these types, page by page. */
 export async function* everyRecordOf(
   source: Pick<ReadOnlyStore, 'ownRecordsOf'>,
-  { id, base }: Pick<KeptSession, 'id' | 'base'>,
+  { id, base }: Pick<StoreSession, 'id' | 'base'>,
   types: ReadonlySet<string>,
 ): AsyncGenerator<ReadRecord> {
   for (let after = base, isLast = false; !isLast; ) {

@@ -3,7 +3,7 @@ import { blobsOf, loadSession } from '@holdfast/core'
 import type { CatalogueEntry } from '@holdfast/core/ports'
 import { type BlobHash, HoldfastError, InvariantViolation, type Seq, type SessionId } from '@holdfast/protocol'
 import { error, type Finding, info, warning } from '../../store/finding.ts'
-import { everySession, type KeptSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
+import { everySession, type StoreSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
 import type { SessionRepair } from '../../store/store-admin.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 
@@ -35,9 +35,9 @@ export async function checkSessions(
   const blobs = new Map<BlobHash, SessionId>()
   const checked = new Map<SessionId, CheckedLog>()
   const count = { sessions: 0, records: 0 }
-  const deferred: KeptSession[] = []
+  const deferred: StoreSession[] = []
 
-  async function check(session: KeptSession): Promise<void> {
+  async function check(session: StoreSession): Promise<void> {
     const read = await readIfExists(session, source, blobs, isHeld)
     if (read === null) {
       checked.set(session.id, { head: session.head, lost: [] }) // its forks still share its records
@@ -86,7 +86,7 @@ type ReadSession = {
 
 /** Reads a session; returns null if another process removed it after its row was read. */
 async function readIfExists(
-  session: KeptSession,
+  session: StoreSession,
   source: ReadOnlyStore,
   blobs: Map<BlobHash, SessionId>,
   isHeld: boolean,
@@ -94,7 +94,7 @@ async function readIfExists(
   try {
     const read = await readSession(session, source, blobs)
     if (read.foldError === null && read.lost.length === 0) return read
-    const kept = await source.kept(session.id)
+    const kept = await source.session(session.id)
     return kept === null || kept.isPurged !== session.isPurged ? null : read
   } catch (cause) {
     if (isHeld && isMissingFile(cause)) return null
@@ -107,7 +107,7 @@ const isMissingFile = (cause: unknown): boolean =>
 
 /** Reads a session's own records once, checks each checksum, and folds them again. */
 async function readSession(
-  session: KeptSession,
+  session: StoreSession,
   source: ReadOnlyStore,
   blobs: Map<BlobHash, SessionId>,
 ): Promise<ReadSession> {
@@ -140,7 +140,7 @@ async function readSession(
 /** Drops undefined fields, as storing it on disk does. */
 const toPlain = (entry: CatalogueEntry | null): unknown => JSON.parse(JSON.stringify(entry))
 
-function checkParent({ id, parent, base }: KeptSession, ancestor: CheckedLog | null | undefined): readonly Finding[] {
+function checkParent({ id, parent, base }: StoreSession, ancestor: CheckedLog | null | undefined): readonly Finding[] {
   if (parent === null || ancestor === null) return []
   if (ancestor === undefined) {
     const what = `its parent session ${parent}, whose records it shares up to ${base}, is missing`
@@ -188,7 +188,7 @@ function listLossFindings(
 const listSeqs = (seqs: readonly Seq[]): string =>
   seqs.length <= namedMax ? seqs.join(', ') : `${seqs.slice(0, namedMax).join(', ')} and ${seqs.length - namedMax} more`
 
-function createRowFinding({ id, entry }: KeptSession, canMend: boolean): Finding {
+function createRowFinding({ id, entry }: StoreSession, canMend: boolean): Finding {
   const what = entry === null ? 'its catalogue row cannot be read' : 'its catalogue row does not match its log'
   return entry === null
     ? error({ code: 'row', place: id, what, canMend })
@@ -197,7 +197,7 @@ function createRowFinding({ id, entry }: KeptSession, canMend: boolean): Finding
 
 /** Checks a snapshot. While another process has the store, a snapshot may be newer than the head that was read. */
 async function checkSnapshot(
-  { id, head }: KeptSession,
+  { id, head }: StoreSession,
   source: ReadOnlyStore,
   isHeld: boolean,
 ): Promise<Finding | null> {
@@ -209,5 +209,5 @@ async function checkSnapshot(
     : null
 }
 
-const createOwnerFinding = ({ id, owner }: KeptSession, canMend: boolean): Finding =>
+const createOwnerFinding = ({ id, owner }: StoreSession, canMend: boolean): Finding =>
   warning({ code: 'dead_owner', place: id, what: `it is owned by ${owner}, a process that no longer runs`, canMend })

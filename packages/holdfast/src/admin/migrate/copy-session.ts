@@ -2,7 +2,7 @@ import { blobsOf } from '@holdfast/core'
 import type { Blobs, CatalogueEntry, Draft, EncodedRecord, ReadRecord, Store } from '@holdfast/core/ports'
 import { Handle, orThrow, type Recorded } from '@holdfast/protocol'
 import { placeholderMeta } from '../../store/placeholder-meta.ts'
-import { everyRecord, type KeptSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
+import { everyRecord, type StoreSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
 
 /** Owns a session of the target while it is copied. It has no socket, so any later process may take over. */
 export const migrationOwner = 'node_migration'
@@ -23,7 +23,7 @@ const batchChars = 4 * 1024 * 1024
  * Copies the records of a session that the target does not have yet. `from` is the target's head, or null if the target
  * does not have the session. The caller has checked that no record is lost.
  */
-export async function copySession(session: KeptSession, from: number | null, deps: CopyDeps): Promise<void> {
+export async function copySession(session: StoreSession, from: number | null, deps: CopyDeps): Promise<void> {
   const { source, target } = deps
   const { id, base, head } = session
   const entry = session.entry ?? createSharedEntry(session)
@@ -86,7 +86,7 @@ async function copyBlob(hash: Hash, { sourceBlobs, targetBlobs, onBlob }: CopyDe
 }
 
 /** Creates a placeholder entry for a purged session, which is purged again once its forks are copied. */
-function createSharedEntry({ id, order }: KeptSession): CatalogueEntry {
+function createSharedEntry({ id, order }: StoreSession): CatalogueEntry {
   const at = '1970-01-01T00:00:00.000Z'
   const meta = placeholderMeta({ id, handle: Handle.parse(`shared-past-${order % 1_000_000}`), title: '' }, at)
   return { meta, spoken: false, busy: false, activeAt: 0 }

@@ -6,7 +6,7 @@ import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import { type DiskStore, openDiskStore } from '../../store/open/open-storage.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
 import { findBusyFault } from '../../store/open/store-use.ts'
-import { everyRecord, everySession, type KeptSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
+import { everyRecord, everySession, type StoreSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
 import { type CopyDeps, copySession } from './copy-session.ts'
 import { removeTemporaryStores, writeTrusts } from './target-files.ts'
 import { findCommonHead, verifyBlobs, verifyRecords } from './verify-copy.ts'
@@ -78,7 +78,7 @@ async function findForeignSession(to: DiskLocation, source: ReadOnlyStore): Prom
   if (target === null) return null
   try {
     for await (const { id } of everySession(target)) {
-      if ((await source.kept(id)) !== null) continue
+      if ((await source.session(id)) !== null) continue
       const message = `${to.url} already holds other sessions, such as ${id}. Migrate into an empty store.`
       return fault('bad_request', message, { store: to.url, session: id })
     }
@@ -133,10 +133,10 @@ async function copyAll(source: ReadOnlyStore, deps: MigrateDeps): Promise<Migrat
 }
 
 /** Yields each session after its parent, also where the store says that the parent was created later. */
-async function* parentsFirst(source: ReadOnlyStore): AsyncGenerator<KeptSession> {
-  let waiting = new Map<SessionId, KeptSession>()
+async function* parentsFirst(source: ReadOnlyStore): AsyncGenerator<StoreSession> {
+  let waiting = new Map<SessionId, StoreSession>()
   for await (const session of everySession(source)) {
-    const parent = session.parent === null ? null : await source.kept(session.parent)
+    const parent = session.parent === null ? null : await source.session(session.parent)
     if (parent !== null && (parent.order > session.order || waiting.has(parent.id))) waiting.set(session.id, session)
     else yield session
   }
@@ -151,7 +151,7 @@ async function* parentsFirst(source: ReadOnlyStore): AsyncGenerator<KeptSession>
 
 /** Returns why a session cannot be copied, or null. Reads all its records before anything is written. */
 async function findRefusal(
-  session: KeptSession,
+  session: StoreSession,
   source: ReadOnlyStore,
   refused: ReadonlyMap<SessionId, string>,
 ): Promise<string | null> {
@@ -166,12 +166,12 @@ async function findRefusal(
 type Outcome = { readonly refused: Map<SessionId, string>; readonly count: Count }
 
 async function copyMissing(
-  session: KeptSession,
+  session: StoreSession,
   before: ReadOnlyStore | null,
   deps: CopyDeps,
   { refused, count }: Outcome,
 ): Promise<void> {
-  const copy = (await before?.kept(session.id)) ?? null
+  const copy = (await before?.session(session.id)) ?? null
   if (before === null || copy === null) {
     await copySession(session, null, deps)
     count.copied += 1

@@ -4,7 +4,7 @@ import { type BlobHash, orThrow, type SessionId } from '@holdfast/protocol'
 import { type BlobReader, createBlobReader, openFileBlobs } from '../../store/blobs/file-blobs.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
-import { everyRecord, everySession, type KeptSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
+import { everyRecord, everySession, type StoreSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
 import { isSameRecord } from './copy-session.ts'
 import type { MigrationProgress } from './migrate-store.ts'
 
@@ -52,9 +52,9 @@ export async function verifyBlobs(deps: VerifyBlobsDeps): Promise<readonly BlobH
 
 /** Returns the head of the copy if all its records equal the source's; null if one differs or cannot be read. */
 export async function findCommonHead(
-  session: KeptSession,
+  session: StoreSession,
   source: Pick<ReadOnlyStore, 'ownRecords'>,
-  copy: KeptSession,
+  copy: StoreSession,
   target: Pick<ReadOnlyStore, 'ownRecords'>,
 ): Promise<number | null> {
   if (copy.base !== session.base || copy.parent !== session.parent || copy.head > session.head) return null
@@ -67,7 +67,7 @@ export async function findCommonHead(
 }
 
 /** Returns in words how two sessions differ apart from their records; null if they do not. */
-function findDifference(session: KeptSession, copy: KeptSession): string | null {
+function findDifference(session: StoreSession, copy: StoreSession): string | null {
   if (copy.head !== session.head) return `it ends at ${copy.head}, not at ${session.head}`
   if (copy.parent !== session.parent || copy.base !== session.base) return 'it has another parent'
   if (copy.isPurged !== session.isPurged) return 'it is not purged as in the source'
@@ -91,7 +91,7 @@ export async function verifyRecords(
     for await (const session of everySession(source)) {
       if (signal?.aborted) break
       if (refused.has(session.id)) continue
-      const copy = await target.kept(session.id)
+      const copy = await target.session(session.id)
       if (copy === null && session.isPurged) continue // none of its forks could be copied
       const difference = copy === null ? 'it does not exist' : findDifference(session, copy)
       const isSame = copy !== null && (await findCommonHead(session, source, copy, target)) === session.head

@@ -7,7 +7,7 @@ import {
   type Usage,
   usageOf,
 } from '@holdfast/protocol'
-import { everyRecordOf, type KeptSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
+import { everyRecordOf, type StoreSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
 
 export type Sums = {
   readonly total: Sum
@@ -28,7 +28,7 @@ const readTypes: ReadonlySet<string> = new Set(['step.started', ...modelCallEven
 const countedMessages: ReadonlySet<string> = new Set(messageEvents.filter((type) => !readTypes.has(type)))
 
 /** Adds the messages and the usage of a session. What no model call produced counts for the session's model. */
-export async function countSession(source: ReadOnlyStore, session: KeptSession, sums: Sums): Promise<void> {
+export async function countSession(source: ReadOnlyStore, session: StoreSession, sums: Sums): Promise<void> {
   const meta = session.entry?.meta
   if (meta === undefined) return
   const add = (sum: Sum, day: string, model: string) => {

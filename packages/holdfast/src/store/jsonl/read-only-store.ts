@@ -5,7 +5,7 @@ import type { SessionId } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { findSessions, listSessions } from '../memory/memory-catalogue.ts'
-import { everyRecord, type KeptSession, type ReadOnlyStore, type TypeCount } from '../read-only-store.ts'
+import { everyRecord, type StoreSession, type ReadOnlyStore, type TypeCount } from '../read-only-store.ts'
 import { faultOf, storageFault } from '../storage-fault.ts'
 import { readCatalogue } from './catalogue/catalogue-file.ts'
 import { addKnownRows, type EntryOfLog, rebuildRows } from './catalogue/rebuild-rows.ts'
@@ -76,10 +76,10 @@ async function openStore(paths: JsonlPaths, entryOf: EntryOfLog): Promise<ReadOn
       const row = findRow(rows, session)
       return row === null ? null : loadDraft(paths, session, (await logs.get(row)).draftEndedAt)
     },
-    sessions: async (after, limit) => pageAfter(inOrder, after, limit).map(toKeptSession),
-    async kept(session) {
+    sessions: async (after, limit) => pageAfter(inOrder, after, limit).map(toStoreSession),
+    async session(session) {
       const row = rows.get(session)
-      return row === undefined ? null : toKeptSession(row)
+      return row === undefined ? null : toStoreSession(row)
     },
     ownRecords,
     ownRecordsOf: readOwn,
@@ -130,7 +130,7 @@ function createLogCache(paths: JsonlPaths) {
   }
 }
 
-function toKeptSession(row: SessionRow): KeptSession {
+function toStoreSession(row: SessionRow): StoreSession {
   const { id, order, parent, base, head, owner, trashedAt, entry, isShared } = row
   return { id, order, parent, base, head, owner, trashedAt, entry: isShared ? null : entry, isPurged: isShared }
 }

@@ -4,7 +4,7 @@ import type { CatalogueEntry, Draft, StoredSnapshot } from '@holdfast/core/ports
 import type { SessionId } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { ok, type Result } from '@holdfast/protocol/result'
-import type { KeptSession, ReadOnlyStore } from '../read-only-store.ts'
+import type { StoreSession, ReadOnlyStore } from '../read-only-store.ts'
 import { snapshotChecksum } from '../snapshot-checksum.ts'
 import { faultOf, isStorageFailure } from '../storage-fault.ts'
 import { createDamagedReader } from './damage/damaged-reader.ts'
@@ -58,11 +58,11 @@ export function openReadOnlySqlite(path: string): Result<ReadOnlyStore | null> {
     },
     loadDraft: (session) => query(({ readDraft }) => readDraft(session)),
 
-    sessions: (after, limit) => query(({ readSessions }) => readSessions(after, limit).map(toKeptSession)),
-    kept: (session) =>
+    sessions: (after, limit) => query(({ readSessions }) => readSessions(after, limit).map(toStoreSession)),
+    session: (session) =>
       query(({ findSession }) => {
         const row = findSession(session)
-        return row === null ? null : toKeptSession(row)
+        return row === null ? null : toStoreSession(row)
       }),
     ownRecords: (session, after, limit) => query(({ readOwn }) => readOwn(session, after, limit)),
     ownRecordsOf: (session, types, after, limit) =>
@@ -185,7 +185,7 @@ function prepareWholeStore(database: DatabaseSync) {
   return { readSessions, findSession, ofTypes, counts, trusts, readSnapshot, readDraft, readOwn, close }
 }
 
-function toKeptSession(row: Row): KeptSession {
+function toStoreSession(row: Row): StoreSession {
   const isPurged = row['purged_at'] !== null
   return {
     order: Number(row['sid']),

@@ -4,7 +4,7 @@ import type { CatalogueEntry, Draft, StoredSnapshot } from '@holdfast/core/ports
 import type { SessionId } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { ok, type Result } from '@holdfast/protocol/result'
-import type { StoreSession, ReadOnlyStore } from '../read-only-store.ts'
+import type { ReadOnlyStore, StoreSession } from '../read-only-store.ts'
 import { snapshotChecksum } from '../snapshot-checksum.ts'
 import { faultOf, isStorageFailure } from '../storage-fault.ts'
 import { createDamagedReader } from './damage/damaged-reader.ts'

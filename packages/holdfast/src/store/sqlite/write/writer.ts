@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
-import type { Fault } from '@holdfast/protocol/fault'
+import { HoldfastError } from '@holdfast/protocol/fault'
 import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
 import { faultOf, isBusy, isFull, isStorageFailure, storageFault } from '../../storage-fault.ts'
 import { whileBusy } from '../file/busy-retry.ts'
@@ -54,7 +54,8 @@ export function createWriter(
 
   function run(requests: readonly Change[]): readonly Result<unknown>[] {
     try {
-      if (requests.some(([name]) => name === 'open')) prepare()
+      const refusal = requests.some(([name]) => name === 'open') ? prepareStoreFile(path) : null
+      if (refusal !== null) throw new HoldfastError(refusal)
       open ??= reopen()
       const answers = commitGroup(open, requests)
       open.follower.wake()
@@ -72,19 +73,14 @@ export function createWriter(
     if (now - held.checkedAtMs < checkEveryMs) return
     const found = statSync(path, { throwIfNoEntry: false })
     // Holdfast never shrinks the file: if it is smaller, another program truncated it.
-    if (found?.ino !== held.inode || found.size < held.bytes) throw new Refusal(storageFault(path, 'replaced'))
+    if (found?.ino !== held.inode || found.size < held.bytes) throw new HoldfastError(storageFault(path, 'replaced'))
     held.bytes = found.size
     held.checkedAtMs = now
   }
 
-  function prepare(): void {
-    const refusal = prepareStoreFile(path)
-    if (refusal !== null) throw new Refusal(refusal)
-  }
-
   function reopen(): Open {
     const refusal = findFileFault(path)
-    if (refusal !== null) throw new Refusal(refusal)
+    if (refusal !== null) throw new HoldfastError(refusal)
     const { ino: inode, size: bytes } = statSync(path)
     const database = openDatabase(path, pagesMax)
     try {
@@ -117,11 +113,11 @@ export function createWriter(
       hasResetIndex = resetIndex(open.database, open.index)
       if (hasResetIndex) return run(requests)
     }
-    const isRefusal = error instanceof Refusal
+    const isRefusal = error instanceof HoldfastError
     if (isRefusal || isStorageFailure(error)) {
       // A busy file is intact: only the wait was too long.
       if (isRefusal || !isBusy(error)) abandon(error)
-      const answer = refuse(isRefusal ? error.fault : faultOf(error, path))
+      const answer = refuse(isRefusal ? error.toFault() : faultOf(error, path))
       return requests.map(() => answer)
     }
     // A bug broke the group: run each change on its own, so that only the broken one fails.
@@ -212,15 +208,5 @@ function createChanges(database: DatabaseSync, index: WordIndex): Changes {
       index.reset()
       return done
     },
-  }
-}
-
-/** Carries a fault out of a group. Internal to this file. */
-class Refusal extends Error {
-  readonly fault: Fault
-
-  constructor(fault: Fault) {
-    super(fault.message)
-    this.fault = fault
   }
 }

@@ -92,9 +92,9 @@ export function createHoldfast(
   { location, home }: { readonly location: StoreLocation; readonly home: Home },
   close: () => Promise<void>,
 ): Holdfast {
-  const { store } = registry.parts
+  const { store } = registry.deps
   const sessions = createLocalSessions(registry)
-  const { admin, close: closeAdmin } = createAdmin(location, registry.parts.clock.now)
+  const { admin, close: closeAdmin } = createAdmin(location, registry.deps.clock.now)
   const sessionOf = (id: SessionId) => createSession(createLocalSession(registry, id))
   const withNotifier = (session: Session, notifier: Notifier | undefined) => {
     if (notifier) registry.notify(session.id, notifier)
@@ -103,7 +103,7 @@ export function createHoldfast(
   const getSession = async (name: string) => createSession(orThrow(await sessions.open(name)))
 
   const exportPieces = async function* (name: string, options?: ExportOptions) {
-    const { blobs, isAlive } = registry.parts
+    const { blobs, isAlive } = registry.deps
     const id = orThrow(await findSession(store, name))
     yield* exportSession(await openExportSource(store, blobs, id, isAlive), options)
   }
@@ -119,7 +119,7 @@ export function createHoldfast(
   return {
     sessions,
     getSession,
-    ...createSessionAdmin({ sessions, getSession, now: registry.parts.clock.now }),
+    ...createSessionAdmin({ sessions, getSession, now: registry.deps.clock.now }),
     ...createStoredSessions({ registry, getSession, location, home }),
     ...admin,
     export: exportPieces,
@@ -128,7 +128,7 @@ export function createHoldfast(
     import: (paths, options) =>
       importPaths(
         {
-          ...registry.parts,
+          ...registry.deps,
           isAwake: (id) => registry.all().some((runner) => runner.id === id),
           storeFile: (bytes, name) => sessions.storeFile(bytes, name === undefined ? {} : { name }),
         },
@@ -146,14 +146,15 @@ export function createHoldfast(
       return withNotifier(existing ? sessionOf(existing) : createSession(orThrow(started)), notifier)
     },
     async latest(workspace = '.') {
-      const workdir = orThrow(await registry.parts.resolveWorkdir(workspace))
+      const workdir = orThrow(await registry.deps.resolveWorkdir(workspace))
       const [newest] = await store.find({ type: 'latest', workspace: workdir }) // not the first of a list, which starts with pinned sessions
       return newest ? sessionOf(newest) : null
     },
     listSessions: () =>
-      registry
-        .all()
-        .map(({ id, folded }) => ({ session: sessionOf(id), metadata: registry.attended(folded().row.entry.meta) })),
+      registry.all().map(({ id, folded }) => ({
+        session: sessionOf(id),
+        metadata: registry.withAttachments(folded().row.entry.meta),
+      })),
     list: async (asked) => orThrow(await sessions.list(asked)),
     search: async (text, options) => orThrow(await sessions.search({ ...options, text })),
     storeFile: async (bytes, options) => orThrow(await sessions.storeFile(bytes, options)),

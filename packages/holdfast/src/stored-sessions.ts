@@ -44,7 +44,7 @@ type StoredSessionsDeps = {
 }
 
 export function createStoredSessions({ registry, getSession, location, home }: StoredSessionsDeps): StoredSessions {
-  const { store, isAlive, resolveWorkdir } = registry.parts
+  const { store, isAlive, resolveWorkdir } = registry.deps
   const idOf = async (session: Named) =>
     typeof session === 'string' ? orThrow(await findSession(store, session)) : session.id
   const normalizeWorkspacePath = async (path: string) => {

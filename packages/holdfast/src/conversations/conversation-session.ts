@@ -49,7 +49,7 @@ export function createConversationSession(
   name: string,
   workdir: string,
 ): ConversationSession {
-  const { store } = registry.parts
+  const { store } = registry.deps
   const key = keyOf(name)
 
   let last: SessionId | null = null

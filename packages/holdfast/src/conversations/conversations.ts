@@ -41,7 +41,7 @@ export function createConversations(
   registry: SessionRegistry,
   { workdir = '.' }: ConversationsOptions = {},
 ): Conversations {
-  const { onProblem } = registry.parts
+  const { onProblem } = registry.deps
   const held = new Map<string, Held>()
   let isClosed = false
 

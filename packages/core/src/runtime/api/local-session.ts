@@ -33,7 +33,7 @@ export interface LocalSession extends SessionHandle {
 }
 
 export function createLocalSession(registry: SessionRegistry, id: SessionId): LocalSession {
-  const { store, models, observer, clock } = registry.parts
+  const { store, models, observer, clock } = registry.deps
   let reader: SessionReader | null = null
   /** Builds the reader at the first read: most requests are commands, which need none. */
   const read = (): SessionReader => {
@@ -69,7 +69,7 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
     snapshot: () => read().snapshot(),
     page: (request) => read().page(request),
     branches: () => read().branches(),
-    blob: (hash) => openBlob(registry.parts, id, hash),
+    blob: (hash) => openBlob(registry.deps, id, hash),
     models: async () => ok(await models.list()),
     treeUsage: () => sumTreeUsage(store, id),
 
@@ -106,7 +106,7 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
 }
 
 function createReader(registry: SessionRegistry, id: SessionId): SessionReader {
-  const { store, models } = registry.parts
+  const { store, models } = registry.deps
   return createSessionReader({
     id,
     log: store,
@@ -114,7 +114,7 @@ function createReader(registry: SessionRegistry, id: SessionId): SessionReader {
       const runner = registry.awake(id)
       return runner ? ok(runner.folded()) : loadSession(store, id)
     },
-    tell: registry.attended,
+    tell: registry.withAttachments,
     workspaceTrust: async ({ origin }) => (origin ? store.workspaceTrust(origin.workdir) : []),
     here: ({ settings }, trust) => ({
       clients: registry.awake(id)?.hub.drivers.all ?? [],

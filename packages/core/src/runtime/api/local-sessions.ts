@@ -30,7 +30,7 @@ export interface LocalSessions extends Sessions {
 }
 
 export function createLocalSessions(registry: SessionRegistry): LocalSessions {
-  const { store, isAlive, models } = registry.parts
+  const { store, isAlive, models } = registry.deps
   return {
     async start(options) {
       const runner = await registry.start(options)
@@ -53,12 +53,12 @@ export function createLocalSessions(registry: SessionRegistry): LocalSessions {
         ...rest,
         ...(activeFrom !== undefined && { activeFrom: Date.parse(activeFrom) }),
         ...(activeBefore !== undefined && { activeBefore: Date.parse(activeBefore) }),
-        ...(running && { runningAt: [...(await livingNodes(registry.parts))] }),
+        ...(running && { runningAt: [...(await livingNodes(registry.deps))] }),
         limit: Math.min(limit, limits.listSessionsMax),
       })
       const sessions = ownedStatus(rows, await findLiveOwners(busyOwners(rows), store, isAlive))
       return ok({
-        sessions: sessions.map((meta, index) => withTrashedAt(registry.attended(meta), rows[index]?.trashedAt)),
+        sessions: sessions.map((meta, index) => withTrashedAt(registry.withAttachments(meta), rows[index]?.trashedAt)),
         next,
       })
     },
@@ -67,7 +67,7 @@ export function createLocalSessions(registry: SessionRegistry): LocalSessions {
 
     ...createRemovals(registry),
 
-    storeFile: (bytes, options) => storeUpload(registry.parts, bytes, options),
+    storeFile: (bytes, options) => storeUpload(registry.deps, bytes, options),
 
     models: async () => ok(await models.list()),
 

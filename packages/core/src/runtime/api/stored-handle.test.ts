@@ -24,7 +24,7 @@ describe('a stored session', () => {
   it('that a dead process left at work is interrupted', async () => {
     const gate = createGate()
     const house = await openMemoryHouse({ script: [[waitAt(gate)]] })
-    await house.store.registerNode(house.registry.parts.node)
+    await house.store.registerNode(house.registry.deps.node)
     await house.send('a', prompt)
     await gate.reached
     const status = async (isAlive: boolean) => {

@@ -99,14 +99,14 @@ const blobDamaged = (hash: BlobHash): Fault =>
     blob: hash,
   })
 
-type Parts = Pick<RuntimeDeps, 'store' | 'blobs' | 'memoryBlobs'>
+type Deps = Pick<RuntimeDeps, 'store' | 'blobs' | 'memoryBlobs'>
 
 /**
  * Opens a blob that a record of the session refers to, and no other: a session must not expose the blobs of others. A
  * damaged blob is refused, or breaks off with a fault if the damage shows only at the end.
  */
 export async function openBlob(
-  { store, blobs, memoryBlobs }: Parts,
+  { store, blobs, memoryBlobs }: Deps,
   id: SessionId,
   hash: BlobHash,
 ): Promise<Result<AsyncIterable<Uint8Array>>> {

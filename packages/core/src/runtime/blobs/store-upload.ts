@@ -14,14 +14,14 @@ import type { RuntimeDeps } from '../dependencies.ts'
 
 const pieceBytes = 256 * 1024
 
-type Parts = Pick<RuntimeDeps, 'blobs' | 'memoryBlobs' | 'images'>
+type Deps = Pick<RuntimeDeps, 'blobs' | 'memoryBlobs' | 'images'>
 
 /**
  * Checks a file by its bytes, scales an image down for every provider, and stores it. The returned file part can be
  * used in a prompt as is.
  */
 export async function storeUpload(
-  { blobs, memoryBlobs, images }: Parts,
+  { blobs, memoryBlobs, images }: Deps,
   bytes: Uint8Array,
   given: StoreFileOptions = {},
 ): Promise<Result<StoredFile>> {

@@ -14,26 +14,26 @@ import { type Retry, type Tried, withRetries } from './with-retries.ts'
 
 /** Sends the line to the model, with retries, streams the answer, and reports it when it is complete. */
 export async function callModel(
-  parts: EffectDeps,
+  deps: EffectDeps,
   effect: Extract<Effect, { type: 'call-model' }>,
-  told: ContextBlobs,
+  contextBlobs: ContextBlobs,
   { signal, tell }: EffectRun,
 ): Promise<Report | null> {
   const { step, model } = effect
   const failed = (fault: ModelFault): Report => ({ type: 'model.failed', step, parts: [], fault, usage: null })
-  const readiness = parts.models.find(model)
+  const readiness = deps.models.find(model)
   if (readiness.type !== 'ready') return failed(modelUnavailable(readiness))
-  const built = await requestForStep(parts, effect, told, readiness.takes)
+  const built = await requestForStep(deps, effect, contextBlobs, readiness.takes)
   if (signal.aborted) return null // aborted while the request was built
   if ('fault' in built) return failed(built.fault)
   const { provider } = readiness
-  const { clock, session, observer } = parts
+  const { clock, session, observer } = deps
   const announce = (retry: Retry) => {
     observer?.retrying?.(session, step, retry)
     return tell({ type: 'model.retrying', step, ...retry })
   }
   const came = await withRetries({ clock, signal, seed: `${session}:${step}`, announce }, () =>
-    streamAnswer(parts, { step, provider, request: built.request }, signal),
+    streamAnswer(deps, { step, provider, request: built.request }, signal),
   )
   const { end, parts: said } = came
   if (signal.aborted || end.type === 'aborted') return null
@@ -41,7 +41,7 @@ export async function callModel(
     const { finish, usage, estimate } = end
     return { type: 'model.replied', step, parts: said, finish, usage, estimate }
   }
-  const fallback = end.retryable && came.isSilent ? await fallbackFor(parts, model) : undefined
+  const fallback = end.retryable && came.isSilent ? await fallbackFor(deps, model) : undefined
   if (signal.aborted) return null // aborted while a fallback was looked for
   const { fault, happened, usage } = end
   return { type: 'model.failed', step, parts: said, fault, happened, usage, fallback }
@@ -56,18 +56,18 @@ function fallbackFor({ models, state }: EffectDeps, model: ModelName): Promise<M
 
 /** Builds the request from records and blobs, or returns why it cannot. */
 async function requestForStep(
-  parts: EffectDeps,
+  deps: EffectDeps,
   { model, thinkingLevel }: Extract<Effect, { type: 'call-model' }>,
-  told: ContextBlobs,
+  contextBlobs: ContextBlobs,
   takes: readonly string[] | undefined,
 ): Promise<{ readonly request: ModelRequest } | { readonly fault: ModelFault }> {
-  const { session, requests } = parts
-  const { context, line, seq, checkpoint, pins, origin } = parts.state()
+  const { session, requests } = deps
+  const { context, line, seq, checkpoint, pins, origin } = deps.state()
   invariant(context, 'a step begins with its context on record')
   const place = { session, line, seq, checkpoint, pins }
   const providerOptions = origin?.providerOptions
   try {
-    const [system, schemas] = await Promise.all([told.read(context.system), told.read(context.tools)])
+    const [system, schemas] = await Promise.all([contextBlobs.read(context.system), contextBlobs.read(context.tools)])
     const tools: readonly ToolSchema[] = JSON.parse(schemas) // our own JSON, checked by its hash
     const asked = { ...place, model, thinkingLevel, system, tools, takes, providerOptions }
     return { request: await requests.build(asked) }
@@ -86,17 +86,17 @@ type Question = { readonly step: StepId; readonly provider: Provider; readonly r
 
 /** Calls a model once and streams its answer. */
 async function streamAnswer(
-  parts: EffectDeps,
+  deps: EffectDeps,
   { step, provider, request }: Question,
   signal: AbortSignal,
 ): Promise<Heard> {
   const answer = createRunningAnswer(step)
   const keeper = createDraftAutosave(
-    parts.clock,
+    deps.clock,
     () => answer.draft(),
-    async (draft) => parts.storage.hear(await parts.store.saveDraft(parts.session, parts.epoch, draft)),
+    async (draft) => deps.storage.hear(await deps.store.saveDraft(deps.session, deps.epoch, draft)),
   )
-  parts.answer = answer
+  deps.answer = answer
   let end: ModelEnd | null = null
   let isSilent = true
   try {
@@ -106,12 +106,12 @@ async function streamAnswer(
         end = part.end
         break
       }
-      if (isSilent) parts.observer?.answering?.(parts.session, step)
+      if (isSilent) deps.observer?.answering?.(deps.session, step)
       isSilent = false
       answer.add(part)
       if (part.type !== 'delta') continue
       keeper.touch()
-      parts.hub.show({ step, part: part.part, kind: part.kind, tool: part.tool }, part.text)
+      deps.hub.show({ step, part: part.part, kind: part.kind, tool: part.tool }, part.text)
     }
   } finally {
     keeper.stop()

@@ -34,7 +34,7 @@ beforeEach(async () => {
         ? [...(summary.length > 0 ? summary : [say(`summary ${++summaries}`)])]
         : [say(`answer ${index}`), finish('stop', usage(counted))],
   })
-  house.registry.parts.models.find = smallContext(house.registry.parts.models.find)
+  house.registry.deps.models.find = smallContext(house.registry.deps.models.find)
   talk = talkTo(house.handle)
 })
 const asked = () => house.model.requests.filter((request) => !isSummary(request))
@@ -53,7 +53,7 @@ async function openLongTurn(): Promise<TestRuntime> {
         : [say('done'), finish('stop', usage(200))]
     },
   })
-  long.registry.parts.models.find = smallContext(long.registry.parts.models.find)
+  long.registry.deps.models.find = smallContext(long.registry.deps.models.find)
   return long
 }
 

@@ -28,18 +28,18 @@ export function isOverfull({ tokens, compaction }: SessionState, contextTokens: 
  * nothing. Null when there is nothing to cut.
  */
 export async function writeCheckpoint(
-  parts: EffectDeps,
+  deps: EffectDeps,
   signal: AbortSignal,
 ): Promise<NewCheckpoint | { readonly failed: string } | null> {
-  const { store, session } = parts
-  const now = parts.state()
+  const { store, session } = deps
+  const now = deps.state()
   const window = await readWindow(store, session, now)
   const cut = chooseCut(window, now.turn.phase === 'idle' ? null : now.turn.number)
   if (cut === null) return null
   // A prompt that was kept verbatim, and no longer is, goes into the summary.
   const dropped = window.prompt && window.prompt.seq !== cut.prompt ? [window.prompt] : []
   const said = [...dropped, ...cut.cut]
-  const written = await writeSummary(parts, (model) => compactionRequest(model, window, said), signal)
+  const written = await writeSummary(deps, (model) => compactionRequest(model, window, said), signal)
   if ('message' in written) return { failed: written.message }
   if ('failed' in written) return written
   const { keepFrom, prompt, savedTokens } = cut

@@ -11,21 +11,21 @@ import { runTool } from './run-tool.ts'
 import { abortableDelay } from './with-retries.ts'
 
 /** Runs effects. A broken one reports a failure, so that the session never waits for it. */
-export function createPerform(parts: EffectDeps): Perform {
-  const told = createContextBlobs(parts.blobs, parts.storage.insist)
+export function createPerform(deps: EffectDeps): Perform {
+  const contextBlobs = createContextBlobs(deps.blobs, deps.storage.insist)
 
   const perform = (effect: Effect, run: EffectRun): Promise<Report | null> => {
     switch (effect.type) {
       case 'prepare-step':
-        return prepareStep(parts, effect, told, run.signal)
+        return prepareStep(deps, effect, contextBlobs, run.signal)
       case 'call-model':
-        return callModel(parts, effect, told, run)
+        return callModel(deps, effect, contextBlobs, run)
       case 'prepare-call':
-        return prepareCall(parts, effect)
+        return prepareCall(deps, effect)
       case 'await-approval':
-        return awaitApproval(parts, effect, run.signal)
+        return awaitApproval(deps, effect, run.signal)
       case 'run-tool':
-        return runTool(parts, effect, run)
+        return runTool(deps, effect, run)
       default:
         return unreachable(effect)
     }
@@ -33,18 +33,18 @@ export function createPerform(parts: EffectDeps): Perform {
 
   return async (effect, run) => {
     try {
-      const { observer, session } = parts
+      const { observer, session } = deps
       const work = () => perform(effect, run)
       return await (observer?.during?.(session, effect, work) ?? work())
     } catch (cause) {
       if (run.signal.aborted) return null
-      parts.onProblem({ where: effect.key, cause })
-      return brokenReport(parts, effect, cause)
+      deps.onProblem({ where: effect.key, cause })
+      return brokenReport(deps, effect, cause)
     }
   }
 }
 
-function brokenReport(parts: EffectDeps, effect: Effect, cause: unknown): Report {
+function brokenReport(deps: EffectDeps, effect: Effect, cause: unknown): Report {
   const detail = cause instanceof Error ? cause.message : String(cause)
   const fault: ModelFault = {
     kind: 'raw_dump',
@@ -55,7 +55,7 @@ function brokenReport(parts: EffectDeps, effect: Effect, cause: unknown): Report
     case 'prepare-step':
       return { type: 'step.refused', turn: effect.turn, fault }
     case 'call-model': {
-      const { answer } = parts
+      const { answer } = deps
       const said = answer?.step === effect.step ? answer.parts : []
       return { type: 'model.failed', step: effect.step, parts: said, fault, usage: null }
     }
@@ -64,7 +64,7 @@ function brokenReport(parts: EffectDeps, effect: Effect, cause: unknown): Report
         type: 'call.prepared',
         call: effect.call,
         found: { unusable: `${effect.tool} could not be prepared: ${detail}` },
-        atMs: parts.clock.now(),
+        atMs: deps.clock.now(),
       }
     case 'await-approval':
       return { type: 'approval.expired', call: effect.call }

@@ -10,19 +10,19 @@ import type { EffectDeps } from '../dependencies.ts'
 
 /** Finds out what a call would do. It changes nothing, so it may run again after a crash. */
 export async function prepareCall(
-  parts: EffectDeps,
+  deps: EffectDeps,
   { call, tool: name }: Extract<Effect, { type: 'prepare-call' }>,
 ): Promise<Report> {
-  const { origin } = parts.state()
+  const { origin } = deps.state()
   invariant(origin, 'a call needs a started session')
-  const atMs = parts.clock.now()
+  const atMs = deps.clock.now()
   const unusable = (why: string): Report => ({ type: 'call.prepared', call, found: { unusable: why }, atMs })
-  const tool = parts.tools.find(name)
+  const tool = deps.tools.find(name)
   if (!tool || !isOffered(origin, tool)) return unusable(`There is no tool ${name}.`)
-  const { args } = await readCall(parts, call)
+  const { args } = await readCall(deps, call)
   const prepared = await tool.prepare(args, { workdir: origin.workdir })
   if (prepared.type === 'unusable') return unusable(prepared.message)
-  const facts = await factsOf(parts, origin.workdir, tool, args)
+  const facts = await factsOf(deps, origin.workdir, tool, args)
   return {
     type: 'call.prepared',
     call,

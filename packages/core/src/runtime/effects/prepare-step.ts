@@ -13,12 +13,12 @@ import { isOffered } from './prepare-call.ts'
  * window that has grown too large is summarised on the way.
  */
 export async function prepareStep(
-  parts: EffectDeps,
+  deps: EffectDeps,
   { turn }: Extract<Effect, { type: 'prepare-step' }>,
-  told: ContextBlobs,
+  contextBlobs: ContextBlobs,
   signal: AbortSignal,
 ): Promise<Report> {
-  const { state, models, tools, instructions } = parts
+  const { state, models, tools, instructions } = deps
   const { origin, settings } = state()
   invariant(origin, 'a step needs a started session')
   const model = models.find(modelNow(state()))
@@ -27,9 +27,9 @@ export async function prepareStep(
   const { workdir, instructions: added } = origin
   const offered = tools.all.filter((tool) => isOffered(origin, tool))
   const [system, schemas, checkpoint] = await Promise.all([
-    instructions.gather({ workdir, mode: settings.mode, added }).then((text) => told.keep('system', text)),
-    told.keep('tools', JSON.stringify(offered.map(({ schema }) => schema))),
-    isOverfull(state(), model.contextTokens ?? limits.contextTokens) ? writeCheckpoint(parts, signal) : null,
+    instructions.gather({ workdir, mode: settings.mode, added }).then((text) => contextBlobs.keep('system', text)),
+    contextBlobs.keep('tools', JSON.stringify(offered.map(({ schema }) => schema))),
+    isOverfull(state(), model.contextTokens ?? limits.contextTokens) ? writeCheckpoint(deps, signal) : null,
   ])
   return { type: 'step.prepared', turn, mode: settings.mode, system, tools: schemas, checkpoint }
 }

@@ -15,28 +15,28 @@ class NotWanted extends Error {
 
 /** Runs a call exactly as approved, once its start is on stable storage. */
 export async function runTool(
-  parts: EffectDeps,
+  deps: EffectDeps,
   { call, tool: name, argsHash }: Extract<Effect, { type: 'run-tool' }>,
   { signal, tell }: EffectRun,
 ): Promise<Report | null> {
-  const { origin, turn } = parts.state()
+  const { origin, turn } = deps.state()
   invariant(origin && turn.phase === 'acting', 'a tool runs in a round')
   const { step } = turn
-  const startedMs = parts.clock.now()
+  const startedMs = deps.clock.now()
   const finished = ({ type, output, files = [] }: ToolResult): Report => {
     const outcome: Outcome = { type, output }
-    return { type: 'tool.finished', call, outcome, durationMs: Math.max(0, parts.clock.now() - startedMs), files }
+    return { type: 'tool.finished', call, outcome, durationMs: Math.max(0, deps.clock.now() - startedMs), files }
   }
 
-  const tool = parts.tools.find(name)
-  const { args } = await readCall(parts, call)
+  const tool = deps.tools.find(name)
+  const { args } = await readCall(deps, call)
   if (!tool) return finished({ type: 'failed', output: { text: `There is no tool ${name} any more.` } })
   invariant(hashArgs(name, args) === argsHash, `call ${call} is not what was approved`)
 
   const begin = async (process?: ProcessMark) => {
-    const facts = await factsOf(parts, origin.workdir, tool, args)
+    const facts = await factsOf(deps, origin.workdir, tool, args)
     const told = await tell({ type: 'tool.starting', call, facts, process: process ?? null })
-    const now = parts.state().turn
+    const now = deps.state().turn
     const isStarted = now.phase === 'acting' && now.calls.some(({ id, status }) => id === call && status === 'started')
     if (!told.ok || signal.aborted || !isStarted) throw new NotWanted(`call ${call} is no longer wanted`)
   }
@@ -50,9 +50,9 @@ export async function runTool(
         show: (text) => {
           // Late output of an aborted call is dropped: its outcome is recorded, and nothing would remove it from a
           // screen.
-          if (!signal.aborted) parts.hub.show({ step, part: call, kind: 'output', call, tool: name }, text)
+          if (!signal.aborted) deps.hub.show({ step, part: call, kind: 'output', call, tool: name }, text)
         },
-        keep: (output) => storeOutput(parts.blobs, output, parts.storage.insist),
+        keep: (output) => storeOutput(deps.blobs, output, deps.storage.insist),
       },
     )
     if (!signal.aborted) return finished(result)
@@ -62,7 +62,7 @@ export async function runTool(
   } catch (cause) {
     if (signal.aborted || cause instanceof NotWanted) return null
     // A tool that throws is a failed call, never a crash.
-    parts.onProblem({ where: `tool ${name}`, cause })
+    deps.onProblem({ where: `tool ${name}`, cause })
     return finished({
       type: 'failed',
       output: { text: `The tool ${name} broke: ${cause instanceof Error ? cause.message : String(cause)}` },

@@ -15,19 +15,19 @@ type Summary = { readonly text: string; readonly usage: Usage | null; readonly m
  * model is also asked when the configured one cannot accept the call.
  */
 export async function writeSummary(
-  parts: EffectDeps,
+  deps: EffectDeps,
   requestFor: RequestFor,
   signal: AbortSignal,
 ): Promise<Summary | { readonly failed: string } | Unready> {
-  const named = namedFor(parts, requestFor)
-  const model = modelNow(parts.state())
+  const named = namedFor(deps, requestFor)
+  const model = modelNow(deps.state())
   if (named) {
-    const written = await ask(parts, named, signal)
+    const written = await ask(deps, named, signal)
     const isAnother = 'failed' in written && written.isRetryable && named.model !== model && !signal.aborted
     if (!isAnother) return written
   }
-  const own = parts.models.find(model)
-  return own.type === 'ready' ? ask(parts, { model, provider: own.provider, request: requestFor(model) }, signal) : own
+  const own = deps.models.find(model)
+  return own.type === 'ready' ? ask(deps, { model, provider: own.provider, request: requestFor(model) }, signal) : own
 }
 
 function namedFor({ models, compactionModel: model }: EffectDeps, requestFor: RequestFor): Asked | null {
@@ -39,10 +39,10 @@ function namedFor({ models, compactionModel: model }: EffectDeps, requestFor: Re
     : null
 }
 
-async function ask(parts: EffectDeps, { model, provider, request }: Asked, signal: AbortSignal) {
-  const { session, clock, state } = parts
+async function ask(deps: EffectDeps, { model, provider, request }: Asked, signal: AbortSignal) {
+  const { session, clock, state } = deps
   const seed = `${session}:${state().seq}`
-  const written = await completeObserved(parts, session, provider, request, { clock, signal, seed })
+  const written = await completeObserved(deps, session, provider, request, { clock, signal, seed })
   return 'failed' in written ? written : { ...written, model }
 }
 

@@ -102,7 +102,7 @@ export const logDamaged = (session: SessionId, lost: readonly Seq[]): Fault =>
  * Returns a check that the whole window can be read. It reads once, before the first prompt after a wake: opening a
  * session must cost only a snapshot and a short tail.
  */
-export function createWindowDamageCheck(): (parts: EffectDeps) => Promise<Fault | null> {
+export function createWindowDamageCheck(): (deps: EffectDeps) => Promise<Fault | null> {
   let isWhole = false
   return async ({ store, session, state }) => {
     if (isWhole) return null

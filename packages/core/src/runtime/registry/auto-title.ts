@@ -12,7 +12,7 @@ export interface AutoTitle {
   close(): Promise<void>
 }
 
-export function createAutoTitle(parts: NodeDeps, model: ModelName | undefined): AutoTitle {
+export function createAutoTitle(deps: NodeDeps, model: ModelName | undefined): AutoTitle {
   if (model === undefined) return { look: () => undefined, close: async () => undefined }
   /** Sessions whose first turn runs in this process. A session loaded from disk later is not named. */
   const beginning = new Set<SessionId>()
@@ -20,11 +20,11 @@ export function createAutoTitle(parts: NodeDeps, model: ModelName | undefined): 
   const closing = new AbortController()
 
   async function ask(runner: SessionRunner, asked: ModelName): Promise<void> {
-    const readiness = parts.models.find(asked)
+    const readiness = deps.models.find(asked)
     if (readiness.type !== 'ready') return
-    const window = await readWindow(parts.store, runner.id, runner.folded().state)
-    const options = { clock: parts.clock, signal: closing.signal, seed: `${runner.id}:title` }
-    const written = await completeObserved(parts, runner.id, readiness.provider, titleRequest(asked, window), options)
+    const window = await readWindow(deps.store, runner.id, runner.folded().state)
+    const options = { clock: deps.clock, signal: closing.signal, seed: `${runner.id}:title` }
+    const written = await completeObserved(deps, runner.id, readiness.provider, titleRequest(asked, window), options)
     if ('failed' in written) return
     const title = cleanTitle(written.text)
     if (title !== '') await runner.tell({ type: 'title.written', title, model: asked, usage: written.usage })
@@ -39,7 +39,7 @@ export function createAutoTitle(parts: NodeDeps, model: ModelName | undefined): 
       }
       if (!beginning.delete(runner.id) || turn.last?.number !== 0 || settings.title !== undefined) return
       const asked: Promise<void> = ask(runner, model)
-        .catch((cause: unknown) => parts.onProblem({ where: `naming ${runner.id}`, cause }))
+        .catch((cause: unknown) => deps.onProblem({ where: `naming ${runner.id}`, cause }))
         .finally(() => asking.delete(asked))
       asking.add(asked)
     },

@@ -47,7 +47,7 @@ describe('the registry', () => {
     await one.send('b', prompt)
     await one.frame(idle)
     await one.registry.unload(aSession)
-    const two = createSessionRegistry({ ...one.registry.parts, node: { ...one.registry.parts.node, id: 'two' } })
+    const two = createSessionRegistry({ ...one.registry.deps, node: { ...one.registry.deps.node, id: 'two' } })
     const woken = await two.wake(aSession, Promise.resolve(early))
     const head = (await one.store.entry(aSession))?.head
     expect(early.ok && early.value.state.seq).toBeLessThan(head ?? 0)
@@ -71,7 +71,7 @@ describe('the registry', () => {
   it('settles what a dead node left open, and leaves a question waiting', async () => {
     const gate = createGate()
     const dead = await openMemoryHouse({ script: [[waitAt(gate)]] })
-    await dead.store.registerNode(dead.registry.parts.node)
+    await dead.store.registerNode(dead.registry.deps.node)
     await dead.send('a', prompt)
     await gate.reached
     const next = await openMemoryHouse({ store: dead.store, takesOver: true, node: 'two' })
@@ -93,7 +93,7 @@ describe('the registry', () => {
 
   it('refuses a session that another living process owns', async () => {
     const one = await openMemoryHouse()
-    await one.store.registerNode(one.registry.parts.node)
+    await one.store.registerNode(one.registry.deps.node)
     const two = await openMemoryHouse({ store: one.store, takesOver: true, node: 'two', living: ['one', 'two'] })
     expect(await two.registry.wake(aSession)).toMatchObject({
       fault: { code: 'session_locked', details: { node: 'one' } },
@@ -128,10 +128,10 @@ describe('a session that breaks through a bug of ours', () => {
       breaks = now
     }
     const ids = [aSession, other]
-    const { parts } = (await openMemoryHouse({ store: createMemoryStore() })).registry
+    const { deps } = (await openMemoryHouse({ store: createMemoryStore() })).registry
     const newSessionId = () => ids.shift() ?? other
     const newHandle = () => `calm-harbor-${ids.length}`
-    const registry = createSessionRegistry({ ...parts, store, newSessionId, newHandle })
+    const registry = createSessionRegistry({ ...deps, store, newSessionId, newHandle })
     const hear = async () => {
       for await (const news of registry.news.follow()) told.push(news)
     }
@@ -198,7 +198,7 @@ describe('a registry whose disk fails', () => {
     const store = { ...inner, ...broken(inner) }
     const onProblem = (problem: Problem) => void problems.push(problem)
     return {
-      registry: createSessionRegistry({ ...house.registry.parts, store, clock, onProblem }),
+      registry: createSessionRegistry({ ...house.registry.deps, store, clock, onProblem }),
       inner,
       clock,
       problems,
@@ -231,7 +231,7 @@ describe('a registry whose disk fails', () => {
     const next = { id: 'two', address: '', startedAt: '' }
     const onProblem = (problem: Problem) => void problems.push(problem)
     const registry = createSessionRegistry({
-      ...house.registry.parts,
+      ...house.registry.deps,
       store,
       node: next,
       isAlive: async () => false,
@@ -271,7 +271,7 @@ describe('a registry whose disk fails', () => {
 
   it('lets go of all it holds when it closes, and leaves no node behind', async () => {
     const { registry, inner, problems } = await openBroken(() => ({ release: () => Promise.reject(full) }))
-    await inner.registerNode(registry.parts.node)
+    await inner.registerNode(registry.deps.node)
     await registry.wake(aSession)
     await registry.close()
     expect([registry.all(), await inner.nodes()]).toEqual([[], []])

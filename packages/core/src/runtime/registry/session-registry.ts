@@ -26,7 +26,7 @@ import { startSession } from './start-session.ts'
 
 /** The sessions that are awake in this process. It wakes others and lets go of idle ones. */
 export interface SessionRegistry {
-  readonly parts: NodeDeps
+  readonly deps: NodeDeps
   /** What happens to the sessions of this process. */
   readonly news: SessionNewsFeed
   start(options: StartOptions): Promise<Result<SessionRunner>>
@@ -41,11 +41,11 @@ export interface SessionRegistry {
   awake(id: SessionId): SessionRunner | null
   all(): readonly SessionRunner[]
   /** Adds the number of attached clients, which is not recorded, to the metadata. */
-  attended(meta: Meta): Meta
+  withAttachments(meta: Meta): Meta
   /** Unloads the session and releases it: running calls are interrupted, and any process may wake it again. */
   unload(id: SessionId): Promise<void>
   /** Runs `work` while the session cannot be woken; wakes wait until it is done. */
-  alone<Value>(id: SessionId, work: () => Promise<Value>): Promise<Value>
+  runAlone<Value>(id: SessionId, work: () => Promise<Value>): Promise<Value>
   /** Settles what dead nodes left open and returns those nodes. A starting node does this once. */
   settleCrashed(): Promise<readonly NodeRow[]>
   close(): Promise<void>
@@ -53,28 +53,28 @@ export interface SessionRegistry {
 
 type Held = { readonly runner: SessionRunner; readonly lease: Lease }
 
-export function createSessionRegistry(parts: NodeDeps): SessionRegistry {
-  const { store, node, clock, idleUnloadMs = limits.idleUnloadMs } = parts
-  const held = new Map<SessionId, Held>()
-  parts.models.onChanged(() => {
-    for (const { runner } of held.values()) runner.hub.tellModel()
+export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
+  const { store, node, clock, idleUnloadMs = limits.idleUnloadMs } = deps
+  const awakeSessions = new Map<SessionId, Held>()
+  deps.models.onChanged(() => {
+    for (const { runner } of awakeSessions.values()) runner.hub.tellModel()
   })
   const waking = new Map<SessionId, Promise<Result<SessionRunner>>>()
   const leaving = new Map<SessionId, Promise<void>>()
-  const takeTurns = createKeyedMutex<SessionId>()
-  const inBackground = createBackgroundTasks(parts.onProblem)
+  const mutex = createKeyedMutex<SessionId>()
+  const inBackground = createBackgroundTasks(deps.onProblem)
   const storageHealth = createStorageHealth({ store, clock, inBackground })
-  const unloader = createIdleUnloader(clock, idleUnloadMs, (id) =>
+  const idleUnloader = createIdleUnloader(clock, idleUnloadMs, (id) =>
     inBackground(`unloading ${id}`, unload(id, 'stopped')),
   )
   const news = createSessionNewsFeed()
-  const notifying = createNotifiers(parts.onProblem)
-  const titling = createAutoTitle(parts, parts.titleModel)
-  const restarts = createCrashLoopGuard(clock)
+  const notifiers = createNotifiers(deps.onProblem)
+  const autoTitle = createAutoTitle(deps, deps.titleModel)
+  const crashLoopGuard = createCrashLoopGuard(clock)
   let isClosing = false
 
   async function open(id: SessionId, loading = loadSession(store, id)): Promise<Result<SessionRunner>> {
-    const [claimed, early] = await Promise.all([claimSession(parts, id), loading.catch(() => null)])
+    const [claimed, early] = await Promise.all([claimSession(deps, id), loading.catch(() => null)])
     if (!claimed.ok) return claimed
     const { lease, takenFrom } = claimed.value
     const runner = await runnerFor(id, lease, early)
@@ -82,26 +82,29 @@ export function createSessionRegistry(parts: NodeDeps): SessionRegistry {
       // The release may fail for the same reason; as its owner we can claim the session again.
       await store
         .release(id, node.id, lease.epoch)
-        .catch((cause) => parts.onProblem({ where: `releasing ${id}`, cause }))
+        .catch((cause) => deps.onProblem({ where: `releasing ${id}`, cause }))
       return runner
     }
-    held.set(id, { runner: runner.value, lease })
+    awakeSessions.set(id, { runner: runner.value, lease })
     if (takenFrom !== null) {
       const cause = `The process ${takenFrom} died.`
       news.tell({ type: 'session.stopped', session: id, reason: 'crashed', cause })
     }
-    news.tell({ type: 'session.started', session: attended(runner.value.folded().row.entry.meta) })
-    look(runner.value)
+    news.tell({ type: 'session.started', session: withAttachments(runner.value.folded().row.entry.meta) })
+    afterChange(runner.value)
     return runner
   }
 
-  function look(runner: SessionRunner): void {
-    unloader.look(runner)
-    notifying.look(runner.id, runner.folded().state)
-    titling.look(runner)
+  function afterChange(runner: SessionRunner): void {
+    idleUnloader.afterChange(runner)
+    notifiers.look(runner.id, runner.folded().state)
+    autoTitle.look(runner)
   }
 
-  const attended = (meta: Meta): Meta => ({ ...meta, attachments: held.get(meta.id)?.runner.hub.attached ?? 0 })
+  const withAttachments = (meta: Meta): Meta => ({
+    ...meta,
+    attachments: awakeSessions.get(meta.id)?.runner.hub.attached ?? 0,
+  })
 
   async function runnerFor(
     id: SessionId,
@@ -116,15 +119,15 @@ export function createSessionRegistry(parts: NodeDeps): SessionRegistry {
     return openRunner({
       id,
       epoch,
-      deps: parts,
+      deps,
       loaded: loaded.value,
       storageHealth,
-      fork: (from, seq) => forkSession(parts, id, from, seq),
+      fork: (from, seq) => forkSession(deps, id, from, seq),
       touched: () => {
-        const one = held.get(id)
+        const one = awakeSessions.get(id)
         if (!one) return
-        look(one.runner)
-        news.tell({ type: 'session.changed', session: attended(one.runner.folded().row.entry.meta) })
+        afterChange(one.runner)
+        news.tell({ type: 'session.changed', session: withAttachments(one.runner.folded().row.entry.meta) })
       },
       abandoned: ({ code, message }) => {
         forget(id)
@@ -137,18 +140,18 @@ export function createSessionRegistry(parts: NodeDeps): SessionRegistry {
 
   /** Restarts a crashed session from its log, unless it keeps crashing. */
   function restart(id: SessionId, cause: string): void {
-    const mayRestart = restarts.note(id, cause) && !isClosing
+    const mayRestart = crashLoopGuard.note(id, cause) && !isClosing
     news.tell({ type: 'session.stopped', session: id, reason: mayRestart ? 'crashed' : 'restart_exhausted', cause })
     if (mayRestart) inBackground(`waking ${id} again`, wake(id))
   }
 
   function forget(id: SessionId): void {
-    unloader.forget(id)
-    held.delete(id)
+    idleUnloader.forget(id)
+    awakeSessions.delete(id)
   }
 
   async function unload(id: SessionId, reason: 'stopped' | 'closing'): Promise<void> {
-    const one = held.get(id)
+    const one = awakeSessions.get(id)
     if (!one) return leaving.get(id)
     forget(id)
     const left = letGo(id, one, reason)
@@ -164,11 +167,11 @@ export function createSessionRegistry(parts: NodeDeps): SessionRegistry {
   }
 
   async function wake(id: SessionId, loading?: Promise<Result<LoadedSession>>): Promise<Result<SessionRunner>> {
-    for (let busy = takeTurns.free(id); busy; busy = takeTurns.free(id)) await busy
+    for (let busy = mutex.free(id); busy; busy = mutex.free(id)) await busy
     if (isClosing) return refuse(fault('session_stopped', 'This process is closing.'))
-    const known = held.get(id)
+    const known = awakeSessions.get(id)
     if (known) return ok(known.runner)
-    const exhausted = restarts.refusal(id)
+    const exhausted = crashLoopGuard.refusal(id)
     if (exhausted) return refuse(exhausted)
     const pending = waking.get(id) ?? open(id, loading).finally(() => waking.delete(id))
     waking.set(id, pending)
@@ -176,35 +179,35 @@ export function createSessionRegistry(parts: NodeDeps): SessionRegistry {
   }
 
   const registry: SessionRegistry = {
-    parts,
+    deps,
     news,
     wake,
-    attended,
-    notify: (id, notifier) => notifying.set(id, notifier, held.get(id)?.runner.folded().state ?? null),
+    withAttachments,
+    notify: (id, notifier) => notifiers.set(id, notifier, awakeSessions.get(id)?.runner.folded().state ?? null),
     async start(options) {
-      const started = await startSession(parts, options)
+      const started = await startSession(deps, options)
       return started.ok ? wake(started.value) : started
     },
-    awake: (id) => held.get(id)?.runner ?? null,
-    all: () => [...held.values()].map(({ runner }) => runner),
+    awake: (id) => awakeSessions.get(id)?.runner ?? null,
+    all: () => [...awakeSessions.values()].map(({ runner }) => runner),
     unload: (id) => unload(id, 'stopped'),
-    alone: (id, work) =>
-      takeTurns.take(id, async () => {
+    runAlone: (id, work) =>
+      mutex.take(id, async () => {
         await waking.get(id)
         await leaving.get(id)?.catch(() => undefined) // whoever unloads it gets the error
         return work()
       }),
-    settleCrashed: () => settleCrashed(parts, registry),
+    settleCrashed: () => settleCrashed(deps, registry),
 
     async close() {
       isClosing = true
       await Promise.allSettled(waking.values()) // whoever woke them gets the error
       // One that cannot be released must not stop the others: its lease passes on once this node is gone.
       const leave = (id: SessionId) =>
-        unload(id, 'closing').catch((cause) => parts.onProblem({ where: `unloading ${id}`, cause }))
-      await Promise.all([...held.keys()].map(leave))
+        unload(id, 'closing').catch((cause) => deps.onProblem({ where: `unloading ${id}`, cause }))
+      await Promise.all([...awakeSessions.keys()].map(leave))
       await Promise.allSettled(leaving.values())
-      await titling.close()
+      await autoTitle.close()
       await store.removeUnspoken([node.id])
       await store.removeNode(node.id)
     },
@@ -215,7 +218,7 @@ export function createSessionRegistry(parts: NodeDeps): SessionRegistry {
 /** Unloads sessions that are idle and have no subscriber. */
 interface IdleUnloader {
   /** Restarts the session's idle timer, or cancels it while the session is in use. */
-  look(runner: SessionRunner): void
+  afterChange(runner: SessionRunner): void
   forget(id: SessionId): void
 }
 
@@ -226,7 +229,7 @@ function createIdleUnloader(clock: Clock, idleMs: number, unload: (id: SessionId
     cancels.delete(id)
   }
   return {
-    look(runner) {
+    afterChange(runner) {
       const { id } = runner
       forget(id)
       if (!isIdle(runner)) return

@@ -26,13 +26,13 @@ import { type Folded, fold } from '../log/load-session.ts'
  * Starts a session owned by this node. Refused: bad_request, bad_id, bad_workdir, key_taken, session_not_found
  * (parent).
  */
-export async function startSession(parts: NodeDeps, given: StartOptions): Promise<Result<SessionId>> {
+export async function startSession(deps: NodeDeps, given: StartOptions): Promise<Result<SessionId>> {
   if (given.key !== undefined && !Key.safeParse(given.key).success) return refuse(badKey)
   const options = StartOptions.safeParse(given)
   if (!options.success) return refuse(fault('bad_request', `Cannot start a session: ${explainIssue(options.error)}.`))
-  const workdir = await parts.resolveWorkdir(options.data.workdir)
+  const workdir = await deps.resolveWorkdir(options.data.workdir)
   if (!workdir.ok) return workdir
-  const known = parts.tools.all.map(({ schema }) => schema.name)
+  const known = deps.tools.all.map(({ schema }) => schema.name)
   const stranger = options.data.tools?.find((name) => !known.includes(name))
   if (stranger !== undefined) {
     return refuse(
@@ -40,16 +40,16 @@ export async function startSession(parts: NodeDeps, given: StartOptions): Promis
     )
   }
   const { parent } = options.data
-  if (parent !== undefined && (await parts.store.entry(parent)) === null) {
+  if (parent !== undefined && (await deps.store.entry(parent)) === null) {
     return refuse(fault('session_not_found', `There is no session ${parent} to be the parent.`, { session: parent }))
   }
   const seeded = seed({ seq: 1, turns: 0 }, options.data.messages ?? [])
   if (!seeded.ok) return seeded
   const { data } = options
-  return createSession(parts, {
-    ...{ session: parts.newSessionId(), parent: null, base: 0 },
+  return createSession(deps, {
+    ...{ session: deps.newSessionId(), parent: null, base: 0 },
     events(handle) {
-      const started = startedEvent(data, workdir.value, handle, parts.models.defaultModel())
+      const started = startedEvent(data, workdir.value, handle, deps.models.defaultModel())
       return withLengths(emptySession(), [started, ...seeded.value])
     },
   })
@@ -119,17 +119,17 @@ type NewLog = {
 
 /** Writes a session's first records, owned by this node, under a free handle. */
 export async function createSession(
-  parts: NodeDeps,
+  deps: NodeDeps,
   { session, parent, base, events }: NewLog,
 ): Promise<Result<SessionId>> {
   for (let attempt = 0; ; attempt++) {
-    const first = { events: events(Handle.parse(parts.newHandle(attempt))), commandId: null, by: null }
-    const records = encodeRecords({ after: base, atMs: parts.clock.now(), ...first })
+    const first = { events: events(Handle.parse(deps.newHandle(attempt))), commandId: null, by: null }
+    const records = encodeRecords({ after: base, atMs: deps.clock.now(), ...first })
     const folded = records.reduce<Folded | null>((sum, { record }) => fold(sum, session, record), null)
     invariant(folded, 'a session begins with a record')
     const { entry } = folded.row
     const blobs = first.events.flatMap(blobsOf)
-    const created = await parts.store.create({ session, parent, base, owner: parts.node.id, records, entry, blobs })
+    const created = await deps.store.create({ session, parent, base, owner: deps.node.id, records, entry, blobs })
     if (created.ok) return ok(session)
     if (created.fault.code !== 'handle_taken' || attempt >= handleTriesMax) return created
   }

@@ -37,30 +37,30 @@ describe('keeping house', () => {
     await startDailyCleanup(registry).close()
     expect(await store.entry(aSession)).not.toBeNull()
     clock.advance(1)
-    const housekeeping = startDailyCleanup(registry)
+    const cleanup = startDailyCleanup(registry)
     await untilGone(store)
-    await housekeeping.close()
+    await cleanup.close()
   })
 
   it('comes back every day', async () => {
     const { registry, store, clock } = await openTrashed()
-    const housekeeping = startDailyCleanup(registry)
+    const cleanup = startDailyCleanup(registry)
     for (let day = 0; day < 31; day++) clock.advance(dayMs)
     await untilGone(store)
-    await housekeeping.close()
+    await cleanup.close()
     expect(clock.nextMs()).toBeNull()
   })
 
   it('sweeps blobs after a while and then daily, so that a short process never does', async () => {
     const { registry, clock, sweeps, startedMs } = await openTrashed()
-    const housekeeping = startDailyCleanup(registry)
+    const cleanup = startDailyCleanup(registry)
     clock.advance(9 * 60_000)
     expect(sweeps).toEqual([])
     clock.advance(60_000)
     await swept(sweeps, 1)
     clock.advance(dayMs)
     await swept(sweeps, 2)
-    await housekeeping.close()
+    await cleanup.close()
     expect(sweeps[0]).toBe(startedMs + 10 * 60_000)
   })
 
@@ -73,9 +73,9 @@ describe('keeping house', () => {
     expect(orThrow(await sessions.list()).sessions).toHaveLength(1)
 
     const told = Promise.withResolvers<Removal>()
-    const housekeeping = startDailyCleanup(house.registry, { days: 90, onPruned: told.resolve })
+    const cleanup = startDailyCleanup(house.registry, { days: 90, onPruned: told.resolve })
     expect(await told.promise).toMatchObject({ count: 1, gone: [{ id: aSession }] })
-    await housekeeping.close()
+    await cleanup.close()
     expect(orThrow(await sessions.list({ trashed: true })).sessions).toHaveLength(1)
   })
 
@@ -93,10 +93,10 @@ describe('keeping house', () => {
       return { removed: 0, bytes: 0, setAside: 0 }
     }
     const house = await openMemoryHouse({ store: { ...store, blobsInUse }, blobs: { ...blobs, sweep } })
-    const housekeeping = startDailyCleanup(house.registry)
+    const cleanup = startDailyCleanup(house.registry)
     house.clock.advance(10 * 60_000)
     await swept.promise
-    await housekeeping.close()
+    await cleanup.close()
     expect(reads).toBe(1)
   })
 
@@ -111,9 +111,9 @@ describe('keeping house', () => {
       return { ...(await store.list(request)), next: pages < 5 ? '0.1.1' : null }
     }
     const house = await openMemoryHouse({ store: { ...store, list } })
-    const housekeeping = startDailyCleanup(house.registry, { days: 1 })
+    const cleanup = startDailyCleanup(house.registry, { days: 1 })
     await listed.promise
-    const closing = housekeeping.close()
+    const closing = cleanup.close()
     closed.resolve()
     await closing
     expect(pages).toBe(1)
@@ -128,10 +128,10 @@ describe('keeping house', () => {
         begun.resolve()
       })
     const house = await openMemoryHouse({ blobs: { ...blobs, sweep } })
-    const housekeeping = startDailyCleanup(house.registry)
+    const cleanup = startDailyCleanup(house.registry)
     house.clock.advance(10 * 60_000)
     await begun.promise
-    await housekeeping.close()
+    await cleanup.close()
   })
 
   it('tells of trouble and goes on the next day', async () => {
@@ -145,14 +145,14 @@ describe('keeping house', () => {
     const house = await openMemoryHouse({ store: { ...store, list }, script: () => [say('Hi.')] })
     await talkTo(house.handle).ask('Hello')
     const { registry } = house
-    const parts = { ...registry.parts, onProblem: problem.resolve }
+    const deps = { ...registry.deps, onProblem: problem.resolve }
     orThrow(await createLocalSessions(registry).delete(aSession))
-    const housekeeping = startDailyCleanup({ ...registry, parts })
+    const cleanup = startDailyCleanup({ ...registry, deps })
     expect(await problem.promise).toMatchObject({ where: 'keeping house' })
     isBroken = false
     for (let day = 0; day < 31; day++) house.clock.advance(dayMs)
     await untilGone(store)
-    await housekeeping.close()
+    await cleanup.close()
   })
 })
 

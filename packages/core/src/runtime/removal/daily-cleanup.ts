@@ -22,7 +22,7 @@ export interface DailyCleanup {
 
 /** Starts in the background, and again every day. */
 export function startDailyCleanup(registry: SessionRegistry, retention: Retention | null = null): DailyCleanup {
-  const { clock, onProblem } = registry.parts
+  const { clock, onProblem } = registry.deps
   const closing = new AbortController()
   let underWay: Promise<void> = Promise.resolve()
   let cancelDay = () => {}
@@ -46,7 +46,7 @@ export function startDailyCleanup(registry: SessionRegistry, retention: Retentio
     if (!emptied.ok) onProblem({ where: 'emptying the trash', cause: emptied.fault })
   }
   const sweep = async () => {
-    await sweepBlobs(registry.parts, closing.signal)
+    await sweepBlobs(registry.deps, closing.signal)
   }
   const everyDay = () => {
     cancelDay = clock.after(dayMs, () => {
@@ -70,7 +70,7 @@ export function startDailyCleanup(registry: SessionRegistry, retention: Retentio
 }
 
 async function retain(registry: SessionRegistry, { days, onPruned }: Retention, signal: AbortSignal): Promise<void> {
-  const { clock, onProblem } = registry.parts
+  const { clock, onProblem } = registry.deps
   const pruned = await trashMany(registry, { activeBefore: clock.now() - days * dayMs, dryRun: false, signal })
   if (!pruned.ok) onProblem({ where: 'retention', cause: pruned.fault })
   else if (pruned.value.count > 0) onPruned?.(pruned.value)

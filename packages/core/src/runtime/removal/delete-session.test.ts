@@ -126,7 +126,7 @@ describe('deleting a session', () => {
   it('leaves what another living process has open, even if forced, and takes it from a dead one', async () => {
     const store = createMemoryStore()
     const one = await openMemoryHouse({ store, script: answering })
-    await store.registerNode(one.registry.parts.node)
+    await store.registerNode(one.registry.deps.node)
     await talkTo(one.handle).ask('Hello')
     const beside = await openMemoryHouse({ store, takesOver: true, node: 'two', living: ['one', 'two'] })
     const locked = await createLocalSessions(beside.registry).delete(aSession, { force: true })

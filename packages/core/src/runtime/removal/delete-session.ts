@@ -22,16 +22,16 @@ export async function deleteSession(
   name: string,
   { force = false, dryRun = false }: DeleteOptions,
 ): Promise<Result<Removal>> {
-  const { store } = registry.parts
+  const { store } = registry.deps
   const id = await findSession(store, name)
   if (!id.ok) return id
   const row = await store.entry(id.value)
   if (row === null) return refuse(fault('session_not_found', `There is no session ${name}.`, { name }))
   const { meta } = row.entry
-  const isElsewhere = createIsElsewhere(registry.parts)
+  const isElsewhere = createIsElsewhere(registry.deps)
   const trashed = await trashSession(registry, id.value, { isElsewhere, force, dryRun })
   if (!trashed.ok) return trashed
-  if (trashed.value.type === 'stayed') return refuse(await whyNot(registry.parts, meta, trashed.value.reason))
+  if (trashed.value.type === 'stayed') return refuse(await whyNot(registry.deps, meta, trashed.value.reason))
   const account = createRemovalSummary(dryRun)
   if (trashed.value.type === 'gone') account.went(meta)
   return ok(account.removal)

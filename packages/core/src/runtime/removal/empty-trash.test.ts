@@ -67,7 +67,7 @@ describe('emptying the trash', () => {
     await talkTo(handle).ask('Hello')
     orThrow(await sessions.delete(aSession))
     const [begun, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    const holding = registry.alone(aSession, async () => {
+    const holding = registry.runAlone(aSession, async () => {
       begun.resolve()
       await gate.promise
       return store.restore(aSession)
@@ -121,7 +121,7 @@ describe('emptying the trash', () => {
     const sweepTwice = async () => {
       for (let time = 0; time < 2; time++) {
         clock.advance(2 * dayMs)
-        await sweepBlobs(registry.parts)
+        await sweepBlobs(registry.deps)
       }
     }
     await sweepTwice()

@@ -17,7 +17,7 @@ export type EmptyOptions = {
 
 /** Deletes the sessions in the trash, one after the other: a long one may take time. */
 export async function emptyTrash(registry: SessionRegistry, options: EmptyOptions): Promise<Result<Removal>> {
-  const { store } = registry.parts
+  const { store } = registry.deps
   const { beforeMs: trashedBefore, dryRun, sparesDamaged = false, signal } = options
   const account = createRemovalSummary(dryRun)
   let cursor: string | undefined
@@ -41,8 +41,8 @@ export async function emptyTrash(registry: SessionRegistry, options: EmptyOption
 type Removed = 'gone' | 'locked' | 'passed'
 
 function removeFrom(registry: SessionRegistry, { id }: Meta, trashedAt: number): Promise<Result<Removed>> {
-  return registry.alone(id, async () => {
-    const purged = await registry.parts.store.purge(id, { trashedAt })
+  return registry.runAlone(id, async () => {
+    const purged = await registry.deps.store.purge(id, { trashedAt })
     if (purged.ok) {
       registry.news.tell({ type: 'session.removed', session: id })
       return ok('gone')

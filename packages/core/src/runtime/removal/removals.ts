@@ -56,7 +56,7 @@ export function createRemovals(registry: SessionRegistry): Removals {
       })
       // Sweeps the blobs that only they referred to; a failed sweep does no harm.
       if (!dryRun && emptied.ok && emptied.value.count > 0)
-        await sweepBlobs(registry.parts).catch((cause) => registry.parts.onProblem({ where: 'sweeping blobs', cause }))
+        await sweepBlobs(registry.deps).catch((cause) => registry.deps.onProblem({ where: 'sweeping blobs', cause }))
       return emptied
     },
   }
@@ -78,7 +78,7 @@ function parse<Value>(schema: Schema<Value>, given: unknown): Result<Value> {
 
 /** Restores a session from the trash. A session that is not in it stays as it is. */
 async function restoreSession(registry: SessionRegistry, name: string): Promise<Result<Meta>> {
-  const { store } = registry.parts
+  const { store } = registry.deps
   const id = await findStored(store, name)
   if (!id.ok) return id
   const before = await store.entry(id.value)
@@ -86,7 +86,7 @@ async function restoreSession(registry: SessionRegistry, name: string): Promise<
   if (!restored.ok) return restored
   const row = await store.entry(id.value)
   if (row === null) return refuse(fault('session_not_found', `There is no session ${name}.`, { name }))
-  const session = registry.attended(row.entry.meta)
+  const session = registry.withAttachments(row.entry.meta)
   if (before?.trashedAt != null) registry.news.tell({ type: 'session.restored', session })
   return ok(session)
 }

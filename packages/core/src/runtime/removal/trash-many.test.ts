@@ -87,7 +87,7 @@ describe('pruning', () => {
   it('takes what a dead process left behind', async () => {
     const store = createMemoryStore()
     const dead = await openMemoryHouse({ store, script: () => [say('Hi.')] })
-    await store.registerNode(dead.registry.parts.node)
+    await store.registerNode(dead.registry.deps.node)
     await talkTo(dead.handle).ask('Hello')
     const next = await openMemoryHouse({ store, takesOver: true, node: 'two' })
     expect(orThrow(await createLocalSessions(next.registry).clearAll()).count).toBe(1)
@@ -167,7 +167,7 @@ describe('the list', () => {
   it('keeps to model, age, pinned and running', async () => {
     const gate = createGate()
     const house = await openMemoryHouse({ script: (_, index) => (index === 2 ? [waitAt(gate)] : [say('Hi.')]) })
-    await house.store.registerNode(house.registry.parts.node)
+    await house.store.registerNode(house.registry.deps.node)
     const sessions = createLocalSessions(house.registry)
     await talkTo(house.handle).ask('Hello')
     house.clock.advance(dayMs)

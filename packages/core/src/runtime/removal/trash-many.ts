@@ -19,9 +19,9 @@ export type Many = Pick<ListRequest, 'workspace' | 'activeBefore'> & {
  */
 export async function trashMany(registry: SessionRegistry, many: Many): Promise<Result<Removal>> {
   const { workspace, activeBefore, dryRun, signal } = many
-  const { store } = registry.parts
+  const { store } = registry.deps
   const account = createRemovalSummary(dryRun)
-  const isElsewhere = createIsElsewhere(registry.parts)
+  const isElsewhere = createIsElsewhere(registry.deps)
   const options = {
     ...{ isElsewhere, dryRun, sparesPinned: true },
     isMeant: ({ activeAt }: { readonly activeAt: number }) => activeBefore === undefined || activeAt < activeBefore,

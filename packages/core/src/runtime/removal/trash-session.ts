@@ -28,8 +28,8 @@ export function trashSession(
   id: SessionId,
   options: TrashOptions,
 ): Promise<Result<Trashed>> {
-  return registry.alone(id, async () => {
-    const row = await registry.parts.store.entry(id)
+  return registry.runAlone(id, async () => {
+    const row = await registry.deps.store.entry(id)
     if (row === null || row.trashedAt !== null) return ok({ type: 'passed' })
     const runner = registry.awake(id)
     const entry = runner?.folded().row.entry ?? row.entry
@@ -46,7 +46,7 @@ export function trashSession(
 }
 
 async function putAway(registry: SessionRegistry, id: SessionId): Promise<Result<Trashed>> {
-  const { store, clock } = registry.parts
+  const { store, clock } = registry.deps
   const freed = await free(registry, id)
   if (!freed.ok) return openElsewhere(freed)
   const row = await store.entry(id)
@@ -59,7 +59,7 @@ async function putAway(registry: SessionRegistry, id: SessionId): Promise<Result
 
 /** Stops the session here, and takes it over from a dead owner: a session in the trash has no owner. */
 async function free(registry: SessionRegistry, id: SessionId): Promise<Result<void>> {
-  const { store, node } = registry.parts
+  const { store, node } = registry.deps
   const runner = registry.awake(id)
   if (runner) {
     const isRunning = runner.folded().state.turn.phase !== 'idle'
@@ -69,7 +69,7 @@ async function free(registry: SessionRegistry, id: SessionId): Promise<Result<vo
   }
   const owner = (await store.entry(id))?.owner ?? null
   if (owner === null) return done
-  const claimed = await claimSession(registry.parts, id)
+  const claimed = await claimSession(registry.deps, id)
   if (!claimed.ok) return claimed
   await store.release(id, node.id, claimed.value.lease.epoch)
   return done

@@ -4,17 +4,17 @@ import { readFile } from '../blobs/read-blob.ts'
 import type { EffectDeps } from '../dependencies.ts'
 
 type FilePart = Extract<Content[number], { type: 'file' }>
-type Parts = Pick<EffectDeps, 'blobs' | 'images' | 'state'>
+type Deps = Pick<EffectDeps, 'blobs' | 'images' | 'state'>
 
 /**
  * Returns a fault if a file of a prompt cannot be sent to a model. The bytes are checked: a blob may be a tool's
  * output, and a file that a provider refuses would make it refuse every later request.
  */
-export async function checkFiles(parts: Parts, content: Content): Promise<Fault | null> {
+export async function checkFiles(deps: Deps, content: Content): Promise<Fault | null> {
   let bytes = 0
   for (const part of content) {
     if (part.type !== 'file') continue
-    const refusal = await refuseFile(parts, part)
+    const refusal = await refuseFile(deps, part)
     if (refusal) return refusal
     bytes += part.bytes
     if (bytes > limits.requestFilesBytesMax) {
@@ -25,7 +25,7 @@ export async function checkFiles(parts: Parts, content: Content): Promise<Fault 
   return null
 }
 
-async function refuseFile({ blobs, images, state }: Parts, part: FilePart): Promise<Fault | null> {
+async function refuseFile({ blobs, images, state }: Deps, part: FilePart): Promise<Fault | null> {
   const name = part.name ?? part.blob
   const read = await readFile(blobs, part.blob)
   if (typeof read === 'string') return unreadable(read, part, state().origin?.persist === false)

@@ -31,37 +31,37 @@ import { type WalkOptions, walkLine } from '../log/walk-line.ts'
 
 /** Looks up what a history command needs, and writes the summaries it asks for, before it is decided. */
 export async function resolveHistory(
-  parts: EffectDeps,
+  deps: EffectDeps,
   command: HistoryCommand,
   commandId: Submission['commandId'],
 ): Promise<Result<Facts>> {
   switch (command.type) {
     case 'branchAt':
     case 'rewind':
-      return ok(await turnFacts(parts, command.turn))
+      return ok(await turnFacts(deps, command.turn))
     case 'fork':
-      return ok({ ...(await turnFacts(parts, command.at)), fork: parts.newSessionId() })
+      return ok({ ...(await turnFacts(deps, command.at)), fork: deps.newSessionId() })
     case 'truncateHistory':
-      return ok(await tailFacts(parts, command))
+      return ok(await tailFacts(deps, command))
     case 'togglePin':
     case 'toggleToolCollapse':
-      return ok({ ...(await messageFacts(parts, command.message)), contextTokens: contextTokensOf(parts) })
+      return ok({ ...(await messageFacts(deps, command.message)), contextTokens: contextTokensOf(deps) })
     case 'toggleAllToolCollapses':
-      return ok({ isAnyFolded: await isAnyFolded(parts) })
+      return ok({ isAnyFolded: await isAnyFolded(deps) })
     case 'appendCheckpoint':
-      return ok({ windowTokens: await windowTokens(parts) })
+      return ok({ windowTokens: await windowTokens(deps) })
     case 'undoCompaction':
-      return ok({ contextTokens: contextTokensOf(parts) })
+      return ok({ contextTokens: contextTokensOf(deps) })
     case 'compact':
-      return (await settledBefore(parts, commandId)) ?? compactFacts(parts)
+      return (await settledBefore(deps, commandId)) ?? compactFacts(deps)
     case 'summarize': {
-      const settled = await settledBefore(parts, commandId)
+      const settled = await settledBefore(deps, commandId)
       if (settled) return settled
-      const saved = await writeSummaryFile(parts, parts.aside())
+      const saved = await writeSummaryFile(deps, deps.aside())
       return saved.ok ? ok(saved.value ? { saved: saved.value } : {}) : saved
     }
     case 'setHistory':
-      return ok(await summaryFacts(parts))
+      return ok(await summaryFacts(deps))
     case 'switchBranch':
     case 'seedMessages':
     case 'addSystemMessage':
@@ -88,8 +88,8 @@ async function settledBefore(
   return state().turn.phase === 'idle' ? null : refuse(turnRunning)
 }
 
-async function compactFacts(parts: EffectDeps): Promise<Result<Facts>> {
-  const written = await writeCheckpoint(parts, parts.aside())
+async function compactFacts(deps: EffectDeps): Promise<Result<Facts>> {
+  const written = await writeCheckpoint(deps, deps.aside())
   if (written === null) return ok({})
   if (!('failed' in written)) return ok({ checkpoint: written })
   return refuse(fault('summary_failed', `The past could not be summarised: ${written.failed}`))
@@ -115,20 +115,20 @@ async function messageFacts({ store, session, state }: EffectDeps, message: Mess
 }
 
 /** Whether any call of the line is shown collapsed; without calls, whether the next one would be. */
-async function isAnyFolded(parts: EffectDeps): Promise<boolean> {
-  const { line, collapse } = parts.state()
+async function isAnyFolded(deps: EffectDeps): Promise<boolean> {
+  const { line, collapse } = deps.state()
   const except = collapse.except.filter((call) => isOnLine(line, call))
   if (!collapse.all || except.length === 0) return collapse.all || except.length > 0
   let calls = 0
-  for await (const _ of walkNow(parts, { types: ['call.requested'], pageSize: except.length + 1 })) {
+  for await (const _ of walkNow(deps, { types: ['call.requested'], pageSize: except.length + 1 })) {
     if (++calls > except.length) return true
   }
   return false
 }
 
 /** Finds the newest answer on the line, which the state does not know after a move. */
-export async function findAnswer(parts: EffectDeps): Promise<Pin | null> {
-  for await (const said of walkNow(parts, { types: ['text.said'], newestFirst: true, pageSize: 1 })) {
+export async function findAnswer(deps: EffectDeps): Promise<Pin | null> {
+  for await (const said of walkNow(deps, { types: ['text.said'], newestFirst: true, pageSize: 1 })) {
     if (!('lost' in said)) return { message: MessageId.parse(said.seq), tokens: eventTokens(said.event) }
   }
   return null
@@ -136,12 +136,12 @@ export async function findAnswer(parts: EffectDeps): Promise<Pin | null> {
 
 /** Finds the first of the last messages of the line, reading from its end, and counts their tokens. */
 async function tailFacts(
-  parts: EffectDeps,
+  deps: EffectDeps,
   { keepLast, from = 0 }: Extract<HistoryCommand, { type: 'truncateHistory' }>,
 ): Promise<Facts> {
   let messages = 0
   let tokens = 0
-  for await (const record of walkNow(parts, { types: [...messageEvents, 'call.settled'], newestFirst: true })) {
+  for await (const record of walkNow(deps, { types: [...messageEvents, 'call.settled'], newestFirst: true })) {
     if (record.seq < from) break
     if (!('lost' in record)) tokens += eventTokens(record.event)
     if (!('lost' in record) && !isMessageEvent(record.event)) continue
@@ -167,13 +167,13 @@ const walkNow = ({ store, session, state }: EffectDeps, options: WalkOptions) =>
 type Saved = Pick<EventOf<'summary.saved'>, 'path' | 'text' | 'usage' | 'model'>
 
 /** Lets the model write a note about the session and saves it in the workdir. Null when nothing was said. */
-async function writeSummaryFile(parts: EffectDeps, signal: AbortSignal): Promise<Result<Saved | null>> {
-  const { store, session, state, artefacts } = parts
+async function writeSummaryFile(deps: EffectDeps, signal: AbortSignal): Promise<Result<Saved | null>> {
+  const { store, session, state, artefacts } = deps
   const { origin } = state()
   invariant(origin, 'a session that can be summarised was started')
   const window = await readWindow(store, session, state())
   if (window.messages.length === 0 && !window.summary) return ok(null)
-  const written = await writeSummary(parts, (model) => artefactRequest(model, window), signal)
+  const written = await writeSummary(deps, (model) => artefactRequest(model, window), signal)
   if ('message' in written) return refuse(fault(written.type, written.message, { model: modelNow(state()) }))
   if ('failed' in written) return refuse(fault('summary_failed', `No summary was written: ${written.failed}`))
   const { text, usage, model } = written

@@ -23,33 +23,33 @@ import { findAnswer, resolveHistory } from './resolve-history.ts'
  * Looks up, before the command is queued, what its decision needs: the past it names, whether its files are stored,
  * whether its model is ready. A command refused here never reaches the session.
  */
-export async function resolve(parts: EffectDeps, { command, commandId }: SessionSubmission): Promise<Result<Facts>> {
+export async function resolve(deps: EffectDeps, { command, commandId }: SessionSubmission): Promise<Result<Facts>> {
   switch (command.type) {
     case 'sendPrompt':
     case 'queueSteering':
     case 'queueFollowUp': {
-      const refusal = (await refuseContent(parts, command.content)) ?? refuseModel(parts) ?? (await parts.findDamage())
+      const refusal = (await refuseContent(deps, command.content)) ?? refuseModel(deps) ?? (await deps.findDamage())
       return refusal ? refuse(refusal) : ok({})
     }
     case 'editQueueEntry': {
-      const refusal = await refuseContent(parts, command.content)
+      const refusal = await refuseContent(deps, command.content)
       return refusal ? refuse(refusal) : ok({})
     }
     case 'continue': {
-      const refusal = refuseModel(parts) ?? (await parts.findDamage())
+      const refusal = refuseModel(deps) ?? (await deps.findDamage())
       return refusal ? refuse(refusal) : ok({})
     }
     case 'respondToApproval':
-      return ok(command.approval === undefined ? {} : await pastApproval(parts, command.approval))
+      return ok(command.approval === undefined ? {} : await pastApproval(deps, command.approval))
     case 'setModel':
     case 'cycleModel':
     case 'setThinkingLevel':
     case 'cycleThinkingLevel':
-      return resolveModelCommand(parts, command)
+      return resolveModelCommand(deps, command)
     case 'enterExec':
-      return ok(command.keepPlan && parts.state().lastAnswer === null ? { lastAnswer: await findAnswer(parts) } : {})
+      return ok(command.keepPlan && deps.state().lastAnswer === null ? { lastAnswer: await findAnswer(deps) } : {})
     case 'moveWorkdir': {
-      const workdir = await parts.resolveWorkdir(command.workdir)
+      const workdir = await deps.resolveWorkdir(command.workdir)
       return workdir.ok ? ok({ workdir: workdir.value }) : workdir
     }
     case 'pinSession':
@@ -67,17 +67,17 @@ export async function resolve(parts: EffectDeps, { command, commandId }: Session
     case 'appendClientEvent':
       return ok({})
     default:
-      return resolveHistory(parts, command, commandId)
+      return resolveHistory(deps, command, commandId)
   }
 }
 
-async function refuseContent(parts: EffectDeps, content: Content): Promise<Fault | null> {
+async function refuseContent(deps: EffectDeps, content: Content): Promise<Fault | null> {
   const bytes = content.reduce((sum, part) => sum + (part.type === 'text' ? Buffer.byteLength(part.text) : 0), 0)
   if (bytes > limits.promptBytesMax || content.length > limits.promptPartsMax) {
     const message = `A prompt may hold ${limits.promptBytesMax} bytes of text in ${limits.promptPartsMax} parts. Put the rest in a file.`
     return fault('too_large', message, { bytes, bytesMax: limits.promptBytesMax })
   }
-  return checkFiles(parts, content)
+  return checkFiles(deps, content)
 }
 
 /** Whether the facts of a command depend on where the session stands, and are looked up again once it has moved on. */
@@ -145,44 +145,41 @@ function settledBy({ by, outcome }: EventOf<'call.settled'>): string {
   return outcome.type === 'denied' && outcome.code === 'timed_out' ? 'its timeout' : 'the end of its turn'
 }
 
-type Parts = Pick<EffectDeps, 'models' | 'state'>
+type Deps = Pick<EffectDeps, 'models' | 'state'>
 
 /** Looks up what a model command needs: the rotation, the known thinking levels, whether a model is ready. */
-async function resolveModelCommand(
-  parts: Parts,
-  command: Extract<SessionCommand, ModelCommand>,
-): Promise<Result<Facts>> {
+async function resolveModelCommand(deps: Deps, command: Extract<SessionCommand, ModelCommand>): Promise<Result<Facts>> {
   switch (command.type) {
     case 'setModel': {
-      const refusal = refuseModel(parts, command.model)
+      const refusal = refuseModel(deps, command.model)
       return refusal ? refuse(refusal) : ok({})
     }
     case 'cycleModel':
-      return ok({ rotation: parts.models.rotation() })
+      return ok({ rotation: deps.models.rotation() })
     case 'setThinkingLevel': {
-      const known = knownLevels(parts)
-      return known.includes(command.level) ? ok({}) : refuse(unknownLevel(parts, command.level, known))
+      const known = knownLevels(deps)
+      return known.includes(command.level) ? ok({}) : refuse(unknownLevel(deps, command.level, known))
     }
     case 'cycleThinkingLevel':
-      return ok({ thinkingLevels: knownLevels(parts) })
+      return ok({ thinkingLevels: knownLevels(deps) })
     default:
       return unreachable(command)
   }
 }
 
 /** Returns a fault if the model is not ready; its message says what to do. */
-function refuseModel({ models, state }: Parts, model: ModelName = state().settings.model): Fault | null {
+function refuseModel({ models, state }: Deps, model: ModelName = state().settings.model): Fault | null {
   const found = models.find(model)
   return found.type === 'ready' ? null : fault(found.type, found.message, { model })
 }
 
 /** Returns the thinking levels of the session's model; all of them when it is not ready. */
-function knownLevels({ models, state }: Parts): readonly ThinkingLevel[] {
+function knownLevels({ models, state }: Deps): readonly ThinkingLevel[] {
   const model = models.find(state().settings.model)
   return (model.type === 'ready' ? model.thinkingLevels : undefined) ?? ThinkingLevel.options
 }
 
-function unknownLevel({ state }: Parts, level: ThinkingLevel, known: readonly ThinkingLevel[]): Fault {
+function unknownLevel({ state }: Deps, level: ThinkingLevel, known: readonly ThinkingLevel[]): Fault {
   const { model } = state().settings
   const message = `${model} knows no thinking level ${level}. It knows: ${known.join(', ')}.`
   return fault('unknown_level', message, { model, known: [...known] })

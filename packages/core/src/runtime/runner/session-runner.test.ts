@@ -82,7 +82,7 @@ describe('a session that is stopped', () => {
     const house = await openMemoryHouse({ store, script: [[waitAt(gate)]] })
     await house.registry.unload(aSession)
     const onProblem = (problem: Problem) => void problems.push(problem)
-    const registry = createSessionRegistry({ ...house.registry.parts, newSessionId: () => aSession, onProblem })
+    const registry = createSessionRegistry({ ...house.registry.deps, newSessionId: () => aSession, onProblem })
     await registry.start({ workdir: '/work' })
     await createLocalSession(registry, aSession).submit(prompt)
     await gate.reached
@@ -109,7 +109,7 @@ describe('an abort that is owed', () => {
     const house = await openMemoryHouse({ store, script: [[waitAt(gate)]] })
     await house.registry.unload(aSession)
     const onProblem = (problem: Problem) => void problems.push(problem)
-    const registry = createSessionRegistry({ ...house.registry.parts, newSessionId: () => aSession, onProblem })
+    const registry = createSessionRegistry({ ...house.registry.deps, newSessionId: () => aSession, onProblem })
     await registry.start({ workdir: '/work' })
     const handle = createLocalSession(registry, aSession)
     await handle.submit(prompt)
@@ -371,7 +371,7 @@ describe('a session with a record that cannot be read', () => {
       read: async (...args: Parameters<typeof inner.read>) =>
         (await inner.read(...args)).map((record) => (record.seq === 3 ? { seq: 3, lost: true as const } : record)),
     }
-    const registry = createSessionRegistry({ ...house.registry.parts, store })
+    const registry = createSessionRegistry({ ...house.registry.deps, store })
     const refused = await createLocalSession(registry, aSession).submit(prompt)
     expect(refused).toMatchObject({ ok: false, fault: { code: 'log_damaged', details: { lost: [3] } } })
     expect((await inner.entry(aSession))?.entry.meta.turnCount).toBe(1)

@@ -39,7 +39,7 @@ export async function openImportHouse(
   const sessions = createLocalSessions(registry)
   const directory = mkdtempSync(join(tmpdir(), 'hf-import-'))
   const parts: ImportDeps = {
-    ...registry.parts,
+    ...registry.deps,
     ...{ newSessionId, newHandle },
     resolveWorkdir: async (path) => ok(path === '.' ? '/here' : path),
     isAwake: () => false,

@@ -124,7 +124,7 @@ describe('a client that follows all sessions', () => {
       },
     })
     const stop = new AbortController()
-    const heard: string[] = []
+    const received: string[] = []
     let connected = 0
     const onConnection = ({ state }: { readonly state: string }) => {
       if (state !== 'live') return
@@ -132,11 +132,11 @@ describe('a client that follows all sessions', () => {
       test.house.registry.news.tell(changed(connected))
     }
     for await (const news of sessions.subscribe({ signal: stop.signal, onConnection })) {
-      heard.push(newsSession(news))
+      received.push(newsSession(news))
       if (connected === 3) stop.abort()
       else breaks?.()
     }
-    expect(heard).toEqual([idAt(1), idAt(2), idAt(3)])
+    expect(received).toEqual([idAt(1), idAt(2), idAt(3)])
   })
 })
 

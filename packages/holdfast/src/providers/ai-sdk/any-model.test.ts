@@ -186,7 +186,7 @@ describe('AI SDK provider with any model', () => {
       'brings a stream that fails',
       async () => ({ stream: new ReadableStream({ pull: (c) => c.error(new Error('boom')) }) }),
     ],
-    ['brings fragments that are none', async () => ({ stream: streamOf(JSON.parse('null')) })],
+    ['sends invalid fragments', async () => ({ stream: streamOf(JSON.parse('null')) })],
     ['finishes with an error', async () => ({ stream: streamOf(finish('error')) })],
   ])('ends as failed when the model %s', async (_what, doStream) => {
     expect(await collect(providerOf(modelOf(doStream)))).toMatchObject([{ type: 'end', end: { type: 'failed' } }])

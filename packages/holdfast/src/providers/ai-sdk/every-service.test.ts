@@ -25,12 +25,12 @@ const call = (tool: string, args: object = { command: 'ls' }, opaque?: string): 
 
 /** Histories that every service must accept. */
 const stories: Readonly<Record<string, (story: Story, speaker: Speaker) => Promise<void>>> = {
-  'a plain talk': async (story, { says }) => {
+  'a plain conversation': async (story, { says }) => {
     story.user('hi')
     await says(say('hello'))
     story.user('and?')
   },
-  'rounds of parallel calls with thinking, and the results in another order': async (story, { says }) => {
+  'rounds of parallel calls with thinking, with results in another order': async (story, { says }) => {
     story.user('go')
     await says(
       think('hm|so'),
@@ -56,7 +56,7 @@ const stories: Readonly<Record<string, (story: Story, speaker: Speaker) => Promi
     story.user('stop that')
     story.user('and this')
   },
-  'a call that a crash left open, one that was denied, and one that said nothing': async (story, { says }) => {
+  'an interrupted call, a denied call, and a call without output': async (story, { says }) => {
     story.user('go')
     await says(call('shell', {}, 'sig 1'))
     story.user('still there?')
@@ -65,37 +65,37 @@ const stories: Readonly<Record<string, (story: Story, speaker: Speaker) => Promi
       seq % 2 === 0 ? { type: 'denied', code: 'rejected', message: 'no' } : { type: 'ok', output: { text: '' } },
     )
   },
-  'answers that were cut, each at another place': async (story, { cut }) => {
+  'cut answers': async (story, { cut }) => {
     for (let events = 1; events < 20; events++) {
       story.user('go')
       await cut(events, think(`thinking ${events}|for long`), say('I was about to'), call('shell', {}, `sig ${events}`))
       story.settle()
     }
   },
-  'an answer that was cut, and nobody said a word': async (story, { cut }) => {
+  'a cut answer without text': async (story, { cut }) => {
     story.user('go')
     await cut(6, say('I was about to say this and that'))
   },
-  'answers of nothing but thinking, and thinking nothing came of': async (story, { says }) => {
+  'answers with only thinking': async (story, { says }) => {
     story.user('go')
     await says(think('only'))
     story.user('well?')
     await says(say('ok'), think('after the fact'))
     story.user('so?')
   },
-  'reasoning without words': async (story, { says }) => {
+  'reasoning without text': async (story, { says }) => {
     story.user('go')
     await says(think('', 'opaque only'), call('shell', {}, 'sig 1'))
     story.settle()
   },
-  'people who speak one after the other, and say nothing': async (story, { says }) => {
+  'consecutive and blank user messages': async (story, { says }) => {
     story.user('a')
     story.user('b')
     story.user(' \n')
     await says(say('x'))
     story.user('')
   },
-  'half characters everywhere': async (story, { model }) => {
+  'unpaired surrogates everywhere': async (story, { model }) => {
     story.user('a\ud800')
     story.says(
       model,
@@ -104,13 +104,13 @@ const stories: Readonly<Record<string, (story: Story, speaker: Speaker) => Promi
     )
     story.settle(() => ({ type: 'ok', output: { text: 'c\ud800' } }))
   },
-  'empty words of the model': async (story, { model }) => {
+  'empty text of the model': async (story, { model }) => {
     story.user('a')
     story.says(model, { type: 'text', text: ' ' })
     story.says(model, { type: 'text', text: '' }, { type: 'call', tool: 'shell', args: {} })
     story.settle()
   },
-  'files of every kind, gone and empty ones': async (story) => {
+  'files of every kind, missing and empty ones': async (story) => {
     const bytes = new Uint8Array([0x89, 0x50, 0x4e, 0x47])
     story.userSends(
       ...[
@@ -128,13 +128,13 @@ const stories: Readonly<Record<string, (story: Story, speaker: Speaker) => Promi
       story.file('text/plain', 'empty.txt', new Uint8Array()),
     )
   },
-  'tools no service has heard of': async (story, { model }) => {
+  'tools with invalid names': async (story, { model }) => {
     story.user('go')
     const names = ['no such tool!', '', 'x'.repeat(100), '3d', '-dash', 'mcp__ä.b']
     story.says(model, ...names.map((tool): SaidPart => ({ type: 'call', tool, args: {} })))
     story.settle()
   },
-  'a line that begins with the model': async (story, { says }) => {
+  'a history that begins with the model': async (story, { says }) => {
     await says(say('hello'))
     await says(call('shell', {}, 'sig 1'))
     story.settle()

@@ -7,16 +7,16 @@ const never = () => new Promise<never>(() => undefined)
 function begin() {
   const clock = createVirtualClock()
   const abort = new AbortController()
-  return { clock, abort, patience: createSilenceTimeout({ signal: abort.signal, silenceMs: 1000, clock }) }
+  return { clock, abort, timeout: createSilenceTimeout({ signal: abort.signal, silenceMs: 1000, clock }) }
 }
 
 describe('the silence timeout', () => {
   it('counts from the last fragment, not from the first wait', async () => {
-    const { clock, patience } = begin()
-    await patience.wait(async () => 'a word')
+    const { clock, timeout } = begin()
+    await timeout.wait(async () => 'data')
     clock.advance(900)
-    await patience.wait(async () => 'another')
-    const third = patience.wait(never)
+    await timeout.wait(async () => 'more')
+    const third = timeout.wait(never)
     let isOver = false
     void third.then(() => {
       isOver = true
@@ -29,33 +29,33 @@ describe('the silence timeout', () => {
   })
 
   it('does not mistake a slow reader for a silent service', async () => {
-    const { clock, patience } = begin()
-    await patience.wait(async () => 'a word')
+    const { clock, timeout } = begin()
+    await timeout.wait(async () => 'data')
     clock.advance(5000)
-    expect(await patience.wait(async () => 'another')).toEqual({ type: 'done', value: 'another' })
+    expect(await timeout.wait(async () => 'more')).toEqual({ type: 'done', value: 'more' })
   })
 
   it('ends a wait at an abort, and starts none after it', async () => {
-    const { abort, patience } = begin()
-    const waiting = patience.wait(never)
+    const { abort, timeout } = begin()
+    const waiting = timeout.wait(never)
     abort.abort()
     expect(await waiting).toEqual({ type: 'aborted' })
-    expect(await patience.wait(async () => 'late')).toEqual({ type: 'aborted' })
+    expect(await timeout.wait(async () => 'late')).toEqual({ type: 'aborted' })
   })
 
   it('treats a synchronous throw as a failure', async () => {
-    const { patience } = begin()
+    const { timeout } = begin()
     const error = new Error('at once')
-    const waited = await patience.wait(() => {
+    const waited = await timeout.wait(() => {
       throw error
     })
     expect(waited).toEqual({ type: 'failed', error })
   })
 
   it('leaves no timer after stop', async () => {
-    const { clock, patience } = begin()
-    await patience.wait(async () => 'a word')
-    patience.stop()
+    const { clock, timeout } = begin()
+    await timeout.wait(async () => 'data')
+    timeout.stop()
     expect(clock.nextMs()).toBeNull()
   })
 })

@@ -44,7 +44,7 @@ describe('an unknown event of Anthropic', () => {
   it.each([
     ['an event', [{ type: 'weather_report', sky: 'blue' }], 1],
     ['a block', blockOf(0, hologram, { type: 'hologram_delta', z: 1 }), 2],
-    ['a block with words in it', blockOf(0, hologram, words('not for you')), 2],
+    ['a block with text', blockOf(0, hologram, words('not for you')), 2],
   ])('is recorded with the following text: %s', async (_what, events, count) => {
     const { said, parts, end } = await buildAnswer(opening, ...events, ...after, ...closing)
     expect(end).toMatchObject({ type: 'complete', finish: 'stop', usage: { input: 9, output: 5 } })

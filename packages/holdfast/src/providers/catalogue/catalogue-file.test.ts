@@ -80,13 +80,13 @@ describe('a catalogue refresh', () => {
 
   it.each([
     ['is not JSON', '{"asOf": '],
-    ['is of another form', { hello: 'world' }],
+    ['has another format', { hello: 'world' }],
     ['has a wrong price', { ...ours, models: { 'anthropic/next': { price: { input: -1, output: 2 } } } }],
-    ['has a key nobody knows', { ...ours, models: { 'anthropic/next': { contextTokns: 5 } } }],
-    ['has no such day', { ...ours, asOf: 'today' }],
-    ['names no model', { ...ours, models: {} }],
-    ['is wrong in one model of many', { anthropic: { models: { a: {}, b: { limit: { context: 'long' } } } } }],
-    ['is a list of services we do not know', { unheard: { models: { a: {} } } }],
+    ['has an unknown key', { ...ours, models: { 'anthropic/next': { contextTokns: 5 } } }],
+    ['has an invalid date', { ...ours, asOf: 'today' }],
+    ['has no model', { ...ours, models: {} }],
+    ['has one wrong model', { anthropic: { models: { a: {}, b: { limit: { context: 'long' } } } } }],
+    ['lists only unknown services', { unheard: { models: { a: {} } } }],
     ['is empty', ''],
   ])('refuses a file that %s, and keeps the old facts', async (_, given) => {
     await refresh(ours)

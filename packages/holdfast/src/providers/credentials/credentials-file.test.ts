@@ -77,9 +77,9 @@ describe('the credentials file', () => {
   it.each([
     ['is cut', whole.slice(0, 30)],
     ['is empty', ''],
-    ['is of another version', JSON.stringify({ version: 2, providers: {} })],
-    ['holds what can be no key', JSON.stringify({ version: 1, providers: { openai: { key: `${key}\n` } } })],
-    ['has a key for a name', JSON.stringify({ version: 1, providers: { [key]: key } })],
+    ['has another version', JSON.stringify({ version: 2, providers: {} })],
+    ['has an invalid key', JSON.stringify({ version: 1, providers: { openai: { key: `${key}\n` } } })],
+    ['has a key in place of a name', JSON.stringify({ version: 1, providers: { [key]: key } })],
     ['is something else', '[]'],
   ])('is refused unchanged if it %s, without quoting its keys', async (_, text) => {
     write(text)

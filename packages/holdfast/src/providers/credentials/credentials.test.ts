@@ -14,12 +14,12 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(join(file, '..'), { recursive: true, force: true }))
 
-const keep = async (service: string, key: string) =>
+const store = async (service: string, key: string) =>
   orThrow(await changeCredentials(file, (credentials) => credentials.set(service, { key, baseUrl: 'http://box:1/v1' })))
 
 it('prefers a key of the environment to the file', async () => {
   const environment: Record<string, string> = { FIRST: ' ', SECOND: ` ${made('environment')}\n` }
-  await keep('openai', made('kept'))
+  await store('openai', made('kept'))
   const credentials = createCredentials({ environment, file })
   expect(credentials.find('openai', ['FIRST'])).toBeUndefined()
   orThrow(await credentials.refresh())
@@ -38,7 +38,7 @@ it('prefers a key of the environment to the file', async () => {
 it('finds added and removed keys after a refresh', async () => {
   const credentials = createCredentials({ environment: {}, file })
   expect(orThrow(await credentials.refresh())).toEqual([])
-  await keep('openai', made('later'))
+  await store('openai', made('later'))
   expect(credentials.find('openai', [])).toBeUndefined()
   await credentials.refresh()
   expect(credentials.find('openai', [])?.key).toBe(made('later'))
@@ -48,7 +48,7 @@ it('finds added and removed keys after a refresh', async () => {
 })
 
 it('keeps the old keys if the file becomes unreadable, and says why', async () => {
-  await keep('openai', made('known'))
+  await store('openai', made('known'))
   const credentials = createCredentials({ environment: {}, file })
   await credentials.refresh()
   expect(credentials.fileProblem()).toBeNull()
@@ -59,7 +59,7 @@ it('keeps the old keys if the file becomes unreadable, and says why', async () =
 })
 
 it('registers every key that it reads, and no other', async () => {
-  await keep('openai', made('in-the-file'))
+  await store('openai', made('in-the-file'))
   const environment = { PLAIN: made('asked-for') }
   const credentials = createCredentials({ environment, file })
   await credentials.refresh()

@@ -28,14 +28,14 @@ const head = `data: ${JSON.stringify({ type: 'message_start', message: { id: 'm'
 
 describe.each(services)('a wrong base URL for %s', (name, model) => {
   it.each([
-    ['a page that is not there', 404, page, html],
-    ['a page that takes no POST', 405, page, html],
+    ['a missing page', 404, page, html],
+    ['a page that refuses POST', 405, page, html],
     ['words of a server', 404, '404 page not found', { 'content-type': 'text/plain' }],
-    ['another API, without that path', 404, '{"detail":"Not Found"}', json],
+    ['another API without the path', 404, '{"detail":"Not Found"}', json],
     ['a gateway without a route', 404, '{"message":"no Route matched with those values"}', json],
-    ['another API, without that method', 405, '{"detail":"Method Not Allowed"}', json],
-    ['a page in place of a stream', 200, page, html],
-    ['a document in place of a stream', 200, '{"hello":"world"}', json],
+    ['another API without the method', 405, '{"detail":"Method Not Allowed"}', json],
+    ['a page instead of a stream', 200, page, html],
+    ['a document instead of a stream', 200, '{"hello":"world"}', json],
   ])('is recognized: %s', async (_what, status, body, headers) => {
     expect(await failureOn(model, status, body, headers)).toMatchObject({
       fault: {

@@ -32,12 +32,12 @@ const startOllama = (answersOf: (path: string) => boolean = () => true): Promise
   })
 
 /** Queries only the test’s own server. */
-const nobody = { lmstudio: { baseUrl: 'http://10.255.255.1' } }
+const unreachable = { lmstudio: { baseUrl: 'http://10.255.255.1' } }
 /** A long limit, so that a busy machine does not matter. */
 const patientMs = 10_000
 type Given = Parameters<typeof resolveServices>[0]
 const open = (environment: { [name: string]: string }, given: Given = {}, more: Partial<ModelsDeps> = {}) => {
-  const services = resolveServices({ ...nobody, ...given })
+  const services = resolveServices({ ...unreachable, ...given })
   if (!services.ok) throw new Error(services.fault.message)
   return createModels({ environment, services: services.value, discoveryMs: patientMs, ...more })
 }
@@ -272,7 +272,7 @@ describe('another local server', () => {
 
   it('that stopped is no fallback any more', async () => {
     const server = await startOllama()
-    const services = resolveServices({ ...nobody, ollama: { baseUrl: server.url } })
+    const services = resolveServices({ ...unreachable, ollama: { baseUrl: server.url } })
     if (!services.ok) throw new Error(services.fault.message)
     const choice = { rotation: [{ model: 'ollama/coder:7b' }, { model: 'demo/agent' }], fallbacks: ['ollama/coder:7b'] }
     const models = createModels({ environment: {}, services: services.value, choice, discoveryMs: patientMs })

@@ -71,10 +71,10 @@ describe('an answer of many events', () => {
 
   it.each([
     ['whole', [event('\n\n')]],
-    ['with lines that end as on Windows', [event('\r\n\r\n')]],
+    ['with CRLF line ends', [event('\r\n\r\n')]],
     ['cut before the end of each', [event(''), '\n\n']],
     ['cut within the end of each', [event('\n'), '\n']],
-    ['cut within the end of each, as on Windows', [event('\r\n'), '\r\n']],
+    ['cut within the end of each, with CRLF', [event('\r\n'), '\r\n']],
   ])('is passed on unchanged: %s', async (_how, chunks) => {
     const sent = Array.from({ length: 20 }, () => chunks).flat()
     expect((await bodyOf(sent).text()) === sent.join('')).toBe(true)

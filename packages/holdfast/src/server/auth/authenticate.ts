@@ -52,7 +52,7 @@ export function createFailedAttempts({ now }: { readonly now: () => number }): F
     refuse(remote, message) {
       const known = windows.get(remote)
       if (known === undefined || known.until <= now()) {
-        // Clearing everything helps no attacker: whoever uses this many addresses is not limited anyway.
+        // Clearing everything helps no attacker: someone with this many addresses is not limited anyway.
         if (windows.size >= remotesMax) windows.clear()
         windows.set(remote, { until: now() + windowMs, count: 1 })
       } else if (++known.count > attemptsMax) {

@@ -31,12 +31,12 @@ async function follow(test: Test, attachment: string, { query = '', token = test
 }
 
 const answered = async (response: Response) => [response.status, response.ok ? 'ok' : await codeOf(response)]
-const seatsOf = (test: Test) => test.house.registry.awake(test.house.handle.id)?.hub.drivers.all ?? []
+const clientsOf = (test: Test) => test.house.registry.awake(test.house.handle.id)?.hub.drivers.all ?? []
 
 /** Resolves once the attached clients are as given. */
-async function untilSeated(test: Test, seats: readonly (readonly [string, string])[]) {
+async function waitForClients(test: Test, expected: readonly (readonly [string, string])[]) {
   const isSo = (clients: FrameOf<'presence'>['clients']) =>
-    JSON.stringify(clients.map(({ client, role }) => [client, role])) === JSON.stringify(seats)
+    JSON.stringify(clients.map(({ client, role }) => [client, role])) === JSON.stringify(expected)
   const told = (frame: Frame) =>
     frame.type === 'presence' ? isSo(frame.clients) : frame.type === 'snapshot' && isSo(frame.here?.clients ?? [])
   for await (const frame of test.house.handle.subscribe()) if (told(frame)) return
@@ -71,16 +71,16 @@ describe('an attachment', () => {
       404,
       'session_not_found',
     ])
-    expect(seatsOf(test)).toEqual([])
+    expect(clientsOf(test)).toEqual([])
   })
 
   it('ends when no stream follows in time', async () => {
     await using test = await openRuntimeServer()
     await open(test, { attachment: 'tab-1' })
     test.house.clock.advance(limits.detachedClientMs - 1)
-    expect(seatsOf(test)).toHaveLength(1)
+    expect(clientsOf(test)).toHaveLength(1)
     test.house.clock.advance(1)
-    await untilSeated(test, [])
+    await waitForClients(test, [])
   })
 
   it('keeps its role while it streams, and for a while after the stream breaks', async () => {
@@ -95,23 +95,23 @@ describe('an attachment', () => {
     test.house.clock.advance(limits.detachedClientMs - 1)
     const back = await follow(test, 'tab-1')
     test.house.clock.advance(2 * limits.detachedClientMs)
-    expect(seatsOf(test)).toEqual([
+    expect(clientsOf(test)).toEqual([
       { client: 'tab-1', role: 'driver' },
       { client: 'tab-2', role: 'viewer' },
     ])
     back.leave()
     await untilOneSubscriptionLess(test, 4)
     test.house.clock.advance(limits.detachedClientMs)
-    await untilSeated(test, [['tab-2', 'viewer']])
+    await waitForClients(test, [['tab-2', 'viewer']])
     other.leave()
   })
 
   it('ends with its stream if it was not opened before', async () => {
     await using test = await openRuntimeServer()
     const stream = await follow(test, 'tab-1')
-    expect(seatsOf(test)).toEqual([{ client: 'tab-1', role: 'driver' }])
+    expect(clientsOf(test)).toEqual([{ client: 'tab-1', role: 'driver' }])
     stream.leave()
-    await untilSeated(test, [])
+    await waitForClients(test, [])
   })
 
   it('ends on request, with all its streams', async () => {
@@ -122,7 +122,7 @@ describe('an attachment', () => {
     expect((await leave()).status).toBe(204)
     const rest = await Array.fromAsync(frames)
     expect(rest.at(-1)).toEqual({ type: 'end', sessionId: test.house.handle.id, reason: 'left', retryMs: null })
-    await untilSeated(test, [])
+    await waitForClients(test, [])
     expect(await answered(await leave())).toEqual([409, 'not_subscribed'])
   })
 
@@ -136,9 +136,9 @@ describe('an attachment', () => {
     expect(await claim('tab-2')).toEqual([409, 'driver_taken'])
     expect(await claim('nobody')).toEqual([409, 'not_subscribed'])
     await test.call(at('tab-1'), { method: 'DELETE' })
-    await untilSeated(test, [['tab-2', 'viewer']])
+    await waitForClients(test, [['tab-2', 'viewer']])
     expect(await claim('tab-2')).toEqual([202, 'ok'])
-    expect(seatsOf(test)).toEqual([{ client: 'tab-2', role: 'driver' }])
+    expect(clientsOf(test)).toEqual([{ client: 'tab-2', role: 'driver' }])
   })
 
   it('hands the driver role to another attachment', async () => {
@@ -151,7 +151,7 @@ describe('an attachment', () => {
     expect(await hand('nobody', 'tab-1')).toEqual([409, 'not_subscribed'])
     expect(await hand('tab-1', 'nobody')).toEqual([409, 'not_subscribed'])
     expect(await hand('tab-1', 'tab-2')).toEqual([202, 'ok'])
-    expect(seatsOf(test).map(({ role }) => role)).toEqual(['viewer', 'driver'])
+    expect(clientsOf(test).map(({ role }) => role)).toEqual(['viewer', 'driver'])
   })
 
   it('is dropped, oldest first, when too many wait for a stream', async () => {
@@ -159,7 +159,7 @@ describe('an attachment', () => {
     await open(test, { attachment: 'streams' })
     const { leave } = await follow(test, 'streams')
     for (let count = 0; count <= 100; count++) await open(test, { attachment: `tab-${count}` })
-    await untilSeated(test, [
+    await waitForClients(test, [
       ['streams', 'driver'],
       ...Array.from({ length: 100 }, (_, index) => [`tab-${index + 1}`, 'viewer'] as const),
     ])
@@ -169,7 +169,7 @@ describe('an attachment', () => {
   it('with a viewer token never blocks the driver role', async () => {
     await using test = await openRuntimeServer()
     const watcher = await follow(test, 'watcher', { query: '&role=driver', token: test.tokens.viewer })
-    expect(seatsOf(test)).toEqual([{ client: 'watcher', role: 'viewer' }])
+    expect(clientsOf(test)).toEqual([{ client: 'watcher', role: 'viewer' }])
     expect(await open(test)).toMatchObject({ role: 'driver' })
     watcher.leave()
   })
@@ -190,10 +190,10 @@ describe('an attachment', () => {
     await test.house.frame(isRecord('turn.ended'))
     await open(test, { attachment: 'tab-1' })
     await test.house.registry.unload(test.house.handle.id)
-    await untilSeated(test, []) // opens the session again
+    await waitForClients(test, []) // opens the session again
     await open(test, { attachment: 'tab-2' })
     await test.server.close()
-    await untilSeated(test, [])
+    await waitForClients(test, [])
     expect(test.problems).toEqual([])
   })
 })

@@ -19,11 +19,11 @@ describe('request body', () => {
     ['not an object', '[1]'],
     ['nested too deep', `{"type":"sendPrompt","content":${'['.repeat(200)}${']'.repeat(200)}}`],
     ['nested far too deep', '['.repeat(100_000)],
-    ['a field nobody knows', '{"type":"abort","force":true}'],
-    ['a command nobody knows', '{"type":"constructor"}'],
-    ['a command id that is none', '{"type":"abort","commandId":"a b"}'],
-    ['a number that is none', '{"type":"respondToApproval","decision":"approve","approval":1e400}'],
-    ['half a character', prompt('"\\ud800"')],
+    ['an unknown field', '{"type":"abort","force":true}'],
+    ['an unknown command', '{"type":"constructor"}'],
+    ['an invalid command id', '{"type":"abort","commandId":"a b"}'],
+    ['an infinite number', '{"type":"respondToApproval","decision":"approve","approval":1e400}'],
+    ['an unpaired surrogate', prompt('"\\ud800"')],
   ])('is refused with 400 when it is %s', async (_, body) => {
     await using test = await openTestServer()
     const response = await test.post(path, body)

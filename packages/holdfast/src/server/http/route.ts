@@ -33,7 +33,7 @@ export type CheckedRequest = {
   readonly path: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>
   readonly remote: string
-  /** Null on an open route, where nobody is authenticated. */
+  /** Null on an open route. */
   readonly caller: TokenRole | null
 }
 

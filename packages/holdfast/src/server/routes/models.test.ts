@@ -95,9 +95,9 @@ describe('a remote client', () => {
         })
       })
     await until(() => live.here?.credentialsConfigured === false)
-    const heard = until(() => live.here?.credentialsConfigured === true)
+    const received = until(() => live.here?.credentialsConfigured === true)
     await sessions.refreshCredentials()
-    await heard
+    await received
     expect(live.here?.endpoint).toBe('https://models.example/v1')
     live.close()
   })

@@ -74,7 +74,7 @@ describe('an OpenAI-compatible server', () => {
       { prompt_tokens_details: { cached_tokens: 10, cache_write_tokens: 20 } },
       { input: 70, cacheRead: 10, cacheWrite: 20 },
     ],
-    ['one that makes no sense', { prompt_cache_hit_tokens: 1_000 }, { input: 0, cacheRead: 100, cacheWrite: 0 }],
+    ['an impossible count', { prompt_cache_hit_tokens: 1_000 }, { input: 0, cacheRead: 100, cacheWrite: 0 }],
   ])('has its own cache counts: %s', async (_whose, counts, used) => {
     server.answer({ type: 'message', content: [{ type: 'text', text: 'x' }], usage: { prompt_tokens: 100, ...counts } })
     expect((await collect(providerOf('any'), aRequest())).end).toMatchObject({ type: 'complete', usage: used })

@@ -3,7 +3,7 @@ import { blobsOf, loadSession } from '@holdfast/core'
 import type { CatalogueEntry } from '@holdfast/core/ports'
 import { type BlobHash, HoldfastError, InvariantViolation, type Seq, type SessionId } from '@holdfast/protocol'
 import { error, type Finding, info, warning } from '../../store/finding.ts'
-import { everySession, type StoreSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
+import { everySession, type ReadOnlyStore, type StoreSession } from '../../store/read-only-store.ts'
 import type { SessionRepair } from '../../store/store-admin.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 

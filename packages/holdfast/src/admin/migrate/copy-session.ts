@@ -2,7 +2,7 @@ import { blobsOf } from '@holdfast/core'
 import type { Blobs, CatalogueEntry, Draft, EncodedRecord, ReadRecord, Store } from '@holdfast/core/ports'
 import { Handle, orThrow, type Recorded } from '@holdfast/protocol'
 import { placeholderMeta } from '../../store/placeholder-meta.ts'
-import { everyRecord, type StoreSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
+import { everyRecord, type ReadOnlyStore, type StoreSession } from '../../store/read-only-store.ts'
 
 /** Owns a session of the target while it is copied. It has no socket, so any later process may take over. */
 export const migrationOwner = 'node_migration'

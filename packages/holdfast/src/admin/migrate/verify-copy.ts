@@ -4,7 +4,7 @@ import { type BlobHash, orThrow, type SessionId } from '@holdfast/protocol'
 import { type BlobReader, createBlobReader, openFileBlobs } from '../../store/blobs/file-blobs.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
-import { everyRecord, everySession, type StoreSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
+import { everyRecord, everySession, type ReadOnlyStore, type StoreSession } from '../../store/read-only-store.ts'
 import { isSameRecord } from './copy-session.ts'
 import type { MigrationProgress } from './migrate-store.ts'
 

@@ -7,7 +7,7 @@ import {
   type Usage,
   usageOf,
 } from '@holdfast/protocol'
-import { everyRecordOf, type StoreSession, type ReadOnlyStore } from '../../store/read-only-store.ts'
+import { everyRecordOf, type ReadOnlyStore, type StoreSession } from '../../store/read-only-store.ts'
 
 export type Sums = {
   readonly total: Sum

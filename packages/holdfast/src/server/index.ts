@@ -1,2 +1,2 @@
-export { type AccessToken, createSecret, hashToken, type TokenRole } from './auth/token.ts'
+export { type AccessToken, createSecret, hashToken, type TokenRole } from './auth/authenticate.ts'
 export { type HoldfastServer, openServer, type ServerOptions } from './open-server.ts'

@@ -62,7 +62,7 @@ describe('access', () => {
 
   it('refuses the hash of a token', async () => {
     await using test = await openTestServer()
-    const { hashToken } = await import('./token.ts')
+    const { hashToken } = await import('./authenticate.ts')
     const authorization = `Bearer ${hashToken(test.tokens.admin)}`
     expect((await test.call('/v1/sessions', { headers: { authorization } })).status).toBe(401)
   })

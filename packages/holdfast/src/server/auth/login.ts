@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { createSecret, digest, isSameSecret } from './token.ts'
+import { createSecret, digest, isSameSecret } from './authenticate.ts'
 
 const codeLifeMs = 10 * 60_000
 const codesMax = 16

@@ -2,10 +2,9 @@ import type { LocalSessions } from '@holdfast/core'
 import type { OnProblem } from '@holdfast/core/ports'
 import { explainIssue, fault, locateIssue, ok, parseSessionName, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
-import type { AuthenticateDeps } from '../auth/authenticate.ts'
-import type { LoginCodes } from '../auth/login.ts'
+import type { AuthenticateDeps, TokenRole } from '../auth/authenticate.ts'
+import type { LoginCodes, LoginCookie } from '../auth/login.ts'
 import type { ServerAddress } from '../auth/server-address.ts'
-import type { TokenRole } from '../auth/token.ts'
 import type { Archive } from './archive.ts'
 import type { Attachments } from './attachments.ts'
 import { readJson } from './request-body.ts'
@@ -21,6 +20,7 @@ export type ServerDeps = AuthenticateDeps & {
   readonly pageDir: string | null
   readonly address: ServerAddress
   readonly codes: LoginCodes
+  readonly cookie: LoginCookie
   readonly heartbeatMs: number
   /** Aborts when the server starts to close, so that streams can send their last frame. */
   readonly closing: AbortSignal

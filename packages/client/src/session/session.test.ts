@@ -26,7 +26,7 @@ describe('a session', () => {
     ])
   })
 
-  it('turns the queue, trust, seat and model methods into theirs', async () => {
+  it('sends the commands of the queue, trust, driver and model methods', async () => {
     const { handle, submitted } = createFakeHandle()
     const session = createSession(handle)
     const as = 'tab-1'

@@ -4,12 +4,12 @@ import { storageFault } from '../storage-fault.ts'
 import { createReadMethods } from './read/read-methods.ts'
 import { encodeAppend, encodeNew } from './rows/encode.ts'
 import type {
-  Change,
   Changes,
   FollowedSession,
   FollowPage,
   Question,
   Questions,
+  StoreChange,
   StoredPage,
   TrashedSession,
 } from './rows/messages.ts'
@@ -50,12 +50,12 @@ const rebuildSliceMs = 20
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Result<SqliteStore>> {
   const { path } = options
   const faultOfDeath = (why: string): Fault => storageFault(path, 'io', { error: why })
-  const writer = createWorkerLink<Change>({ script: workerScript('writer'), options, faultOfDeath })
+  const writer = createWorkerLink<StoreChange>({ script: workerScript('writer'), options, faultOfDeath })
   const reader = createWorkerLink<Question>({ script: workerScript('reader'), options: { path }, faultOfDeath })
 
   // Each worker answers by its table; TypeScript cannot follow that through the link.
   const write = <Name extends keyof Changes>(name: Name, ...args: Parameters<Changes[Name]>) =>
-    writer.ask([name, ...args] as unknown as Change) as Promise<ReturnType<Changes[Name]>>
+    writer.ask([name, ...args] as unknown as StoreChange) as Promise<ReturnType<Changes[Name]>>
   const ask = <Name extends keyof Questions>(name: Name, ...args: Parameters<Questions[Name]>) =>
     reader.ask([name, ...args] as unknown as Question) as Promise<Result<ReturnType<Questions[Name]>>>
   const read = async <Name extends keyof Questions>(name: Name, ...args: Parameters<Questions[Name]>) =>

@@ -10,7 +10,7 @@ import { findFileFault, openForReading } from '../file/database-file.ts'
 import { type Question, type Questions, runCall } from '../rows/messages.ts'
 import { createRecordReader } from '../rows/record-reader.ts'
 import { isIndexDamage, searchIndexFault } from '../search/index-tables.ts'
-import { createSearchReader } from '../search/query.ts'
+import { createSearchReader } from '../search/search-reader.ts'
 import { createCatalogueReader } from './catalogue-reader.ts'
 import { createFollowReader } from './follow-reader.ts'
 

@@ -162,9 +162,9 @@ export type CallOf<Table> = {
     : never
 }[keyof Table]
 export type Question = CallOf<Questions>
-export type Change = CallOf<Changes>
+export type StoreChange = CallOf<Changes>
 
 /** Runs a call. Its type pairs the name with the arguments, so nothing is checked here. */
-export function runCall(methods: Questions | Changes, [name, ...args]: Question | Change): unknown {
+export function runCall(methods: Questions | Changes, [name, ...args]: Question | StoreChange): unknown {
   return (methods as unknown as Record<string, (...args: readonly unknown[]) => unknown>)[name]?.(...args)
 }

@@ -1,5 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Change } from '../rows/messages.ts'
+import type { StoreChange } from '../rows/messages.ts'
 import { createWriter, type WriterOptions } from '../write/writer.ts'
 import type { WorkerData } from './worker-link.ts'
 import { serve } from './worker-serve.ts'
@@ -10,6 +10,6 @@ const closingMs = 100
 
 const { signal, options }: WorkerData<WriterOptions> = workerData // sqlite-store.ts passes it, typed
 const writer = createWriter(options)
-serve<Change>({ port: parentPort, signal, run: writer.run, groupMax: 1024, rest: writer.rest })
+serve<StoreChange>({ port: parentPort, signal, run: writer.run, groupMax: 1024, rest: writer.rest })
 writer.run([['extendIndex', closingMs]]) // so that the next process finds the latest messages
 writer.close()

@@ -5,7 +5,7 @@ import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
 import { faultOf, isBusy, isFull, isStorageFailure, storageFault } from '../../storage-fault.ts'
 import { whileBusy } from '../file/busy-retry.ts'
 import { findFileFault, openForWriting, prepareStoreFile } from '../file/database-file.ts'
-import { type Change, type Changes, runCall } from '../rows/messages.ts'
+import { type Changes, runCall, type StoreChange } from '../rows/messages.ts'
 import { createIndexFollower, type IndexFollower } from '../search/index-follower.ts'
 import { isIndexDamage } from '../search/index-tables.ts'
 import { createWordIndex, type WordIndex } from '../search/word-index.ts'
@@ -22,7 +22,7 @@ export type WriterOptions = {
 
 export interface Writer {
   /** Makes a group of changes in one transaction. Returns the answers in order, once the commit is synced. */
-  run(changes: readonly Change[]): readonly Result<unknown>[]
+  run(changes: readonly StoreChange[]): readonly Result<unknown>[]
   /** Does background work between groups, for a few milliseconds. Returns in how many milliseconds to call it again. */
   rest(): number
   close(): void
@@ -52,7 +52,7 @@ export function createWriter(
   let hasFailed = false
   let hasResetIndex = false
 
-  function run(requests: readonly Change[]): readonly Result<unknown>[] {
+  function run(requests: readonly StoreChange[]): readonly Result<unknown>[] {
     try {
       const refusal = requests.some(([name]) => name === 'open') ? prepareStoreFile(path) : null
       if (refusal !== null) throw new HoldfastError(refusal)
@@ -108,7 +108,7 @@ export function createWriter(
     }
   }
 
-  function failed(requests: readonly Change[], error: unknown): readonly Result<unknown>[] {
+  function failed(requests: readonly StoreChange[], error: unknown): readonly Result<unknown>[] {
     if (open !== null && !hasResetIndex && isIndexDamage(error)) {
       hasResetIndex = resetIndex(open.database, open.index)
       if (hasResetIndex) return run(requests)
@@ -144,7 +144,7 @@ export function createWriter(
   return { run, rest, close }
 }
 
-function commitGroup(open: Open, requests: readonly Change[]): readonly Result<unknown>[] {
+function commitGroup(open: Open, requests: readonly StoreChange[]): readonly Result<unknown>[] {
   const { database, changes, begin, commit } = open
   whileBusy(() => begin.run())
   try {

@@ -16,7 +16,7 @@ describe('permission rules', () => {
     expect(permitted([rule(undefined, 'deny', 'write_file')], shell('ls'))).toBeNull()
   })
 
-  it('let deny beat ask beat allow, in whatever order they stand', () => {
+  it('let deny beat ask beat allow, in any order', () => {
     const rules = [rule('git *', 'allow'), rule('git push*', 'ask'), rule('git push --force*', 'deny')]
     for (const order of [rules, rules.toReversed()]) {
       expect(permitted(order, shell('git status'))).toBe('allow')
@@ -45,14 +45,14 @@ describe('permission rules', () => {
     expect(permitted([rule('git status*', 'allow'), rule('*git status', 'allow')], shell(command))).toBeNull()
   })
 
-  it('make a question of what might hide a forbidden command', () => {
+  it('ask about a command that may hide a denied one', () => {
     const rules = [rule('rm *', 'deny'), rule(undefined, 'allow')]
     expect(permitted(rules, shell('rm x'))).toBe('deny')
     expect(permitted(rules, shell('true; rm x'))).toBe('ask')
     expect(permitted(rules, shell('ls'))).toBe('allow')
   })
 
-  it('make a question of what might hide a command that is asked about', () => {
+  it('ask about a command that may hide one to be asked about', () => {
     const rules = [rule('git push*', 'ask'), rule(undefined, 'allow')]
     expect(permitted(rules, shell('true; git push'))).toBe('ask')
     expect(permitted(rules, shell('git status'))).toBe('allow')

@@ -44,20 +44,20 @@ describe('the verdict', () => {
 describe('a permission', () => {
   const says = (tool: string, verdict: Permission['verdict']) => [{ tool, verdict }]
 
-  it('is heard before the rule of the session', () => {
+  it('applies before the approval setting of the session', () => {
     expect(judge(writing, policy({ permissions: says('write_file', 'allow') }))).toMatchObject({ rule: 'permission' })
     expect(judge(reading, policy({ permissions: says('*', 'ask') })).type).toBe('ask')
     const denied = judge(writing, policy({ permissions: says('*', 'deny'), approvals: 'none' }))
     expect(denied).toMatchObject({ type: 'deny', code: 'rule' })
   })
 
-  it('is not heard in plan mode, nor is trust', () => {
+  it('does not apply in plan mode, nor does trust', () => {
     const trust = [{ tool: 'write_file', scope: 'session' as const }]
     const planning = policy({ mode: 'plan', permissions: says('*', 'allow') }, trust)
     expect(judge(writing, planning)).toMatchObject({ code: 'plan_mode' })
   })
 
-  it('that denies cannot be trusted away; one that asks can', () => {
+  it('that denies is not overridden by trust; one that asks is', () => {
     const trust = [{ tool: 'write_file', scope: 'session' as const }]
     expect(judge(writing, policy({ permissions: says('*', 'deny') }, trust)).type).toBe('deny')
     expect(judge(writing, policy({ permissions: says('*', 'ask') }, trust))).toMatchObject({ rule: 'trust: session' })
@@ -78,7 +78,7 @@ describe('trust', () => {
     expect(judge({ ...writing, argsHash: other }, policy({}, exact)).type).toBe('ask')
   })
 
-  it('of the workspace is asked of the workspace: another session may have taken it back', () => {
+  it('of the workspace is read from the workspace: another session may have revoked it', () => {
     const trust = [{ tool: 'write_file', scope: 'workspace' as const }]
     expect(judge({ ...writing, workspaceTrust: trust }, policy())).toMatchObject({ rule: 'trust: workspace' })
     expect(judge(writing, policy({}, trust)).type).toBe('ask')

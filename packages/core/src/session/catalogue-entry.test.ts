@@ -42,7 +42,7 @@ describe('a session in the catalogue', () => {
     expect(rowAfter(...thinking, answered('Hello.'), turnEnded('done'), aLineMove()).meta.recentText).toBe('')
   })
 
-  it('is called by the first line of its first prompt, until it is named', () => {
+  it('is titled by the first line of its first prompt, until it is named', () => {
     const [begin, , step] = thinking
     if (!begin || !step) throw new Error('given')
     const prompted = [begin, said(`\n Fix ${'x'.repeat(200)}\nplease`), step]
@@ -91,7 +91,7 @@ describe('a session in the catalogue', () => {
     expect(rowAfter(...thinking).meta.usage.cost).toBe(0)
   })
 
-  it('has cost what nobody knows once an answer was not counted; one that was cut short may have cost nothing', () => {
+  it('has an unknown cost after an answer without usage, but not after an interrupted one', () => {
     const failed: EventInput = { type: 'step.ended', turn: 0, step: 4, finish: 'failed', usage: null }
     expect(rowAfter(...thinking, stepEnded).meta.usage).toEqual({ ...noUsage, cost: null })
     expect(rowAfter(...thinking, failed).meta.usage).toEqual(noUsage)
@@ -104,7 +104,7 @@ describe('a session in the catalogue', () => {
     expect(rowAfter(...thinking, turnEnded('failed'))).toMatchObject({ busy: false, meta: { status: 'error' } })
   })
 
-  it('is what a client makes of it that only follows records, but for the recent text', () => {
+  it('equals what a client derives from records alone, except for the recent text', () => {
     const named: EventInput = { type: 'settings.changed', title: 'Mine', model: 'sim/other' }
     const given = [...requested, settled(5), answered('Done.'), usageOf(0.5), turnEnded('done'), named]
     let { meta } = rowAfter()

@@ -119,7 +119,7 @@ describe('a report', () => {
     ])
   })
 
-  it('keeps the words of a failed answer and drops its calls, which may be half', () => {
+  it('keeps the text of a failed answer and drops its calls, which may be incomplete', () => {
     const parts = [
       { type: 'text', text: 'so' },
       { type: 'call', tool: 'shell', args: {} },
@@ -139,7 +139,7 @@ describe('a report', () => {
     expect(decided(next, reports['step.prepared'])).toBe('user.said context.changed step.started')
   })
 
-  it('settles a call whose arguments cannot be read, in the same breath', () => {
+  it('settles a call with unreadable arguments in the same batch', () => {
     const parts = [{ type: 'call', tool: 'shell', args: {}, malformed: 'not JSON' }] as const
     const replied = events(phases.thinking, { ...reports['model.replied'], parts })
     expect(replied).toMatchObject([
@@ -166,12 +166,12 @@ describe('an approval', () => {
     expect(events(second, asked({ ...approve, approval: 9 } as SessionCommandInput))).toMatchObject([{ call: 5 }])
   })
 
-  it('that was answered before is told by whom', () => {
+  it('that was answered before names who answered it', () => {
     const late = asked({ ...approve, approval: 7 } as SessionCommandInput, { decided: { by: 'tui' } })
     expect(decide(phases.started, late)).toMatchObject({ fault: { code: 'already_decided', details: { by: 'tui' } } })
   })
 
-  it('that never was is not found', () => {
+  it('that does not exist is not found', () => {
     expect(decided(second, asked({ ...approve, approval: 77 } as SessionCommandInput))).toBe('approval_not_found')
   })
 
@@ -188,7 +188,7 @@ describe('plan mode', () => {
   const found = { facts, argsHash: BlobHash.parse(aHash), preview }
   const prepared = { type: 'call.prepared' as const, call: CallId.parse(5), found, atMs: 0 }
 
-  it('refuses what changes something in plan mode, and takes back open questions', () => {
+  it('denies calls that change something and cancels open questions', () => {
     const planning = stateAfter({ type: 'settings.changed', mode: 'plan' }, ...requested)
     const late = { ...prepared, call: CallId.parse(6) }
     expect(events(planning, late)).toMatchObject([
@@ -209,7 +209,7 @@ describe('plan mode', () => {
 })
 
 describe('a restart', () => {
-  it('leaves an unanswered question waiting, and settles what ran beside it', () => {
+  it('keeps an unanswered question open and settles the calls that ran', () => {
     const state = stateAfter(...thinking, callOf('a'), callOf('b'), stepEnded, askedFor(5), approvedBy(6), {
       type: 'call.started',
       call: 6,

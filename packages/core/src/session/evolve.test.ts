@@ -248,13 +248,13 @@ describe('the fold', () => {
     })
   })
 
-  it('closes the round with the last call to settle, in whatever order', () => {
+  it('closes the round when the last call settles, in any order', () => {
     const two = [...thinking, callOf('a'), callOf('b'), stepEnded]
     expect(stateAfter(...two, settled(6)).turn).toMatchObject({ phase: 'acting', calls: [{ id: 5 }] })
     expect(stateAfter(...two, settled(6), settled(5)).turn).toMatchObject({ phase: 'preparing' })
   })
 
-  it('never believes in a call that started unapproved', () => {
+  it('throws for a call that started without approval', () => {
     expect(() => stateAfter(...requested, { type: 'call.started', call: 5 })).toThrow('unapproved')
   })
 
@@ -267,7 +267,7 @@ describe('the fold', () => {
     expect(long - short).toBeLessThan(20)
   })
 
-  it('does not grow by moving to and fro with nothing said', () => {
+  it('does not grow by switching branches without messages', () => {
     const moved = (times: number) => {
       let state = stateAfter(...thinking, stepEnded, turnEnded('done'))
       for (let time = 0; time < times; time++) {

@@ -17,22 +17,22 @@ import { plan } from './plan.ts'
 const owed = (...given: readonly EventInput[]) => plan(stateAfter(...given)).map(({ key }) => key)
 
 describe('plan', () => {
-  it('owes nothing at rest', () => {
+  it('plans nothing for an idle session', () => {
     expect(owed()).toEqual([])
     expect(owed(...thinking, turnEnded('failed'))).toEqual([])
   })
 
-  it('owes the next step between rounds, and the model call once it is on record', () => {
+  it('plans the next step between rounds, and the model call once the step is recorded', () => {
     expect(owed(...thinking.slice(0, 1))).toEqual(['prepare-step:0:0:exec'])
     expect(owed(...thinking)).toEqual(['call-model:4'])
     expect(owed(...requested, settled(5))).toEqual(['prepare-step:0:1:exec'])
   })
 
-  it('owes another preparation when the mode changes under it', () => {
+  it('plans another preparation when the mode changes', () => {
     expect(owed(...thinking.slice(0, 1), { type: 'settings.changed', mode: 'plan' })).toEqual(['prepare-step:0:0:plan'])
   })
 
-  it('owes another preparation, and then another call, when a model could not answer', () => {
+  it('plans another preparation and another call when a model could not answer', () => {
     const failed = { ...stepEnded, finish: 'failed', fallback: 'other/model' } as EventInput
     expect(owed(...thinking, failed)).toEqual(['prepare-step:0:0:exec'])
     const again = { ...thinking[2], model: 'other/model', attempt: 2 } as EventInput
@@ -47,7 +47,7 @@ describe('plan', () => {
     expect(owed(...requested, approvedBy(5))).toEqual(['run-tool:5'])
   })
 
-  it('owes the end of a question that has one, and no more once it is answered', () => {
+  it('plans the timeout of a question until it is answered', () => {
     const timed = askedFor(5, { expiresAt: anInstant })
     expect(plan(stateAfter(...requested, timed))).toEqual([
       { type: 'await-approval', key: 'await-approval:5', call: 5, until: anInstant },
@@ -55,11 +55,11 @@ describe('plan', () => {
     expect(owed(...requested, timed, approvedBy(5))).toEqual(['run-tool:5'])
   })
 
-  it('still owes a call that has started, under the same key, so that it is not begun twice', () => {
+  it('keeps a started call under the same key, so that it does not start twice', () => {
     expect(owed(...requested, approvedBy(5), { type: 'call.started', call: 5 })).toEqual(['run-tool:5'])
   })
 
-  it('lets calls that need no question run beside one that waits', () => {
+  it('runs calls that need no approval beside one that waits', () => {
     expect(owed(...thinking, callOf('a'), callOf('b'), stepEnded, askedFor(5), approvedBy(6))).toEqual(['run-tool:6'])
   })
 })

@@ -45,14 +45,14 @@ describe('the view', () => {
     expect(view(...requested, settled(5))).toMatchObject({ status: 'thinking', activeToolCalls: [] })
   })
 
-  it('says error after a turn that failed, until the next prompt', () => {
+  it('shows an error after a failed turn, until the next prompt', () => {
     expect(view(...thinking, turnEnded('failed')).status).toBe('error')
     expect(view(...thinking, turnEnded('failed'), { type: 'turn.started', turn: 1, cause: 'prompt' }).status).toBe(
       'thinking',
     )
   })
 
-  it('says plan at rest in plan mode', () => {
+  it('shows plan while idle in plan mode', () => {
     expect(view({ type: 'settings.changed', mode: 'plan' }).status).toBe('plan')
     expect(view({ type: 'settings.changed', mode: 'plan' }, ...thinking).status).toBe('thinking')
   })

@@ -75,7 +75,7 @@ describe('a model that can no longer be called once its turn has begun', () => {
 })
 
 describe('a session that is stopped', () => {
-  it('while the disk is full tells that its turn could not be settled', async () => {
+  it('reports that its turn could not be settled while the disk is full', async () => {
     const store = createFaultyStore(createMemoryStore())
     const gate = createGate()
     const problems: Problem[] = []
@@ -92,8 +92,8 @@ describe('a session that is stopped', () => {
   })
 })
 
-describe('an abort that is owed', () => {
-  it('and breaks when it is recorded at last is told, and ends nothing else', async () => {
+describe('an abort that is not recorded yet', () => {
+  it('reports an error when it is recorded, and ends nothing else', async () => {
     const inner = createMemoryStore()
     let answers: 'fine' | 'full' | 'broken' = 'fine'
     const gate = createGate()
@@ -148,7 +148,7 @@ describe('a command sent again', () => {
 })
 
 describe('two who answer the same question at once', () => {
-  it('are told apart: the first decides, the second hears who did', async () => {
+  it('get different answers: the first decides, the second is told who did', async () => {
     const house = await openMemoryHouse({ script: [[call('touch', {})]], tools: [aTool('touch', async () => done)] })
     await house.send('a', prompt)
     const asked = await house.frame(isRecord('approval.asked'))
@@ -159,7 +159,7 @@ describe('two who answer the same question at once', () => {
 })
 
 describe('an abort', () => {
-  it('keeps what was said and drops what comes late', async () => {
+  it('keeps the text so far and drops late parts', async () => {
     const gate = createGate()
     const house = await openMemoryHouse({ script: [[sayPartial('I was about'), waitAt(gate), say(' to say')]] })
     await house.send('a', prompt)
@@ -172,7 +172,7 @@ describe('an abort', () => {
     expect((await house.events()).slice(-3)).toEqual(['text.said', 'step.ended', 'turn.ended'])
   })
 
-  it('under an id that another command has just taken leaves no turn that nobody works on', async () => {
+  it('under the id of another command leaves no abandoned turn', async () => {
     const gate = createGate()
     const house = await openMemoryHouse({ script: [[sayPartial('I was about'), waitAt(gate)]] })
     await house.send('a', prompt)
@@ -204,7 +204,7 @@ describe('an abort', () => {
     expect(JSON.stringify(await frames)).not.toContain('too late')
   })
 
-  it('asks no model any more, though the request was being put together', async () => {
+  it('calls no model when it comes while the request is built', async () => {
     const inner = createMemoryStore()
     const gate = createGate()
     let looks = 0 // the first is before the prompt is admitted: can all be read?
@@ -244,7 +244,7 @@ describe('an abort', () => {
     expect(await ended).toMatchObject({ record: { event: { reason: 'aborted' } } })
   })
 
-  it('that could not be recorded is owed to its own turn, not to the next', async () => {
+  it('that could not be recorded does not end the next turn', async () => {
     const store = createFaultyStore(createMemoryStore())
     const gates = [createGate(), createGate()] as const
     const house = await openMemoryHouse({
@@ -266,7 +266,7 @@ describe('an abort', () => {
 })
 
 describe('a disk that refuses', () => {
-  it('is offered what an effect did until it takes it', async () => {
+  it('is sent the result of an effect until it accepts it', async () => {
     const inner = createMemoryStore()
     const full = refuse(diskFull)
     let refusals = 0
@@ -293,7 +293,7 @@ describe('a disk that refuses', () => {
     expect(house.model.requests).toHaveLength(1)
   })
 
-  it('and kept it all the same leaves no session that nobody works on', async () => {
+  it('but stored the batch leaves no abandoned session', async () => {
     const inner = createMemoryStore()
     const full = refuse(diskFull)
     let lies = false
@@ -316,7 +316,7 @@ describe('a disk that refuses', () => {
 })
 
 describe('another owner', () => {
-  it('takes the session over; the old one can write no more, and says so to its subscribers', async () => {
+  it('takes over the session; the old owner can no longer write and tells its subscribers', async () => {
     const gate = createGate()
     const old = await openMemoryHouse({ script: [[waitAt(gate), say('From the grave.')]] })
     await old.send('a', prompt)
@@ -360,7 +360,7 @@ describe('another owner', () => {
 })
 
 describe('a session with a record that cannot be read', () => {
-  it('takes no prompt, and says which record it is', async () => {
+  it('refuses a prompt and names the record', async () => {
     const inner = createMemoryStore()
     const house = await openMemoryHouse({ store: inner, script: [[say('Hi.')]] })
     await house.send('a', prompt)
@@ -379,7 +379,7 @@ describe('a session with a record that cannot be read', () => {
 })
 
 describe('a call that is aborted', () => {
-  it('tells people what got away from it and still runs', async () => {
+  it('adds a notice about a process that still runs', async () => {
     const leftRunning = 'sleep (17) left its group and still runs'
     const escaping = aTool('touch', async (_, __, { begin, signal }) => {
       const aborted = new Promise((resolve) => signal.addEventListener('abort', resolve))
@@ -399,7 +399,7 @@ describe('a call that is aborted', () => {
 })
 
 describe('a question with a deadline', () => {
-  it('that ran out while nobody was there is a no, and no answer makes it a yes', async () => {
+  it('that expired while the session slept is denied, whatever the answer', async () => {
     const store = createMemoryStore()
     const clock = createVirtualClock()
     const tools = [aTool('touch', async (_, __, { begin }) => begin().then(() => done))]

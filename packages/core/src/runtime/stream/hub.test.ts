@@ -17,7 +17,7 @@ const draftOf = (hub: ReturnType<typeof open>) => {
 }
 
 describe('the hub', () => {
-  it('hands every subscriber the same frame, so that it is encoded once', async () => {
+  it('gives every subscriber the same frame, so that it is encoded once', async () => {
     const hub = open()
     const [one, two] = [hub.join(), hub.join()]
     hub.publish(encoded(6, stepEnded))
@@ -30,7 +30,7 @@ describe('the hub', () => {
     }
   })
 
-  it('gives a newcomer the running message so far, and then what follows it', async () => {
+  it('gives a new subscriber the running message so far, then the rest', async () => {
     const hub = open()
     hub.show(text, 'Hel')
     const { draft, subscription } = hub.join()
@@ -66,7 +66,7 @@ describe('the hub', () => {
     expect(shown).toMatch(/299 x+\n$/)
   })
 
-  it('forgets everything live when the turn ends', () => {
+  it('drops all live text when the turn ends', () => {
     const hub = open()
     hub.show(output, 'half')
     hub.publish(encoded(6, turnEnded('aborted')))
@@ -83,7 +83,7 @@ describe('the hub', () => {
     expect(hub.size).toBe(0)
   })
 
-  it('says that it changed when someone comes and when they leave, and only once', () => {
+  it('reports a change when a subscriber joins and when it leaves, once each', () => {
     let changes = 0
     const hub = createHub(aSession, () => void changes++, unready)
     const { leave } = hub.join()

@@ -51,7 +51,7 @@ describe('a subscriber', () => {
     expect(read).toEqual([1, 2, 'draft'])
   })
 
-  it('gets nothing after the end, not even a draft it was owed', async () => {
+  it('gets nothing after the end, not even a pending draft', async () => {
     const subscription = open()
     subscription.push(delta(0), limits.frameBufferBytesMax)
     expect(await drain(subscription)).toEqual(['end'])
@@ -66,7 +66,7 @@ describe('a subscriber', () => {
     expect((await frames.next()).value).toEqual(delta(100))
   })
 
-  it('that is too slow for the records alone is cut, and told so', async () => {
+  it('that is too slow for the records alone is cut off and gets an end frame', async () => {
     const subscription = open()
     const size = limits.frameBufferBytesMax / 2
     const taken = [1, 2, 3, 4].map((seq) => subscription.push(record(seq), size))
@@ -74,7 +74,7 @@ describe('a subscriber', () => {
     expect((await Array.fromAsync(subscription)).map(short)).toEqual(['end'])
   })
 
-  it('has lost no record before the cut: what it read is a prefix', async () => {
+  it('has lost no record before it is cut off', async () => {
     const subscription = open()
     const frames = subscription[Symbol.asyncIterator]()
     const size = limits.frameBufferBytesMax / 2

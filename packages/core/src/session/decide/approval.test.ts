@@ -25,13 +25,13 @@ const prepared: Report = {
 const expired = (call: number): Report => ({ type: 'approval.expired', call: CallId.parse(call) })
 
 describe('a question', () => {
-  it('waits for ever unless the session says how long', () => {
+  it('waits without limit unless the session sets a timeout', () => {
     const state = stateAfter({ type: 'settings.changed', title: 'no time limit' }, ...requested)
     expect(events(state, prepared)[0]).not.toHaveProperty('expiresAt')
     expect(plan(livedThrough(state, prepared))).toEqual([])
   })
 
-  it('says when its time is over, counted from its preparation, and is waited for', () => {
+  it('expires a set time after it was prepared, and a timer is planned', () => {
     const state = stateAfter({ type: 'settings.changed', approvalTimeoutMs: 322 }, ...requested)
     const until = '2026-01-02T03:04:06.000Z'
     expect(events(state, prepared)).toMatchObject([{ type: 'approval.asked', call: 6, expiresAt: until }])
@@ -43,7 +43,7 @@ describe('a timeout', () => {
   const timed = [askedFor(5, { expiresAt: anInstant }), askedFor(6, { expiresAt: anInstant })]
   const two = stateAfter(...thinking, callOf('shell'), callOf('shell'), stepEnded, ...timed)
 
-  it('is a no, on record, and leaves the other questions alone', () => {
+  it('is recorded as a denial and leaves the other questions open', () => {
     expect(events(two, expired(6))).toEqual([
       {
         type: 'call.settled',
@@ -65,7 +65,7 @@ describe('a timeout', () => {
     expect(decided(livedThrough(phases.asked, expired(5)), late)).toBe('no_pending_approval')
   })
 
-  it('is still owed after a crash, for the same moment', () => {
+  it('is planned again after a crash, for the same time', () => {
     expect(decided(two, { type: 'process.restarted', draft: null })).toBe('')
     expect(plan(two).map(({ key }) => key)).toEqual(['await-approval:5', 'await-approval:6'])
     expect(plan(two)).toMatchObject([{ until: anInstant }, { until: anInstant }])

@@ -49,7 +49,7 @@ describe('a budget', () => {
     expect(limitReached(estimated({ maxTokens: 21, maxCost: 0.25 }, null), 1)).toBeNull()
   })
 
-  it('of steps counts anew when the turn is continued; what is used stays used', () => {
+  it('of steps restarts when the turn is continued; usage is kept', () => {
     const stepped = spent({ maxSteps: 1 })
     const again = livedThrough(stepped, stepPrepared(stepped), asked({ type: 'continue' }))
     expect(decided(again, stepPrepared(again))).toBe('context.changed step.started')
@@ -77,7 +77,7 @@ describe('a session whose budget is used up', () => {
     },
   )
 
-  it('still takes prompts that wait for its running turn', () => {
+  it('still queues prompts for its running turn', () => {
     const running = stateAfter(...thinking, { type: 'settings.changed', budgets: { maxTokens: 1 } })
     expect(decided(running, asked({ type: 'sendPrompt', content: 'go' }))).toBe('prompt.queued')
   })

@@ -11,7 +11,7 @@ const pin = (state: SessionState, to?: boolean) =>
   events(state, asked({ type: 'pinSession', ...(to !== undefined && { pinned: to }) }))
 
 describe('pinning a session', () => {
-  it('turns it round, or sets it, and says nothing where it is so already', () => {
+  it('toggles or sets it, and records nothing when nothing changes', () => {
     expect(pin(stateAfter())).toEqual([{ type: 'settings.changed', pinned: true }])
     expect(pin(pinned)).toEqual([{ type: 'settings.changed', pinned: false }])
     expect(pin(stateAfter(), false)).toEqual([])
@@ -32,7 +32,7 @@ describe('renaming a session', () => {
     expect(rename(stateAfter(), '  Harbour works ')).toEqual([{ type: 'settings.changed', title: 'Harbour works' }])
   })
 
-  it('changes nothing where it is called so already', () => {
+  it('changes nothing when the title is the same', () => {
     expect(rename(stateAfter({ type: 'settings.changed', title: 'Harbour' }), 'Harbour')).toEqual([])
     expect(rename(stateAfter(), '')).toEqual([])
   })
@@ -62,7 +62,7 @@ describe('moving a session to another folder', () => {
     expect(events(moved, asked({ type: 'moveWorkdir', workdir: '/link' }, { workdir: '/new' }))).toEqual([])
   })
 
-  it('leaves behind what the former workspace trusts, and nothing else', () => {
+  it('drops the trust of the former workspace, and nothing else', () => {
     expect(trusted.trust).toHaveLength(2)
     expect(moved.trust).toEqual([{ tool: 'write_file', scope: 'session' }])
     expect(viewOf(moved).trust).toEqual(moved.trust)
@@ -70,7 +70,7 @@ describe('moving a session to another folder', () => {
   })
 })
 
-describe('what such a command is answered', () => {
+describe('the answer to a catalogue command', () => {
   it.each([
     [{ type: 'settings.changed', pinned: false } as const, { pinned: false }],
     [{ type: 'settings.changed', title: '' } as const, { title: '' }],

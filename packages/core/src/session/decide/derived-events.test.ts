@@ -22,7 +22,7 @@ describe('a call that a program has not answered', () => {
     ])
   })
 
-  it('is settled once its line is left, and waits on where it is kept', () => {
+  it('is settled once its line is left, and stays open on the line it is on', () => {
     const left = events(state, asked({ type: 'setHistory', messages: [] }))
     expect(left).toMatchObject([{ type: 'line.moved' }, settled])
     const kept = events(
@@ -32,7 +32,7 @@ describe('a call that a program has not answered', () => {
     expect(kept.map(({ type }) => type)).toEqual(['line.moved'])
   })
 
-  it('is left alone by what is beside it', () => {
+  it('is not affected by other events', () => {
     expect(events(state, asked({ type: 'setSummary', summary: 'so far' })).map(({ type }) => type)).toEqual([
       'checkpoint.written',
     ])

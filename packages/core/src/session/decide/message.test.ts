@@ -13,7 +13,7 @@ const toggle = (message: number, tokens: number, isTold = true, contextTokens = 
   asked({ type: 'togglePin', message }, { message: { isTold, isCall: false, tokens }, contextTokens })
 
 describe('pinning', () => {
-  it('keeps a message, and lets go of one that is kept', () => {
+  it('pins a message, and unpins a pinned one', () => {
     expect(events(stateAfter(), toggle(5, 7))).toEqual([
       { type: 'message.pinned', message: 5, pinned: true, tokens: 7 },
     ])
@@ -22,7 +22,7 @@ describe('pinning', () => {
     ])
   })
 
-  it('lets go of a message that is no longer on the line', () => {
+  it('unpins a message that is no longer on the line', () => {
     expect(decided(stateAfter(pinned(5, 7)), asked({ type: 'togglePin', message: 5 }))).toBe('message.pinned')
   })
 
@@ -31,12 +31,12 @@ describe('pinning', () => {
     expect(decided(stateAfter(pinned(5, 200)), toggle(6, 51))).toBe('context_too_large')
   })
 
-  it('is refused beyond so many messages', () => {
+  it('is refused beyond the limit of messages', () => {
     const many = Array.from({ length: limits.pinsMax }, (_, index) => pinned(index + 10, 0))
     expect(decided(stateAfter(...many), toggle(5, 0))).toBe('context_too_large')
   })
 
-  it('is refused for what is not there, or is never told to the model', () => {
+  it('is refused for a missing message or one that the model never sees', () => {
     expect(decided(stateAfter(), asked({ type: 'togglePin', message: 5 }))).toBe('message_not_found')
     expect(decided(stateAfter(), toggle(5, 7, false))).toBe('bad_request')
   })
@@ -52,19 +52,19 @@ describe('folding', () => {
     collapsed,
   })
 
-  it('turns one call over, by itself and against the rule for all', () => {
+  it('toggles one call, also against the setting for all', () => {
     expect(events(stateAfter(), fold(5))).toMatchObject([{ message: 5, collapsed: true }])
     expect(events(stateAfter(folded(5, true)), fold(5))).toMatchObject([{ message: 5, collapsed: false }])
     expect(events(stateAfter(folded(null, true)), fold(5))).toMatchObject([{ message: 5, collapsed: false }])
   })
 
-  it('opens all when any is folded, and folds all when none is', () => {
+  it('expands all when any is collapsed, and collapses all when none is', () => {
     expect(events(stateAfter(), all)).toMatchObject([{ message: null, collapsed: true }])
     expect(events(stateAfter(folded(5, true)), all)).toMatchObject([{ message: null, collapsed: false }])
     expect(events(stateAfter(folded(null, true)), all)).toMatchObject([{ message: null, collapsed: false }])
   })
 
-  it('is of tool calls only', () => {
+  it('applies to tool calls only', () => {
     const text = asked(
       { type: 'toggleToolCollapse', message: 5 },
       { message: { isTold: true, isCall: false, tokens: 0 } },
@@ -74,7 +74,7 @@ describe('folding', () => {
 })
 
 describe('a system message', () => {
-  it('is for people, and says something', () => {
+  it('is shown to people and must not be empty', () => {
     expect(events(stateAfter(), asked({ type: 'addSystemMessage', text: 'look', level: 'error' }))).toEqual([
       { type: 'note.added', turn: 0, kind: 'system', level: 'error', text: 'look' },
     ])

@@ -24,7 +24,7 @@ describe('leaving plan mode', () => {
     expect(decided(phases.idle, keep)).toBe('')
   })
 
-  it('takes no question back', () => {
+  it('cancels no question', () => {
     expect(decided(stateAfter(...requested, plan), asked({ type: 'enterExec' }))).toBe('settings.changed')
   })
 })

@@ -26,7 +26,7 @@ describe('cycleModel', () => {
   const cycle = (state: SessionState, rotation: readonly RotationEntry[], direction?: 'next' | 'previous') =>
     answered(state, { type: 'cycleModel', ...(direction && { direction }) }, { rotation })
 
-  it('goes to the next, or the one before, and round again', () => {
+  it('goes to the next or the previous entry, and wraps around', () => {
     const rotation = [a, b, c]
     const total = 3
     const toB = { model: 'sim/b', index: 1, total, thinkingLevel: 'high' }
@@ -40,7 +40,7 @@ describe('cycleModel', () => {
     expect(cycle(standing('sim/b', 'high'), [a, b])).toMatchObject({ model: 'sim/a', thinkingLevel: 'high' })
   })
 
-  it('from a model outside begins at the first, or backwards at the last', () => {
+  it('starts at the first entry from a model outside, or backwards at the last', () => {
     expect(cycle(standing('sim/z'), [a, b, c])).toMatchObject({ index: 0 })
     expect(cycle(standing('sim/z'), [a, b, c], 'previous')).toMatchObject({ index: 2 })
   })
@@ -55,7 +55,7 @@ describe('cycleModel', () => {
     expect(cycle(standing('sim/a', 'high'), rotation)).toMatchObject({ index: 2, model: 'sim/c' })
   })
 
-  it('is refused where there is no other to go to, and says what to do', () => {
+  it('is refused when there is no other entry, and says what to do', () => {
     expect([cycle(standing('sim/a'), []), cycle(standing('sim/a'), [a]), cycle(standing('sim/a'), [a, a])]).toEqual([
       'no_rotation',
       'no_rotation',
@@ -86,7 +86,7 @@ describe('cycleThinkingLevel', () => {
     expect(cycle(from)).toEqual({ thinkingLevel: to })
   })
 
-  it('goes round those only that the model knows, from the least on', () => {
+  it('cycles through the levels that the model knows, from the lowest on', () => {
     expect([cycle('off', ['high', 'off']), cycle('high', ['high', 'off'])]).toEqual([
       { thinkingLevel: 'high' },
       { thinkingLevel: 'off' },
@@ -94,7 +94,7 @@ describe('cycleThinkingLevel', () => {
     expect(cycle('medium', ['high', 'off'])).toEqual({ thinkingLevel: 'off' })
   })
 
-  it('changes nothing where the model knows one only', () => {
+  it('changes nothing when the model knows only one level', () => {
     expect(cycle('off', ['off'])).toEqual({})
   })
 })

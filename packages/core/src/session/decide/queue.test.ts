@@ -52,7 +52,7 @@ describe('a prompt in a turn', () => {
 describe('steering', () => {
   const two = [queued('steering', 'a'), queued('follow_up', 'f'), queued('steering', 'b')]
 
-  it('enters between rounds, all of it, in order, a message each', () => {
+  it('is added between rounds, in order, one message each', () => {
     const closed = stateAfter(...requested, ...two, settled(5))
     expect(events(closed, stepPrepared(closed))).toMatchObject([
       { type: 'user.said', content: text('a'), entry: 7 },
@@ -67,14 +67,14 @@ describe('steering', () => {
     expect(decided(open, stepPrepared(open))).toBe('')
   })
 
-  it('carries on a turn whose model answered without calls', () => {
+  it('continues a turn whose model answered without calls', () => {
     const steered = stateAfter(...thinking, ...two)
     expect(decided(steered, modelReplied(steered))).toBe('text.said step.ended')
     const next = livedThrough(steered, modelReplied(steered))
     expect(decided(next, stepPrepared(next))).toBe('user.said user.said context.changed step.started')
   })
 
-  it('that is taken back after such an answer lets the turn end: nobody speaks to the model', () => {
+  it('that is taken back after such an answer lets the turn end', () => {
     const steered = stateAfter(...thinking, queued('steering'))
     const alone = livedThrough(steered, modelReplied(steered), asked({ type: 'dequeueSteering' }))
     expect(decided(alone, stepPrepared(alone))).toBe('turn.ended')
@@ -128,7 +128,7 @@ describe('a follow-up', () => {
     expect(decided(state, { type: 'process.restarted', draft: null })).toBe('step.ended turn.ended')
   })
 
-  it('at rest is a prompt, and does not overtake those that wait', () => {
+  it('in an idle session is a prompt, and does not overtake waiting ones', () => {
     const cut = stateAfter(...thinking, ...three, turnEnded('aborted'))
     expect(events(cut, asked(follow('now')))).toMatchObject([{ type: 'turn.started' }, { content: text('now') }])
   })
@@ -151,7 +151,7 @@ describe('an entry', () => {
     expect(waiting(turned)).toEqual([7, 6, 5])
   })
 
-  it('leaves once: what was said or taken back is not there any more', () => {
+  it('leaves the queue once, when it is sent or taken back', () => {
     const taken = livedThrough(held, asked({ type: 'removeQueueEntry', entry: 5 }))
     expect(waiting(taken)).toEqual([6, 7])
     const entered = livedThrough(taken, modelReplied(taken))
@@ -176,7 +176,7 @@ describe('what is taken back', () => {
     expect(answered(held, { type: 'removeQueueEntry', entry: 6 })).toEqual({ entries: both.slice(1) })
   })
 
-  it('is not given to whoever only cleared it', () => {
+  it('is not returned by clearQueues', () => {
     expect(answered(held, { type: 'clearQueues' })).toEqual({})
     expect(waiting(livedThrough(held, asked({ type: 'clearQueues' })))).toEqual([])
   })

@@ -124,7 +124,7 @@ describe('trust', () => {
     expect(livedThrough(state, asked({ type: 'revokeToolTrust', tool: 'all' })).trust).toEqual([])
   })
 
-  it('that is revoked takes nothing back that was approved before', () => {
+  it('that is revoked does not undo earlier approvals', () => {
     const state = stateAfter(...thinking, callOf('touch'), stepEnded, approvedBy(5))
     const revoked = livedThrough(state, asked({ type: 'revokeToolTrust', tool: 'all' }))
     const starting: Report = { type: 'tool.starting', call: CallId.parse(5), facts: factsFor('touch'), process: null }
@@ -150,7 +150,7 @@ describe('trust for a turn', () => {
     expect(ended).toMatchObject({ trust: [], turn: { phase: 'idle' } })
   })
 
-  it('ends when a follow-up begins the next turn in the same breath', () => {
+  it('ends when a follow-up begins the next turn in the same batch', () => {
     const followed = livedThrough(trusting, asked({ type: 'queueFollowUp', content: 'next' }))
     expect(livedThrough(followed, modelReplied(followed))).toMatchObject({ trust: [], turn: { number: 1 } })
   })

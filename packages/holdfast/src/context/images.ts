@@ -9,7 +9,7 @@ type Fitted = Awaited<ReturnType<Images['fit']>>
 const { imageEdgeMax, imageBytesMax, imagePixelsMax } = limits
 
 /**
- * Images, decoded by sharp on threads of its own. It is loaded with the first image, and works on one at a time: a
+ * Decodes images with sharp, on its own threads. Loads sharp with the first image, and decodes one image at a time: a
  * decoded image may take hundreds of megabytes.
  */
 export function createImages({ load = loadSharp }: { readonly load?: () => Promise<Sharp> } = {}): Images {
@@ -19,7 +19,7 @@ export function createImages({ load = loadSharp }: { readonly load?: () => Promi
   return {
     fit: (bytes, mediaType) =>
       inTurn(async () => {
-        loading ??= load().catch(() => null) // built for other machines, or left out when it was installed
+        loading ??= load().catch(() => null) // not installed, or built for another platform
         const sharp = await loading
         return sharp ? fitImage(sharp, bytes, mediaType) : 'unavailable'
       }),
@@ -29,7 +29,7 @@ export function createImages({ load = loadSharp }: { readonly load?: () => Promi
 async function loadSharp(): Promise<Sharp> {
   const { default: sharp } = await import('sharp')
   sharp.cache(false)
-  sharp.concurrency(1) // the event loop wants a core, too
+  sharp.concurrency(1) // leave a core for the event loop
   return sharp
 }
 
@@ -56,12 +56,12 @@ async function fitImage(sharp: Sharp, bytes: Uint8Array, mediaType: string): Pro
       return { bytes: data, mediaType: packed, changed }
     }
   } catch {
-    return 'damaged' // its words are about libraries and lines of theirs
+    return 'damaged' // sharp's message is about its libraries
   }
   return 'too large'
 }
 
-/** As it came, and where that weighs too much, as WebP: that keeps what is transparent. */
+/** Returns the encoders to try: the original format, then WebP, which is smaller and keeps transparency. */
 function encoders(mediaType: string): readonly ((image: ReturnType<Sharp>) => ReturnType<Sharp>)[] {
   const asWebp = (image: ReturnType<Sharp>) => image.webp({ quality: 80 })
   if (mediaType === 'image/jpeg') return [(image) => image.jpeg({ quality: 85 }), asWebp]

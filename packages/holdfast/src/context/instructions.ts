@@ -13,14 +13,14 @@ type InstructionsDeps = {
   readonly memory: ReadableMemory
 }
 
-/** The system text: the same for the same day, mode, workdir, AGENTS.md and memory. */
+/** Creates the system text. It is the same for the same day, mode, workdir, AGENTS.md and memory. */
 export function createInstructions({ now, memory }: InstructionsDeps): Instructions {
   return {
     async gather({ workdir, mode, added }) {
       const day = new Date(now()).toISOString().slice(0, 'yyyy-mm-dd'.length)
       const parts = [
         baseText({ workdir, day, mode }),
-        // Files may hold a key, as what a tool reads may: both are on record and sent to whichever service answers.
+        // These files may contain a key, and the text is recorded and sent to the service.
         maskKeys(await readWorkdirFile(workdir)),
         maskKeys(memoryText(await memory.read(workdir))),
         added?.trim() ?? '',
@@ -30,7 +30,7 @@ export function createInstructions({ now, memory }: InstructionsDeps): Instructi
   }
 }
 
-/** The workdir's own instructions. One that is missing, unreadable or leads out of the workdir says nothing. */
+/** Reads AGENTS.md of the workdir. Returns '' if it is missing, unreadable or a link out of the workdir. */
 async function readWorkdirFile(workdir: string): Promise<string> {
   try {
     const opened = await openFile(workdir, workdirFile)
@@ -40,7 +40,7 @@ async function readWorkdirFile(workdir: string): Promise<string> {
       offset: 1,
       lines: Number.MAX_SAFE_INTEGER,
       bytesMax: workdirFileBytesMax,
-      signal: new AbortController().signal, // never aborted: what is read is small
+      signal: new AbortController().signal, // never aborted: the read is small
     })
     const text = bytes.toString('utf8').trim()
     if (text === '' || bytes.includes(0)) return ''
@@ -54,7 +54,7 @@ async function readWorkdirFile(workdir: string): Promise<string> {
 
 type Situation = { readonly workdir: string; readonly day: string; readonly mode: 'exec' | 'plan' }
 
-/** Who the model is and how it works here. Holds nothing finer than a day, so that a provider's prompt cache holds. */
+/** Returns the base text. It contains nothing finer than a day, so that a provider's prompt cache stays valid. */
 function baseText({ workdir, day, mode }: Situation): string {
   const text = `You are an agent in Holdfast, a runtime for agent sessions. A person gives you tasks; you work on them with tools, and say what you did and what you found.
 
@@ -72,19 +72,19 @@ Date: ${day}`
 
 const planText = `Plan mode is on. Look and think, and change nothing: tools that change something are refused. End with a plan of the steps you would take, and wait for the person to leave plan mode.`
 
-/** What the instructions need of memory. */
+/** The part of memory that the instructions use. */
 interface ReadableMemory {
   read(workdir: string): Promise<{ readonly user: Remembered | null; readonly workspace: Remembered | null }>
 }
 
 type Remembered = {
   readonly text: string
-  /** How much stands before the text in the file: it was too long to be told whole. */
+  /** How many bytes of the file come before the text: the file was too long to send whole. */
   readonly leftOutBytes: number
   readonly path: string
 }
 
-/** What is kept from earlier sessions, each file under its own heading. */
+/** Returns the memory files, each under its own heading. */
 function memoryText({ user, workspace }: Awaited<ReturnType<ReadableMemory['read']>>): string {
   const sections = [section('Memory of the user', user), section('Memory of the workspace', workspace)]
   return sections.filter((text) => text !== '').join('\n\n')

@@ -9,7 +9,7 @@ import { systemErrorCode, systemErrorWords } from '../system/system-error.ts'
 const folder = '.holdfast/context'
 const triesMax = 100
 
-/** Notes about a session, in a folder of its workdir; a link there leads nowhere outside. */
+/** Saves summaries of a session in a folder of its workdir. Does not follow links out of the workdir. */
 export const createArtefacts = ({ now }: { readonly now: () => number }): SummaryFiles => ({
   async save(workdir, title, text) {
     try {
@@ -37,7 +37,7 @@ async function saveIn(workdir: string, stem: string, text: string): Promise<Resu
   return refuse(fault('storage_error', `${dirname(place.value.absolute)} holds too many notes called ${stem}.`))
 }
 
-/** Whether it was written: what is there already is never written over. */
+/** Writes a new file. Returns false if it exists; never overwrites. */
 async function writeNew(path: string, text: string): Promise<boolean> {
   try {
     await using file = await open(path, 'wx', 0o644)
@@ -52,7 +52,7 @@ async function writeNew(path: string, text: string): Promise<boolean> {
 
 const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10)
 
-/** Letters and digits of any script, so that a title stays readable as a file name. */
+/** Returns a file name for a title, with letters and digits of any script. */
 const slugOf = (title: string): string =>
   title
     .normalize('NFKC')

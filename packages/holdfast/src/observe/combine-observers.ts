@@ -2,7 +2,7 @@ import type { Observer, OnProblem } from '@holdfast/core/ports'
 
 type Work<Value> = () => Promise<Value>
 
-/** Several that look on, as one; each says what it wants to hear. What goes wrong in one of them is not the session's trouble. */
+/** Combines observers into one. An error in one of them never reaches the session. */
 export function observeAll(observers: readonly Observer[], onProblem: OnProblem): Required<Observer> {
   const tellOf = (cause: unknown) => onProblem({ where: 'telling of a session', cause })
   const each = (tell: (observer: Observer) => void) => {
@@ -31,7 +31,7 @@ export function observeAll(observers: readonly Observer[], onProblem: OnProblem)
   }
 }
 
-/** The work is done once, and comes to what it comes to, whatever becomes of whoever stands around it. */
+/** Runs the work exactly once; observer errors cannot change the result. */
 async function guarded<Value>(
   stand: (work: Work<Value>) => Promise<Value> | undefined,
   work: Work<Value>,

@@ -1,21 +1,21 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
 
-/** The variables of a process. Handed in by whoever composes the program; no module below reads its own. */
+/** Environment variables. The composition root passes them in; no other module reads `process.env`. */
 export type Environment = { readonly [name: string]: string | undefined }
 
-/** Where everything of Holdfast lies on this machine. */
+/** The directories and files of Holdfast on this machine. */
 export type Home = {
   readonly dataDir: string
   readonly configDir: string
   readonly stateDir: string
   readonly storePath: string
   readonly blobsDir: string
-  /** Says where the running server is, if one runs. */
+  /** Contains the address of the running server, if any. */
   readonly serverFile: string
 }
 
-/** `HOLDFAST_HOME` moves data, config and state below one directory; otherwise they lie where XDG says. */
+/** Finds the directories: below `HOLDFAST_HOME` if it is set, else by the XDG variables. */
 export function findHome(environment: Environment): Home {
   const own = environment['HOLDFAST_HOME']
   if (own)
@@ -55,5 +55,5 @@ function homeAt({
   }
 }
 
-/** The store that the environment names for every command, if it names one; set to nothing is not set. */
+/** Returns the store set by `HOLDFAST_STORE`; empty counts as unset. */
 export const storeOf = (environment: Environment): string | undefined => environment['HOLDFAST_STORE'] || undefined

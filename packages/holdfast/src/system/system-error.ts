@@ -1,6 +1,6 @@
 import { getSystemErrorMap } from 'node:util'
 
-/** What a disk that refuses means for whoever keeps something on it. */
+/** Why a disk refused a write. */
 export type StorageReason = 'disk_full' | 'read_only' | 'io'
 
 const reasonOf: Readonly<Record<string, StorageReason>> = {
@@ -14,14 +14,14 @@ const reasonOf: Readonly<Record<string, StorageReason>> = {
 
 export const storageReason = (code: string): StorageReason => reasonOf[code] ?? 'io'
 
-/** The name of what the system refused (`ENOENT`), or null when the throw was no refusal of the system. */
+/** Returns the code of a system error (`ENOENT`), or null for any other error. */
 export function systemErrorCode(error: unknown): string | null {
   return error instanceof Error && 'code' in error && 'syscall' in error && typeof error.code === 'string'
     ? error.code
     : null
 }
 
-/** The system's refusal in words. Its own message is not used: it names paths that mean nothing to the reader. */
+/** Returns a system error in words. Its own message is not used: it names internal paths. */
 export function systemErrorWords(error: unknown): string {
   const code = systemErrorCode(error)
   for (const [name, words] of getSystemErrorMap().values()) if (name === code) return `${words} (${name})`

@@ -1,6 +1,6 @@
 import type { Clock } from '@holdfast/core/ports'
 
-/** The machine's own time. */
+/** The system clock. */
 export const wallClock: Clock = {
   now: () => Date.now(),
   after(delayMs, call, { keepsAlive = false } = {}) {

@@ -4,9 +4,9 @@ import { textArgument } from './define/arguments.ts'
 import { abortedResult, begun, defineTool, failedWith, foreseen } from './define/define-tool.ts'
 import { type Change, unifiedDiff } from './files/unified-diff.ts'
 
-/** What the tool needs of memory. */
+/** The part of memory that the tool uses. */
 export interface WritableMemory {
-  /** What the file would then hold; changes nothing. */
+  /** Returns what the file would contain. Changes nothing. */
   foresee(note: Note): Promise<Result<Change>>
   append(note: Note): Promise<Result<Appended>>
 }
@@ -25,7 +25,7 @@ const input = z.strictObject({
     .describe('workspace: for sessions in this working directory. user: for every session of this person.'),
 })
 
-/** Changes something: later sessions do as their memory says, so nothing gets there unseen. */
+/** Creates the tool. It counts as a change, because later sessions follow their memory: a person must see it first. */
 export const createMemoryWrite = (memory: WritableMemory) =>
   defineTool({
     name: 'memory_write',
@@ -46,7 +46,7 @@ export const createMemoryWrite = (memory: WritableMemory) =>
       if (!appended.ok) return failedWith(appended.fault)
       const { path, change, line } = appended.value
       const output = { text: `added to ${escapeLine(path)}: ${line}` }
-      // The user's memory is no file of the workspace.
+      // The user's memory is not a file of the workspace.
       return args.scope === 'user' ? { type: 'ok', output } : { type: 'ok', output, files: [{ path, change }] }
     },
   })

@@ -11,15 +11,15 @@ import { endLeftover } from './shell/process-group.ts'
 import { createShell } from './shell/shell.ts'
 
 export type ToolsDeps = {
-  /** What commands inherit, less anything that looks like a credential. */
+  /** Inherited by commands, without credentials. */
   readonly environment: Environment
-  /** Variables that hold the key of a provider, whatever they are called. */
+  /** Variables that hold a provider's key. */
   readonly keyNames?: readonly string[] | undefined
   readonly memory: WritableMemory
   readonly after?: After | undefined
 }
 
-/** The tools that come with Holdfast. */
+/** Creates the built-in tools. */
 export function createTools({ environment, keyNames, memory, after }: ToolsDeps): Tools {
   const all: readonly Tool[] = [
     readFileTool,

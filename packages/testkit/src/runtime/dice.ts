@@ -1,4 +1,4 @@
-/** The only source of chance in a simulation. The same seed gives the same run, byte for byte. */
+/** Creates seeded randomness. The same seed gives the same run, byte for byte. */
 export function createDice(seed: number) {
   let state = seed >>> 0
   const roll = () => {

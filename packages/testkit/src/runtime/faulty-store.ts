@@ -6,14 +6,14 @@ export const diskFull: Fault = fault('storage_error', 'The store cannot be used:
 })
 
 export type FaultyStore = Store & {
-  /** The n-th append from now fails, counting from 1; the store keeps nothing of it. */
+  /** Makes the n-th append from now fail, counting from 1. */
   failAppend(nth: number, fault?: Fault): void
-  /** Every write fails until `heal`. */
+  /** Makes every write fail until `heal`. */
   breakDown(fault?: Fault): void
   heal(): void
 }
 
-/** A store whose disk fails when a test says so. */
+/** Wraps a store so that its writes fail on demand. */
 export function createFaultyStore(store: Store): FaultyStore {
   let untilFailure = Number.POSITIVE_INFINITY
   let isBroken = false

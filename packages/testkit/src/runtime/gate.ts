@@ -1,9 +1,9 @@
-/** A place where a double waits until the test lets it go on, so that no test has to sleep. */
+/** A point where a test double waits until the test opens it, so that no test has to sleep. */
 export type Gate = {
-  /** Resolves once somebody waits here. */
+  /** Resolves once something waits at the gate. */
   readonly reached: Promise<void>
   readonly open: () => void
-  /** For the one who waits: resolves when the gate is opened, or at once if it is. */
+  /** Resolves when the gate is open. */
   readonly pass: () => Promise<void>
 }
 

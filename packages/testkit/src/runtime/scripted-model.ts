@@ -7,19 +7,19 @@ type Meta = NonNullable<SaidPart['meta']>
 /** One thing a scripted model does. Build them with `think`, `say`, `mumble`, `call`, `waitAt`, `finish` and `fail`. */
 export type ScriptStep =
   | { readonly type: 'said'; readonly said: SaidPart }
-  /** A fragment that is never completed: what a cut or an abort leaves behind. */
+  /** A fragment that is never completed, as after a cut or an abort. */
   | { readonly type: 'mumbled'; readonly kind: 'text' | 'thinking'; readonly text: string }
   | { readonly type: 'gate'; readonly gate: Gate }
   | { readonly type: 'end'; readonly end: ModelEnd }
 
-/** What the model does for one request. Without an end it is complete: `calls` if there was a call, else `stop`. */
+/** The answer to one request. Without an `end` step it finishes with `calls` if there was a call, else `stop`. */
 export type ScriptedAnswer = readonly ScriptStep[]
 
-/** The answers in order, or a rule that makes them. */
+/** The answers in order, or a function that creates them. */
 export type Script = readonly ScriptedAnswer[] | ((request: ModelRequest, index: number) => ScriptedAnswer)
 
 export type ScriptedModel = Provider & {
-  /** What it was asked, in order. */
+  /** The requests it received, in order. */
   readonly requests: readonly ModelRequest[]
 }
 
@@ -44,7 +44,7 @@ export const finish = (finish: 'stop' | 'calls' | 'length' | 'refused', usage: U
   type: 'end',
   end: { type: 'complete', finish, usage },
 })
-/** The service does not say what it used; this is about what it was. */
+/** Ends an answer for which the service reports no usage; `estimate` is used instead. */
 export const finishUncounted = (finish: 'stop' | 'calls', estimate: Usage): ScriptStep => ({
   type: 'end',
   end: { type: 'complete', finish, usage: null, estimate },
@@ -61,11 +61,11 @@ export const fail = (failed: Partial<Extract<ModelEnd, { readonly type: 'failed'
   },
 })
 
-/** The service cannot take the call now, and may say when it can. */
+/** Fails as an overloaded service does, with an optional retry time. */
 export const overload = (retryAfterMs: number | null = null): ScriptStep =>
   fail({ fault: { kind: 'rate_limited', message: 'The service is overloaded.' }, retryable: true, retryAfterMs })
 
-/** A model that says what the test wrote down. It keeps the provider's promises, so that what fails is the code under test. */
+/** Creates a provider that plays a script. It obeys the provider contract, so failures are in the code under test. */
 export function createScriptedModel(script: Script): ScriptedModel {
   const requests: ModelRequest[] = []
 
@@ -79,11 +79,11 @@ export function createScriptedModel(script: Script): ScriptedModel {
   }
 }
 
-/** A catalogue in which every name is this one model. */
+/** Creates a catalogue in which every name is this model. */
 export const modelsOf = (provider: Provider, takes?: readonly string[]): Models =>
   modelsWith(() => ({ type: 'ready', provider, takes }))
 
-/** A catalogue that finds models so, goes round none, and falls back on none, unless it is told. A refresh is told of. */
+/** Creates a catalogue with this `find`, and no rotation or fallbacks unless given. */
 export function modelsWith(find: Models['find'], { refresh, ...rest }: Partial<Models> = {}): Models {
   const listeners: (() => void)[] = []
   return {
@@ -113,7 +113,7 @@ async function* perform(answer: ScriptedAnswer, signal: AbortSignal): AsyncGener
     if (step.type === 'end') return yield step
     for (const shown of partsOf(step, part)) {
       yield shown
-      // The test may abort on what it just saw; nothing of the turn may follow.
+      // The test may abort on what it just saw; nothing may follow then.
       if (signal.aborted) return yield { type: 'end', end: { type: 'aborted' } }
     }
     if (step.type !== 'gate') part++

@@ -23,7 +23,7 @@ export type TestRuntime = {
   send(id: string, command: CommandInput): ReturnType<SessionHandle['submit']>
   /** The events of the log, in order. */
   events(): Promise<readonly string[]>
-  /** Resolves with the first frame that fits, from here on. */
+  /** Resolves with the first matching frame. */
   frame(fits: (frame: Frame) => boolean): Promise<Frame>
 }
 
@@ -35,26 +35,26 @@ export type TestRuntimeOptions = {
   readonly models?: Models
   /** Which files the scripted model takes. */
   readonly takes?: readonly string[]
-  /** Other than those that take every image for good. */
+  /** Replaces the default, which accepts every image. */
   readonly images?: Images
-  /** Other than those put together on this thread. */
+  /** Replaces the default, which builds requests on this thread. */
   readonly requests?: RequestBuilder
   readonly start?: Partial<StartOptions>
   readonly tools?: readonly Tool[]
-  /** Names the sessions nobody named. */
+  /** Writes titles of untitled sessions. */
   readonly titleModel?: string
   /** Writes the summaries. */
   readonly compactionModel?: string
   readonly clock?: VirtualClock
   readonly observer?: Observer
   readonly node?: string
-  /** A second house on the same store takes the session over instead of starting it. */
+  /** Takes over the session of another runtime on the same store instead of starting one. */
   readonly takesOver?: boolean
-  /** The nodes that answer; only this one, unless told. */
+  /** The ids of live nodes; only this one by default. */
   readonly living?: readonly string[]
 }
 
-/** The real runtime in one process, on the store it is given, with a model that says what the test wrote down. */
+/** Opens the real runtime in one process, on a given store, with a scripted model. */
 export async function openTestRuntime(options: TestRuntimeOptions): Promise<TestRuntime> {
   const { store, blobs, script = [], tools = [], clock = createVirtualClock(), node = 'one' } = options
   const model = createScriptedModel(script)
@@ -96,7 +96,7 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
   }
 }
 
-/** The first session of a house is `aSession`; its forks come after it. */
+/** Returns `aSession` for the first session, and numbered ids for its forks. */
 const sessionId = (born: number): SessionId =>
   born === 0 ? aSession : SessionId.parse(`${aSession.slice(0, -2)}f${born % 10}`)
 

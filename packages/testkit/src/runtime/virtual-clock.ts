@@ -3,13 +3,13 @@ import type { Clock } from '@holdfast/core/ports'
 type Timer = { readonly dueMs: number; readonly order: number; readonly call: () => void }
 
 export type VirtualClock = Clock & {
-  /** Moves time on and calls what is then due, in order. */
+  /** Advances time and runs due timers in order. */
   advance(byMs: number): void
-  /** How long until something is due; null when nothing waits for the clock. */
+  /** Returns the time until the next timer; null if there is none. */
   nextMs(): number | null
 }
 
-/** Time that moves only when it is told to. */
+/** Creates a clock that moves only by `advance`. */
 export function createVirtualClock(startMs = Date.UTC(2026, 0, 1)): VirtualClock {
   let nowMs = startMs
   let order = 0

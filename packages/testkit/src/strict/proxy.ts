@@ -35,8 +35,8 @@ const paths: readonly (readonly [string, HistoryProvider])[] = [
 type Desk = Pick<StrictApi<unknown>, 'complaintAbout' | 'hear'>
 
 /**
- * Stands before servers that are less strict than the services they speak for: it holds every request to the rules of its
- * service, and to what it heard them say, and passes all of it on as it came.
+ * Starts a proxy in front of less strict servers. It checks every request against the rules of its service and the answers
+ * given before, and forwards it unchanged.
  */
 export async function startStrictProxy(behind: (service: HistoryProvider) => string): Promise<StrictProxy> {
   const desks: Readonly<Record<HistoryProvider, Desk>> = {

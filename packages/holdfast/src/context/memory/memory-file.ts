@@ -15,7 +15,7 @@ const workspaceFile = `${workspaceFolder}/MEMORY.md`
 
 type Whose = { readonly scope: MemoryScope; readonly workdir: string; readonly userFile: string }
 
-/** Where a memory is written. A workspace may come from strangers, so no link of its is followed; the user's own are. */
+/** Finds the memory file. Follows the user's own links, but none of a workspace, which may come from strangers. */
 export function findPlace({ scope, workdir, userFile }: Whose): Promise<Result<WorkspacePath>> {
   return scope === 'user' ? findUserPlace(userFile) : findWorkspacePlace(workdir)
 }
@@ -36,7 +36,7 @@ async function findUserPlace(userFile: string): Promise<Result<WorkspacePath>> {
   return ok({ root: dirname(absolute), absolute, shown: userFile, missing })
 }
 
-/** The directory of a memory, made if it is not there: the user's for them alone, the workspace's as any other of it. */
+/** Opens the directory of a memory file, creating it if needed. The user's is private. */
 export async function openPlace(scope: MemoryScope, { root, absolute, missing }: WorkspacePath) {
   if (missing.length === 0) return openDirectory(root, dirname(absolute))
   if (scope === 'workspace')
@@ -57,15 +57,15 @@ async function makeWorkspaceFolder(root: string): Promise<Result<OpenDirectory>>
   return openDirectory(root, join(root, workspaceFolder))
 }
 
-/** A memory as a model is told of it: the newest lines, which are the last. */
+/** The newest (last) lines of a memory file, as sent to the model. */
 export type RememberedText = {
   readonly text: string
-  /** How much stands before the text in the file. */
+  /** How many bytes of the file come before the text. */
   readonly leftOutBytes: number
   readonly path: string
 }
 
-/** Null for a memory that is missing, empty, unreadable, no text, or reached by a link out of the workspace. */
+/** Reads a memory. Returns null if it is missing, empty, unreadable, not text, or a link out of the workspace. */
 export async function readMemory(whose: Whose): Promise<RememberedText | null> {
   try {
     const end = await readMemoryEnd(whose)
@@ -78,7 +78,7 @@ export async function readMemory(whose: Whose): Promise<RememberedText | null> {
   }
 }
 
-/** The newest lines as they are in the file: all of it, unless it is larger than a model is told. */
+/** Reads the newest lines, up to the size limit for the model. */
 export async function readMemoryEnd(whose: Whose): Promise<MemoryEnd | null> {
   const opened = await openMemory(whose)
   if (opened === null) return null
@@ -94,7 +94,7 @@ async function openMemory({ scope, workdir, userFile }: Whose): Promise<OpenFile
   return opened.ok ? opened.value : null
 }
 
-/** The end of a file from the beginning of a line on; inside a line only when not even one line fits. */
+/** Reads the end of a file from a line start; inside a line only if not even one line fits. */
 async function readEnd(handle: FileHandle, size: number): Promise<MemoryEnd> {
   const start = Math.max(0, size - limits.memoryBytesMax)
   const bytes = await readFrom(handle, start)
@@ -126,12 +126,12 @@ const flags =
 type Appending = {
   readonly line: string
   readonly shown: string
-  /** The mode of a file that is not there yet. */
+  /** The mode of a new file. */
   readonly mode: number
   readonly bytesMax: number
 }
 
-/** Adds a line to the end of a file in one write, so that of two processes at once neither loses or splits a line. */
+/** Appends a line in one write, so that two processes never lose or split a line. */
 export async function appendLine(path: string, { line, shown, mode, bytesMax }: Appending): Promise<Result<null>> {
   await using handle = await open(path, flags, mode)
   const stats = await handle.stat()
@@ -148,7 +148,7 @@ export async function appendLine(path: string, { line, shown, mode, bytesMax }: 
 export const memoryFull = (shown: string, bytesMax: number) =>
   fault('too_large', `${shown} may not grow beyond ${bytesMax} bytes; a person has to shorten it first`)
 
-/** Whether a line can follow at once. What a person edited may end without a line feed. */
+/** Returns whether the file ends with a line feed. A hand-edited file may not. */
 async function endsLine(handle: FileHandle, size: number): Promise<boolean> {
   if (size === 0) return true
   const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1)

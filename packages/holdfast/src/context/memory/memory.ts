@@ -21,7 +21,7 @@ type MemoryDeps = {
 
 type MemoryNote = { readonly workdir: string; readonly scope: MemoryScope; readonly text: string }
 
-/** What is kept from session to session: a file of the user and one of the workspace, read anew each time. */
+/** Creates the memory shared by sessions: a file of the user and one of the workspace, read anew each time. */
 export function createMemory({ userFile, now }: MemoryDeps) {
   return {
     async read(workdir: string): Promise<Readonly<Record<MemoryScope, RememberedText | null>>> {
@@ -32,7 +32,7 @@ export function createMemory({ userFile, now }: MemoryDeps) {
       return { user, workspace }
     },
 
-    /** What the file would then hold. The minute is not known yet: someone may have to be asked first. */
+    /** Returns the file before and after. The time is not known yet: a person may have to approve first. */
     async foresee({ workdir, scope, text }: MemoryNote): Promise<Result<Foreseen>> {
       const found = await findPlace({ scope, workdir, userFile })
       if (!found.ok) return found
@@ -74,15 +74,15 @@ const withLine = (before: string, line: string): string =>
   before === '' || before.endsWith('\n') ? `${before}${line}` : `${before}\n${line}`
 
 const breaks = /[\n\v\f\r\u0085\u2028\u2029]+/
-// Letters of some scripts and many emoji hang together by these two; anything else unseen could speak to a model alone.
+// Some scripts and many emoji need these two joiners. Other invisible characters could hide text from people.
 const apartFromJoiners = /[^\u200c\u200d]+/g
 
-/** A note as one line of a list: it can neither end the line nor hold what an eye would miss. */
+/** Returns a note as one list line, without line breaks and invisible characters. */
 export function memoryLine(text: string, when: string): string {
   const pieces = text.split(breaks).map((piece) => piece.trim())
   const folded = pieces.filter((piece) => piece !== '').join(' ')
   return `- [${when}] ${folded.replaceAll('\t', ' ').replace(apartFromJoiners, escapeHidden)}\n`
 }
 
-/** To the minute, as in `2026-03-04 12:00 UTC`. */
+/** Formats a time to the minute: `2026-03-04 12:00 UTC`. */
 export const minuteOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`

@@ -5,31 +5,31 @@ import { openFileBlobs } from '../../store/blobs/file-blobs.ts'
 import { createReadMethods } from '../../store/sqlite/read/read-methods.ts'
 import { openReader, type Reader } from '../../store/sqlite/read/reader.ts'
 
-/** Where the thread reads: the store's file, and the directory of its blobs. */
+/** Where the thread reads: the store's file and its blob directory. */
 export type RequestSource = { readonly path: string; readonly blobsDir: string }
 
-/** A question with its number. Null is the last: what is under way is answered, and the thread ends. */
+/** A numbered request. Null closes the thread once running requests are answered. */
 export type ToThread = { readonly number: number; readonly asked: RequestAsked } | null
 
-/** `up` once all is loaded; then an answer for each question, in any order. */
+/** `up` once the thread is loaded, then an answer for each request, in any order. */
 export type FromThread = 'up' | { readonly number: number; readonly built: Built }
 
 export type Built =
   | { readonly type: 'built'; readonly request: ModelRequest }
   | { readonly type: 'damaged'; readonly seq: number }
   | { readonly type: 'failed'; readonly fault: Fault }
-  /** Nobody foresaw it: our bug. */
+  /** Unexpected: our bug. */
   | { readonly type: 'broken'; readonly why: string }
 
-/** What came of a question, and the memory that goes over with it rather than being copied. */
+/** The answer to a request, and the buffers that are transferred with it instead of copied. */
 type Answer = { readonly built: Built; readonly moved: ArrayBuffer[] }
 
-/** Puts requests together from a store's file and its blobs. It never throws: what goes wrong is an answer. */
+/** Builds model requests from a store's file and its blobs. Never throws: a failure is an answer. */
 export function createBuilder({ path, blobsDir }: RequestSource) {
   let reader: Reader | null = null
   let blobs: Blobs | null = null
 
-  /** Opened by the first question, and by the next if it could not be. */
+  /** Opens the reader on first use, and tries again if that failed. */
   const open = (): Reader => {
     reader ??= orThrow(openReader(path))
     if (reader === null) throw new HoldfastError(fault('storage_error', `The store ${path} is gone.`, { path }))
@@ -62,7 +62,7 @@ function whyNot(cause: unknown): Built {
   return { type: 'broken', why: cause instanceof Error ? (cause.stack ?? cause.message) : String(cause) }
 }
 
-/** The memory of the files, each once: the same file may be told of in several messages. */
+/** Returns the buffers of the files, each once: several messages may contain the same file. */
 function bytesOf({ messages }: ModelRequest): ArrayBuffer[] {
   const buffers = messages.flatMap(({ role, content }) =>
     role === 'user' ? content.flatMap((part) => (part.type === 'file' ? [part.bytes.buffer] : [])) : [],

@@ -6,7 +6,7 @@ import type { Built, FromThread, RequestSource, ToThread } from './builder.ts'
 
 export type RequestThreadOptions = {
   readonly source: RequestSource
-  /** Puts them together until the thread is up for the first time, so that nobody waits for its start. */
+  /** Builds requests until the thread is up for the first time, so that none waits for its start. */
   readonly here: RequestBuilder
   readonly onProblem: OnProblem
   /** The worker to run; ours by default. */
@@ -14,7 +14,7 @@ export type RequestThreadOptions = {
 }
 
 export interface RequestThread extends RequestBuilder {
-  /** Waits for what is under way, then ends the thread. */
+  /** Waits for running requests, then ends the thread. */
   close(): Promise<void>
 }
 
@@ -22,8 +22,8 @@ type Waiting = PromiseWithResolvers<ModelRequest>
 type Running = { readonly worker: Worker; readonly waiting: Map<number, Waiting>; readonly ended: Promise<void> }
 
 /**
- * Requests from a thread of its own, so that a long window holds up no answer that is streaming. Started when a session
- * wakes, started anew after a death, never what keeps the process alive.
+ * Builds requests on a worker thread, so that a long context does not block streaming answers. The thread starts when a
+ * session is loaded, restarts after a crash, and never keeps the process alive.
  */
 export function createRequestThread({
   source,
@@ -37,7 +37,7 @@ export function createRequestThread({
   let lastNumber = 0
 
   function start(): Running {
-    // No flags of the program's own: one like --input-type would keep the worker from loading its file.
+    // Do not pass the program's flags: --input-type, for example, keeps the worker from loading its file.
     const worker = new Worker(script, { workerData: source, execArgv: [], trackUnmanagedFds: false }) // as the store's are
     const waiting = new Map<number, Waiting>()
     const { promise: ended, resolve } = Promise.withResolvers<void>()
@@ -58,7 +58,7 @@ export function createRequestThread({
     })
     worker.on('exit', () => {
       if (running?.worker === worker) running = null
-      // One that cannot even start would not start for the next request either.
+      // A thread that never started would not start for the next request either.
       if (standing === 'unproven' && !isClosed) standing = 'useless'
       for (const { reject } of waiting.values()) reject(threadDied(why))
       waiting.clear()

@@ -1,6 +1,6 @@
 import type { ModelFault } from '@holdfast/protocol'
 
-/** An error for a log: what it is, what it says and where. Nothing else it carries, which may be a whole request. */
+/** The fields of an error that are logged. Other properties are left out: they may be a whole request. */
 type ErrorFields = {
   readonly type: string
   readonly message: string
@@ -38,5 +38,5 @@ function textOf(value: unknown): string {
   }
 }
 
-/** `detail` is what a service sent, with its status and its own id of the request. */
+/** Returns the log fields of a model fault. `detail` is the service's response with its status and request id. */
 export const faultFields = ({ kind, message, detail }: ModelFault) => ({ kind, reason: message, detail })

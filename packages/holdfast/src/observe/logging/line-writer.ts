@@ -1,25 +1,25 @@
 import { close, write } from 'node:fs'
 import { systemErrorCode } from '../../system/system-error.ts'
 
-/** What waits to be written when a reader stands still; beyond it lines are lost rather than memory. */
+/** The most that is buffered for a slow reader; beyond it lines are dropped. */
 const waitingBytesMax = 8 * 1024 * 1024
-/** A pipe that is full takes more when its reader has read on. */
+/** How long to wait before writing to a full pipe again. */
 const fullPipeMs = 20
-/** How long an end waits for a reader that stands still. */
+/** How long closing waits for a slow reader. */
 const lastWordsMs = 1000
 
 export type LineWriterOptions = {
   readonly fd: number
-  /** Whether the descriptor is ours to close. */
+  /** Whether to close the descriptor. */
   readonly isOwned: boolean
-  /** Hears of each write that failed; what it held is lost. */
+  /** Called for each failed write; its lines are lost. */
   readonly onFailed: (error: unknown) => void
 }
 
-/** Lines into a descriptor, in order and beside the event loop. A disk that fails costs lines, and holds nobody up. */
+/** Writes lines to a descriptor in order, without blocking. A failing disk loses lines. */
 export interface LineWriter {
   write(line: string): void
-  /** Resolves when all is written that can be. */
+  /** Resolves when everything possible is written. */
   close(): Promise<void>
 }
 

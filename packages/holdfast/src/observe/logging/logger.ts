@@ -4,18 +4,18 @@ import { didYouMean } from '@holdfast/protocol/nearest'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import type { Environment } from '../../system/home.ts'
 
-/** From what must be seen to what is seldom wanted. */
+/** From the most to the least important. */
 export const logLevels = ['error', 'warn', 'info', 'debug', 'trace'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** Where lines go: a pino logger, or anything of that shape. */
+/** A pino logger, or an object of the same shape. */
 export interface Logger {
   error(fields: object, message: string): void
   warn(fields: object, message: string): void
   info(fields: object, message: string): void
   debug(fields: object, message: string): void
   trace(fields: object, message: string): void
-  /** Whether a line of this level would be written; every one would when absent. */
+  /** Returns whether a level is written; if absent, every level is. */
   isLevelEnabled?(level: string): boolean
 }
 
@@ -25,7 +25,7 @@ type LogSetting = LogLevel | 'off'
 
 const settings: readonly LogSetting[] = ['off', ...logLevels]
 
-/** What `HOLDFAST_LOG` says; set to nothing is not set. */
+/** Parses `HOLDFAST_LOG`; empty counts as unset. */
 export function logSettingOf(environment: Environment, byDefault: LogSetting): Result<LogSetting> {
   const given = environment['HOLDFAST_LOG'] || byDefault
   const found = settings.find((setting) => setting === given)

@@ -4,7 +4,7 @@ import type { Logger, LogLevel } from './logger.ts'
 
 const depthMax = 8
 
-/** The log of a program: it gets no key from us, and what goes wrong in it ends no session. */
+/** Wraps a program's logger: masks known keys, and turns its errors into process warnings. */
 export function createMaskedLogger(logger: Logger): Logger {
   const write = (level: LogLevel) => (fields: object, message: string) => {
     try {

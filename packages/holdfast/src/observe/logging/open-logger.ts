@@ -20,19 +20,19 @@ const redacted = ['headers', '*.headers'].flatMap((holder) =>
 
 export type OpenLoggerOptions = {
   readonly level: LogLevel
-  /** Where to; standard error when absent. A file is its owner's alone. */
+  /** The log file, readable by its owner only; standard error if absent. */
   readonly file?: string | undefined
-  /** Hears, once, that lines are lost. */
+  /** Called once when lines are lost. */
   readonly onLost: (message: string) => void
 }
 
 export interface OpenLogger {
   readonly logger: Logger
-  /** Resolves when all is written that can be. */
+  /** Resolves when everything possible is written. */
   close(): Promise<void>
 }
 
-/** JSON lines, written beside the event loop. None holds a key we know, and none is more than a line. */
+/** Opens a logger that writes JSON lines without blocking, with known keys masked. */
 export async function openLogger({ level, file, onLost }: OpenLoggerOptions): Promise<Result<OpenLogger>> {
   const fd = file === undefined ? ok(standardError) : await openPrivate(file)
   if (!fd.ok) return fd
@@ -43,7 +43,7 @@ export async function openLogger({ level, file, onLost }: OpenLoggerOptions): Pr
     onFailed(error) {
       if (!isTold && systemErrorCode(error) !== 'EPIPE')
         onLost(`The log cannot be written: ${systemErrorWords(error)}.`)
-      isTold = true // of a pipe that nobody reads any more nobody need hear
+      isTold = true // a closed pipe is not worth reporting
     },
   })
   const write = (line: string) => writer.write(escapeHiddenInJson(maskKeys(line)))
@@ -60,10 +60,10 @@ export async function openLogger({ level, file, onLost }: OpenLoggerOptions): Pr
 
 async function openPrivate(file: string): Promise<Result<number>> {
   try {
-    // A pipe without a reader is refused rather than waited for.
+    // O_NONBLOCK: fail on a pipe without a reader instead of waiting for one.
     const fd = await promisify(open)(file, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, 0o600)
     const found = await promisify(fstat)(fd)
-    if (found.isFile()) await promisify(fchmod)(fd, 0o600) // whatever the umask, and whoever made it
+    if (found.isFile()) await promisify(fchmod)(fd, 0o600) // regardless of the umask and of who created it
     return ok(fd)
   } catch (error) {
     if (systemErrorCode(error) === null) throw error

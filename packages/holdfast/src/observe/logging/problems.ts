@@ -3,7 +3,7 @@ import { maskError, maskKeys } from '../../system/secrets/known-keys.ts'
 import { errorFields } from './error-fields.ts'
 import type { Logger } from './logger.ts'
 
-/** Whoever listens hears of problems, without any key, and the log keeps them. */
+/** Reports unexpected errors, with keys masked, to the listener and the log; without both, as process warnings. */
 export function createProblems(heard: OnProblem | undefined, logger: Logger | undefined): OnProblem {
   const logged = logger && createProblemLogger(logger)
   const unheard = logged ? undefined : warnOfProblem
@@ -14,13 +14,13 @@ export function createProblems(heard: OnProblem | undefined, logger: Logger | un
   }
 }
 
-/** A program that listens for no problems still sees them. */
+/** Emits a process warning, so that a program without a listener sees the problem. */
 function warnOfProblem({ where, cause }: Problem): void {
   const what = cause instanceof Error ? (cause.stack ?? cause.message) : JSON.stringify(cause)
   process.emitWarning(`${where}: ${what}`, 'HoldfastProblem')
 }
 
-/** Writes down what nobody foresaw. */
+/** Logs unexpected errors. */
 export const createProblemLogger =
   (logger: Logger): OnProblem =>
   ({ where, cause }) =>

@@ -44,18 +44,18 @@ const argsCharsMax = 2_000
 
 type Step = { readonly model: ModelName; readonly attempt: number }
 
-/** What of a session is under way, to be told of when it is over. */
+/** The open step and calls of a session, logged when they end. */
 type Running = {
   step: (Step & { readonly startedMs: number }) | null
   readonly tools: Map<CallId, string>
 }
 
-/** Writes down what the records of sessions tell of turns, model calls and tool calls. */
+/** Logs turns, model calls and tool calls from the records of sessions. */
 interface RecordLogger {
   take(session: SessionId, recorded: Recorded): void
-  /** Which model is asked now, and how many were with it for this step. */
+  /** Returns the model and attempt of the running step. */
   stepOf(session: SessionId): Step | null
-  /** The session is no longer run here. */
+  /** Forgets a session that no longer runs here. */
   forget(session: SessionId): void
 }
 

@@ -1,10 +1,10 @@
 import type { Finish, ModelName, Usage } from '@holdfast/protocol'
 import type { Attributes } from '@opentelemetry/api'
 
-/** The name under which all we measure stands. */
+/** The instrumentation scope of all spans and metrics. */
 export const scope = 'holdfast'
 
-/** Names of OpenTelemetry's conventions for generative AI. A test holds them to the published ones. */
+/** Names of OpenTelemetry's conventions for generative AI. A test compares them with the published ones. */
 export const names = {
   operation: 'gen_ai.operation.name',
   provider: 'gen_ai.provider.name',
@@ -25,7 +25,7 @@ export const names = {
   errorType: 'error.type',
 } as const
 
-/** What the conventions have no name for. */
+/** Names that the conventions lack. */
 export const ownNames = {
   turn: 'holdfast.turn',
   turnEnd: 'holdfast.turn.end',
@@ -33,14 +33,14 @@ export const ownNames = {
   waitMs: 'holdfast.wait_ms',
 } as const
 
-/** Where the conventions call a service other than we do. */
+/** Providers that the conventions name differently. */
 const providerNames: Readonly<Record<string, string>> = {
   google: 'gcp.gemini',
   mistral: 'mistral_ai',
   'openai-chat': 'openai', // the same service by its older interface
 }
 
-/** `provider/model` as the conventions want it: the service and the name it knows the model by. */
+/** Splits `provider/model` into the provider and model attributes of the conventions. */
 export function modelAttributes(model: ModelName): { readonly model: string; readonly attributes: Attributes } {
   const [provider = '', ...rest] = model.split('/')
   const name = rest.join('/')
@@ -61,7 +61,7 @@ const finishReasons: Readonly<Record<Finish, string>> = {
 }
 export const finishReasonOf = (finish: Finish): string => finishReasons[finish]
 
-/** The conventions count what came from the cache and what went into it as input too. */
+/** Returns the input tokens, which include cache reads and writes by the conventions. */
 export const inputOf = ({ input, cacheRead, cacheWrite }: Usage): number => input + cacheRead + cacheWrite
 
 export const usageAttributes = (usage: Usage): Attributes => ({

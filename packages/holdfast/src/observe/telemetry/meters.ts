@@ -2,9 +2,9 @@ import type { Usage } from '@holdfast/protocol'
 import { type Attributes, createNoopMeter, type Histogram, type Meter, metrics } from '@opentelemetry/api'
 import { inputOf, names, scope } from './attributes.ts'
 
-/** What a model call took and used, for whoever sums it up. */
+/** Records the duration and token usage of model calls. */
 export interface Meters {
-  /** Whether anyone would hear of it. */
+  /** Returns whether a metrics SDK is set up. */
   isOn(): boolean
   tokens(usage: Usage, attributes: Attributes): void
   duration(seconds: number, attributes: Attributes): void
@@ -17,7 +17,7 @@ const secondBounds = Array.from({ length: 14 }, (_, index) => 2 ** index / 100)
 
 type Instruments = { readonly tokens: Histogram; readonly duration: Histogram; readonly firstChunk: Histogram }
 
-/** An SDK may be set up after us, and no meter learns of it by itself: each is asked for anew, and made once. */
+/** Creates the meters. An SDK may be set up later, so the current meter is looked up on each use. */
 export function createMeters(): Meters {
   const off = createNoopMeter()
   const made = new WeakMap<Meter, Instruments>()

@@ -12,19 +12,19 @@ import {
 import { modelAttributes, names, usageAttributes } from './attributes.ts'
 import type { Meters } from './meters.ts'
 
-/** One call of a model, from its start to its end: a `chat` span, and what is measured of it. */
+/** One model call: its `chat` span and its metrics. */
 export interface ModelCall {
   readonly span: Span
-  /** Where what the call does is seen as part of it. */
+  /** The context in which child spans belong to this one. */
   readonly context: Context
-  /** The first word of the answer is here. */
+  /** Notes that the first part of the answer arrived. */
   answering(): void
   end(ended: ModelCallEnd): void
 }
 
 export type ModelCallEnd = {
   readonly usage?: Usage | null | undefined
-  /** Why it did not come to a good end. */
+  /** Why the call failed. */
   readonly error?: string | undefined
   readonly attributes?: Attributes | undefined
 }
@@ -35,7 +35,7 @@ export type ModelCallDeps = {
   readonly session: SessionId
   readonly model: ModelName
   readonly parent: Context
-  /** Milliseconds of a clock that only goes on. */
+  /** A monotonic clock in milliseconds. */
   readonly now: () => number
 }
 
@@ -69,12 +69,12 @@ export function startModelCall({ tracer, meters, session, model, parent, now }: 
   }
 }
 
-/** The error is named by its kind alone: its sentence may quote what was said. */
+/** Ends a span. Records only the kind of an error: its message may quote the conversation. */
 export function endSpan(span: Span, error: string | undefined): void {
   if (error !== undefined) span.setAttribute(names.errorType, error).setStatus({ code: SpanStatusCode.ERROR })
   span.end()
 }
 
-/** Does something where what it starts becomes part of `within`. */
+/** Runs a function with `within` as the active context. */
 export const runWithin = <Value>(within: Context | undefined, run: () => Value): Value =>
   within ? context.with(within, run) : run()

@@ -9,8 +9,8 @@ import { endStep, endTurn, type OpenTurn, settleCall, startCall, startStep, star
 export type SessionSpans = Required<Omit<Observer, 'answered' | 'storage'>>
 
 /**
- * Spans and measures of every turn, by OpenTelemetry's API alone. They follow the records of a session, so they tell what
- * is true; deltas are not looked at. Without an SDK a turn leaves nothing behind here and nothing else is done.
+ * Creates spans and metrics of every turn with the OpenTelemetry API. They follow the records of a session and ignore
+ * deltas. Without an SDK nothing is kept.
  */
 export function createSessionSpans({
   now = () => performance.now(),
@@ -53,7 +53,7 @@ export function createSessionSpans({
 
 type StartTurn = (session: SessionId, turn: number | undefined, parent: Context) => OpenTurn | null
 
-/** The turns that run here, a session's each, as their records tell. */
+/** Tracks the running turn of each session by its records. */
 function createOpenTurns(start: StartTurn) {
   const turns = new Map<SessionId, OpenTurn>()
 
@@ -62,7 +62,7 @@ function createOpenTurns(start: StartTurn) {
     if (turn) turns.set(turn.session, turn)
     return turn
   }
-  /** A turn that another process began, and that goes on here, is a span of its own. */
+  /** Returns the open turn. A turn that another process started gets its own span here. */
   const open = (session: SessionId, turn?: number) => turns.get(session) ?? begin(session, turn, ROOT_CONTEXT)
 
   return {
@@ -88,7 +88,7 @@ function createOpenTurns(start: StartTurn) {
   }
 }
 
-/** A turn is part of what its command came from; one that begins by itself, as what waited does, is part of nothing. */
+/** Returns the parent span: the caller's if a command started the turn, none for a queued prompt. */
 const parentOf = ([first]: readonly EncodedRecord[]): Context =>
   first?.record.commandId === undefined ? ROOT_CONTEXT : context.active()
 

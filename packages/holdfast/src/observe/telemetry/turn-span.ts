@@ -9,16 +9,16 @@ const agent = 'holdfast'
 export type SpanDeps = {
   readonly tracer: Tracer
   readonly meters: Meters
-  /** Milliseconds of a clock that only goes on. */
+  /** A monotonic clock in milliseconds. */
   readonly now: () => number
 }
 
-/** A turn that runs here, and what of it is under way. */
+/** A running turn and its open steps and calls. */
 export type OpenTurn = {
   readonly parts: SpanDeps
   readonly session: SessionId
   readonly span: Span
-  /** Where what the turn does is seen as part of it. */
+  /** The context in which child spans belong to the turn. */
   readonly context: Context
   step: { readonly id: Seq; readonly call: ModelCall } | null
   readonly calls: Map<CallId, Span>
@@ -27,7 +27,7 @@ export type OpenTurn = {
 
 type Beginning = { readonly session: SessionId; readonly turn: number | undefined; readonly parent: Context }
 
-/** Null when nobody would hear of it. */
+/** Starts the span of a turn. Returns null if neither traces nor metrics are on. */
 export function startTurn(parts: SpanDeps, { session, turn, parent }: Beginning): OpenTurn | null {
   const attributes = { [names.operation]: 'invoke_agent', [names.agent]: agent, [names.conversation]: session }
   const options = { kind: SpanKind.INTERNAL, attributes: { ...attributes, [ownNames.turn]: turn } }
@@ -53,7 +53,7 @@ export function endStep(turn: OpenTurn, { finish, usage, fault, fallback }: Even
   if (fallback !== undefined) turn.span.addEvent('holdfast.fallback', modelAttributes(fallback).attributes)
 }
 
-/** Where what the call does is seen as part of it. */
+/** The context in which child spans belong to this one. */
 export function startCall({ parts, session, context, calls }: OpenTurn, call: CallId, tool: string): Context {
   const attributes = {
     [names.operation]: 'execute_tool',
@@ -69,7 +69,7 @@ export function startCall({ parts, session, context, calls }: OpenTurn, call: Ca
 
 export function settleCall({ calls }: OpenTurn, { call, outcome }: EventOf<'call.settled'>): void {
   const span = calls.get(call)
-  if (!span) return // it never ran here
+  if (!span) return // it did not run here
   calls.delete(call)
   endSpan(span, callError(outcome))
 }

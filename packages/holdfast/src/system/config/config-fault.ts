@@ -13,7 +13,7 @@ type Schema = {
 const wordCharsMax = 100
 const looksSecret = /key|token|secret|password/i
 
-/** What is wrong with a configuration: where it stands, which key, and what was probably meant. Never what stood there. */
+/** Returns a fault that names the source and key of an invalid setting and suggests a fix. It never quotes the value. */
 export function configFault(from: string, error: z.ZodError): Fault {
   const [issue] = error.issues
   if (issue === undefined) return fault('bad_config', `${from} cannot be read as a configuration.`, { path: from })
@@ -48,7 +48,7 @@ function unknownKey(unknown: string, path: readonly PropertyKey[]): string {
   return `there is no such key.${near || ` There are: ${known.join(', ')}.`}`
 }
 
-/** The keys that may stand at a place of the schema. */
+/** Returns the keys that the schema allows at a path. */
 function keysAt(schema: Schema, path: readonly PropertyKey[]): readonly string[] {
   const forms = schema.anyOf ?? [schema]
   const [first, ...rest] = path
@@ -60,7 +60,7 @@ function keysAt(schema: Schema, path: readonly PropertyKey[]): readonly string[]
   })
 }
 
-/** Where one of several forms fits further down than the others, it is the one that was meant. */
+/** Returns the issue of the union member that matched best. */
 function meantBy(issue: Issue): Issue {
   if (issue.code !== 'invalid_union') return issue
   const inner = issue.errors.flat().find(({ path, code }) => path.length > 0 || code === 'unrecognized_keys')

@@ -1,7 +1,7 @@
 import { GivenFacts, ModelName, ProviderName, RotationEntry } from '@holdfast/protocol'
 import { z } from 'zod'
 
-/** What a person says of a provider, or of one of their own. */
+/** Settings of a provider, built-in or your own. */
 const ProviderConfig = z.strictObject({
   title: z.string().min(1).max(100).optional().describe('As people call it.'),
   baseUrl: z
@@ -32,7 +32,7 @@ const ProviderConfig = z.strictObject({
 /** A stop of the rotation: a model, or a model with the thinking level it gets there. */
 const RotationStop = z.union([ModelName, RotationEntry])
 
-/** Everything that can be configured. What is said more than once is said last by an option, before that by a variable. */
+/** All settings. An option overrides a variable, which overrides the file. */
 export const Config = z.strictObject({
   $schema: z.string().optional().describe('For editors.'),
   model: ModelName.optional().describe('The model of sessions that name none.'),
@@ -56,7 +56,7 @@ export const Config = z.strictObject({
 })
 export type Config = z.infer<typeof Config>
 
-/** The same for editors and other programs. */
+/** Returns the JSON Schema of the configuration, for editors and other programs. */
 export const configJsonSchema = (): object => ({
   ...z.toJSONSchema(Config, { io: 'input' }),
   title: 'Configuration of Holdfast',

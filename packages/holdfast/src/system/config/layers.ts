@@ -4,7 +4,7 @@ import type { Environment } from '../home.ts'
 import { Config } from './config.ts'
 import { configFault } from './config-fault.ts'
 
-/** What a program may say when it opens the runtime. */
+/** Settings that a program may pass when it opens the runtime. */
 export type ConfigOptions = {
   /** The model of sessions that name none: `provider/model`. By default what is configured, else what there is a key for. */
   readonly model?: string | undefined
@@ -18,7 +18,7 @@ export type ConfigOptions = {
   readonly fallbacks?: readonly string[] | undefined
 }
 
-/** One layer: what it says, and how it is called where it says something wrong. */
+/** One layer: its values, and its name for error messages. */
 type Layer = { readonly from: (key: Layered) => string; readonly says: (key: Layered) => unknown }
 
 const layered = ['model', 'titleModel', 'compactionModel', 'rotation', 'fallbacks', 'localModels'] as const
@@ -42,7 +42,7 @@ export type Configured = {
   readonly localModels: boolean
   readonly providers: NonNullable<Config['providers']>
   readonly models: NonNullable<Config['models']>
-  /** Who said it, for whoever finds that it cannot be so. */
+  /** The source of each setting, for error messages. */
   readonly from: { readonly [Key in Layered]?: string }
 }
 
@@ -52,7 +52,7 @@ export type ConfigLayers = {
   readonly options: ConfigOptions
 }
 
-/** The file, the environment over it, and over both what the program itself says. */
+/** Merges the layers: options override variables, which override the file. */
 export function layerConfig({ file, environment, options }: ConfigLayers): Result<Configured> {
   const layers: readonly Layer[] = [
     { from: (key) => `The option ${key}`, says: (key) => Object.entries(options).find(([name]) => name === key)?.[1] },

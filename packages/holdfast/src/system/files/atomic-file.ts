@@ -16,7 +16,7 @@ import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import { systemErrorCode } from '../system-error.ts'
 import { syncDirectorySync } from './sync-directory.ts'
 
-/** A file being written under another name: it is at its own, whole and readable by its owner alone, once kept. */
+/** A file written under a temporary name. `keep` gives it its real name; only its owner can read it. */
 export interface AtomicFile {
   readonly write: (text: string) => Promise<void>
   keep(): Result<null>
@@ -24,7 +24,7 @@ export interface AtomicFile {
 }
 
 export type AtomicFileOptions = {
-  /** Whether it may take the place of a file that is there. */
+  /** Whether it may replace an existing file. */
   readonly replaces: boolean
   readonly pid: number
 }
@@ -45,7 +45,7 @@ export function openAtomicFile(path: string, { replaces, pid }: AtomicFileOption
       fsyncSync(file)
       closeSync(file)
       try {
-        // A link refuses to replace, so nobody's file is lost that came while we wrote.
+        // `link` never replaces a file that appeared while we wrote.
         if (replaces) renameSync(draft, path)
         else linkSync(draft, path)
         syncDirectorySync(dirname(path))

@@ -5,17 +5,16 @@ import { ok, type Result, refuse } from '@holdfast/protocol'
 import { systemErrorCode } from '../system-error.ts'
 import { isInside, outsideWorkdir } from './resolve-path.ts'
 
-/** A directory held open, so that what happens to its path afterwards cannot lead a write astray. */
+/** An open directory: later changes to its path cannot redirect a write. */
 export interface OpenDirectory extends AsyncDisposable {
   readonly absolute: string
-  /** A path for one name in it. Where the system has /proc it goes through the open handle, not through the path. */
+  /** Returns the path of a name in it: through the open handle where the system has /proc. */
   at(name: string): string
   sync(): Promise<void>
 }
 
 /**
- * Opens a directory that was resolved before, and refuses it if it is no longer the one that was meant:
- * a component may have become a link between the check and the use.
+ * Opens a resolved directory. Refuses it if a component of its path has become a link since it was resolved.
  */
 export async function openDirectory(root: string, absolute: string): Promise<Result<OpenDirectory>> {
   let handle: Awaited<ReturnType<typeof open>>

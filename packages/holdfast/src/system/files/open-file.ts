@@ -15,7 +15,7 @@ const notAFile = (shown: string, stats: Stats) =>
       : `${escapeLine(shown)} is not a regular file (a device, pipe or socket)`,
   )
 
-/** What stands at a place: a regular file, or nothing yet. Anything else is refused without being opened. */
+/** Returns the stats of a regular file, or null if nothing exists there. Refuses anything else without opening it. */
 export async function statFile(place: WorkspacePath): Promise<Result<Stats | null>> {
   if (place.missing.length > 0) return ok(null)
   const stats = await lstat(place.absolute)
@@ -34,7 +34,7 @@ export async function openFile(workdir: string, path: string): Promise<Result<Op
   const opened = await openDirectory(place.root, dirname(place.absolute))
   if (!opened.ok) return opened
   await using directory = opened.value
-  // O_NONBLOCK: should a pipe have taken the file's place since, opening it must not wait for a writer.
+  // O_NONBLOCK: if a pipe has replaced the file since, opening it must not wait for a writer.
   const handle = await open(
     directory.at(basename(place.absolute)),
     constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY,

@@ -5,18 +5,18 @@ import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { systemErrorCode } from '../system-error.ts'
 import { syncDirectorySync } from './sync-directory.ts'
 
-/** Makes the directory for a file, private and durable, whatever the umask; tightens one that is there and is ours. */
+/** Creates a private, durable directory regardless of the umask. Restricts an existing one if it is ours. */
 export function ensurePrivateDirectory(directory: string): void {
   const missing = missingOf(resolve(directory))
-  // One step at a time, as Node would not: its recursive mkdir never ends on a place like /proc.
+  // Not `mkdir` with `recursive`: Node's never returns on a path like /proc.
   for (const path of missing) make(path)
   if (missing.length === 0 && isOurs(directory)) tighten(directory, 0o700)
 }
 
-/** The directories that are not there yet, the outermost first. */
+/** Returns the missing directories, outermost first. */
 function missingOf(directory: string): readonly string[] {
   if (existsSync(directory)) {
-    opendirSync(directory).closeSync() // throws where it is no directory, as mkdir would
+    opendirSync(directory).closeSync() // throws if it is not a directory, as mkdir would
     return []
   }
   return [...missingOf(dirname(directory)), directory]
@@ -26,22 +26,22 @@ function make(path: string): void {
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    if (systemErrorCode(error) !== 'EEXIST') throw error // another process may have been as quick
+    if (systemErrorCode(error) !== 'EEXIST') throw error // another process may have created it
   }
   chmodSync(path, 0o700)
   syncDirectorySync(dirname(path))
 }
 
-/** Takes from everyone else what they may do with a file or directory; never gives its owner more. */
+/** Removes the permissions of everyone else; never adds any for the owner. */
 export function tighten(path: string, mode: 0o600 | 0o700): void {
   const current = statSync(path).mode & 0o777
   if ((current & ~mode) !== 0) chmodSync(path, current & mode)
 }
 
-/** As above, and refused unless it is ours alone: where others may write, someone could have put theirs in our place. */
+/** Ensures a private directory that belongs to us. Throws if another user owns it, as may happen in /tmp. */
 export function claimPrivateDirectory(directory: string): string {
   ensurePrivateDirectory(directory)
-  const found = lstatSync(directory) // not through a link, which could lead anywhere
+  const found = lstatSync(directory) // do not follow a link
   const isForeign = process.getuid !== undefined && found.uid !== process.getuid()
   if (!found.isDirectory() || isForeign)
     throw new HoldfastError(fault('storage_error', `${directory} belongs to someone else.`, { path: directory }))
@@ -49,7 +49,7 @@ export function claimPrivateDirectory(directory: string): string {
   return directory
 }
 
-/** Someone may keep a store in their home or project: those are not ours to close to others. */
+/** Returns whether we may restrict a directory: not a shared one, the home directory or the current project. */
 function isOurs(directory: string): boolean {
   const { uid, mode } = statSync(directory)
   const place = resolve(directory)

@@ -19,7 +19,7 @@ export type WindowRequest = {
   readonly signal: AbortSignal
 }
 
-/** Reads some lines of a file of any size, holding no more than it returns. */
+/** Reads lines of a file of any size without holding more than it returns. */
 export async function readRange(handle: FileHandle, request: WindowRequest): Promise<Window> {
   const { offset, bytesMax, signal } = request
   const stop = offset + request.lines
@@ -31,7 +31,7 @@ export async function readRange(handle: FileHandle, request: WindowRequest): Pro
   let chunk = Buffer.allocUnsafe(chunkBytes)
   for (let position = 0; ; ) {
     if (signal.aborted) return window('aborted')
-    if (keptBytes > 0) chunk = Buffer.allocUnsafe(chunkBytes) // what is kept lies in the one before
+    if (keptBytes > 0) chunk = Buffer.allocUnsafe(chunkBytes) // the previous chunk holds lines to return
     const { bytesRead } = await handle.read(chunk, 0, chunkBytes, position)
     if (bytesRead === 0) return window('file')
     position += bytesRead

@@ -6,14 +6,14 @@ import { done, type Result, refuse } from '@holdfast/protocol/result'
 import { systemErrorCode } from '../system-error.ts'
 import { syncDirectory } from './sync-directory.ts'
 
-/** Writing takes a moment: what is as old as this was left by a crash. */
+/** A draft older than this was left by a crash. */
 const claimMsMax = 10_000
 const waitMsMax = 3_000
 const lookEveryMs = 20
 
 /**
- * Puts a whole file in the place of another, readable by its owner alone, whatever the umask. Its draft has one name, so that
- * of two processes the second waits, and then sees what the first wrote. Nothing is replaced unless `write` was called.
+ * Replaces a file atomically, readable by its owner only. The draft has a fixed name and serves as a lock: a second process
+ * waits, and then sees what the first wrote. The file is replaced only if `write` is called.
  */
 export async function replaceAlone<Value>(
   path: string,
@@ -28,7 +28,7 @@ export async function replaceAlone<Value>(
       await file.chmod(0o600)
       await file.writeFile(text)
       await file.sync()
-      // We slept for so long, with the whole machine perhaps, that another took us for dead.
+      // We were suspended for so long that another process took over the draft.
       if (!(await isAt(draft, file))) return taken(path)
       await rename(draft, path)
       await syncDirectory(dirname(path))
@@ -50,7 +50,7 @@ async function claimInTime(draft: string): Promise<FileHandle | null> {
   return null
 }
 
-/** The file, if nobody made it before us. */
+/** Creates a file; returns null if it exists. */
 async function claim(name: string): Promise<FileHandle | null> {
   try {
     return await open(name, 'wx', 0o600)
@@ -61,8 +61,8 @@ async function claim(name: string): Promise<FileHandle | null> {
 }
 
 /**
- * One at a time, and only what is old even then: of two that saw it, the later would remove what the earlier put in its
- * place, and two would write at once.
+ * Removes an abandoned draft under a second lock, and checks its age again: of two processes that saw it, the later one
+ * would otherwise remove the new draft of the earlier.
  */
 async function removeLeft(draft: string): Promise<void> {
   const guard = `${draft}.left`
@@ -80,7 +80,7 @@ async function removeLeft(draft: string): Promise<void> {
 const isLeft = (name: string): Promise<boolean> =>
   stat(name).then(
     ({ mtimeMs }) => Date.now() - mtimeMs > claimMsMax,
-    () => false, // gone meanwhile: it is ours to claim
+    () => false, // gone meanwhile: free to claim
   )
 
 async function isAt(name: string, file: FileHandle): Promise<boolean> {

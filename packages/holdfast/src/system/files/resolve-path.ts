@@ -3,7 +3,7 @@ import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { escapeLine, type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { systemErrorCode, systemErrorWords } from '../system-error.ts'
 
-/** The real path of a directory: symlinks resolved, trailing slash gone. It names the session's workspace. */
+/** Returns the real path of a directory, with links resolved. It identifies the session's workspace. */
 export async function resolveWorkdir(path: string): Promise<Result<string>> {
   const asked = resolve(path)
   const unusable = (why: string) =>
@@ -13,19 +13,19 @@ export async function resolveWorkdir(path: string): Promise<Result<string>> {
     return (await stat(real)).isDirectory() ? ok(real) : unusable('is not a directory')
   } catch (error) {
     const code = systemErrorCode(error)
-    if (code === null) return unusable('is no path') // one with a NUL in it never reaches the system
+    if (code === null) return unusable('is no path') // a path with a NUL never reaches the system
     return unusable(code === 'ENOENT' ? 'does not exist' : `cannot be used: ${systemErrorWords(error)}`)
   }
 }
 
 const linksMax = 40
 
-/** A place inside the workdir. Nothing on the way to it is a symbolic link. */
+/** A path inside the workdir, with all links resolved. */
 export type WorkspacePath = {
   /** The workdir itself, its own links resolved. */
   readonly root: string
   readonly absolute: string
-  /** From the root, for people and for the log; the root itself is `.`. */
+  /** Relative to the root, for people and the log; the root is `.`. */
   readonly shown: string
   /** The names at the end that do not exist yet. */
   readonly missing: readonly string[]
@@ -40,8 +40,8 @@ export const outsideWorkdir = (path: string): Fault =>
   fault('outside_workdir', `${escapeLine(path)} is outside the working directory`)
 
 /**
- * Follows `path` one component at a time, links included, and refuses it unless it ends inside the workdir.
- * Answers for a moment only: whoever uses the place opens it through `openDirectory`, which checks again.
+ * Resolves `path` one component at a time, following links. Refuses it unless it ends inside the workdir. The result may
+ * change before it is used: open it with `openDirectory`, which checks again.
  */
 export async function resolvePath(workdir: string, path: string): Promise<Result<WorkspacePath>> {
   const root = await resolveWorkdir(workdir)
@@ -81,7 +81,7 @@ async function walk(root: string, path: string): Promise<Result<Walked>> {
     } catch (error) {
       const code = systemErrorCode(error)
       if (code === null) throw error
-      if (!isInside(root, next)) return refuse(outsideWorkdir(path)) // what is out there is not told, not even its absence
+      if (!isInside(root, next)) return refuse(outsideWorkdir(path)) // reveal nothing about paths outside, not even whether they exist
       if (code === 'ENOENT') return absent(path, current, [name, ...pending.reverse()])
       return refuse(fault('bad_request', `${escapeLine(path)}: ${systemErrorWords(error)}`))
     }
@@ -91,7 +91,8 @@ async function walk(root: string, path: string): Promise<Result<Walked>> {
 
 function absent(path: string, reached: string, names: readonly string[]): Result<Walked> {
   const missing = names.filter((name) => name !== '' && name !== '.')
-  // The way back out of a directory that does not exist leads nowhere; read lexically it could lead anywhere.
-  if (missing.includes('..')) return refuse(fault('not_found', `${escapeLine(path)} goes through what is not there`))
+  // `..` out of a directory that does not exist has no meaning; resolved lexically it could escape.
+  if (missing.includes('..'))
+    return refuse(fault('not_found', `${escapeLine(path)} does not exist: a parent directory is missing`))
   return ok({ reached, missing })
 }

@@ -4,14 +4,14 @@ import { open } from 'node:fs/promises'
 // Windows opens no directories, and NTFS journals names itself.
 const needsNoSync = process.platform === 'win32'
 
-/** A new name is durable only once its directory is. */
+/** Syncs a directory: a new name is durable only once its directory is. */
 export async function syncDirectory(directory: string): Promise<void> {
   if (needsNoSync) return
   await using handle = await open(directory, 'r')
   await handle.sync()
 }
 
-/** The same at once, for workers and for commands that exit. */
+/** The same, synchronous, for workers and for commands that exit. */
 export function syncDirectorySync(directory: string): void {
   if (needsNoSync) return
   const handle = openSync(directory, 'r')

@@ -1,36 +1,36 @@
 import { inspect } from 'node:util'
 
-/** What stands in a text where a key stood. */
+/** Replaces a key in masked text. */
 export const keyMark = '[key removed]'
 
-/** Shorter than this, or without a digit and shorter than that, it may be a word that people use (`ollama`, `not-needed`). */
+/** A shorter key, or one without digits below `wordCharsMin`, may be an ordinary word (`ollama`, `not-needed`). */
 const charsMin = 8
 const wordCharsMin = 24
-/** Behind these words even such a key is one. */
+/** After these words even such a word is masked. */
 const introduced = String.raw`(?<=(?:bearer|basic|api[-_ ]?key|token|secret|authorization)["'\s:=]{1,8})`
 
 type Known = { readonly forms: readonly string[]; readonly introduced: RegExp | null }
 
 /**
- * Every key that this process ever read, for as long as it runs: one that was replaced may still be quoted by an answer on
- * its way. It is the process's own because whoever writes a log or a fault cannot know whose key a text might hold.
+ * Every key that this process has read: a running answer may still quote a replaced one. Global, because the writer of a log
+ * or fault cannot know which provider's key a text may contain.
  */
 const known = new Map<string, Known>()
 let forms: readonly string[] = []
 let words: readonly RegExp[] = []
 
-/** From now on the key is masked in whatever passes through `maskKeys`. */
+/** Makes `maskKeys` mask this key from now on. */
 export function registerKey(key: string): void {
   if (key === '' || known.has(key)) return
   const isWord = key.length < charsMin || (key.length < wordCharsMin && !/\d/.test(key))
   known.set(key, isWord ? { forms: [], introduced: introducedOnly(key) } : { forms: formsOf(key), introduced: null })
   const all = [...known.values()]
-  // The longest first: a key that begins like another must not leave its end behind.
+  // Longest first: masking a prefix would leave the end of a longer key.
   forms = [...new Set(all.flatMap((one) => one.forms))].sort((one, other) => other.length - one.length)
   words = all.flatMap((one) => one.introduced ?? [])
 }
 
-/** The text without any key that is known. One look for each form of a key, so that long texts cost little. */
+/** Replaces known keys in a text. */
 export function maskKeys(text: string): string {
   let masked = text
   for (const form of forms) if (masked.includes(form)) masked = masked.replaceAll(form, keyMark)
@@ -39,12 +39,12 @@ export function maskKeys(text: string): string {
   return masked
 }
 
-/** Whether there is anything to look for. */
+/** Returns whether any key is known. */
 export const hasKeys = (): boolean => known.size > 0
 
 export const holdsKey = (text: string): boolean => maskKeys(text) !== text
 
-/** How long the end of a text is that may be the beginning of a key: whoever masks piece by piece holds it back. */
+/** Returns the length of the text's end that may be the start of a key: piecewise masking holds it back. */
 export function keyBegun(text: string): number {
   const inLine = forms.reduce((longest, form) => Math.max(longest, begunBy(text, form)), 0)
   return Math.max(inLine, wrappedBegun(text, forms, begunBy))
@@ -58,14 +58,14 @@ function begunBy(text: string, form: string): number {
   return 0
 }
 
-/** A key as it is, and as it stands in JSON, an address, a page, and in base64, behind whatever was encoded with it. */
+/** Returns a key in plain form and as it appears in JSON, URLs, HTML and base64, at any offset. */
 function formsOf(key: string): readonly string[] {
   const escaped = JSON.stringify(key).slice(1, -1)
   const inPage = key.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
   return [key, escaped, encodeURIComponent(key), inPage, ...base64Of(key)]
 }
 
-/** Three bytes are four characters, so it looks different by how many bytes stand before it; the edges are shared and left out. */
+/** Returns the base64 of a key for each of the three byte offsets, without the characters shared with its neighbours. */
 function base64Of(key: string): readonly string[] {
   return [0, 1, 2].flatMap((before) => {
     const bytes = Buffer.from(`${' '.repeat(before)}${key}`)
@@ -78,13 +78,13 @@ function base64Of(key: string): readonly string[] {
 const introducedOnly = (key: string): RegExp =>
   new RegExp(`${introduced}${key.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)}(?![\\w-])`, 'gi')
 
-/** Where a program breaks a long text into lines, as `base64` does after 76 characters; they may be set in. */
+/** A line break, possibly indented, as `base64` inserts after 76 characters. */
 const lineBreak = String.raw`\r?\n[ \t]{0,32}`
-const lineBreaks = new RegExp(`${lineBreak}|\\r$`, 'g') // at the end of a piece, half a break is one
-/** Two words in two lines are no key, though they would make a short one. */
+const lineBreaks = new RegExp(`${lineBreak}|\\r$`, 'g') // at the end of a piece, a lone \r may be half a break
+/** Shorter forms are not matched across lines: two words on two lines could look like a key. */
 const formCharsMin = 16
 
-/** The text with the mark in place of each form that is broken into lines. One more look for each, and no more. */
+/** Masks keys that are broken into lines. */
 function maskWrapped(text: string, forms: readonly string[], mark: string): string {
   if (!text.includes('\n')) return text
   const joined = text.replace(lineBreaks, '')
@@ -97,7 +97,7 @@ function maskWrapped(text: string, forms: readonly string[], mark: string): stri
 const wrapped = (form: string): RegExp =>
   new RegExp(Array.from(form, (char) => RegExp.escape(char)).join(`(?:${lineBreak})?`), 'g')
 
-/** How long the end of a text is that may be the beginning of a form broken into lines; `begunBy` tells it of one line. */
+/** Returns the length of the text's end that may be the start of a key broken into lines. */
 function wrappedBegun(text: string, forms: readonly string[], begunBy: (text: string, form: string) => number): number {
   const [longest = ''] = forms
   const tail = text.slice(-3 * longest.length)
@@ -108,7 +108,7 @@ function wrappedBegun(text: string, forms: readonly string[], begunBy: (text: st
   return begun === 0 ? 0 : tail.length - placeOf(joined.length - begun, breaks)
 }
 
-/** Where a character of the joined text stood before. */
+/** Maps an index of the joined text back to the original text. */
 function placeOf(joinedIndex: number, breaks: readonly RegExpExecArray[]): number {
   let index = joinedIndex
   for (const { 0: gone, index: at } of breaks) {
@@ -118,10 +118,10 @@ function placeOf(joinedIndex: number, breaks: readonly RegExpExecArray[]): numbe
   return index
 }
 
-/** So deep an error is looked into: a library hangs requests and their headers on what it throws. */
+/** How deep an error is searched: libraries attach requests and headers to errors. */
 const depthMax = 8
 
-/** What was thrown, without any key we know. It is the same where it holds none; else what it says and where, and no more. */
+/** Returns the error itself if it contains no known key, else a copy with message, stack and code masked. */
 export function maskError(thrown: unknown): unknown {
   if (typeof thrown === 'string') return maskKeys(thrown)
   const text = inspect(thrown, { depth: depthMax, customInspect: false, maxStringLength: null, maxArrayLength: null })

@@ -5,7 +5,7 @@ import { z } from 'zod'
 const wellFormed = (text: string) => text.isWellFormed()
 const noNul = (text: string) => !text.includes('\0')
 
-/** A text as a model gives it. Half a surrogate pair has no form in UTF-8: what is written would not be what was shown. */
+/** Text from a model. An unpaired surrogate has no UTF-8 form: the file would differ from the preview. */
 export const textArgument = z
   .string({ error: 'must be a text' })
   .refine(wellFormed, 'must be well-formed Unicode: it holds half a character')
@@ -20,7 +20,7 @@ export const filePathArgument = pathArgument.refine((path) => !path.endsWith('/'
 export const commandArgument = textArgument
   .refine((text) => text.trim() !== '', 'must not be empty')
   .refine(noNul, 'must not hold a NUL character')
-  // The system takes no longer argument; told here rather than as a failure to start.
+  // The system accepts no longer argument; rejected here rather than as a failure to start.
   .refine(
     (text) => Buffer.byteLength(text) <= limits.shellCommandBytesMax,
     `must not be longer than ${limits.shellCommandBytesMax} bytes; put it in a file`,
@@ -31,7 +31,7 @@ export const countArgument = z
   .min(1, 'must be at least 1')
   .max(1_000_000_000, 'must be at most 1000000000')
 
-/** Arguments as the tool declared them, or one sentence that names everything wrong with them. */
+/** Parses the arguments of a call. A fault names every problem in one sentence. */
 export function checkArguments<Shape extends z.ZodObject>(
   tool: string,
   shape: Shape,
@@ -52,7 +52,7 @@ function wrongOf(issue: z.core.$ZodIssue, args: unknown): string {
   return `${String(name)} ${issue.message}`
 }
 
-/** What a model is told of the arguments. */
+/** Returns the JSON Schema of the arguments for the model. */
 export function inputSchema(shape: z.ZodObject): { readonly [key: string]: unknown } {
   const { $schema, ...schema } = z.toJSONSchema(shape, { io: 'input' })
   return schema

@@ -18,13 +18,13 @@ type ToolDefinition<Shape extends z.ZodObject> = {
   readonly description: string
   readonly input: Shape
   readonly changes: 'nothing' | 'something'
-  /** Looks, and says what would happen. */
+  /** Returns what the call would do. Changes nothing. */
   readonly preview: (args: z.infer<Shape>, place: ToolPlace) => Promise<Result<Preview>>
-  /** Awaits `begun` before it changes anything. */
+  /** Runs the call. Awaits `begun` before it changes anything. */
   readonly run: (args: z.infer<Shape>, place: ToolPlace, run: ToolRun) => Promise<ToolResult>
 }
 
-/** A tool from its definition: arguments parsed once, what the system refuses turned into a sentence. */
+/** Creates a tool from its definition: parses arguments, and turns system errors into sentences. */
 export function defineTool<Shape extends z.ZodObject>(definition: ToolDefinition<Shape>): Tool {
   const { name, description, input, changes } = definition
   return {
@@ -48,7 +48,7 @@ export function defineTool<Shape extends z.ZodObject>(definition: ToolDefinition
   }
 }
 
-/** What the system refused is an answer for the model; anything else thrown is our bug, and goes on. */
+/** Turns a system error into a fault for the model. Any other error is our bug and is thrown again. */
 export function foreseen(error: unknown): Result<never> {
   if (systemErrorCode(error) === null) throw error
   return refuse(fault('storage_error', systemErrorWords(error)))
@@ -58,15 +58,15 @@ const told = ({ code, message }: Fault) => `${code}: ${message}`
 
 export const failedWith = (why: Fault): ToolResult => ({ type: 'failed', output: { text: told(why) } })
 
-/** Text as output: inline when short, kept when long. */
+/** Returns text as output: inline if short, else stored as a blob. */
 export async function outputOf(text: string, { keep }: Pick<ToolRun, 'keep'>): Promise<Output> {
   const bytes = Buffer.from(text)
   return bytes.length <= limits.toolOutputInlineBytesMax ? { text } : keep([bytes])
 }
 
 /**
- * Waits until the intent is on stable storage. False when the call was aborted meanwhile: a disk that is stuck must not
- * hold an abort up. Rejects as `begin` does.
+ * Waits until the start of the call is on stable storage. Returns false if the call was aborted meanwhile: a stuck disk
+ * must not delay an abort. Rejects as `begin` does.
  */
 export async function begun({ signal, begin }: ToolRun, process?: ProcessMark): Promise<boolean> {
   if (signal.aborted) return false

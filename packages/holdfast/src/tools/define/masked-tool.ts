@@ -4,8 +4,8 @@ import { hasKeys, keyBegun, maskError, maskKeys } from '../../system/secrets/kno
 type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
 /**
- * The tool, with every key we know taken out of what it says: a result is on record, and goes to whichever provider answers
- * next. What the model asks for is left as it is, for the call that is approved is the one that runs.
+ * Wraps a tool and masks every known key in its output: a result is recorded, and sent to whichever provider answers next.
+ * Arguments stay as they are, because the approved call is the one that runs.
  */
 export function maskedTool(tool: Tool): Tool {
   return {
@@ -22,7 +22,7 @@ export function maskedTool(tool: Tool): Tool {
         keep: (output) => run.keep(maskBytes(output)),
       }
       const result = await tool.run(args, place, heard).catch((error: unknown) => {
-        throw maskError(error) // its words become the result
+        throw maskError(error) // its message becomes the result
       })
       const rest = live.end()
       if (rest !== '') run.show(rest)
@@ -47,7 +47,7 @@ function maskResult(result: ToolResult): ToolResult {
   }
 }
 
-/** Masks a text that comes in pieces: an end that may be the beginning of a key waits for the next one. */
+/** Masks text that comes in pieces: an end that may be the start of a key waits for the next piece. */
 function createPieceMask() {
   let held = ''
   return {
@@ -55,7 +55,7 @@ function createPieceMask() {
       const text = held + piece
       const cut = text.length - keyBegun(text)
       const [head, whole] = [maskKeys(text.slice(0, cut)), maskKeys(text)]
-      // What begins like a key may also be the end of one that is there: then the cut would show the rest of it.
+      // The start of a key may also be the end of another key: cutting there would show the rest of it.
       const splitsKey = head + maskKeys(text.slice(cut)) !== whole
       held = splitsKey ? '' : text.slice(cut)
       return splitsKey ? whole : head
@@ -68,7 +68,7 @@ function createPieceMask() {
   }
 }
 
-/** A key is plain ASCII, so bytes are looked at as characters of one byte each, whatever they are. */
+/** Masks keys in bytes. Keys are ASCII, so bytes are read as Latin-1 whatever their encoding. */
 async function* maskBytes(output: Bytes): AsyncGenerator<Uint8Array> {
   if (!hasKeys()) return yield* output
   const mask = createPieceMask()

@@ -55,11 +55,11 @@ const placesToldMax = 10
 
 type Replacement = { readonly oldText: string; readonly newText: string }
 
-/** The text with its one occurrence of `oldText` replaced, or how often and where it stands instead. */
+/** Replaces the only occurrence of `oldText`. If there is not exactly one, the fault says how many and where. */
 export function replaceOnce(text: string, { oldText, newText }: Replacement): Result<string> {
   const first = text.indexOf(oldText)
   if (first === -1) return refuse(fault('bad_request', `old_text is not found${hintOf(text, oldText)}`))
-  const second = text.indexOf(oldText, first + 1) // overlapping counts too: which of the two is meant is as unclear
+  const second = text.indexOf(oldText, first + 1) // overlapping matches count too: they are just as ambiguous
   if (second === -1) return ok(text.slice(0, first) + newText + text.slice(first + oldText.length))
   const { count, lines } = placesOf(text, oldText)
   const where = `${lines.join(', ')}${count > lines.length ? ', …' : ''}`
@@ -82,7 +82,7 @@ function placesOf(text: string, oldText: string): { readonly count: number; read
   return { count, lines }
 }
 
-/** The two reasons a model most often misses by. */
+/** Returns a hint for the two most common mistakes of models. */
 function hintOf(text: string, oldText: string): string {
   if (text.includes('\r\n') && oldText.includes('\n') && text.replaceAll('\r\n', '\n').includes(oldText))
     return '; the lines of this file end with \\r\\n, those of old_text with \\n'

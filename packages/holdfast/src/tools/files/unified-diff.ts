@@ -2,7 +2,7 @@ import { escapeLine } from '@holdfast/protocol'
 import { createTwoFilesPatch, FILE_HEADERS_ONLY, formatPatch } from 'diff'
 
 const context = 3
-/** Beyond this many changed lines the shortest diff is not looked for: a reader gains nothing, the event loop waits. */
+/** Beyond this many changed lines we do not search for the shortest diff: it would block the event loop. */
 const changedLinesMax = 400
 
 export type Change = {
@@ -12,7 +12,7 @@ export type Change = {
   readonly after: string
 }
 
-/** What would change, as people read it. */
+/** Returns the change as a unified diff. */
 export function unifiedDiff({ path, before, after }: Change): string {
   const shown = escapeLine(path) // a line feed in a name must not forge a line of the diff
   const from = before === null ? '/dev/null' : `a/${shown}`
@@ -28,7 +28,7 @@ export function unifiedDiff({ path, before, after }: Change): string {
   return patch ?? replacedWhole(from, to, before ?? '', after)
 }
 
-/** The old text out, the new text in. */
+/** Returns a diff that removes the whole old text and adds the new. */
 function replacedWhole(oldFileName: string, newFileName: string, before: string, after: string): string {
   const [removed, added] = [linesOf(before), linesOf(after)]
   const lines = [...marked('-', removed), ...marked('+', added)]
@@ -37,7 +37,7 @@ function replacedWhole(oldFileName: string, newFileName: string, before: string,
   return formatPatch({ oldFileName, newFileName, oldHeader: undefined, newHeader: undefined, hunks }, FILE_HEADERS_ONLY)
 }
 
-/** Each line with its line feed, if it has one. */
+/** Splits text into lines with their line feeds. */
 const linesOf = (text: string): readonly string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
 const marked = (mark: '-' | '+', lines: readonly string[]) =>

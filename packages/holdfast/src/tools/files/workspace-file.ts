@@ -9,10 +9,10 @@ import { openFile, statFile } from '../../system/files/open-file.ts'
 import { resolvePath, type WorkspacePath } from '../../system/files/resolve-path.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 
-/** What is diffed and edited is held in memory whole, some times over. */
+/** Files to diff or edit are held in memory several times. */
 const editedBytesMax = Math.min(limits.editedFileBytesMax, bufferConstants.MAX_STRING_LENGTH)
 
-/** A file's text, exactly: written back unchanged it is the same bytes. Refused for what is no UTF-8 text, or too long. */
+/** Reads a file's exact text. Refuses files that are not UTF-8 text or too long. */
 export async function readFileText(workdir: string, path: string): Promise<Result<string>> {
   const opened = await openFile(workdir, path)
   if (!opened.ok) return opened
@@ -31,7 +31,7 @@ export async function readFileText(workdir: string, path: string): Promise<Resul
 
 type Writable = { readonly place: WorkspacePath; readonly stats: Stats | null }
 
-/** Whether a file may be written at `path`; changes nothing. */
+/** Checks that a file may be written at `path`. Changes nothing. */
 export async function findWritable(workdir: string, path: string): Promise<Result<Writable>> {
   const resolved = await resolvePath(workdir, path)
   if (!resolved.ok) return resolved
@@ -50,7 +50,7 @@ export async function findWritable(workdir: string, path: string): Promise<Resul
   return ok({ place: place.value, stats: stats.value })
 }
 
-/** Puts `content` at `path` whole or not at all, making directories on the way inside the workdir. */
+/** Writes `content` to `path` atomically. Creates missing directories inside the workdir. */
 export async function replaceFile(
   workdir: string,
   path: string,
@@ -96,7 +96,7 @@ async function openParent(place: WorkspacePath): Promise<Result<OpenDirectory>> 
 type Beside = { readonly stats: Stats | null; readonly signal: AbortSignal }
 
 async function writeBeside(parent: OpenDirectory, name: string, content: string, { stats, signal }: Beside) {
-  const temporary = parent.at(`.${randomUUID()}.tmp`) // its own name, since `name` may be as long as names can be
+  const temporary = parent.at(`.${randomUUID()}.tmp`) // not derived from `name`, which may already have the maximum length
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
   const handle = await open(temporary, flags, stats === null ? 0o666 : 0o600)
   let renamed = false
@@ -114,13 +114,13 @@ async function writeBeside(parent: OpenDirectory, name: string, content: string,
     await parent.sync()
     return true
   } finally {
-    if (!renamed) await unlink(temporary).catch(() => undefined) // the first failure is the one to tell
+    if (!renamed) await unlink(temporary).catch(() => undefined) // the first failure is the one to report
   }
 }
 
 async function keepOwnerAndMode(handle: FileHandle, stats: Stats): Promise<void> {
   const now = await handle.stat()
-  if (now.uid !== stats.uid || now.gid !== stats.gid) await handle.chown(stats.uid, stats.gid).catch(() => undefined) // only root may; the content matters more
+  if (now.uid !== stats.uid || now.gid !== stats.gid) await handle.chown(stats.uid, stats.gid).catch(() => undefined) // only root may change it; the content matters more
   await handle.chmod(stats.mode & 0o777)
 }
 
@@ -129,7 +129,7 @@ const ownFolder = '.holdfast'
 const unseen = /\p{Default_Ignorable_Code_Point}/gu
 const isOwn = (name: string) => name.replace(unseen, '').normalize('NFKC').toLowerCase() === ownFolder
 
-/** Hooks, servers and permissions live there: an agent that could write them could approve itself. */
+/** Refuses paths in `.holdfast`: it holds hooks, servers and permissions, so an agent that writes there could approve itself. */
 function refuseOwnFolder(place: WorkspacePath): Result<WorkspacePath> {
   if (!place.shown.split('/').some(isOwn)) return ok(place)
   return refuse(

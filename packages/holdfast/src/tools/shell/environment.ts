@@ -2,8 +2,8 @@ import type { Environment } from '../../system/home.ts'
 import { holdsKey } from '../../system/secrets/known-keys.ts'
 
 /**
- * Never taken away. SSH_AUTH_SOCK is the path of a socket, not a secret: the agent behind it signs and never gives a key
- * out, and without it no command could push. Without the others nothing works, whatever they happen to look like.
+ * Never removed. SSH_AUTH_SOCK is the path of a socket, not a secret: the agent behind it signs and never reveals a key,
+ * and without it no command can push. Without the others no command works.
  */
 const plainNames = new Set(['PATH', 'HOME', 'PWD', 'OLDPWD', 'SSH_AUTH_SOCK'])
 
@@ -33,8 +33,8 @@ const secretValues = [
 ]
 
 /**
- * What a command may know of our environment: nothing that opens a door, and nothing that waits for a person. Neither the
- * variables named here nor any that holds a key we read, whatever it is called.
+ * Returns the environment for a command: without credentials, and without programs that wait for a person. Removes the
+ * variables matched above and every variable that holds a known key.
  */
 export function commandEnvironment(environment: Environment, keyNames: readonly string[] = []): Record<string, string> {
   const named = new Set(keyNames)

@@ -34,10 +34,10 @@ die_with_owner`
 
 export type GateOptions = { readonly cwd: string; readonly environment: Readonly<Record<string, string>> }
 
-/** A command in its own process group, not yet let go. */
+/** A command in its own process group, not started yet. */
 export interface Gate {
   readonly mark: ProcessMark
-  /** What the command prints, both its outputs in order. Ends when all who write have ended, or the group is killed. */
+  /** Stdout and stderr of the command, in order. Ends when all writers have ended, or the group is killed. */
   readonly output: Readable
   /** The command's own exit code, or null when it was cut short with the whole group. */
   readonly exitCode: Promise<number | null>
@@ -46,7 +46,7 @@ export interface Gate {
   open(): void
 }
 
-/** Starts the gate. Rejects with the system's refusal when no process can be started. */
+/** Starts the gate. Rejects with the system error if no process can be started. */
 export async function spawnGate(command: string, { cwd, environment }: GateOptions): Promise<Gate> {
   const leader = spawn('/bin/sh', ['-c', script, 'gate', command], {
     cwd,
@@ -74,7 +74,7 @@ async function readCode(codes: Readable): Promise<number | null> {
   try {
     for await (const line of codes.setEncoding('utf8')) return Number(line)
   } catch {
-    // A pipe that breaks tells no code, like one that ends without.
+    // A broken pipe has no exit code, like one that ends early.
   }
   return null
 }

@@ -6,11 +6,11 @@ const batchCharsMax = 64 * 1024
 
 export interface LiveOutput {
   add(bytes: Uint8Array): void
-  /** Shows what is still held back. */
+  /** Shows the rest. */
   end(): void
 }
 
-/** Shows output as it comes, some times a second, in whole characters. A flood is thinned: live output may be lost. */
+/** Shows output a few times a second, in whole characters. Drops output that comes too fast. */
 export function createLiveOutput(show: (text: string) => void, after: After): LiveOutput {
   const decoder = new StringDecoder('utf8')
   let waiting = ''

@@ -22,11 +22,11 @@ const kernelFlag = 0x0020_0000
 const readsMax = 20
 const readAgainMs = 1
 
-/** One row of Linux's process table, or null when there is no such process, or no such table. */
+/** Reads one row of Linux's process table; null if there is no such process or no such table. */
 export async function readProcess(pid: number): Promise<ProcessRow | null> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => null)
   if (stat === null) return null
-  // The name stands in brackets and may itself hold brackets and blanks: fields are counted from the last one.
+  // The name is in parentheses and may contain parentheses and spaces: count fields from the last one.
   const nameEnd = stat.lastIndexOf(')')
   const fields = stat.slice(nameEnd + 2).split(' ')
   const [state, , group] = fields
@@ -47,7 +47,7 @@ export async function livingMembers(group: number): Promise<readonly ProcessRow[
   return (await livingProcesses()).filter((row) => row.group === group)
 }
 
-/** The living processes that were started with this entry in their environment, wherever they went since. */
+/** Returns the live processes that were started with this entry in their environment. */
 async function livingWithEntry(entry: string): Promise<readonly ProcessRow[]> {
   const found = (await livingProcesses()).map(async (row) =>
     !row.isKernel && (await readEnvironment(row.pid)).split('\0').includes(entry) ? row : null,
@@ -67,12 +67,12 @@ async function readEnvironment(pid: number): Promise<string> {
 
 const run = promisify(execFile)
 
-/** Names a process so that no later one with the same number is taken for it. */
+/** Returns a mark that tells a process from a later one with the same pid. */
 export async function markProcess(pid: number): Promise<ProcessMark> {
   return { group: pid, startedAt: (await startOf(pid)) ?? 'unknown' }
 }
 
-/** When a process began, told so that it differs from every other of the same number; null when there is none. */
+/** Returns when a process started, unique per pid, or null if there is no such process. */
 async function startOf(pid: number): Promise<string | null> {
   const bootId = await readBootId()
   if (bootId === null) return startFromPs(pid)
@@ -80,7 +80,7 @@ async function startOf(pid: number): Promise<string | null> {
   return row === null ? null : `${bootId}/${row.startTicks}`
 }
 
-/** Changes with each start of the machine; null where the system has no such thing. */
+/** Reads the id that changes with each boot; null where the system has none. */
 async function readBootId(): Promise<string | null> {
   const bootId = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => null)
   return bootId?.trim() ?? null
@@ -94,13 +94,13 @@ async function startFromPs(pid: number): Promise<string | null> {
   return start === '' ? null : start
 }
 
-/** Handed down in the environment of a command, so that what it starts can be known again when its leader is gone. */
+/** Set in the environment of a command, so that its processes can be found when the leader is gone. */
 export const markEntry = 'AGENT_PROCESS_MARK'
 export const markValue = ({ group, startedAt }: ProcessMark): string => `${group}/${startedAt}`
 
 const namedMax = 20
 
-/** Signals every member at once. A group that is gone is no failure: that is what was wanted. */
+/** Signals every member of a group. Does nothing if the group is gone. */
 export function signalGroup(group: number, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(-group, signal)
@@ -110,8 +110,8 @@ export function signalGroup(group: number, signal: 'SIGTERM' | 'SIGKILL'): void 
 }
 
 /**
- * Ends what a dead process of ours left running. The number of a group is given out again once the group is gone, so
- * it is signalled only while its leader began when ours did, or a member carries our mark.
+ * Kills the command that a dead process of ours left running. Group ids are reused, so the group is signalled only if its
+ * leader started when ours did, or a member carries our mark.
  */
 export async function endLeftover(mark: ProcessMark): Promise<void> {
   const start = await startOf(mark.group)
@@ -119,20 +119,19 @@ export async function endLeftover(mark: ProcessMark): Promise<void> {
     if (start === mark.startedAt) signalGroup(mark.group, 'SIGKILL')
     return
   }
-  if ((await readBootId()) === null) return // without a process table nobody can say whose the members are
+  if ((await readBootId()) === null) return // without a process table we cannot tell whose the members are
   const marked = new Set((await livingOffspring(mark)).map(({ pid }) => pid))
   const members = await livingMembers(mark.group)
   if (members.some(({ pid }) => marked.has(pid))) signalGroup(mark.group, 'SIGKILL')
 }
 
-/** The living processes that came of a command, in its group or not. */
+/** Returns the live processes that a command started, inside its group or not. */
 const livingOffspring = (mark: ProcessMark): Promise<readonly ProcessRow[]> =>
   livingWithEntry(`${markEntry}=${markValue(mark)}`)
 
 /**
- * A sentence that names what left the process group and still runs: it is not ours to kill, but to tell. Processes are
- * named without their arguments, which may hold what must not be recorded. Asked once the group is dead: until then its
- * members may still leave.
+ * Returns a sentence on the processes that left the group and still run: we report them and do not kill them. It names no
+ * arguments, which may contain secrets. Call it once the group is dead, because until then members may still leave.
  */
 export async function tellEscaped(mark: ProcessMark): Promise<string | undefined> {
   const left = (await livingOffspring(mark)).filter(({ group }) => group !== mark.group)

@@ -15,7 +15,7 @@ import { type Ending, type Supervision, supervise } from './supervise.ts'
 
 const timeoutDefault = limits.shellTimeoutMs / 1000
 const timeoutMax = limits.shellTimeoutMsMax / 1000
-/** Room for our own words behind the output, within what a blob may hold. */
+/** Space kept for our notes after the output, within the size limit of a blob. */
 const ownWordsBytes = 4096
 const abortGraceMs = 100
 
@@ -36,7 +36,7 @@ export type ShellDeps = {
   readonly outputBytesMax?: number | undefined
 }
 
-/** Runs a command in its own process group. Nothing of the group outlives the call. */
+/** Creates the shell tool. It runs a command in its own process group, which never outlives the call. */
 export function createShell({
   environment,
   keyNames,
@@ -72,7 +72,7 @@ export function createShell({
   })
 }
 
-/** As `begun`; unless it is true, the gate is killed before anything could run. */
+/** Waits as `begun` does. If it returns false or throws, the gate is killed before the command runs. */
 async function begunOrKilled(gate: Gate, run: ToolRun): Promise<boolean> {
   let isBegun = false
   try {
@@ -108,7 +108,7 @@ async function attend(gate: Gate, run: ToolRun, attendance: Attendance): Promise
   )
   const output = await Promise.race([kept, aborted])
   const leftRunning = await close()
-  gate.output.destroy() // whoever reads on reads nothing
+  gate.output.destroy() // stops a reader that is still reading
   if (!output.ok) return { ...failedWith(output.fault), leftRunning }
   const ending = await supervision.ending
   const type = ending.type === 'exited' && ending.code === 0 ? 'ok' : 'failed'
@@ -117,16 +117,16 @@ async function attend(gate: Gate, run: ToolRun, attendance: Attendance): Promise
 
 type Close = {
   readonly ending: Supervision['ending']
-  /** Ends the group, once, and tells what had left it. */
+  /** Kills the group once, and returns a note on processes that left it. */
   readonly close: () => Promise<string | undefined>
 }
 
-/** An abort waits for the output to be kept, but not for a disk that is stuck. */
+/** Limits how long an abort waits for the output to be stored: a stuck disk must not delay it. */
 function abortGrace(after: After): Promise<{ readonly ok: true; readonly value: Output }> {
   return new Promise((resolve) => after(abortGraceMs, () => resolve({ ok: true, value: abortedResult.output })))
 }
 
-/** What the command prints, shown as it comes and passed on without being held, then how it ended. */
+/** Streams the command's output, live and to storage, followed by notes on how it ended. */
 async function* outputOf(
   { output }: Gate,
   { show }: ToolRun,

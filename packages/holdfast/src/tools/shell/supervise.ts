@@ -4,9 +4,9 @@ import { livingMembers, signalGroup } from './process-group.ts'
 
 /** How long output may still come once the command itself has ended. */
 const drainMs = 100
-/** How long a command may take over its last words once its time is up. */
+/** How long a command may still write after SIGTERM. */
 const lastWordsMs = 1000
-/** A process that waits for a broken disk dies only when the disk answers. */
+/** A process that waits for a broken disk dies only when the disk answers, so the wait is limited. */
 const looksMax = 100
 
 export type Ending =
@@ -16,20 +16,20 @@ export type Ending =
   | { readonly type: 'aborted' }
 
 export type Supervision = {
-  /** How it ended, decided once. By then, or shortly after, the output ends too. */
+  /** How the command ended. The output ends at about the same time. */
   readonly ending: Promise<Ending>
-  /** Kills what is left of the group and waits until none of it runs. */
+  /** Kills the rest of the group and waits until it is dead. */
   close(): Promise<void>
 }
 
-/** Sees to it that a running command ends: by itself, by its time, or by abort. */
+/** Ends a running command at its exit, its timeout or an abort, whichever comes first. */
 export function supervise(gate: Gate, options: SuperviseOptions): Supervision {
   const { after, timeoutMs, signal } = options
   const { group } = gate.mark
   const ending = Promise.withResolvers<Ending>()
   const timers: (() => void)[] = []
   let isGone = false
-  // Only while the leader is uncollected is its number surely its group's.
+  // The group id is surely ours only until the leader is reaped.
   const kill = () => {
     if (!isGone) signalGroup(group, 'SIGKILL')
   }
@@ -67,7 +67,7 @@ export function supervise(gate: Gate, options: SuperviseOptions): Supervision {
   }
 }
 
-/** A killed process dies when it is next scheduled, which is soon but not at once. */
+/** Waits until the group is dead: a killed process dies only when it is next scheduled. */
 async function untilDead(group: number): Promise<void> {
   for (let look = 0; look < looksMax; look++) if ((await livingMembers(group)).length === 0) return
 }

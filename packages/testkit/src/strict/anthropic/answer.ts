@@ -99,7 +99,7 @@ function blockEvents(block: AnswerBlock, index: number, id: string): readonly An
   }
 }
 
-/** What the service remembers of an answer, to hold later requests to it. */
+/** Returns what the service remembers of an answer, to check later requests. */
 export const givenBy = ({ content }: Message): GivenAnswer => ({
   thinking: content.flatMap((block): readonly ThinkingBlock[] => {
     if (block.type === 'thinking') return [{ type: 'thinking', thinking: block.thinking, signature: block.signature }]
@@ -126,7 +126,7 @@ const Ended = z.object({ type: z.literal('content_block_stop'), index: z.int() }
 
 type Heard = { readonly block: { readonly [key: string]: unknown }; thinking: string; signature: string; json: string }
 
-/** The thinking and the calls of a streamed answer, of those blocks that came to their end. */
+/** Parses the thinking and calls of a streamed answer; only completed blocks count. */
 export function heardIn(events: readonly SseEvent[]): GivenAnswer {
   const open = new Map<number, Heard>()
   const whole: Heard[] = []

@@ -18,7 +18,7 @@ export type AnthropicServer = StrictServer<AnthropicAnswer>
 export const startAnthropicServer = (...answers: readonly AnthropicAnswer[]): Promise<AnthropicServer> =>
   startStrictServer(createAnthropicService(), answers)
 
-/** The same without a socket. */
+/** Creates the same API without a socket. */
 export const createAnthropicApi = (): StrictApi<AnthropicAnswer> => createStrictApi(createAnthropicService())
 
 function createAnthropicService(): StrictApiDefinition<AnthropicAnswer, GivenAnswer> {

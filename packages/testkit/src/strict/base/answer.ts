@@ -42,7 +42,7 @@ export type StreamDisruption =
 /** An error in the middle of a stream. */
 export type StreamError = { readonly type: 'error'; readonly error: string; readonly message: string }
 
-/** Two fragments, so that a reader has something to put together. Never half a character. */
+/** Splits text into two fragments, never inside a character. */
 export function halves(text: string): readonly string[] {
   const chars = [...text]
   const middle = Math.ceil(chars.length / 2)

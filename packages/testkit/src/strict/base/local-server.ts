@@ -5,10 +5,10 @@ type Handle = (request: IncomingMessage, response: ServerResponse) => Promise<vo
 
 export type Served = { readonly url: string; readonly close: () => Promise<void> }
 
-/** Serves on a free port of this machine until it is closed, which ends whatever is still open. */
+/** Serves on a free local port. `close` ends open connections. */
 export async function serveLocally(handle: Handle): Promise<Served> {
   const server = createServer((request, response) => {
-    // A client that goes away in the middle is an ordinary thing here.
+    // Clients disconnect in the middle on purpose.
     handle(request, response).catch(() => response.destroy())
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

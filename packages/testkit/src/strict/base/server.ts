@@ -195,7 +195,7 @@ async function dribbled(
   }
 }
 
-/** The events that a schema knows, in order. Of a stream that was cut the last may be no JSON: it was never heard. */
+/** Parses the events that match a schema, in order. Ignores a last event that was cut off. */
 export const parsedEvents = <Schema extends z.ZodType>(
   events: readonly SseEvent[],
   schema: Schema,

@@ -49,7 +49,7 @@ function streamed(block: GeminiBlock, id: string): readonly WirePart[] {
   return block.signature === undefined ? fragments : [...fragments, { text: '', ...signed }]
 }
 
-/** What the service remembers of an answer, to hold later requests to it. */
+/** Returns what the service remembers of an answer, to check later requests. */
 export const givenBy = ({ content }: MessageOf<GeminiAnswer>): readonly GivenSignature[] =>
   content.flatMap((block) =>
     block.signature === undefined ? [] : [{ signature: block.signature, part: partOf(block) }],
@@ -64,7 +64,7 @@ const Chunk = z.object({
   candidates: z.array(z.object({ content: z.object({ parts: z.array(WirePart).default([]) }).optional() })),
 })
 
-/** The signatures of a streamed answer, each with the part it stood on. Words of one kind in a row are one part. */
+/** Parses the signatures of a streamed answer, each with its part. Adjacent text of one kind is one part. */
 export function heardIn(events: readonly SseEvent[]): readonly GivenSignature[] {
   const given: GivenSignature[] = []
   let words: { text: string; readonly thought: boolean } | null = null

@@ -16,7 +16,7 @@ export type GeminiServer = StrictServer<GeminiAnswer>
 export const startGeminiServer = (...answers: readonly GeminiAnswer[]): Promise<GeminiServer> =>
   startStrictServer(gemini, answers)
 
-/** The same without a socket. */
+/** Creates the same API without a socket. */
 export const createGeminiApi = (): StrictApi<GeminiAnswer> => createStrictApi(gemini)
 
 const pathPattern = /^\/v1beta\/models\/([^/:]+):streamGenerateContent\?alt=sse$/

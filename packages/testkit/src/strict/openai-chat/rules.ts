@@ -98,7 +98,7 @@ const orphanCalls = (messages: readonly ChatMessage[]): string | null =>
     return `An assistant message with 'tool_calls' must be followed by tool messages responding to each 'tool_call_id'. The following tool_call_ids did not have response messages: ${orphans.map(({ id }) => id).join(', ')}`
   })
 
-/** What services that speak like OpenAI are particular about, each told by the name of its models. */
+/** Returns complaints of OpenAI-compatible services, chosen by the model name. */
 const kindredComplaint = ({ model, messages }: ChatRequest): string | null => {
   if (/^(mistral|codestral|magistral|devstral)/.test(model)) return mistralComplaint(messages)
   return /^deepseek/.test(model) ? complaintIn(messages, missingReasoning) : null

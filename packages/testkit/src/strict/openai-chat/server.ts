@@ -17,7 +17,7 @@ export type OpenAiChatServer = StrictServer<ChatAnswer>
 export const startOpenAiChatServer = (...answers: readonly ChatAnswer[]): Promise<OpenAiChatServer> =>
   startStrictServer(chat, answers)
 
-/** The same without a socket. */
+/** Creates the same API without a socket. */
 export const createOpenAiChatApi = (): StrictApi<ChatAnswer> => createStrictApi(chat)
 
 const chat: StrictApiDefinition<ChatAnswer, null> = {

@@ -98,7 +98,7 @@ function itemEvents(
   }
 }
 
-/** What the service remembers of an answer, to hold later requests to it. */
+/** Returns what the service remembers of an answer, to check later requests. */
 export const givenBy = ({ content }: MessageOf<ResponsesAnswer>, number: number): readonly GivenItem[] =>
   content.map((block, index) => {
     const before = content[index - 1]
@@ -114,7 +114,7 @@ const Done = z.object({
   item: z.object({ type: z.string(), id: z.string(), encrypted_content: z.string().nullish() }),
 })
 
-/** The items of a streamed answer that came to their end. */
+/** Parses the completed items of a streamed answer. */
 export function heardIn(events: readonly SseEvent[]): readonly GivenItem[] {
   const items = parsedEvents(events, Done).map(({ item }) => item)
   return items.map(({ type, id, encrypted_content: encrypted }, index) => {

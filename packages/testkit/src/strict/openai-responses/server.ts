@@ -17,7 +17,7 @@ export type OpenAiResponsesServer = StrictServer<ResponsesAnswer>
 export const startOpenAiResponsesServer = (...answers: readonly ResponsesAnswer[]): Promise<OpenAiResponsesServer> =>
   startStrictServer(responses, answers)
 
-/** The same without a socket. */
+/** Creates the same API without a socket. */
 export const createOpenAiResponsesApi = (): StrictApi<ResponsesAnswer> => createStrictApi(responses)
 
 const responses: StrictApiDefinition<ResponsesAnswer, readonly GivenItem[]> = {

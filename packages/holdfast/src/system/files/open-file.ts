@@ -29,7 +29,7 @@ export async function openFile(workdir: string, path: string): Promise<Result<Op
   const place = resolved.value
   const found = await statFile(place)
   if (!found.ok) return found
-  if (found.value === null) return refuse(fault('not_found', `${escapeLine(path)} is not there`))
+  if (found.value === null) return refuse(fault('not_found', `${escapeLine(path)} does not exist`))
 
   const opened = await openDirectory(place.root, dirname(place.absolute))
   if (!opened.ok) return opened

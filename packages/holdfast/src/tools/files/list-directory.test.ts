@@ -25,12 +25,12 @@ describe('list_directory', () => {
     expect(await list(workdir)).toBe('-rf\ne\\u{1b}[2J\ntwo\\nlines')
   })
 
-  it('says when a directory is empty, is not there, or is a file', async () => {
+  it('says when a directory is empty, does not exist, or is a file', async () => {
     const { workdir } = await openWorkdir()
     await mkdir(join(workdir, 'empty'))
     await writeFile(join(workdir, 'file'), '')
     expect(await list(workdir, 'empty/')).toBe('[empty/ is empty]')
-    expect(await list(workdir, 'none')).toBe('not_found: none is not there')
+    expect(await list(workdir, 'none')).toBe('not_found: none does not exist')
     expect(await list(workdir, 'file')).toBe('bad_request: file is not a directory')
   })
 

@@ -37,7 +37,7 @@ async function openListed(workdir: string, path: string): Promise<Result<OpenDir
   const place = await resolvePath(workdir, path)
   if (!place.ok) return place
   const shown = escapeLine(path)
-  if (place.value.missing.length > 0) return refuse(fault('not_found', `${shown} is not there`))
+  if (place.value.missing.length > 0) return refuse(fault('not_found', `${shown} does not exist`))
   try {
     return await openDirectory(place.value.root, place.value.absolute)
   } catch (error) {

@@ -105,11 +105,11 @@ describe('read_file', () => {
     })
   })
 
-  it('says that a file is not there', async () => {
+  it('says that a file does not exist', async () => {
     const { workdir } = await openWorkdir()
     expect(await readFileTool.prepare({ path: 'no\nsuch' }, { workdir })).toEqual({
       type: 'unusable',
-      message: 'not_found: no\\nsuch is not there',
+      message: 'not_found: no\\nsuch does not exist',
     })
   })
 })

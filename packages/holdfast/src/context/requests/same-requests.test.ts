@@ -115,7 +115,7 @@ describe('a request from the thread', () => {
     expect(compared).toBeGreaterThan(60)
   })
 
-  it.each([1, 2, 3])('is the same for a log with files that the dice wrote (SEED=%i)', async (seed) => {
+  it.each([1, 2, 3])('is the same for a log with files that the dice wrote (SEED=%i)', { timeout: 120_000 }, async (seed) => {
     const asked = await keep({ id: newSessionId(), records: await randomLog(seed) }, seed)
     await untilUp(asked[0] as RequestAsked) // a log has a first record
     const before = builtHere

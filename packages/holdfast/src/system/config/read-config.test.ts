@@ -62,7 +62,7 @@ describe('the config file', () => {
     [{ providers: { mybox: { baseUrl: 'ftp://a' } } }, 'providers.mybox.baseUrl', 'http:// or https://'],
     [{ providers: { mybox: { api: 'chatt' } } }, 'providers.mybox.api', "Did you mean 'chat'?"],
     [{ providers: { mybox: { keyName: 'not a name' } } }, 'providers.mybox.keyName', 'the name of a variable'],
-    [{ providers: { 'My Box': {} } }, 'providers.My Box', 'a provider is named by small letters'],
+    [{ providers: { 'My Box': {} } }, 'providers.My Box', 'a provider name has lower-case letters'],
     [{ providers: { mybox: { headers: { 'x-a': 'b\r\nx-c: d' } } } }, 'providers.mybox.headers.x-a', 'one line'],
     [{ models: { 'a/b': { contextTokns: 5 } } }, 'models.a/b.contextTokns', "Did you mean 'contextTokens'?"],
     [{ models: { 'a/b': { price: { input: -1, output: 1 } } } }, 'models.a/b.price.input', '>=0'],

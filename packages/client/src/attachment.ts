@@ -13,41 +13,41 @@ import type { FollowOptions } from './http/follow-stream.ts'
 import { createSession, type Session } from './session/session.ts'
 
 export type AttachOptions = {
-  /** Who attaches; the same name after a reconnect is the same client. Made up when absent. */
+  /** The client id; reuse it after a reconnect. Random when absent. */
   readonly client?: string | undefined
-  /** `viewer` only watches; without it the first to come drives. */
+  /** `viewer` only watches. When absent, the first client becomes the driver. */
   readonly role?: Role | undefined
 }
 
 export type MoveOptions = {
-  /** What becomes of a turn that runs where it stands: the move is refused, or the turn aborted. */
+  /** Whether a running turn blocks the move or is aborted. */
   readonly running?: 'refuse' | 'abort' | undefined
 }
 
 /**
- * A client's hold on a session that can be moved to another. The session that is left stays as it is, stored under its id;
- * the one that is taken up brings its own history, branches, model and metadata.
+ * A client's attachment that can move to another session. The old session does not change; the new one has its own
+ * history, branches, model and metadata.
  */
 export interface Attachment {
   readonly client: string
-  /** The session it stands on now. */
+  /** The current session. */
   readonly session: Session
-  /** A handle that moves along: who subscribes to it is shown the new session from its snapshot on, in the same role if that is free. */
+  /** A handle that moves along: its subscribers get the snapshot of the new session, in the same role if possible. */
   readonly handle: SessionHandle
-  /** By id, a unique prefix of it, or handle. */
+  /** Moves to a session, by id, unique prefix or handle. */
   loadSession(name: string, options?: MoveOptions): Promise<Session>
-  /** A new session, in the same folder and with the same model unless told otherwise. */
+  /** Moves to a new session, by default with the same folder and model. */
   newSession(options?: Partial<StartOptions> & MoveOptions): Promise<Session>
 }
 
-type Place = {
+type Current = {
   readonly handle: SessionHandle
   readonly left: AbortController
-  /** The role it had on the session before, to be taken again. */
+  /** The role on the previous session, to request again. */
   readonly role: Role | undefined
 }
 
-/** Attaches to a session of a place, in this process or across the network. A refusal is thrown as a `HoldfastError`. */
+/** Attaches to a session. Throws a refusal as a `HoldfastError`. */
 export async function attach(sessions: Sessions, name: string, options: AttachOptions = {}): Promise<Attachment> {
   return createAttachment(sessions, orThrow(await sessions.open(name)), options)
 }
@@ -57,49 +57,49 @@ export function createAttachment(
   first: SessionHandle,
   { client = createCommandId(), role }: AttachOptions = {},
 ): Attachment {
-  let place: Place = { handle: first, left: new AbortController(), role }
-  /** One move at a time, each from where the one before it arrived. */
+  let current: Current = { handle: first, left: new AbortController(), role }
+  /** Runs one move at a time. */
   const inTurn = createSerialQueue()
 
-  /** Where it stands, once it may leave. */
+  /** Returns the current state, once the session can be left. */
   async function readyToLeave({ running = 'refuse' }: MoveOptions) {
-    const { handle } = place
+    const { handle } = current
     const snapshot = orThrow(await handle.snapshot())
-    const seat = snapshot.here?.clients.find((one) => one.client === client)
+    const attached = snapshot.here?.clients.find((one) => one.client === client)
     const { activity } = snapshot.view
     if (activity !== 'idle' && activity !== 'error') {
       if (running === 'refuse') throw new HoldfastError(stillRunning)
-      orThrow(await handle.submit({ type: 'abort' }, seat ? { as: client } : {}))
+      orThrow(await handle.submit({ type: 'abort' }, attached ? { as: client } : {}))
     }
-    return { ...snapshot, role: seat?.role }
+    return { ...snapshot, role: attached?.role }
   }
 
   function moveTo(handle: SessionHandle, had: Role | undefined): Session {
-    const { left, role: asked } = place
-    place = { handle, left: new AbortController(), role: had ?? asked }
+    const { left, role: asked } = current
+    current = { handle, left: new AbortController(), role: had ?? asked }
     left.abort()
     return createSession(handle)
   }
 
   const handle: SessionHandle = {
     get id() {
-      return place.handle.id
+      return current.handle.id
     },
-    submit: (command, options) => place.handle.submit(command, options),
-    snapshot: () => place.handle.snapshot(),
-    page: (request) => place.handle.page(request),
-    branches: () => place.handle.branches(),
-    blob: (...asked) => place.handle.blob(...asked),
-    models: () => place.handle.models(),
-    treeUsage: () => place.handle.treeUsage(),
+    submit: (command, options) => current.handle.submit(command, options),
+    snapshot: () => current.handle.snapshot(),
+    page: (request) => current.handle.page(request),
+    branches: () => current.handle.branches(),
+    blob: (...asked) => current.handle.blob(...asked),
+    models: () => current.handle.models(),
+    treeUsage: () => current.handle.treeUsage(),
     async *subscribe(options: FollowOptions = {}) {
       let asked: FollowOptions = { client, role, ...options }
       for (;;) {
-        const here = place
+        const here = current
         const signals = options.signal ? [options.signal, here.left.signal] : [here.left.signal]
         yield* here.handle.subscribe({ ...asked, signal: AbortSignal.any(signals) })
-        if (here === place || options.signal?.aborted) return
-        asked = { ...asked, after: undefined, role: place.role }
+        if (here === current || options.signal?.aborted) return
+        asked = { ...asked, after: undefined, role: current.role }
       }
     },
   }
@@ -108,12 +108,12 @@ export function createAttachment(
     client,
     handle,
     get session() {
-      return createSession(place.handle)
+      return createSession(current.handle)
     },
     loadSession: (name, options = {}) =>
       inTurn(async () => {
         const next = orThrow(await sessions.open(name))
-        if (next.id === place.handle.id) return createSession(place.handle)
+        if (next.id === current.handle.id) return createSession(current.handle)
         const { role: had } = await readyToLeave(options)
         return moveTo(next, had)
       }),
@@ -127,7 +127,4 @@ export function createAttachment(
   }
 }
 
-const stillRunning = fault(
-  'turn_running',
-  'A turn is running in the session that would be left. Abort it, or wait for its end.',
-)
+const stillRunning = fault('turn_running', 'A turn is running in the current session. Abort it or wait until it ends.')

@@ -28,45 +28,45 @@ import {
 import type { Connection, FollowOptions } from './http/follow-stream.ts'
 
 export type LiveViewOptions = {
-  /** Who looks; the same name after a reload is the same client. Made here if missing. */
+  /** The client id; reuse it after a reload. Random when absent. */
   readonly client?: string | undefined
-  /** `viewer` only watches; without it the first to come drives. */
+  /** `viewer` only watches. When absent, the first client becomes the driver. */
   readonly role?: Role | undefined
 }
 
-/** What a screen draws of one session, kept up to date by itself. Fields are null or empty until the first snapshot. */
+/** Everything a screen shows of a session, updated automatically. Null or empty until the first snapshot. */
 export interface LiveView {
   readonly connection: Connection
   readonly meta: Meta | null
   readonly view: SessionView | null
   readonly seq: Seq
   readonly messages: readonly Message[]
-  /** What is streaming and not yet recorded. */
+  /** Parts that are streaming and not yet recorded. */
   readonly live: readonly LivePart[]
-  /** Who this view is to the session: it subscribes and commands by this name. */
+  /** The client id it subscribes and sends commands with. */
   readonly client: string
-  /** Who is attached, in the order they came. */
+  /** Attached clients, in order of arrival. */
   readonly presence: FrameOf<'presence'>['clients']
-  /** What is not on record: whether the model could be called, and how much it takes. */
+  /** State that is not in the log, such as the model's status. */
   readonly here: ProcessView | null
-  /** Why the store refuses what the session writes; null while it takes it. */
+  /** Why the store rejects writes; null while writes succeed. */
   readonly storageError: StorageError | null
-  /** Whether the line goes further back than `messages`. */
+  /** Whether there are older messages to load. */
   readonly hasOlder: boolean
-  /** Grows with every change: with `subscribe`, all that React's useSyncExternalStore needs. */
+  /** Grows with every change, for React's useSyncExternalStore. */
   readonly version: number
   /** Calls `listener` after every change, until the returned function is called. */
   subscribe(listener: () => void): () => void
-  /** What `client` may do, by the newest presence; null while it is not attached. */
+  /** Returns the role of a client; null while it is not attached. */
   subscriberRole(client: string): Role | null
-  /** A command in this view's name. */
+  /** Submits a command as this client. */
   submit(command: CommandInput, options?: Omit<SubmitOptions, 'as'>): Promise<Result<Answer>>
-  /** Puts the page before the first message in front; asking again while it loads is the same request. */
+  /** Loads the previous page. Calls during a load share one request. */
   loadOlder(): Promise<Result<null>>
   close(): void
 }
 
-/** Follows the session from the moment it is made until `close`. */
+/** Creates a view that follows the session until `close`. */
 export function createLiveView(
   handle: SessionHandle,
   { client = createCommandId(), role }: LiveViewOptions = {},
@@ -94,8 +94,8 @@ export function createLiveView(
     changed()
   }
 
-  /** Whether the view must be drawn anew: a moved line may stand on messages we never saw. */
-  const take = (frame: Frame): boolean => {
+  /** Applies a frame. Returns true if a new snapshot is needed: a moved line may have unknown messages. */
+  const apply = (frame: Frame): boolean => {
     if (frame.type === 'snapshot') {
       meta = frame.meta
       view = frame.view
@@ -106,13 +106,13 @@ export function createLiveView(
       storageError = frame.here?.storageError ?? null
       loading = null
     } else if (frame.type === 'record') {
-      if (frame.record.seq <= seq) return false // the snapshot that came in between holds it
+      if (frame.record.seq <= seq) return false // the last snapshot includes it
       seq = frame.record.seq
       if (frame.record.event.type === 'line.moved') return true
       transcript.add(frame.record)
       if (view) view = addToView(view, frame.record)
       if (meta && view) meta = addToMeta(meta, view, frame.record)
-      if (changesHere(frame.record.event)) lookHere(seq)
+      if (changesWorkspaceTrust(frame.record.event)) reloadProcessView(seq)
     } else if (frame.type === 'delta' || frame.type === 'draft') transcript.addLive(frame)
     else if (frame.type === 'presence') presence = frame.clients
     else if (frame.type === 'storage') {
@@ -122,12 +122,12 @@ export function createLiveView(
     return false
   }
 
-  /** What is not on record may be otherwise now. */
-  const lookHere = async (since: Seq) => {
+  /** Reloads the state that is not in the log. */
+  const reloadProcessView = async (since: Seq) => {
     const now = await handle.snapshot()
     if (!now.ok || now.value.seq < since || closed.signal.aborted) return
     const known = now.value.here
-    // The stream tells of store and model in order, and this may be late.
+    // Store and model come in order by the stream; this answer may be older.
     here = known && { ...(here ?? known), clients: known.clients, workspaceTrust: known.workspaceTrust }
     changed()
   }
@@ -139,12 +139,12 @@ export function createLiveView(
       const options: FollowOptions = { client, role, signal: closed.signal, onConnection }
       for await (const frame of handle.subscribe(options)) {
         if (closed.signal.aborted) return
-        // A local session has no connection to speak of: its first frame says that it is there.
+        // A local session has no connection: its first frame means that it is live.
         if (connection.state === 'connecting') connection = { state: 'live' }
-        // Asked for beside the stream, not by a new one: whoever drives keeps the seat.
-        const anew = take(frame) ? await handle.snapshot() : null
-        if (anew?.ok) take(anew.value)
-        again = anew?.ok === false
+        // Not by a new stream: a driver that reconnects could lose control.
+        const fresh = apply(frame) ? await handle.snapshot() : null
+        if (fresh?.ok) apply(fresh.value)
+        again = fresh?.ok === false
         if (frame.type === 'end') connection = endedBy(frame, connection)
         changed()
         if (again) break
@@ -153,13 +153,13 @@ export function createLiveView(
   }
   run().catch((error: unknown) => {
     const message = error instanceof Error ? error.message : String(error)
-    onConnection({ state: 'ended', fault: fault('internal', `The session can no longer be followed: ${message}`) })
+    onConnection({ state: 'ended', fault: fault('internal', `Following the session failed: ${message}`) })
   })
 
   const loadPage = async (from: MessageId): Promise<Result<null>> => {
     const target = transcript
     const page = await handle.page({ before: from })
-    if (transcript !== target) return ok(null) // a snapshot came in between; the page belongs to what is gone
+    if (transcript !== target) return ok(null) // a new snapshot replaced the transcript
     loading = null
     if (!page.ok) return page
     transcript.prepend(page.value.messages)
@@ -231,5 +231,6 @@ const endedBy = (frame: FrameOf<'end'>, known: Connection): Connection =>
     ? known
     : { state: 'ended', fault: fault('session_stopped', `The session ended: ${frame.reason}.`) }
 
-/** The workspace's trust is not the session's: no record says how it stands. */
-const changesHere = (event: Event): boolean => event.type === 'trust.granted' || event.type === 'trust.revoked'
+/** Whether workspace trust may have changed, which is not in the log. */
+const changesWorkspaceTrust = (event: Event): boolean =>
+  event.type === 'trust.granted' || event.type === 'trust.revoked'

@@ -82,6 +82,7 @@ export {
   ModelStatus,
   ProcessView,
   Role,
+  SnapshotFrame,
   StorageError,
   withModelStatus,
 } from './frame/frame.ts'

@@ -12,7 +12,7 @@ type AppProps = { readonly sessions: RemoteSessions }
 export function App({ sessions }: AppProps) {
   const route = useRoute()
   const [search, setSearch] = useState('')
-  const [isListOpen, setListOpen] = useState(false) // on a phone the list is a drawer; on a desk it is always there
+  const [isListOpen, setListOpen] = useState(false) // the list is a drawer on a narrow screen
   const list = useSessionList(sessions, search)
 
   if (list.fault?.code === 'unauthorized') return <SignedOut onRetry={list.refresh} />
@@ -28,7 +28,7 @@ export function App({ sessions }: AppProps) {
         current={listed?.id ?? name}
         onLeave={() => setListOpen(false)}
       />
-      <button type="button" className="scrim" aria-label="Close the list" onClick={() => setListOpen(false)} />
+      <button type="button" className="scrim" aria-label="Close sessions" onClick={() => setListOpen(false)} />
       {name === null ? (
         <NewSession sessions={sessions} recent={list.sessions} onOpenList={() => setListOpen(true)} />
       ) : (

@@ -6,7 +6,7 @@ import { goTo } from './ui/route.ts'
 
 type NewSessionProps = {
   readonly sessions: Sessions
-  /** Newest first: the first one says where people work now. */
+  /** Newest first; the first one gives the default folder. */
   readonly recent: readonly Meta[]
   readonly onOpenList: () => void
 }
@@ -15,7 +15,7 @@ const serverFolder = '.'
 
 export function NewSession({ sessions, recent, onOpenList }: NewSessionProps) {
   const [text, setText] = useState('')
-  const [workdir, setWorkdir] = useState<string | null>(null) // null until a person types: then the list may still fill it
+  const [workdir, setWorkdir] = useState<string | null>(null) // null until a person types
   const [model, setModel] = useState('')
   const [isStarting, setStarting] = useState(false)
   const [fault, setFault] = useState<Fault | null>(null)
@@ -40,8 +40,8 @@ export function NewSession({ sessions, recent, onOpenList }: NewSessionProps) {
     <main className="new-session">
       <ListButton onOpen={onOpenList} />
       <form onSubmit={onSubmit} aria-label="New session">
-        <h1>What shall we work on?</h1>
-        <MessageBox value={text} onChange={setText} onSend={start} placeholder="Say what you want done" rows={3} />
+        <h1>New session</h1>
+        <MessageBox value={text} onChange={setText} onSend={start} placeholder="What should the agent do?" rows={3} />
         <div className="fields">
           <label>
             Working directory
@@ -56,8 +56,8 @@ export function NewSession({ sessions, recent, onOpenList }: NewSessionProps) {
             />
             <small>
               {folder === serverFolder
-                ? 'The folder in which the server was started.'
-                : 'Tools stay inside this folder.'}
+                ? 'The folder where the server was started.'
+                : 'File tools stay inside this folder.'}
             </small>
           </label>
           <label>
@@ -71,7 +71,7 @@ export function NewSession({ sessions, recent, onOpenList }: NewSessionProps) {
               autoCapitalize="off"
               list="models"
             />
-            <small>Leave empty for the server's default.</small>
+            <small>Leave empty for the default.</small>
           </label>
         </div>
         <Choices id="workdirs" values={recent.map(({ workspace }) => workspace)} />
@@ -103,7 +103,7 @@ function Choices({ id, values }: ChoicesProps) {
 
 type Wish = { readonly workdir: string; readonly model: string; readonly text: string }
 
-/** Starts the session and says the first words in it. When the words are refused the empty session leaves nothing behind. */
+/** Starts the session and sends the first prompt. If the prompt is refused, the empty session is removed. */
 async function startWith(sessions: Sessions, { workdir, model, text }: Wish) {
   const started = await sessions.start({ workdir: workdir.trim(), ...(model !== '' && { model }) })
   if (!started.ok) return started

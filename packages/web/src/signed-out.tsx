@@ -2,7 +2,7 @@ import { Mark } from './ui/mark.tsx'
 
 type SignedOutProps = { readonly onRetry: () => void }
 
-/** A page without a login can only say how to get one: the link is printed where the server was started. */
+/** Says how to log in: the server prints a link when it starts. */
 export function SignedOut({ onRetry }: SignedOutProps) {
   return (
     <main className="signed-out">

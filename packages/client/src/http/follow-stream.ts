@@ -2,8 +2,8 @@ import { type Fault, type FaultCode, fault, type SubscribeOptions } from '@holdf
 import { UnreadableFrame } from './decode-stream.ts'
 import { backoffMs, type Http } from './http.ts'
 
-/** What may be different when we ask again. Everything else is an answer. */
-const passing: readonly FaultCode[] = [
+/** Faults worth a retry. Any other fault is final. */
+const retryable: readonly FaultCode[] = [
   'unreachable',
   'internal',
   'storage_error',
@@ -13,17 +13,17 @@ const passing: readonly FaultCode[] = [
   'log_moved',
 ]
 
-/** Asking again would bring the same: the two sides do not speak the same protocol. */
+/** Not worth a retry: client and server have different protocol versions. */
 const tooOld = fault(
   'bad_request',
-  'The server said something this client cannot read. Reload the page, or update the client.',
+  'The server sent something this client cannot read. Reload the page, or update the client.',
 )
 
 export type Stream<Frame, Taken> = {
-  /** Where the next connection begins. */
+  /** Path of the next connection, with its cursor. */
   readonly path: () => string
   readonly decode: (body: ReadableStream<Uint8Array>) => AsyncIterable<Frame>
-  /** What a frame is to whoever follows: nothing when they have it already. */
+  /** Returns the item to yield, or null for a frame the reader already has. */
   readonly take: (frame: Frame) => Taken | null
   readonly signal?: AbortSignal | undefined
   readonly onConnection?: ((connection: Connection) => void) | undefined
@@ -31,13 +31,13 @@ export type Stream<Frame, Taken> = {
 
 type AnyFrame = { readonly type: string; readonly retryMs?: number | null }
 
-/** What one connection came to: the pause the server asked for, an end for good, or a break. */
+/** How one connection ended: with a requested pause, for the last time, or broken. */
 type Ending =
   | { readonly type: 'again'; readonly retryMs: number }
   | { readonly type: 'over' }
   | { readonly type: 'broken'; readonly fault: Fault | null; readonly wasAlive: boolean }
 
-/** The frames of a stream across any number of connections; returns the fault when it is refused for good. */
+/** Yields the frames of a stream across reconnects. Returns the fault when the server refuses for the last time. */
 export async function* followStream<Frame extends AnyFrame, Taken>(
   wire: Http,
   { path, decode, take, signal, onConnection }: Stream<Frame, Taken>,
@@ -49,7 +49,7 @@ export async function* followStream<Frame extends AnyFrame, Taken>(
     const ending = yield* connection()
     if (signal?.aborted) return null
     if (ending.type === 'over') return null
-    if (ending.type === 'broken' && ending.fault && !passing.includes(ending.fault.code)) {
+    if (ending.type === 'broken' && ending.fault && !retryable.includes(ending.fault.code)) {
       onConnection?.({ state: 'ended', fault: ending.fault })
       return ending.fault
     }
@@ -61,7 +61,7 @@ export async function* followStream<Frame extends AnyFrame, Taken>(
   return null
 
   async function* connection(): AsyncGenerator<Taken, Ending> {
-    const silence = createSilence(wire.pace.silenceMs, signal)
+    const silence = createSilenceWatch(wire.pace.silenceMs, signal)
     let wasAlive = false
     try {
       const body = await wire.stream(path(), { signal: silence.signal })
@@ -78,15 +78,15 @@ export async function* followStream<Frame extends AnyFrame, Taken>(
       }
       return { type: 'broken', fault: null, wasAlive }
     } catch (cause) {
-      return { type: 'broken', fault: cause instanceof UnreadableFrame ? tooOld : null, wasAlive } // else cut off in mid-frame
+      return { type: 'broken', fault: cause instanceof UnreadableFrame ? tooOld : null, wasAlive } // else the connection broke within a frame
     } finally {
       silence.end()
     }
   }
 }
 
-/** Notices a connection that died without a word, as after a laptop's sleep: heartbeats stop coming. */
-function createSilence(silenceMs: number, signal: AbortSignal | undefined) {
+/** Aborts a silent connection. Heartbeats stop, for example, after a laptop's sleep. */
+function createSilenceWatch(silenceMs: number, signal: AbortSignal | undefined) {
   const dead = new AbortController()
   const abort = () => dead.abort()
   signal?.addEventListener('abort', abort)
@@ -111,14 +111,14 @@ function createSilence(silenceMs: number, signal: AbortSignal | undefined) {
   }
 }
 
-/** How a subscription stands with its session. A screen shows it; nothing else depends on it. */
+/** The state of a subscription's connection, for display only. */
 export type Connection =
   | { readonly state: 'connecting' }
   | { readonly state: 'live' }
   | { readonly state: 'waiting'; readonly retryMs: number; readonly fault: Fault | null }
   | { readonly state: 'ended'; readonly fault: Fault | null }
 
-/** A subscription that also tells how it stands. A local handle has no connection and leaves `onConnection` alone. */
+/** Subscribe options with a callback for the connection state. A local handle never calls it. */
 export type FollowOptions = SubscribeOptions & {
   readonly onConnection?: ((connection: Connection) => void) | undefined
 }

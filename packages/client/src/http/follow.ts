@@ -11,13 +11,13 @@ import { decodeFrames, decodeNews } from './decode-stream.ts'
 import { type Connection, type FollowOptions, followStream } from './follow-stream.ts'
 import type { Http } from './http.ts'
 
-/** The frames of a session across any number of connections: each record once and in order, as if there had been one. */
+/** Yields the frames of a session across reconnects: each record once and in order. */
 export async function* follow(wire: Http, id: SessionId, options: FollowOptions = {}): AsyncGenerator<Frame> {
   const { signal, onConnection } = options
   let after = options.after
   const take = (frame: Frame): Frame | null => {
     if (frame.type === 'record') {
-      if (after !== undefined && frame.record.seq <= after) return null // already handed out
+      if (after !== undefined && frame.record.seq <= after) return null // already yielded
       after = frame.record.seq
     }
     if (frame.type === 'snapshot') after = frame.seq
@@ -36,12 +36,12 @@ function eventsPath(id: SessionId, { after, client, role }: SubscribeOptions): s
   return `/v1/sessions/${id}/events${query.size > 0 ? `?${query}` : ''}`
 }
 
-/** News have no cursor: whoever keeps a list lists again each time `onConnection` says that the connection is live. */
+/** News has no cursor: load the list again each time the connection is live. */
 export type FollowNewsOptions = NewsOptions & {
   readonly onConnection?: ((connection: Connection) => void) | undefined
 }
 
-/** The news of all sessions of a server, across any number of connections. Throws when the server refuses for good. */
+/** Yields the news of all sessions across reconnects. Throws when the server refuses. */
 export async function* followNews(wire: Http, options: FollowNewsOptions = {}): AsyncGenerator<SessionNews> {
   const take = (frame: NewsFrame): SessionNews | null => (frame.type === 'end' ? null : frame)
   const refused = yield* followStream(wire, { ...options, path: () => '/v1/events', decode: decodeNews, take })

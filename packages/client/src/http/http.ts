@@ -1,27 +1,27 @@
 import { type Fault, FaultSchema, fault, ok, type Result, refuse } from '@holdfast/protocol'
 
-/** What time and chance are to the client, so that a test can hold them still. */
+/** Time and randomness, replaceable in tests. */
 export type Pace = {
   readonly wait: (ms: number, signal?: AbortSignal) => Promise<void>
   readonly chance: () => number
-  /** A stream that says nothing this long, not even a heartbeat, is taken for dead. */
+  /** A stream without data or heartbeats for this long is dead. */
   readonly silenceMs: number
 }
 
 export type Ask = {
-  /** Told where it is not by what is sent: nothing is a GET, something a POST. */
+  /** GET without a body and POST with one, when absent. */
   readonly method?: 'POST' | 'DELETE' | undefined
   readonly body?: unknown
-  /** Sent as they are, instead of a body in JSON. */
+  /** Sent unchanged instead of a JSON body. */
   readonly bytes?: Uint8Array | undefined
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal | undefined
 }
 
-/** Requests to one server. Trouble on the way is the fault `unreachable`, what the server refuses is its own fault. */
+/** Sends requests to one server. Network errors become the fault `unreachable`. */
 export interface Http {
   readonly pace: Pace
-  /** The answer's body as JSON. Posts when there is a body to post. */
+  /** Returns the body of the answer as JSON. */
   json(path: string, ask?: Ask): Promise<Result<unknown>>
   stream(path: string, ask?: Ask): Promise<Result<ReadableStream<Uint8Array>>>
 }
@@ -44,7 +44,7 @@ export function createHttp({ url, token, fetch, pace }: HttpDeps): Http {
           ...(token !== undefined && { authorization: `Bearer ${token}` }),
           ...(body !== undefined && { 'content-type': 'application/json' }),
         },
-        redirect: 'error', // a token goes to the server it was given for, wherever that one points
+        redirect: 'error', // never send the token to another server
         ...(body !== undefined && { body: JSON.stringify(body) }),
         ...(bytes !== undefined && { body: new Uint8Array(bytes) }),
         ...(signal && { signal }),
@@ -85,24 +85,44 @@ async function faultOf(response: Response): Promise<Fault> {
   const body: unknown = await response.json().catch(() => null)
   const parsed = FaultSchema.safeParse(field(body, 'error'))
   if (parsed.success) return parsed.data
-  return fault('unreachable', `Something that is not Holdfast answered with status ${response.status}.`)
+  return fault('unreachable', `Another program answered with status ${response.status}. Is the address right?`)
 }
 
-/** A field of something that came over the wire and may be anything. */
+/** Returns a field of an unknown value. */
 export const field = (value: unknown, name: string): unknown =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, name) ? Reflect.get(value, name) : undefined
 
-/** For an answer that does not fit its schema: the server is of another version, or no Holdfast at all. */
-export const notUnderstood = (what: string): Result<never> =>
-  refuse(fault('unreachable', `The server's answer to ${what} was not understood; its version may differ.`))
-
-/** How long to wait before the next try: doubles up to the most, with chance in it, so that a crowd does not return at once. */
-export function backoffMs(failures: number, chance: number): number {
-  const most = Math.min(250 * 2 ** failures, 10_000)
-  return Math.round(most * (0.5 + chance / 2))
+type Schema<Value> = {
+  readonly safeParse: (value: unknown) => { readonly success: true; readonly data: Value } | { readonly success: false }
 }
 
-/** Resolves after `ms`, or at once when `signal` aborts. */
+/** Parses an answer, or one field of it. Refuses an answer that does not fit its schema. */
+export function parseAnswer<Value>(
+  answer: Result<unknown>,
+  what: string,
+  schema: Schema<Value>,
+  name?: string,
+): Result<Value> {
+  if (!answer.ok) return answer
+  const parsed = schema.safeParse(name === undefined ? answer.value : field(answer.value, name))
+  if (parsed.success) return ok(parsed.data)
+  return refuse(fault('unreachable', `The answer of the server to ${what} is not valid. Its version may differ.`))
+}
+
+/** Returns a query string of the options that are set. */
+export function queryOf(options: object): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(options)) if (value !== undefined) query.set(name, String(value))
+  return query.size > 0 ? `?${query}` : ''
+}
+
+/** Returns the wait before a retry: exponential, with a maximum and jitter. */
+export function backoffMs(failures: number, chance: number): number {
+  const max = Math.min(250 * 2 ** failures, 10_000)
+  return Math.round(max * (0.5 + chance / 2))
+}
+
+/** Resolves after `ms`, or when `signal` aborts. */
 export function wait(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()

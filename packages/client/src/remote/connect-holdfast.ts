@@ -12,7 +12,7 @@ import {
   StoredFile,
 } from '@holdfast/protocol'
 import { type FollowNewsOptions, followNews } from '../http/follow.ts'
-import { type Ask, createHttp, field, type Http, notUnderstood, type Pace, wait } from '../http/http.ts'
+import { type Ask, createHttp, type Http, type Pace, parseAnswer, queryOf, wait } from '../http/http.ts'
 import {
   createRemoteSessionHandle,
   type RemoteSessionHandle,
@@ -21,42 +21,41 @@ import {
 } from './remote-session-handle.ts'
 
 export type ConnectOptions = {
-  /** Where the server is, e.g. `http://127.0.0.1:4820`; in its own page `location.origin`. */
+  /** Address of the server, e.g. `http://127.0.0.1:4820`; `location.origin` in its own page. */
   readonly url: string
-  /** Without one, the page's cookie speaks for it. */
+  /** When absent, the cookie of the page is used. */
   readonly token?: string | undefined
   readonly fetch?: typeof fetch | undefined
-  /** For tests: how time passes. */
+  /** For tests: time and randomness. */
   readonly pace?: Partial<Pace> | undefined
 }
 
 export type Health = { readonly status: 'ok'; readonly version: string }
 
-/** The sessions of a server, through the same door as those of this process. */
+/** The sessions of a server, with the same interface as local ones. */
 export interface RemoteSessions extends Sessions {
   start(...args: Parameters<Sessions['start']>): Promise<Result<RemoteSessionHandle>>
   open(name: string): Promise<Result<RemoteSessionHandle>>
-  /** Comes back by itself when the connection breaks; what happened meanwhile is in the list. */
+  /** Reconnects automatically; load the list again to see what was missed. */
   subscribe(options?: FollowNewsOptions): AsyncIterable<SessionNews>
   health(): Promise<Result<Health>>
 }
 
-/** Nothing is sent until something is asked. */
+/** Creates the client. It sends nothing until a method is called. */
 export function connectHoldfast({ url, token, fetch, pace }: ConnectOptions): RemoteSessions {
   const wire = createHttp({
     url,
     token,
-    fetch: fetch ?? ((input, init) => globalThis.fetch(input, init)), // a browser's fetch must not lose its `this`
+    fetch: fetch ?? ((input, init) => globalThis.fetch(input, init)), // a browser's fetch needs its `this`
     pace: { wait, chance: Math.random, silenceMs: 3 * limits.heartbeatMs, ...pace },
   })
 
   return {
-    /** Not sent again after a failure: the server may have started it, and nobody could tell. */
+    /** Not retried: the server may have started it before the connection failed. */
     async start(options) {
       const answer = await wire.json('/v1/sessions', { body: options })
-      if (!answer.ok) return answer
-      const meta = Meta.safeParse(field(answer.value, 'session'))
-      return meta.success ? ok(createRemoteSessionHandle(wire, meta.data.id)) : notUnderstood('a start')
+      const meta = parseAnswer(answer, 'a start', Meta, 'session')
+      return meta.ok ? ok(createRemoteSessionHandle(wire, meta.value.id)) : meta
     },
 
     async open(name) {
@@ -68,69 +67,51 @@ export function connectHoldfast({ url, token, fetch, pace }: ConnectOptions): Re
 
     async list({ trashed, ...options } = {}) {
       const answer = await wire.json(`${trashed ? '/v1/trash' : '/v1/sessions'}${queryOf(options)}`)
-      if (!answer.ok) return answer
-      const list = SessionList.safeParse(answer.value)
-      return list.success ? ok(list.data) : notUnderstood('a list')
+      return parseAnswer(answer, 'a list', SessionList)
     },
 
     async search({ text, ...options }) {
       const answer = await wire.json(`/v1/search${queryOf({ q: text, ...options })}`)
-      if (!answer.ok) return answer
-      const found = FoundMessages.safeParse(answer.value)
-      return found.success ? ok(found.data) : notUnderstood('a search')
+      return parseAnswer(answer, 'a search', FoundMessages)
     },
 
     ...createRemoteRemovals(wire),
 
     models: () => readModels(wire),
 
-    /** Looking once more costs nothing: whoever calls may send it again after a failure. */
+    /** Safe to retry. */
     refreshCredentials: () => readModels(wire, '/v1/credentials/refresh', { method: 'POST' }),
 
     subscribe: (options) => followNews(wire, options),
 
-    /** Sent once more by whoever calls, after a failure: the same bytes are stored once. */
+    /** Safe to retry: the same bytes are stored once. */
     async storeFile(bytes, options = {}) {
       const answer = await wire.json(`/v1/blobs${queryOf(options)}`, { bytes })
-      if (!answer.ok) return answer
-      const stored = StoredFile.safeParse(answer.value)
-      return stored.success ? ok(stored.data) : notUnderstood('a file')
+      return parseAnswer(answer, 'a file', StoredFile)
     },
 
     async health() {
-      const answer = await wire.json('/v1/health')
-      if (!answer.ok) return answer
-      const version = field(answer.value, 'version')
-      return typeof version === 'string' ? ok({ status: 'ok', version }) : notUnderstood('a health check')
+      const version = parseAnswer(await wire.json('/v1/health'), 'a health check', text, 'version')
+      return version.ok ? ok({ status: 'ok', version: version.value }) : version
     },
   }
 }
 
-function queryOf(options: object): string {
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(options)) if (value !== undefined) query.set(name, String(value))
-  return query.size > 0 ? `?${query}` : ''
-}
-
 type Removals = Pick<Sessions, 'delete' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'>
 
-/** How sessions of a server leave and come back. */
+/** Creates the methods that delete and restore sessions. */
 export function createRemoteRemovals(wire: Http): Removals {
   const removal = async (path: string, ask: Ask): Promise<Result<Removal>> => {
     const answer = await wire.json(path, ask)
-    if (!answer.ok) return answer
-    const read = Removal.safeParse(answer.value)
-    return read.success ? ok(read.data) : notUnderstood('a removal')
+    return parseAnswer(answer, 'a removal', Removal)
   }
 
   return {
     async delete(name, { force, dryRun } = {}) {
       const form = parseSessionName(name)
       if (!form.ok) return form
-      const query = new URLSearchParams({ ...(force && { force: 'true' }), ...(dryRun && { dryRun: 'true' }) })
-      return removal(`/v1/sessions/${encodeURIComponent(name)}${query.size > 0 ? `?${query}` : ''}`, {
-        method: 'DELETE',
-      })
+      const query = queryOf({ force: force || undefined, dryRun: dryRun || undefined })
+      return removal(`/v1/sessions/${encodeURIComponent(name)}${query}`, { method: 'DELETE' })
     },
 
     clearAll: (options = {}) => removal('/v1/clear', { body: options }),
@@ -141,9 +122,12 @@ export function createRemoteRemovals(wire: Http): Removals {
       const form = parseSessionName(name)
       if (!form.ok) return form
       const answer = await wire.json(`/v1/sessions/${encodeURIComponent(name)}/restore`, { method: 'POST' })
-      if (!answer.ok) return answer
-      const meta = Meta.safeParse(field(answer.value, 'session'))
-      return meta.success ? ok(meta.data) : notUnderstood('a restoration')
+      return parseAnswer(answer, 'a restore', Meta, 'session')
     },
   }
+}
+
+const text = {
+  safeParse: (value: unknown) =>
+    typeof value === 'string' ? ({ success: true, data: value } as const) : ({ success: false } as const),
 }

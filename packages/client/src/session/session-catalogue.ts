@@ -7,17 +7,17 @@ import {
 } from '@holdfast/protocol'
 
 export type PinOptions = SubmitOptions & {
-  /** Pins it or lets it go; without it, the other way round than it is. */
+  /** Pins or unpins; toggles when absent. */
   readonly pinned?: boolean | undefined
 }
 
-/** How a session is kept: its name, its place in the list and on the disk. */
+/** Methods for how a session is listed and where it works. */
 export interface SessionCatalogue {
-  /** Listed first and kept from prune and clearAll, or no longer; answers whether it is pinned now. */
+  /** Pins or unpins the session: listed first, protected from prune and clearAll. Returns whether it is pinned. */
   pinSession(options?: PinOptions): Promise<boolean>
-  /** Names the session; an empty title gives it the first line of its first prompt again. */
+  /** Sets the title. An empty title restores the first line of the first prompt. */
   rename(title: string, options?: SubmitOptions): Promise<void>
-  /** Lets the session work in another folder from now on. What the former workspace trusts is not carried over. */
+  /** Changes the working directory. Trust of the old workspace does not apply there. */
   moveWorkdir(workdir: string, options?: SubmitOptions): Promise<void>
 }
 
@@ -27,7 +27,7 @@ export function createSessionCatalogue(handle: SessionHandle): SessionCatalogue 
   return {
     async pinSession({ pinned, ...options } = {}) {
       const result = await submit({ type: 'pinSession', ...(pinned !== undefined && { pinned }) }, options)
-      return (result['pinned'] ?? pinned) === true // it may have been so before, and then nothing is told
+      return (result['pinned'] ?? pinned) === true // no result when nothing changed
     },
     async rename(title, options) {
       await submit({ type: 'rename', title }, options)
@@ -39,15 +39,15 @@ export function createSessionCatalogue(handle: SessionHandle): SessionCatalogue 
 }
 
 export type ClientEventOptions = SubmitOptions & {
-  /** With this event they cover the whole session. */
+  /** The client events now cover the whole session. */
   readonly complete?: boolean | undefined
 }
 
-/** What clients leave in a session for each other. */
+/** Methods for events that clients store for each other. */
 export interface SessionClientEvents {
-  /** Keeps an event of a client's own for other clients: once, however often it is sent, and never sent to the model. */
+  /** Stores a client's own event once. It is never sent to the model. */
   appendClientEvent(event: ClientEvent, options?: ClientEventOptions): Promise<void>
-  /** Whether such events cover the whole session. */
+  /** Whether the client events cover the whole session. */
   clientEventsComplete(): Promise<boolean>
 }
 

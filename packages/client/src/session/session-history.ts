@@ -11,54 +11,54 @@ import {
   type SubmitOptions,
 } from '@holdfast/protocol'
 
-/** A message as a program brings it from elsewhere. */
+/** A message from elsewhere. */
 export type MessageSeed = Extract<CommandInput, { readonly type: 'seedMessages' }>['messages'][number]
 
 export type Compaction = {
-  /** What the model is told in place of the past. */
+  /** The summary that replaces old messages. */
   readonly summary: string
   readonly tokensBefore: number
   readonly tokensAfter: number
 }
 
-/** What a program may do with the past of a session: which line it stands on, what is marked, what the model is told of it. */
+/** Methods for the history: lines and branches, marks, compaction. */
 export interface SessionHistory {
-  /** Keeps the line so far as a branch, whose name is the answer, and stands at the end of that turn. Turns count from 0. */
+  /** Goes back to the end of a turn (counted from 0). Returns the branch that saves the old line. */
   branchAt(turn: number, options?: SubmitOptions): Promise<string>
-  /** Takes up a branch, by its name or its place in the list; the line that is left is kept. Answers with its name. */
+  /** Switches to a branch, by name or list index. Returns its name. The old line is saved. */
   switchBranch(branch: string | number, options?: SubmitOptions): Promise<string>
-  /** The lines that were left and kept, oldest first. */
+  /** Returns the saved branches, oldest first. */
   listBranches(): Promise<readonly ListedBranch[]>
-  /** Stands at the end of that turn again; what came after is kept as the branch whose name is the answer. */
+  /** Goes back to the end of a turn. Returns the branch that saves what came after. */
   rewind(turn: number, options?: SubmitOptions): Promise<string>
-  /** A new session that shares the past of this one up to the end of that turn, or of the last that ended; answers with its id. */
+  /** Creates a session that shares the history up to a turn, by default the last one that ended. Returns its id. */
   fork(at?: number, options?: SubmitOptions): Promise<SessionId>
-  /** Keeps a message before the model for good, or no longer; answers whether it is pinned now. */
+  /** Pins or unpins a message in the model's context. Returns whether it is pinned. */
   togglePin(message: number, options?: SubmitOptions): Promise<boolean>
   pinnedIds(): Promise<readonly MessageId[]>
-  /** Folds a tool call on every screen, or opens it; answers whether it is folded now. */
+  /** Collapses or opens a tool call on every screen. Returns whether it is collapsed. */
   toggleToolCollapse(message: number, options?: SubmitOptions): Promise<boolean>
-  /** Any folded: all open. None: all fold. */
+  /** Opens all tool calls if any is collapsed; otherwise collapses all. */
   toggleAllToolCollapses(options?: SubmitOptions): Promise<boolean>
-  /** Adds messages from elsewhere to the line, without prompting. */
+  /** Appends messages from elsewhere without starting a turn. */
   seedMessages(messages: readonly MessageSeed[], options?: SubmitOptions): Promise<void>
-  /** For people, never sent to the model. */
+  /** Adds a message for people; it is never sent to the model. */
   addSystemMessage(text: string, level?: 'info' | 'error', options?: SubmitOptions): Promise<void>
-  /** Tells the model a summary in place of what is long past. The transcript stays whole. */
+  /** Replaces old messages in the context by a summary. The transcript does not change. */
   compact(options?: SubmitOptions): Promise<Compaction>
-  /** Gives the model the line back; answers about how many tokens it is told now. */
+  /** Undoes the active compaction. Returns the estimated tokens of the context. */
   undoCompaction(options?: SubmitOptions): Promise<number>
-  /** A checkpoint made by the caller: from here on the model is told these messages, and what follows. */
+  /** Adds the caller's own checkpoint: the model now gets these messages and what follows. */
   appendCheckpoint(messages: readonly MessageSeed[], tokenCount?: number, options?: SubmitOptions): Promise<void>
-  /** Writes what was decided, done and left open to a file of the workdir. */
+  /** Writes a summary of the session to a file in the working directory. */
   summarize(options?: SubmitOptions): Promise<{ readonly text: string; readonly path: string }>
-  /** What the model is told before the messages it still sees. */
+  /** Sets the summary that precedes the messages in the context. */
   setSummary(summary: string, options?: SubmitOptions): Promise<void>
-  /** The summary of the compaction that holds; empty when none does. */
+  /** Returns the summary of the active compaction; empty when there is none. */
   getSummary(): Promise<string>
-  /** Shows the last messages only; the whole line is kept as a branch. */
+  /** Keeps only the last messages. The whole line is saved as a branch. */
   truncateHistory(keepLast: number, options?: SubmitOptions): Promise<void>
-  /** Replaces the line by these messages; the line that was is kept as a branch. */
+  /** Replaces the history by these messages. The old line is saved as a branch. */
   setHistory(messages: readonly MessageSeed[], options?: SubmitOptions): Promise<void>
 }
 
@@ -73,7 +73,7 @@ export function createSessionHistory(handle: SessionHandle): SessionHistory {
     branchAt: async (turn, options) => BranchName.parse((await submit({ type: 'branchAt', turn }, options))['branch']),
     async switchBranch(branch, options) {
       const { branch: taken } = await submit({ type: 'switchBranch', branch }, options)
-      return BranchName.parse(taken ?? branch) // to the one it stands on: nothing happened, and nothing is told
+      return BranchName.parse(taken ?? branch) // no result when it was the current branch
     },
     listBranches: async () => orThrow(await handle.branches()),
     rewind: async (turn, options) => BranchName.parse((await submit({ type: 'rewind', turn }, options))['branch']),

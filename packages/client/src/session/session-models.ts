@@ -18,35 +18,35 @@ export type CycleOptions = SubmitOptions & {
 export type ProviderInUse = {
   readonly provider: string
   readonly model: string
-  /** Null where it has none, or nobody who runs the session could be asked. */
+  /** Null when it has none, or the session is not running. */
   readonly endpoint: string | null
   readonly abilities: {
-    /** How many tokens it takes; null when nobody knows, or could be asked. */
+    /** Context size; null when unknown. */
     readonly contextTokens: number | null
-    /** Which files it takes beside text: media types. */
+    /** File types it accepts besides text. */
     readonly files: readonly string[]
-    /** Which thinking levels it knows. */
+    /** Its thinking levels. */
     readonly thinkingLevels: readonly ThinkingLevel[]
   }
 }
 
-/** Which model the session talks to, how hard that thinks, and whether it can be called. */
+/** Methods for the model, its thinking level and its availability. */
 export interface SessionModels {
-  /** Holds from the next step on; what was said stays. */
+  /** Applies from the next step on. */
   setModel(model: string, options?: SubmitOptions): Promise<Answer['result']>
-  /** The next model of the configured rotation. Refused: no_rotation. */
+  /** Switches to the next model of the rotation. Refused: no_rotation. */
   cycleModel(options?: CycleOptions): Promise<CycledModel>
-  /** Refused: unknown_level, when the model does not know it. */
+  /** Refused: unknown_level, if the model does not have it. */
   setThinkingLevel(level: ThinkingLevel, options?: SubmitOptions): Promise<Answer['result']>
-  /** The next level that the model knows; answers the one that holds now. */
+  /** Switches to the next level of the model. Returns the current level. */
   cycleThinkingLevel(options?: SubmitOptions): Promise<ThinkingLevel>
-  /** The models that can be called now. */
+  /** Returns the models that can be called now. */
   getAvailableModels(): Promise<readonly ListedModel[]>
-  /** Whose model it talks to, which, where, and what that takes; never the key. */
+  /** Returns the provider, the model, its address and limits; never the key. */
   getProvider(): Promise<ProviderInUse>
-  /** Looks anew for credentials, for all sessions of the process; answers whether this one's model can be called now. Refused: storage_error. */
+  /** Looks for credentials again, for all sessions of the process. Returns whether this model can be called. Refused: storage_error. */
   refreshCredentials(options?: SubmitOptions): Promise<boolean | null>
-  /** Whether the session's model could be called now; null when nobody who runs the session could be asked. */
+  /** Whether the model can be called now; null when the session is not running. */
   credentialsConfigured(): Promise<boolean | null>
 }
 
@@ -64,7 +64,7 @@ export function createSessionModels(handle: SessionHandle): SessionModels {
     setThinkingLevel: (level, options) => submit({ type: 'setThinkingLevel', level }, options),
     async cycleThinkingLevel(options) {
       const { thinkingLevel } = await submit({ type: 'cycleThinkingLevel' }, options)
-      // A model that knows one level only has none to go to, and nothing is told.
+      // No result for a model with one level only.
       return ThinkingLevel.parse(thinkingLevel ?? (await snapshot()).view.thinkingLevel)
     },
     async getAvailableModels() {
@@ -80,7 +80,7 @@ export function createSessionModels(handle: SessionHandle): SessionModels {
   }
 }
 
-/** What every provider takes that says nothing else. */
+/** The file types every provider accepts. */
 const usualFiles: readonly string[] = ['image/*', 'application/pdf']
 
 function providerInUse({ meta: { provider, model }, here }: FrameOf<'snapshot'>): ProviderInUse {

@@ -1,27 +1,27 @@
 import { type FrameOf, limits, orThrow, type SessionHandle, type Usage } from '@holdfast/protocol'
 
 export type UsageOptions = {
-  /** With all sessions that were started for it, and for those. */
+  /** Includes all descendants. */
   readonly tree?: boolean | undefined
 }
 
-/** How full the model's context is. */
+/** Usage of the model's context. */
 export type ContextUsage = {
-  /** How many tokens the model would be told now. */
+  /** Size of the context the model would get now. */
   readonly tokens: number
-  /** How many it takes; null where nobody knows. */
+  /** Limit of the model; null when unknown. */
   readonly contextTokens: number | null
-  /** The one by the other, or by what a model is taken to hold. */
+  /** `tokens` divided by the limit, or by the assumed limit. */
   readonly share: number
-  /** Whether `tokens` is our guess, be it in part: since the provider last counted, something was added. */
+  /** Whether `tokens` is at least partly estimated. */
   readonly isEstimate: boolean
 }
 
-/** What model calls used. A price nobody knows makes the cost null, never 0. */
+/** Methods for usage. An unknown price makes the cost null, never 0. */
 export interface SessionUsage {
-  /** Of the whole session, or with `tree` of all that were started for it too. */
+  /** Returns the usage of the session, with `tree` including all descendants. */
   usage(options?: UsageOptions): Promise<Usage>
-  /** Of the turn that runs, or of the last one; null where nobody counted. */
+  /** Returns the usage of the current or last turn; null when unknown. */
   turnUsage(): Promise<Usage | null>
   contextUsage(): Promise<ContextUsage>
 }
@@ -36,7 +36,7 @@ export function createSessionUsage(handle: SessionHandle): SessionUsage {
   }
 }
 
-/** The same of what a screen has at hand. */
+/** Computes the context usage from a snapshot. */
 export function contextUsageOf({ view, here }: Pick<FrameOf<'snapshot'>, 'view' | 'here'>): ContextUsage {
   const { tokens, isEstimate } = view
   const contextTokens = here?.contextTokens ?? null

@@ -41,11 +41,11 @@ import { createSessionUsage, type SessionUsage } from './session-usage.ts'
 
 export type CommandOptions = SubmitOptions
 export type EnterExecOptions = CommandOptions & {
-  /** Pins the last answer, so that the plan stays before the model. */
+  /** Pins the last answer, so that the plan stays in the context. */
   readonly keepPlan?: boolean | undefined
 }
 export type TrustOptions = CommandOptions & {
-  /** Trusts one exact call only: the hash of its arguments, as its question shows it. */
+  /** Trusts only calls with these arguments: their hash, from the approval. */
   readonly argsHash?: string | undefined
 }
 export type LineOptions = Pick<PageRequest, 'branch'>
@@ -54,62 +54,62 @@ type CommandResult = Answer['result']
 
 export type EditorSnapshot = {
   readonly status: Status
-  /** The oldest that waits. */
+  /** The oldest pending approval. */
   readonly pendingApproval: PendingApproval | null
   readonly pendingApprovals: readonly PendingApproval[]
   readonly error: ModelFault | null
   readonly activeToolName: string | null
-  /** Null when nobody who runs the session could be asked. */
+  /** Null when the session is not running. */
   readonly credentialsConfigured: boolean | null
-  /** Why the store refuses what the session writes; null while it takes it. */
+  /** Why the store rejects writes; null while writes succeed. */
   readonly storageError: StorageError | null
 }
 
-/** A session as a program holds it, here or across the network. A refusal is thrown as a `HoldfastError`. */
+/** A session with one method per command. Refusals are thrown as `HoldfastError`. */
 export interface Session extends SessionHistory, SessionClientEvents, SessionCatalogue, SessionModels, SessionUsage {
   readonly id: SessionId
-  /** At rest it starts a turn; in a running one it steers, and is answered `{queued: 'steering'}`. */
+  /** Starts a turn. During a turn it steers and returns `{queued: 'steering'}`. */
   sendPrompt(content: PromptContent, options?: CommandOptions): Promise<CommandResult>
   queueSteering(content: PromptContent, options?: CommandOptions): Promise<CommandResult>
   /** Becomes the next turn when this one ends. */
   queueFollowUp(content: PromptContent, options?: CommandOptions): Promise<CommandResult>
   getQueuedMessages(): Promise<readonly QueueEntry[]>
-  /** Takes everything that waits back, for putting it into the input again. */
+  /** Removes all queued prompts and returns them. */
   recallQueues(options?: CommandOptions): Promise<readonly QueueEntry[]>
   clearQueues(options?: CommandOptions): Promise<CommandResult>
-  /** Takes back what would have steered; follow-ups stay. */
+  /** Removes queued steering and returns it; follow-ups stay. */
   dequeueSteering(options?: CommandOptions): Promise<readonly QueueEntry[]>
   editQueueEntry(entry: number, content: PromptContent, options?: CommandOptions): Promise<CommandResult>
   removeQueueEntry(entry: number, options?: CommandOptions): Promise<CommandResult>
-  /** `entries` names all that waits in the queue, each once, in the new order. */
+  /** `entries` lists all ids of the queue in the new order. */
   reorderQueue(queue: Queue, entries: readonly number[], options?: CommandOptions): Promise<CommandResult>
-  /** Answers the approval `id`, or the oldest that waits; `message` tells the model why not. */
+  /** Answers approval `id`, or the oldest one. `message` tells the model why it was rejected. */
   respondToApproval(decision: Decision, id?: number, message?: string, options?: CommandOptions): Promise<CommandResult>
   abort(options?: CommandOptions): Promise<CommandResult>
   continue(options?: CommandOptions): Promise<CommandResult>
   enterPlan(options?: CommandOptions): Promise<CommandResult>
   enterExec(options?: EnterExecOptions): Promise<CommandResult>
-  /** Where turns stop by themselves from now on; what is left out has no limit any more. */
+  /** Replaces the budgets at which turns stop. A budget left out has no limit. */
   setBudgets(budgets: Budgets, options?: CommandOptions): Promise<CommandResult>
   setToolTrust(tool: string, scope: TrustScope, options?: TrustOptions): Promise<CommandResult>
-  /** Every trust in the tool of that name, or with `all` every trust there is. */
+  /** Revokes the trust in a tool, or in `all`. */
   revokeToolTrust(tool: string, options?: CommandOptions): Promise<CommandResult>
   listToolTrust(): Promise<readonly Trust[]>
-  /** Takes the driver's seat for the client `options.as`, if it is vacant. */
+  /** Makes the client `options.as` the driver, if there is none. */
   claimDriver(options?: CommandOptions): Promise<CommandResult>
-  /** Gives the driver's seat to another who is attached. */
+  /** Makes another attached client the driver. */
   handOver(client: string, options?: CommandOptions): Promise<CommandResult>
-  /** The whole line, oldest first; with `branch`, a line that was left and kept. */
+  /** Returns the whole line, oldest first, or a saved branch. */
   messages(options?: LineOptions): Promise<readonly Message[]>
   messagesWithIds(options?: LineOptions): Promise<readonly { readonly id: MessageId; readonly message: Message }[]>
   status(): Promise<Status>
   metadata(): Promise<Meta>
   activeToolCalls(): Promise<SessionView['activeToolCalls']>
-  /** Whether it is on disk; one that is not ends with its process. */
+  /** Whether it is stored on disk. */
   persist(): Promise<boolean>
-  /** The role of an attached client; null when it is not attached. */
+  /** Returns the role of an attached client; null when it is not attached. */
   subscriberRole(client: string): Promise<Role | null>
-  /** What waiting entries say, as one text for the input. */
+  /** Joins queued prompts into one text. */
   combineQueueEntriesToText(entries: readonly QueueEntry[]): string
   editorSnapshot(): Promise<EditorSnapshot>
   subscribe(options?: SubscribeOptions): AsyncIterable<Frame>
@@ -184,7 +184,7 @@ export function createSession(handle: SessionHandle): Session {
   }
 }
 
-/** What a command took off the queues; one that found nothing there answers nothing. */
+/** Returns the entries a command removed from the queues. */
 export const entriesOf = (result: CommandResult): readonly QueueEntry[] =>
   QueueEntry.array().parse(result['entries'] ?? [])
 

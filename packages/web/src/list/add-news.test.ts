@@ -17,24 +17,24 @@ const titles = (listed: readonly Meta[]) => listed.map(({ title, status }) => `$
 describe('news in the list', () => {
   const listed = [session(2, 2), session(1, 1)]
 
-  it('change what is shown of a session, in its place', () => {
+  it('updates a session in place', () => {
     expect(titles(addNews(listed, changed(session(1, 1, { status: 'thinking' })), true))).toEqual([
       'session 2 idle',
       'session 1 thinking',
     ])
   })
 
-  it('bring the session in which someone spoke last to the top', () => {
+  it('moves the session with the latest message to the top', () => {
     expect(titles(addNews(listed, changed(session(1, 3)), true))).toEqual(['session 1 idle', 'session 2 idle'])
   })
 
-  it('bring a new session in as soon as someone has spoken in it', () => {
+  it('adds a new session with its first message', () => {
     const silent: SessionNews = { type: 'session.started', session: session(3, 3, { messageCount: 0 }) }
     expect(addNews(listed, silent, true)).toBe(listed)
     expect(titles(addNews(listed, changed(session(3, 3)), true))[0]).toBe('session 3 idle')
   })
 
-  it('bring nothing new into what was searched for; the server is asked again', () => {
+  it('adds nothing to search results; they are loaded again', () => {
     const news = changed(session(3, 3))
     expect(addNews(listed, news, false)).toBe(listed)
     expect([needsLook(listed, news, false), needsLook(listed, news, true)]).toEqual([true, false])
@@ -43,7 +43,7 @@ describe('news in the list', () => {
     expect(needsLook(listed, known, false)).toBe(false)
   })
 
-  it('take a session out at once that was put into the trash, and bring it back', () => {
+  it('removes a trashed session, and adds a restored one', () => {
     const gone = addNews(listed, { type: 'session.removed', session: session(2, 2).id }, true)
     expect(titles(gone)).toEqual(['session 1 idle'])
     expect(needsLook(listed, { type: 'session.removed', session: session(2, 2).id }, false)).toBe(false)
@@ -52,13 +52,13 @@ describe('news in the list', () => {
     expect(titles(back)).toEqual(['session 2 idle', 'session 1 idle'])
   })
 
-  it('bring a session to the top that is pinned, before any that is newer', () => {
+  it('moves a pinned session to the top', () => {
     const pinned = addNews(listed, changed(session(1, 1, { pinned: true })), true)
     expect(titles(pinned)).toEqual(['session 1 idle', 'session 2 idle'])
     expect(titles(addNews(pinned, changed(session(3, 3)), true))[0]).toBe('session 1 idle')
   })
 
-  it('leave it to the server to say what a session is that stopped', () => {
+  it('loads the list again after a session stopped', () => {
     const news: SessionNews = { type: 'session.stopped', session: session(1, 1).id, reason: 'crashed' }
     expect(addNews(listed, news, true)).toBe(listed)
     expect(needsLook(listed, news, true)).toBe(true)

@@ -6,7 +6,7 @@ import { statusText } from '../text/status-text.ts'
 import { Mark } from '../ui/mark.tsx'
 import { hrefOf } from '../ui/route.ts'
 import { useNow } from '../ui/use-now.ts'
-import { parentOf, type Relative, titleOf } from './kin.ts'
+import { parentOf, type RelatedSession, titleOf } from './related-sessions.ts'
 import type { SessionListState } from './use-session-list.ts'
 
 type SessionListProps = {
@@ -14,7 +14,7 @@ type SessionListProps = {
   readonly search: string
   readonly onSearch: (search: string) => void
   readonly current: string | null
-  /** A session was chosen: a drawer may close. */
+  /** Called when a session is chosen, to close the drawer. */
   readonly onLeave: () => void
 }
 
@@ -40,7 +40,7 @@ export function SessionList({ list, search, onSearch, current, onLeave }: Sessio
       />
       {list.fault && (
         <p className="sidebar-note bad" role="status">
-          {list.fault.code === 'unreachable' ? 'The server does not answer. Trying again…' : list.fault.message}
+          {list.fault.code === 'unreachable' ? 'The server does not respond. Retrying…' : list.fault.message}
         </p>
       )}
       <ul className="sessions" aria-label="Sessions">
@@ -56,7 +56,7 @@ export function SessionList({ list, search, onSearch, current, onLeave }: Sessio
         ))}
       </ul>
       {list.isLoaded && !list.fault && list.sessions.length === 0 && (
-        <p className="sidebar-note">{search === '' ? 'No sessions yet.' : 'No session has these words.'}</p>
+        <p className="sidebar-note">{search === '' ? 'No sessions yet.' : 'No sessions found.'}</p>
       )}
       {list.hasMore && (
         <button type="button" className="quiet more" onClick={list.showMore}>
@@ -69,8 +69,8 @@ export function SessionList({ list, search, onSearch, current, onLeave }: Sessio
 
 type SessionRowProps = {
   readonly meta: Meta
-  /** The session it came from, if it did. */
-  readonly parent: Relative | null
+  /** The parent session, if any. */
+  readonly parent: RelatedSession | null
   readonly nowMs: number
   readonly isCurrent: boolean
   readonly onChoose: () => void
@@ -106,7 +106,7 @@ function SessionRow({ meta, parent, nowMs, isCurrent, onChoose }: SessionRowProp
   )
 }
 
-/** A session that is listed first, and kept from pruning. */
+/** Marks a pinned session. */
 function PinMark() {
   return (
     <svg className="pin-mark" viewBox="0 0 16 16" role="img" aria-label="Pinned">

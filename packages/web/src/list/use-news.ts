@@ -5,11 +5,11 @@ import { useEffect } from 'react'
 type NewsListener = {
   readonly isOn: boolean
   readonly onNews: (news: SessionNews) => void
-  /** The connection stands, or fell: either way something may have happened that nobody told. */
+  /** The connection changed: news may have been missed. */
   readonly onMissed: () => void
 }
 
-/** Follows all sessions while the page is seen: a browser has few connections to a server, and hidden tabs need none. */
+/** Follows all sessions while the page is visible. Browsers allow few connections per server. */
 export function useNews(sessions: RemoteSessions, { isOn, onNews, onMissed }: NewsListener): void {
   useEffect(() => {
     if (!isOn) return
@@ -25,7 +25,7 @@ export function useNews(sessions: RemoteSessions, { isOn, onNews, onMissed }: Ne
       try {
         for await (const news of sessions.subscribe({ signal, onConnection })) if (!signal.aborted) onNews(news)
       } catch {
-        onMissed() // refused for good; the list is refused too, and says why
+        onMissed() // refused; loading the list shows the reason
       }
     }
     follow()

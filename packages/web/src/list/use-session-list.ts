@@ -8,14 +8,14 @@ export type SessionListState = {
   readonly sessions: readonly Meta[]
   readonly isLoaded: boolean
   readonly hasMore: boolean
-  /** Why the last try failed; what was there before is still shown. */
+  /** Why the last load failed; the old list is still shown. */
   readonly fault: Fault | null
   readonly refresh: () => void
   readonly showMore: () => void
 }
 
 const pageSize = 100
-const restMs = 30_000 // what other processes do in the same store is no news here
+const restMs = 30_000 // changes by other processes in the same store send no news
 const failedMs = 2000
 const typingMs = 150
 const soonMs = 1000
@@ -26,7 +26,7 @@ const nothing: Listed = { sessions: [], isLoaded: false, hasMore: false, fault: 
 type Asking = { readonly ask: () => void; readonly hear: (news: SessionNews) => void }
 const notYet: Asking = { ask: () => undefined, hear: () => undefined }
 
-/** The list, kept up to date by the news of all sessions, and asked for anew whenever some may have been missed. */
+/** Returns the list. News updates it, and it is reloaded when news may have been missed. */
 export function useSessionList(sessions: RemoteSessions, search: string): SessionListState {
   const [listed, setListed] = useState(nothing)
   const [limit, setLimit] = useState(pageSize)
@@ -39,7 +39,7 @@ export function useSessionList(sessions: RemoteSessions, search: string): Sessio
     let soon: ReturnType<typeof setTimeout> | undefined
     let asked = 0
     let shown: readonly Meta[] = []
-    // An answer may be older than what is heard while it is on its way; told again, the newest word is the last.
+    // News that arrives during a load may be newer than its answer, so it is applied again.
     let meanwhile: Map<string, SessionNews> | null = new Map()
 
     const ask = async () => {
@@ -49,7 +49,7 @@ export function useSessionList(sessions: RemoteSessions, search: string): Sessio
       const mine = ++asked
       meanwhile = new Map()
       const result = await sessions.list({ limit, ...(!isWhole && { search: words }) })
-      if (mine !== asked) return // a newer question is on its way
+      if (mine !== asked) return // a newer request is pending
       if (!result.ok) {
         setListed((before) => ({ ...before, isLoaded: true, fault: result.fault }))
         if (result.fault.code !== 'unauthorized') timer = setTimeout(askIfSeen, failedMs)

@@ -1,13 +1,13 @@
 import { combineQueueEntriesToText, type LiveView } from '@holdfast/client'
 import { escapeLine, type Meta, type SessionHandle } from '@holdfast/protocol'
 import { useEffect, useEffectEvent, useMemo } from 'react'
-import { kinOf } from '../list/kin.ts'
+import { findRelated } from '../list/related-sessions.ts'
 import { isBusy } from '../text/status-text.ts'
 import { isMenuOpen } from '../ui/header-menu.tsx'
 import { StorageBar } from '../ui/storage-bar.tsx'
 import { Dock } from './composer/dock.tsx'
 import { SessionHeader } from './header/session-header.tsx'
-import { seatOf } from './state/control.ts'
+import { controlOf } from './state/control.ts'
 import { useDraftText } from './state/draft-text.ts'
 import { type OpenSession, SessionContext, WatchingContext } from './state/session-context.ts'
 import { useCommands } from './state/use-commands.ts'
@@ -18,12 +18,12 @@ import { TranscriptView } from './transcript/transcript-view.tsx'
 type SessionPaneProps = {
   readonly handle: SessionHandle
   readonly live: LiveView
-  /** The sessions at hand: where this one came from, and what came from it, is among them. */
+  /** The listed sessions, to find parent and forks. */
   readonly listed: readonly Meta[]
   readonly onOpenList: () => void
 }
 
-/** One open session: header, transcript, question, queue and composer. */
+/** An open session: header, transcript, approval, queue and composer. */
 export function SessionPane({ handle, live, listed, onOpenList }: SessionPaneProps) {
   useVersion(live)
   const commands = useCommands(live)
@@ -35,14 +35,14 @@ export function SessionPane({ handle, live, listed, onOpenList }: SessionPanePro
     return { handle, live, asks, takeBack }
   }, [handle, live, asks, current, write])
   const { meta, view } = live
-  const seat = seatOf(live)
+  const control = controlOf(live)
   const status = view?.status
   const approval = view?.pendingApprovals[0]
 
   const stop = useEffectEvent((event: KeyboardEvent) => {
     const isSearching = event.target instanceof HTMLInputElement && event.target.type === 'search'
     if (event.key !== 'Escape' || event.defaultPrevented || event.isComposing || isSearching) return
-    if (seat.watching !== null || isMenuOpen()) return
+    if (control.watching !== null || isMenuOpen()) return
     if (status !== undefined && isBusy(status)) commands.stop()
   })
   useEffect(() => {
@@ -68,21 +68,21 @@ export function SessionPane({ handle, live, listed, onOpenList }: SessionPanePro
   }
   return (
     <SessionContext value={parts}>
-      <WatchingContext value={seat.watching}>
+      <WatchingContext value={control.watching}>
         <main className="session-pane">
           <SessionHeader
             meta={meta}
             view={view}
             connection={live.connection}
-            seat={seat}
+            control={control}
             commands={commands}
-            kin={kinOf(meta, listed)}
+            related={findRelated(meta, listed)}
             here={live.here}
             onOpenList={onOpenList}
           />
           <PinnedStrip view={view} />
-          <TranscriptView live={live} view={view} watching={seat.watching} onContinue={commands.carryOn} />
-          <Dock draft={draft} view={view} seat={seat} commands={commands} storageError={live.storageError} />
+          <TranscriptView live={live} view={view} watching={control.watching} onContinue={commands.carryOn} />
+          <Dock draft={draft} view={view} control={control} commands={commands} storageError={live.storageError} />
         </main>
       </WatchingContext>
     </SessionContext>

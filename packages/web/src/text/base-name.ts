@@ -1,2 +1,2 @@
-/** The last name of a path, for where the whole would not fit. */
+/** Returns the last part of a path. */
 export const baseName = (path: string): string => path.split(/[\\/]/u).findLast((name) => name !== '') ?? path

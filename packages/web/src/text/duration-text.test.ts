@@ -7,6 +7,6 @@ it.each([
   [1240, '1.2 s'],
   [12_900, '12 s'],
   [125_000, '2 min 5 s'],
-])('%d ms reads %s', (ms, said) => {
+])('formats %d ms as %s', (ms, said) => {
   expect(durationText(ms)).toBe(said)
 })

@@ -1,4 +1,4 @@
-/** How long a call took, to the precision a person reads. */
+/** Returns a rounded duration. */
 export function durationText(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`
   const seconds = ms / 1000

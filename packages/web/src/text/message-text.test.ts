@@ -4,12 +4,12 @@ import { counted } from './counted.ts'
 import { messageText } from './message-text.ts'
 
 describe('a message in one line', () => {
-  it('is what was said, without its breaks and with what hides in it', () => {
+  it('has no line breaks, and hidden characters are escaped', () => {
     expect(messageText(aMessage('user', { text: ' two\n lines \u202e ' }))).not.toMatch(/[\n\u202e]/)
     expect(messageText(aMessage('assistant', { text: 'a'.repeat(9999) })).length).toBeLessThan(200)
   })
 
-  it('is the call and what it is about', () => {
+  it('shows a tool call with its summary', () => {
     expect(messageText(aToolCall())).toBe('shell echo hi')
   })
 
@@ -27,7 +27,7 @@ describe('a count', () => {
     [1, '1 branch'],
     [0, '0 branches'],
     [1200, '1,200 branches'],
-  ])('of %d reads %s', (count, said) => {
+  ])('formats %d as %s', (count, said) => {
     expect(counted(count, 'branch', 'branches')).toBe(said)
   })
 })

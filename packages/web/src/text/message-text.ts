@@ -4,7 +4,7 @@ import { oneLine } from './one-line.ts'
 
 const charsMax = 160
 
-/** A message as one line of a list. */
+/** Returns a message as one line. */
 export function messageText(message: Message): string {
   switch (message.kind) {
     case 'tool_call':

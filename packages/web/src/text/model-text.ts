@@ -1,5 +1,5 @@
 import { escapeLine, type SessionView } from '@holdfast/protocol'
 
-/** The model of a session, and who answers in its place while another does. */
+/** Returns the model, and its fallback while one is used. */
 export const modelText = ({ model, fallback }: Pick<SessionView, 'model' | 'fallback'>): string =>
-  fallback === null ? escapeLine(model) : `${escapeLine(fallback)} in place of ${escapeLine(model)}`
+  fallback === null ? escapeLine(model) : `${escapeLine(fallback)} instead of ${escapeLine(model)}`

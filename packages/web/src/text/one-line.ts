@@ -1,4 +1,4 @@
 import { escapeLine } from '@holdfast/protocol'
 
-/** A passage as one line of a list: its breaks are spaces, what cannot be seen is spelled out. */
+/** Returns text as one line: line breaks become spaces, hidden characters are escaped. */
 export const oneLine = (text: string): string => escapeLine(text.replaceAll(/\s+/g, ' ').trim())

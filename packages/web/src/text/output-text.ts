@@ -1,7 +1,7 @@
 import { escapeHidden } from '@holdfast/protocol'
 
-// Colours only: dropping one never changes what a reader understands. Anything else hidden is spelled out.
+// Colours only; other control sequences are escaped.
 const colour = /\u001b\[[0-9;]*m/g
 
-/** What a program printed, ready to be shown: colours dropped, line ends unified, hidden characters spelled out. */
+/** Prepares program output for display: removes colours, normalizes line ends, escapes hidden characters. */
 export const outputText = (text: string): string => escapeHidden(text.replace(colour, '').replaceAll('\r\n', '\n'))

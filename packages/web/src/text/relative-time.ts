@@ -5,7 +5,7 @@ const dayMs = 24 * hourMs
 const thisYear = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' })
 const otherYear = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' })
 
-/** How long ago, as short as a list wants it. A clock that runs behind the server's says `now`, never a negative time. */
+/** Returns how long ago, in short form. A time in the future is `now`. */
 export function relativeTime(at: string, nowMs: number): string {
   const then = new Date(at)
   const agoMs = nowMs - then.getTime()

@@ -11,5 +11,5 @@ const words: Record<Status, string> = {
 
 export const statusText = (status: Status): string => words[status]
 
-/** Busy means that a turn exists, nothing else. */
+/** Whether a turn is running. */
 export const isBusy = (status: Status): boolean => status === 'thinking' || status === 'tool_executing'

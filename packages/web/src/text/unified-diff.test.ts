@@ -4,12 +4,12 @@ import { diffCounts, parseDiff } from './unified-diff.ts'
 const kinds = (diff: string) => parseDiff(diff).map(({ kind }) => kind)
 
 describe('the lines of a diff', () => {
-  it('tells file names, hunks and changes apart', () => {
+  it('distinguishes file names, hunks and changes', () => {
     const diff = '--- a/x\n+++ b/x\n@@ -1,2 +1,2 @@\n one\n-two\n+zwei\n\\ No newline at end of file\n'
     expect(kinds(diff)).toEqual(['file', 'file', 'hunk', 'same', 'removed', 'added', 'note'])
   })
 
-  it('does not take a removed line that begins with -- for a file name', () => {
+  it('does not mistake a removed line that begins with -- for a file name', () => {
     expect(kinds('@@ -1,2 +1,1 @@\n--- a note\n same')).toEqual(['hunk', 'removed', 'same'])
     expect(kinds('@@ -1 +1 @@\n--- x\n+++ y')).toEqual(['hunk', 'removed', 'added'])
   })
@@ -26,11 +26,11 @@ describe('the lines of a diff', () => {
     ])
   })
 
-  it('goes by the first character where there are no hunks', () => {
+  it('uses the first character when there are no hunks', () => {
     expect(kinds('+a\n-b\n c')).toEqual(['added', 'removed', 'same'])
   })
 
-  it('counts what it adds and takes away', () => {
+  it('counts added and removed lines', () => {
     expect(diffCounts(parseDiff('@@ -1,1 +1,2 @@\n-a\n+b\n+c'))).toEqual({ added: 2, removed: 1 })
   })
 })

@@ -7,8 +7,8 @@ const hunkHead = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/
 const fileHead = /^(?:--- |\+\+\+ |diff |index |Index: |={10,}|new file |deleted file |rename |similarity )/
 
 /**
- * The lines of a unified diff and what each one is. Inside a hunk its counts decide, not the look of a line: a removed
- * line that begins with `--` must not pass for the name of a file in front of a person who approves it.
+ * Parses a unified diff into lines with their kind. Inside a hunk the line counts decide: a removed line that begins with
+ * `--` must not look like a file name to a person who approves it.
  */
 export function parseDiff(diff: string): readonly DiffLine[] {
   let removedLeft = 0
@@ -38,7 +38,7 @@ function kindByMark(text: string): DiffLine['kind'] {
   return 'same'
 }
 
-/** How much a diff changes, for its heading. */
+/** Counts added and removed lines. */
 export function diffCounts(lines: readonly DiffLine[]): { readonly added: number; readonly removed: number } {
   const count = (kind: DiffLine['kind']) => lines.filter((line) => line.kind === kind).length
   return { added: count('added'), removed: count('removed') }

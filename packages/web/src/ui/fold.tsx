@@ -2,19 +2,19 @@ import { type ReactNode, useId, useState } from 'react'
 
 type FoldProps = {
   readonly className: string
-  /** What is always seen; it is the button that folds. */
+  /** The header; it toggles the content. */
   readonly head: ReactNode
   readonly label: string
-  /** Open or not until a person says otherwise; when this changes, it is said anew. */
+  /** The initial state; a change resets it. */
   readonly isOpenAtFirst: boolean
-  /** Told of it, besides. */
+  /** Called on each toggle. */
   readonly onFold?: () => void
-  /** Its place on the page. */
+  /** Its element id. */
   readonly place?: string
   readonly children: () => ReactNode
 }
 
-/** Something that folds. What is folded away is not drawn at all, so a long transcript stays light. */
+/** A collapsible section. Collapsed content is not drawn, so a long transcript stays fast. */
 export function Fold({ className, head, label, isOpenAtFirst, onFold, place, children }: FoldProps) {
   const [said, setSaid] = useState<{ readonly isOpen: boolean; readonly atFirst: boolean } | null>(null)
   const id = useId()

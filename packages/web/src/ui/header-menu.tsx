@@ -2,14 +2,14 @@ import { type ReactNode, type ToggleEvent, useId } from 'react'
 import { onArrows } from './on-arrows.ts'
 
 type HeaderMenuProps = {
-  /** What the button shows, and what it opens is called. */
+  /** The text of the button, and the name of the panel. */
   readonly label: ReactNode
   readonly title: string
   readonly onOpen?: (isOpen: boolean) => void
   readonly children: ReactNode
 }
 
-/** A panel behind a button of the header. The browser opens it, closes it at a click elsewhere or Esc, and keeps the focus. */
+/** A panel that opens from a header button. It is a native popover. */
 export function HeaderMenu({ label, title, onOpen, children }: HeaderMenuProps) {
   const id = useId()
   const onToggle = (event: ToggleEvent) => onOpen?.(event.newState === 'open')
@@ -33,5 +33,5 @@ export function HeaderMenu({ label, title, onOpen, children }: HeaderMenuProps) 
   )
 }
 
-/** Whether a key belongs to an open panel rather than to the session. */
+/** Whether a panel is open, which then handles the keys. */
 export const isMenuOpen = (): boolean => document.querySelector('[popover]:popover-open') !== null

@@ -1,6 +1,6 @@
 import { Fragment, type ReactNode } from 'react'
 
-/** Draws things that have no name of their own. They are only ever appended to, so a place is as good as a name. */
+/** Draws items without keys of their own. Items are only appended, so the index is a stable key. */
 export const inOrder = <Item,>(items: readonly Item[], draw: (item: Item) => ReactNode): ReactNode =>
   // biome-ignore lint/suspicious/noArrayIndexKey: see above
-  items.map((item, place) => <Fragment key={place}>{draw(item)}</Fragment>)
+  items.map((item, index) => <Fragment key={index}>{draw(item)}</Fragment>)

@@ -11,8 +11,8 @@ type MessageBoxProps = {
 }
 
 /**
- * Where people write. Enter sends, with Ctrl, Alt or Command as a follow-up; Shift+Enter breaks the line; Alt+Up takes back
- * what waits. It grows with its text.
+ * The text box. Enter sends, with Ctrl, Alt or Command as a follow-up; Shift+Enter starts a new line; Alt+Up recalls the
+ * queue. It grows with its text.
  */
 export function MessageBox({
   value,
@@ -33,7 +33,7 @@ export function MessageBox({
     area.style.height = `${area.scrollHeight}px`
   }, [value])
 
-  // Somebody who opens a session is about to write; on a touch screen the keyboard would cover what they came to read.
+  // Focus the box, but not on a touch screen: its keyboard would cover the transcript.
   useEffect(() => {
     if (matchMedia('(hover: hover)').matches) box.current?.focus()
   }, [])
@@ -43,7 +43,7 @@ export function MessageBox({
       event.preventDefault()
       onRecall()
     }
-    // An Enter that ends an input method's composition chooses a character; it sends nothing.
+    // Enter during an IME composition chooses a character; it does not send.
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return
     event.preventDefault()
     if (event.ctrlKey || event.altKey || event.metaKey) onFollowUp()

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** Where the page stands. It lives behind the `#`, so that the server serves one page and logs no session names. */
+/** The route. It is in the hash, so that the server serves one page and logs no session names. */
 export type Route = { readonly at: 'new' } | { readonly at: 'session'; readonly name: string }
 
 export function parseRoute(hash: string): Route {

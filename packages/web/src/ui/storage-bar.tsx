@@ -3,7 +3,7 @@ import { escapeLine } from '@holdfast/protocol'
 
 type StorageBarProps = { readonly error: NonNullable<LiveView['storageError']> }
 
-/** Says that nothing can be written now, for as long as that is so. */
+/** Says that the store rejects writes. */
 export function StorageBar({ error }: StorageBarProps) {
   return (
     <p className="fault" role="alert">

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 
 const tickMs = 20_000
 
-/** The time, as fresh as relative times need it. */
+/** Returns the time, updated as often as relative times need. */
 export function useNow(): number {
   const [nowMs, setNowMs] = useState(() => Date.now())
   useEffect(() => {

@@ -6,7 +6,7 @@ import type { Approval } from './trust-text.ts'
 
 type ApprovalCardProps = {
   readonly approval: PendingApproval
-  /** How many more wait behind this one. */
+  /** How many more approvals are pending. */
   readonly waiting: number
   readonly onDecide: (decision: Decision, message: string) => Promise<Fault | null>
 }
@@ -17,10 +17,10 @@ const questions: Record<PendingApproval['preview']['type'], string> = {
   arguments: 'Allow this call?',
 }
 
-// A card takes the place of the one before it: the second click of a double click must not answer a question unread.
+// The next card appears in the same place: a double click must not answer it unread.
 const readMs = 350
 
-/** The question put for one call. It shows exactly what will run and is answered once. */
+/** Asks for the approval of one call and shows exactly what will run. */
 export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps) {
   const [message, setMessage] = useState('')
   const [chosen, setChosen] = useState<Approval>('approve')
@@ -32,7 +32,7 @@ export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps)
 
   useEffect(() => {
     const timer = setTimeout(() => setArmed(true), readMs)
-    // Only when nothing has the focus: a person who is writing goes on writing.
+    // Never take the focus from a person who is writing.
     if (document.activeElement === document.body) card.current?.focus({ preventScroll: true })
     return () => clearTimeout(timer)
   }, [])
@@ -44,7 +44,7 @@ export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps)
   }
   const onSubmit = (event: FormEvent) => {
     event.preventDefault()
-    if (message.trim() !== '') decide('reject') // Enter in the field that says why not
+    if (message.trim() !== '') decide('reject') // Enter in the reason field
   }
   const isOff = !isArmed || isSending
   return (
@@ -67,7 +67,7 @@ export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps)
       <form onSubmit={onSubmit}>
         <input
           aria-label="Reason for rejecting"
-          placeholder="If not, say why (optional)"
+          placeholder="Reason, if you reject it (optional)"
           maxLength={10_000}
           value={message}
           onChange={(event) => setMessage(event.target.value)}

@@ -7,7 +7,7 @@ type ApprovalScopeProps = {
   readonly onChoose: (decision: Approval) => void
 }
 
-/** How far a yes reaches, and what that allows, in words, before it is given. */
+/** Chooses how far an approval reaches, and says what it allows. */
 export function ApprovalScope({ tool, chosen, onChoose }: ApprovalScopeProps) {
   const name = useId()
   const text = useId()

@@ -2,7 +2,7 @@ import { escapeHidden, escapeLine } from '@holdfast/protocol'
 
 type ArgumentsViewProps = { readonly args: Readonly<Record<string, unknown>> }
 
-/** The arguments of a call, text as text and the rest as JSON, each under its name. */
+/** Shows the arguments of a call: text as text, the rest as JSON. */
 export function ArgumentsView({ args }: ArgumentsViewProps) {
   const entries = Object.entries(args)
   if (entries.length === 0) return <p className="nothing">No arguments.</p>

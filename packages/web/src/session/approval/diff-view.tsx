@@ -5,7 +5,7 @@ import { inOrder } from '../../ui/in-order.tsx'
 
 type DiffViewProps = { readonly diff: string }
 
-/** A diff in colour, with every hidden character spelled out. The marks stay, for those who do not see colour. */
+/** Shows a diff in colour, with + and - for people who do not see colour, and hidden characters escaped. */
 export function DiffView({ diff }: DiffViewProps) {
   const lines = useMemo(() => parseDiff(diff), [diff])
   return (

@@ -5,7 +5,7 @@ import { DiffView } from './diff-view.tsx'
 
 type PreviewViewProps = { readonly preview: Preview }
 
-/** Exactly what will run: nothing shortened, nothing hidden. */
+/** Shows exactly what will run, in full. */
 export function PreviewView({ preview }: PreviewViewProps) {
   switch (preview.type) {
     case 'command':

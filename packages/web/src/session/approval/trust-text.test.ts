@@ -4,9 +4,9 @@ import { approvalText, trustByTool } from './trust-text.ts'
 
 const argsHash = BlobHash.parse('a'.repeat(64))
 
-describe('trust in words', () => {
+describe('trust texts', () => {
   it.each([
-    ['approve', 'shell', 'Only this call; the next one asks again.'],
+    ['approve', 'shell', 'Only this call. The next one asks again.'],
     ['approve_turn', 'shell', 'This exact command runs without asking until this turn ends.'],
     ['approve_session', 'mcp__mail__send', 'This exact call runs without asking for the rest of this session.'],
     ['approve_always', 'write_file', 'Every write_file runs without asking in every session of this folder.'],
@@ -14,7 +14,7 @@ describe('trust in words', () => {
     expect(approvalText(decision, tool)).toBe(text)
   })
 
-  it('gathers by tool, because a tool is what is revoked', () => {
+  it('groups trust by tool', () => {
     const trust = [
       { tool: 'shell', scope: 'session', argsHash },
       { tool: 'write_file', scope: 'workspace' },

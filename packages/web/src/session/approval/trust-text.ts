@@ -2,12 +2,12 @@ import { type Decision, escapeLine, isTrustedExactly, type Trust, type TrustScop
 
 export type Approval = Exclude<Decision, 'reject'>
 
-/** How far an approval may reach, the nearest first. */
+/** How far an approval may reach, narrowest first. */
 export const approvals: readonly { readonly decision: Approval; readonly word: string }[] = [
   { decision: 'approve', word: 'Once' },
   { decision: 'approve_turn', word: 'This turn' },
   { decision: 'approve_session', word: 'This session' },
-  { decision: 'approve_always', word: 'Always here' },
+  { decision: 'approve_always', word: 'This workspace' },
 ]
 
 const reach: Record<Exclude<Approval, 'approve'>, string> = {
@@ -16,9 +16,9 @@ const reach: Record<Exclude<Approval, 'approve'>, string> = {
   approve_always: 'in every session of this folder',
 }
 
-/** What an answer allows, word for word, before it is given. */
+/** Says exactly what an answer allows. */
 export function approvalText(decision: Approval, tool: string): string {
-  if (decision === 'approve') return 'Only this call; the next one asks again.'
+  if (decision === 'approve') return 'Only this call. The next one asks again.'
   const what =
     tool === 'shell' ? 'This exact command' : isTrustedExactly(tool) ? 'This exact call' : `Every ${escapeLine(tool)}`
   return `${what} runs without asking ${reach[decision]}.`
@@ -26,11 +26,11 @@ export function approvalText(decision: Approval, tool: string): string {
 
 const scopeWords: Record<TrustScope, string> = { turn: 'this turn', session: 'this session', workspace: 'always here' }
 
-/** What is trusted of one tool: `one exact call this session`. */
+/** Describes the trust in a tool: `one exact call this session`. */
 export const trustText = ({ scope, argsHash }: Trust): string =>
   `${argsHash === undefined ? 'every call' : 'one exact call'} ${scopeWords[scope]}`
 
-/** By tool, because that is how trust is taken back. */
+/** Groups by tool, because trust is revoked by tool. */
 export function trustByTool(trust: readonly Trust[]): readonly (readonly [tool: string, text: string])[] {
   const texts = new Map<string, Set<string>>()
   for (const one of trust) texts.set(one.tool, (texts.get(one.tool) ?? new Set()).add(trustText(one)))

@@ -16,7 +16,7 @@ export type ComposerProps = {
   readonly onRecall: () => void
 }
 
-/** Where people speak. What is refused stays in the box, with the reason. */
+/** The input box. Refused text stays in it, with the reason. */
 export function Composer({ draft, view, commands, isWatching, isStoreRefusing, onRecall }: ComposerProps) {
   const [isSending, setSending] = useState(false)
   const [fault, setFault] = useState<Fault | null>(null)
@@ -30,13 +30,13 @@ export function Composer({ draft, view, commands, isWatching, isStoreRefusing, o
     setSending(false)
     setFault(refused)
     if (refused) return
-    // What was added while it was on its way stays; only what was taken leaves.
+    // Text typed while it was being sent stays.
     const now = draft.current()
     draft.write(now.startsWith(sent) ? now.slice(sent.length) : now)
   }
   const isOff = draft.text.trim() === '' || isSending
 
-  // Once the store takes writes again, only the text that waits is left to say so.
+  // Once the store accepts writes again, the error is out of date.
   const isOver = fault?.code === 'storage_error' && !isStoreRefusing
 
   return (
@@ -58,7 +58,7 @@ export function Composer({ draft, view, commands, isWatching, isStoreRefusing, o
         <div className="composer-foot">
           <ModeSwitch mode={view.mode} onMode={commands.setMode} />
           <span className="composer-hint">
-            {busy ? 'Enter steers, Ctrl+Enter follows up' : 'Enter sends, Shift+Enter breaks the line'}
+            {busy ? 'Enter to steer, Ctrl+Enter to queue' : 'Enter to send, Shift+Enter for a new line'}
           </span>
           {busy && (
             <button type="button" className="stop" title="Stop (Esc)" onClick={commands.stop}>
@@ -69,7 +69,7 @@ export function Composer({ draft, view, commands, isWatching, isStoreRefusing, o
             <button
               type="button"
               disabled={isOff}
-              title="Say it when this turn has ended (Ctrl+Enter or Alt+Enter)"
+              title="Send after this turn (Ctrl+Enter or Alt+Enter)"
               onClick={() => send('queueFollowUp')}
             >
               Follow up
@@ -79,7 +79,7 @@ export function Composer({ draft, view, commands, isWatching, isStoreRefusing, o
             type="button"
             className="primary"
             disabled={isOff}
-            title={busy ? 'Say it within this turn, at the next safe point (Enter)' : 'Send (Enter)'}
+            title={busy ? 'Send during this turn, at the next safe point (Enter)' : 'Send (Enter)'}
             onClick={() => send('sendPrompt')}
           >
             {busy ? 'Steer' : 'Send'}

@@ -3,7 +3,7 @@ import { escapeLine, type SessionView } from '@holdfast/protocol'
 import { useId } from 'react'
 import { StorageBar } from '../../ui/storage-bar.tsx'
 import { ApprovalCard } from '../approval/approval-card.tsx'
-import type { Seat } from '../state/control.ts'
+import type { Control } from '../state/control.ts'
 import type { DraftText } from '../state/draft-text.ts'
 import type { Commands } from '../state/use-commands.ts'
 import { Composer } from './composer.tsx'
@@ -13,16 +13,16 @@ import { WatchBar } from './watch-bar.tsx'
 type DockProps = {
   readonly draft: DraftText
   readonly view: SessionView
-  readonly seat: Seat
+  readonly control: Control
   readonly commands: Commands
   readonly storageError: LiveView['storageError']
 }
 
-/** Everything a person answers and says with: the question, the queue and the composer. Who watches sees it, switched off. */
-export function Dock({ draft, view, seat, commands, storageError }: DockProps) {
+/** Approval, queue and composer. Disabled for viewers. */
+export function Dock({ draft, view, control, commands, storageError }: DockProps) {
   const why = useId()
   const [approval] = view.pendingApprovals
-  const isWatching = seat.watching !== null
+  const isWatching = control.watching !== null
 
   const recall = async () => {
     if (view.queue.length === 0 || holdsFile(view.queue)) return
@@ -37,13 +37,13 @@ export function Dock({ draft, view, seat, commands, storageError }: DockProps) {
           {escapeLine(commands.fault.message)}
         </p>
       )}
-      {isWatching && <WatchBar id={why} seat={seat} onClaim={commands.claim} />}
+      {isWatching && <WatchBar id={why} control={control} onClaim={commands.claim} />}
       <fieldset
         className="dock-controls"
         aria-label="Controls"
         disabled={isWatching}
         aria-describedby={isWatching ? why : undefined}
-        title={seat.watching ?? undefined}
+        title={control.watching ?? undefined}
       >
         {approval && (
           <ApprovalCard

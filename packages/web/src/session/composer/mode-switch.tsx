@@ -7,11 +7,11 @@ type ModeSwitchProps = {
 }
 
 const modes = [
-  { mode: 'exec', word: 'Exec', title: 'The agent may change things; it asks first' },
+  { mode: 'exec', word: 'Exec', title: 'The agent may make changes; it asks first' },
   { mode: 'plan', word: 'Plan', title: 'The agent only reads and plans' },
 ] as const
 
-/** Plan or exec. On the way from one to the other the plan can be kept before the model for good. */
+/** Switches between plan and exec. The plan can be pinned to the context. */
 export function ModeSwitch({ mode, onMode }: ModeSwitchProps) {
   const [keepsPlan, setKeepsPlan] = useState(false)
   return (
@@ -30,7 +30,10 @@ export function ModeSwitch({ mode, onMode }: ModeSwitchProps) {
         ))}
       </fieldset>
       {mode === 'plan' && (
-        <label className="keep-plan" title="With Exec, pins the last answer, so that the plan stays before the model">
+        <label
+          className="keep-plan"
+          title="When you switch to Exec, pin the last answer, so that the plan stays in the context"
+        >
           <input type="checkbox" checked={keepsPlan} onChange={(event) => setKeepsPlan(event.target.checked)} />
           Keep the plan
         </label>

@@ -7,7 +7,7 @@ type QueueEditorProps = {
   readonly onClose: () => void
 }
 
-/** Changes the words of a message that waits. What is refused, as when it was sent meanwhile, stays here with the reason. */
+/** Edits a queued message. Refused text stays here with the reason. */
 export function QueueEditor({ text, onSave, onClose }: QueueEditorProps) {
   const [draft, setDraft] = useState(text)
   const [fault, setFault] = useState<Fault | null>(null)
@@ -26,7 +26,7 @@ export function QueueEditor({ text, onSave, onClose }: QueueEditorProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.nativeEvent.isComposing) return
     if (event.key === 'Escape') {
-      event.preventDefault() // leaves the editor, and stops nothing
+      event.preventDefault() // closes the editor only; it does not stop the turn
       onClose()
     }
     if (event.key === 'Enter' && !event.shiftKey) {

@@ -15,12 +15,12 @@ const [first, other, second, third] = [
 ]
 const all = [first, other, second, third]
 
-describe('the order of what waits', () => {
-  it('puts what steers before what follows', () => {
+describe('the order of queued prompts', () => {
+  it('puts steering before follow-ups', () => {
     expect(inTurnOrder(all).map(({ id }) => id)).toEqual([2, 1, 3, 4])
   })
 
-  it('moves an entry within its own queue, and not beyond its ends', () => {
+  it('moves an entry within its own queue, not past its ends', () => {
     expect(movedBy(all, second, -1)).toEqual([3, 1, 4])
     expect(movedBy(all, second, 1)).toEqual([1, 4, 3])
     expect([movedBy(all, first, -1), movedBy(all, third, 1), movedBy(all, other, 1)]).toEqual([null, null, null])

@@ -1,12 +1,12 @@
 import type { Queue, QueueEntry } from '@holdfast/protocol'
 
-/** As they will be taken: what steers comes before what follows. */
+/** Sorts entries as they will be sent: steering before follow-ups. */
 export const inTurnOrder = (entries: readonly QueueEntry[]): readonly QueueEntry[] => [
   ...of(entries, 'steering'),
   ...of(entries, 'follow_up'),
 ]
 
-/** The ids of an entry's queue with it one place on, or null at the end of the queue. */
+/** Returns the ids of the queue with one entry moved, or null at an end. */
 export function movedBy(entries: readonly QueueEntry[], entry: QueueEntry, step: -1 | 1): readonly number[] | null {
   const ids = of(entries, entry.queue).map(({ id }) => id)
   const from = ids.indexOf(entry.id)

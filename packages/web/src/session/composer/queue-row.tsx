@@ -4,7 +4,7 @@ import { QueueEditor } from './queue-editor.tsx'
 
 type QueueRowProps = {
   readonly entry: QueueEntry
-  /** The order of its queue with this one moved, or null where it cannot go further. */
+  /** The order with this entry moved, or null at an end. */
   readonly up: readonly number[] | null
   readonly down: readonly number[] | null
   readonly onEdit: (text: string) => Promise<Fault | null>
@@ -12,7 +12,7 @@ type QueueRowProps = {
   readonly onMove: (entries: readonly number[]) => void
 }
 
-/** One message that waits. */
+/** A queued message. */
 export function QueueRow({ entry, up, down, onEdit, onRemove, onMove }: QueueRowProps) {
   const [isEditing, setEditing] = useState(false)
   const text = contentText(entry.content)

@@ -6,14 +6,14 @@ import { QueueRow } from './queue-row.tsx'
 type QueueViewProps = {
   readonly queue: readonly QueueEntry[]
   readonly commands: Pick<Commands, 'editEntry' | 'removeEntry' | 'reorder'>
-  /** Puts all of it back into the input. */
+  /** Moves all queued messages back to the input. */
   readonly onRecall: () => void
 }
 
-/** What was said and waits for its moment, in the order it will be taken. */
+/** Shows queued messages in the order they will be sent. */
 export function QueueView({ queue, commands, onRecall }: QueueViewProps) {
   if (queue.length === 0) return null
-  const hold = holdsFile(queue) ? 'A file cannot be put back into the input' : undefined
+  const hold = holdsFile(queue) ? 'A prompt with a file cannot be edited here' : undefined
   return (
     <section className="queue" aria-label="Queued messages">
       <ol aria-label="Queue">
@@ -33,15 +33,15 @@ export function QueueView({ queue, commands, onRecall }: QueueViewProps) {
         type="button"
         className="quiet"
         disabled={hold !== undefined}
-        title={hold ?? 'Put what waits back into the input (Alt+Up)'}
+        title={hold ?? 'Edit the queued messages again (Alt+Up)'}
         onClick={onRecall}
       >
-        Take back into the input
+        Move to input
       </button>
     </section>
   )
 }
 
-/** The input holds words only: what has a file stays in the queue rather than lose it. */
+/** Whether a queued message has a file; the input holds text only. */
 export const holdsFile = (queue: readonly QueueEntry[]): boolean =>
   queue.some(({ content }) => content.some(({ type }) => type === 'file'))

@@ -1,15 +1,15 @@
-import type { Seat } from '../state/control.ts'
+import type { Control } from '../state/control.ts'
 
-type WatchBarProps = { readonly id: string; readonly seat: Seat; readonly onClaim: () => void }
+type WatchBarProps = { readonly id: string; readonly control: Control; readonly onClaim: () => void }
 
-/** Tells one who only watches so, and offers the wheel while nobody has it. */
-export function WatchBar({ id, seat, onClaim }: WatchBarProps) {
+/** Says that this page only watches, and offers control while there is no driver. */
+export function WatchBar({ id, control, onClaim }: WatchBarProps) {
   return (
     <div className="watch-bar" role="status">
-      <p id={id}>{seat.watching}</p>
-      {seat.driver === null && (
+      <p id={id}>{control.watching}</p>
+      {control.driver === null && (
         <button type="button" onClick={onClaim}>
-          Take the wheel
+          Take control
         </button>
       )}
     </div>

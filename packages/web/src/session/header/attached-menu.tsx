@@ -1,30 +1,30 @@
 import { escapeLine } from '@holdfast/protocol'
 import { HeaderMenu } from '../../ui/header-menu.tsx'
-import type { Seat } from '../state/control.ts'
+import type { Control } from '../state/control.ts'
 
-type AttachedMenuProps = { readonly seat: Seat; readonly onHandOver: (client: string) => void }
+type AttachedMenuProps = { readonly control: Control; readonly onHandOver: (client: string) => void }
 
-/** Who is attached and who drives. Silent while this page is alone. */
-export function AttachedMenu({ seat, onHandOver }: AttachedMenuProps) {
-  if (seat.others.length === 0) return null
+/** Lists the attached clients. Hidden while this page is alone. */
+export function AttachedMenu({ control, onHandOver }: AttachedMenuProps) {
+  if (control.others.length === 0) return null
   return (
-    <HeaderMenu label={`${seat.others.length + 1} attached`} title="Attached">
+    <HeaderMenu label={`${control.others.length + 1} attached`} title="Attached">
       <ul>
         <li>
-          <span>You ({escapeLine(seat.me)})</span>
-          <span className="menu-word">{seat.isDriving ? 'drives' : 'watches'}</span>
+          <span>You ({escapeLine(control.me)})</span>
+          <span className="menu-word">{control.isDriving ? 'driver' : 'viewer'}</span>
         </li>
-        {seat.others.map(({ client, role }) => (
+        {control.others.map(({ client, role }) => (
           <li key={client}>
             <span>{escapeLine(client)}</span>
-            <span className="menu-word">{role === 'driver' ? 'drives' : 'watches'}</span>
-            {seat.isDriving && (
+            <span className="menu-word">{role}</span>
+            {control.isDriving && (
               <button
                 type="button"
-                aria-label={`Hand over to ${escapeLine(client)}`}
+                aria-label={`Give control to ${escapeLine(client)}`}
                 onClick={() => onHandOver(client)}
               >
-                Hand over
+                Give control
               </button>
             )}
           </li>

@@ -16,7 +16,7 @@ const drawn = (branches: readonly ShownBranch[], known: readonly Message[] = [])
   partingsOf(branches, known).map(({ turn, branches }) => [turn, branches.map(({ name }) => name)])
 
 describe('branches on the line', () => {
-  it('hang under the turn after which they differ, in the order of the line', () => {
+  it('are grouped under the turn after which they diverge, in order', () => {
     expect(
       drawn([branch('late', user(40, 3, 38)), branch('early', user(12, 1, 9)), branch('too', user(50, 3, 38))]),
     ).toEqual([
@@ -25,18 +25,18 @@ describe('branches on the line', () => {
     ])
   })
 
-  it('hang at the beginning when they have nothing in common with it', () => {
+  it('are at the start when they share nothing with it', () => {
     expect(drawn([branch('old', user(1, 0, null))])).toEqual([[null, ['old']]])
   })
 
-  it('hang at their end when all of them is on it', () => {
+  it('are at their end when the line contains all of them', () => {
     expect(drawn([branch('short', null, 2), branch('empty', null, 0)])).toEqual([
       [null, ['empty']],
       [1, ['short']],
     ])
   })
 
-  it('hang under the turn of the message before, where that is at hand', () => {
+  it('are under the turn of the previous message, if it is loaded', () => {
     const parent = aMessage('assistant', { id: 30, turn: 1, text: 'the last that both have' })
     const note = aMessage('system', { id: 31, turn: 2, parent: 30, level: 'info', text: 'added later' })
     expect(drawn([branch('noted', note)], [parent])).toEqual([[1, ['noted']]])

@@ -1,12 +1,12 @@
 import type { ListedBranch, Message } from '@holdfast/protocol'
 
-/** A branch with its first message that is not on the line the session stands on; null when it has none of its own. */
+/** A branch and its first message that is not on the current line, or null. */
 export type ShownBranch = ListedBranch & { readonly first: Message | null }
 
-/** The branches that leave the line at one place: after `turn`, or before all of it. */
+/** The branches that diverge after `turn`, or before the first turn. */
 export type Parting = { readonly turn: number | null; readonly branches: readonly ShownBranch[] }
 
-/** Where branches leave the line, in the order of the line. `known` is what of the line is at hand. */
+/** Groups branches by where they diverge. `known` are the loaded messages of the line. */
 export function partingsOf(branches: readonly ShownBranch[], known: readonly Message[]): readonly Parting[] {
   const partings = new Map<number | null, ShownBranch[]>()
   for (const branch of branches) {
@@ -18,12 +18,12 @@ export function partingsOf(branches: readonly ShownBranch[], known: readonly Mes
     .sort((left, right) => (left.turn ?? -1) - (right.turn ?? -1))
 }
 
-/** The turn of the last message that a branch has in common with the line. */
+/** Returns the last turn that a branch shares with the line. */
 function lastSharedTurn({ differsAt, turns, first }: ShownBranch, known: readonly Message[]): number | null {
-  if (differsAt === null) return turns === 0 ? null : turns - 1 // the line goes on where it ends
+  if (differsAt === null) return turns === 0 ? null : turns - 1 // the line continues it
   if (!first || first.parent === null) return null
   const shared = known.find(({ id }) => id === first.parent)
   if (shared) return shared.turn
-  if (first.kind !== 'user') return first.turn // something was added to the end of a turn
+  if (first.kind !== 'user') return first.turn // a message was added to the end of a turn
   return first.turn === 0 ? null : first.turn - 1
 }

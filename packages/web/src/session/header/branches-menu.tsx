@@ -11,7 +11,7 @@ import { useBranches } from './use-branches.ts'
 
 type BranchesMenuProps = { readonly view: SessionView; readonly turns: number; readonly messages: number }
 
-/** The lines of the session as a tree to move in. Silent while there is one line only. */
+/** Shows the branches as a tree. Hidden while there is only one line. */
 export function BranchesMenu({ view, turns, messages }: BranchesMenuProps) {
   const { handle, live, asks } = useSession()
   const [isOpen, setOpen] = useState(false)
@@ -33,7 +33,7 @@ export function BranchesMenu({ view, turns, messages }: BranchesMenuProps) {
   const problem = refused ?? fault
   const row = (branch: ShownBranch) => (
     <li key={branch.name}>
-      <BranchRow branch={branch} nowMs={nowMs} hold={moving === null ? hold : 'Moving…'} onMove={move} />
+      <BranchRow branch={branch} nowMs={nowMs} hold={moving === null ? hold : 'Switching…'} onMove={move} />
     </li>
   )
   return (
@@ -43,9 +43,9 @@ export function BranchesMenu({ view, turns, messages }: BranchesMenuProps) {
           {escapeLine(problem.message)}
         </p>
       )}
-      {!branches && !problem && <p className="menu-word working">Looking</p>}
+      {!branches && !problem && <p className="menu-word working">Loading</p>}
       {isOpen && branches && (
-        <ul className="tree" aria-label="Lines of this session">
+        <ul className="tree" aria-label="Branches of this session">
           {partingsOf(branches, live.messages).map((parting) => (
             <li key={parting.turn ?? 'start'} className="tree-turn">
               <p>{turnText(parting.turn, live.messages)}</p>
@@ -70,7 +70,7 @@ export function BranchesMenu({ view, turns, messages }: BranchesMenuProps) {
 type BranchRowProps = {
   readonly branch: ShownBranch
   readonly nowMs: number
-  /** Why nobody may move now, or null. */
+  /** Why switching is disabled, or null. */
   readonly hold: string | null
   readonly onMove: (name: string) => void
 }
@@ -82,7 +82,7 @@ function BranchRow({ branch: { name, turns, messages, at, first }, nowMs, hold, 
       type="button"
       className="branch"
       disabled={hold !== null}
-      title={hold ?? 'Move to this branch; the line you leave is kept'}
+      title={hold ?? 'Switch to this branch; the current line is saved'}
       onClick={() => onMove(name)}
     >
       <strong>{escapeLine(name)}</strong>
@@ -90,15 +90,15 @@ function BranchRow({ branch: { name, turns, messages, at, first }, nowMs, hold, 
         {counted(turns, 'turn')} · {counted(messages, 'message')} · left {ago === 'now' ? 'just now' : `${ago} ago`}
       </span>
       <span className="branch-first" dir="auto">
-        {first ? messageText(first) : 'Ends here; the line goes on from it.'}
+        {first ? messageText(first) : 'Ends here; the current line continues it.'}
       </span>
     </button>
   )
 }
 
-/** After which turn of the line branches part, in the words that began it. */
+/** Names the turn after which branches diverge by its prompt. */
 function turnText(turn: number | null, messages: readonly Message[]): string {
-  if (turn === null) return 'The beginning'
+  if (turn === null) return 'The start'
   const prompt = messages.find((message) => message.turn === turn && message.kind === 'user')
   return `After ${prompt ? `“${messageText(prompt)}”` : `turn ${turn}`}`
 }

@@ -5,11 +5,11 @@ import { tokensText } from '../../text/usage-text.ts'
 
 type ContextGaugeProps = {
   readonly view: SessionView
-  /** Null when nobody runs the session who could say how much its model takes. */
+  /** Null when the session is not running here. */
   readonly here: ProcessView | null
 }
 
-/** How full the model's context is. Beyond the mark the past is summed up by itself. */
+/** Shows how full the context is. Above the mark old messages are summarized automatically. */
 export function ContextGauge({ view, here }: ContextGaugeProps) {
   if (here === null) return <span className="gauge">{tokensText(view.tokens)} in context</span>
   const context = contextUsageOf({ view, here })

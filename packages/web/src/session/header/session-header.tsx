@@ -1,13 +1,13 @@
 import type { Connection } from '@holdfast/client'
 import { escapeLine, listActiveTrust, type Meta, type ProcessView, type SessionView } from '@holdfast/protocol'
-import type { Kin } from '../../list/kin.ts'
+import type { RelatedSessions } from '../../list/related-sessions.ts'
 import { baseName } from '../../text/base-name.ts'
 import { modelText } from '../../text/model-text.ts'
 import { statusText } from '../../text/status-text.ts'
 import { costText, tokensText, usageText } from '../../text/usage-text.ts'
 import { ListButton } from '../../ui/list-button.tsx'
 import { hrefOf } from '../../ui/route.ts'
-import type { Seat } from '../state/control.ts'
+import type { Control } from '../state/control.ts'
 import type { Commands } from '../state/use-commands.ts'
 import { AttachedMenu } from './attached-menu.tsx'
 import { BranchesMenu } from './branches-menu.tsx'
@@ -19,14 +19,23 @@ type SessionHeaderProps = {
   readonly meta: Meta
   readonly view: SessionView
   readonly connection: Connection
-  readonly seat: Seat
+  readonly control: Control
   readonly commands: Pick<Commands, 'revokeTrust' | 'handOver'>
-  readonly kin: Kin
+  readonly related: RelatedSessions
   readonly here: ProcessView | null
   readonly onOpenList: () => void
 }
 
-export function SessionHeader({ meta, view, connection, seat, commands, kin, here, onOpenList }: SessionHeaderProps) {
+export function SessionHeader({
+  meta,
+  view,
+  connection,
+  control,
+  commands,
+  related,
+  here,
+  onOpenList,
+}: SessionHeaderProps) {
   const isAsked = view.pendingApprovals.length > 0
   const { usage } = meta
   return (
@@ -45,38 +54,38 @@ export function SessionHeader({ meta, view, connection, seat, commands, kin, her
             {costText(usage.cost)}
           </span>
           <ContextGauge view={view} here={here} />
-          {kin.parent && (
+          {related.parent && (
             <span className="header-parent">
-              from <a href={hrefOf({ at: 'session', name: kin.parent.id })}>{kin.parent.title}</a>
+              from <a href={hrefOf({ at: 'session', name: related.parent.id })}>{related.parent.title}</a>
             </span>
           )}
         </p>
       </div>
       <BranchesMenu view={view} turns={meta.turnCount} messages={meta.messageCount} />
-      <TrustMenu trust={listActiveTrust({ view, here })} watching={seat.watching} onRevoke={commands.revokeTrust} />
-      <AttachedMenu seat={seat} onHandOver={commands.handOver} />
-      <SessionMenu kin={kin} />
+      <TrustMenu trust={listActiveTrust({ view, here })} watching={control.watching} onRevoke={commands.revokeTrust} />
+      <AttachedMenu control={control} onHandOver={commands.handOver} />
+      <SessionMenu related={related} />
       <p className="session-status" role="status">
         <ConnectionWord connection={connection} />
         <span className={`dot ${isAsked ? 'asked' : view.status}`} aria-hidden="true" />
-        <span className="status-word">{isAsked ? askedText(seat) : statusText(view.status)}</span>
+        <span className="status-word">{isAsked ? askedText(control) : statusText(view.status)}</span>
       </p>
     </header>
   )
 }
 
-/** Whose answer the session waits for. */
-const askedText = ({ watching, driver }: Seat): string =>
+/** Says whose answer the session waits for. */
+const askedText = ({ watching, driver }: Control): string =>
   watching === null ? 'Waiting for you' : driver === null ? 'Waiting for a driver' : 'Waiting for the driver'
 
 type ConnectionWordProps = { readonly connection: Connection }
 
-/** Silent while all is well. */
+/** Shows connection problems only. */
 function ConnectionWord({ connection }: ConnectionWordProps) {
   switch (connection.state) {
     case 'live':
       return null
-    case 'connecting': // there was a snapshot to draw this from, so it is not the first time
+    case 'connecting': // a snapshot is on screen, so this is a reconnect
     case 'waiting':
       return <span className="connection">reconnecting…</span>
     case 'ended':

@@ -1,11 +1,11 @@
 import { escapeLine, type Fault } from '@holdfast/protocol'
 import { type ReactNode, useState } from 'react'
-import type { Kin, Relative } from '../../list/kin.ts'
+import type { RelatedSession, RelatedSessions } from '../../list/related-sessions.ts'
 import { HeaderMenu } from '../../ui/header-menu.tsx'
 import { goTo, hrefOf } from '../../ui/route.ts'
 import { heldBy, holdOf, useSession } from '../state/session-context.ts'
 
-type SessionMenuProps = { readonly kin: Kin }
+type SessionMenuProps = { readonly related: RelatedSessions }
 
 type Work =
   | { readonly at: 'rest' }
@@ -13,15 +13,15 @@ type Work =
   | { readonly at: 'compacted' }
   | { readonly at: 'summarized'; readonly path: string }
 
-/** What is done with a session as a whole: its context, its calls, where it came from and what came from it. */
-export function SessionMenu({ kin }: SessionMenuProps) {
+/** Offers actions on the whole session, and links to its parent and forks. */
+export function SessionMenu({ related }: SessionMenuProps) {
   const { live, asks } = useSession()
   const [work, setWork] = useState<Work>({ at: 'rest' })
   const [fault, setFault] = useState<Fault | null>(null)
   const isWorking = work.at === 'compacting' || work.at === 'summarizing'
   const watching = heldBy(live)
   const hold = isWorking ? 'A summary is being written.' : holdOf(live)
-  const isAnyFolded = live.messages.some(({ kind, collapsed }) => kind === 'tool_call' && collapsed)
+  const isAnyCollapsed = live.messages.some(({ kind, collapsed }) => kind === 'tool_call' && collapsed)
 
   const compact = async () => {
     setWork({ at: 'compacting' })
@@ -51,21 +51,21 @@ export function SessionMenu({ kin }: SessionMenuProps) {
         <WorkText work={work} />
       </p>
       <div className="menu-choices">
-        <MenuChoice hold={hold} title="Tell the model a summary in place of what is long past" onChoose={compact}>
+        <MenuChoice hold={hold} title="Replace old messages in the context by a summary" onChoose={compact}>
           Compact
         </MenuChoice>
-        <MenuChoice hold={hold} title="Write what was decided and done to a file of the folder" onChoose={summarize}>
+        <MenuChoice hold={hold} title="Write a summary of the session to a file in the folder" onChoose={summarize}>
           Summarize
         </MenuChoice>
-        <MenuChoice hold={watching} title="A new session that shares the past of this one" onChoose={fork}>
+        <MenuChoice hold={watching} title="Start a new session with the same history" onChoose={fork}>
           Fork
         </MenuChoice>
-        <MenuChoice hold={watching} title="All tool calls at once" onChoose={asks.toggleAllFolds}>
-          {isAnyFolded ? 'Open all calls' : 'Fold all calls'}
+        <MenuChoice hold={watching} title="All tool calls" onChoose={asks.toggleAllFolds}>
+          {isAnyCollapsed ? 'Expand all calls' : 'Collapse all calls'}
         </MenuChoice>
       </div>
-      {kin.parent && <Relatives title="Came from" relatives={[kin.parent]} />}
-      {kin.forks.length > 0 && <Relatives title="Forks" relatives={kin.forks} />}
+      {related.parent && <Links title="Parent" sessions={[related.parent]} />}
+      {related.forks.length > 0 && <Links title="Forks" sessions={related.forks} />}
     </HeaderMenu>
   )
 }
@@ -82,11 +82,11 @@ function WorkText({ work }: WorkTextProps) {
     case 'summarizing':
       return <span className="working">{words[work.at]}</span>
     case 'compacted':
-      return 'The model now sees a summary. Undo it at the line in the transcript.'
+      return 'The model now gets a summary. You can undo it in the transcript.'
     case 'summarized':
       return (
         <>
-          The summary is in <code>{escapeLine(work.path)}</code>.
+          The summary was saved to <code>{escapeLine(work.path)}</code>.
         </>
       )
   }
@@ -107,14 +107,14 @@ function MenuChoice({ hold, title, onChoose, children }: MenuChoiceProps) {
   )
 }
 
-type RelativesProps = { readonly title: string; readonly relatives: readonly Relative[] }
+type LinksProps = { readonly title: string; readonly sessions: readonly RelatedSession[] }
 
-function Relatives({ title, relatives }: RelativesProps) {
+function Links({ title, sessions }: LinksProps) {
   return (
     <section className="relatives" aria-label={title}>
       <h3>{title}</h3>
       <ul>
-        {relatives.map(({ id, title }) => (
+        {sessions.map(({ id, title }) => (
           <li key={id}>
             <a href={hrefOf({ at: 'session', name: id })}>{title}</a>
           </li>

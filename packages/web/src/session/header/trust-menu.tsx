@@ -9,7 +9,7 @@ type TrustMenuProps = {
   readonly onRevoke: (tool: string) => void
 }
 
-/** What runs without asking, with the way to take it back. Silent while everything asks. */
+/** Lists what runs without asking, with a way to revoke it. Hidden while everything asks. */
 export function TrustMenu({ trust, watching, onRevoke }: TrustMenuProps) {
   if (trust.length === 0) return null
   const isOff = watching !== null

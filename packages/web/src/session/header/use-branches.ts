@@ -6,7 +6,7 @@ export type ShownBranches = { readonly branches: readonly ShownBranch[] | null; 
 
 const nothing: ShownBranches = { branches: null, fault: null }
 
-/** The kept lines and how each begins to differ, asked for while someone looks and whenever the session moved. */
+/** Loads the branches while the menu is open, again after each move. */
 export function useBranches(
   handle: SessionHandle,
   { branches: kept, branch }: Pick<SessionView, 'branches' | 'branch'>,

@@ -3,19 +3,19 @@ import { escapeLine } from '@holdfast/protocol'
 
 type Attached = LiveView['presence'][number]
 
-/** Where this page sits among those attached. */
-export type Seat = {
+/** This page and the other attached clients. */
+export type Control = {
   readonly me: string
   readonly others: readonly Attached[]
-  /** Who drives, or null while the seat is vacant. */
+  /** The driver, or null. */
   readonly driver: string | null
   readonly isDriving: boolean
-  /** Why this page may not command, or null when it may. */
+  /** Why this page may not send commands, or null when it may. */
   readonly watching: string | null
 }
 
-/** Before the first word on who is attached, nothing is held back: the session itself refuses what is not allowed. */
-export function seatOf({ client: me, presence }: Pick<LiveView, 'client' | 'presence'>): Seat {
+/** Returns who drives. Before the first presence frame nothing is disabled: the session itself refuses what is not allowed. */
+export function controlOf({ client: me, presence }: Pick<LiveView, 'client' | 'presence'>): Control {
   const role = presence.find(({ client }) => client === me)?.role
   const driver = presence.find(({ role }) => role === 'driver')?.client ?? null
   return {
@@ -29,5 +29,5 @@ export function seatOf({ client: me, presence }: Pick<LiveView, 'client' | 'pres
 
 const reasonOf = (driver: string | null): string =>
   driver === null
-    ? 'You are watching. Nobody drives this session.'
-    : `You are watching. ${escapeLine(driver)} drives this session.`
+    ? 'You are watching. This session has no driver.'
+    : `You are watching. ${escapeLine(driver)} is the driver.`

@@ -2,15 +2,15 @@ import { useMemo, useRef, useState } from 'react'
 
 const keyOf = (session: string) => `holdfast.draft.${session}`
 
-/** What a person has written and not sent. */
+/** Text that was written and not sent. */
 export type DraftText = {
   readonly text: string
-  /** What stands there this moment, also to whoever asked before the last key was pressed. */
+  /** Returns the current text, also in an old closure. */
   readonly current: () => string
   readonly write: (text: string) => void
 }
 
-/** Kept for this tab, so that a reload or a look elsewhere loses nothing. */
+/** Stored for this tab, so that a reload loses nothing. */
 export function useDraftText(session: string): DraftText {
   const [text, setText] = useState(() => sessionStorage.getItem(keyOf(session)) ?? '')
   const written = useRef(text)

@@ -2,21 +2,21 @@ import type { LiveView } from '@holdfast/client'
 import { invariant, type SessionHandle } from '@holdfast/protocol'
 import { createContext, useContext, useSyncExternalStore } from 'react'
 import { isBusy } from '../../text/status-text.ts'
-import { seatOf } from './control.ts'
+import { controlOf } from './control.ts'
 import type { Asks } from './use-commands.ts'
 
-/** The session on screen, for what stands deep in its transcript. The same object for as long as it is open. */
+/** The session on screen. The same object while it is open. */
 export type OpenSession = {
   readonly handle: SessionHandle
   readonly live: LiveView
   readonly asks: Asks
-  /** Puts words into the input, before what is there. */
+  /** Inserts text at the start of the input. */
   readonly takeBack: (text: string) => void
 }
 
 export const SessionContext = createContext<OpenSession | null>(null)
 
-/** Why this page may not command, or null. A context of its own: every message asks, and it hardly ever changes. */
+/** Why this page may not send commands, or null. A separate context, because every message reads it and it rarely changes. */
 export const WatchingContext = createContext<string | null>(null)
 
 export function useSession(): OpenSession {
@@ -26,19 +26,19 @@ export function useSession(): OpenSession {
 }
 
 /**
- * One thing of the live view. Whoever asks is drawn again only when that changes, so that ten thousand messages may ask;
- * `read` must return the same value while nothing did.
+ * Returns one value of the live view. The component is redrawn only when it changes. `read` must return the same value
+ * while nothing changed.
  */
 export function useLive<Value>(read: (live: LiveView) => Value): Value {
   const { live } = useSession()
   return useSyncExternalStore(live.subscribe, () => read(live))
 }
 
-export const runningText = 'A turn is running. Stop it, or wait for its end.'
+export const runningText = 'A turn is running. Stop it or wait until it ends.'
 
-/** Why this page may not command now, or null. */
-export const heldBy = (live: LiveView): string | null => seatOf(live).watching
+/** Why this page may not send commands, or null. */
+export const heldBy = (live: LiveView): string | null => controlOf(live).watching
 
-/** Why the past cannot be changed now, or null. */
+/** Why the history cannot be changed now, or null. */
 export const holdOf = (live: LiveView): string | null =>
   heldBy(live) ?? (live.view && isBusy(live.view.status) ? runningText : null)

@@ -2,7 +2,7 @@ import { createCommandId } from '@holdfast/protocol'
 
 const key = 'holdfast.client'
 
-/** Who this tab is to every session it opens. A reload is the same client, so that it does not lose its own seat to itself. */
+/** The client id of this tab. It survives a reload, so that the tab stays the driver. */
 export function tabClient(): string {
   const known = sessionStorage.getItem(key)
   if (known !== null) return known

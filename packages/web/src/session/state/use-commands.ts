@@ -16,17 +16,17 @@ import {
 } from '@holdfast/protocol'
 import { useMemo, useRef, useState } from 'react'
 
-/** How a prompt is meant in a running turn; at rest both begin one. */
+/** How a prompt joins a running turn. Without one, both start a turn. */
 export type SaidAs = 'sendPrompt' | 'queueFollowUp'
 
-/** What can be asked; the same functions for as long as the session is on screen. */
+/** The commands of the page; the same functions while the session is open. */
 export type Asks = {
   readonly send: (text: string, as: SaidAs) => Promise<Fault | null>
   readonly decide: (approval: ApprovalId, decision: Decision, message: string) => Promise<Fault | null>
   readonly editEntry: (entry: QueueEntry, text: string) => Promise<Fault | null>
   readonly removeEntry: (entry: QueueEntry) => void
   readonly reorder: (queue: Queue, entries: readonly number[]) => void
-  /** What waited and is now taken back; nothing when that was refused. */
+  /** Returns the recalled prompts; none when refused. */
   readonly recall: () => Promise<readonly QueueEntry[]>
   readonly stop: () => void
   readonly carryOn: () => void
@@ -34,29 +34,29 @@ export type Asks = {
   readonly revokeTrust: (tool: string) => void
   readonly claim: () => void
   readonly handOver: (client: string) => void
-  /** Stands at the end of a turn; what came after is kept as a branch. */
+  /** Goes back to the end of a turn; what came after is saved as a branch. */
   readonly branchAt: (turn: TurnNumber) => void
-  /** Stands before a turn; null before the first. It and what came after are kept as a branch. */
+  /** Goes back to the end of a turn, null for the start; what came after is saved as a branch. */
   readonly rewind: (turn: TurnNumber | null) => Promise<Fault | null>
   readonly switchBranch: (branch: string) => Promise<Fault | null>
-  /** The session that was made. */
+  /** Returns the new session. */
   readonly fork: (turn?: TurnNumber) => Promise<Result<string>>
   readonly togglePin: (message: MessageId) => void
   readonly toggleFold: (message: MessageId) => void
   readonly toggleAllFolds: () => void
   readonly compact: () => Promise<Fault | null>
   readonly undoCompaction: () => void
-  /** Where the summary was written. */
+  /** Returns the path of the summary. */
   readonly summarize: () => Promise<Result<string>>
 }
 
 export type Commands = Asks & {
-  /** Why the last of them was refused. `send`, `decide`, `editEntry` and `switchBranch` hand theirs to whoever asked. */
+  /** The fault of the last command. `send`, `decide`, `editEntry` and `switchBranch` return theirs instead. */
   readonly fault: Fault | null
   readonly asks: Asks
 }
 
-/** What a person can ask of the session on screen. */
+/** Creates the commands of the session on screen. */
 export function useCommands(live: LiveView): Commands {
   const [fault, setFault] = useState<Fault | null>(null)
   const unanswered = useRef<{ readonly said: string; readonly commandId: CommandId } | null>(null)
@@ -67,7 +67,7 @@ export function useCommands(live: LiveView): Commands {
       return answer.ok ? null : answer.fault
     }
     const ask = (command: CommandInput) => void submit(command).then(setFault)
-    /** Asks, shows why not, and hands on one word of the answer. */
+    /** Submits, shows a fault, and returns one field of the answer. */
     const askFor = async (command: CommandInput, name: string): Promise<Result<string>> => {
       const answer = await live.submit(command)
       setFault(answer.ok ? null : answer.fault)
@@ -80,7 +80,7 @@ export function useCommands(live: LiveView): Commands {
     }
     return {
       send: async (text: string, as: SaidAs) => {
-        // Whether a lost answer was a yes nobody knows. The same words sent again are the same command, said once.
+        // The answer may have been lost. The same text sent again uses the same command id.
         const before = unanswered.current
         const said = `${as} ${text}`
         const commandId = before?.said === said ? before.commandId : createCommandId()
@@ -92,7 +92,7 @@ export function useCommands(live: LiveView): Commands {
       decide: (approval: ApprovalId, decision: Decision, message: string) =>
         submit({ type: 'respondToApproval', approval, decision, ...(message !== '' && { message }) }),
       editEntry: ({ id, content }: QueueEntry, text: string) => {
-        const files = content.filter(({ type }) => type === 'file') // only its words are edited here
+        const files = content.filter(({ type }) => type === 'file') // only the text is edited here
         return submit({ type: 'editQueueEntry', entry: id, content: [{ type: 'text', text }, ...files] })
       },
       removeEntry: ({ id }: QueueEntry) => ask({ type: 'removeQueueEntry', entry: id }),

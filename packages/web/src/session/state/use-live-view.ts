@@ -8,11 +8,11 @@ export type OpenSession =
   | { readonly phase: 'refused'; readonly fault: Fault }
   | { readonly phase: 'open'; readonly handle: SessionHandle; readonly live: LiveView }
 
-/** Opens a session for as long as it is on screen. */
+/** Opens a session while it is on screen. */
 export function useOpenSession(sessions: Sessions, name: string) {
   const [state, setState] = useState<OpenSession>({ phase: 'opening' })
   const [tries, setTries] = useState(0)
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another try is the same question asked again
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a retry repeats the same request
   useEffect(() => {
     let isLeft = false
     let live: LiveView | null = null
@@ -32,7 +32,7 @@ export function useOpenSession(sessions: Sessions, name: string) {
 
 const unseenMs = 250
 
-/** Draws at most once a frame, however many fragments arrive; unseen, where no frames are drawn, a few times a second. */
+/** Redraws at most once per frame; a few times a second while the page is hidden. */
 export function useVersion(live: LiveView): number {
   const subscribe = useCallback(
     (notify: () => void) => {

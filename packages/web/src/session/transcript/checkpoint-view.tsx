@@ -4,7 +4,7 @@ import { holdOf, useLive, useSession } from '../state/session-context.ts'
 
 type CheckpointViewProps = { readonly message: Extract<Message, { readonly kind: 'notice' }> }
 
-/** Where the past was summed up for the model. The transcript stays whole, and the one that holds can be undone. */
+/** Shows a compaction. The active one can be undone. */
 export function CheckpointView({ message: { id, text } }: CheckpointViewProps) {
   const { asks } = useSession()
   const holding = useLive(({ view }) => view?.checkpoint ?? null)
@@ -13,12 +13,12 @@ export function CheckpointView({ message: { id, text } }: CheckpointViewProps) {
   return (
     <section className={holds ? 'checkpoint holds' : 'checkpoint'} aria-label="Checkpoint">
       <p className="checkpoint-line">
-        <span>{wordsOf(holds, holding, id)}</span>
+        <span>{headingOf(holds, holding, id)}</span>
         {holds && (
           <button
             type="button"
             disabled={hold !== null}
-            title={hold ?? 'Tell the model everything above again'}
+            title={hold ?? 'Give the model all messages above again'}
             onClick={asks.undoCompaction}
           >
             Undo
@@ -38,9 +38,9 @@ export function CheckpointView({ message: { id, text } }: CheckpointViewProps) {
   )
 }
 
-/** The last messages before a checkpoint are kept as they were said, so it does not claim everything. */
-function wordsOf(holds: boolean, holding: number | null, id: number): string {
-  if (holds) return 'The model sees a summary of what is above, and the last messages as they were'
-  if (holding !== null && holding > id) return 'Summed up here; a later summary took its place'
-  return 'Summed up here, and undone: the model sees what is above again'
+/** Returns the heading. The last messages before a checkpoint stay in the context in full. */
+function headingOf(holds: boolean, holding: number | null, id: number): string {
+  if (holds) return 'The model gets a summary of the messages above, and the last ones in full'
+  if (holding !== null && holding > id) return 'Summarized here; replaced by a later summary'
+  return 'Summarized here, then undone: the model gets the messages above'
 }

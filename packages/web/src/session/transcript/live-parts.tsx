@@ -5,7 +5,7 @@ import { ThinkingBlock } from './thinking-block.tsx'
 
 type LivePartsProps = { readonly parts: readonly LivePart[] }
 
-/** What is streaming and not yet recorded. The output of a running call is shown in its card, not here. */
+/** Shows streaming parts. The output of a running call is shown in its card. */
 export function LiveParts({ parts }: LivePartsProps) {
   return parts.map((part) => (
     <LivePartView key={`${part.step}.${part.part}.${part.kind}`} part={part} isLast={part === parts.at(-1)} />

@@ -11,12 +11,12 @@ import { TurnMenu } from './turn-menu.tsx'
 
 type MessageViewProps = {
   readonly message: Message
-  /** The prompt that began its turn. */
+  /** The prompt that started its turn. */
   readonly isOpening?: boolean
   readonly liveOutput?: string | undefined
 }
 
-/** A changed message is a new object, so identity is all there is to compare. */
+/** Compared by identity: a changed message is a new object. */
 export const MessageView = memo(function MessageView({ message, isOpening = false, liveOutput }: MessageViewProps) {
   switch (message.kind) {
     case 'user':
@@ -40,13 +40,13 @@ export const MessageView = memo(function MessageView({ message, isOpening = fals
       if (message.kind === 'notice' && message.code === 'compacted') return <CheckpointView message={message} />
       return <Note message={message} />
     case 'usage':
-      return null // summed up at the end of the turn
+      return null // shown at the end of the turn
   }
 })
 
 type UserMessageProps = { readonly message: Extract<Message, { readonly kind: 'user' }>; readonly isOpening: boolean }
 
-/** What a person wrote stays as they wrote it: it is no markdown unless they say so, and they can see that. */
+/** Shows a person's text as it was written, without markdown. */
 function UserMessage({ message, isOpening }: UserMessageProps) {
   const files = message.parts.flatMap((part) => (part.type === 'file' ? [part] : []))
   return (

@@ -4,7 +4,7 @@ import { useSession, WatchingContext } from '../state/session-context.ts'
 
 type PinButtonProps = { readonly message: Message }
 
-/** Keeps a message before the model for good, or no longer. */
+/** Pins a message to the model's context, or unpins it. */
 export function PinButton({ message: { id, pinned } }: PinButtonProps) {
   const { asks } = useSession()
   const watching = useContext(WatchingContext)
@@ -14,9 +14,7 @@ export function PinButton({ message: { id, pinned } }: PinButtonProps) {
       className="quiet icon-button pin-button"
       aria-label="Pin"
       aria-pressed={pinned}
-      title={
-        watching ?? (pinned ? 'Pinned: it stays before the model. Unpin it' : 'Pin: keep it before the model for good')
-      }
+      title={watching ?? (pinned ? 'Unpin: no longer always in the context' : 'Pin: always keep in the context')}
       disabled={watching !== null}
       onClick={() => asks.togglePin(id)}
     >

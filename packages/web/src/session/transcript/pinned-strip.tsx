@@ -7,7 +7,7 @@ import { showMessage } from './show-message.ts'
 
 type PinnedStripProps = { readonly view: SessionView }
 
-/** What is pinned on this line, with the way to it. Silent while nothing is. */
+/** Links to the pinned messages of this line. Hidden while there are none. */
 export function PinnedStrip({ view }: PinnedStripProps) {
   const { live } = useSession()
   const pinned = usePinned(view)
@@ -28,11 +28,11 @@ export function PinnedStrip({ view }: PinnedStripProps) {
   )
 }
 
-/** The pinned messages of this line in its order, those that are not loaded read one by one. */
+/** Loads the pinned messages of this line, in order. */
 function usePinned({ pins, branches }: SessionView): readonly Message[] {
   const { handle, live } = useSession()
   const [found, setFound] = useState<readonly Message[]>([])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: on another line other pins are found
+  // biome-ignore lint/correctness/useExhaustiveDependencies: pins differ by line
   useEffect(() => {
     let isLeft = false
     const known = new Map(live.messages.map((message) => [message.id, message]))
@@ -47,7 +47,7 @@ function usePinned({ pins, branches }: SessionView): readonly Message[] {
   return found
 }
 
-/** A message of the line, or null when it is not on it. */
+/** Returns a message of the line, or null. */
 async function readMessage(handle: SessionHandle, id: MessageId): Promise<Message | null> {
   const page = await handle.page({ before: MessageId.parse(id + 1), limit: 1 })
   return (page.ok && page.value.messages.find((message) => message.id === id)) || null

@@ -1,18 +1,18 @@
 import type { LiveView } from '@holdfast/client'
 
-/** Where a message is on the page. */
+/** Returns the element id of a message. */
 export const placeOf = (message: number): string => `message-${message}`
 
 const drawnMs = 40
-/** How often a message that is loaded may be looked for: some have no place of their own on the page. */
+/** Tries to find a loaded message; some have no element of their own. */
 const looksMax = 25
 
-/** Brings a message into sight, loading what lies between; it lights up for a moment, and has the focus. */
+/** Scrolls to a message, loading older pages if needed, highlights it and gives it the focus. */
 export async function showMessage(live: LiveView, message: number): Promise<void> {
   const found = await drawn(live, message)
   if (!found) return
   found.scrollIntoView({ block: 'center' })
-  await wait(drawnMs) // what was off screen has its true height only now
+  await wait(drawnMs) // off-screen content gets its real height only now
   found.scrollIntoView({ block: 'center' })
   found.focus({ preventScroll: true })
   const colour = getComputedStyle(document.documentElement).getPropertyValue('--accent')

@@ -6,7 +6,7 @@ import { placeOf } from './show-message.ts'
 type ThinkingBlockProps = {
   readonly text: string
   readonly isLive: boolean
-  /** What is on record of it; nothing while it streams. */
+  /** The recorded message; absent while it streams. */
   readonly message?: Extract<Message, { readonly kind: 'thinking' }>
 }
 

@@ -11,7 +11,7 @@ import { placeOf } from './show-message.ts'
 
 type ToolCardProps = {
   readonly message: Extract<Message, { readonly kind: 'tool_call' }>
-  /** What it has printed so far, while it runs. */
+  /** Output so far, while it runs. */
   readonly liveOutput: string | undefined
 }
 
@@ -26,7 +26,7 @@ const words: Record<CallStatus, string> = {
 
 export function ToolCard({ message, liveOutput }: ToolCardProps) {
   const { asks } = useSession()
-  const isWatching = useContext(WatchingContext) !== null // then it folds for this page only
+  const isWatching = useContext(WatchingContext) !== null // then it collapses on this page only
   const { call, collapsed, pinned } = message
   const status = call.approval ? 'needs approval' : words[call.status]
   const tool = escapeLine(call.tool)

@@ -13,7 +13,7 @@ type TranscriptViewProps = {
   readonly onContinue: () => void
 }
 
-/** The whole conversation. It follows the end until somebody scrolls up, and offers the way back down. */
+/** Draws the transcript. It follows the end until a person scrolls up. */
 export function TranscriptView({ live, view, watching, onContinue }: TranscriptViewProps) {
   const turns = useTurns(live.messages)
   const [isLoading, setLoading] = useState(false)
@@ -44,7 +44,7 @@ export function TranscriptView({ live, view, watching, onContinue }: TranscriptV
               {isLoading ? 'Loading…' : 'Load older messages'}
             </button>
           )}
-          {isEmpty && <p className="empty">Nothing said yet. Write the first message below.</p>}
+          {isEmpty && <p className="empty">No messages yet. Write the first one below.</p>}
           <PastTurns turns={turns} />
           <LastTurn
             turn={turns.at(-1)}
@@ -67,7 +67,7 @@ export function TranscriptView({ live, view, watching, onContinue }: TranscriptV
 
 type PastTurnsProps = { readonly turns: readonly TurnMessages[] }
 
-/** Skipped as a whole while only the last turn streams: `useTurns` then returns the same list. */
+/** Not redrawn while only the last turn streams: `useTurns` then returns the same list. */
 const PastTurns = memo(function PastTurns({ turns }: PastTurnsProps) {
   return turns.slice(0, -1).map((turn) => <PastTurn key={turn.turn} turn={turn} />)
 })

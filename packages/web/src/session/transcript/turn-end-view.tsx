@@ -3,19 +3,19 @@ import { escapeHidden, type ModelFault, type TurnEnd } from '@holdfast/protocol'
 type TurnEndProps = {
   readonly reason: Exclude<TurnEnd, 'done'>
   readonly fault: ModelFault | null
-  /** Why this page may not go on with it, or null. */
+  /** Why this page may not continue it, or null. */
   readonly watching: string | null
   readonly onContinue: () => void
 }
 
 const words: Record<TurnEndProps['reason'], string> = {
-  aborted: 'Stopped. What was said and done so far is kept.',
+  aborted: 'Stopped. Everything so far is saved.',
   failed: 'The model could not answer.',
-  interrupted: 'Interrupted: the server stopped in the middle of this turn. Nothing was started again by itself.',
+  interrupted: 'Interrupted: the server stopped during this turn. Nothing was restarted.',
   limit: 'This turn reached its limit of model calls.',
 }
 
-/** How a turn came to an early end, in one clear sentence, with the way on. */
+/** Says why a turn ended early, and offers to continue it. */
 export function TurnEndView({ reason, fault, watching, onContinue }: TurnEndProps) {
   return (
     <div className={reason === 'failed' ? 'turn-end bad' : 'turn-end'} role="status">

@@ -8,7 +8,7 @@ import { heldBy, holdOf, runningText, useLive, useSession } from '../state/sessi
 type Prompt = Extract<Message, { readonly kind: 'user' }>
 type TurnMenuProps = { readonly prompt: Prompt }
 
-/** What can be done with the place of a turn on the line. What it offers is drawn when it is opened. */
+/** Offers to branch, fork or rewind at a turn. Its choices are drawn when it is opened. */
 export function TurnMenu({ prompt }: TurnMenuProps) {
   const id = useId()
   const button = useRef<HTMLButtonElement>(null)
@@ -17,11 +17,11 @@ export function TurnMenu({ prompt }: TurnMenuProps) {
 
   const onBeforeToggle = (event: ToggleEvent) => {
     setOpen(event.newState === 'open')
-    place(panel.current, button.current)
+    position(panel.current, button.current)
   }
   useEffect(() => {
     if (!isOpen) return
-    const onMove = () => place(panel.current, button.current)
+    const onMove = () => position(panel.current, button.current)
     addEventListener('scroll', onMove, true)
     addEventListener('resize', onMove)
     return () => {
@@ -86,19 +86,19 @@ function TurnChoices({ prompt, onDone }: TurnChoicesProps) {
     <>
       <Choice
         name="Branch from here"
-        text="Go back to the end of this turn. What came after it is kept as a branch."
-        hold={hold ?? (isLast ? 'Nothing comes after this turn.' : null)}
+        text="Go back to the end of this turn. What came after it is saved as a branch."
+        hold={hold ?? (isLast ? 'This is the last turn.' : null)}
         onChoose={branch}
       />
       <Choice
         name="Fork from here"
-        text="A new session that shares all up to the end of this turn. This one stays as it is."
+        text="Start a new session with everything up to the end of this turn. This session does not change."
         hold={watching ?? (isLast && isRunning ? runningText : null)}
         onChoose={fork}
       />
       <Choice
         name="Rewind to here"
-        text="Go back to before this prompt, and take its words into the input. It and what came after are kept as a branch."
+        text="Go back to before this prompt and edit it. The prompt and what came after it are saved as a branch."
         hold={hold}
         onChoose={rewind}
       />
@@ -109,7 +109,7 @@ function TurnChoices({ prompt, onDone }: TurnChoicesProps) {
 type ChoiceProps = {
   readonly name: string
   readonly text: string
-  /** Why not now, or null. */
+  /** Why it is disabled, or null. */
   readonly hold: string | null
   readonly onChoose: () => void
 }
@@ -135,8 +135,8 @@ function Choice({ name, text, hold, onChoose }: ChoiceProps) {
 const gapPx = 4
 const edgePx = 14
 
-/** Beside its button, below it or above it, wherever there is more room. */
-function place(panel: HTMLElement | null, button: HTMLElement | null): void {
+/** Positions the panel below or above its button, where there is more room. */
+function position(panel: HTMLElement | null, button: HTMLElement | null): void {
   if (!panel || !button) return
   const { left, top, bottom } = button.getBoundingClientRect()
   const isLow = top > innerHeight - bottom

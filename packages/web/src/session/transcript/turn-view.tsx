@@ -8,7 +8,7 @@ import { openingOf, summarizeTurn, type TurnMessages } from './turns.ts'
 
 type PastTurnProps = { readonly turn: TurnMessages }
 
-/** A turn that something came after: it is drawn once, and not even laid out while it is off screen. */
+/** A finished turn: drawn once, and not laid out while off screen. */
 export const PastTurn = memo(function PastTurn({ turn }: PastTurnProps) {
   const { usage, fault } = summarizeTurn(turn.messages)
   const opening = openingOf(turn.messages)
@@ -32,7 +32,7 @@ type LastTurnProps = {
   readonly onContinue: () => void
 }
 
-/** The turn at the end: running and streaming, or at rest with what became of it. */
+/** The last turn: streaming, or finished with its result. */
 export function LastTurn({ turn, live, view, isBusy, watching, onContinue }: LastTurnProps) {
   const messages = turn?.messages ?? []
   const opening = openingOf(messages)
@@ -61,8 +61,8 @@ export function LastTurn({ turn, live, view, isBusy, watching, onContinue }: Las
 
 type WaitingProps = { readonly view: SessionView }
 
-/** Something to look at while nothing streams yet. */
+/** Shows activity while nothing streams yet. */
 function Waiting({ view }: WaitingProps) {
-  if (view.pendingApprovals.length > 0 || view.activeToolCalls.length > 0) return null // the cards say it
+  if (view.pendingApprovals.length > 0 || view.activeToolCalls.length > 0) return null // the cards show it
   return <p className="working waiting-word">Thinking</p>
 }

@@ -11,7 +11,7 @@ const usage = (cost: number | null): Usage => ({ input: 10, output: 1, cacheRead
 const limited: ModelFault = { kind: 'rate_limited', message: 'Too many requests.' }
 
 describe('turns of a transcript', () => {
-  it('gathers messages by turn, in order', () => {
+  it('groups messages by turn, in order', () => {
     const messages = [user(1, 0), step(2, 0, null), user(3, 1)]
     expect(turnsOf(messages).map(({ turn, messages }) => [turn, messages.map(({ id }) => id)])).toEqual([
       [0, [1, 2]],
@@ -19,7 +19,7 @@ describe('turns of a transcript', () => {
     ])
   })
 
-  it('adds up what a turn used, and does not know the sum when one price is unknown', () => {
+  it('sums the usage of a turn; the cost is unknown if one is', () => {
     expect(summarizeTurn([step(1, 0, usage(1)), step(2, 0, usage(2))]).usage?.cost).toBe(3)
     expect(summarizeTurn([step(1, 0, usage(1)), step(2, 0, usage(null))]).usage).toMatchObject({
       input: 20,
@@ -29,12 +29,12 @@ describe('turns of a transcript', () => {
     expect(summarizeTurn([step(1, 0, usage(1)), step(2, 0, null)]).usage).toMatchObject({ input: 10, cost: null })
   })
 
-  it('remembers a failure only when nothing came after it', () => {
+  it('reports a failure only if nothing came after it', () => {
     expect(summarizeTurn([step(1, 0, null, limited)]).fault).toEqual(limited)
     expect(summarizeTurn([step(1, 0, null, limited), step(2, 0, usage(0))]).fault).toBeNull()
   })
 
-  it('knows the prompt that began a turn, and takes no steering for it', () => {
+  it('finds the prompt that started a turn, not a steering prompt', () => {
     const note = Message.parse({ kind: 'system', ...common, id: 1, turn: 0, level: 'info', text: 'hello' })
     expect(openingOf([note, user(2, 0), step(3, 0, null), user(4, 0)])?.id).toBe(2)
     expect(openingOf([step(3, 0, null), user(4, 0)])).toBeUndefined() // its beginning is not loaded

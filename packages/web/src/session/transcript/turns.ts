@@ -1,7 +1,7 @@
 import { addUsage, type Finish, type Message, type ModelFault, noUsage, type Usage } from '@holdfast/protocol'
 import { useRef } from 'react'
 
-/** The messages of one turn, the unit a screen draws, folds away and skips. */
+/** The messages of one turn. */
 export type TurnMessages = { readonly turn: number; readonly messages: readonly Message[] }
 
 export function turnsOf(messages: readonly Message[]): readonly TurnMessages[] {
@@ -18,8 +18,8 @@ export const isSameList = (before: readonly unknown[], after: readonly unknown[]
   before.length === after.length && before.every((one, place) => one === after[place])
 
 /**
- * The turns, each the same object for as long as its messages are: the transcript changes its list in place, and a
- * screen that streams must redraw the last turn only.
+ * Groups messages by turn. A turn is the same object while its messages are the same, so that only the last turn is
+ * redrawn while it streams.
  */
 export function useTurns(messages: readonly Message[]): readonly TurnMessages[] {
   const kept = useRef<{ readonly messages: readonly Message[]; readonly turns: readonly TurnMessages[] }>({
@@ -37,16 +37,16 @@ export function useTurns(messages: readonly Message[]): readonly TurnMessages[] 
   return kept.current.turns
 }
 
-/** The prompt that began a turn, if it is at hand: what steered it came later, and only notes may come before. */
+/** Returns the prompt that started a turn, if loaded. Only notes may come before it. */
 export function openingOf(messages: readonly Message[]): Message | undefined {
   const first = messages.find(({ kind }) => kind !== 'system' && kind !== 'notice')
   return first?.kind === 'user' ? first : undefined
 }
 
 export type TurnSummary = {
-  /** What its model calls used together; null when none has said. */
+  /** Total usage of its model calls; null when unknown. */
   readonly usage: Usage | null
-  /** Why its last model call failed, if it did. */
+  /** The fault of its last model call, if it failed. */
   readonly fault: ModelFault | null
 }
 
@@ -60,5 +60,5 @@ export function summarizeTurn(messages: readonly Message[]): TurnSummary {
   }
 }
 
-/** Whether a call came to its end, so that it cost something, whatever is known of it. */
+/** Whether a model call was answered, and so cost something. */
 const isAnswer = (finish: Finish): boolean => finish !== 'failed' && finish !== 'aborted' && finish !== 'interrupted'

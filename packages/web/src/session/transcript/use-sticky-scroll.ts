@@ -1,26 +1,26 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'react'
 
 type StickyScrollOptions = {
-  /** Changes when an older page was put in front. */
+  /** Changes when an older page was added. */
   readonly firstId: number | undefined
   readonly onNearTop: () => void
 }
 
 const endSlackPx = 48
 const nearTopPx = 600
-/** By what a person scrolls up, and how long the browser may take to follow. */
+/** Gestures that scroll, and how long their effect may take. */
 const gestures = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const
 const gestureMs = 500
 const upKeys = ['PageUp', 'ArrowUp', 'Home', ' ']
 
-/** A press on the box itself is one on its scrollbar; one on what is in it is not about scrolling. */
+/** A press on the box itself is on its scrollbar; presses on its content do not scroll. */
 function scrollsUp(event: Event, box: HTMLElement): boolean {
   if (event instanceof WheelEvent) return event.deltaY < 0
   if (event instanceof KeyboardEvent) return upKeys.includes(event.key)
   return event.type === 'touchmove' || event.target === box
 }
 
-/** Holds on to the end while text grows, and to the reader's place while older text is put in front. */
+/** Follows the end while text grows, and keeps the reading position when older text is added. */
 export function useStickyScroll({ firstId, onNearTop }: StickyScrollOptions) {
   const scroller = useRef<HTMLDivElement>(null)
   const content = useRef<HTMLDivElement>(null)
@@ -39,7 +39,7 @@ export function useStickyScroll({ firstId, onNearTop }: StickyScrollOptions) {
     const box = scroller.current
     const inner = content.current
     if (!box || !inner) return
-    // Growth is observed, not guessed from renders: a fold that opens and a window that narrows change the height too.
+    // Observed, not derived from renders: toggles and window sizes change the height too.
     const observer = new ResizeObserver(() => {
       if (isHeld.current) box.scrollTop = box.scrollHeight
       lastTop.current = box.scrollTop
@@ -56,18 +56,18 @@ export function useStickyScroll({ firstId, onNearTop }: StickyScrollOptions) {
     }
   }, [])
 
-  /** Notes what the reader looks at, just before an older page is asked for. */
+  /** Saves the reading position before an older page is loaded. */
   const keepPlace = () => {
     const element = content.current?.querySelector('.turn')
     if (element) place.current = { element, top: element.getBoundingClientRect().top }
   }
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new first message is what moves the reader's place
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new first message moves the reading position
   useLayoutEffect(() => {
     const kept = place.current
     const box = scroller.current
     place.current = null
-    // Measured against what the browser may already have corrected by itself, so that it is never corrected twice.
+    // The browser may have corrected it already; measure, so that it is not corrected twice.
     if (kept?.element.isConnected && box) box.scrollTop += kept.element.getBoundingClientRect().top - kept.top
   }, [firstId])
 
@@ -75,10 +75,10 @@ export function useStickyScroll({ firstId, onNearTop }: StickyScrollOptions) {
     const box = scroller.current
     if (!box) return
     const isEnd = box.scrollHeight - box.scrollTop - box.clientHeight < endSlackPx
-    // Only a person who scrolls up lets go. A card that closes moves the text up as well, and nobody asked for that.
+    // Only a person who scrolls up stops following; a card that closes also moves the text.
     const isUp = box.scrollTop < lastTop.current
     const isLetGo = isUp && performance.now() - touchedAt.current < gestureMs
-    if (isLetGo) touchedAt.current = performance.now() // what was set in motion goes on by itself
+    if (isLetGo) touchedAt.current = performance.now() // momentum scrolling continues
     lastTop.current = box.scrollTop
     isHeld.current = isEnd || (isHeld.current && !isLetGo)
     setAtEnd(isHeld.current)

@@ -1,0 +1,106 @@
+import type { CallView, Message, Meta, ProcessView, SessionView } from '@holdfast/protocol'
+
+/** The file of `src` that draws a field, or why the page does not draw it. */
+type Drawn = `${string}.ts` | `${string}.tsx` | { readonly notDrawn: string }
+
+type FieldsOf<Kinds> = Kinds extends unknown ? keyof Kinds : never
+
+/**
+ * Where the page draws each field a client gets. A new field does not compile until it has a row here; a test checks that
+ * each file uses its field.
+ */
+export const drawnFields = {
+  view: {
+    status: 'session/header/session-header.tsx',
+    mode: 'session/composer/composer.tsx',
+    activity: { notDrawn: 'part of the status' },
+    model: 'text/model-text.ts',
+    thinkingLevel: 'session/header/session-header.tsx',
+    fallback: 'text/model-text.ts',
+    step: { notDrawn: 'live parts show the running step' },
+    pendingApprovals: 'session/composer/dock.tsx',
+    activeToolCalls: 'session/transcript/turn-view.tsx',
+    queue: 'session/composer/dock.tsx',
+    trust: 'session/header/trust-menu.tsx',
+    branches: 'session/header/branches-menu.tsx',
+    branch: 'session/header/branches-menu.tsx',
+    pins: 'session/transcript/pinned-strip.tsx',
+    collapsed: 'session/header/session-menu.tsx',
+    tokens: 'session/header/context-gauge.tsx',
+    isEstimate: 'text/context-text.ts',
+    turnUsage: { notDrawn: 'each turn shows the usage of its own messages' },
+    checkpoint: 'session/transcript/checkpoint-view.tsx',
+    lastTurn: 'session/transcript/turn-view.tsx',
+    clientEventsComplete: { notDrawn: 'client events are for other programs' },
+  },
+  process: {
+    clients: { notDrawn: 'presence frames carry the attached clients' },
+    storageError: 'ui/storage-bar.tsx',
+    credentialsConfigured: { notDrawn: 'a failed turn says what is missing' },
+    contextTokens: 'session/header/context-gauge.tsx',
+    endpoint: { notDrawn: 'shown by `holdfast models`' },
+    takes: { notDrawn: 'the page has no uploads' },
+    thinkingLevels: { notDrawn: 'the page does not change the level' },
+    workspaceTrust: { notDrawn: 'listActiveTrust merges it into the trust menu' },
+  },
+  meta: {
+    id: 'list/session-list.tsx',
+    handle: { notDrawn: 'the page names sessions by title' },
+    key: { notDrawn: 'for embedding programs' },
+    title: 'session/header/session-header.tsx',
+    workspace: 'session/header/session-header.tsx',
+    model: { notDrawn: 'the header shows the model of the view' },
+    provider: { notDrawn: 'part of the model name' },
+    status: 'list/session-list.tsx',
+    mode: { notDrawn: 'part of the status' },
+    createdAt: { notDrawn: 'the list shows the last message' },
+    lastMessageAt: 'list/session-list.tsx',
+    messageCount: 'session/header/session-header.tsx',
+    turnCount: 'session/header/session-header.tsx',
+    branchCount: { notDrawn: 'the branches menu counts its own rows' },
+    usage: 'session/header/session-header.tsx',
+    preview: 'list/session-list.tsx',
+    recentText: 'list/session-list.tsx',
+    pinned: 'list/session-list.tsx',
+    trashedAt: { notDrawn: 'the page does not list the trash' },
+    parent: 'list/session-list.tsx',
+    background: { notDrawn: 'background sessions are listed as others' },
+    persist: { notDrawn: 'the page starts stored sessions only' },
+    attachments: { notDrawn: 'the attached menu lists the clients' },
+  },
+  message: {
+    kind: 'session/transcript/message-view.tsx',
+    id: 'session/transcript/message-view.tsx',
+    parent: { notDrawn: 'messages come in order' },
+    turn: 'session/transcript/turns.ts',
+    at: { notDrawn: 'the list shows times' },
+    pinned: 'session/transcript/pin-button.tsx',
+    collapsed: 'session/transcript/tool-card.tsx',
+    text: 'session/transcript/message-view.tsx',
+    parts: 'session/transcript/message-view.tsx',
+    step: { notDrawn: 'messages are grouped by turn' },
+    interrupted: 'session/transcript/message-view.tsx',
+    call: 'session/transcript/tool-card.tsx',
+    level: 'session/transcript/message-view.tsx',
+    code: 'session/transcript/message-view.tsx',
+    finish: 'session/transcript/turns.ts',
+    usage: 'session/transcript/turns.ts',
+    fault: 'session/transcript/turns.ts',
+  },
+  call: {
+    id: 'session/transcript/turn-view.tsx',
+    tool: 'session/transcript/tool-card.tsx',
+    args: 'session/transcript/tool-card.tsx',
+    status: 'session/transcript/tool-card.tsx',
+    result: 'session/transcript/tool-card.tsx',
+    durationMs: 'session/transcript/tool-card.tsx',
+    approvedBy: 'session/transcript/tool-card.tsx',
+    approval: 'session/transcript/tool-card.tsx',
+  },
+} satisfies {
+  readonly view: Readonly<Record<keyof SessionView, Drawn>>
+  readonly process: Readonly<Record<keyof ProcessView, Drawn>>
+  readonly meta: Readonly<Record<keyof Meta, Drawn>>
+  readonly message: Readonly<Record<FieldsOf<Message>, Drawn>>
+  readonly call: Readonly<Record<keyof CallView, Drawn>>
+}

@@ -115,15 +115,19 @@ describe('a request from the thread', () => {
     expect(compared).toBeGreaterThan(60)
   })
 
-  it.each([1, 2, 3])('is the same for a log with files that the dice wrote (SEED=%i)', { timeout: 120_000 }, async (seed) => {
-    const asked = await keep({ id: newSessionId(), records: await randomLog(seed) }, seed)
-    await untilUp(asked[0] as RequestAsked) // a log has a first record
-    const before = builtHere
-    const requests = await compare(asked)
-    expect(builtHere).toBe(before)
-    expect(requests.length).toBeGreaterThan(100)
-    expect(Math.max(...requests.map(filesOf))).toBeGreaterThan(2)
-  })
+  it.each([1, 2, 3])(
+    'is the same for a log with files that the dice wrote (SEED=%i)',
+    { timeout: 120_000 },
+    async (seed) => {
+      const asked = await keep({ id: newSessionId(), records: await randomLog(seed) }, seed)
+      await untilUp(asked[0] as RequestAsked) // a log has a first record
+      const before = builtHere
+      const requests = await compare(asked)
+      expect(builtHere).toBe(before)
+      expect(requests.length).toBeGreaterThan(100)
+      expect(Math.max(...requests.map(filesOf))).toBeGreaterThan(2)
+    },
+  )
 
   it('holds every record that was acknowledged before it was asked for', async () => {
     const id = newSessionId()

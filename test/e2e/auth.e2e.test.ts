@@ -23,7 +23,7 @@ beforeEach(async () => {
     response.end(JSON.stringify(isKnown ? { data: [] } : { error: { message: `wrong: ${headers.authorization}` } }))
   }).listen(0, '127.0.0.1')
   await once(service, 'listening')
-  // A server that listens on a port has an address of this form.
+  // A listening TCP server has an address of this type.
   url = `http://127.0.0.1:${(service.address() as AddressInfo).port}/v1`
 })
 afterEach(() => {
@@ -38,17 +38,17 @@ const login = (input: string, ...flags: readonly string[]) =>
 
 describe('auth login', () => {
   it('checks the key with one call, prints its account and saves it in a private file', async () => {
-    const told = await login(`  ${key}\n`)
-    expect(told).toMatchObject({ code: 0, stdout: '' })
-    expect(told.stderr).toContain('It belongs to org-of-ada.')
+    const result = await login(`  ${key}\n`)
+    expect(result).toMatchObject({ code: 0, stdout: '' })
+    expect(result.stderr).toContain('It belongs to org-of-ada.')
     expect(asked).toEqual(['GET /v1/models'])
     expect(JSON.parse(readFileSync(fileOf(cli), 'utf8'))).toEqual({ version: 1, providers: { openai: { key } } })
     expect([statSync(fileOf(cli)).mode & 0o777, statSync(dirname(fileOf(cli))).mode & 0o777]).toEqual([0o600, 0o700])
   })
 
   it('saves the address with the key, and prints JSON', async () => {
-    const told = await login(key, '--base-url', url, '--json')
-    expect(JSON.parse(told.stdout)).toEqual({
+    const result = await login(key, '--base-url', url, '--json')
+    expect(JSON.parse(result.stdout)).toEqual({
       provider: 'openai',
       path: fileOf(cli),
       checked: true,
@@ -58,17 +58,17 @@ describe('auth login', () => {
   })
 
   it('does not save a rejected key', async () => {
-    const told = await login('made-other-X0X0X0X0', '--json')
-    expect(told.code).toBe(1)
-    expect(JSON.parse(told.stdout).error).toMatchObject({ code: 'no_credentials', details: { reason: 'rejected' } })
-    expect(told.stdout + told.stderr).not.toContain('X0X0')
+    const result = await login('made-other-X0X0X0X0', '--json')
+    expect(result.code).toBe(1)
+    expect(JSON.parse(result.stdout).error).toMatchObject({ code: 'no_credentials', details: { reason: 'rejected' } })
+    expect(result.stdout + result.stderr).not.toContain('X0X0')
     expect(existsSync(fileOf(cli))).toBe(false)
   })
 
   it('saves an unchecked key only with --no-check', async () => {
     service.close()
-    const told = await login(key)
-    expect(told).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing listens at 127.0.0.1') })
+    const result = await login(key)
+    expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining('Nothing listens at 127.0.0.1') })
     expect(existsSync(fileOf(cli))).toBe(false)
     expect(await login(key, '--no-check')).toMatchObject({ code: 0 })
     expect(existsSync(fileOf(cli))).toBe(true)
@@ -87,9 +87,9 @@ describe('auth login', () => {
     [['auth', 'status', '--no-check'], 2, 'work with auth login only'],
     [['auth', 'lgoin'], 2, "Did you mean 'login'?"],
   ])('rejects %j without repeating a key', async (args, code, words) => {
-    const told = await cli.run(args, { input: key })
-    expect(told).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(words) })
-    expect(told.stderr).not.toMatch(/X0X0|hush/)
+    const result = await cli.run(args, { input: key })
+    expect(result).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(words) })
+    expect(result.stderr).not.toMatch(/X0X0|hush/)
     expect(existsSync(fileOf(cli))).toBe(false)
   })
 
@@ -111,10 +111,10 @@ describe('auth status and logout', () => {
     await login(key)
     chmodSync(fileOf(cli), 0o644)
     const environment = { OPENAI_API_KEY: `${key}-in-the-environment-1234`, GROQ_API_KEY: 'short' }
-    const told = await cli.run(['auth', '--json'], { environment })
-    expect(told.stderr).toContain('was readable by other users')
-    expect(told.stdout + told.stderr).not.toContain('X0')
-    const { providers } = JSON.parse(told.stdout)
+    const result = await cli.run(['auth', '--json'], { environment })
+    expect(result.stderr).toContain('was readable by other users')
+    expect(result.stdout + result.stderr).not.toContain('X0')
+    const { providers } = JSON.parse(result.stdout)
     const of = (name: string) => providers.find((one: { provider: string }) => one.provider === name)
     expect(of('openai')).toMatchObject({
       from: { type: 'variable', name: 'OPENAI_API_KEY' },
@@ -164,11 +164,11 @@ describe('a key added while a server runs', () => {
       })
       expect(echo.keys.size).toBe(0)
 
-      const told = await cli.run(['auth', 'login', 'mistral', '--key-stdin'], {
+      const result = await cli.run(['auth', 'login', 'mistral', '--key-stdin'], {
         input: key,
         environment: { MISTRAL_BASE_URL: echo.url },
       })
-      expect(told).toMatchObject({ code: 0, stderr: expect.stringContaining('uses the change now') })
+      expect(result).toMatchObject({ code: 0, stderr: expect.stringContaining('uses the change now') })
       expect(await prompt()).toMatchObject({ code: 0, stdout: expect.stringContaining('Hello.') })
 
       expect((await cli.run(['auth', 'logout', 'mistral'])).code).toBe(0)
@@ -181,7 +181,7 @@ describe('a key added while a server runs', () => {
   })
 })
 
-/** Stands between the program and a real terminal, and hands on what is typed and what is shown. */
+/** Runs the program in a pseudo-terminal and forwards its input and output. */
 const pty = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))'
 const hasPty = (() => {
   try {

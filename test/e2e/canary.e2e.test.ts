@@ -8,11 +8,11 @@ import { openHoldfast } from '../../packages/holdfast/src/entry/index.ts'
 import { startInMemorySdk } from '../../packages/holdfast/src/observe/telemetry/testing/in-memory-sdk.ts'
 import { type EchoingService, startEchoingService } from './echoing-service.ts'
 
-/** Two keys that nobody else has: one in the environment, one in the file. */
+/** Two unique keys: one in the environment, one in the file. */
 const core = { environment: 'canaryenv0123456789abcdef', file: 'canaryfile9876543210fedcb' }
 const keys = { environment: `gsk_${core.environment}`, file: `made-${core.file}` }
 
-/** All that a key may look like: one half of it or the other, in any case, and in base64 whatever stands before it. */
+/** Matches either half of a key, in any case, and in base64 at any offset. */
 const traces = Object.values(core).flatMap((one) => [
   one.slice(0, 12),
   one.slice(-12),
@@ -67,11 +67,11 @@ describe('a key', () => {
   it('appears only in requests to its own service and in its file', async () => {
     const mirror = join(cli.home, 'mirror')
     const { server, url, token } = await serve(mirror)
-    const said: [string, string][] = []
+    const outputs: [string, string][] = []
     const run = async (...args: readonly string[]) => {
-      const told = await cli.run(args)
-      said.push([args.join(' '), told.stdout + told.stderr])
-      return told
+      const result = await cli.run(args)
+      outputs.push([args.join(' '), result.stdout + result.stderr])
+      return result
     }
     const loggedIn = await cli.run(['auth', 'login', 'mistral', '--key-stdin', '--base-url', service.url], {
       input: keys.file,
@@ -80,14 +80,14 @@ describe('a key', () => {
       code: 0,
       stderr: expect.stringContaining(`The server at ${url} uses the change now`),
     })
-    said.push(['auth login', loggedIn.stdout + loggedIn.stderr])
+    outputs.push(['auth login', loggedIn.stdout + loggedIn.stderr])
 
     const sessions: string[] = []
     for (const model of ['groq/echo', 'mistral/echo']) {
       const first = await run('run', 'say hello', '--model', model, '--json')
       const { result } = JSON.parse(first.stdout.trimEnd().split('\n').at(-1) ?? '')
       sessions.push(result.sessionId)
-      // What the agent finds on its own: its environment, and the file of keys, once and often enough to be kept as a blob.
+      // The agent prints its environment and the file of keys, once and often enough to become a blob.
       const look = `run this: env; cat ${credentialsFile()}`
       expect(await run('run', look, '-s', result.sessionId, '--yes')).toMatchObject({ code: 0 })
       const often = `run this: for n in $(seq 900); do cat ${credentialsFile()}; done`
@@ -102,7 +102,7 @@ describe('a key', () => {
         exported.push((await run('export', id, '--format', format)).stdout)
       await run('show', id, '--json')
     }
-    expect(exported.join()).toContain('[key removed]') // or nothing of the kind was ever there to be masked
+    expect(exported.join()).toContain('[key removed]') // otherwise there was no key to mask
     for (const args of [
       ['auth'],
       ['auth', 'status', '--check', '--json'],
@@ -115,7 +115,7 @@ describe('a key', () => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     const ask = async (path: string, init: RequestInit = {}) => {
       const answer = await fetch(`${url}${path}`, { headers, ...init })
-      said.push([path, `${inspect([...answer.headers])}${await answer.text()}`])
+      outputs.push([path, `${inspect([...answer.headers])}${await answer.text()}`])
       return answer.status
     }
     for (const path of ['health', 'openapi.json', 'models', 'sessions', 'nothing']) await ask(`/v1/${path}`)
@@ -132,21 +132,21 @@ describe('a key', () => {
     server.kill('SIGTERM')
     const { stdout, stderr, code } = await server.ended
     expect(code).toBe(0)
-    said.push(['the log of the server', stdout + stderr])
+    outputs.push(['the log of the server', stdout + stderr])
     expect(stderr).toContain('"level":"')
 
     const alone = await cli.run(['run', 'be rejected', '--model', 'groq/echo'], { environment: environment() })
     expect(alone.code).toBe(1)
-    said.push(['run without a server', alone.stdout + alone.stderr])
+    outputs.push(['run without a server', alone.stdout + alone.stderr])
 
-    for (const [where, text] of said) expectNoKey(where, text)
+    for (const [where, text] of outputs) expectNoKey(where, text)
     const files = filesBelow(cli.home).filter((path) => path !== credentialsFile())
     expect(files.some((path) => path.startsWith(mirror))).toBe(true)
     expect(files.some((path) => path.includes('/blobs/') && statSync(path).size > 16 * 1024)).toBe(true)
     for (const path of [...files, ...filesBelow(cli.workdir)]) expectNoKey(path, readFileSync(path, 'latin1'))
 
     expect([...service.keys].sort()).toEqual(Object.values(keys).sort())
-    for (const body of service.bodies) expectNoKey('what a model is told', body)
+    for (const body of service.bodies) expectNoKey('what a model is result', body)
     expect(readFileSync(credentialsFile(), 'utf8')).toContain(keys.file)
   })
 })
@@ -198,13 +198,13 @@ describe('a key in a program that embeds the runtime', () => {
     await using holdfast = await openHoldfast({ environment })
     const session = await holdfast.startSession({ workdir: home, model: 'demo/agent' })
     await session.sendPrompt('read notes.txt')
-    const told: string[] = []
+    const result: string[] = []
     for await (const frame of session.subscribe({ after: 0 })) {
-      told.push(JSON.stringify(frame))
+      result.push(JSON.stringify(frame))
       if (frame.type === 'record' && frame.record.event.type === 'turn.ended') break
     }
-    expect(told.join()).toContain('the key is [key removed]')
-    expectNoKey('a frame', told.join())
+    expect(result.join()).toContain('the key is [key removed]')
+    expectNoKey('a frame', result.join())
 
     await session.sendPrompt(`my key is ${keys.environment}, keep it`)
     const messages = await session.messages()

@@ -57,7 +57,7 @@ describe('models', () => {
       replyJson(reply, path === '/api/tags' ? { models: [{ name: 'small:1b' }] } : {}),
     )
     const environment = { OLLAMA_HOST: `127.0.0.1:${server.port}`, HOLDFAST_LOCAL_MODELS: 'on' }
-    // On a busy machine one look may be too short.
+    // On a busy machine one discovery may time out.
     await vi.waitFor(
       async () => expect((await models([], environment)).stdout).toMatch(/^ollama\/small:1b \* /m),
       60_000,

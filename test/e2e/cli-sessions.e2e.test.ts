@@ -10,7 +10,7 @@ beforeEach(() => {
 })
 afterEach(() => cli[Symbol.dispose]())
 
-/** A session in which someone has spoken; its handle. */
+/** Starts a session with a message; returns its handle. */
 async function spoken(prompt = 'hello', options: CliOptions = {}): Promise<string> {
   const { stdout } = await cli.run(['run', prompt, '--json'], options)
   const { result } = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '')
@@ -23,7 +23,7 @@ const json = async (...args: readonly string[]) => JSON.parse((await cli.run([..
 const handlesOf = ({ sessions }: { readonly sessions: readonly { readonly handle: string }[] }) =>
   sessions.map(({ handle }) => handle)
 
-/** All that the store holds of sessions and what was said in them. */
+/** Reads all rows of sessions and records. */
 function rows(): unknown {
   const database = new DatabaseSync(join(cli.home, 'data', 'holdfast.db'), { readOnly: true })
   const all = ['session', 'record', 'blob_use', 'trust'].map((table) =>
@@ -37,7 +37,7 @@ describe('search', () => {
   it('finds messages in this workspace, in all and in one session, and reports no hits', async () => {
     const handle = await spoken('the old lighthouse')
     await spoken('another lighthouse')
-    const { hits } = await json('search', 'old', 'lighthouse', '--role', 'user') // the demo quotes what it was told
+    const { hits } = await json('search', 'old', 'lighthouse', '--role', 'user') // the demo quotes the prompt
     expect(hits).toMatchObject([{ title: 'the old lighthouse', kind: 'user', snippet: 'the old lighthouse' }])
     const here = await json('search', 'lighthouse', '--session', handle, '--role', 'user', '--since', '1d')
     expect(here).toMatchObject({ hits: [{ sessionId: hits[0].sessionId, messageId: hits[0].messageId }], next: null })

@@ -108,7 +108,7 @@ describe('the program', () => {
     const running = cli.start(['--version'], {
       environment: { HOME: '/proc', XDG_CACHE_HOME: '', NODE_COMPILE_CACHE: '' },
     })
-    const stuck = setTimeout(() => running.kill('SIGKILL'), 20_000) // a recursive mkdir there never ends
+    const stuck = setTimeout(() => running.kill('SIGKILL'), 20_000) // a recursive mkdir there never returns
     expect(await running.ended).toMatchObject({ code: 0, signal: null, stderr: '' })
     clearTimeout(stuck)
   })
@@ -323,10 +323,10 @@ describe('branches', () => {
     expect(forked.stdout).toMatch(/^ses_\S+\n$/)
     const fork = forked.stdout.trim()
     expect((await cli.run(['run', '-s', fork, 'count to 5'])).stdout).toBe('1, 2, 3, 4, 5.\n')
-    const said = async (name: string) => (await cli.run(['export', name])).stdout
-    expect(await said(fork)).toContain('count to 1')
-    expect(await said(fork)).not.toContain('count to 2')
-    expect(await said(original.handle)).not.toContain('count to 5')
+    const exportOf = async (name: string) => (await cli.run(['export', name])).stdout
+    expect(await exportOf(fork)).toContain('count to 1')
+    expect(await exportOf(fork)).not.toContain('count to 2')
+    expect(await exportOf(original.handle)).not.toContain('count to 5')
   })
 
   it('can be compacted for the model, and restored', async () => {
@@ -504,7 +504,7 @@ describe('a store that cannot be used', () => {
 })
 
 describe('a command that only reads', () => {
-  // Tells of every module that is loaded, on standard error.
+  // Prints every loaded module on standard error.
   const spy = `import { registerHooks } from 'node:module'
 registerHooks({ resolve(name, context, next) { const found = next(name, context); process._rawDebug('loaded ' + found.url); return found } })`
   const environment = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(spy)}` }
@@ -526,6 +526,6 @@ registerHooks({ resolve(name, context, next) { const found = next(name, context)
     ]) {
       expect(await loadedBy(...args)).not.toMatch(/\/open\.ts|\/server\/|\/providers\/|worker|\/hono\//)
     }
-    expect(await loadedBy('run', 'count to 1')).toMatch(/\/providers\//) // or the spy sees nothing at all
+    expect(await loadedBy('run', 'count to 1')).toMatch(/\/providers\//) // otherwise the spy does not work
   })
 })

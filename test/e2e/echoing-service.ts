@@ -2,16 +2,16 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A service that knows its keys and says them back wherever it can: in bodies, headers, and in the midst of an answer. */
+/** A model service that repeats its keys in bodies, headers and answers. */
 export interface EchoingService {
   readonly url: string
-  /** The keys it was called with, and all else it was sent. */
+  /** The keys and bodies of the requests it got. */
   readonly keys: ReadonlySet<string>
   readonly bodies: readonly string[]
   close(): void
 }
 
-/** What it does with the last words it is told. */
+/** What the service does for the last prompt. */
 type Deed = (echo: string, response: ServerResponse) => void
 
 const chunk = (delta: object, finish: string | null = null) => ({
@@ -58,7 +58,7 @@ export async function startEchoingService(known: readonly string[]): Promise<Ech
     const { messages } = JSON.parse(body)
     const last = messages.at(-1)
     const words = typeof last.content === 'string' ? last.content : JSON.stringify(last.content)
-    // Prompts that nobody answered stand together in one message; the last counts.
+    // Unanswered prompts share one message; the last one counts.
     const [asked = 'nothing'] = Object.keys(deeds).sort(
       (one, other) => words.lastIndexOf(other) - words.lastIndexOf(one),
     )
@@ -74,7 +74,7 @@ export async function startEchoingService(known: readonly string[]): Promise<Ech
 
   const server = createServer((request, response) => void handle(request, response)).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  // A server that listens on a port has an address of this form.
+  // A listening TCP server has an address of this type.
   const { port } = server.address() as AddressInfo
   return {
     url: `http://127.0.0.1:${port}/v1`,

@@ -11,7 +11,7 @@ import { bin, type ServerProcess, startServerProcess } from './server-process.ts
 describe.skipIf(!processDisk.canBeFilled).each([
   ['sqlite', (home: string) => `sqlite:${join(home, 'here', 'holdfast.db')}`],
   ['jsonl', (home: string) => `jsonl:${join(home, 'here')}`],
-  // How soon anyone is told is a matter of the clock, which core's full-disk.test.ts has in its hands; here it is waited for.
+  // Core's full-disk.test.ts checks the timing with a virtual clock; these tests only wait.
 ])('a server whose disk is full (%s)', (_, storeIn) => {
   let home = ''
   let workdir = ''
@@ -111,7 +111,7 @@ describe.skipIf(!processDisk.canBeFilled).each([
   })
 })
 
-/** Resolves at the change after which things are as wanted. */
+/** Resolves when the condition holds. */
 function until(views: readonly LiveView[], isWanted: () => boolean): Promise<void> {
   return new Promise((resolve) => {
     const check = () => {

@@ -52,11 +52,11 @@ describe('holdfast import and export', () => {
     for (let each = 10; each < 35; each++) writeFileSync(join(folder, `x${each}.json`), '{}')
     writeFileSync(join(folder, 'a.jsonl'), longTalk(1))
     symlinkSync(join(folder, 'a.jsonl'), join(folder, 'b.jsonl'))
-    const told = await cli.run(['import', 'old'])
-    expect(told.code, told.stderr).toBe(0)
-    expect(told.stderr).toMatch(/^Skipped: .*b\.jsonl is a link/m)
-    expect(told.stderr.match(/^Skipped: \//gm)?.length).toBe(20)
-    expect(told.stderr).toContain('Skipped: and 6 more. Use --json to list them all.\n1 imported, 26 skipped.')
+    const result = await cli.run(['import', 'old'])
+    expect(result.code, result.stderr).toBe(0)
+    expect(result.stderr).toMatch(/^Skipped: .*b\.jsonl is a link/m)
+    expect(result.stderr.match(/^Skipped: \//gm)?.length).toBe(20)
+    expect(result.stderr).toContain('Skipped: and 6 more. Use --json to list them all.\n1 imported, 26 skipped.')
     const quiet = await cli.run(['import', 'old', '--quiet'])
     expect(quiet.stderr).toBe('1 same, 26 skipped.\n')
     const { files } = JSON.parse((await cli.run(['import', 'old', '--json'])).stdout)
@@ -84,7 +84,7 @@ describe('holdfast import and export', () => {
     killed.kill('SIGKILL')
     await killed.ended
     const again = await cli.run(['import', 'long.jsonl'], { environment })
-    expect(again.stderr).toMatch(/^1 (grown|same)\.$/m) // it may have been done before it was killed
+    expect(again.stderr).toMatch(/^1 (grown|same)\.$/m) // it may have finished before it was killed
     expect(await counts()).toEqual([2 * turns])
     expect((await cli.run(['doctor'], { environment })).code).toBe(0)
   })

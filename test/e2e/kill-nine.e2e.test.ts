@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ServerProcess, startServerProcess } from './server-process.ts'
 
 const stores = ['sqlite', 'jsonl'] as const
-/** Of both stores together: most of a cycle is the start of a process. */
+/** For both stores together; most of a cycle is the start of a process. */
 const cyclesAll = Number(process.env['KILL_CYCLES'] ?? 50)
 const cycles = Math.ceil(cyclesAll / stores.length)
 const seed = Number(process.env['SEED'] ?? Date.now() % 1_000_000)
@@ -22,7 +22,7 @@ const prompts = [
   'what can you do?',
 ]
 
-/** What a client saw of one session before the lights went out. */
+/** What a client saw of a session before the kill. */
 class Witness {
   readonly seen = new Map<number, Recorded>()
   acknowledged = 0
@@ -34,7 +34,7 @@ class Witness {
     this.id = id
   }
 
-  /** Follows until it is told to leave; `enough` hears how many frames have come, deltas included. */
+  /** Follows until aborted; `enough` gets the number of frames so far, deltas included. */
   async follow(handle: SessionHandle, enough: (frames: number) => void): Promise<void> {
     const after = Math.max(0, ...this.seen.keys())
     let frames = 0
@@ -44,7 +44,7 @@ class Witness {
         enough(++frames)
       }
     } catch {
-      // The server is gone, as it should be.
+      // The server was killed.
     }
   }
 
@@ -81,7 +81,7 @@ describe.each(stores)(`kill -9 of a running server on %s, ${cycles} times (SEED=
     return startServerProcess({ home, args, env: { DEMO_PACE: pace } })
   }
 
-  /** Prompts and answers until the dice say stop, in the middle of whatever is going on. */
+  /** Sends prompts and approvals until a random stop, at any point of a turn. */
   async function live(server: ServerProcess, witness: Witness): Promise<void> {
     const opened = await server.sessions.open(witness.id)
     if (!opened.ok) throw new Error(opened.fault.message)
@@ -91,12 +91,12 @@ describe.each(stores)(`kill -9 of a running server on %s, ${cycles} times (SEED=
     const following = witness.follow(handle, (frames) => frames >= until && reached.resolve())
     const answer = await handle.submit({ type: 'sendPrompt', content: dice.pick(prompts) ?? 'list' })
     if (answer.ok) witness.acknowledged = Math.max(witness.acknowledged, answer.value.seq)
-    // Whoever waits for approval is answered, most of the time.
+    // Most approvals are answered.
     const approving = approve(handle, witness)
     await Promise.race([reached.promise, approving.then(() => reached.promise), settled(handle)])
     await server.kill()
     witness.leave()
-    await following // not the answer under way: it goes on trying a server that is gone
+    await following // not the pending command, which retries on the killed server
   }
 
   async function approve(handle: SessionHandle, witness: Witness): Promise<void> {
@@ -108,7 +108,7 @@ describe.each(stores)(`kill -9 of a running server on %s, ${cycles} times (SEED=
     }
   }
 
-  /** The session rests or waits for someone, so that no more records will come. */
+  /** Waits until the session is idle or waits for an approval, so that no more records come. */
   async function settled(handle: SessionHandle): Promise<void> {
     const isQuiet = (frame: Frame) =>
       frame.type === 'record' &&
@@ -117,7 +117,7 @@ describe.each(stores)(`kill -9 of a running server on %s, ${cycles} times (SEED=
       if (isQuiet(frame)) return
       if (frame.type !== 'snapshot') continue
       const { activity, pendingApprovals } = frame.view
-      if (activity === 'idle' || activity === 'error' || pendingApprovals.length > 0) return // it was over before we looked
+      if (activity === 'idle' || activity === 'error' || pendingApprovals.length > 0) return // it had already ended
     }
   }
 
@@ -171,17 +171,17 @@ describe.each(stores)(`kill -9 of a running server on %s, ${cycles} times (SEED=
       if (frame.type !== 'delta' || frame.kind !== 'text') continue
       streamed += frame.text
       sinceMs ??= Date.now()
-      if (Date.now() - sinceMs > 2500) break // two drafts are due by now; the clock only says when to cut
+      if (Date.now() - sinceMs > 2500) break // two drafts are due by now
     }
     await server.kill()
     server = await start()
     const reopened = await server.sessions.open(id)
     const page = reopened.ok ? await reopened.value.page() : reopened
     if (!page.ok) throw new Error(page.fault.message)
-    const said = page.value.messages.flatMap((message) => (message.kind === 'assistant' ? [message] : []))
-    expect(said.map(({ interrupted }) => interrupted)).toEqual([true])
-    expect(said[0]?.text.length).toBeGreaterThan(0)
-    expect(streamed.startsWith(said[0]?.text ?? 'nothing')).toBe(true)
+    const answers = page.value.messages.flatMap((message) => (message.kind === 'assistant' ? [message] : []))
+    expect(answers.map(({ interrupted }) => interrupted)).toEqual([true])
+    expect(answers[0]?.text.length).toBeGreaterThan(0)
+    expect(streamed.startsWith(answers[0]?.text ?? 'nothing')).toBe(true)
     await server.stop()
   })
 })

@@ -36,7 +36,7 @@ describe('HOLDFAST_LOG', () => {
     }
   })
 
-  it.runIf(process.platform === 'linux')('on a full disk is told once, and holds no command up', async () => {
+  it.runIf(process.platform === 'linux')('reports a full disk once, and blocks no command', async () => {
     const environment = { HOLDFAST_LOG: 'info', HOLDFAST_LOG_FILE: '/dev/full' }
     const ended = await cli.run(['run', 'count to 1'], { environment })
     expect(ended.code).toBe(0)
@@ -80,9 +80,9 @@ describe('HOLDFAST_LOG', () => {
     const ran = await cli.run(['run', 'list the files here'], { environment })
     expect([ran.code, jsonLines(ran.stderr)]).toEqual([0, []])
     expect(statSync(file).mode & 0o777).toBe(0o600)
-    const said = jsonLines(readFileSync(file, 'utf8')).map(({ msg }) => msg)
-    expect(said).toContain('tool call requested')
-    expect(said.at(-1)).toBe('turn ended')
+    const messages = jsonLines(readFileSync(file, 'utf8')).map(({ msg }) => msg)
+    expect(messages).toContain('tool call requested')
+    expect(messages.at(-1)).toBe('turn ended')
     const lost = await cli.run(['run', 'hi'], { environment: { ...environment, HOLDFAST_LOG_FILE: cli.workdir } })
     expect(lost.code).toBe(1)
     expect(lost.stderr).toContain('HOLDFAST_LOG_FILE')
@@ -90,7 +90,7 @@ describe('HOLDFAST_LOG', () => {
 })
 
 describe('a process with an uncaught error', () => {
-  /** Breaks the program from within, when it is told to. */
+  /** Makes the program throw on request. */
   const breaking = (how: string) => {
     const script = `process.on('SIGUSR2', () => {
       const secret = process.env.ANTHROPIC_API_KEY

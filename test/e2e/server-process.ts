@@ -8,24 +8,24 @@ import { connectHoldfast, type RemoteSessions } from '@holdfast/client'
 const root = resolve(import.meta.dirname, '../..')
 export const bin = join(root, 'packages/holdfast/bin/holdfast.mjs')
 
-/** A real server in a process of its own, in a home of its own. */
+/** A real server in its own process and home. */
 export interface ServerProcess {
   readonly url: string
   readonly token: string
   readonly loginLink: string
   readonly sessions: RemoteSessions
   readonly process: ChildProcess
-  /** As a power cut would: no warning, no clean-up. */
+  /** Kills it like a power cut: no warning, no cleanup. */
   kill(): Promise<void>
   stop(): Promise<number | null>
 }
 
 export type ServerProcessOptions = {
   readonly home: string
-  /** 0, and by default, any free one. */
+  /** 0, the default, is any free port. */
   readonly port?: number
   readonly env?: { readonly [name: string]: string }
-  /** What `serve` is told beside. */
+  /** More arguments of `serve`. */
   readonly args?: readonly string[]
 }
 

@@ -21,7 +21,7 @@ describe('a store of plain files', () => {
   it('is read beside its server, after kill -9, and by the next server', async () => {
     const server = cli.start(['serve', '--port', '0', '--no-page', ...store])
     await server.until('stdout', /http/)
-    // What writes goes to the server, which alone may; what reads looks at the files.
+    // Writing commands go through the server, which has the lock; reading ones read the files.
     expect((await cli.run(['run', 'hello there', ...store])).code).toBe(0)
     expect(await listed(...store)).toEqual(['hello there'])
     expect(await listed()).toEqual(['hello there'])

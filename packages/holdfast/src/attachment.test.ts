@@ -44,7 +44,7 @@ describe.each(['here', 'across the network'])('an attachment %s', (where) => {
   const textsOf = (frame: Frame | undefined) =>
     frame?.type === 'snapshot' ? frame.messages.map((message) => ('text' in message ? message.text : '')) : []
 
-  /** The frames as they come, one at a time, and an end to them. */
+  /** Reads frames one at a time, and stops. */
   const framesOf = (attachment: Attachment) => {
     const closed = new AbortController()
     const frames = attachment.handle.subscribe({ signal: closed.signal })[Symbol.asyncIterator]()
@@ -82,7 +82,7 @@ describe.each(['here', 'across the network'])('an attachment %s', (where) => {
     expect(await loaded.listBranches()).toHaveLength(1)
     expect((await loaded.metadata()).title).toBe('two')
     expect(await roleIn(two.id, 'editor')).toBe('driver')
-    expect((await (await holdfast.getSession(one.id)).messages()).length).toBe(2) // it stays under its id
+    expect((await (await holdfast.getSession(one.id)).messages()).length).toBe(2) // the old session is unchanged
 
     await attachment.session.seedMessages([{ role: 'user', content: 'more' }], { as: 'editor' })
     const said = await next((frame) => frame.type === 'record' && frame.record.event.type === 'user.said')
@@ -120,7 +120,7 @@ describe.each(['here', 'across the network'])('an attachment %s', (where) => {
 
   it('does not leave a running turn unless it may abort it', async () => {
     const [one, two] = [await holdfast.startSession({ workdir: home }), await start('two')]
-    await one.sendPrompt('run sleep 100') // asks whether it may, and waits
+    await one.sendPrompt('run sleep 100') // waits for an approval
     const attachment = await attach(sessions, one.id, { client: 'editor' })
     const { next } = framesOf(attachment)
     await next((frame) => frame.type === 'record' || isSnapshot(frame))

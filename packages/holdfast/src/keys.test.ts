@@ -30,7 +30,7 @@ const signal = new AbortController().signal
 it('shares one key between two APIs of a provider', async () => {
   const keys = await open()
   const provider = orThrow(keys.find('openai-chat'))
-  orThrow(await keys.keep('openai-chat', { key }))
+  orThrow(await keys.save('openai-chat', { key }))
   expect([provider.name, Object.keys(kept())]).toEqual(['openai', ['openai']])
   expect(keys.providers.map(({ name }) => name)).not.toContain('openai-chat')
 })
@@ -39,7 +39,7 @@ it('saves the key of a configured provider, and lists it until it is removed, ev
   configure({ providers: { box: { baseUrl: 'https://box.example/v1', title: 'The box' } } })
   const keys = await open()
   expect(orThrow(keys.find('box')).title).toBe('The box')
-  orThrow(await keys.keep('box', { key }))
+  orThrow(await keys.save('box', { key }))
   expect(of((await open()).status(), 'box')).toMatchObject({ from: { type: 'file' }, ends: 'wxyz', lacks: null })
 
   configure({})
@@ -52,20 +52,20 @@ it('saves the key of a configured provider, and lists it until it is removed, ev
 })
 
 it('sends a key only to the address it was saved for', async () => {
-  const heard: string[] = []
+  const received: string[] = []
   const server = createServer(({ headers }, response) => {
-    heard.push(headers.authorization ?? '')
+    received.push(headers.authorization ?? '')
     response.end('{"data":[]}')
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
-  // A server that listens on a port has an address of this form.
+  // A listening TCP server has an address of this type.
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
   try {
-    orThrow(await (await open()).keep('groq', { key, baseUrl }))
+    orThrow(await (await open()).save('groq', { key, baseUrl }))
     const keys = await open({ GROQ_BASE_URL: 'http://127.0.0.1:1/v1' })
     expect(of(keys.status(), 'groq')).toMatchObject({ endpoint: baseUrl })
     expect(await keys.check('groq', null, { signal })).toEqual({ type: 'accepted', account: null, note: null })
-    expect(heard).toEqual([`Bearer ${key}`])
+    expect(received).toEqual([`Bearer ${key}`])
   } finally {
     server.close()
   }

@@ -52,7 +52,8 @@ export interface Keys {
     given: StoredCredential | null,
     options: { readonly signal: AbortSignal },
   ): Promise<KeyVerdict>
-  keep(provider: string, credential: StoredCredential): Promise<Result<readonly string[]>>
+  /** Saves the key; returns warnings about the file. */
+  save(provider: string, credential: StoredCredential): Promise<Result<readonly string[]>>
   /** Returns whether there was a key to remove. */
   remove(provider: string): Promise<Result<boolean>>
 }
@@ -109,19 +110,19 @@ export async function openKeys(environment: Environment, { configDir }: Home): P
         ? withNote(verdict, 'The address is http, not https: others on the network can read the key.')
         : verdict
     },
-    async keep(name, credential) {
+    async save(name, credential) {
       registerKey(credential.key)
-      const kept = await changeCredentials(path, (all) => all.set(serviceOf(name)?.name ?? name, credential))
-      return kept.ok ? ok(kept.value.notices) : kept
+      const changed = await changeCredentials(path, (all) => all.set(serviceOf(name)?.name ?? name, credential))
+      return changed.ok ? ok(changed.value.notices) : changed
     },
     async remove(name) {
       const stored = serviceOf(name)?.name ?? name
       let isRemoved = false
       if (credentials.find(stored, []) === undefined) return ok(isRemoved)
-      const kept = await changeCredentials(path, (all) => {
+      const changed = await changeCredentials(path, (all) => {
         isRemoved = all.delete(stored)
       })
-      return kept.ok ? ok(isRemoved) : kept
+      return changed.ok ? ok(isRemoved) : changed
     },
     whyNoKey: findKeyProblem,
   })

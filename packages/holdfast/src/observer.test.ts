@@ -32,9 +32,9 @@ describe('a program with a logger and tracing', () => {
       if (frame.type === 'record' && frame.record.event.type === 'turn.ended') break
     await holdfast.close()
 
-    const told = lines.map((line) => JSON.parse(line))
-    expect(told.map(({ msg }) => msg)).toContain('command taken')
-    expect(told.find(({ msg }) => msg === 'model call ended')).toMatchObject({
+    const logged = lines.map((line) => JSON.parse(line))
+    expect(logged.map(({ msg }) => msg)).toContain('command taken')
+    expect(logged.find(({ msg }) => msg === 'model call ended')).toMatchObject({
       model: 'demo/agent',
       session: session.id,
     })

@@ -200,7 +200,7 @@ describe('a runtime', () => {
     const more = { HOLDFAST_LOCAL_MODELS: 'on', OLLAMA_HOST: `127.0.0.1:${server.port}` }
     await using holdfast = await openHoldfast({ environment: environmentWith(more), store: 'memory:' })
     await vi.waitFor(async () => {
-      const { models } = await holdfast.models() // on a busy machine one look may be too short
+      const { models } = await holdfast.models() // on a busy machine one discovery may time out
       expect(models.find(({ isDefault }) => isDefault)?.model).toBe('ollama/small:1b')
     }, 15_000)
     const session = await holdfast.startSession({ workdir: home })
@@ -216,7 +216,7 @@ describe('a runtime', () => {
       const opened = await openInner({ environment: environmentWith(more), store: 'memory:', usesDefaultModel: true })
       await using holdfast = opened.ok ? opened.value : expect.fail(opened.fault.message)
       const session = await holdfast.startSession({ workdir: home })
-      expect((await session.metadata()).model).toBe('ollama/small:1b') // on a busy machine one look may be too short
+      expect((await session.metadata()).model).toBe('ollama/small:1b') // on a busy machine one discovery may time out
     }, 15_000)
   })
 

@@ -26,7 +26,7 @@ describe('openHoldfast', () => {
     await rm(home, { recursive: true, force: true })
   })
 
-  /** Until the running turn is over. */
+  /** Waits for the end of the running turn. */
   async function rested(session: Session): Promise<void> {
     for await (const frame of session.subscribe({ after: 0 })) {
       if (frame.type === 'record' && frame.record.event.type === 'turn.ended') return
@@ -155,11 +155,11 @@ describe('openHoldfast', () => {
   })
 
   it("calls the program's notifier when the session becomes idle", async () => {
-    const heard: string[] = []
-    const session = await holdfast.startSession({ workdir: home, notifier: ({ type }) => void heard.push(type) })
+    const notified: string[] = []
+    const session = await holdfast.startSession({ workdir: home, notifier: ({ type }) => void notified.push(type) })
     await session.sendPrompt('list')
     await rested(session)
-    expect(heard).toEqual(['turn.ended'])
+    expect(notified).toEqual(['turn.ended'])
   })
 
   it('unloads an idle session after the configured time', async () => {
@@ -332,7 +332,7 @@ describe('openHoldfast', () => {
     await writeFile(join(stateDir, 'nodes'), 'in the way')
     const opening = openHoldfast({ environment: other, store: `sqlite:${path}` })
     await expect(opening).rejects.toMatchObject({ name: 'HoldfastError', code: 'storage_error' })
-    expect([existsSync(path), existsSync(`${path}-wal`)]).toEqual([true, false]) // the last connection takes it along
+    expect([existsSync(path), existsSync(`${path}-wal`)]).toEqual([true, false]) // the last connection removes it
   })
 
   it('fails if the store fails after opening, and leaves nothing open even if closing fails', async () => {

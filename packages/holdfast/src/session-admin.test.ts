@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(home, { recursive: true, force: true })
 })
 
-/** Until the turn is over that the prompt begins; answers with what the tools returned. */
+/** Sends a prompt, waits for the end of its turn, and returns the tool results. */
 async function ask(session: Session, content: Parameters<Session['sendPrompt']>[0]): Promise<string> {
   for await (const frame of session.subscribe()) {
     if (frame.type === 'snapshot') await session.sendPrompt(content)
@@ -38,7 +38,7 @@ async function spoken(prompt = 'hello', workdir = home): Promise<Session> {
   return session
 }
 
-/** What the model of a session was told apart from messages, each time it changed. */
+/** Returns each version of the instructions that the model got. */
 async function systemTexts(id: string): Promise<readonly string[]> {
   const handle = orThrow(await holdfast.sessions.open(id))
   const { seq: head } = orThrow(await handle.snapshot())
@@ -107,21 +107,21 @@ describe('session admin', () => {
     'refuses %j as an age, and takes nothing',
     async (age) => {
       const session = await spoken()
-      const given = age as number // as a program without types gives it
+      const given = age as number // as an untyped program would pass it
       await expect(holdfast.prune(given)).rejects.toMatchObject({ name: 'HoldfastError', code: 'bad_request' })
       expect(await idsIn()).toEqual([session.id])
     },
   )
 
   it.each([undefined, null, 7, {}])('rejects %j as a name', async (name) => {
-    const given = name as string // as a program without types gives it
+    const given = name as string // as an untyped program would pass it
     await expect(holdfast.delete(given)).rejects.toMatchObject({ name: 'HoldfastError', code: 'bad_id' })
     await expect(holdfast.restore(given)).rejects.toMatchObject({ name: 'HoldfastError', code: 'bad_id' })
   })
 
   it('rejects an unknown export format and lists the known ones', async () => {
     const session = await spoken()
-    const format = 'exe' as 'md' // as a program without types gives it
+    const format = 'exe' as 'md' // as an untyped program would pass it
     await expect(Array.fromAsync(holdfast.export(session.id, { format }))).rejects.toMatchObject({
       code: 'bad_request',
       message: "A session is written out as md, html, json, jsonl, not as 'exe'.",
@@ -190,8 +190,8 @@ describe('a session with a moved folder', () => {
     expect((await holdfast.list({ workspace: to })).sessions.map(({ id }) => id)).toEqual([session.id])
     expect((await holdfast.list({ workspace: from })).sessions).toEqual([])
     expect(await ask(session, 'read harbour.txt')).toContain('ships')
-    const told = await systemTexts(session.id)
-    expect(told.map((text) => [text.includes(from), text.includes(to)])).toEqual([
+    const texts = await systemTexts(session.id)
+    expect(texts.map((text) => [text.includes(from), text.includes(to)])).toEqual([
       [true, false],
       [false, true],
     ])

@@ -40,7 +40,7 @@ describe('stored sessions', () => {
     ])
     expect(await loaded.metadata()).toMatchObject({ id, title: 'what is there?', provider: 'demo' })
     expect(holdfast.listSessions()).toEqual([])
-    const whole = loaded as Awaited<ReturnType<Holdfast['getSession']>> // what a program without types may do
+    const whole = loaded as Awaited<ReturnType<Holdfast['getSession']>> // as an untyped program could use it
     await expect(whole.sendPrompt('go on')).rejects.toMatchObject({ code: 'session_stopped' })
     expect(holdfast.listSessions()).toEqual([])
     await expect(holdfast.load('calm-harbor-999999')).rejects.toMatchObject({ code: 'session_not_found' })
@@ -122,14 +122,14 @@ describe('stored sessions', () => {
     await session.appendClientEvent(odd)
     expect(await session.clientEventsComplete()).toBe(true)
     await session.sendPrompt('list')
-    const kept: unknown[] = []
+    const stored: unknown[] = []
     for await (const frame of session.subscribe({ after: 0 })) {
       if (frame.type !== 'record') continue
-      const said = frame.record.event
-      if (said.type === 'client.said') kept.push(said.event)
-      if (said.type === 'turn.ended' && said.turn === 1) break
+      const recorded = frame.record.event
+      if (recorded.type === 'client.said') stored.push(recorded.event)
+      if (recorded.type === 'turn.ended' && recorded.turn === 1) break
     }
-    expect(kept).toEqual([event, odd])
+    expect(stored).toEqual([event, odd])
     const words = (await session.messages()).map((one) => ('text' in one ? one.text : ''))
     expect(words.some((text) => text.includes('chunk'))).toBe(false)
     await expect(session.appendClientEvent({ eventId: '', type: 'x' })).rejects.toMatchObject({ code: 'bad_request' })
@@ -174,7 +174,7 @@ describe('a store that refuses writes', () => {
     expect(lookups).toHaveLength(1)
     store.heal()
     expect(await handle.submit({ type: 'addSystemMessage', text: 'room' })).toMatchObject({ ok: true })
-    clock.advance(1000) // the store is asked whether it takes writes again
+    clock.advance(1000) // the store is tried again
     await vi.waitFor(() => save(handle))
     await registry.close()
   })
@@ -196,7 +196,7 @@ describe('a session', () => {
       model: 'openai/gpt-x',
       endpoint: 'https://models.example:8443/v1',
       abilities: {
-        contextTokens: null, // of a model that nobody here has heard of
+        contextTokens: null, // of an unknown model
         files: ['image/*', 'application/pdf'],
         thinkingLevels: ['off', 'low', 'medium', 'high'],
       },

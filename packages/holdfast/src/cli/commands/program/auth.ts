@@ -61,7 +61,7 @@ async function login(keys: Keys, given: string | undefined, flags: Flags, contex
   if (verdict === 'cancelled') return cancelled
   const rejection = verdict && (await rejectionOf(verdict, chosen.value, flags, ask))
   if (rejection) return rejection
-  const saved = await keys.keep(name, credential)
+  const saved = await keys.save(name, credential)
   if (!saved.ok) return failWith(saved.fault)
   for (const line of [...keys.notices, ...saved.value]) await context.err.write(`${line}\n`)
   await printLogin(keys, name, title, verdict, flags, context)

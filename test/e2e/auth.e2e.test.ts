@@ -132,7 +132,7 @@ describe('auth status and logout', () => {
     const environment = { OPENAI_BASE_URL: url }
     expect(await cli.run(['auth', 'status', '--check'], { environment })).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('known, of org-of-ada'),
+      stdout: expect.stringContaining('accepted, account org-of-ada'),
     })
     const wrong = { ...environment, OPENAI_API_KEY: 'made-wrong-X0X0X0' }
     expect(await cli.run(['auth', 'status', '--check'], { environment: wrong })).toMatchObject({
@@ -216,7 +216,7 @@ describe.runIf(hasPty)('auth login at a terminal', () => {
 
   it('asks for the provider and, without echo, for the key', async () => {
     const terminal = atTerminal(['auth', 'login'])
-    await terminal.shows('For which provider')
+    await terminal.shows('Which provider')
     terminal.type('openai\r')
     await terminal.shows('it is not shown')
     terminal.type(`${key}\r`)
@@ -242,7 +242,7 @@ describe.runIf(hasPty)('auth login at a terminal', () => {
     const terminal = atTerminal(['auth', 'login', 'openai'])
     await terminal.shows('it is not shown')
     terminal.type(`${key}\r`)
-    await terminal.shows('Keep the key all the same?')
+    await terminal.shows('Save the key anyway?')
     terminal.type('y\r')
     expect(await terminal.ended).toMatchObject({ code: 0 })
     expect(readFileSync(fileOf(cli), 'utf8')).toContain(key)

@@ -218,7 +218,7 @@ describe.runIf(hasPty)('auth login at a terminal', () => {
     const terminal = atTerminal(['auth', 'login'])
     await terminal.shows('Which provider')
     terminal.type('openai\r')
-    await terminal.shows('it is not shown')
+    await terminal.shows('not shown')
     terminal.type(`${key}\r`)
     const { code, screen } = await terminal.ended
     expect(code).toBe(0)
@@ -229,7 +229,7 @@ describe.runIf(hasPty)('auth login at a terminal', () => {
 
   it('is cancelled by Ctrl-C, and saves nothing', async () => {
     const terminal = atTerminal(['auth', 'login', 'openai'])
-    await terminal.shows('it is not shown')
+    await terminal.shows('not shown')
     terminal.type(`${key}\u0003`)
     const { code, screen } = await terminal.ended
     expect(code).toBe(130)
@@ -240,7 +240,7 @@ describe.runIf(hasPty)('auth login at a terminal', () => {
   it('asks whether to save a key that could not be checked', async () => {
     service.close()
     const terminal = atTerminal(['auth', 'login', 'openai'])
-    await terminal.shows('it is not shown')
+    await terminal.shows('not shown')
     terminal.type(`${key}\r`)
     await terminal.shows('Save the key anyway?')
     terminal.type('y\r')

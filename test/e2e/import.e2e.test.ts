@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { progressText } from '../../packages/holdfast/src/cli/commands/store/import.ts'
 import { createCli } from '../../packages/holdfast/src/cli/testing/cli-process.ts'
-import { longTalk } from '../../packages/holdfast/src/transfer/import/testing/long-talk.ts'
+import { createLongConversation } from '../../packages/holdfast/src/transfer/import/testing/long-conversation.ts'
 
 const source = (name: string): Buffer => readFileSync(new URL(`../golden/import/${name}.source`, import.meta.url))
 
@@ -22,7 +22,7 @@ describe('holdfast import and export', () => {
     expect(imported.code, imported.stderr).toBe(0)
     expect(imported.stdout.trim().split('\n').length).toBe(3)
     expect(imported.stderr).toContain('3 imported, 1 skipped.')
-    expect(imported.stderr).toMatch(/^Skipped: .*c\.meta\.json holds no session of a form we know\.$/m)
+    expect(imported.stderr).toMatch(/^Skipped: .*c\.meta\.json is not a session file that Holdfast can import\.$/m)
     expect(imported.stderr).toMatch(/a\.jsonl:\d+: A line with NUL bytes in it was left out\./)
 
     const again = await cli.run(['import', 'old', '--json', '--quiet'])
@@ -50,7 +50,7 @@ describe('holdfast import and export', () => {
     const folder = join(cli.workdir, 'old')
     mkdirSync(folder)
     for (let each = 10; each < 35; each++) writeFileSync(join(folder, `x${each}.json`), '{}')
-    writeFileSync(join(folder, 'a.jsonl'), longTalk(1))
+    writeFileSync(join(folder, 'a.jsonl'), createLongConversation(1))
     symlinkSync(join(folder, 'a.jsonl'), join(folder, 'b.jsonl'))
     const result = await cli.run(['import', 'old'])
     expect(result.code, result.stderr).toBe(0)
@@ -73,7 +73,7 @@ describe('holdfast import and export', () => {
   it.each(['sqlite', 'jsonl'])('completes a killed import (%s)', async (kind) => {
     using cli = createCli()
     const turns = 20_000
-    writeFileSync(join(cli.workdir, 'long.jsonl'), longTalk(turns))
+    writeFileSync(join(cli.workdir, 'long.jsonl'), createLongConversation(turns))
     const environment = { HOLDFAST_STORE: `${kind}:${join(cli.workdir, 'store')}` }
     const counts = async () => {
       const { stdout } = await cli.run(['ls', '--all', '--json'], { environment })
@@ -93,7 +93,10 @@ describe('holdfast import and export', () => {
     using cli = createCli()
     writeFileSync(join(cli.workdir, 'x.json'), '{"theme":"dark"}')
     const none = await cli.run(['import', 'x.json'])
-    expect([none.code, none.stderr]).toEqual([1, expect.stringContaining('holds no session of a form we know')])
+    expect([none.code, none.stderr]).toEqual([
+      1,
+      expect.stringContaining('is not a session file that Holdfast can import'),
+    ])
     const wrong = await cli.run(['import', 'x.json', '--from', 'word'])
     expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining('--from must be auto, holdfast')])
   })

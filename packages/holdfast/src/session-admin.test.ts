@@ -124,7 +124,7 @@ describe('session admin', () => {
     const format = 'exe' as 'md' // as an untyped program would pass it
     await expect(Array.fromAsync(holdfast.export(session.id, { format }))).rejects.toMatchObject({
       code: 'bad_request',
-      message: "A session is written out as md, html, json, jsonl, not as 'exe'.",
+      message: "Unknown export format 'exe'. Use one of md, html, json, jsonl.",
     })
   })
 

@@ -20,27 +20,27 @@ import {
   refuse,
   type SessionId,
 } from '@holdfast/protocol'
-import { conversationEvents, fromRecords, type PlacedMessage } from './from-records.ts'
+import { conversationEvents, fromRecords, type StoredMessage } from './from-records.ts'
 import type { Operation } from './operation.ts'
 import { toSeed } from './to-seed.ts'
 
-const digested = 'sha256:'
+const digestPrefix = 'sha256:'
 
-/** The key of the session: the conversation's own, or its digest where that could be none. Data, and no file name. */
-export function keyOf(name: string): Key {
+/** Returns the session key of a conversation: its name, or a digest if the name is not a valid key. */
+export function createKey(name: string): Key {
   const key = Key.safeParse(name)
-  if (key.success && !name.startsWith(digested)) return key.data
-  // By its code units: two names that differ in half a character only are two.
-  return Key.parse(`${digested}${createHash('sha256').update(Buffer.from(name, 'utf16le')).digest('hex')}`)
+  if (key.success && !name.startsWith(digestPrefix)) return key.data
+  // Hash UTF-16 code units: names that differ only in an unpaired surrogate are different.
+  return Key.parse(`${digestPrefix}${createHash('sha256').update(Buffer.from(name, 'utf16le')).digest('hex')}`)
 }
 
-/** The session behind a key: found by its key unless it is awake, and made when there is something to keep. */
+/** The session of a conversation, found by its key and created with the first write. */
 export interface ConversationSession {
-  /** The session's id; null when there is none. */
+  /** Returns the session's id; null if it does not exist. */
   find(): Promise<Result<SessionId | null>>
-  /** Writes one operation, or several messages at once; resolves when it is durable. The same id is written once. */
+  /** Writes one operation, or several messages at once; durable when resolved. The same command id is written once. */
   write(operations: readonly Operation[], commandId: string): Promise<Result<unknown>>
-  history(): Promise<readonly PlacedMessage[]>
+  history(): Promise<readonly StoredMessage[]>
   summary(): Promise<string>
 }
 
@@ -50,11 +50,11 @@ export function createConversationSession(
   workdir: string,
 ): ConversationSession {
   const { store } = registry.deps
-  const key = keyOf(name)
+  const key = createKey(name)
 
   let last: SessionId | null = null
 
-  /** While it is awake here nobody else can put it into the trash or give its key away. */
+  /** Skips the lookup while the session is loaded: then nothing else can trash it or change its key. */
   async function find(): Promise<Result<SessionId | null>> {
     if (last !== null && registry.awake(last)) return ok(last)
     const found = await findByKey(store, key)
@@ -68,39 +68,39 @@ export function createConversationSession(
       last = started.value.id
       return ok(last)
     }
-    // Another process may have started it meanwhile: then theirs is the one.
+    // Another process may have started it in the meantime: use that session.
     return started.fault.code === 'key_taken' ? find() : started
   }
 
-  async function stateOf(id: SessionId): Promise<SessionState> {
+  async function readState(id: SessionId): Promise<SessionState> {
     const awake = registry.awake(id)
     return (awake ? awake.folded() : orThrow(await loadSession(store, id))).state
   }
 
-  async function placed(id: SessionId): Promise<readonly PlacedMessage[]> {
-    const { line, seq } = await stateOf(id)
+  async function readHistory(id: SessionId): Promise<readonly StoredMessage[]> {
+    const { line, seq } = await readState(id)
     const records: Recorded[] = []
     for await (const record of walkLine(store, id, clipLine(line, 0, seq), { types: conversationEvents })) {
-      if ('lost' in record) throw new HoldfastError(unreadable(name, record.seq))
+      if ('lost' in record) throw new HoldfastError(createDamagedFault(name, record.seq))
       records.push(record)
     }
     return fromRecords(records)
   }
 
-  async function commandFor(id: SessionId, operations: readonly Operation[]): Promise<CommandInput | null> {
+  async function createCommand(id: SessionId, operations: readonly Operation[]): Promise<CommandInput | null> {
     const [first] = operations
     if (first === undefined) return null
     switch (first.type) {
       case 'add':
-        return { type: 'seedMessages', messages: operations.flatMap(seedsOf) }
+        return { type: 'seedMessages', messages: operations.flatMap(toSeeds) }
       case 'set':
-        return { type: 'setHistory', messages: seedsOf(first) }
+        return { type: 'setHistory', messages: toSeeds(first) }
       case 'summary':
         return { type: 'setSummary', summary: first.summary }
       case 'truncate': {
-        const history = await placed(id)
+        const history = await readHistory(id)
         if (first.keepLast >= history.length) return null
-        const from = first.keepLast === 0 ? (await stateOf(id)).seq + 1 : history.at(-first.keepLast)?.seq
+        const from = first.keepLast === 0 ? (await readState(id)).seq + 1 : history.at(-first.keepLast)?.seq
         return from === undefined ? null : { type: 'truncateHistory', from }
       }
     }
@@ -111,11 +111,11 @@ export function createConversationSession(
     async write(operations, commandId) {
       const known = await find()
       if (!known.ok) return known
-      if (known.value === null && operations.every(leavesNothing)) return known
+      if (known.value === null && operations.every(isEmptyOperation)) return known
       const id = known.value === null ? await start() : known
       if (!id.ok || id.value === null) return id
       try {
-        const command = await commandFor(id.value, operations)
+        const command = await createCommand(id.value, operations)
         return command === null ? known : await createLocalSession(registry, id.value).submit(command, { commandId })
       } catch (cause) {
         if (cause instanceof HoldfastError) return refuse(cause.toFault())
@@ -124,31 +124,31 @@ export function createConversationSession(
     },
     async history() {
       const id = orThrow(await find())
-      return id === null ? [] : placed(id)
+      return id === null ? [] : readHistory(id)
     },
     async summary() {
       const id = orThrow(await find())
-      const checkpoint = id === null ? null : (await stateOf(id)).checkpoint
+      const checkpoint = id === null ? null : (await readState(id)).checkpoint
       if (id === null || checkpoint === null) return ''
       const [record] = await store.read(id, { after: checkpoint - 1, upTo: checkpoint, limit: 1 })
-      if (!record || 'lost' in record) throw new HoldfastError(unreadable(name, checkpoint))
+      if (!record || 'lost' in record) throw new HoldfastError(createDamagedFault(name, checkpoint))
       return record.event.type === 'checkpoint.written' ? record.event.summary : ''
     },
   }
 }
 
-const seedsOf = (operation: Operation) =>
+const toSeeds = (operation: Operation) =>
   operation.type === 'add'
     ? [toSeed(operation.message)]
     : operation.type === 'set'
       ? operation.messages.map(toSeed)
       : []
 
-/** Whether a conversation that is not there need not be made for it. */
-const leavesNothing = (operation: Operation): boolean =>
+/** Returns whether an operation on a missing conversation has no effect. */
+const isEmptyOperation = (operation: Operation): boolean =>
   operation.type === 'truncate' ||
   (operation.type === 'set' && operation.messages.length === 0) ||
   (operation.type === 'summary' && operation.summary === '')
 
-const unreadable = (key: string, seq: number) =>
+const createDamagedFault = (key: string, seq: number) =>
   fault('log_damaged', `A message of the conversation ${JSON.stringify(key)} cannot be read.`, { key, seq })

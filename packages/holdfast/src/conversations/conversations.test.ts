@@ -40,13 +40,13 @@ describe.each(['sqlite', 'jsonl', 'memory'])('conversations in a %s store', (kin
   const addAll = (key: string, messages: readonly ConversationMessage[]) => {
     for (const message of messages) conversations.addFullMessage(key, message)
   }
-  /** Closed and opened again, where that leaves anything. */
+  /** Closes and reopens the store, unless it is in memory. */
   const again = async () => {
     await conversations.close()
     conversations = await open()
   }
 
-  it('gives back what was added, in order, at once and after it was closed', async () => {
+  it('returns added messages in order, at once and after a reopen', async () => {
     conversations.addMessage('one', 'user', 'hello')
     conversations.addMessage('one', 'assistant', 'hi')
     addAll('one', talk)
@@ -57,7 +57,7 @@ describe.each(['sqlite', 'jsonl', 'memory'])('conversations in a %s store', (kin
     expect(await conversations.getHistory('one')).toEqual(whole)
   })
 
-  it('gives messages back exactly as given, whatever they hold', async () => {
+  it('returns messages exactly as given', async () => {
     const odd: readonly ConversationMessage[] = [
       { role: 'user', content: '' },
       { role: 'assistant', content: '' },
@@ -78,7 +78,7 @@ describe.each(['sqlite', 'jsonl', 'memory'])('conversations in a %s store', (kin
     await conversations.save('odd')
   })
 
-  it('hears of a call in one message and of its result in a later one, saved in between', async () => {
+  it('accepts a call and its result in separate saves', async () => {
     for (const message of talk) {
       conversations.addFullMessage('one', message)
       await conversations.save('one')
@@ -86,7 +86,7 @@ describe.each(['sqlite', 'jsonl', 'memory'])('conversations in a %s store', (kin
     expect(await conversations.getHistory('one')).toEqual(talk)
   })
 
-  it('keeps what is done to a copy of a message out of the conversation', async () => {
+  it('is not affected by later changes of a message object', async () => {
     const message = { role: 'user' as const, content: 'as it was', list: ['one'] }
     conversations.addFullMessage('one', message)
     message.content = 'changed'
@@ -94,7 +94,7 @@ describe.each(['sqlite', 'jsonl', 'memory'])('conversations in a %s store', (kin
     expect(await conversations.getHistory('one')).toEqual([{ role: 'user', content: 'as it was', list: ['one'] }])
   })
 
-  it('has nothing of a key nobody used, and leaves nothing of it', async () => {
+  it('returns nothing for an unused key and creates no session', async () => {
     expect(await conversations.getHistory('unknown')).toEqual([])
     expect(await conversations.getSummary('unknown')).toBe('')
     conversations.truncateHistory('unknown', 3)
@@ -108,7 +108,7 @@ describe.each(['sqlite', 'jsonl', 'memory'])('conversations in a %s store', (kin
     expect(sessions).toEqual([])
   })
 
-  it('keeps summary and history apart', async () => {
+  it('stores summary and history separately', async () => {
     conversations.setSummary('one', 'They met.')
     expect(await conversations.getHistory('one')).toEqual([])
     addAll('one', talk)
@@ -122,7 +122,7 @@ describe.each(['sqlite', 'jsonl', 'memory'])('conversations in a %s store', (kin
     expect(await conversations.getHistory('one')).toEqual(talk.slice(-1))
   })
 
-  it.each([0, 1, 2, 3, 4, 5, 9])('shows exactly the last %i messages', async (keepLast) => {
+  it.each([0, 1, 2, 3, 4, 5, 9])('keeps exactly the last %i messages', async (keepLast) => {
     addAll('one', talk)
     conversations.truncateHistory('one', keepLast)
     const kept = keepLast === 0 ? [] : talk.slice(-keepLast)
@@ -134,7 +134,7 @@ describe.each(['sqlite', 'jsonl', 'memory'])('conversations in a %s store', (kin
     expect(await conversations.getHistory('one')).toEqual(grown.slice(-2))
   })
 
-  it('reclaims nothing when it is cut or set: the lines that were are branches', async () => {
+  it('saves the old messages as a branch when it is truncated or set', async () => {
     addAll('one', talk)
     conversations.truncateHistory('one', 1)
     conversations.setHistory('one', [{ role: 'user', content: 'anew' }])
@@ -149,7 +149,7 @@ describe.each(['sqlite', 'jsonl', 'memory'])('conversations in a %s store', (kin
     expect(texts).toEqual(['You are brief.', 'what is there?', '', 'A ship.'])
   })
 
-  it('keeps keys apart, whatever they look like', async () => {
+  it('distinguishes keys, whatever they contain', async () => {
     const keys = ['a', 'A', '../../etc/passwd', 'a/b', 'telegram:1', '', '\u0000', '\ud800', '\ud801', 'é', 'e\u0301']
     const long = ['x'.repeat(1000), 'x'.repeat(1001), `sha256:${'0'.repeat(64)}`]
     for (const key of [...keys, ...long]) conversations.addMessage(key, 'user', `of ${JSON.stringify(key)}`)
@@ -177,7 +177,7 @@ describe.each(['sqlite', 'jsonl', 'memory'])('conversations in a %s store', (kin
     expect((await conversations.getHistory('one')).map(({ content }) => content)).toEqual(['before', 'after'])
   })
 
-  it('tells of a failure when it is closed, if nobody asked before', async () => {
+  it('rejects close after an unreported failure', async () => {
     conversations.addMessage('one', 'user', 'good')
     conversations.addFullMessage('two', { role: 'robot' } as never) // what a program without types may do
     await expect(conversations.close()).rejects.toMatchObject({ code: 'bad_request' })
@@ -189,7 +189,7 @@ describe.each(['sqlite', 'jsonl', 'memory'])('conversations in a %s store', (kin
     expect(await conversations.getHistory('one')).toEqual([{ role: 'user', content: 'good' }])
   })
 
-  it('holds many keys, more than stay awake, and loses none', async () => {
+  it('handles more keys than stay loaded', async () => {
     const count = 300
     for (let n = 0; n < count; n++) conversations.addMessage(`key ${n}`, 'user', `first ${n}`)
     await Promise.all(Array.from({ length: count }, (_, n) => conversations.save(`key ${n}`)))
@@ -202,7 +202,7 @@ describe.each(['sqlite', 'jsonl', 'memory'])('conversations in a %s store', (kin
       ])
   })
 
-  it('is a session like any other: listed, counted in turns, shown and exported', async () => {
+  it('is an ordinary session: listed, counted, shown and exported', async () => {
     for (const message of talk) {
       conversations.addFullMessage('one', message)
       await conversations.save('one')

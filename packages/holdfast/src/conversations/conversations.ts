@@ -4,123 +4,123 @@ import { type Conversation, createConversation } from './conversation.ts'
 import { type ConversationSession, createConversationSession } from './conversation-session.ts'
 import type { ConversationMessage } from './message.ts'
 import type { Operation } from './operation.ts'
-import { readAdd, readSet, readSummary, readTruncate } from './read-operation.ts'
+import { parseAdd, parseSet, parseSummary, parseTruncate } from './operation.ts'
 
-/** How many conversations stay awake at once; the others are read from the store when they are asked for. */
-const awakeMax = 256
+/** The number of conversations that stay loaded. */
+const loadedMax = 256
 
 /**
- * Conversations of a program with its own loop, each a session known by its key. What changes one returns at once and
- * never throws: a failure is told to `onProblem`, and by the next `save` of that key, or `close`, which rejects.
+ * Conversations of a program with its own agent loop, each a session with a key. Changes return at once and never throw:
+ * a failure is reported to `onProblem`, and the next `save` of that key, or `close`, rejects.
  */
 export interface Conversations extends AsyncDisposable {
   addMessage(key: string, role: ConversationMessage['role'], content: string): void
   addFullMessage(key: string, message: ConversationMessage): void
-  /** The messages as they were given; none for a key nobody has used. */
+  /** Returns the messages as they were given; none for an unknown key. */
   getHistory(key: string): Promise<readonly ConversationMessage[]>
-  /** Replaces the messages. The summary stays, and the line that was is kept as a branch. */
+  /** Replaces the messages. The summary stays; the old messages are saved as a branch. */
   setHistory(key: string, messages: readonly ConversationMessage[]): void
-  /** Shows exactly the last `keepLast` messages. A model's view begins at the next round that is closed. */
+  /** Keeps the last `keepLast` messages. A model's context starts at the next closed round. */
   truncateHistory(key: string, keepLast: number): void
   getSummary(key: string): Promise<string>
   setSummary(key: string, summary: string): void
-  /** Resolves when everything that was done to this key before would survive a power cut. */
+  /** Resolves when all earlier changes of this key are durable. */
   save(key: string): Promise<void>
   /** Saves every key. */
   close(): Promise<void>
 }
 
 export type ConversationsOptions = {
-  /** The folder that the sessions belong to; the process's own by default. */
+  /** The workspace of the sessions; the working directory by default. */
   readonly workdir?: string | undefined
 }
 
-type Held = { readonly conversation: Conversation; readonly session: ConversationSession }
+type CachedConversation = { readonly conversation: Conversation; readonly session: ConversationSession }
 
 export function createConversations(
   registry: SessionRegistry,
   { workdir = '.' }: ConversationsOptions = {},
 ): Conversations {
   const { onProblem } = registry.deps
-  const held = new Map<string, Held>()
+  const loaded = new Map<string, CachedConversation>()
   let isClosed = false
 
-  /** The one asked for last is the last to go. */
-  function conversationOf(key: string): Conversation {
-    const known = held.get(key) ?? hold(key)
-    held.delete(key)
-    held.set(key, known)
+  /** Returns a conversation and marks it as most recently used. */
+  function getConversation(key: string): Conversation {
+    const known = loaded.get(key) ?? load(key)
+    loaded.delete(key)
+    loaded.set(key, known)
     return known.conversation
   }
 
-  function hold(key: string): Held {
+  function load(key: string): CachedConversation {
     const session = createConversationSession(registry, key, workdir)
     return { session, conversation: createConversation(key, session, onProblem) }
   }
 
-  /** Lets go of those that nobody asked for the longest, if nothing of them waits. */
-  async function rest(): Promise<void> {
-    for (const [key, { conversation, session }] of held) {
-      if (held.size <= awakeMax) return
-      if (!conversation.isAtRest()) continue
-      held.delete(key)
+  /** Unloads the least recently used conversations that are idle. */
+  async function unloadOldest(): Promise<void> {
+    for (const [key, { conversation, session }] of loaded) {
+      if (loaded.size <= loadedMax) return
+      if (!conversation.isIdle()) continue
+      loaded.delete(key)
       const id = await session.find()
       const runner = id.ok && id.value !== null ? registry.awake(id.value) : null
       const isFree = runner?.hub.attached === 0 && runner.folded().state.turn.phase === 'idle'
-      if (runner && isFree && !held.has(key)) await registry.unload(runner.id)
+      if (runner && isFree && !loaded.has(key)) await registry.unload(runner.id)
     }
   }
 
-  let isResting = false
-  function letRest(): void {
-    if (isResting || held.size <= awakeMax) return
-    isResting = true
-    void rest()
-      .catch((cause: unknown) => onProblem({ where: 'letting conversations rest', cause }))
+  let isUnloading = false
+  function unloadInBackground(): void {
+    if (isUnloading || loaded.size <= loadedMax) return
+    isUnloading = true
+    void unloadOldest()
+      .catch((cause: unknown) => onProblem({ where: 'unloading conversations', cause }))
       .finally(() => {
-        isResting = false
+        isUnloading = false
       })
   }
 
   function put(key: string, read: () => Result<Operation>): void {
     try {
       const operation = isClosed ? refuse(closed) : read()
-      if (operation.ok) conversationOf(key).put(operation.value)
-      else conversationOf(key).note(operation.fault)
-      letRest()
+      if (operation.ok) getConversation(key).put(operation.value)
+      else getConversation(key).fail(operation.fault)
+      unloadInBackground()
     } catch (cause) {
-      onProblem({ where: 'conversations', cause }) // a key that is no text has nobody to tell it to
+      onProblem({ where: 'conversations', cause }) // a key that is not text has no conversation to report to
     }
   }
 
-  async function ask<Value>(key: string, work: (conversation: Conversation) => Promise<Value>): Promise<Value> {
+  async function query<Value>(key: string, work: (conversation: Conversation) => Promise<Value>): Promise<Value> {
     if (isClosed) throw new HoldfastError(closed)
     try {
-      return await work(conversationOf(key))
+      return await work(getConversation(key))
     } finally {
-      letRest()
+      unloadInBackground()
     }
   }
 
   async function close(): Promise<void> {
     isClosed = true
-    const saved = await Promise.allSettled([...held.values()].map(({ conversation }) => conversation.save()))
-    const failed = saved.find((one) => one.status === 'rejected')
+    const saved = await Promise.allSettled([...loaded.values()].map(({ conversation }) => conversation.save()))
+    const failed = saved.find((result) => result.status === 'rejected')
     if (failed) throw failed.reason
   }
 
   return {
-    addMessage: (key, role, content) => put(key, () => readAdd({ role, content })),
-    addFullMessage: (key, message) => put(key, () => readAdd(message)),
-    setHistory: (key, messages) => put(key, () => readSet(messages)),
-    truncateHistory: (key, keepLast) => put(key, () => readTruncate(keepLast)),
-    setSummary: (key, summary) => put(key, () => readSummary(summary)),
-    getHistory: (key) => ask(key, (conversation) => conversation.history()),
-    getSummary: (key) => ask(key, (conversation) => conversation.summary()),
-    save: (key) => ask(key, (conversation) => conversation.save()),
+    addMessage: (key, role, content) => put(key, () => parseAdd({ role, content })),
+    addFullMessage: (key, message) => put(key, () => parseAdd(message)),
+    setHistory: (key, messages) => put(key, () => parseSet(messages)),
+    truncateHistory: (key, keepLast) => put(key, () => parseTruncate(keepLast)),
+    setSummary: (key, summary) => put(key, () => parseSummary(summary)),
+    getHistory: (key) => query(key, (conversation) => conversation.history()),
+    getSummary: (key) => query(key, (conversation) => conversation.summary()),
+    save: (key) => query(key, (conversation) => conversation.save()),
     close,
     [Symbol.asyncDispose]: close,
   }
 }
 
-const closed = fault('session_stopped', 'The conversations are closed: nothing is taken any more.')
+const closed = fault('session_stopped', 'The conversations are closed and accept no more changes.')

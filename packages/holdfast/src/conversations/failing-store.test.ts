@@ -27,8 +27,8 @@ async function openFailing() {
   return { store, registry, appends, problems, lookups: () => lookups, conversations: createConversations(told) }
 }
 
-describe('conversations on a store that refuses', () => {
-  it('lose nothing: what was added waits, is seen, is told of once, and goes in when the store takes it', async () => {
+describe('conversations on a failing store', () => {
+  it('queue messages, show them, report the failure once, and write them when the store recovers', async () => {
     const { store, conversations, problems } = await openFailing()
     conversations.addMessage('one', 'user', 'before')
     await conversations.save('one')
@@ -47,7 +47,7 @@ describe('conversations on a store that refuses', () => {
     expect(await conversations.getSummary('one')).toBe('waits')
   })
 
-  it('write a batch once though its answer was lost', async () => {
+  it('write a batch once even if its answer was lost', async () => {
     const { store, conversations } = await openFailing()
     conversations.addMessage('one', 'user', 'first')
     await conversations.save('one')
@@ -59,7 +59,7 @@ describe('conversations on a store that refuses', () => {
     expect((await conversations.getHistory('one')).map(({ content }) => content)).toEqual(['first', 'second'])
   })
 
-  it('hold a bounded part of what is added, calls counted too, and say what they drop', async () => {
+  it('limit the size of the queue, including calls, and report what they drop', async () => {
     const { store, conversations, problems, appends } = await openFailing()
     conversations.addMessage('one', 'user', 'before')
     await conversations.save('one')
@@ -84,7 +84,7 @@ describe('conversations on a store that refuses', () => {
     expect((await conversations.getHistory('one')).at(-1)?.content).toBe('after')
   })
 
-  it('hold a bounded number of what is added', async () => {
+  it('limit the length of the queue', async () => {
     const { store, conversations } = await openFailing()
     store.breakDown()
     conversations.addMessage('one', 'user', '0')
@@ -94,7 +94,7 @@ describe('conversations on a store that refuses', () => {
   })
 })
 
-describe('conversations on a store that takes what it is given', () => {
+describe('conversations on a working store', () => {
   it('drop nothing, however much is added at once', async () => {
     const { conversations, problems } = await openFailing()
     const count = 25_000
@@ -106,7 +106,7 @@ describe('conversations on a store that takes what it is given', () => {
     )
   })
 
-  it('take one history, however long', async () => {
+  it('accept a long history', async () => {
     const { conversations } = await openFailing()
     const long = { role: 'user' as const, content: 'x'.repeat(1_000_000) }
     conversations.setHistory(
@@ -117,7 +117,7 @@ describe('conversations on a store that takes what it is given', () => {
     expect(await conversations.getHistory('one')).toHaveLength(40)
   })
 
-  it('look a key up once while its session is awake', async () => {
+  it('look up a key once while its session is loaded', async () => {
     const { conversations, lookups, registry } = await openFailing()
     for (let n = 0; n < 10; n++) {
       conversations.addMessage('one', 'user', `${n}`)
@@ -131,7 +131,7 @@ describe('conversations on a store that takes what it is given', () => {
 })
 
 describe('a thousand messages', () => {
-  it('cost a few writes, not a thousand', async () => {
+  it('need a few writes, not a thousand', async () => {
     const { conversations, appends } = await openFailing()
     for (let n = 0; n < 1000; n++) conversations.addMessage('one', n % 2 === 0 ? 'user' : 'assistant', `message ${n}`)
     await conversations.save('one')
@@ -139,7 +139,7 @@ describe('a thousand messages', () => {
     expect(await conversations.getHistory('one')).toHaveLength(1000)
   })
 
-  it('may be added beyond what one command takes', async () => {
+  it('can exceed the limit of one command', async () => {
     const { conversations } = await openFailing()
     const count = limits.seedMessagesMax + 500
     for (let n = 0; n < count; n++) conversations.addMessage('one', 'user', `${n}`)

@@ -2,15 +2,14 @@ import { explainIssue, fault, limits, ok, type Result, refuse } from '@holdfast/
 import { z } from 'zod'
 
 /**
- * A message of a conversation that a program leads itself. Whatever else it holds is kept too, if it is JSON, and given
- * back as it was.
+ * A message of a program's own conversation. Other fields are stored too if they are JSON, and returned unchanged.
  */
 export type ConversationMessage = {
   readonly role: 'user' | 'assistant' | 'system' | 'tool'
   readonly content: string
-  /** What an assistant asks for: `{id, tool, args}`, or as services write it, `{id, function: {name, arguments}}`. */
+  /** The calls of an assistant: `{id, tool, args}`, or as services write it, `{id, function: {name, arguments}}`. */
   readonly toolCalls?: readonly unknown[] | undefined
-  /** Which call a tool's result answers. */
+  /** The call that a tool result answers. */
   readonly toolCallId?: string | undefined
   readonly [other: string]: unknown
 }
@@ -24,23 +23,23 @@ const Form = z
   })
   .catchall(z.json().optional())
 
-/** A copy of a message, which nobody can change any more, and how long it is as JSON. */
-export type ReadMessage = { readonly message: ConversationMessage; readonly chars: number }
+/** A private copy of a message, and its length as JSON. */
+export type ParsedMessage = { readonly message: ConversationMessage; readonly chars: number }
 
-/** Refused: bad_request, too_large. */
-export function readMessage(value: unknown): Result<ReadMessage> {
+/** Validates and copies a message. Faults: bad_request, too_large. */
+export function parseMessage(value: unknown): Result<ParsedMessage> {
   try {
     const read = Form.safeParse(value)
-    if (!read.success) return refuse(fault('bad_request', `This is no message: ${explainIssue(read.error)}.`))
+    if (!read.success) return refuse(fault('bad_request', `This is not a message: ${explainIssue(read.error)}.`))
     const { content, ...rest } = read.data
     const charsMax = limits.promptBytesMax
     if (content.length > charsMax || JSON.stringify(rest).length > charsMax) {
-      return refuse(fault('too_large', `A message may have ${charsMax} characters.`, { charsMax }))
+      return refuse(fault('too_large', `A message may have at most ${charsMax} characters.`, { charsMax }))
     }
     const json = JSON.stringify(value)
-    return ok({ message: JSON.parse(json) as ConversationMessage, chars: json.length }) // checked: JSON all through
+    return ok({ message: JSON.parse(json) as ConversationMessage, chars: json.length }) // validated: all JSON
   } catch (cause) {
-    // Nested deeper than anyone can follow.
+    // Nested too deeply.
     const why = cause instanceof Error ? cause.message : String(cause)
     return refuse(fault('bad_request', `This message cannot be read: ${why}`))
   }

@@ -1,8 +1,10 @@
-import type { ConversationMessage } from './message.ts'
+import { explainIssue, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { z } from 'zod'
+import { type ConversationMessage, parseMessage } from './message.ts'
 
-/** What a program does to a conversation. Until the log has it, it waits; what waits is seen by whoever reads. */
+/** A change of a conversation. Reads include changes that are not written yet. */
 export type Operation = {
-  /** About how many characters it keeps in memory while it waits. */
+  /** Its approximate size in memory. */
   readonly chars: number
 } & (
   | { readonly type: 'add'; readonly message: ConversationMessage }
@@ -11,8 +13,8 @@ export type Operation = {
   | { readonly type: 'summary'; readonly summary: string }
 )
 
-/** What operations make of a history. */
-export function applyTo(
+/** Returns the history after the operations. */
+export function applyOperations(
   history: readonly ConversationMessage[],
   operations: readonly Operation[],
 ): readonly ConversationMessage[] {
@@ -25,6 +27,46 @@ export function applyTo(
   return now
 }
 
-/** The summary that operations leave. */
-export const summaryAfter = (summary: string, operations: readonly Operation[]): string =>
+/** Returns the summary after the operations. */
+export const applySummary = (summary: string, operations: readonly Operation[]): string =>
   operations.reduce((now, operation) => (operation.type === 'summary' ? operation.summary : now), summary)
+
+export function parseAdd(given: unknown): Result<Operation> {
+  const message = parseMessage(given)
+  return message.ok ? ok({ type: 'add', ...message.value }) : message
+}
+
+export function parseSet(given: unknown): Result<Operation> {
+  if (!Array.isArray(given)) return refuse(fault('bad_request', 'A history must be a list of messages.'))
+  const messagesMax = limits.seedMessagesMax
+  if (given.length > messagesMax) {
+    const text = `A history may have at most ${messagesMax} messages. Set the first ones, then add the others.`
+    return refuse(fault('too_large', text, { messages: given.length, messagesMax }))
+  }
+  const messages: ConversationMessage[] = []
+  let chars = 0
+  for (const value of given) {
+    const read = parseMessage(value)
+    if (!read.ok) return read
+    messages.push(read.value.message)
+    chars += read.value.chars
+  }
+  return ok({ type: 'set', messages, chars })
+}
+
+const Count = z.int()
+
+/** Treats a negative count as zero. */
+export function parseTruncate(given: unknown): Result<Operation> {
+  const count = Count.safeParse(given)
+  if (!count.success) return refuse(fault('bad_request', `keepLast is not valid: ${explainIssue(count.error)}.`))
+  return ok({ type: 'truncate', keepLast: Math.max(count.data, 0), chars: 0 })
+}
+
+const Summary = z.string().max(limits.promptBytesMax)
+
+export function parseSummary(given: unknown): Result<Operation> {
+  const summary = Summary.safeParse(given)
+  if (!summary.success) return refuse(fault('bad_request', `This is not a summary: ${explainIssue(summary.error)}.`))
+  return ok({ type: 'summary', summary: summary.data, chars: summary.data.length })
+}

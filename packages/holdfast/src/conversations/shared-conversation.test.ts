@@ -6,7 +6,7 @@ import type { Holdfast } from '../holdfast.ts'
 import { openHoldfast } from '../open.ts'
 import { openConversations } from '../open-conversations.ts'
 
-describe('a conversation', () => {
+describe('conversation', () => {
   let home = ''
   const environment = () => ({ HOLDFAST_HOME: home, DEMO_PACE: '0', PATH: process.env['PATH'] })
   const options = () => ({ environment: environment(), onProblem: () => undefined })
@@ -17,7 +17,7 @@ describe('a conversation', () => {
     await rm(home, { recursive: true, force: true })
   })
 
-  it('that another process holds is told of by save, and what was added goes in when it is free', async () => {
+  it('open in another process makes save reject, and is written when it is free', async () => {
     const [first, second] = [await openConversations(options()), await openConversations(options())]
     first.addMessage('one', 'user', 'mine')
     await first.save('one')
@@ -40,7 +40,7 @@ describe('a conversation', () => {
       await holdfast.close()
     })
 
-    it('goes on with a model of ours, which is told its system message, its calls and their results', async () => {
+    it('continues with one of our models, which gets its system message, calls and results', async () => {
       const conversations = holdfast.conversations({ workdir: home })
       conversations.addMessage('one', 'system', 'Be brief.')
       conversations.addMessage('one', 'user', 'what is there?')

@@ -6,21 +6,21 @@ type Call = NonNullable<Extract<SeedMessage, { role: 'assistant' }>['toolCalls']
 type Given = NonNullable<SeedMessage['given']>
 
 const nameCharsMax = 200
-/** No call is known by it: the result of a call without a usable id answers none. */
+/** Matches no call: used for a result without a valid call id. */
 const noCall = '\u0000'
 
 /**
- * The message as a session takes it. It cannot be refused: what of it no model could be told is kept, and told to nobody.
+ * Converts a message for a session. It cannot fail: what cannot be sent to a model is stored and never sent.
  */
 export function toSeed(message: ConversationMessage): SeedMessage {
   const { role, content } = message
-  const given = givenOf(message)
+  const given = toGivenMessage(message)
   switch (role) {
     case 'user':
     case 'system':
       return { role, content, given }
     case 'assistant':
-      return { role, content, toolCalls: callsOf(message.toolCalls ?? []), given }
+      return { role, content, toolCalls: toCalls(message.toolCalls ?? []), given }
     case 'tool': {
       const { toolCallId = '', isError } = message
       const isUsable = isCallId(toolCallId)
@@ -29,33 +29,33 @@ export function toSeed(message: ConversationMessage): SeedMessage {
   }
 }
 
-/** Nothing, where role and content say it all. */
-function givenOf(message: ConversationMessage): Given {
+/** Returns the original message; empty if role and content are all of it. */
+function toGivenMessage(message: ConversationMessage): Given {
   const { role, content } = message
-  const isBare = Object.keys(message).join() === 'role,content' && role !== 'tool'
-  const isPlain = isBare && (role !== 'assistant' || content !== '')
+  const hasNoExtras = Object.keys(message).join() === 'role,content' && role !== 'tool'
+  const isPlain = hasNoExtras && (role !== 'assistant' || content !== '')
   const given: Readonly<Record<string, unknown>> = { ...message, content: null }
-  return isPlain ? {} : (given as Given) // it was checked when it came: JSON all through
+  return isPlain ? {} : (given as Given) // validated: all JSON
 }
 
 const isCallId = (id: string): boolean => id !== '' && id.length <= nameCharsMax && id !== noCall
 
 const Fields = z.looseObject({})
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> => {
+const toFields = (value: unknown): Readonly<Record<string, unknown>> => {
   const read = Fields.safeParse(value)
   return read.success ? read.data : {}
 }
 
-/** The calls that can be told to a model, each id once. */
-function callsOf(given: readonly unknown[]): Call[] {
+/** Returns the calls that can be sent to a model, each id once. */
+function toCalls(given: readonly unknown[]): Call[] {
   const calls = new Map<string, Call>()
   for (const one of given) {
-    const call = fieldsOf(one)
-    const wanted = fieldsOf(call['function'])
+    const call = toFields(one)
+    const wanted = toFields(call['function'])
     const { id } = call
     const tool = [call['tool'], wanted['name'], call['name']].find((name) => typeof name === 'string' && name !== '')
     if (typeof id !== 'string' || !isCallId(id) || typeof tool !== 'string' || calls.has(id)) continue
-    const args = argsOf(call['args'] ?? wanted['arguments'] ?? call['arguments'] ?? call['input'] ?? {})
+    const args = toArgs(call['args'] ?? wanted['arguments'] ?? call['arguments'] ?? call['input'] ?? {})
     calls.set(id, { id, tool: clip(tool, nameCharsMax), args })
   }
   return [...calls.values()].slice(0, limits.callsPerRoundMax)
@@ -63,14 +63,14 @@ function callsOf(given: readonly unknown[]): Call[] {
 
 const Args = z.record(z.string(), z.json())
 
-/** Services write arguments as the text of an object; what is no object becomes the one argument. */
-function argsOf(value: unknown): Call['args'] {
-  const read = Args.safeParse(typeof value === 'string' ? parsed(value) : value)
+/** Parses arguments, which services write as JSON text; anything but an object becomes the `input` argument. */
+function toArgs(value: unknown): Call['args'] {
+  const read = Args.safeParse(typeof value === 'string' ? parseJson(value) : value)
   if (read.success) return read.data
   return { input: z.json().catch(null).parse(value) }
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,6 +1,6 @@
 import type { Event, Frame, FrameOf, Preview, Recorded, SessionId, Status, Usage } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
-import { callLine } from '../../transfer/export/call-line.ts'
+import { formatCall } from '../../transfer/export/call-line.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import type { TurnEnded } from './turn-summary.ts'
 
@@ -155,7 +155,7 @@ function lineOf(
   const plain = (text: string) => ({ text, isError: false })
   switch (event.type) {
     case 'call.requested':
-      return plain(`→ ${callLine(event.tool, event.args)}`)
+      return plain(`→ ${formatCall(event.tool, event.args)}`)
     case 'call.settled': {
       const { outcome, durationMs } = event
       const tool = escapeLine(tools.get(event.call) ?? 'call')

@@ -1,6 +1,6 @@
 import type { Message, Meta } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
-import { callFate, callLine } from '../../transfer/export/call-line.ts'
+import { formatCall, formatCallStatus } from '../../transfer/export/call-line.ts'
 import type { Paint } from '../terminal/output.ts'
 
 /** Formats the head of a transcript for a terminal. */
@@ -24,7 +24,7 @@ export function messageText(message: Message, paint: Paint): string {
       const { call } = message
       const result = call.result === null ? '' : call.result.text
       const asks = call.approval === null ? '' : `, asks for approval ${call.approval.id}`
-      return block(`tool ${callLine(call.tool, call.args)}`, `${callFate(call)}${asks}\n${result}`)
+      return block(`tool ${formatCall(call.tool, call.args)}`, `${formatCallStatus(call)}${asks}\n${result}`)
     }
     case 'system':
     case 'notice':

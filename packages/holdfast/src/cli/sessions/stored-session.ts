@@ -14,7 +14,7 @@ import {
 } from '@holdfast/protocol'
 import type { ReadOnlyStore } from '../../store/read-only-store.ts'
 import { isNodeAlive } from '../../system/node-socket.ts'
-import { pagesOf } from '../../transfer/export/export-session.ts'
+import { readPages } from '../../transfer/export/export-session.ts'
 import type { ExportedLog } from '../../transfer/export/jsonl.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type CommandResult, failWith } from '../terminal/exit.ts'
@@ -94,7 +94,7 @@ async function openIn(
     blobsDir,
     lost,
     branches,
-    pages: () => pagesOf(page, branch),
+    pages: () => readPages(page, branch),
     async newest(limit) {
       let messages: readonly Message[] = []
       let before: MessageId | null = null

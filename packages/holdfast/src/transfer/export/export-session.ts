@@ -24,22 +24,22 @@ export type ExportFormat = (typeof exportFormats)[number]
 export type ExportOptions = {
   /** `md` when absent. */
   readonly format?: ExportFormat | undefined
-  /** Leaves out what looks like a key, a token, an e-mail address or the name of a home directory. */
+  /** Removes what looks like a key, a token, an e-mail address or a home directory. */
   readonly redact?: boolean | undefined
 }
 
-/** A session as exports read it: without waking it. */
+/** A session as exports read it, without loading it into the runtime. */
 export type ExportSource = {
   readonly id: SessionId
   readonly meta: Meta
   readonly log: ExportedLog
-  /** Null where its files are out of reach. */
+  /** Null if its blobs are not available. */
   readonly blobs: Pick<Blobs, 'open'> | null
-  /** The line it stands on, oldest first. */
+  /** The messages of the current line, oldest first. */
   pages(): AsyncIterable<readonly Message[]>
 }
 
-/** A session written out, piece by piece: never all of it in memory. */
+/** Exports a session piece by piece, never all of it in memory. */
 export async function* exportSession(source: ExportSource, options: ExportOptions = {}): AsyncGenerator<string> {
   const { format = 'md', redact = false } = options
   if (!exportFormats.includes(format)) throw new HoldfastError(unknownFormat(format))
@@ -48,9 +48,9 @@ export async function* exportSession(source: ExportSource, options: ExportOption
     yield* sessionLines({ id, log, blobs, isRedacted: redact })
     return
   }
-  const clean = redact ? redactValue : <Value>(value: Value): Value => value
-  const meta = clean(source.meta)
-  const pages = cleaned(source.pages(), clean)
+  const redactIf = redact ? redactValue : <Value>(value: Value): Value => value
+  const meta = redactIf(source.meta)
+  const pages = redactPages(source.pages(), redactIf)
   if (format === 'json') {
     yield* transcriptJson(meta, pages, null)
     return
@@ -62,17 +62,17 @@ export async function* exportSession(source: ExportSource, options: ExportOption
 }
 
 const unknownFormat = (format: string): Fault =>
-  fault('bad_request', `A session is written out as ${exportFormats.join(', ')}, not as '${format}'.`, { format })
+  fault('bad_request', `Unknown export format '${format}'. Use one of ${exportFormats.join(', ')}.`, { format })
 
-async function* cleaned(
+async function* redactPages(
   pages: AsyncIterable<readonly Message[]>,
-  clean: <Value>(value: Value) => Value,
+  redactOne: <Value>(value: Value) => Value,
 ): AsyncGenerator<readonly Message[]> {
-  for await (const messages of pages) yield messages.map(clean)
+  for await (const messages of pages) yield messages.map(redactOne)
 }
 
-/** The whole line of a stored session, page by page. */
-export async function* pagesOf(
+/** Reads the whole line of a stored session, page by page. */
+export async function* readPages(
   page: StoredHandle['page'],
   branch?: string | undefined,
 ): AsyncGenerator<readonly Message[]> {
@@ -86,7 +86,7 @@ export async function* pagesOf(
 
 type Stored = Parameters<typeof openStoredHandle>[0] & ExportedLog
 
-/** Reads a session of a store, as it stands now. */
+/** Opens a stored session for export. */
 export async function openExportSource(
   store: Stored,
   blobs: Pick<Blobs, 'open'>,
@@ -95,5 +95,5 @@ export async function openExportSource(
 ): Promise<ExportSource> {
   const { page } = orThrow(await openStoredHandle(store, id, isAlive))
   const { session: meta } = orThrow(await page({ limit: 1 }))
-  return { id, meta, log: store, blobs, pages: () => pagesOf(page) }
+  return { id, meta, log: store, blobs, pages: () => readPages(page) }
 }

@@ -1,7 +1,7 @@
 import { type Block, type Cell, type Inline, parseMarkdown } from '@holdfast/client/markdown'
 import type { CallView, Message, Meta } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
-import { callFate } from './call-line.ts'
+import { formatCallStatus } from './call-line.ts'
 
 const style = `
 :root { color-scheme: light dark; --ink: #1f2328; --dim: #656d76; --edge: #d0d7de; --page: #fff; --shade: #f6f8fa; --you: #0550ae; --bad: #b42318; }
@@ -97,7 +97,10 @@ export function messageHtml(message: Message): string {
 function callHtml(call: CallView, message: Message): string {
   const result = call.result === null || call.result.text === '' ? [] : [pre(call.result.text)]
   const head = `${call.tool} ${JSON.stringify(call.args)}`
-  return folded(`${short(head)} · ${callFate(call)}`, message, [pre(JSON.stringify(call.args, null, 2)), ...result])
+  return folded(`${short(head)} · ${formatCallStatus(call)}`, message, [
+    pre(JSON.stringify(call.args, null, 2)),
+    ...result,
+  ])
 }
 
 const summaryCharsMax = 120

@@ -3,7 +3,7 @@ import { escapeHiddenInJson } from '@holdfast/protocol/hostile-text'
 
 const toJsonText = (value: unknown): string => escapeHiddenInJson(JSON.stringify(value))
 
-/** A transcript as one JSON document in the shape of a page, piece by piece: never all of it in memory. */
+/** Writes a transcript as one JSON document in the shape of a page, piece by piece, never all of it in memory. */
 export async function* transcriptJson(
   session: Meta,
   pages: AsyncIterable<readonly Message[]> | Iterable<readonly Message[]>,

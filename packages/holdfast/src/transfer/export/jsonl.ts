@@ -7,12 +7,12 @@ import { redactValue } from './redact.ts'
 
 export const exportFormat = 'holdfast-export'
 export const exportVersion = 1
-/** A blob is written in pieces of this size, a line each. */
+/** The size of a blob piece; each piece is a line. */
 const pieceBytes = 384 * 1024
 
 export type ExportedLog = Pick<Log, 'read'> & Pick<Catalogue, 'entry'>
 
-type Stretch = {
+type Span = {
   readonly session: SessionId
   readonly parent: SessionId | null
   readonly base: Seq
@@ -20,8 +20,8 @@ type Stretch = {
 }
 
 /**
- * A session without loss, one sealed line each: for it and each session whose past it shares, oldest first, a header,
- * then its records as a log has them, each blob before the first record that names it. Redacted, blobs are left out.
+ * Writes a session without loss, each line with a checksum. For each ancestor and the session itself, oldest first: a
+ * header, then the records as in a log, each blob before the first record that refers to it. Redacted: without blobs.
  */
 export async function* sessionLines({
   log,
@@ -35,8 +35,8 @@ export async function* sessionLines({
   readonly isRedacted: boolean
 }): AsyncGenerator<string> {
   const written = new Set<BlobHash>()
-  for (const stretch of await stretchesOf(log, id)) {
-    const { session, parent, base, upTo } = stretch
+  for (const span of await listSpans(log, id)) {
+    const { session, parent, base, upTo } = span
     const head = {
       format: exportFormat,
       version: exportVersion,
@@ -58,8 +58,8 @@ export async function* sessionLines({
   }
 }
 
-/** Whose records these are, oldest first. */
-async function stretchesOf(log: ExportedLog, id: SessionId): Promise<readonly Stretch[]> {
+/** Returns the sessions that hold the records, oldest first. */
+async function listSpans(log: ExportedLog, id: SessionId): Promise<readonly Span[]> {
   const row = await log.entry(id)
   if (row === null) return []
   const { head, base } = row
@@ -91,7 +91,7 @@ async function* blobLines(
     written.add(blob)
     const bytes = (await isWhole(blob, blobs)) ? await blobs.open(blob) : null
     if (bytes === null) continue
-    let held: Uint8Array = new Uint8Array(0)
+    let pending: Uint8Array = new Uint8Array(0)
     let piece = 0
     const line = (part: Uint8Array, isLast: boolean) =>
       appendChecksum(
@@ -99,14 +99,15 @@ async function* blobLines(
         JSON.stringify({ blob, piece: piece++, isLast, base64: Buffer.from(part).toString('base64') }).slice(0, -1),
       )
     for await (const chunk of bytes) {
-      held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
-      for (; held.length > pieceBytes; held = held.subarray(pieceBytes)) yield line(held.subarray(0, pieceBytes), false)
+      pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
+      for (; pending.length > pieceBytes; pending = pending.subarray(pieceBytes))
+        yield line(pending.subarray(0, pieceBytes), false)
     }
-    yield line(held, true)
+    yield line(pending, true)
   }
 }
 
-/** Read through before it is written: pieces of one that turns out to be damaged could not be taken back. */
+/** Verifies a blob before it is written: pieces that were written cannot be taken back. */
 async function isWhole(hash: BlobHash, blobs: Pick<Blobs, 'open'>): Promise<boolean> {
   const digest = createHash('sha256')
   for await (const chunk of (await blobs.open(hash)) ?? []) digest.update(chunk)

@@ -5,7 +5,7 @@ import { redactions, redactText, redactValue } from './redact.ts'
 const secret = (...parts: readonly string[]): string => parts.join('')
 const filler = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6'
 
-/** What each redaction finds; none may be left of the text given. */
+/** What each rule finds; nothing of these texts may be left. */
 const found: Readonly<Record<string, readonly string[]>> = {
   'a private key': [secret('-----BEGIN RSA PRI', 'VATE KEY-----\nMIIE\n-----END RSA PRI', 'VATE KEY-----')],
   'a JSON web token': [secret('ey', `J${filler}.ey${filler}.${filler}`)],
@@ -40,12 +40,12 @@ const found: Readonly<Record<string, readonly string[]>> = {
 const telling = /hunter2|abcdef123456|a1B2c3D4|ABCDEFGHIJKLMNOP|MIIE|mia|Mia|jörg|straße|root/
 
 describe('redaction', () => {
-  it('is tested in every row of its list', () => {
+  it('has a test for every rule', () => {
     expect(Object.keys(found)).toEqual(redactions.map(({ what }) => what))
   })
 
   it.each(Object.entries(found).flatMap(([what, texts]) => texts.map((text) => [what, text] as const)))(
-    'takes out %s: %s',
+    'removes %s: %s',
     (_, text) => {
       const clean = redactText(`before ${text} after`)
       expect(clean).not.toMatch(telling)
@@ -60,11 +60,11 @@ describe('redaction', () => {
     'ses_01k5zzzzzzzzzzzzzzzzzzzzzz in /home and /Users',
     'const token = next()',
     'https://example.com/root/x, /srv/root/x, /rooted and ./root',
-  ])('leaves %j as it is', (text) => {
+  ])('does not change %j', (text) => {
     expect(redactText(text)).toBe(text)
   })
 
-  it('takes out the home directory of whoever writes it out', () => {
+  it('removes the home directory of the user', () => {
     const home = '/srv/people/mia'
     expect(redactText('see /srv/people/mia/x, /srv/people/mia2 and file:///srv/people/mia', home)).toBe(
       'see [home]/x, /srv/people/mia2 and file://[home]',
@@ -72,7 +72,7 @@ describe('redaction', () => {
     expect(redactText('/ and /x', '/')).toBe('/ and /x')
   })
 
-  it('takes out what stands under a secret name, whatever it looks like', () => {
+  it('removes any value under a secret name', () => {
     expect(redactValue({ password: 'x', list: [{ apiKey: 'y', name: 'z' }], tokens: 5 })).toEqual({
       password: '[secret removed]',
       list: [{ apiKey: '[secret removed]', name: 'z' }],
@@ -95,14 +95,14 @@ describe('redaction', () => {
     'eyJ',
     '-----BEGIN PRI',
     ' ',
-  ])('takes a long text of %j in its stride', (piece) => {
+  ])('handles a long text of %j quickly', (piece) => {
     const text = piece.repeat(Math.ceil(200_000 / piece.length))
     const began = performance.now()
     redactText(text)
     expect(performance.now() - began).toBeLessThan(2000)
   })
 
-  it('changes nothing the second time', () => {
+  it('changes nothing when applied twice', () => {
     const once = Object.values(found)
       .flat()
       .map((text) => redactText(text))

@@ -8,7 +8,7 @@ import { openHoldfast } from '../../open.ts'
 import { appendChecksum } from '../../store/jsonl/log/log-line.ts'
 import { exportFormats } from './export-session.ts'
 
-describe('a session as JSONL', () => {
+describe('JSONL export', () => {
   let directory = ''
   let here: Holdfast
   let there: Holdfast
@@ -38,7 +38,7 @@ describe('a session as JSONL', () => {
     return file
   }
   const shown = async (id: string) => orThrow(await orThrow(await there.sessions.open(id)).snapshot())
-  /** With a picture, long output, thinking and a failed call. */
+  /** Creates a session with an image, long output, thinking and a failed call. */
   const aTalk = async (): Promise<string> => {
     const source = new URL('../../../../../test/golden/import/ggcode-1.3.33-tools.source', import.meta.url)
     const path = join(directory, 'a.jsonl')
@@ -47,7 +47,7 @@ describe('a session as JSONL', () => {
     return file?.session ?? ''
   }
 
-  it('holds no file whose bytes went bad, and says so where it is taken over', async () => {
+  it('leaves out a damaged blob, and the import reports it', async () => {
     const store = `jsonl:${join(directory, 'logs')}`
     const kept = await openHoldfast({ store, environment: { HOLDFAST_HOME: join(directory, 'home'), DEMO_PACE: '0' } })
     const source = new URL('../../../../../test/golden/import/ggcode-1.3.33-tools.source', import.meta.url)
@@ -66,7 +66,7 @@ describe('a session as JSONL', () => {
     expect((await take(text)).remarks).toMatchObject([{ code: 'blob_missing' }])
   })
 
-  it('comes back as it was, files included, and is written the same again', async () => {
+  it('imports unchanged, with blobs, and exports the same again', async () => {
     const id = await aTalk()
     const text = await written(here, id)
     expect(text).toContain('"base64"')
@@ -77,7 +77,7 @@ describe('a session as JSONL', () => {
     expect((await take(text)).status).toBe('same')
   })
 
-  it('brings the past that a fork shares', async () => {
+  it('contains the records that a fork shares', async () => {
     const id = await aTalk()
     const fork = await here.fork(await (await here.fork(id)).id)
     await fork.seedMessages([{ role: 'user', content: 'and another thing' }])
@@ -88,7 +88,7 @@ describe('a session as JSONL', () => {
     expect(await there.exportMarkdown(fork.id)).toBe(await here.exportMarkdown(fork.id))
   })
 
-  it('gets what it lacks when a longer one comes', async () => {
+  it('adds the missing records when a longer export is imported', async () => {
     const id = await aTalk()
     const short = await written(here, id)
     await here.appendMessage(id, { role: 'user', content: 'more' })
@@ -99,7 +99,7 @@ describe('a session as JSONL', () => {
     expect((await take(short)).status).toBe('same')
   })
 
-  it('is taken from a log file of the plain store as well', async () => {
+  it('imports a log file of the JSONL store too', async () => {
     const id = await aTalk()
     const [head = '', ...lines] = (await written(here, id)).split('\n').filter((line) => !line.includes('"base64"'))
     const { session, parent, base } = JSON.parse(head)
@@ -115,7 +115,7 @@ describe('a session as JSONL', () => {
     ])
   })
 
-  it('is refused when a newer Holdfast wrote it', async () => {
+  it('is rejected if a newer Holdfast wrote it', async () => {
     const id = await aTalk()
     const file = await take(
       appendChecksum(
@@ -126,7 +126,7 @@ describe('a session as JSONL', () => {
     expect([file.status, file.fault?.code]).toEqual(['failed', 'store_too_new'])
   })
 
-  it('is read up to the first record that is damaged', async () => {
+  it('is imported up to the first damaged record', async () => {
     const id = await aTalk()
     const lines = (await written(here, id)).split('\n')
     const at = lines.findIndex((line) => line.includes('"text.said"'))
@@ -137,7 +137,7 @@ describe('a session as JSONL', () => {
     expect((await shown(id)).view.status).toBe('idle')
   })
 
-  it('comes without standing approvals: nothing that was allowed elsewhere is allowed here', async () => {
+  it('is imported without standing approvals', async () => {
     const session = await here.startSession({ workdir: directory, approvals: 'none' })
     await session.seedMessages([{ role: 'user', content: 'hi' }])
     await session.setToolTrust('shell', 'session')
@@ -151,7 +151,7 @@ describe('a session as JSONL', () => {
     expect(again).toContain('"approvals":"destructive"')
   })
 
-  it('comes at rest: a call that was approved there does not run here', async () => {
+  it('is imported idle: an approved call does not run here', async () => {
     const session = await here.startSession({ workdir: directory })
     await session.seedMessages([{ role: 'user', content: 'hi' }])
     const text = await written(here, session.id)
@@ -183,7 +183,7 @@ describe('a session as JSONL', () => {
     expect(messages.flatMap((one) => (one.kind === 'tool_call' ? [one.call.status] : []))).toEqual(['interrupted'])
   })
 
-  it.each(exportFormats)('holds no secret when it is redacted (%s)', async (format) => {
+  it.each(exportFormats)('contains no secret when redacted (%s)', async (format) => {
     const key = ['sk', '-ant-', 'a1B2c3D4e5F6g7H8i9J0'].join('')
     const session = await here.startSession({ workdir: directory, title: `use ${key}` })
     await session.seedMessages([

@@ -1,46 +1,50 @@
 import type { FileHandle } from 'node:fs/promises'
-import { claudeCode } from './formats/claude-code.ts'
-import { codex } from './formats/codex.ts'
-import { ggcode } from './formats/ggcode.ts'
-import { isOwnHead } from './formats/holdfast.ts'
-import { minga } from './formats/minga.ts'
-import { pi } from './formats/pi.ts'
-import { picoclaw, picoclawLegacy } from './formats/picoclaw.ts'
+import * as claudeCode from './formats/claude-code.ts'
+import * as codex from './formats/codex.ts'
+import * as ggcode from './formats/ggcode.ts'
+import { isHoldfastHeader } from './formats/holdfast.ts'
+import * as minga from './formats/minga.ts'
+import * as pi from './formats/pi.ts'
+import * as picoclaw from './formats/picoclaw.ts'
 import type { DocumentFormat, FormatName, LineFormat } from './parse/format.ts'
-import { isObject, type Loose } from './parse/loose.ts'
-import { decode, parsed } from './parse/read-lines.ts'
-import { repairJson } from './parse/repair-json.ts'
+import { isObject, type JsonObject } from './parse/json-fields.ts'
+import { decode, parseJson } from './parse/read-lines.ts'
 
-/** In this order: a line that two of them would take is the first one's. */
-const lineFormats: readonly LineFormat[] = [ggcode, claudeCode, codex, pi, picoclaw]
-const documentFormats: readonly DocumentFormat[] = [picoclawLegacy, minga]
+/** Tried in this order, because a line may match several formats. */
+const lineFormats: readonly LineFormat[] = [ggcode, claudeCode, codex, pi, picoclaw].map((tool) => tool.lineFormat)
+const documentFormats: readonly DocumentFormat[] = [picoclaw, minga].map((tool) => tool.documentFormat)
 
-/** So much of a file is looked at to know its lines, and so much is read of one that is a single document. */
+/** How much of a file is read to detect its format, and the largest single document. */
 const headBytes = 1024 * 1024
-const linesLookedAt = 50
+const linesChecked = 50
 const documentBytesMax = 256 * 1024 * 1024
 
 export type Detected =
   | { readonly type: 'holdfast' }
   | { readonly type: 'lines'; readonly format: LineFormat }
-  | { readonly type: 'document'; readonly format: DocumentFormat; readonly value: Loose; readonly notes: DocumentNotes }
-  /** A file of one of these programs that holds no session: an index, a companion. */
+  | {
+      readonly type: 'document'
+      readonly format: DocumentFormat
+      readonly value: JsonObject
+      readonly notes: DocumentNotes
+    }
+  /** A file without a session, for example an index or a companion file. */
   | { readonly type: 'none'; readonly why: 'empty' | 'not_a_session' | 'damaged' | 'too_large' }
 
-export type DocumentNotes = { readonly text: string; readonly bytes: Uint8Array; readonly isSalvaged: boolean }
+export type DocumentNotes = { readonly text: string; readonly bytes: Uint8Array; readonly isRepaired: boolean }
 
-/** Knows a file by what is in it. With `wanted` only that program's forms are thought of. */
+/** Detects the format of a file from its content. `wanted` limits the search to one program. */
 export async function detect(file: FileHandle, size: number, wanted: FormatName | null): Promise<Detected> {
   if (size === 0) return { type: 'none', why: 'empty' }
   const head = Buffer.allocUnsafe(Math.min(size, headBytes))
   await file.read(head, 0, head.length, 0)
-  const lines = silentText(head).split('\n', linesLookedAt)
-  const values = lines.map(parsed).filter(isObject)
+  const lines = decodeSilently(head).split('\n', linesChecked)
+  const values = lines.map(parseJson).filter(isObject)
   const isWanted = ({ name }: { readonly name: FormatName }) => wanted === null || name === wanted
-  if (values.some(isOwnHead) && (wanted ?? 'holdfast') === 'holdfast') return { type: 'holdfast' }
+  if (values.some(isHoldfastHeader) && (wanted ?? 'holdfast') === 'holdfast') return { type: 'holdfast' }
   const [first] = values
-  const alone = first !== undefined && lines.filter((line) => line.trim() !== '').length === 1
-  if (!alone || !documentFormats.some((one) => isWanted(one) && one.owns(first))) {
+  const isSingle = first !== undefined && lines.filter((line) => line.trim() !== '').length === 1
+  if (!isSingle || !documentFormats.some((format) => isWanted(format) && format.owns(first))) {
     const format = lineFormats.filter(isWanted).find(({ owns }) => values.some(owns))
     if (format) return { type: 'lines', format }
   }
@@ -48,7 +52,7 @@ export async function detect(file: FileHandle, size: number, wanted: FormatName 
   return detectDocument(file, size, isWanted)
 }
 
-const silentText = (bytes: Uint8Array): string => decode(bytes, null, () => undefined)
+const decodeSilently = (bytes: Uint8Array): string => decode(bytes, null, () => undefined)
 
 async function detectDocument(
   file: FileHandle,
@@ -59,11 +63,42 @@ async function detectDocument(
   const bytes = Buffer.allocUnsafe(size)
   const { bytesRead } = await file.read(bytes, 0, size, 0)
   const read = bytes.subarray(0, bytesRead)
-  const text = silentText(read)
-  const whole = parsed(text)
-  const value = whole ?? repairJson(text)
-  if (!isObject(value)) return { type: 'none', why: whole === undefined ? 'damaged' : 'not_a_session' }
+  const text = decodeSilently(read)
+  const complete = parseJson(text)
+  const value = complete ?? repairJson(text)
+  if (!isObject(value)) return { type: 'none', why: complete === undefined ? 'damaged' : 'not_a_session' }
   const format = documentFormats.filter(isWanted).find(({ owns }) => owns(value))
-  if (!format) return { type: 'none', why: whole === undefined ? 'damaged' : 'not_a_session' }
-  return { type: 'document', format, value, notes: { text, bytes: read, isSalvaged: whole === undefined } }
+  if (!format) return { type: 'none', why: complete === undefined ? 'damaged' : 'not_a_session' }
+  return { type: 'document', format, value, notes: { text, bytes: read, isRepaired: complete === undefined } }
 }
+
+/**
+ * Parses the beginning of a truncated JSON document, up to its last complete value; null if there is none. Brackets inside
+ * strings are ignored.
+ */
+export function repairJson(text: string): unknown {
+  const open: string[] = []
+  let best: { readonly end: number; readonly closing: string } | null = null
+  let isInString = false
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]
+    if (isInString) {
+      if (char === '\\') at++
+      else if (char === '"') isInString = false
+    } else if (char === '"') isInString = true
+    else if (char === '{' || char === '[') open.push(char === '{' ? '}' : ']')
+    else if (char === '}' || char === ']') {
+      if (open.pop() !== char) break
+      if (open.length > 0 && open.length < depthMax) best = { end: at + 1, closing: open.toReversed().join('') }
+    } else if (char === '\0') break
+  }
+  if (best === null) return null
+  try {
+    return JSON.parse(text.slice(0, best.end) + best.closing)
+  } catch {
+    return null
+  }
+}
+
+/** Deeper values are part of a message, and a message is imported completely or not at all. */
+const depthMax = 3

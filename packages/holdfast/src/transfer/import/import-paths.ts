@@ -2,30 +2,30 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, stat } from 'node:fs/promises'
 import { type Fault, fault, type Result, type SessionId } from '@holdfast/protocol'
 import { detect } from './detect.ts'
-import { type Fate, importConversation } from './import-conversation.ts'
-import { importOwn } from './import-own.ts'
+import { type ImportOutcome, importConversation } from './import-conversation.ts'
+import { importHoldfast } from './import-holdfast.ts'
 import type { ImportRemark, Remark } from './parse/conversation.ts'
 import type { FormatName } from './parse/format.ts'
 import { readConversation } from './read-conversation.ts'
-import { type Found, walk } from './walk.ts'
+import { type WalkedPath, walkPath } from './walk.ts'
 import { createPool } from './write/pool.ts'
-import type { ImportDeps } from './write/write-past.ts'
+import type { ImportDeps } from './write/write-log.ts'
 
 export type ImportOptions = {
-  /** The program the files are of; known by what is in them when absent. */
+  /** The program that wrote the files; detected from their content by default. */
   readonly from?: FormatName | undefined
-  /** Called once, before the first file is read, with how many there are. */
+  /** Called once with the number of files, before the first is read. */
   readonly onCount?: ((files: number) => void) | undefined
   /** Called after each file. */
   readonly onFile?: ((file: ImportedFile) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
 
-/** What became of one file, and what was changed on the way. */
+/** The result of one file, and what the import changed. */
 export type ImportedFile = {
   readonly file: string
   readonly format: FormatName | null
-  readonly status: Fate['status'] | 'skipped' | 'failed'
+  readonly status: ImportOutcome['status'] | 'skipped' | 'failed'
   readonly session: SessionId | null
   readonly messages: number
   readonly bytes: number
@@ -35,87 +35,91 @@ export type ImportedFile = {
 
 const remarksMax = 1000
 const fileBytesMax = 512 * 1024 * 1024
-/** Small files are read side by side, so that their syncs are shared; a larger one takes more places, a large one all. */
-const placesAtOnce = 64
-const placeBytes = 2 * 1024 * 1024
+/** Small files are imported concurrently, so that they share disk syncs. Larger ones take more slots, large ones all. */
+const slotsMax = 64
+const slotBytes = 2 * 1024 * 1024
 const aloneBytes = 16 * 1024 * 1024
 
-/** Imports files and folders; each file by itself, so that one that is damaged harms no other. */
+/** Imports files and folders. A damaged file does not affect the others. */
 export async function importPaths(
-  parts: ImportDeps,
+  deps: ImportDeps,
   paths: readonly string[],
   options: ImportOptions = {},
 ): Promise<readonly ImportedFile[]> {
   const done: ImportedFile[] = []
-  const pool = createPool(placesAtOnce)
-  const tell = (file: ImportedFile): void => {
+  const pool = createPool(slotsMax)
+  const report = (file: ImportedFile): void => {
     done.push(file)
     options.onFile?.(file)
   }
-  const found: Found[] = []
-  for (const path of paths) for await (const one of walk(path)) found.push(one)
+  const found: WalkedPath[] = []
+  for (const path of paths) for await (const entry of walkPath(path)) found.push(entry)
   options.onCount?.(found.length)
-  for (const one of found) {
+  for (const entry of found) {
     if (options.signal?.aborted) break
-    if (one.type === 'unread') tell(failed(one.path, one.cause))
-    else if (one.type === 'passed') tell(skipped(nothing(one.path), one.why))
+    if (entry.type === 'unread') report(createFailure(entry.path, entry.cause))
+    else if (entry.type === 'skipped') report(createSkip(createEmptyResult(entry.path), entry.why))
     else {
-      const work = async () => tell(await importFile(parts, one.path, options.from ?? null))
-      await pool.run(work, await placesFor(one.path))
+      const work = async () => report(await importFile(deps, entry.path, options.from ?? null))
+      await pool.run(work, await countSlots(entry.path))
     }
   }
   await pool.idle()
   return done
 }
 
-async function placesFor(path: string): Promise<number> {
+async function countSlots(path: string): Promise<number> {
   const size = await stat(path).then(
     (stats) => stats.size,
     () => 0,
   )
-  return size > aloneBytes ? placesAtOnce : Math.max(1, Math.ceil(size / placeBytes))
+  return size > aloneBytes ? slotsMax : Math.max(1, Math.ceil(size / slotBytes))
 }
 
-const failed = (file: string, cause: unknown): ImportedFile => {
+const createFailure = (file: string, cause: unknown): ImportedFile => {
   const message = cause instanceof Error ? cause.message : String(cause)
-  return { ...nothing(file), status: 'failed', fault: fault('bad_request', `${file} cannot be read: ${message}`) }
+  return {
+    ...createEmptyResult(file),
+    status: 'failed',
+    fault: fault('bad_request', `${file} cannot be read: ${message}`),
+  }
 }
 
-const nothing = (file: string): ImportedFile => ({
+const createEmptyResult = (file: string): ImportedFile => ({
   ...{ file, format: null, status: 'skipped', session: null, messages: 0, bytes: 0 },
   remarks: [],
 })
 
-const skipped = (about: ImportedFile, why: string): ImportedFile => ({
-  ...about,
-  fault: fault('bad_request', `${about.file} ${why}`),
+const createSkip = (result: ImportedFile, why: string): ImportedFile => ({
+  ...result,
+  fault: fault('bad_request', `${result.file} ${why}`),
 })
 
-async function importFile(parts: ImportDeps, path: string, from: FormatName | null): Promise<ImportedFile> {
+async function importFile(deps: ImportDeps, path: string, from: FormatName | null): Promise<ImportedFile> {
   const remarks: ImportRemark[] = []
   const remark: Remark = (line, code, what) => {
     if (remarks.length < remarksMax) remarks.push({ line, code, what })
   }
   let file: FileHandle
   try {
-    // O_NONBLOCK: a pipe must not be waited for.
+    // O_NONBLOCK: opening a pipe must not block.
     file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
   } catch (cause) {
-    return failed(path, cause)
+    return createFailure(path, cause)
   }
   try {
     const stats = await file.stat()
-    const about = { file: path, bytes: stats.size, remarks }
-    const blank = { ...nothing(path), ...about }
-    if (!stats.isFile()) return skipped(blank, 'is no file.')
-    if (stats.size > fileBytesMax) return skipped(blank, `has more than ${fileBytesMax} bytes.`)
-    const told = await importOpened(parts, path, file, stats.size, from, remark)
-    if ('skipped' in told) return skipped(blank, told.skipped)
-    const { format, fate } = told
-    if (!fate.ok) return { ...blank, format, status: 'failed', fault: fate.fault }
-    return { ...about, format, ...fate.value }
+    const facts = { file: path, bytes: stats.size, remarks }
+    const blank = { ...createEmptyResult(path), ...facts }
+    if (!stats.isFile()) return createSkip(blank, 'is not a file.')
+    if (stats.size > fileBytesMax) return createSkip(blank, `has more than ${fileBytesMax} bytes.`)
+    const imported = await importOpened(deps, path, file, stats.size, from, remark)
+    if ('skipped' in imported) return createSkip(blank, imported.skipped)
+    const { format, outcome } = imported
+    if (!outcome.ok) return { ...blank, format, status: 'failed', fault: outcome.fault }
+    return { ...facts, format, ...outcome.value }
   } catch (cause) {
-    return { ...failed(path, cause), remarks }
+    return { ...createFailure(path, cause), remarks }
   } finally {
     await file.close()
   }
@@ -123,25 +127,27 @@ async function importFile(parts: ImportDeps, path: string, from: FormatName | nu
 
 const reasons = {
   empty: 'is empty.',
-  not_a_session: 'holds no session of a form we know.',
-  damaged: 'is damaged beyond reading.',
-  too_large: 'is one document larger than can be read.',
+  not_a_session: 'is not a session file that Holdfast can import.',
+  damaged: 'is too damaged to be read.',
+  too_large: 'is a single document that is too large to be read.',
 } as const
 
-type Told = { readonly format: FormatName; readonly fate: Result<Fate> } | { readonly skipped: string }
+type FileOutcome =
+  | { readonly format: FormatName; readonly outcome: Result<ImportOutcome> }
+  | { readonly skipped: string }
 
 async function importOpened(
-  parts: ImportDeps,
+  deps: ImportDeps,
   path: string,
   file: FileHandle,
   size: number,
   from: FormatName | null,
   remark: Remark,
-): Promise<Told> {
+): Promise<FileOutcome> {
   const detected = await detect(file, size, from)
   if (detected.type === 'none') return { skipped: reasons[detected.why] }
-  if (detected.type === 'holdfast') return { format: 'holdfast', fate: await importOwn(parts, file, remark) }
+  if (detected.type === 'holdfast') return { format: 'holdfast', outcome: await importHoldfast(deps, file, remark) }
   const { name } = detected.format
   const conversation = await readConversation(path, file, detected, remark)
-  return { format: name, fate: await importConversation(parts, name, conversation, remark) }
+  return { format: name, outcome: await importConversation(deps, name, conversation, remark) }
 }

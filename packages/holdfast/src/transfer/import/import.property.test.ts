@@ -1,7 +1,7 @@
 import { validateHistory } from '@holdfast/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { openImportHouse } from './testing/import-house.ts'
+import { openTestImporter } from './testing/test-importer.ts'
 
 const word = fc.constantFrom('a', 'b', 'c', '', ' ', '\ud800', '\u202e', '0001-01-01T00:00:00Z', '2026-01-02T03:04:05Z')
 const loose = fc.letrec((tie) => ({
@@ -95,19 +95,19 @@ const lines = fc.oneof(
   ),
 )
 
-describe('whatever lines there are', () => {
-  it('never make an import throw; a session that comes of them can go on with every service, and is the same again', async () => {
+describe('import of random lines', () => {
+  it('never throws; the session continues with every service and imports the same again', async () => {
     await fc.assert(
       fc.asyncProperty(lines, async (written) => {
-        using house = await openImportHouse()
-        const file = await house.importLines('a.jsonl', written)
+        using importer = await openTestImporter()
+        const file = await importer.importLines('a.jsonl', written)
         expect(['imported', 'empty', 'skipped']).toContain(file.status)
         if (file.session === null) return
-        const request = await house.request(file.session)
+        const request = await importer.request(file.session)
         for (const service of ['anthropic', 'openai-responses', 'openai-chat', 'gemini'] as const)
           expect(validateHistory(service, request)).toEqual([])
-        expect((await house.state(file.session)).turn.phase).toBe('idle')
-        expect((await house.importLines('a.jsonl', written)).status).toBe('same')
+        expect((await importer.state(file.session)).turn.phase).toBe('idle')
+        expect((await importer.importLines('a.jsonl', written)).status).toBe('same')
       }),
       { numRuns: 300 },
     )

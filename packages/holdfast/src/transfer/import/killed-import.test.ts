@@ -11,13 +11,12 @@ import { diskLocationAt } from '../../store/open/store-location.ts'
 import { newSessionId } from '../../system/identity.ts'
 import { exportFormat } from '../export/jsonl.ts'
 import { importPaths } from './import-paths.ts'
-import { type ImportHouse, openImportHouse, sessionOf } from './testing/import-house.ts'
-import { longTalk } from './testing/long-talk.ts'
-import { isHarmless } from './write/harmless.ts'
-import { createPast } from './write/past.ts'
+import { createLongConversation } from './testing/long-conversation.ts'
+import { openTestImporter, sessionOf, type TestImporter } from './testing/test-importer.ts'
+import { createImportedLog, isSafeToOpen } from './write/imported-log.ts'
 
-/** Another process that is killed at its n-th append, or where it would let go: it gives nothing back. */
-const killedAt = ({ parts, store }: ImportHouse, nth: number): ImportHouse['parts'] => {
+/** Simulates a process that is killed at its n-th append or at the release: it releases nothing. */
+const killedAt = ({ deps, store }: TestImporter, nth: number): TestImporter['deps'] => {
   let appends = 0
   const dying: Store = {
     ...store,
@@ -28,17 +27,17 @@ const killedAt = ({ parts, store }: ImportHouse, nth: number): ImportHouse['part
     },
     release: async () => undefined,
   }
-  return { ...parts, store: dying, node: { id: 'dead', address: '', startedAt: '' } }
+  return { ...deps, store: dying, node: { id: 'dead', address: '', startedAt: '' } }
 }
 
-describe.each(['sqlite', 'jsonl'] as const)('an import that is killed (%s)', (kind) => {
-  const onDisk = async (test: (house: ImportHouse) => Promise<void>) => {
+describe.each(['sqlite', 'jsonl'] as const)('killed import (%s)', (kind) => {
+  const onDisk = async (test: (importer: TestImporter) => Promise<void>) => {
     const directory = mkdtempSync(join(tmpdir(), 'hf-killed-'))
     const place = diskLocationAt(kind, join(directory, kind))
     const { store, blobs } = orThrow(await openDiskStore(place, () => undefined))
     try {
-      using house = await openImportHouse(store, blobs)
-      await test(house)
+      using importer = await openTestImporter(store, blobs)
+      await test(importer)
       await store.close()
       const { findings } = orThrow(await check(place))
       expect(findings.filter(({ severity }) => severity !== 'info')).toEqual([])
@@ -48,53 +47,53 @@ describe.each(['sqlite', 'jsonl'] as const)('an import that is killed (%s)', (ki
     }
   }
 
-  it.each([1, 2])('before append %d leaves a row that is what its log says, and the next one completes it', (nth) =>
-    onDisk(async (house) => {
-      const path = house.place({ 'a.jsonl': longTalk(1500) })
-      const [killed] = await importPaths(killedAt(house, nth), [path])
+  it.each([1, 2])('before append %d leaves a row that matches its log, and the next import completes it', (nth) =>
+    onDisk(async (importer) => {
+      const path = importer.place({ 'a.jsonl': createLongConversation(1500) })
+      const [killed] = await importPaths(killedAt(importer, nth), [path])
       expect(killed?.status).toBe('failed')
-      const { sessions } = await house.store.list({ limit: 10 })
+      const { sessions } = await importer.store.list({ limit: 10 })
       const [begun] = sessions
       if (!begun) throw new Error('nothing was begun')
-      expect(begun.meta.messageCount).toBe((await house.messages(begun.meta.id)).length)
+      expect(begun.meta.messageCount).toBe((await importer.messages(begun.meta.id)).length)
       expect(begun.meta.messageCount).toBeLessThan(3000)
 
-      const [file] = await house.import(path)
+      const [file] = await importer.import(path)
       expect([file?.status, file?.session]).toEqual(['grown', begun.meta.id])
-      expect((await house.messages(begun.meta.id)).length).toBe(3000)
-      const row = await house.store.entry(begun.meta.id)
+      expect((await importer.messages(begun.meta.id)).length).toBe(3000)
+      const row = await importer.store.entry(begun.meta.id)
       expect([row?.owner, row?.entry.meta.messageCount]).toEqual([null, 3000])
-      expect((await house.import(path))[0]?.status).toBe('same')
+      expect((await importer.import(path))[0]?.status).toBe('same')
     }),
   )
 
-  it('after its last record is whole, and the next one frees it', () =>
-    onDisk(async (house) => {
-      const path = house.place({ 'a.jsonl': longTalk(3) })
-      const [killed] = await importPaths(killedAt(house, Number.POSITIVE_INFINITY), [path])
+  it('after its last record is complete, and the next import releases it', () =>
+    onDisk(async (importer) => {
+      const path = importer.place({ 'a.jsonl': createLongConversation(3) })
+      const [killed] = await importPaths(killedAt(importer, Number.POSITIVE_INFINITY), [path])
       const session = killed ? sessionOf(killed) : null
       if (session === null) throw new Error('nothing was imported')
-      expect((await house.store.entry(session))?.owner).toBe('dead')
-      expect((await house.import(path))[0]?.status).toBe('same')
-      expect((await house.store.entry(session))?.owner).toBeNull()
+      expect((await importer.store.entry(session))?.owner).toBe('dead')
+      expect((await importer.import(path))[0]?.status).toBe('same')
+      expect((await importer.store.entry(session))?.owner).toBeNull()
     }))
 })
 
-describe('an import that others see', () => {
-  it('adds nothing to what a living process has open', async () => {
-    using house = await openImportHouse()
-    const path = house.place({ 'a.jsonl': longTalk(1500) })
-    await importPaths(killedAt(house, 1), [path])
-    const [begun] = (await house.store.list({ limit: 1 })).sessions
-    await house.store.registerNode({ id: 'dead', address: '', startedAt: '' })
-    const alive = { ...house.parts, isAlive: async () => true }
+describe('visible import', () => {
+  it('adds nothing to a session that another process has open', async () => {
+    using importer = await openTestImporter()
+    const path = importer.place({ 'a.jsonl': createLongConversation(1500) })
+    await importPaths(killedAt(importer, 1), [path])
+    const [begun] = (await importer.store.list({ limit: 1 })).sessions
+    await importer.store.registerNode({ id: 'dead', address: '', startedAt: '' })
+    const alive = { ...importer.deps, isAlive: async () => true }
     const [file] = await importPaths(alive, [path])
     expect([file?.status, begun?.owner]).toEqual(['changed', 'dead'])
   })
 
-  /** A log of ours in which `events` come behind a turn, and so many records of no weight around each. */
+  /** Creates a log with `events` after a turn, and many harmless records around each. */
   const ownLog = (session: SessionId, events: readonly Event[], idle: number): string => {
-    const past = createPast({ session, parent: null, base: 0 })
+    const past = createImportedLog({ session, parent: null, base: 0 })
     const turn = TurnNumber.parse(0)
     const settings = { model: 'sim/model', thinkingLevel: 'off', mode: 'exec', budgets: {} } as const
     past.add({ type: 'session.started', handle: Handle.parse('calm-tree-1'), workdir: '/work', settings }, 0)
@@ -125,39 +124,39 @@ describe('an import that others see', () => {
     ['trust that stands at its end', [trusted], 2],
     ['trust that was taken back, and given again', [trusted, { type: 'trust.revoked', tool: null }, trusted], 4],
     ['settings that ask nobody', [{ type: 'settings.changed', approvals: 'none' }], 2],
-  ])('shows no moment at which %s is in force here', async (_, events, writes) => {
-    using house = await openImportHouse()
+  ])('is never visible while %s is in force', async (_, events, writes) => {
+    using importer = await openTestImporter()
     const session = newSessionId()
     const seen: boolean[] = []
-    const look = async () => seen.push(isHarmless(await house.state(session)))
+    const look = async () => seen.push(isSafeToOpen(await importer.state(session)))
     const store: Store = {
-      ...house.store,
+      ...importer.store,
       async create(made) {
-        const created = await house.store.create(made)
+        const created = await importer.store.create(made)
         await look()
         return created
       },
       async append(append) {
-        const appended = await house.store.append(append)
+        const appended = await importer.store.append(append)
         await look()
         return appended
       },
     }
-    const path = house.place({ 'own.jsonl': ownLog(session, events, 2500) })
-    const [file] = await importPaths({ ...house.parts, store }, [path])
+    const path = importer.place({ 'own.jsonl': ownLog(session, events, 2500) })
+    const [file] = await importPaths({ ...importer.deps, store }, [path])
     expect([file?.status, file?.remarks.map(({ code }) => code)]).toEqual(['imported', ['trust_revoked']])
     expect(seen).toEqual(Array.from({ length: writes }, () => true))
-    expect((await house.import(path))[0]?.status).toBe('same')
+    expect((await importer.import(path))[0]?.status).toBe('same')
   })
 
-  it('is completed to its rest when it was killed before what is trusted', async () => {
-    using house = await openImportHouse()
+  it('is completed to an idle state when it was killed before a trust record', async () => {
+    using importer = await openTestImporter()
     const session = newSessionId()
-    const path = house.place({ 'own.jsonl': ownLog(session, [trusted], 2500) })
-    await importPaths(killedAt(house, 1), [path])
-    expect(isHarmless(await house.state(session))).toBe(true)
-    expect((await house.import(path))[0]?.status).toBe('grown')
-    const { trust, seq } = await house.state(session)
+    const path = importer.place({ 'own.jsonl': ownLog(session, [trusted], 2500) })
+    await importPaths(killedAt(importer, 1), [path])
+    expect(isSafeToOpen(await importer.state(session))).toBe(true)
+    expect((await importer.import(path))[0]?.status).toBe('grown')
+    const { trust, seq } = await importer.state(session)
     expect([trust, seq]).toEqual([[], 5006])
   })
 })

@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto'
-import type { FileHandle } from 'node:fs/promises'
-import { readFile, stat } from 'node:fs/promises'
+import { type FileHandle, readFile, stat } from 'node:fs/promises'
 import { basename } from 'node:path'
 import type { Detected } from './detect.ts'
 import type { ImportedConversation, Remark } from './parse/conversation.ts'
-import type { Beside } from './parse/format.ts'
+import type { ReadCompanionFile } from './parse/format.ts'
 import { decode, parseLine, readLines } from './parse/read-lines.ts'
 
-const besideBytesMax = 1024 * 1024
+const companionBytesMax = 1024 * 1024
 
-/** Reads a file that was recognised; what cannot be read of it is said, and left out. */
+/** Reads a file of a known format. Unreadable parts are left out, with a remark. */
 export async function readConversation(
   path: string,
   file: FileHandle,
@@ -17,26 +16,26 @@ export async function readConversation(
   remark: Remark,
 ): Promise<ImportedConversation> {
   if (detected.type === 'document') {
-    const { bytes, isSalvaged } = detected.notes
+    const { bytes, isRepaired } = detected.notes
     decode(bytes, null, remark)
-    if (isSalvaged)
-      remark(null, 'damaged_file', 'The file is cut or damaged; what stood whole at its beginning was kept.')
-    return named(detected.format.parse(detected.value, remark), path)
+    if (isRepaired)
+      remark(null, 'damaged_file', 'The file is truncated or damaged; its readable beginning was imported.')
+    return withId(detected.format.parse(detected.value, remark), path)
   }
-  const parser = await detected.format.parse(remark, besideOf(path))
-  let place = 0
+  const parser = await detected.format.parse(remark, createCompanionReader(path))
+  let index = 0
   for await (const lines of readLines(file, remark)) {
     for (const line of lines) {
       const value = parseLine(line, remark)
-      if (value) parser.add(value, line.number, place)
-      place++
+      if (value) parser.add(value, line.number, index)
+      index++
     }
   }
-  return named(parser.end(), path)
+  return withId(parser.end(), path)
 }
 
-const besideOf =
-  (path: string): Beside =>
+const createCompanionReader =
+  (path: string): ReadCompanionFile =>
   async (from, to) => {
     if (!path.endsWith(from)) return null
     const other = path.slice(0, -from.length) + to
@@ -44,11 +43,11 @@ const besideOf =
       (stats) => (stats.isFile() ? stats.size : 0),
       () => 0,
     )
-    return size === 0 || size > besideBytesMax ? null : readFile(other, 'utf8')
+    return size === 0 || size > companionBytesMax ? null : readFile(other, 'utf8')
   }
 
-/** A file that does not say which session it is, is known by its name and its first message. */
-function named(conversation: ImportedConversation, path: string): ImportedConversation {
+/** Adds an id, derived from the file name and the first message, to a conversation without one. */
+function withId(conversation: ImportedConversation, path: string): ImportedConversation {
   if (conversation.about.id !== undefined) return conversation
   const first = conversation.messages.find(({ role }) => role === 'user')
   const digest = createHash('sha256')

@@ -1,18 +1,18 @@
 import { opendir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** In a folder only these are looked into; what is in them decides. */
+/** In a folder only these files are read; their content decides. */
 const isCandidate = (name: string): boolean => /\.jsonl?$/i.test(name)
 const depthMax = 20
 
-/** A file to look into, what is passed over and why, or a folder that cannot be read. */
-export type Found =
+/** A file to read, a path that is skipped and why, or a path that cannot be read. */
+export type WalkedPath =
   | { readonly type: 'file'; readonly path: string }
-  | { readonly type: 'passed'; readonly path: string; readonly why: string }
+  | { readonly type: 'skipped'; readonly path: string; readonly why: string }
   | { readonly type: 'unread'; readonly path: string; readonly cause: unknown }
 
-/** What a path holds, by name; a link is followed only where it was named itself, and otherwise passed over. */
-export async function* walk(path: string): AsyncGenerator<Found> {
+/** Walks a path in name order. A link is followed only if it was named itself, and otherwise skipped. */
+export async function* walkPath(path: string): AsyncGenerator<WalkedPath> {
   try {
     if (!(await stat(path)).isDirectory()) {
       yield { type: 'file', path }
@@ -27,7 +27,7 @@ export async function* walk(path: string): AsyncGenerator<Found> {
 
 type Kind = 'folder' | 'file' | 'link'
 
-async function* walkFolder(path: string, depth: number): AsyncGenerator<Found> {
+async function* walkFolder(path: string, depth: number): AsyncGenerator<WalkedPath> {
   const names: { readonly name: string; readonly kind: Kind }[] = []
   try {
     for await (const entry of await opendir(path)) {
@@ -45,15 +45,15 @@ async function* walkFolder(path: string, depth: number): AsyncGenerator<Found> {
     const inner = join(path, name)
     if (kind === 'file') yield { type: 'file', path: inner }
     else if (kind === 'link') {
-      if (await mayLeadToSession(inner))
-        yield { type: 'passed', path: inner, why: 'is a link; name it to import what it leads to.' }
+      if (await mayPointToSession(inner))
+        yield { type: 'skipped', path: inner, why: 'is a link. Name it to import its target.' }
     } else if (depth < depthMax) yield* walkFolder(inner, depth + 1)
-    else yield { type: 'passed', path: inner, why: `lies more than ${depthMax} folders deep.` }
+    else yield { type: 'skipped', path: inner, why: `is more than ${depthMax} folders deep.` }
   }
 }
 
-/** A link to any other file is as little worth a word as that file. */
-const mayLeadToSession = async (path: string): Promise<boolean> =>
+/** Returns whether a link may point to a session; other links are skipped silently. */
+const mayPointToSession = async (path: string): Promise<boolean> =>
   isCandidate(path) ||
   stat(path).then(
     (stats) => stats.isDirectory(),

@@ -8,10 +8,23 @@ import type {
   Remark,
 } from '../parse/conversation.ts'
 import type { LineFormat, LineParser } from '../parse/format.ts'
-import { bytesOf, type Loose, listOf, objectOf, resultOf, textOf, timeOf, usageOf, wordsOf } from '../parse/loose.ts'
-import { linesOf, type Node } from '../parse/tree.ts'
+import {
+  createCall,
+  decodeBase64,
+  type JsonObject,
+  parseResult,
+  parseTime,
+  parseUsage,
+  remarkUnknownPart,
+  remarkUnknownRecord,
+  toList,
+  toNonBlankText,
+  toObject,
+  toText,
+} from '../parse/json-fields.ts'
+import { findLines, type TreeNode } from '../parse/message-tree.ts'
 
-const silent = new Set([
+const ignoredTypes = new Set([
   'file-history-snapshot',
   'queue-operation',
   'progress',
@@ -21,8 +34,8 @@ const silent = new Set([
   'pr-link',
 ])
 
-/** Claude Code: one part of a message a line, each naming the line before it, so that a file holds a tree. */
-export const claudeCode: LineFormat = {
+/** Claude Code: one part of a message per line. Each line names its parent, so a file holds a tree. */
+export const lineFormat: LineFormat = {
   name: 'claude-code',
   owns: (value) =>
     (typeof value['sessionId'] === 'string' && typeof value['type'] === 'string') ||
@@ -31,62 +44,62 @@ export const claudeCode: LineFormat = {
   parse: createParser,
 }
 
-/** What a line brings; lines with the same `answer` are parts of one. */
+/** The content of a line; lines with the same `answer` are parts of one answer. */
 type Piece = { readonly answer: string | null; readonly messages: readonly ImportedMessage[] }
 
 function createParser(remark: Remark): LineParser {
-  const nodes: Node<Piece>[] = []
+  const nodes: TreeNode<Piece>[] = []
   let id: string | undefined
   let title: string | undefined
   let workdir: string | undefined
   let model: string | undefined
   let createdAt: number | undefined
-  let beside = 0
+  let sideChainLines = 0
   let signatures = 0
 
-  const add = (value: Loose, piece: Piece) => {
+  const add = (value: JsonObject, piece: Piece) => {
     const isLeaf = piece.messages.some(({ role }) => role !== 'result' && role !== 'note')
-    const parent = textOf(value['parentUuid']) ?? textOf(value['logicalParentUuid']) ?? null
-    nodes.push({ id: textOf(value['uuid']), parent, value: piece, isLeaf })
+    const parent = toText(value['parentUuid']) ?? toText(value['logicalParentUuid']) ?? null
+    nodes.push({ id: toText(value['uuid']), parent, value: piece, isLeaf })
   }
 
   return {
     add(value, line) {
       const { type } = value
-      if (type === 'summary') title ??= wordsOf(value['summary'])
+      if (type === 'summary') title ??= toNonBlankText(value['summary'])
       else if (type === 'custom-title' || type === 'ai-title')
-        title = wordsOf(value['customTitle'] ?? value['aiTitle']) ?? title
-      else if (value['isSidechain'] === true) beside++
+        title = toNonBlankText(value['customTitle'] ?? value['aiTitle']) ?? title
+      else if (value['isSidechain'] === true) sideChainLines++
       else if (type === 'user' || type === 'assistant' || type === 'system') {
-        id ??= wordsOf(value['sessionId'])
-        workdir ??= wordsOf(value['cwd'])
-        const at = timeOf(value['timestamp'])
+        id ??= toNonBlankText(value['sessionId'])
+        workdir ??= toNonBlankText(value['cwd'])
+        const at = parseTime(value['timestamp'])
         createdAt ??= at ?? undefined
         const origin = { line, at }
-        const message = objectOf(value['message'])
+        const message = toObject(value['message'])
         if (type === 'assistant') {
-          model = wordsOf(message['model'])?.replace(/^<.*/, '') || model
-          signatures += listOf(message['content']).filter((part) => objectOf(part)['signature']).length
-          add(value, { answer: textOf(message['id']) ?? null, messages: [answerOf(message, origin, remark)] })
-        } else if (type === 'user') add(value, { answer: null, messages: saidByUser(value, message, origin, remark) })
+          model = toNonBlankText(message['model'])?.replace(/^<.*/, '') || model
+          signatures += toList(message['content']).filter((part) => toObject(part)['signature']).length
+          add(value, { answer: toText(message['id']) ?? null, messages: [readAnswer(message, origin, remark)] })
+        } else if (type === 'user')
+          add(value, { answer: null, messages: readUserMessage(value, message, origin, remark) })
         else {
-          const text = wordsOf(value['content'])
-          // A boundary of a compaction; its summary is the next line.
+          const text = toNonBlankText(value['content'])
+          // A compaction boundary; its summary is on the next line.
           const messages: ImportedMessage[] =
             text === undefined || value['subtype'] === 'compact_boundary'
               ? []
               : [{ role: 'note', ...origin, level: 'info', text }]
           add(value, { answer: null, messages })
         }
-      } else if (!silent.has(String(type)))
-        remark(line, 'unknown_record', `A line of the unknown type ${JSON.stringify(type)} was left out.`)
+      } else if (!ignoredTypes.has(String(type))) remarkUnknownRecord(remark, line, 'A line', type)
     },
 
     end() {
-      if (beside > 0) remark(null, 'side_chain', `${beside} lines of subagents were left out.`)
+      if (sideChainLines > 0) remark(null, 'side_chain', `${sideChainLines} lines of subagents were left out.`)
       if (signatures > 0) remark(null, 'signature_dropped', `${signatures} signatures of thinking were left out.`)
-      const join = createJoin()
-      const { main, others, left } = linesOf(nodes, limits.branchesMax)
+      const join = createAnswerJoiner()
+      const { main, others, left } = findLines(nodes, limits.branchesMax)
       if (left > 0) remark(null, 'branch_dropped', `${left} more lines than a session can keep were left out.`)
       const all = nodes.map(({ value }) => value)
       return {
@@ -98,7 +111,7 @@ function createParser(remark: Remark): LineParser {
   }
 }
 
-/** Results of calls made side by side hang beside the line, not on it: they are taken along. */
+/** Adds the results of parallel calls, which are not on the line itself. */
 function withResults(line: readonly Piece[], all: readonly Piece[]): readonly Piece[] {
   const onLine = new Set(line)
   const called = new Set(
@@ -118,8 +131,8 @@ function withResults(line: readonly Piece[], all: readonly Piece[]): readonly Pi
   return all.filter((piece) => onLine.has(piece) || isMissing(piece))
 }
 
-/** Joins the parts of each answer; the same parts give the same object, on whatever line. */
-function createJoin(): (line: readonly Piece[]) => readonly ImportedMessage[] {
+/** Joins the parts of each answer. The same parts give the same object on every line. */
+function createAnswerJoiner(): (line: readonly Piece[]) => readonly ImportedMessage[] {
   const known = new Map<string, ImportedAnswer>()
   const joined = (name: string, answers: readonly ImportedAnswer[]): ImportedAnswer => {
     const [first] = answers
@@ -162,47 +175,41 @@ function createJoin(): (line: readonly Piece[]) => readonly ImportedMessage[] {
   }
 }
 
-function answerOf(message: Loose, origin: Origin, remark: Remark): ImportedAnswer {
+function readAnswer(message: JsonObject, origin: Origin, remark: Remark): ImportedAnswer {
   const content = message['content']
   if (typeof content === 'string') return { role: 'assistant', ...origin, parts: [{ type: 'text', text: content }] }
-  const parts = listOf(content)
-    .map(objectOf)
+  const parts = toList(content)
+    .map(toObject)
     .flatMap((block): AnswerPart[] => {
       switch (block['type']) {
         case 'text':
-          return [{ type: 'text', text: textOf(block['text']) ?? '' }]
+          return [{ type: 'text', text: toText(block['text']) ?? '' }]
         case 'thinking':
-          return [{ type: 'thinking', text: textOf(block['thinking']) ?? '' }]
+          return [{ type: 'thinking', text: toText(block['thinking']) ?? '' }]
         case 'redacted_thinking':
           return []
         case 'tool_use':
         case 'server_tool_use':
-          return [
-            {
-              type: 'call',
-              id: String(block['id'] ?? ''),
-              tool: textOf(block['name']) ?? '',
-              args: block['input'] ?? {},
-            },
-          ]
+          return [createCall(block['id'], block['name'], block['input'] ?? {})]
         default:
-          remark(
-            origin.line,
-            'unknown_part',
-            `A part of the unknown type ${JSON.stringify(block['type'])} was left out.`,
-          )
+          remarkUnknownPart(remark, origin.line, block['type'])
           return []
       }
     })
-  return { role: 'assistant', ...origin, parts, usage: usageOf(message['usage']) }
+  return { role: 'assistant', ...origin, parts, usage: parseUsage(message['usage']) }
 }
 
-function saidByUser(value: Loose, message: Loose, origin: Origin, remark: Remark): readonly ImportedMessage[] {
+function readUserMessage(
+  value: JsonObject,
+  message: JsonObject,
+  origin: Origin,
+  remark: Remark,
+): readonly ImportedMessage[] {
   const content = message['content']
-  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : listOf(content).map(objectOf)
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : toList(content).map(toObject)
   const results: ImportedMessage[] = []
   const parts: ImportedPart[] = []
-  for (const block of blocks as readonly Loose[]) {
+  for (const block of blocks as readonly JsonObject[]) {
     if (block['type'] === 'tool_result') {
       const left = (what: string) => remark(origin.line, 'file_dropped', `A part of a result (${what}) was left out.`)
       const outcome = block['is_error'] === true ? 'failed' : 'ok'
@@ -210,15 +217,14 @@ function saidByUser(value: Loose, message: Loose, origin: Origin, remark: Remark
         role: 'result',
         ...origin,
         callId: String(block['tool_use_id'] ?? ''),
-        ...resultOf(block['content'], left),
+        ...parseResult(block['content'], left),
         outcome,
       })
-    } else if (block['type'] === 'text') parts.push({ type: 'text', text: textOf(block['text']) ?? '' })
+    } else if (block['type'] === 'text') parts.push({ type: 'text', text: toText(block['text']) ?? '' })
     else {
-      const bytes = bytesOf(objectOf(block['source'])['data'])
+      const bytes = decodeBase64(toObject(block['source'])['data'])
       if (bytes) parts.push({ type: 'file', bytes })
-      else
-        remark(origin.line, 'unknown_part', `A part of the unknown type ${JSON.stringify(block['type'])} was left out.`)
+      else remarkUnknownPart(remark, origin.line, block['type'])
     }
   }
   if (parts.length === 0) return results

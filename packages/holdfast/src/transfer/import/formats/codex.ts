@@ -1,22 +1,24 @@
 import type { AnswerPart, CallResult, ImportedMessage, ImportedPart, Origin, Remark } from '../parse/conversation.ts'
 import type { LineFormat, LineParser } from '../parse/format.ts'
 import {
-  argumentsOf,
-  bytesOf,
-  countOf,
+  createCall,
+  decodeBase64,
+  hasTokens,
   isObject,
-  isUsed,
-  type Loose,
-  listOf,
-  objectOf,
-  resultOf,
-  textOf,
-  timeOf,
-  wordsOf,
-} from '../parse/loose.ts'
-import { parsed } from '../parse/read-lines.ts'
+  type JsonObject,
+  parseArguments,
+  parseResult,
+  parseTime,
+  remarkUnknownRecord,
+  toCount,
+  toList,
+  toNonBlankText,
+  toObject,
+  toText,
+} from '../parse/json-fields.ts'
+import { parseJson } from '../parse/read-lines.ts'
 
-const wrappers = new Set(['session_meta', 'response_item', 'event_msg', 'turn_context', 'compacted'])
+const envelopes = new Set(['session_meta', 'response_item', 'event_msg', 'turn_context', 'compacted'])
 const items = new Set([
   'message',
   'reasoning',
@@ -26,15 +28,15 @@ const items = new Set([
   'custom_tool_call',
   'custom_tool_call_output',
 ])
-/** What the program itself put into a user's mouth. */
+/** Matches text that Codex itself adds as user messages. */
 const contextMark =
   /^\s*(<(environment_context|user_instructions|turn_aborted|permissions|collaboration_mode|skill)\b|# AGENTS\.md instructions)/
 
-/** Codex: what went to and came from the model, one item a line, in an envelope since its second form. */
-export const codex: LineFormat = {
+/** Codex: one model item per line, in an envelope since its second version. */
+export const lineFormat: LineFormat = {
   name: 'codex',
   owns: (value) =>
-    (wrappers.has(String(value['type'])) && isObject(value['payload'])) ||
+    (envelopes.has(String(value['type'])) && isObject(value['payload'])) ||
     value['record_type'] === 'state' ||
     (items.has(String(value['type'])) &&
       !('session_id' in value) &&
@@ -47,20 +49,20 @@ export const codex: LineFormat = {
 function createParser(remark: Remark): LineParser {
   const messages: ImportedMessage[] = []
   let parts: AnswerPart[] = []
-  let began: Origin | null = null
-  let head: Loose = {}
-  let context: Loose = {}
+  let startedAt: Origin | null = null
+  let head: JsonObject = {}
+  let context: JsonObject = {}
   let encrypted = 0
-  let counted = ''
+  let lastTotal = ''
   let updatedAt: number | undefined
 
   const endAnswer = () => {
-    if (began) messages.push({ role: 'assistant', ...began, parts })
+    if (startedAt) messages.push({ role: 'assistant', ...startedAt, parts })
     parts = []
-    began = null
+    startedAt = null
   }
   const answer = (origin: Origin, part: AnswerPart) => {
-    began ??= origin
+    startedAt ??= origin
     parts.push(part)
   }
   const add = (message: ImportedMessage) => {
@@ -68,15 +70,15 @@ function createParser(remark: Remark): LineParser {
     messages.push(message)
   }
 
-  const addItem = (item: Loose, origin: Origin) => {
+  const addItem = (item: JsonObject, origin: Origin) => {
     switch (item['type']) {
       case 'message':
-        if (item['role'] === 'assistant') answer(origin, { type: 'text', text: textIn(item['content']) })
-        else add(saidBy(item, origin, remark))
+        if (item['role'] === 'assistant') answer(origin, { type: 'text', text: joinTexts(item['content']) })
+        else add(readUserMessage(item, origin, remark))
         return
       case 'reasoning': {
         if (item['encrypted_content']) encrypted++
-        const text = textIn(item['summary']) || textIn(item['content'])
+        const text = joinTexts(item['summary']) || joinTexts(item['content'])
         if (text !== '') {
           if (parts.some(({ type }) => type === 'call')) endAnswer()
           answer(origin, { type: 'thinking', text })
@@ -85,74 +87,65 @@ function createParser(remark: Remark): LineParser {
       }
       case 'function_call':
       case 'custom_tool_call': {
-        const args = item['type'] === 'function_call' ? argumentsOf(item['arguments']) : { input: item['input'] }
-        return answer(origin, {
-          type: 'call',
-          id: String(item['call_id'] ?? ''),
-          tool: textOf(item['name']) ?? '',
-          args,
-        })
+        const args = item['type'] === 'function_call' ? parseArguments(item['arguments']) : { input: item['input'] }
+        return answer(origin, createCall(item['call_id'], item['name'], args))
       }
       case 'local_shell_call':
         return answer(origin, {
           type: 'call',
           id: String(item['call_id'] ?? item['id'] ?? ''),
           tool: 'shell',
-          args: objectOf(item['action']),
+          args: toObject(item['action']),
         })
       case 'function_call_output':
       case 'custom_tool_call_output':
       case 'local_shell_call_output':
-        return add({ role: 'result', ...origin, callId: String(item['call_id'] ?? ''), ...outputOf(item['output']) })
+        return add({ role: 'result', ...origin, callId: String(item['call_id'] ?? ''), ...readOutput(item['output']) })
       case 'ghost_snapshot':
       case 'web_search_call':
         return
       default:
         if (item['record_type'] === 'state') return
-        remark(
-          origin.line,
-          'unknown_record',
-          `An item of the unknown type ${JSON.stringify(item['type'])} was left out.`,
-        )
+        remarkUnknownRecord(remark, origin.line, 'An item', item['type'])
     }
   }
 
-  const addCount = (payload: Loose, origin: Origin) => {
-    const info = objectOf(payload['info'])
+  const addCount = (payload: JsonObject, origin: Origin) => {
+    const info = toObject(payload['info'])
     const total = JSON.stringify(info['total_token_usage'] ?? null)
-    const last = objectOf(info['last_token_usage'])
-    if (payload['type'] !== 'token_count' || total === counted) return
-    counted = total
-    const cacheRead = countOf(last['cached_input_tokens'])
-    const input = Math.max(0, countOf(last['input_tokens']) - cacheRead)
-    const usage = { input, output: countOf(last['output_tokens']), cacheRead, cacheWrite: 0, cost: null }
-    if (isUsed(usage)) messages.push({ role: 'usage', ...origin, usage })
+    const last = toObject(info['last_token_usage'])
+    if (payload['type'] !== 'token_count' || total === lastTotal) return
+    lastTotal = total
+    const cacheRead = toCount(last['cached_input_tokens'])
+    const input = Math.max(0, toCount(last['input_tokens']) - cacheRead)
+    const usage = { input, output: toCount(last['output_tokens']), cacheRead, cacheWrite: 0, cost: null }
+    if (hasTokens(usage)) messages.push({ role: 'usage', ...origin, usage })
   }
 
   return {
     add(value, line) {
-      const origin = { line, at: timeOf(value['timestamp']) }
+      const origin = { line, at: parseTime(value['timestamp']) }
       updatedAt = origin.at ?? updatedAt
-      const payload = objectOf(value['payload'])
+      const payload = toObject(value['payload'])
       if (value['type'] === 'session_meta') head = 'id' in head ? head : payload
       else if (value['type'] === 'turn_context') context = { ...context, ...payload }
       else if (value['type'] === 'response_item') addItem(payload, origin)
       else if (value['type'] === 'event_msg') addCount(payload, origin)
       else if (value['type'] === 'compacted')
-        add({ role: 'checkpoint', ...origin, summary: textOf(payload['message']) ?? '', keepFrom: null })
+        add({ role: 'checkpoint', ...origin, summary: toText(payload['message']) ?? '', keepFrom: null })
       else if (!('type' in value) && 'instructions' in value) head = 'id' in head ? head : value
       else addItem(value, origin)
     },
     end() {
       endAnswer()
       if (encrypted > 0) remark(null, 'signature_dropped', `${encrypted} encrypted pieces of thinking were left out.`)
-      const model = wordsOf(context['model']) ?? wordsOf(head['model'])
+      const model = toNonBlankText(context['model']) ?? toNonBlankText(head['model'])
       return {
         about: {
-          id: wordsOf(head['id']),
-          workdir: wordsOf(head['cwd']) ?? wordsOf(context['cwd']),
-          model: model === undefined ? undefined : `${wordsOf(head['model_provider']) ?? 'openai'}/${model}`,
-          createdAt: timeOf(head['timestamp']) ?? undefined,
+          id: toNonBlankText(head['id']),
+          workdir: toNonBlankText(head['cwd']) ?? toNonBlankText(context['cwd']),
+          model: model === undefined ? undefined : `${toNonBlankText(head['model_provider']) ?? 'openai'}/${model}`,
+          createdAt: parseTime(head['timestamp']) ?? undefined,
           updatedAt,
         },
         messages,
@@ -162,40 +155,40 @@ function createParser(remark: Remark): LineParser {
   }
 }
 
-const textIn = (content: unknown): string =>
+const joinTexts = (content: unknown): string =>
   typeof content === 'string'
     ? content
-    : listOf(content)
-        .map((part) => textOf(objectOf(part)['text']) ?? '')
+    : toList(content)
+        .map((part) => toText(toObject(part)['text']) ?? '')
         .filter((text) => text !== '')
         .join('\n\n')
 
-function saidBy(item: Loose, origin: Origin, remark: Remark): ImportedMessage {
-  const text = textIn(item['content'])
+function readUserMessage(item: JsonObject, origin: Origin, remark: Remark): ImportedMessage {
+  const text = joinTexts(item['content'])
   if (item['role'] !== 'user' || contextMark.test(text)) return { role: 'note', ...origin, level: 'info', text }
-  const files = listOf(item['content'])
-    .map(objectOf)
+  const files = toList(item['content'])
+    .map(toObject)
     .flatMap((part): ImportedPart[] => {
       if (part['type'] !== 'input_image') return []
-      const [, data] = /^data:[^,]*;base64,(.*)$/s.exec(textOf(part['image_url']) ?? '') ?? []
-      const bytes = bytesOf(data)
+      const [, data] = /^data:[^,]*;base64,(.*)$/s.exec(toText(part['image_url']) ?? '') ?? []
+      const bytes = decodeBase64(data)
       if (bytes) return [{ type: 'file', bytes }]
-      remark(origin.line, 'file_dropped', 'A file that lies elsewhere, or that cannot be read, was left out.')
+      remark(origin.line, 'file_dropped', 'A file that is stored elsewhere or unreadable was left out.')
       return []
     })
   return { role: 'user', ...origin, parts: [{ type: 'text', text }, ...files] }
 }
 
-/** A text, a text that is JSON around one, or parts. */
-function outputOf(output: unknown): Pick<CallResult, 'text' | 'outcome'> {
-  const value = typeof output === 'string' ? parsed(output) : output
+/** Reads an output: text, JSON text that contains it, or parts. */
+function readOutput(output: unknown): Pick<CallResult, 'text' | 'outcome'> {
+  const value = typeof output === 'string' ? parseJson(output) : output
   if (isObject(value)) {
-    const isFailed = value['success'] === false || Number(objectOf(value['metadata'])['exit_code'] ?? 0) !== 0
+    const isFailed = value['success'] === false || Number(toObject(value['metadata'])['exit_code'] ?? 0) !== 0
     const text = value['output'] ?? value['content']
     if (typeof text === 'string' && ('metadata' in value || 'success' in value))
       return { text, outcome: isFailed ? 'failed' : 'ok' }
     if (typeof output !== 'string')
-      return { text: resultOf(text ?? output, () => undefined).text, outcome: isFailed ? 'failed' : 'ok' }
+      return { text: parseResult(text ?? output, () => undefined).text, outcome: isFailed ? 'failed' : 'ok' }
   }
-  return { text: resultOf(output, () => undefined).text, outcome: 'ok' }
+  return { text: parseResult(output, () => undefined).text, outcome: 'ok' }
 }

@@ -18,34 +18,37 @@ import {
 import { logFormat, logVersion, parseRecord, readChecksum } from '../../../store/jsonl/log/log-line.ts'
 import { exportFormat, exportVersion } from '../../export/jsonl.ts'
 import type { Remark } from '../parse/conversation.ts'
-import { isObject, type Loose, textOf } from '../parse/loose.ts'
-import { parsed, readLines } from '../parse/read-lines.ts'
-import { isLoose } from '../write/harmless.ts'
-import { createPast, type Past } from '../write/past.ts'
+import { isObject, type JsonObject, toText } from '../parse/json-fields.ts'
+import { parseJson, readLines } from '../parse/read-lines.ts'
+import { allowsWithoutAsking, createImportedLog, type ImportedLog } from '../write/imported-log.ts'
 
 const versions: Readonly<Record<string, number>> = { [exportFormat]: exportVersion, [logFormat]: logVersion }
 
-export const isOwnHead = (value: unknown): value is Loose =>
+export const isHoldfastHeader = (value: unknown): value is JsonObject =>
   isObject(value) && Object.hasOwn(versions, String(value['format']))
 
 /**
- * Reads Holdfast's own lines: the sessions of the file, oldest ancestor first, each as far as its records are whole and
- * fold. Blobs go where blobs are kept.
+ * Reads the sessions of a Holdfast export or log, oldest ancestor first, each up to its first damaged record. Stores the
+ * blobs.
  */
-export async function readOwnLog(file: FileHandle, blobs: Blobs, remark: Remark): Promise<Result<readonly Past[]>> {
-  const pasts: Past[] = []
-  let current: Past | null = null
+export async function readHoldfastLog(
+  file: FileHandle,
+  blobs: Blobs,
+  remark: Remark,
+): Promise<Result<readonly ImportedLog[]>> {
+  const logs: ImportedLog[] = []
+  let current: ImportedLog | null = null
   let isBroken = false
-  const taker = createBlobTaker(blobs, remark)
+  const taker = createBlobReceiver(blobs, remark)
   for await (const lines of readLines(file, remark)) {
     for (const { number, bytes } of lines) {
       const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-      const value = parsed(line.toString('utf8'))
-      if (isOwnHead(value)) {
+      const value = parseJson(line.toString('utf8'))
+      if (isHoldfastHeader(value)) {
         const head = readHead(value, line)
         if (!head.ok) return head
-        current = createPast(head.value)
-        pasts.push(current)
+        current = createImportedLog(head.value)
+        logs.push(current)
         isBroken = false
       } else if (current === null || isBroken) continue
       else if (isObject(value) && 'blob' in value)
@@ -54,20 +57,20 @@ export async function readOwnLog(file: FileHandle, blobs: Blobs, remark: Remark)
         const why = addRecord(current, line)
         if (why === null) continue
         isBroken = true
-        remark(number, 'damaged_line', `${why} What follows it in this session was left out.`)
+        remark(number, 'damaged_line', `${why} The rest of this session was left out.`)
       }
     }
   }
-  for (const past of pasts) await tellMissing(past, blobs, remark)
-  return ok(pasts.filter(({ records }) => records.length > 0))
+  for (const log of logs) await remarkMissingBlobs(log, blobs, remark)
+  return ok(logs.filter(({ records }) => records.length > 0))
 }
 
-function readHead(value: Loose, line: Buffer): Result<Parameters<typeof createPast>[0]> {
+function readHead(value: JsonObject, line: Buffer): Result<Parameters<typeof createImportedLog>[0]> {
   const session = SessionId.safeParse(value['session'])
   const parent = SessionId.nullable().safeParse(value['parent'])
   const { base } = value
   if (Number(value['version']) > (versions[String(value['format'])] ?? 0))
-    return refuse(fault('store_too_new', 'The file was written by a newer Holdfast.'))
+    return refuse(fault('store_too_new', 'The file was written by a newer Holdfast. Update Holdfast to import it.'))
   if (
     !session.success ||
     !parent.success ||
@@ -79,95 +82,90 @@ function readHead(value: Loose, line: Buffer): Result<Parameters<typeof createPa
   return ok({ session: session.data, parent: parent.data, base: Number(base) })
 }
 
-/** Adds what the line holds; otherwise says why it cannot. */
-function addRecord(past: Past, line: Buffer): string | null {
-  const read = parseRecord(past.session, past.next, line)
+/** Adds the record of a line; returns why it cannot, or null. */
+function addRecord(log: ImportedLog, line: Buffer): string | null {
+  const read = parseRecord(log.session, log.next, line)
   if ('lost' in read) return 'A record is missing or damaged.'
   const record = Recorded.safeParse(read)
-  // Kept as it was written, to the order of its names; what we would read otherwise than it stands is none of ours.
-  if (!record.success || !isReadAs(record.data, read)) return 'A record is of no form we know.'
+  // The record is stored as written, so it must equal what the schema reads.
+  if (!record.success || !isEqualRecord(record.data, read)) return 'A record has an unknown form.'
   try {
-    past.addRecord(read)
+    log.addRecord(read)
     return null
   } catch (cause) {
     if (!(cause instanceof InvariantViolation)) throw cause
-    return `A record does not fit what was before it (${cause.message}).`
+    return `A record contradicts the records before it (${cause.message}).`
   }
 }
 
-/** A schema drops the name `__proto__`, which a model may give an argument: as a name of its own it does nothing, and stays. */
-const isReadAs = (data: Recorded, read: Recorded): boolean =>
+/** Compares without `__proto__`: the schema drops that name, but an argument of a call may have it. */
+const isEqualRecord = (data: Recorded, read: Recorded): boolean =>
   isDeepStrictEqual(data, read) || (hasNoProto(read) && isDeepStrictEqual(withoutProto(data), withoutProto(read)))
 
 const proto = '__proto__'
-/** What the fold itself reads has no such name. */
+/** The fields that the fold reads must not have it. */
 const hasNoProto = (read: Recorded): boolean => !Object.hasOwn(read, proto) && !Object.hasOwn(read.event, proto)
 
 const withoutProto = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value), (name, inner) => (name === proto ? undefined : inner))
 
-/** Holds the pieces of one blob, and stores it when it is whole and is what its name says. */
-function createBlobTaker(blobs: Blobs, remark: Remark) {
-  let held: Uint8Array[] = []
-  let heldBytes = 0
+/** Collects the pieces of a blob, and stores it if it is complete and matches its hash. */
+function createBlobReceiver(blobs: Blobs, remark: Remark) {
+  let pieces: Uint8Array[] = []
+  let pieceBytes = 0
   let name = ''
   return {
-    async take(value: Loose, isSealed: boolean, line: number): Promise<void> {
-      const blob = textOf(value['blob']) ?? ''
+    async take(value: JsonObject, isIntact: boolean, line: number): Promise<void> {
+      const blob = toText(value['blob']) ?? ''
       if (value['piece'] === 0 || blob !== name) {
-        held = []
-        heldBytes = 0
+        pieces = []
+        pieceBytes = 0
         name = blob
       }
-      const piece = Buffer.from(textOf(value['base64']) ?? '', 'base64')
-      heldBytes += piece.length
-      if (isSealed && value['piece'] === held.length && heldBytes <= limits.blobBytesMax) held.push(piece)
+      const piece = Buffer.from(toText(value['base64']) ?? '', 'base64')
+      pieceBytes += piece.length
+      if (isIntact && value['piece'] === pieces.length && pieceBytes <= limits.blobBytesMax) pieces.push(piece)
       if (value['isLast'] !== true) return
-      const digest = held.reduce((hash, one) => hash.update(one), createHash('sha256')).digest('hex')
-      if (digest !== blob)
-        return remark(line, 'damaged_line', 'A file whose bytes are not what its name says was left out.')
-      const put = await blobs.put(held)
+      const digest = pieces.reduce((hash, one) => hash.update(one), createHash('sha256')).digest('hex')
+      if (digest !== blob) return remark(line, 'damaged_line', 'A blob that does not match its hash was left out.')
+      const put = await blobs.put(pieces)
       if (!put.ok) remark(line, 'blob_missing', put.fault.message)
-      held = []
+      pieces = []
     },
   }
 }
 
-async function tellMissing({ records }: Past, blobs: Blobs, remark: Remark): Promise<void> {
+async function remarkMissingBlobs({ records }: ImportedLog, blobs: Blobs, remark: Remark): Promise<void> {
   const named = new Set<BlobHash>(records.flatMap(({ record }) => blobsOf(record.event)))
   let missing = 0
   for (const hash of named) if (!(await blobs.has(hash))) missing++
-  if (missing > 0) remark(null, 'blob_missing', `${missing} files that its records name are not in it.`)
+  if (missing > 0) remark(null, 'blob_missing', `${missing} blobs that its records refer to are not in the file.`)
 }
 
 /**
- * A session that comes from elsewhere is at rest, and nothing in it is approved any more: what it was doing when it was
- * written out is ended, and every standing approval is revoked.
+ * Ends the work that was running when the session was exported, and revokes every standing approval: an imported session
+ * is idle and trusts nothing.
  */
-export function bringToRest(past: Past, at: number, remark: Remark): void {
+export function endRunningWork(log: ImportedLog, at: number, remark: Remark): void {
   const commandId = CommandId.parse('import')
-  const give = (command: SessionCommand) => {
-    const decided = decide(past.folded.state, { type: 'command', command, commandId, by: null, facts: {} })
+  const apply = (command: SessionCommand) => {
+    const decided = decide(log.folded.state, { type: 'command', command, commandId, by: null, facts: {} })
     if (!decided.ok) return
-    for (const event of decided.value) past.add(event, at)
+    for (const event of decided.value) log.add(event, at)
   }
-  const { turn, queue } = past.folded.state
+  const { turn, queue } = log.folded.state
   if (turn.phase !== 'idle' || queue.length > 0) {
-    remark(
-      null,
-      'brought_to_rest',
-      'It was at work when it was written out; that turn is aborted, and what waited is taken back.',
-    )
-    give({ type: 'clearQueues' })
-    give({ type: 'abort' })
-    give({ type: 'clearQueues' })
+    remark(null, 'brought_to_rest', 'A turn was running during the export; it was aborted and its queue cleared.')
+    apply({ type: 'clearQueues' })
+    apply({ type: 'abort' })
+    apply({ type: 'clearQueues' })
   }
-  const { trust, settings } = past.folded.state
+  const { trust, settings } = log.folded.state
   const { permissions = [] } = settings
-  if (trust.length > 0) past.add({ type: 'trust.revoked', tool: null }, at)
-  const wasLoose = isLoose(settings)
-  if (wasLoose)
-    past.add(
+  if (trust.length > 0) log.add({ type: 'trust.revoked', tool: null }, at)
+  const allowedWithoutAsking = allowsWithoutAsking(settings)
+  if (allowedWithoutAsking)
+    log.add(
       {
         type: 'settings.changed',
         approvals: 'destructive',
@@ -175,5 +173,5 @@ export function bringToRest(past: Past, at: number, remark: Remark): void {
       },
       at,
     )
-  if (trust.length > 0 || wasLoose) remark(null, 'trust_revoked', 'Standing approvals that came with it were revoked.')
+  if (trust.length > 0 || allowedWithoutAsking) remark(null, 'trust_revoked', 'Its standing approvals were revoked.')
 }

@@ -1,9 +1,19 @@
 import type { AnswerPart, ImportedConversation, ImportedMessage, Origin, Remark } from '../parse/conversation.ts'
 import type { DocumentFormat } from '../parse/format.ts'
-import { countOf, isObject, type Loose, listOf, objectOf, textOf, timeOf, wordsOf } from '../parse/loose.ts'
+import {
+  isObject,
+  type JsonObject,
+  parseTime,
+  remarkUnknownRecord,
+  toCount,
+  toList,
+  toNonBlankText,
+  toObject,
+  toText,
+} from '../parse/json-fields.ts'
 
-/** Minga: one document a session; what an answer was made of stands apart, one entry each. */
-export const minga: DocumentFormat = {
+/** Minga: one document per session. Each part of an answer is an entry of its own. */
+export const documentFormat: DocumentFormat = {
   name: 'minga',
   owns: (value) =>
     Array.isArray(value['messages']) &&
@@ -13,26 +23,26 @@ export const minga: DocumentFormat = {
   parse,
 }
 
-function parse(value: Loose, remark: Remark): ImportedConversation {
-  const ids = listOf(value['message_ids'])
-  const entries = listOf(value['messages'])
+function parse(value: JsonObject, remark: Remark): ImportedConversation {
+  const ids = toList(value['message_ids'])
+  const entries = toList(value['messages'])
   if (ids.length > 0 && new Set(ids).size !== ids.length)
     remark(null, 'repeated_message', 'Several messages share an id; all were kept.')
-  if (listOf(value['pinned_ids']).length > 0) remark(null, 'unknown_record', 'Which messages were pinned was left out.')
-  const share = createShare()
+  if (toList(value['pinned_ids']).length > 0) remark(null, 'unknown_record', 'Pins were left out.')
+  const share = createMessageSharing()
   const messages = toMessages(entries, share, remark)
-  const branches = listOf(value['branches'])
-    .map(objectOf)
+  const branches = toList(value['branches'])
+    .map(toObject)
     .map((branch) => ({
-      name: wordsOf(branch['name']) ?? null,
-      messages: toMessages(listOf(branch['messages']), share, () => undefined),
+      name: toNonBlankText(branch['name']) ?? null,
+      messages: toMessages(toList(branch['messages']), share, () => undefined),
     }))
-  const last = timeOf(value['last_message_at']) ?? timeOf(value['timestamp']) ?? undefined
+  const last = parseTime(value['last_message_at']) ?? parseTime(value['timestamp']) ?? undefined
   return {
     about: {
-      id: wordsOf(value['id']),
-      title: wordsOf(value['title']),
-      model: wordsOf(value['model_name']),
+      id: toNonBlankText(value['id']),
+      title: toNonBlankText(value['title']),
+      model: toNonBlankText(value['model_name']),
       createdAt: last,
       updatedAt: last,
     },
@@ -41,10 +51,10 @@ function parse(value: Loose, remark: Remark): ImportedConversation {
   }
 }
 
-type Share = (index: number, message: ImportedMessage) => ImportedMessage
+type ShareMessage = (index: number, message: ImportedMessage) => ImportedMessage
 
-/** A branch is a copy of a line: what it has in common with another, from the start, becomes the same objects again. */
-function createShare(): Share {
+/** Reuses equal messages at the same index: a branch is a copy of a line, and shared messages must be the same objects. */
+function createMessageSharing(): ShareMessage {
   const known = new Map<string, ImportedMessage>()
   return (index, message) => {
     const name = `${index}:${JSON.stringify(message)}`
@@ -55,43 +65,43 @@ function createShare(): Share {
   }
 }
 
-function toMessages(entries: readonly unknown[], share: Share, remark: Remark): readonly ImportedMessage[] {
+function toMessages(entries: readonly unknown[], share: ShareMessage, remark: Remark): readonly ImportedMessage[] {
   const messages: ImportedMessage[] = []
   let parts: AnswerPart[] = []
   let results: ImportedMessage[] = []
-  let began: Origin | null = null
+  let startedAt: Origin | null = null
   const add = (message: ImportedMessage) => messages.push(share(messages.length, message))
   const endAnswer = () => {
-    if (began) add({ role: 'assistant', ...began, parts })
+    if (startedAt) add({ role: 'assistant', ...startedAt, parts })
     for (const result of results) add(result)
     parts = []
     results = []
-    began = null
+    startedAt = null
   }
   for (const [index, entry] of entries.entries()) {
-    const value = objectOf(entry)
+    const value = toObject(entry)
     const origin = { line: index + 1, at: null }
-    const text = textOf(value['text'])
+    const text = toText(value['text'])
     switch (value['type']) {
       case 'thinking':
       case 'assistant':
         if (text === undefined) break
         if (results.length > 0 || parts.some(({ type }) => type === 'call')) endAnswer()
-        began ??= origin
+        startedAt ??= origin
         parts.push({ type: value['type'] === 'assistant' ? 'text' : 'thinking', text })
         continue
       case 'tool_call': {
-        began ??= origin
+        startedAt ??= origin
         const id = `${index}`
-        parts.push({ type: 'call', id, tool: textOf(value['name']) ?? '', args: value['args'] ?? {} })
+        parts.push({ type: 'call', id, tool: toText(value['name']) ?? '', args: value['args'] ?? {} })
         if (value['status'] === 'running') continue
         const outcome = value['is_error'] === true || value['status'] === 'error' ? 'failed' : 'ok'
-        const durationMs = typeof value['duration_ms'] === 'number' ? countOf(value['duration_ms']) : undefined
+        const durationMs = typeof value['duration_ms'] === 'number' ? toCount(value['duration_ms']) : undefined
         results.push({
           role: 'result',
           ...origin,
           callId: id,
-          text: textOf(value['result']) ?? '',
+          text: toText(value['result']) ?? '',
           outcome,
           durationMs,
         })
@@ -101,8 +111,8 @@ function toMessages(entries: readonly unknown[], share: Share, remark: Remark): 
         if (text === undefined) break
         endAnswer()
         add({ role: 'user', ...origin, parts: [{ type: 'text', text }] })
-        if (listOf(value['attachments']).length > 0)
-          remark(origin.line, 'file_dropped', 'Files of a prompt are not in the file, and were left out.')
+        if (toList(value['attachments']).length > 0)
+          remark(origin.line, 'file_dropped', 'Files of a prompt are not in the export and were left out.')
         continue
       case 'system':
         endAnswer()
@@ -110,21 +120,17 @@ function toMessages(entries: readonly unknown[], share: Share, remark: Remark): 
         continue
       case 'usage': {
         endAnswer()
-        const { input, output, cache_read, cache_write, cost } = objectOf(value['data'])
+        const { input, output, cache_read, cache_write, cost } = toObject(value['data'])
         const usage = {
-          ...{ input: countOf(input), output: countOf(output) },
-          ...{ cacheRead: countOf(cache_read), cacheWrite: countOf(cache_write) },
+          ...{ input: toCount(input), output: toCount(output) },
+          ...{ cacheRead: toCount(cache_read), cacheWrite: toCount(cache_write) },
           cost: typeof cost === 'number' && cost >= 0 ? cost : null,
         }
         add({ role: 'usage', ...origin, usage })
         continue
       }
       default:
-        remark(
-          origin.line,
-          'unknown_record',
-          `An entry of the unknown type ${JSON.stringify(value['type'])} was left out.`,
-        )
+        remarkUnknownRecord(remark, origin.line, 'An entry', value['type'])
         continue
     }
     remark(origin.line, 'unusable_message', 'An entry without its text was left out.')

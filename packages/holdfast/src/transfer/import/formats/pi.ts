@@ -2,69 +2,68 @@ import { limits, type Usage } from '@holdfast/protocol'
 import type { AnswerPart, ImportedMessage, ImportedPart, Origin, Remark } from '../parse/conversation.ts'
 import type { LineFormat, LineParser } from '../parse/format.ts'
 import {
-  argumentsOf,
-  bytesOf,
-  countOf,
-  isUsed,
-  type Loose,
-  listOf,
-  objectOf,
-  resultOf,
-  textOf,
-  timeOf,
-  wordsOf,
-} from '../parse/loose.ts'
-import { linesOf, type Node } from '../parse/tree.ts'
+  createCall,
+  decodeBase64,
+  hasTokens,
+  type JsonObject,
+  parseArguments,
+  parseResult,
+  parseTime,
+  remarkUnknownPart,
+  remarkUnknownRecord,
+  toCount,
+  toList,
+  toNonBlankText,
+  toObject,
+  toText,
+} from '../parse/json-fields.ts'
+import { findLines, type TreeNode } from '../parse/message-tree.ts'
 
-/** pi: a header, then entries that in its newer form name the one before them. */
-export const pi: LineFormat = {
+/** pi: a header, then entries, which name their parent since version 2. */
+export const lineFormat: LineFormat = {
   name: 'pi',
   owns: (value) =>
     (value['type'] === 'session' && typeof value['id'] === 'string' && 'cwd' in value) ||
-    (value['type'] === 'message' && !('session_id' in value) && typeof objectOf(value['message'])['role'] === 'string'),
+    (value['type'] === 'message' && !('session_id' in value) && typeof toObject(value['message'])['role'] === 'string'),
   parse: createParser,
 }
 
-const silent = new Set(['thinking_level_change', 'custom', 'label'])
+const ignoredTypes = new Set(['thinking_level_change', 'custom', 'label'])
 
 function createParser(remark: Remark): LineParser {
-  let header: Loose = {}
+  let header: JsonObject = {}
   let model: string | undefined
   let title: string | undefined
   let updatedAt: number | undefined
   let signatures = 0
-  const nodes: Node<readonly ImportedMessage[]>[] = []
+  const nodes: TreeNode<readonly ImportedMessage[]>[] = []
   const byId = new Map<string, readonly ImportedMessage[]>()
 
-  const read = (value: Loose, origin: Origin): readonly ImportedMessage[] | null => {
+  const read = (value: JsonObject, origin: Origin): readonly ImportedMessage[] | null => {
     switch (value['type']) {
       case 'message': {
-        const message = objectOf(value['message'])
-        if (message['role'] === 'assistant') model = named(message['provider'], message['model']) ?? model
-        signatures += listOf(message['content']).filter((part) => objectOf(part)['thinkingSignature']).length
-        return readMessage(message, { ...origin, at: origin.at ?? timeOf(message['timestamp']) }, remark)
+        const message = toObject(value['message'])
+        if (message['role'] === 'assistant') model = joinModelName(message['provider'], message['model']) ?? model
+        signatures += toList(message['content']).filter((part) => toObject(part)['thinkingSignature']).length
+        return readMessage(message, { ...origin, at: origin.at ?? parseTime(message['timestamp']) }, remark)
       }
       case 'compaction': {
         const kept = byId.get(String(value['firstKeptEntryId']))?.[0] ?? null
-        return [{ role: 'checkpoint', ...origin, summary: textOf(value['summary']) ?? '', keepFrom: kept }]
+        return [{ role: 'checkpoint', ...origin, summary: toText(value['summary']) ?? '', keepFrom: kept }]
       }
       case 'branch_summary':
-        return [{ role: 'note', ...origin, level: 'info', text: textOf(value['summary']) ?? '' }]
+        return [{ role: 'note', ...origin, level: 'info', text: toText(value['summary']) ?? '' }]
       case 'custom_message':
-        return [{ role: 'note', ...origin, level: 'info', text: resultOf(value['content'], () => undefined).text }]
+        return [{ role: 'note', ...origin, level: 'info', text: parseResult(value['content'], () => undefined).text }]
       case 'model_change':
-        model = named(value['provider'], value['modelId']) ?? model
+        model = joinModelName(value['provider'], value['modelId']) ?? model
         return []
       case 'session_info':
-        title = wordsOf(value['name']) ?? title
+        title = toNonBlankText(value['name']) ?? title
         return []
       default:
-        if (!silent.has(String(value['type'])))
-          remark(
-            origin.line,
-            'unknown_record',
-            `An entry of the unknown type ${JSON.stringify(value['type'])} was left out.`,
-          )
+        if (!ignoredTypes.has(String(value['type'])))
+          remarkUnknownRecord(remark, origin.line, 'An entry', value['type'])
         return []
     }
   }
@@ -75,26 +74,26 @@ function createParser(remark: Remark): LineParser {
         header = 'id' in header ? header : value
         return
       }
-      const origin = { line, at: timeOf(value['timestamp']) }
+      const origin = { line, at: parseTime(value['timestamp']) }
       const messages = read(value, origin) ?? []
       if (messages.length > 0) updatedAt = origin.at ?? updatedAt
-      const id = textOf(value['id'])
+      const id = toText(value['id'])
       if (id !== undefined) byId.set(id, messages)
       const isLeaf = messages.some(({ role }) => role !== 'note')
-      nodes.push({ id, parent: textOf(value['parentId']) ?? null, value: messages, isLeaf })
+      nodes.push({ id, parent: toText(value['parentId']) ?? null, value: messages, isLeaf })
     },
 
     end() {
       if (signatures > 0) remark(null, 'signature_dropped', `${signatures} signatures of thinking were left out.`)
-      const { main, others, left } = linesOf(nodes, limits.branchesMax)
+      const { main, others, left } = findLines(nodes, limits.branchesMax)
       if (left > 0) remark(null, 'branch_dropped', `${left} more lines than a session can keep were left out.`)
       return {
         about: {
-          id: wordsOf(header['id']),
+          id: toNonBlankText(header['id']),
           title,
-          workdir: wordsOf(header['cwd']),
-          model: model ?? named(header['provider'], header['modelId']),
-          createdAt: timeOf(header['timestamp']) ?? undefined,
+          workdir: toNonBlankText(header['cwd']),
+          model: model ?? joinModelName(header['provider'], header['modelId']),
+          createdAt: parseTime(header['timestamp']) ?? undefined,
           updatedAt,
         },
         messages: main.flat(),
@@ -104,21 +103,21 @@ function createParser(remark: Remark): LineParser {
   }
 }
 
-const named = (provider: unknown, model: unknown): string | undefined =>
-  wordsOf(provider) === undefined || wordsOf(model) === undefined ? undefined : `${provider}/${model}`
+const joinModelName = (provider: unknown, model: unknown): string | undefined =>
+  toNonBlankText(provider) === undefined || toNonBlankText(model) === undefined ? undefined : `${provider}/${model}`
 
-function readMessage(message: Loose, origin: Origin, remark: Remark): readonly ImportedMessage[] {
+function readMessage(message: JsonObject, origin: Origin, remark: Remark): readonly ImportedMessage[] {
   const { role, content } = message
   switch (role) {
     case 'user':
-      return [{ role, ...origin, parts: userParts(content, origin, remark) }]
+      return [{ role, ...origin, parts: readUserParts(content, origin, remark) }]
     case 'assistant': {
-      const failed = wordsOf(message['errorMessage'])
+      const failed = toNonBlankText(message['errorMessage'])
       const answer: ImportedMessage = {
         role,
         ...origin,
-        parts: answerParts(content, origin, remark),
-        usage: usageOf(message['usage']),
+        parts: readAnswerParts(content, origin, remark),
+        usage: parsePiUsage(message['usage']),
       }
       return failed === undefined ? [answer] : [answer, { role: 'note', ...origin, level: 'error', text: failed }]
     }
@@ -130,17 +129,17 @@ function readMessage(message: Loose, origin: Origin, remark: Remark): readonly I
           role: 'result',
           ...origin,
           callId: String(message['toolCallId'] ?? ''),
-          ...resultOf(content, left),
+          ...parseResult(content, left),
           outcome,
         },
       ]
     }
     case 'bashExecution': {
-      const text = `I ran this command:\n\n${textOf(message['command']) ?? ''}\n\n${textOf(message['output']) ?? ''}`
+      const text = `I ran this command:\n\n${toText(message['command']) ?? ''}\n\n${toText(message['output']) ?? ''}`
       return [{ role: 'user', ...origin, parts: [{ type: 'text', text }] }]
     }
     case 'compactionSummary':
-      return [{ role: 'checkpoint', ...origin, summary: textOf(message['summary']) ?? '', keepFrom: null }]
+      return [{ role: 'checkpoint', ...origin, summary: toText(message['summary']) ?? '', keepFrom: null }]
     case 'branchSummary':
     case 'custom':
       return [
@@ -148,7 +147,7 @@ function readMessage(message: Loose, origin: Origin, remark: Remark): readonly I
           role: 'note',
           ...origin,
           level: 'info',
-          text: textOf(message['summary']) ?? resultOf(content, () => undefined).text,
+          text: toText(message['summary']) ?? parseResult(content, () => undefined).text,
         },
       ]
     default:
@@ -157,50 +156,42 @@ function readMessage(message: Loose, origin: Origin, remark: Remark): readonly I
   }
 }
 
-function userParts(content: unknown, { line }: Origin, remark: Remark): readonly ImportedPart[] {
+function readUserParts(content: unknown, { line }: Origin, remark: Remark): readonly ImportedPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return listOf(content)
-    .map(objectOf)
+  return toList(content)
+    .map(toObject)
     .flatMap((part): ImportedPart[] => {
-      if (part['type'] === 'text') return [{ type: 'text', text: textOf(part['text']) ?? '' }]
-      const bytes = bytesOf(part['data'])
+      if (part['type'] === 'text') return [{ type: 'text', text: toText(part['text']) ?? '' }]
+      const bytes = decodeBase64(part['data'])
       if (bytes) return [{ type: 'file', bytes }]
-      remark(line, 'unknown_part', `A part of the unknown type ${JSON.stringify(part['type'])} was left out.`)
+      remarkUnknownPart(remark, line, part['type'])
       return []
     })
 }
 
-function answerParts(content: unknown, { line }: Origin, remark: Remark): readonly AnswerPart[] {
-  return listOf(content)
-    .map(objectOf)
+function readAnswerParts(content: unknown, { line }: Origin, remark: Remark): readonly AnswerPart[] {
+  return toList(content)
+    .map(toObject)
     .flatMap((part): AnswerPart[] => {
-      if (part['type'] === 'text') return [{ type: 'text', text: textOf(part['text']) ?? '' }]
-      if (part['type'] === 'thinking') return [{ type: 'thinking', text: textOf(part['thinking']) ?? '' }]
-      if (part['type'] === 'toolCall')
-        return [
-          {
-            type: 'call',
-            id: String(part['id'] ?? ''),
-            tool: textOf(part['name']) ?? '',
-            args: argumentsOf(part['arguments']),
-          },
-        ]
-      remark(line, 'unknown_part', `A part of the unknown type ${JSON.stringify(part['type'])} was left out.`)
+      if (part['type'] === 'text') return [{ type: 'text', text: toText(part['text']) ?? '' }]
+      if (part['type'] === 'thinking') return [{ type: 'thinking', text: toText(part['thinking']) ?? '' }]
+      if (part['type'] === 'toolCall') return [createCall(part['id'], part['name'], parseArguments(part['arguments']))]
+      remarkUnknownPart(remark, line, part['type'])
       return []
     })
 }
 
-function usageOf(value: unknown): Usage | undefined {
-  const { input, output, cacheRead, cacheWrite, cost } = objectOf(value)
-  const { total } = objectOf(cost)
+function parsePiUsage(value: unknown): Usage | undefined {
+  const { input, output, cacheRead, cacheWrite, cost } = toObject(value)
+  const { total } = toObject(cost)
   const usage = {
     ...{
-      input: countOf(input),
-      output: countOf(output),
-      cacheRead: countOf(cacheRead),
-      cacheWrite: countOf(cacheWrite),
+      input: toCount(input),
+      output: toCount(output),
+      cacheRead: toCount(cacheRead),
+      cacheWrite: toCount(cacheWrite),
     },
     cost: typeof total === 'number' && total >= 0 ? total : null,
   }
-  return isUsed(usage) ? usage : undefined
+  return hasTokens(usage) ? usage : undefined
 }

@@ -1,6 +1,6 @@
 import type { ClientEvent, Usage } from '@holdfast/protocol'
 
-/** Where a message stood in its file, and when it was said; null where the file does not tell. */
+/** The line of a message in its file, and its time; null if the file does not say. */
 export type Origin = { readonly line: number; readonly at: number | null }
 
 export type FileAttachment = { readonly type: 'file'; readonly bytes: Uint8Array; readonly name?: string | undefined }
@@ -16,40 +16,40 @@ export type ImportedAnswer = Origin & {
   readonly usage?: Usage | undefined
 }
 
-/** What a call came to; it may stand anywhere after the call. */
+/** The result of a call; it may come anywhere after the call. */
 export type CallResult = Origin & {
   readonly role: 'result'
   readonly callId: string
   readonly text: string
   readonly outcome: 'ok' | 'failed' | 'interrupted'
   readonly durationMs?: number | undefined
-  /** Pictures it brought; they stand behind it, as a message. */
+  /** Its images; they become a message after it. */
   readonly files?: readonly FileAttachment[] | undefined
 }
 
-/** From here on the model was told the summary and what follows `keepFrom`; nothing before this place when that is null. */
+/** From here on the model gets the summary and what follows `keepFrom`; if that is null, nothing before this point. */
 export type Checkpoint = Origin & {
   readonly role: 'checkpoint'
   readonly summary: string
   readonly keepFrom: ImportedMessage | null
 }
 
-/** A message of another program, in words every format can be said in. */
+/** A message of another program, in a form common to all formats. */
 export type ImportedMessage =
   | (Origin & { readonly role: 'user'; readonly parts: readonly ImportedPart[] })
   | ImportedAnswer
   | CallResult
   | Checkpoint
-  /** For people; a model is not told. */
+  /** For people; not sent to a model. */
   | (Origin & { readonly role: 'note'; readonly level: 'info' | 'error'; readonly text: string })
-  /** What a client of the other program left for other clients; `complete`: such events cover the whole session. */
+  /** An event between clients of the other program; `complete`: such events cover the whole session. */
   | (Origin & { readonly role: 'client'; readonly event: ClientEvent; readonly complete?: true | undefined })
-  /** What was used where no answer says so itself. */
+  /** Usage that no answer contains. */
   | (Origin & { readonly role: 'usage'; readonly usage: Usage })
 
-/** What a file says of its session. */
-export type About = {
-  /** The id the other program knows it by. */
+/** What a file says about its session. */
+export type SourceInfo = {
+  /** The id in the other program. */
   readonly id?: string | undefined
   readonly title?: string | undefined
   readonly workdir?: string | undefined
@@ -59,20 +59,20 @@ export type About = {
   readonly updatedAt?: number | undefined
 }
 
-/** A line that was left. What it shares with the others are the very same objects. */
+/** A line other than the current one. Messages that lines share are the same objects. */
 export type ImportedBranch = {
   readonly name: string | null
   readonly messages: readonly ImportedMessage[]
 }
 
-/** What a parser made of a file. */
+/** The parsed content of a file. */
 export type ImportedConversation = {
-  readonly about: About
+  readonly about: SourceInfo
   readonly messages: readonly ImportedMessage[]
   readonly branches: readonly ImportedBranch[]
 }
 
-/** What was found or changed on the way; `line` counts from 1, and is null where it is of the whole file. */
+/** Something the import found or changed; `line` counts from 1 and is null for the whole file. */
 export type ImportRemark = { readonly line: number | null; readonly code: RemarkCode; readonly what: string }
 
 export type RemarkCode =

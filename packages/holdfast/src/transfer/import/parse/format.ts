@@ -1,30 +1,30 @@
 import type { ImportedConversation, Remark } from './conversation.ts'
-import type { Loose } from './loose.ts'
+import type { JsonObject } from './json-fields.ts'
 
 export const formatNames = ['holdfast', 'minga', 'ggcode', 'picoclaw', 'claude-code', 'codex', 'pi'] as const
 export type FormatName = (typeof formatNames)[number]
 
-/** Takes the lines of a file one after the other; what it made of them is known at the end. */
+/** Parses the lines of a file one by one; `end` returns the conversation. */
 export interface LineParser {
-  /** `place` counts the lines that are not blank, damaged ones included, from 0. */
-  add(value: Loose, line: number, place: number): void
+  /** `index` counts the lines that are not blank from 0, including damaged ones. */
+  add(value: JsonObject, line: number, index: number): void
   end(): ImportedConversation
 }
 
-/** A program whose sessions are one JSON object a line. */
+/** A format with one JSON object per line. */
 export type LineFormat = {
   readonly name: FormatName
-  /** Whether a line can only be one of its own. */
-  readonly owns: (value: Loose) => boolean
-  readonly parse: (remark: Remark, beside: Beside) => LineParser | Promise<LineParser>
+  /** Returns whether a line can only be of this format. */
+  readonly owns: (value: JsonObject) => boolean
+  readonly parse: (remark: Remark, readCompanion: ReadCompanionFile) => LineParser | Promise<LineParser>
 }
 
-/** A program whose sessions are one JSON document each. */
+/** A format with one JSON document per session. */
 export type DocumentFormat = {
   readonly name: FormatName
-  readonly owns: (value: Loose) => boolean
-  readonly parse: (value: Loose, remark: Remark) => ImportedConversation
+  readonly owns: (value: JsonObject) => boolean
+  readonly parse: (value: JsonObject, remark: Remark) => ImportedConversation
 }
 
-/** Reads the file beside this one whose name ends in `to` instead of `from`; null when there is none. */
-export type Beside = (from: string, to: string) => Promise<string | null>
+/** Reads the companion file whose name ends in `to` instead of `from`; null if there is none. */
+export type ReadCompanionFile = (from: string, to: string) => Promise<string | null>

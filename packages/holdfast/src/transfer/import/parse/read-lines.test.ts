@@ -3,8 +3,8 @@ import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { repairJson } from '../detect.ts'
 import { parseLine, readLines } from './read-lines.ts'
-import { repairJson } from './repair-json.ts'
 
 async function read(bytes: string | Uint8Array) {
   const directory = mkdtempSync(join(tmpdir(), 'hf-lines-'))
@@ -24,8 +24,8 @@ async function read(bytes: string | Uint8Array) {
   return { values, remarks }
 }
 
-describe('lines of a file', () => {
-  it('are numbered with the blank ones, whatever ends them', async () => {
+describe('readLines', () => {
+  it('counts blank lines, with any line ending', async () => {
     const { values, remarks } = await read('{"a":1}\r\n\n  \n{"b":2}')
     expect(values).toEqual([
       [1, { a: 1 }],
@@ -34,7 +34,7 @@ describe('lines of a file', () => {
     expect(remarks).toEqual([])
   })
 
-  it('may be longer than what is read at once', async () => {
+  it('reads lines longer than a chunk', async () => {
     const long = 'ä'.repeat(1_500_000)
     const { values } = await read(`{"a":"${long}"}\n{"b":2}\n`)
     expect(values).toEqual([
@@ -50,20 +50,20 @@ describe('lines of a file', () => {
     ['{"a":1}\n\0\0\0\0', ['2 nul_bytes']],
     ['\ufeff{"a":1}\n', ['1 byte_order_mark']],
     ['[1]\n', ['1 damaged_line']],
-  ])('say what is wrong with %j', async (text, remarks) => {
+  ])('remarks on %j', async (text, remarks) => {
     expect((await read(text)).remarks).toEqual(remarks)
   })
 
-  it('say that bytes are no text', async () => {
+  it('remarks on invalid UTF-8', async () => {
     const { values, remarks } = await read(Buffer.from('{"a":"\xff"}\n', 'latin1'))
     expect([values, remarks]).toEqual([[[1, { a: '\ufffd' }]], ['1 not_utf8']])
   })
 })
 
-describe('a document that was cut', () => {
+describe('repairJson', () => {
   const whole = { id: 'x', messages: [{ text: 'a } ] "', args: { deep: [1] } }, { text: 'b' }, { text: 'c' }] }
 
-  it('keeps the messages that stood whole, wherever it is cut', () => {
+  it('keeps the complete messages, wherever the document is cut', () => {
     const text = JSON.stringify(whole)
     for (let at = 0; at < text.length; at++) {
       const saved = repairJson(text.slice(0, at)) as typeof whole | null

@@ -2,8 +2,8 @@ import { createGate } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createPool } from './pool.ts'
 
-describe('a pool', () => {
-  it('runs side by side what has room, and alone what takes all of it', async () => {
+describe('pool', () => {
+  it('runs work that fits concurrently, and work that takes all slots alone', async () => {
     const pool = createPool(4)
     const running = new Set<string>()
     const seen: string[] = []
@@ -30,7 +30,7 @@ describe('a pool', () => {
     expect(seen).toEqual(['a', 'a+b', 'large', 'c'])
   })
 
-  it('tells at its end what one of them threw', async () => {
+  it('throws the first error when idle', async () => {
     const pool = createPool(2)
     await pool.run(async () => {
       throw new Error('torn')

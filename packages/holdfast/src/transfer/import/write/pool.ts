@@ -1,21 +1,21 @@
 /**
- * Runs a few things at once: `run` waits for as many places as the work takes, not for its end; `idle` waits for all,
- * and throws what one threw.
+ * Runs work concurrently within `size` slots. `run` waits for free slots, not for the end of the work. `idle` waits for all
+ * work and throws the first error.
  */
 export function createPool(size: number) {
   const running = new Set<Promise<void>>()
   let taken = 0
   let failed: { readonly cause: unknown } | null = null
   return {
-    async run(work: () => Promise<void>, places = 1): Promise<void> {
-      while (taken > 0 && taken + places > size) await Promise.race(running)
-      taken += places
+    async run(work: () => Promise<void>, slots = 1): Promise<void> {
+      while (taken > 0 && taken + slots > size) await Promise.race(running)
+      taken += slots
       const one: Promise<void> = work()
         .catch((cause) => {
           failed ??= { cause }
         })
         .finally(() => {
-          taken -= places
+          taken -= slots
           running.delete(one)
         })
       running.add(one)

@@ -11,31 +11,31 @@ import {
   type SessionId,
 } from '@holdfast/protocol'
 import type { ImportedConversation, ImportedMessage, Remark } from '../parse/conversation.ts'
-import { createPast, type Past } from './past.ts'
-import type { Stored } from './stored-parts.ts'
+import { createImportedLog, type ImportedLog } from './imported-log.ts'
+import type { StoredContent } from './store-content.ts'
 import { writeLine } from './write-line.ts'
 
-/** Where a turn has ended, on whatever line: what the next line may go on from. */
-type Mark = { readonly line: Line; readonly length: LineLength; readonly checkpoint: Seq | null }
+/** The state after a turn, from which another line may continue. */
+type TurnEnd = { readonly line: Line; readonly length: LineLength; readonly checkpoint: Seq | null }
 
 export type WriteDeps = {
   readonly session: SessionId
   readonly started: EventOf<'session.started'>
   readonly createdAt: number
-  readonly stored: Stored
+  readonly stored: StoredContent
   readonly remark: Remark
 }
 
-/** The records of a conversation: the lines that were left first, the line it stands on last. */
-export function writeConversation(conversation: ImportedConversation, parts: WriteDeps): Past {
-  const { session, started, createdAt, stored, remark } = parts
-  const past = createPast({ session, parent: null, base: 0 })
-  past.add(started, createdAt)
-  const marks = new Map<ImportedMessage | null, Mark>([[null, markOf(past)]])
+/** Writes the records of a conversation: its branches first, the current line last. */
+export function writeConversation(conversation: ImportedConversation, deps: WriteDeps): ImportedLog {
+  const { session, started, createdAt, stored, remark } = deps
+  const log = createImportedLog({ session, parent: null, base: 0 })
+  log.add(started, createdAt)
+  const turnEnds = new Map<ImportedMessage | null, TurnEnd>([[null, createTurnEnd(log)]])
   const begins = new Map<ImportedMessage, number>()
-  const timeOf = createTimes(conversation, createdAt)
-  const atRest = (last: ImportedMessage) => marks.set(last, markOf(past))
-  const writing = { past, stored, remark, timeOf, atRest, begins }
+  const timeOf = createTimeLookup(conversation, createdAt)
+  const onTurnEnd = (last: ImportedMessage) => turnEnds.set(last, createTurnEnd(log))
+  const writing = { log, stored, remark, timeOf, onTurnEnd, begins }
 
   const branches = conversation.branches.slice(-limits.branchesMax)
   if (branches.length < conversation.branches.length)
@@ -46,45 +46,48 @@ export function writeConversation(conversation: ImportedConversation, parts: Wri
     )
   let leaving: string | null = null
   for (const [index, line] of [...branches, { name: null, messages: conversation.messages }].entries()) {
-    const from = sharedWith(marks, line.messages)
-    const mark = marks.get(from === 0 ? null : (line.messages[from - 1] ?? null))
-    const isSame = mark !== undefined && mark.line.at(-1)?.to === past.next - 1
+    const from = countShared(turnEnds, line.messages)
+    const mark = turnEnds.get(from === 0 ? null : (line.messages[from - 1] ?? null))
+    const isSame = mark !== undefined && mark.line.at(-1)?.to === log.next - 1
     if (index > 0 && mark && !isSame) {
       const first = line.messages[from] ?? line.messages.at(-1)
-      past.add(moveTo(past, mark, leaving), first ? timeOf(first) : createdAt)
+      log.add(createMove(log, mark, leaving), first ? timeOf(first) : createdAt)
     }
     writeLine(writing, line.messages, from)
     leaving = line.name
   }
-  return past
+  return log
 }
 
-/** How much of a line is written already, up to the end of a turn. */
-function sharedWith(marks: ReadonlyMap<ImportedMessage | null, Mark>, messages: readonly ImportedMessage[]): number {
+/** Counts the messages of a line that are already written, up to the end of a turn. */
+function countShared(
+  marks: ReadonlyMap<ImportedMessage | null, TurnEnd>,
+  messages: readonly ImportedMessage[],
+): number {
   const at = messages.findLastIndex((message, index) => marks.has(message) && beginsTurn(messages[index + 1]))
   return at + 1
 }
 
 const beginsTurn = (message: ImportedMessage | undefined): boolean => message === undefined || message.role === 'user'
 
-function markOf(past: Past): Mark {
-  const { state } = past.folded
-  const line = clipLine(state.line, 0, past.next - 1).map(({ from, to }) => ({ from, to }))
-  return { line, length: lengthOf(state), checkpoint: state.checkpoint }
+function createTurnEnd(log: ImportedLog): TurnEnd {
+  const { state } = log.folded
+  const line = clipLine(state.line, 0, log.next - 1).map(({ from, to }) => ({ from, to }))
+  return { line, length: getLineLength(state), checkpoint: state.checkpoint }
 }
 
-function lengthOf({ turns, messages, tokens, turn }: SessionState): LineLength {
+function getLineLength({ turns, messages, tokens, turn }: SessionState): LineLength {
   const last = turn.phase === 'idle' && turn.last ? { turn: turn.last.number, reason: turn.last.reason } : null
-  return { turns: turns as LineLength['turns'], messages, tokens, last } // counted in turns since the first
+  return { turns: turns as LineLength['turns'], messages, tokens, last } // a count of turns
 }
 
-function moveTo(past: Past, { line, length, checkpoint }: Mark, called: string | null): Event {
-  const { state } = past.folded
-  const name = nameFor(state, called)
-  const { turns, messages } = lengthOf(state)
+function createMove(log: ImportedLog, { line, length, checkpoint }: TurnEnd, wanted: string | null): Event {
+  const { state } = log.folded
+  const name = chooseBranchName(state, wanted)
+  const { turns, messages } = getLineLength(state)
   return {
     type: 'line.moved',
-    to: [...line, { from: past.next + 1, to: null }],
+    to: [...line, { from: log.next + 1, to: null }],
     ...length,
     checkpoint,
     keep: { name, turns, messages },
@@ -93,19 +96,19 @@ function moveTo(past: Past, { line, length, checkpoint }: Mark, called: string |
   }
 }
 
-/** The name it had, where that is one and free; otherwise the next number. */
-function nameFor({ branches, branchesNamed }: SessionState, called: string | null): BranchName {
-  const own = BranchName.safeParse(called)
+/** Returns the branch's own name if it is valid and free; otherwise a numbered one. */
+function chooseBranchName({ branches, branchesNamed }: SessionState, wanted: string | null): BranchName {
+  const own = BranchName.safeParse(wanted)
   const isFree = (name: string) => branches.every((one) => one.name !== name)
   if (own.success && isFree(own.data)) return own.data
   for (let number = branchesNamed + 1; ; number++) {
     const name = `branch-${number}`
-    if (isFree(name)) return name as BranchName // it has the form by its making
+    if (isFree(name)) return name as BranchName // valid by construction
   }
 }
 
-/** A message without a time was said when the one before it was; the last one when the file says the session was used last. */
-function createTimes(
+/** Finds the time of each message: its own, or that of the one before; the last one may use the file's `updatedAt`. */
+function createTimeLookup(
   { about, messages, branches }: ImportedConversation,
   createdAt: number,
 ): (message: ImportedMessage) => number {

@@ -7,72 +7,71 @@ import type {
   ImportedMessage,
   Remark,
 } from '../parse/conversation.ts'
-import { isObject } from '../parse/loose.ts'
-import { pairCalls } from './pair-calls.ts'
-import type { Past } from './past.ts'
-import type { Stored } from './stored-parts.ts'
+import { isObject } from '../parse/json-fields.ts'
+import type { ImportedLog } from './imported-log.ts'
+import type { StoredContent } from './store-content.ts'
 
-/** Who wrote what came from elsewhere: no provider of ours, so nothing opaque is ever sent back with it. */
+/** The provider of imported answers: none of ours, so no opaque data is ever sent back with them. */
 const provider = 'seed'
 const toolCharsMax = 200
 
 type ClientMessage = Extract<ImportedMessage, { role: 'client' }>
 
-export type Writing = {
-  readonly past: Past
-  /** What long outputs and files became. */
-  readonly stored: Stored
+export type LineWriter = {
+  readonly log: ImportedLog
+  /** The stored files and long outputs. */
+  readonly stored: StoredContent
   readonly remark: Remark
-  /** When a message without a time was said. */
+  /** Returns the time of a message, also of one without its own. */
   readonly timeOf: (message: ImportedMessage) => number
-  /** Called where a turn has ended, with the last message of it. */
-  readonly atRest: (last: ImportedMessage) => void
-  /** The seq at which each message begins, so that a checkpoint can name it. */
+  /** Called after each turn, with its last message. */
+  readonly onTurnEnd: (last: ImportedMessage) => void
+  /** The first seq of each message, so that a checkpoint can refer to it. */
   readonly begins: Map<ImportedMessage, number>
 }
 
 /**
- * Writes messages behind what is there as a history every provider accepts: each prompt begins a turn, each call is
- * settled once, behind its answer, and nothing is empty.
+ * Appends messages as a history that every provider accepts: each prompt starts a turn, each call is settled once, after
+ * its answer, and nothing is empty.
  */
-export function writeLine(writing: Writing, whole: readonly ImportedMessage[], from: number): void {
-  const { past, remark, begins } = writing
-  const results = pairCalls(whole, from === 0 ? remark : besides(remark, whole, from))
-  let turn = TurnNumber.parse(past.folded.state.turns)
+export function writeLine(writing: LineWriter, whole: readonly ImportedMessage[], from: number): void {
+  const { log, remark, begins } = writing
+  const results = pairCalls(whole, from === 0 ? remark : withoutShared(remark, whole, from))
+  let turn = TurnNumber.parse(log.folded.state.turns)
   let isOpen = false
   let step: StepId | null = null
   let last: ImportedMessage | null = null
 
-  /** What clients left in a turn stands behind its end, so that a file that has grown begins as it did. */
-  const left: ClientMessage[] = []
-  const writeLeft = () => {
-    for (const one of left.splice(0)) {
+  /** Client events are written after the end of their turn, so that a grown file still starts with the same records. */
+  const clientEvents: ClientMessage[] = []
+  const writeClientEvents = () => {
+    for (const one of clientEvents.splice(0)) {
       const { event, complete } = one
-      past.add({ type: 'client.said', event, ...(complete && { complete }) }, writing.timeOf(one))
+      log.add({ type: 'client.said', event, ...(complete && { complete }) }, writing.timeOf(one))
     }
   }
   const endTurn = (at: number) => {
     if (!isOpen) return
-    past.add({ type: 'turn.ended', turn, reason: 'done' }, at)
-    writeLeft()
+    log.add({ type: 'turn.ended', turn, reason: 'done' }, at)
+    writeClientEvents()
     turn = TurnNumber.parse(turn + 1)
     isOpen = false
     step = null
-    if (last) writing.atRest(last)
+    if (last) writing.onTurnEnd(last)
   }
   const beginTurn = (at: number) => {
-    if (!isOpen) past.add({ type: 'turn.started', turn, cause: 'seed' }, at)
+    if (!isOpen) log.add({ type: 'turn.started', turn, cause: 'seed' }, at)
     isOpen = true
   }
 
   let at = 0
   const writeUsage = (usage: Usage) => {
-    const used = step ?? (past.next as StepId) // without an answer before it, it is a step of its own
-    past.add({ type: 'step.ended', turn: turnNow(turn, isOpen), step: used, finish: 'stop', usage }, at)
+    const used = step ?? (log.next as StepId) // without an earlier answer it is a step of its own
+    log.add({ type: 'step.ended', turn: getTurn(turn, isOpen), step: used, finish: 'stop', usage }, at)
   }
   for (const message of whole.slice(from)) {
     at = writing.timeOf(message)
-    begins.set(message, past.next)
+    begins.set(message, log.next)
     if (message.role === 'user') {
       const content = writing.stored.contentOf(message)
       if (content.length === 0) {
@@ -80,40 +79,40 @@ export function writeLine(writing: Writing, whole: readonly ImportedMessage[], f
         continue
       }
       endTurn(at)
-      begins.set(message, past.next)
+      begins.set(message, log.next)
       beginTurn(at)
-      past.add({ type: 'user.said', turn, content: [...content] }, at)
+      log.add({ type: 'user.said', turn, content: [...content] }, at)
     } else if (message.role === 'assistant') {
       const parts = usableParts(message, remark)
       if (parts.length > 0) {
         beginTurn(at)
-        begins.set(message, past.next)
+        begins.set(message, log.next)
         step = writeAnswer(writing, turn, message, parts, results)
       } else if (message.usage) writeUsage(message.usage)
     } else if (message.role === 'note') {
       if (message.text.trim() === '') continue
       const { level, text } = message
-      past.add({ type: 'note.added', turn: turnNow(turn, isOpen), kind: 'system', level, text }, at)
+      log.add({ type: 'note.added', turn: getTurn(turn, isOpen), kind: 'system', level, text }, at)
     } else if (message.role === 'usage') {
       writeUsage(message.usage)
     } else if (message.role === 'client') {
-      left.push(message)
-      if (!isOpen) writeLeft()
-    } else if (message.role === 'checkpoint') writeCheckpoint(writing, turnNow(turn, isOpen), message, at)
+      clientEvents.push(message)
+      if (!isOpen) writeClientEvents()
+    } else if (message.role === 'checkpoint') writeCheckpoint(writing, getTurn(turn, isOpen), message, at)
     last = message
   }
   endTurn(at)
 }
 
-/** A note after the end of a turn belongs to it. */
-const turnNow = (turn: TurnNumber, isOpen: boolean): TurnNumber =>
+/** Returns the running turn, or the last one for a note between turns. */
+const getTurn = (turn: TurnNumber, isOpen: boolean): TurnNumber =>
   TurnNumber.parse(isOpen ? turn : Math.max(0, turn - 1))
 
-/** What a shared beginning gave rise to has been said already. */
-function besides(remark: Remark, whole: readonly ImportedMessage[], from: number): Remark {
-  const said = new Set(whole.slice(0, from).map(({ line }) => line))
+/** Drops remarks about the shared beginning, which were already made. */
+function withoutShared(remark: Remark, whole: readonly ImportedMessage[], from: number): Remark {
+  const known = new Set(whole.slice(0, from).map(({ line }) => line))
   return (line, code, what) => {
-    if (line === null || !said.has(line)) remark(line, code, what)
+    if (line === null || !known.has(line)) remark(line, code, what)
   }
 }
 
@@ -124,35 +123,32 @@ function usableParts({ parts, line }: ImportedAnswer, remark: Remark): readonly 
 }
 
 function writeAnswer(
-  writing: Writing,
+  writing: LineWriter,
   turn: TurnNumber,
   message: ImportedAnswer,
   parts: readonly AnswerPart[],
   results: ReadonlyMap<AnswerPart, CallResult>,
 ): StepId {
-  const { past, stored, remark, timeOf } = writing
+  const { log, stored, remark, timeOf } = writing
   const at = timeOf(message)
-  const step = past.next as StepId // an answer is known by its first record
+  const step = log.next as StepId // an answer's id is its first seq
   const calls: { readonly call: CallId; readonly result: CallResult | undefined }[] = []
   for (const part of parts) {
     if (part.type === 'call') {
       const args = usableArgs(part, message.line, remark)
       const tool = clip(part.tool, toolCharsMax).toWellFormed() || 'unknown'
-      const call = past.add({ type: 'call.requested', turn, step, tool, args, provider }, at) as CallId // as above
+      const call = log.add({ type: 'call.requested', turn, step, tool, args, provider }, at) as CallId // as above
       calls.push({ call, result: results.get(part) })
     } else
-      past.add(
-        { type: part.type === 'text' ? 'text.said' : 'thinking.said', turn, step, text: part.text, provider },
-        at,
-      )
+      log.add({ type: part.type === 'text' ? 'text.said' : 'thinking.said', turn, step, text: part.text, provider }, at)
   }
   if (message.usage) {
-    past.add({ type: 'step.ended', turn, step, finish: calls.length > 0 ? 'calls' : 'stop', usage: message.usage }, at)
+    log.add({ type: 'step.ended', turn, step, finish: calls.length > 0 ? 'calls' : 'stop', usage: message.usage }, at)
   }
   for (const { call, result } of calls) {
     const durationMs = result?.durationMs ?? null
-    past.add(
-      { type: 'call.settled', call, outcome: outcomeOf(result, stored), durationMs },
+    log.add(
+      { type: 'call.settled', call, outcome: toOutcome(result, stored), durationMs },
       result ? timeOf(result) : at,
     )
   }
@@ -164,21 +160,21 @@ function writeAnswer(
   return step
 }
 
-/** A result is words: the pictures it brought are shown behind the round, where every provider takes them. */
+/** Writes the images of results as a user message after the round, where every provider accepts them. */
 function writePictures(
-  { past, stored, remark, timeOf }: Writing,
+  { log, stored, remark, timeOf }: LineWriter,
   turn: TurnNumber,
   results: readonly CallResult[],
 ): void {
   for (const result of results) {
     const content = stored.contentOf({ parts: result.files ?? [] })
     if (content.length === 0) continue
-    remark(result.line, 'file_moved', 'A picture of a result now stands behind it, as a message.')
-    past.add({ type: 'user.said', turn, content: [{ type: 'text', text: pictureWords }, ...content] }, timeOf(result))
+    remark(result.line, 'file_moved', 'An image of a result is now a message after it.')
+    log.add({ type: 'user.said', turn, content: [{ type: 'text', text: pictureText }, ...content] }, timeOf(result))
   }
 }
 
-const pictureWords = '(from the result of a tool)'
+const pictureText = '(from the result of a tool)'
 
 function usableArgs(
   { args }: Extract<AnswerPart, { type: 'call' }>,
@@ -186,11 +182,11 @@ function usableArgs(
   remark: Remark,
 ): Record<string, unknown> {
   if (isObject(args)) return { ...args }
-  remark(line, 'malformed_arguments', 'The arguments of a call are no object; they are now its input.')
+  remark(line, 'malformed_arguments', 'The arguments of a call are not an object; they are now its input.')
   return { input: args ?? null }
 }
 
-function outcomeOf(result: CallResult | undefined, stored: Stored): Outcome {
+function toOutcome(result: CallResult | undefined, stored: StoredContent): Outcome {
   if (result === undefined) return { type: 'interrupted', code: 'cancelled' }
   const output = stored.outputOf(result)
   return result.outcome === 'interrupted'
@@ -198,27 +194,64 @@ function outcomeOf(result: CallResult | undefined, stored: Stored): Outcome {
     : { type: result.outcome, output }
 }
 
-function writeCheckpoint({ past, begins, remark }: Writing, turn: TurnNumber, message: Checkpoint, at: number): void {
-  const { state } = past.folded
+function writeCheckpoint({ log, begins, remark }: LineWriter, turn: TurnNumber, message: Checkpoint, at: number): void {
+  const { state } = log.folded
   const { summary, keepFrom, line } = message
   const named = keepFrom === null ? undefined : begins.get(keepFrom)
   if (keepFrom !== null && named === undefined)
     remark(
       line,
       'checkpoint_dropped',
-      'Where a checkpoint began is not in the file: the model is told what follows it.',
+      'The first kept message of a checkpoint is not in the file: the model gets only what follows the checkpoint.',
     )
-  const kept = named === undefined ? 0 : Math.ceil(state.tokens * ((past.next - named) / past.next))
-  past.add(
+  const kept = named === undefined ? 0 : Math.ceil(state.tokens * ((log.next - named) / log.next))
+  log.add(
     {
       type: 'checkpoint.written',
       turn,
       summary,
-      keepFrom: named ?? past.next + 1,
+      keepFrom: named ?? log.next + 1,
       tokensBefore: state.tokens,
       tokensAfter: Math.min(state.tokens, kept + textTokens(summary)),
       why: 'made',
     },
     at,
   )
+}
+
+type Call = Extract<AnswerPart, { type: 'call' }>
+
+/**
+ * Finds the result of each call. A result answers the oldest open call with its id; a result without an open call is left
+ * out. A call without a result counts as interrupted.
+ */
+function pairCalls(line: readonly ImportedMessage[], remark: Remark): ReadonlyMap<Call, CallResult> {
+  const open = new Map<string, { readonly call: Call; readonly line: number; readonly round: number }[]>()
+  const paired = new Map<Call, CallResult>()
+  let round = 0
+  for (const message of line) {
+    if (message.role === 'user') round++
+    if (message.role === 'assistant') {
+      round++
+      for (const part of message.parts) {
+        if (part.type !== 'call') continue
+        const waiting = open.get(part.id)
+        const opened = { call: part, line: message.line, round }
+        if (waiting) waiting.push(opened)
+        else open.set(part.id, [opened])
+      }
+    }
+    if (message.role !== 'result') continue
+    const answered = open.get(message.callId)?.shift()
+    if (answered === undefined) {
+      remark(message.line, 'orphan_result', 'A result that answers no call was left out.')
+      continue
+    }
+    if (answered.round !== round) remark(message.line, 'late_result', 'A late result was moved to its call.')
+    paired.set(answered.call, message)
+  }
+  for (const waiting of open.values())
+    for (const { call, line: at } of waiting)
+      remark(at, 'orphan_call', `The call of ${call.tool || 'a tool'} never got a result; it is now interrupted.`)
+  return paired
 }

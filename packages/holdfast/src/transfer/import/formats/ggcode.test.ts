@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openImportHouse, sessionOf } from '../testing/import-house.ts'
+import { openTestImporter, sessionOf } from '../testing/test-importer.ts'
 
 const session_id = '20260313-090000-9f4a1d586fb7fb49'
 const meta = { type: 'meta', session_id, title: 'Harbour', tunnel_events_complete: true }
@@ -13,13 +13,13 @@ const event = (number: number, data: unknown = { chunk: 'he' }) => ({
 })
 const cost = { type: 'cost', session_id, cost: { total_cost_usd: 0.25, by_model: { odd: [1, null] } } }
 
-describe('events that clients of ggcode left', () => {
+describe('client events of ggcode', () => {
   const lines = [meta, event(1), said('user', 'hello'), event(2), event(2, 'again'), said('assistant', 'hi'), cost]
 
-  it('are kept word for word, once each, in their place, and so is the cost it alone understands', async () => {
-    using house = await openImportHouse()
-    const file = await house.importLines('a.jsonl', lines)
-    const records = await house.records(sessionOf(file))
+  it('are stored unchanged, once each and in order, and so is its cost record', async () => {
+    using importer = await openTestImporter()
+    const file = await importer.importLines('a.jsonl', lines)
+    const records = await importer.records(sessionOf(file))
     expect(records.flatMap(({ event: one }) => (one.type === 'client.said' ? [one] : []))).toEqual([
       {
         type: 'client.said',
@@ -31,14 +31,14 @@ describe('events that clients of ggcode left', () => {
     ])
     const types = records.map(({ event: one }) => one.type)
     expect(types.indexOf('client.said')).toBeLessThan(types.indexOf('user.said'))
-    expect((await house.state(sessionOf(file))).clientEventsComplete).toBe(true)
-    expect(JSON.stringify(await house.request(sessionOf(file)))).not.toContain('chunk')
+    expect((await importer.state(sessionOf(file))).clientEventsComplete).toBe(true)
+    expect(JSON.stringify(await importer.request(sessionOf(file)))).not.toContain('chunk')
   })
 
-  it('are there once more when the file has grown, and no session is made anew', async () => {
-    using house = await openImportHouse()
-    const first = await house.importLines('a.jsonl', lines.slice(0, -1))
-    const grown = await house.importLines('a.jsonl', [...lines.slice(0, -1), event(3), said('user', 'more')])
+  it('are added to the same session when the file has grown', async () => {
+    using importer = await openTestImporter()
+    const first = await importer.importLines('a.jsonl', lines.slice(0, -1))
+    const grown = await importer.importLines('a.jsonl', [...lines.slice(0, -1), event(3), said('user', 'more')])
     expect([first.status, grown.status]).toEqual(['imported', 'grown'])
     expect(sessionOf(grown)).toBe(sessionOf(first))
   })

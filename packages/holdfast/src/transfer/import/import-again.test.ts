@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Holdfast } from '../../holdfast.ts'
 import { openHoldfast } from '../../open.ts'
 import { appendChecksum } from '../../store/jsonl/log/log-line.ts'
-import { longTalk } from './testing/long-talk.ts'
+import { createLongConversation } from './testing/long-conversation.ts'
 
-describe.each(['sqlite', 'jsonl'] as const)('a session that comes back (%s)', (kind) => {
+describe.each(['sqlite', 'jsonl'] as const)('session imported again (%s)', (kind) => {
   let directory = ''
   let here: Holdfast
   beforeEach(async () => {
@@ -39,8 +39,8 @@ describe.each(['sqlite', 'jsonl'] as const)('a session that comes back (%s)', (k
     await here.emptyTrash()
   }
 
-  it('keeps an argument called __proto__, which changes nothing else', async () => {
-    const id = await taken(longTalk(1))
+  it('keeps an argument named __proto__', async () => {
+    const id = await taken(createLongConversation(1))
     const text = await written(id)
     const lines = text.trimEnd().split('\n')
     const seq = lines.length
@@ -68,11 +68,11 @@ describe.each(['sqlite', 'jsonl'] as const)('a session that comes back (%s)', (k
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
   })
 
-  it('is left in the trash, whichever file it is in, with the way out', async () => {
-    const id = await taken(longTalk(2))
+  it('stays in the trash; the fault says how to restore it', async () => {
+    const id = await taken(createLongConversation(2))
     const own = await written(id)
     await here.delete(id)
-    for (const text of [longTalk(2), own, longTalk(3)]) {
+    for (const text of [createLongConversation(2), own, createLongConversation(3)]) {
       const { status, fault } = await take(text)
       expect([status, fault?.code, fault?.message]).toEqual([
         'failed',
@@ -84,19 +84,19 @@ describe.each(['sqlite', 'jsonl'] as const)('a session that comes back (%s)', (k
     expect((await take(own)).status).toBe('same')
   })
 
-  it('comes without the key that another has by now, and goes on from there', async () => {
-    const id = await taken(longTalk(2))
+  it('loses a key that another session has now, and continues from there', async () => {
+    const id = await taken(createLongConversation(2))
     const own = await written(id)
     await here.appendMessage(id, { role: 'user', content: 'more' })
     const longer = await written(id)
     await purge(id)
-    const fresh = await taken(longTalk(2))
+    const fresh = await taken(createLongConversation(2))
     const file = await take(own)
     expect([file.status, file.session, codes(file)]).toEqual(['imported', id, ['key_dropped']])
     expect((await take(own)).status).toBe('same')
     const grown = await take(longer)
     expect([grown.status, grown.fault]).toEqual(['grown', undefined])
-    expect((await take(longTalk(2))).session).toBe(fresh)
+    expect((await take(createLongConversation(2))).session).toBe(fresh)
     const { sessions } = await here.list()
     expect(sessions.map((meta) => [meta.id, meta.key]).toSorted()).toEqual(
       [
@@ -107,8 +107,8 @@ describe.each(['sqlite', 'jsonl'] as const)('a session that comes back (%s)', (k
     expect((await here.doctor()).findings.filter(({ severity }) => severity !== 'info')).toEqual([])
   })
 
-  it('is found by its fork, when what the fork came from is gone', async () => {
-    const id = await taken(longTalk(2))
+  it('is extended as a fork whose parent is gone', async () => {
+    const id = await taken(createLongConversation(2))
     const fork = await here.fork(id)
     await fork.seedMessages([{ role: 'user', content: 'and another thing' }])
     const own = await written(fork.id)
@@ -117,8 +117,8 @@ describe.each(['sqlite', 'jsonl'] as const)('a session that comes back (%s)', (k
     expect([file.status, file.session, file.remarks]).toEqual(['same', fork.id, []])
   })
 
-  it('gets another id while forks share what is left of it, once', async () => {
-    const id = await taken(longTalk(2))
+  it('gets another id, once, while forks share its records', async () => {
+    const id = await taken(createLongConversation(2))
     const own = await written(id)
     const shown = await here.exportMarkdown(id)
     const fork = await here.fork(id)
@@ -134,8 +134,8 @@ describe.each(['sqlite', 'jsonl'] as const)('a session that comes back (%s)', (k
     expect((await take(own)).fault?.code).toBe('session_trashed')
   })
 
-  it('brings a fork back over a past that had to get another id', async () => {
-    const id = await taken(longTalk(2))
+  it('imports a fork whose parent had to get another id', async () => {
+    const id = await taken(createLongConversation(2))
     const kept = await here.fork(id)
     await kept.seedMessages([{ role: 'user', content: 'stays' }])
     const fork = await here.fork(id)

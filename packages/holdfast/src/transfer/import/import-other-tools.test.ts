@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { invariant } from '@holdfast/protocol'
 import { type HistoryProvider, validateHistory } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { openImportHouse, sessionOf } from './testing/import-house.ts'
 import { outline } from './testing/outline.ts'
+import { openTestImporter, sessionOf } from './testing/test-importer.ts'
 
 const golden = (name: string): URL => new URL(`../../../../../test/golden/import/${name}`, import.meta.url)
 
-/** Sources that the programs' own stores wrote, of invented conversations, and the names they are placed under. */
+/** Files that the programs themselves wrote, with invented conversations, and their names. */
 const sources: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'ggcode-1.3.33-tools': { 'a.jsonl': 'ggcode-1.3.33-tools' },
   'ggcode-1.3.33-checkpoint': { 'a.jsonl': 'ggcode-1.3.33-checkpoint' },
@@ -37,36 +37,42 @@ const read = (name: string): Buffer => readFileSync(golden(`${name}.source`))
 describe.each(Object.entries(sources))('%s', (name, files) => {
   const placed = Object.fromEntries(Object.entries(files).map(([as, source]) => [as, read(source)]))
 
-  it('is imported as it was written down', async () => {
-    using house = await openImportHouse()
-    const path = house.place(placed)
-    const [file] = await house.import(path)
+  it('matches its stored outline', async () => {
+    using importer = await openTestImporter()
+    const path = importer.place(placed)
+    const [file] = await importer.import(path)
     invariant(file, 'one file, one answer')
     const session = sessionOf(file)
-    const row = await house.store.entry(session)
+    const row = await importer.store.entry(session)
     invariant(row, 'it is in the store')
-    const { branches } = await house.state(session)
-    const text = outline(file, row.entry.meta, await house.messages(session), await house.request(session), branches)
-    await expect(text.replaceAll(house.directory, '')).toMatchFileSnapshot(golden(`${name}.outline.txt`).pathname)
+    const { branches } = await importer.state(session)
+    const text = outline(
+      file,
+      row.entry.meta,
+      await importer.messages(session),
+      await importer.request(session),
+      branches,
+    )
+    await expect(text.replaceAll(importer.directory, '')).toMatchFileSnapshot(golden(`${name}.outline.txt`).pathname)
     expect(row.entry.spoken).toBe(true)
     expect(row.entry.busy).toBe(false)
     expect(row.owner).toBeNull()
     expect(readFileSync(path)).toEqual(Object.values(placed)[0])
   })
 
-  it('is the same session when it comes again', async () => {
-    using house = await openImportHouse()
-    const path = house.place(placed)
-    const [first] = await house.import(path)
-    const [again] = await house.import(path)
+  it('is the same session when imported again', async () => {
+    using importer = await openTestImporter()
+    const path = importer.place(placed)
+    const [first] = await importer.import(path)
+    const [again] = await importer.import(path)
     expect([again?.status, again?.session]).toEqual(['same', first?.session])
-    expect((await house.store.list({ limit: 10 })).sessions.length).toBe(1)
+    expect((await importer.store.list({ limit: 10 })).sessions.length).toBe(1)
   })
 
-  it.each(services)('can go on with %s', async (service) => {
-    using house = await openImportHouse()
-    const [file] = await house.import(house.place(placed))
+  it.each(services)('can continue with %s', async (service) => {
+    using importer = await openTestImporter()
+    const [file] = await importer.import(importer.place(placed))
     invariant(file, 'one file, one answer')
-    expect(validateHistory(service, await house.request(sessionOf(file)))).toEqual([])
+    expect(validateHistory(service, await importer.request(sessionOf(file)))).toEqual([])
   })
 })

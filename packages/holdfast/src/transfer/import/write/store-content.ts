@@ -4,45 +4,45 @@ import { type Content, limits, type Output, type Result, type StoredFile } from 
 import type { CallResult, FileAttachment, ImportedMessage, ImportedPart, Remark } from '../parse/conversation.ts'
 import { createPool } from './pool.ts'
 
-/** What the long and the opaque of a conversation became, once it was stored. */
-export interface Stored {
+/** The stored files and long outputs of a conversation. */
+export interface StoredContent {
   contentOf(message: { readonly parts: readonly ImportedPart[] }): Content
   outputOf(result: CallResult): Output
 }
 
-export type StoreParts = {
+export type StoreContentDeps = {
   readonly blobs: Blobs
   readonly storeFile: (bytes: Uint8Array, name: string | undefined) => Promise<Result<StoredFile>>
 }
 
-/** So many are synced to the disk at once. */
-const atOnce = 16
+/** The number of concurrent writes. */
+const writesMax = 16
 
-/** Stores files and long outputs ahead of the records that name them, several at once. */
-export async function storeParts(
+/** Stores files and long outputs before the records that refer to them, several at once. */
+export async function storeContent(
   messages: Iterable<ImportedMessage>,
-  { blobs, storeFile }: StoreParts,
+  { blobs, storeFile }: StoreContentDeps,
   remark: Remark,
-): Promise<Stored> {
+): Promise<StoredContent> {
   const outputs = new Map<CallResult, Output>()
   const files = new Map<ImportedPart, Content[number] | null>()
-  const pool = createPool(atOnce)
+  const pool = createPool(writesMax)
   for (const message of messages) {
     if (message.role === 'result' && isLong(message.text)) {
       await pool.run(async () => {
         const bytes = Buffer.from(message.text)
         const fits = bytes.length <= limits.blobBytesMax
-        if (!fits) remark(message.line, 'file_dropped', 'A result too long to be kept whole was cut.')
+        if (!fits) remark(message.line, 'file_dropped', 'A result was too long and was cut.')
         outputs.set(message, await storeOutput(blobs, [fits ? bytes : bytes.subarray(0, limits.blobBytesMax)]))
       })
     }
-    for (const part of filesOf(message)) {
+    for (const part of listFiles(message)) {
       await pool.run(async () => {
-        const kept = await storeFile(part.bytes, part.name)
-        if (!kept.ok) remark(message.line, 'file_dropped', `A file was left out: ${kept.fault.message}`)
-        else if (kept.value.changed !== undefined)
-          remark(message.line, 'file_changed', `A file was ${kept.value.changed}.`)
-        files.set(part, kept.ok ? kept.value.file : null)
+        const file = await storeFile(part.bytes, part.name)
+        if (!file.ok) remark(message.line, 'file_dropped', `A file was left out: ${file.fault.message}`)
+        else if (file.value.changed !== undefined)
+          remark(message.line, 'file_changed', `A file was ${file.value.changed}.`)
+        files.set(part, file.ok ? file.value.file : null)
       })
     }
   }
@@ -57,7 +57,7 @@ export async function storeParts(
   }
 }
 
-function filesOf(message: ImportedMessage): readonly FileAttachment[] {
+function listFiles(message: ImportedMessage): readonly FileAttachment[] {
   if (message.role === 'result') return message.files ?? []
   return message.role === 'user' ? message.parts.filter((part) => part.type === 'file') : []
 }

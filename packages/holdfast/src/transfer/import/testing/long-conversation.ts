@@ -1,5 +1,5 @@
 /** A talk in Claude Code's form, two lines a turn. */
-export const longTalk = (turns: number, id = 'long'): string =>
+export const createLongConversation = (turns: number, id = 'long'): string =>
   Array.from({ length: turns }, (_, turn) => {
     const about = { sessionId: id, cwd: '/work', timestamp: '2026-01-02T03:04:05.000Z' }
     const before = turn === 0 ? null : `a${turn - 1}`

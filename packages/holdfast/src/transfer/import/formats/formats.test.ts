@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openImportHouse, sessionOf } from '../testing/import-house.ts'
+import { openTestImporter, sessionOf } from '../testing/test-importer.ts'
 
 const at = (minute: number): string => `2026-01-02T03:${String(minute).padStart(2, '0')}:00.000Z`
 
@@ -25,9 +25,9 @@ describe('Claude Code', () => {
     content: [{ type: 'tool_result', tool_use_id: id, content: text }],
   })
 
-  it('joins the lines of one answer, and takes along results that hang beside the line', async () => {
-    using house = await openImportHouse()
-    const file = await house.importLines('a.jsonl', [
+  it('joins the lines of one answer and includes results of parallel calls', async () => {
+    using importer = await openTestImporter()
+    const file = await importer.importLines('a.jsonl', [
       line('u1', null, 'user', user('look')),
       line('a1', 'u1', 'assistant', answer('m1', { type: 'thinking', thinking: 'hm', signature: 'opaque' })),
       line('a2', 'a1', 'assistant', answer('m1', call('c1'))),
@@ -36,16 +36,16 @@ describe('Claude Code', () => {
       line('r2', 'a3', 'user', result('c2', 'two')),
       line('a4', 'r2', 'assistant', answer('m2', { type: 'text', text: 'done' })),
     ])
-    const messages = await house.messages(sessionOf(file))
+    const messages = await importer.messages(sessionOf(file))
     expect(kinds(messages)).toEqual(['user', 'thinking', 'tool_call', 'tool_call', 'usage', 'assistant', 'usage'])
     expect(messages.flatMap((one) => (one.kind === 'tool_call' ? [one.call.result?.text] : []))).toEqual(['one', 'two'])
-    expect((await house.store.entry(sessionOf(file)))?.entry.meta.usage.input).toBe(10)
+    expect((await importer.store.entry(sessionOf(file)))?.entry.meta.usage.input).toBe(10)
     expect(file.remarks.map(({ code }) => code)).toEqual(['signature_dropped'])
   })
 
-  it('keeps what was left as a branch, stands on the newest line and leaves subagents out', async () => {
-    using house = await openImportHouse()
-    const file = await house.importLines('a.jsonl', [
+  it('imports other lines as branches, continues on the newest one and skips subagents', async () => {
+    using importer = await openTestImporter()
+    const file = await importer.importLines('a.jsonl', [
       { type: 'summary', summary: 'A talk', leafUuid: 'x' },
       line('u1', null, 'user', user('first')),
       line('a1', 'u1', 'assistant', answer('m1', { type: 'text', text: 'yes' })),
@@ -56,18 +56,18 @@ describe('Claude Code', () => {
       line('a3', 'u3', 'assistant', answer('m3', { type: 'text', text: 'another' })),
     ])
     const session = sessionOf(file)
-    const texts = (await house.messages(session)).flatMap((one) => ('text' in one ? [one.text] : []))
+    const texts = (await importer.messages(session)).flatMap((one) => ('text' in one ? [one.text] : []))
     expect(texts).toEqual(['first', 'yes', 'another way', 'another'])
-    const state = await house.state(session)
+    const state = await importer.state(session)
     expect(state.branches.map(({ name, turns }) => [name, turns])).toEqual([['branch-1', 2]])
     expect(state.turns).toBe(2)
-    expect((await house.store.entry(session))?.entry.meta.title).toBe('A talk')
+    expect((await importer.store.entry(session))?.entry.meta.title).toBe('A talk')
     expect(file.remarks.map(({ code }) => code)).toEqual(['side_chain'])
   })
 
-  it('tells the model the summary of a compaction, and not what was before it', async () => {
-    using house = await openImportHouse()
-    const file = await house.importLines('a.jsonl', [
+  it('sends the model the summary of a compaction and nothing before it', async () => {
+    using importer = await openTestImporter()
+    const file = await importer.importLines('a.jsonl', [
       line('u1', null, 'user', user('long ago')),
       line('a1', 'u1', 'assistant', answer('m1', { type: 'text', text: 'yes' })),
       {
@@ -77,7 +77,7 @@ describe('Claude Code', () => {
       line('u2', 'b1', 'user', user('We spoke of much.'), { isCompactSummary: true }),
       line('u3', 'u2', 'user', user('and now?')),
     ])
-    const { messages } = await house.request(sessionOf(file))
+    const { messages } = await importer.request(sessionOf(file))
     expect(JSON.stringify(messages)).toContain('We spoke of much.')
     expect(JSON.stringify(messages)).not.toContain('long ago')
   })
@@ -91,9 +91,9 @@ describe('Codex', () => {
     content: [{ type: role === 'user' ? 'input_text' : 'output_text', text }],
   })
 
-  it('makes turns of items, and rounds of calls', async () => {
-    using house = await openImportHouse()
-    const file = await house.importLines('rollout.jsonl', [
+  it('groups items into turns and calls into rounds', async () => {
+    using importer = await openTestImporter()
+    const file = await importer.importLines('rollout.jsonl', [
       {
         timestamp: at(0),
         type: 'session_meta',
@@ -125,7 +125,7 @@ describe('Codex', () => {
       item(4, said('assistant', 'There is a.')),
     ])
     const session = sessionOf(file)
-    const messages = await house.messages(session)
+    const messages = await importer.messages(session)
     expect(kinds(messages)).toEqual(['system', 'user', 'thinking', 'tool_call', 'tool_call', 'usage', 'assistant'])
     const calls = messages.flatMap((one) =>
       one.kind === 'tool_call' ? [[one.call.tool, one.call.status, one.call.result?.text]] : [],
@@ -134,7 +134,7 @@ describe('Codex', () => {
       ['shell', 'error', 'a\n'],
       ['apply_patch', 'complete', 'patched'],
     ])
-    const meta = (await house.store.entry(session))?.entry.meta
+    const meta = (await importer.store.entry(session))?.entry.meta
     expect([meta?.model, meta?.workspace, meta?.createdAt, meta?.usage.cacheRead]).toEqual([
       'openai/gpt-5-codex',
       '/repo',
@@ -143,15 +143,15 @@ describe('Codex', () => {
     ])
   })
 
-  it('reads its first form, without envelopes', async () => {
-    using house = await openImportHouse()
-    const file = await house.importLines('rollout.jsonl', [
+  it('reads its first version, without envelopes', async () => {
+    using importer = await openTestImporter()
+    const file = await importer.importLines('rollout.jsonl', [
       { id: 'old', timestamp: at(0), instructions: null },
       { record_type: 'state' },
       said('user', 'hi'),
       said('assistant', 'hello'),
     ])
-    expect([file.format, kinds(await house.messages(sessionOf(file)))]).toEqual(['codex', ['user', 'assistant']])
+    expect([file.format, kinds(await importer.messages(sessionOf(file)))]).toEqual(['codex', ['user', 'assistant']])
   })
 })
 
@@ -173,9 +173,9 @@ describe('pi', () => {
   })
   const text = (words: string) => ({ type: 'text', text: words })
 
-  it('keeps every end of its tree, and the tail that a compaction kept', async () => {
-    using house = await openImportHouse()
-    const file = await house.importLines('a.jsonl', [
+  it('imports every branch of its tree and the tail that a compaction kept', async () => {
+    using importer = await openTestImporter()
+    const file = await importer.importLines('a.jsonl', [
       head,
       entry('1', null, user('first')),
       entry('2', '1', answer(text('yes'))),
@@ -196,41 +196,41 @@ describe('pi', () => {
       { type: 'session_info', id: '9', parentId: '8', timestamp: at(3), name: 'A tree' },
     ])
     const session = sessionOf(file)
-    const { messages } = await house.request(session)
+    const { messages } = await importer.request(session)
     const told = messages.flatMap(({ content }) => content.flatMap((part) => ('text' in part ? [part.text] : [])))
     expect(told).toEqual(['Summary of the conversation so far:\n\nMuch was said.', 'second', 'well', 'third'])
-    const state = await house.state(session)
+    const state = await importer.state(session)
     expect(state.branches.length).toBe(1)
-    expect((await house.store.entry(session))?.entry.meta.title).toBe('A tree')
+    expect((await importer.store.entry(session))?.entry.meta.title).toBe('A tree')
   })
 
-  it('adds what a source has gained, and says when it differs', async () => {
-    using house = await openImportHouse()
+  it('adds what a source has gained and reports when it differs', async () => {
+    using importer = await openTestImporter()
     const begun = [head, entry('1', null, user('first')), entry('2', '1', answer(text('yes')))]
-    const first = await house.importLines('a.jsonl', begun)
+    const first = await importer.importLines('a.jsonl', begun)
     const more = [...begun, entry('3', '2', user('second')), entry('4', '3', answer(text('well')))]
-    const grown = await house.importLines('a.jsonl', more)
+    const grown = await importer.importLines('a.jsonl', more)
     expect([first.status, grown.status, grown.session]).toEqual(['imported', 'grown', first.session])
-    expect(kinds(await house.messages(sessionOf(grown)))).toEqual(['user', 'assistant', 'user', 'assistant'])
-    const other = await house.importLines('a.jsonl', [
+    expect(kinds(await importer.messages(sessionOf(grown)))).toEqual(['user', 'assistant', 'user', 'assistant'])
+    const other = await importer.importLines('a.jsonl', [
       head,
       entry('1', null, user('other')),
       entry('2', '1', answer(text('no'))),
     ])
     expect(other.status).toBe('changed')
-    expect(kinds(await house.messages(sessionOf(grown))).length).toBe(4)
+    expect(kinds(await importer.messages(sessionOf(grown))).length).toBe(4)
   })
 
-  it('keeps a long output whole beside its head and tail', async () => {
-    using house = await openImportHouse()
+  it('stores a long output completely beside its head and tail', async () => {
+    using importer = await openTestImporter()
     const long = 'x'.repeat(100_000)
-    const file = await house.importLines('a.jsonl', [
+    const file = await importer.importLines('a.jsonl', [
       head,
       entry('1', null, user('dump')),
       entry('2', '1', answer({ type: 'toolCall', id: 'c', name: 'bash', arguments: {} })),
       entry('3', '2', { role: 'toolResult', toolCallId: 'c', content: [text(long)] }),
     ])
-    const call = (await house.messages(sessionOf(file))).find((one) => one.kind === 'tool_call')
+    const call = (await importer.messages(sessionOf(file))).find((one) => one.kind === 'tool_call')
     expect(call?.call.result?.blob?.bytes).toBe(100_000)
     expect(call?.call.result?.text.length).toBeLessThan(20_000)
   })

@@ -11,14 +11,14 @@ import { createMemoryStore } from '../../../store/memory/memory-store.ts'
 import { newHandle, newSessionId } from '../../../system/identity.ts'
 import { type ImportedFile, importPaths } from '../import-paths.ts'
 import type { FormatName } from '../parse/format.ts'
-import type { ImportDeps } from '../write/write-past.ts'
+import type { ImportDeps } from '../write/write-log.ts'
 
 /** A runtime in memory, and a folder of its own to import from. */
-export interface ImportHouse extends Disposable {
+export interface TestImporter extends Disposable {
   readonly store: Store
   readonly blobs: Blobs
   readonly directory: string
-  readonly parts: ImportDeps
+  readonly deps: ImportDeps
   /** Writes files into the folder; returns the path of the first. */
   place(files: Readonly<Record<string, string | Uint8Array>>): string
   import(path: string, from?: FormatName): Promise<readonly ImportedFile[]>
@@ -31,21 +31,21 @@ export interface ImportHouse extends Disposable {
   request(session: SessionId): Promise<ModelRequest>
 }
 
-export async function openImportHouse(
+export async function openTestImporter(
   store: Store = createMemoryStore(),
   blobs: Blobs = createMemoryBlobs(),
-): Promise<ImportHouse> {
+): Promise<TestImporter> {
   const { registry } = await openTestRuntime({ store, blobs, takesOver: true })
   const sessions = createLocalSessions(registry)
   const directory = mkdtempSync(join(tmpdir(), 'hf-import-'))
-  const parts: ImportDeps = {
+  const deps: ImportDeps = {
     ...registry.deps,
     ...{ newSessionId, newHandle },
     resolveWorkdir: async (path) => ok(path === '.' ? '/here' : path),
     isAwake: () => false,
     storeFile: (bytes) => sessions.storeFile(bytes),
   }
-  const place: ImportHouse['place'] = (files) => {
+  const place: TestImporter['place'] = (files) => {
     const paths = Object.entries(files).map(([name, text]) => {
       const path = join(directory, name)
       writeFileSync(path, text)
@@ -53,16 +53,16 @@ export async function openImportHouse(
     })
     return paths[0] ?? directory
   }
-  const records: ImportHouse['records'] = async (session) =>
+  const records: TestImporter['records'] = async (session) =>
     (await store.read(session, { after: 0, limit: 1_000_000 })).flatMap((record) => ('lost' in record ? [] : [record]))
-  const state: ImportHouse['state'] = async (session) => {
+  const state: TestImporter['state'] = async (session) => {
     const row = await store.entry(session)
     return (await records(session)).filter(({ seq }) => seq > (row?.base ?? 0)).reduce(evolve, emptySession(row?.base))
   }
-  const importAll: ImportHouse['import'] = (path, from) => importPaths(parts, [path], { from })
+  const importAll: TestImporter['import'] = (path, from) => importPaths(deps, [path], { from })
 
   return {
-    ...{ store, blobs, directory, parts, place, records, state },
+    ...{ store, blobs, directory, deps, place, records, state },
     import: importAll,
     async importLines(name, lines) {
       const path = place({

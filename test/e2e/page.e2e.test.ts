@@ -52,7 +52,7 @@ describe('the page, in a real browser on a real server', () => {
   }
   const atRest = () => page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' })
 
-  it('logs in once by the link, and shows no secret in its address', async () => {
+  it('logs in once by the link, and keeps the secret out of the address', async () => {
     await page.goto(server.loginLink)
     await page.getByRole('button', { name: 'Start session' }).waitFor()
     expect(page.url()).not.toContain('code=')
@@ -65,7 +65,7 @@ describe('the page, in a real browser on a real server', () => {
     await stranger.close()
   })
 
-  it('says what to do where there is no key, keeps the words, and takes them once there is one', async () => {
+  it('says how to add a missing key, keeps the prompt, and sends it once there is a key', async () => {
     await server.stop()
     server = await startServerProcess({ home, env: { ANTHROPIC_BASE_URL: 'http://127.0.0.1:9' } }) // nobody answers there
     await page.goto(server.loginLink)
@@ -97,7 +97,7 @@ describe('the page, in a real browser on a real server', () => {
     expect(complaints).toEqual([])
   })
 
-  it('asks before it writes, shows the change, and writes once approved', async () => {
+  it('asks before writing a file, shows the diff, and writes after approval', async () => {
     await startSession('write note.txt: a line of text')
     const body = page.getByRole('region', { name: 'What will run' })
     await body.getByText('a line of text').waitFor()
@@ -109,7 +109,7 @@ describe('the page, in a real browser on a real server', () => {
     expect(complaints).toEqual([])
   })
 
-  it('does not run what is rejected', async () => {
+  it('does not run a rejected call', async () => {
     await startSession('run touch forbidden.txt')
     await page.getByRole('region', { name: 'What will run' }).getByText('touch forbidden.txt').waitFor()
     await page.getByRole('button', { name: 'Reject' }).click()
@@ -117,7 +117,7 @@ describe('the page, in a real browser on a real server', () => {
     await expect(readFile(join(workdir, 'forbidden.txt'))).rejects.toThrow()
   })
 
-  it('stops a running answer and keeps what was said', async () => {
+  it('stops a running answer and keeps its text', async () => {
     await server.stop()
     server = await startServerProcess({ home, env: { DEMO_PACE: '1' } })
     await startSession('count to 500')
@@ -132,7 +132,7 @@ describe('the page, in a real browser on a real server', () => {
     await page.getByText(/\b3\b/).first().waitFor()
   })
 
-  it('keeps an unanswered question over a kill -9 and a new server, and goes on when it is answered', async () => {
+  it('keeps a pending approval over a kill -9 and continues after the answer', async () => {
     await startSession('write kept.txt: still here')
     await page.getByRole('button', { name: 'Approve' }).waitFor()
     const address = new URL(page.url())
@@ -145,7 +145,7 @@ describe('the page, in a real browser on a real server', () => {
     expect(await readFile(join(workdir, 'kept.txt'), 'utf8')).toContain('still here')
   })
 
-  it('queues what is said meanwhile, to be edited, moved, removed, taken back, and sent in its turn', async () => {
+  it('queues prompts during a turn, which can be edited, moved, removed and recalled', async () => {
     await startSession('write held.txt: it waits') // the unanswered question holds the turn open
     await page.getByRole('button', { name: 'Approve' }).waitFor()
     const box = page.getByRole('textbox', { name: 'Message', exact: true })
@@ -193,7 +193,7 @@ describe('the page, in a real browser on a real server', () => {
     expect(complaints).toEqual([])
   })
 
-  it('asks no more for what is trusted, exactly as far as it said, until the trust is taken back', async () => {
+  it('does not ask for trusted calls until the trust is revoked', async () => {
     await startSession('run echo one')
     const card = page.getByRole('region', { name: 'Run this command?' })
     await card.getByRole('radio', { name: 'This session' }).check()
@@ -220,7 +220,7 @@ describe('the page, in a real browser on a real server', () => {
     expect(complaints).toEqual([])
   })
 
-  it('lets one page drive while another watches, until the wheel is handed over or free', async () => {
+  it('lets one page drive while another watches, until control is given over or free', async () => {
     await startSession('write both.txt: seen by both')
     await page.getByRole('button', { name: 'Approve' }).waitFor()
     const other = await context.newPage()
@@ -250,7 +250,7 @@ describe('the page, in a real browser on a real server', () => {
     expect(complaints).toEqual([])
   })
 
-  it('shares the wheel with one who is attached by HTTP', async () => {
+  it('shares control with a client attached by HTTP', async () => {
     await startSession('read hello.txt')
     await atRest()
     const listed = await server.sessions.list({ limit: 1 })
@@ -275,7 +275,7 @@ describe('the page, in a real browser on a real server', () => {
     expect(complaints).toEqual([])
   })
 
-  it('goes on with a turn that was stopped', async () => {
+  it('continues a stopped turn', async () => {
     await server.stop()
     server = await startServerProcess({ home, env: { DEMO_PACE: '1' } })
     await startSession('count to 300')
@@ -289,7 +289,7 @@ describe('the page, in a real browser on a real server', () => {
     expect(complaints).toEqual([])
   })
 
-  it('lists what happens elsewhere as it happens, without being asked to', async () => {
+  it('updates the list when another client changes a session', async () => {
     let lists = 0
     page.on('request', (request) => {
       if (new URL(request.url()).pathname === '/v1/sessions' && request.method() === 'GET') lists += 1
@@ -316,7 +316,7 @@ describe('the page, in a real browser on a real server', () => {
     expect(complaints).toEqual([])
   })
 
-  it('lists what it missed while the server was away', async () => {
+  it('updates the list after the server was away', async () => {
     await page.goto(server.loginLink)
     await page.getByText('No sessions yet.').waitFor()
     const { port } = new URL(server.url)
@@ -330,7 +330,7 @@ describe('the page, in a real browser on a real server', () => {
     await page.getByText('The server does not respond. Retrying…').waitFor({ state: 'detached' })
   })
 
-  it('keeps the wheel over a reload', async () => {
+  it('stays the driver after a reload', async () => {
     await startSession('read hello.txt')
     await atRest()
     await page.reload()
@@ -339,7 +339,7 @@ describe('the page, in a real browser on a real server', () => {
     expect(await page.getByText(/^You are watching/).count()).toBe(0)
   })
 
-  it('plans, and keeps the plan on the way to work', async () => {
+  it('pins the plan when it switches to exec', async () => {
     await startSession('list')
     await atRest()
     await page.getByRole('button', { name: 'Plan', exact: true }).click()
@@ -382,7 +382,7 @@ describe('the page, in a real browser on a real server', () => {
     return page.getByRole('region', { name: 'This session' })
   }
 
-  it('draws its lines as a tree, and moves from one to another', async () => {
+  it('draws branches as a tree, and switches between them', async () => {
     await count(2, 3, 4)
     await (await turnMenu(0)).getByRole('button', { name: 'Branch from here' }).click()
     await answer(3).waitFor({ state: 'detached' })
@@ -411,7 +411,7 @@ describe('the page, in a real browser on a real server', () => {
     expect(complaints).toEqual([])
   })
 
-  it('rewinds to before a prompt, even the first, and gives its words back', async () => {
+  it('rewinds to before a prompt, even the first, and puts its text into the input', async () => {
     await count(2, 3)
     const box = page.getByRole('textbox', { name: 'Message', exact: true })
     await box.fill('and more')
@@ -432,14 +432,14 @@ describe('the page, in a real browser on a real server', () => {
     expect(complaints).toEqual([])
   })
 
-  it('moves nowhere while a turn runs, and says why', async () => {
+  it('disables history changes during a turn, and says why', async () => {
     await count(2)
     await say('write held.txt: it waits')
     await page.getByRole('button', { name: 'Approve' }).waitFor()
     const menu = await turnMenu(0)
     const branch = menu.getByRole('button', { name: 'Branch from here' })
     expect(await branch.isDisabled()).toBe(true)
-    expect(await branch.getAttribute('title')).toBe('A turn is running. Stop it, or wait for its end.')
+    expect(await branch.getAttribute('title')).toBe('A turn is running. Stop it or wait until it ends.')
     expect(await menu.getByRole('button', { name: 'Rewind to here' }).isDisabled()).toBe(true)
     expect(await menu.getByRole('button', { name: 'Fork from here' }).isEnabled()).toBe(true) // that turn has ended
     await page.keyboard.press('Escape') // closes the menu, and stops nothing
@@ -448,7 +448,7 @@ describe('the page, in a real browser on a real server', () => {
     expect(await more.getByRole('button', { name: 'Compact' }).isDisabled()).toBe(true)
   })
 
-  it('forks at a turn, opens the fork with its past, and links the two', async () => {
+  it('forks at a turn, opens the fork with its history, and links the two', async () => {
     await count(2, 3, 4)
     const origin = page.url()
     await (await turnMenu(1)).getByRole('button', { name: 'Fork from here' }).click()
@@ -468,7 +468,7 @@ describe('the page, in a real browser on a real server', () => {
     expect(complaints).toEqual([])
   })
 
-  it('pins a message, keeps it over a reload, and leads to it', async () => {
+  it('pins a message, keeps the pin after a reload, and links to it', async () => {
     await count(2, 3)
     await say('list')
     await transcript()
@@ -489,7 +489,7 @@ describe('the page, in a real browser on a real server', () => {
     expect(complaints).toEqual([])
   })
 
-  it('folds tool calls for good, one or all', async () => {
+  it('collapses one or all tool calls, also after a reload', async () => {
     await startSession('list')
     const card = transcript().getByRole('button', { name: /^list_directory/ })
     await card.waitFor()
@@ -506,7 +506,7 @@ describe('the page, in a real browser on a real server', () => {
     await expect.poll(() => card.getAttribute('aria-expanded')).toBe('false')
   })
 
-  it('compacts, draws where, and undoes it; the gauge follows', async () => {
+  it('compacts, shows the checkpoint, and undoes it; the gauge follows', async () => {
     await startSession('count to 300')
     await atRest()
     const gauge = page.getByRole('meter', { name: 'Context' })
@@ -541,7 +541,7 @@ describe('the page, in a real browser on a real server', () => {
     expect(complaints.filter((text) => !text.includes('409'))).toEqual([])
   })
 
-  it('writes a summary into the folder, and says where', async () => {
+  it('writes a summary to a file, and names the file', async () => {
     await count(2)
     const more = await openMore()
     await more.getByRole('button', { name: 'Summarize' }).click()
@@ -562,7 +562,7 @@ describe('the page, in a real browser on a real server', () => {
     await page.getByRole('list', { name: 'Queue' }).getByText('list').waitFor()
   })
 
-  it('says how to get in when nobody is logged in', async () => {
+  it('says how to log in when signed out', async () => {
     await page.goto(server.url)
     await page.getByText(/npm start/).waitFor()
   })

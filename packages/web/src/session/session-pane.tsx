@@ -9,7 +9,7 @@ import { Dock } from './composer/dock.tsx'
 import { SessionHeader } from './header/session-header.tsx'
 import { controlOf } from './state/control.ts'
 import { useDraftText } from './state/draft-text.ts'
-import { type OpenSession, SessionContext, WatchingContext } from './state/session-context.ts'
+import { SessionContext, type SessionOnScreen, WatchingContext } from './state/session-context.ts'
 import { useCommands } from './state/use-commands.ts'
 import { useVersion } from './state/use-live-view.ts'
 import { PinnedStrip } from './transcript/pinned-strip.tsx'
@@ -30,7 +30,7 @@ export function SessionPane({ handle, live, listed, onOpenList }: SessionPanePro
   const draft = useDraftText(handle.id)
   const { asks } = commands
   const { current, write } = draft
-  const parts = useMemo((): OpenSession => {
+  const parts = useMemo((): SessionOnScreen => {
     const takeBack = (text: string) => write(combineQueueEntriesToText([text, current()]))
     return { handle, live, asks, takeBack }
   }, [handle, live, asks, current, write])

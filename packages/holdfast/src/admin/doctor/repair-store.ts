@@ -8,7 +8,7 @@ import { openDiskStore } from '../../store/open/open-storage.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
 import type { Quarantine, SessionRepair } from '../../store/store-admin.ts'
 import { syncDirectory } from '../../system/files/sync-directory.ts'
-import { removeNodeSocket } from '../../system/node-socket.ts'
+import { removeNodeSocket } from '../../system/node/node-socket.ts'
 import type { CheckResult } from './check-store.ts'
 
 /**

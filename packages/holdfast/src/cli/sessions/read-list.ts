@@ -53,6 +53,6 @@ async function findLiveNodeIds(
   source: Pick<ReadOnlyStore, 'nodes'>,
   ids?: ReadonlySet<string>,
 ): Promise<readonly string[]> {
-  const { findLiveNodes } = await import('../../system/node-socket.ts')
+  const { findLiveNodes } = await import('../../system/node/node-socket.ts')
   return (await findLiveNodes(source, ids)).map(({ id }) => id)
 }

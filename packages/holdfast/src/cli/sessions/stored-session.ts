@@ -13,7 +13,7 @@ import {
   type TranscriptPage,
 } from '@holdfast/protocol'
 import type { ReadOnlyStore } from '../../store/read-only-store.ts'
-import { isNodeAlive } from '../../system/node-socket.ts'
+import { isNodeAlive } from '../../system/node/node-socket.ts'
 import { readPages } from '../../transfer/export/export-session.ts'
 import type { ExportedLog } from '../../transfer/export/jsonl.ts'
 import type { CliContext } from '../terminal/cli-context.ts'

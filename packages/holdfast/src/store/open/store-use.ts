@@ -1,5 +1,5 @@
 import { type Fault, fault } from '@holdfast/protocol/fault'
-import { findLiveNodes } from '../../system/node-socket.ts'
+import { findLiveNodes } from '../../system/node/node-socket.ts'
 import { findDirectoryHolder } from '../jsonl/files/directory-lock.ts'
 import { everySession, type ReadOnlyStore } from '../read-only-store.ts'
 import type { DiskLocation } from './store-location.ts'

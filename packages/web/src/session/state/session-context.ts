@@ -6,7 +6,7 @@ import { controlOf } from './control.ts'
 import type { Asks } from './use-commands.ts'
 
 /** The session on screen. The same object while it is open. */
-export type OpenSession = {
+export type SessionOnScreen = {
   readonly handle: SessionHandle
   readonly live: LiveView
   readonly asks: Asks
@@ -14,12 +14,12 @@ export type OpenSession = {
   readonly takeBack: (text: string) => void
 }
 
-export const SessionContext = createContext<OpenSession | null>(null)
+export const SessionContext = createContext<SessionOnScreen | null>(null)
 
 /** Why this page may not send commands, or null. A separate context, because every message reads it and it rarely changes. */
 export const WatchingContext = createContext<string | null>(null)
 
-export function useSession(): OpenSession {
+export function useSession(): SessionOnScreen {
   const parts = useContext(SessionContext)
   invariant(parts, 'this is drawn inside a session only')
   return parts

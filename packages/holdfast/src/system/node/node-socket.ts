@@ -4,7 +4,7 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import type { Leases, NodeRow } from '@holdfast/core/ports'
 import { uuidv7 } from 'uuidv7'
-import { claimPrivateDirectory } from './files/private-directory.ts'
+import { claimPrivateDirectory } from '../files/private-directory.ts'
 
 const greeting = (id: string) => `holdfast ${id}\n`
 const answerMsMax = 1000

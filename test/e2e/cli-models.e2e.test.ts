@@ -72,7 +72,7 @@ describe('models', () => {
     writeFileSync(join(cli.workdir, 'good.json'), JSON.stringify(good))
     expect(await models(['refresh', 'good.json'])).toMatchObject({
       code: 0,
-      stdout: expect.stringContaining('1 models are known as of 2026-12-01.'),
+      stdout: expect.stringContaining('Loaded 1 models as of 2026-12-01.'),
     })
     const kept = join(cli.home, 'data', 'models.json')
     const before = readFileSync(kept, 'utf8')
@@ -123,7 +123,7 @@ describe('models', () => {
   it.each([
     [['refrsh'], "models has no action 'refrsh'. Did you mean 'refresh'?"],
     [['refresh'], 'models refresh needs a file: holdfast models refresh <file>.'],
-    [['refresh', 'a', '--all'], '--all goes with the list of models.'],
+    [['refresh', 'a', '--all'], '--all works with the list of models only.'],
   ])('rejects %j as wrong usage', async (args, message) => {
     expect(await models(args)).toMatchObject({ code: 2, stdout: '', stderr: `${message}\n` })
   })

@@ -17,7 +17,7 @@ const toolCharsMax = 200
 
 type ClientMessage = Extract<ImportedMessage, { role: 'client' }>
 
-export type LineWriter = {
+export type HistoryWriter = {
   readonly log: ImportedLog
   /** The stored files and long outputs. */
   readonly stored: StoredContent
@@ -34,7 +34,7 @@ export type LineWriter = {
  * Appends messages as a history that every provider accepts: each prompt starts a turn, each call is settled once, after
  * its answer, and nothing is empty.
  */
-export function writeLine(writing: LineWriter, whole: readonly ImportedMessage[], from: number): void {
+export function writeLine(writing: HistoryWriter, whole: readonly ImportedMessage[], from: number): void {
   const { log, remark, begins } = writing
   const results = pairCalls(whole, from === 0 ? remark : withoutShared(remark, whole, from))
   let turn = TurnNumber.parse(log.folded.state.turns)
@@ -123,7 +123,7 @@ function usableParts({ parts, line }: ImportedAnswer, remark: Remark): readonly 
 }
 
 function writeAnswer(
-  writing: LineWriter,
+  writing: HistoryWriter,
   turn: TurnNumber,
   message: ImportedAnswer,
   parts: readonly AnswerPart[],
@@ -162,7 +162,7 @@ function writeAnswer(
 
 /** Writes the images of results as a user message after the round, where every provider accepts them. */
 function writePictures(
-  { log, stored, remark, timeOf }: LineWriter,
+  { log, stored, remark, timeOf }: HistoryWriter,
   turn: TurnNumber,
   results: readonly CallResult[],
 ): void {
@@ -194,7 +194,12 @@ function toOutcome(result: CallResult | undefined, stored: StoredContent): Outco
     : { type: result.outcome, output }
 }
 
-function writeCheckpoint({ log, begins, remark }: LineWriter, turn: TurnNumber, message: Checkpoint, at: number): void {
+function writeCheckpoint(
+  { log, begins, remark }: HistoryWriter,
+  turn: TurnNumber,
+  message: Checkpoint,
+  at: number,
+): void {
   const { state } = log.folded
   const { summary, keepFrom, line } = message
   const named = keepFrom === null ? undefined : begins.get(keepFrom)

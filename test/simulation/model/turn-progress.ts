@@ -83,7 +83,7 @@ function giveUp(state: State, turn: Turn): State {
   const tried = [...turn.tried, turn.asked]
   const next = tried.includes(state.model) ? [spareModel].find((one) => !tried.includes(one)) : state.model
   if (next === undefined) return cutShort(state, 'failed', '')
-  const text = `${turn.asked} does not answer: ${failure} ${next} answers in its place for the rest of this turn.`
+  const text = `${turn.asked} does not answer: ${failure} ${next} answers instead for the rest of this turn.`
   const isOwn = next === state.model
   return withTurn(notice(endStep(state), 'fallback', text), {
     ...{ phase: 'preparing', isAnswered: false, steps: turn.steps - 1 },

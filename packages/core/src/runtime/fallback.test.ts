@@ -83,7 +83,7 @@ describe('a model that is overloaded', () => {
     await prompt(house)
     expect(asked).toEqual(['sim/model', 'other/model'])
     expect(await notices(house)).toEqual([
-      'fallback: sim/model does not answer: The service is overloaded. other/model answers in its place for the rest of this turn.',
+      'fallback: sim/model does not answer: The service is overloaded. other/model answers instead for the rest of this turn.',
     ])
     expect((await house.events()).slice(4)).toEqual([
       ...['step.started', 'step.ended', 'note.added', 'step.started', 'text.said', 'step.ended', 'turn.ended'],

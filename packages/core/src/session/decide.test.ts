@@ -16,11 +16,11 @@ import {
 import { describe, expect, it } from 'vitest'
 import { asked, decided, events, phases } from '../testing/deciding.ts'
 import type { SessionCommandInput } from '../testing/each-command.ts'
-import { answerOf } from './answer.ts'
 import { decide } from './decide.ts'
 import { evolve } from './evolve.ts'
 import type { Report } from './input.ts'
 import type { SessionState } from './state.ts'
+import { answerOf } from './view.ts'
 
 const prompt: SessionCommandInput = { type: 'sendPrompt', content: 'hello' }
 const approve: SessionCommandInput = { type: 'respondToApproval', decision: 'approve' }
@@ -253,5 +253,42 @@ describe('a continued turn', () => {
     const [begun] = events(phases.failed, asked({ type: 'continue' }))
     expect(begun).toMatchObject({ type: 'turn.started', turn: 0, cause: 'continue' })
     if (begun) expect(evolve(phases.failed, { seq: phases.failed.seq + 1, at: '', v: 1, event: begun }).turns).toBe(1)
+  })
+})
+
+const state = stateAfter({
+  type: 'call.requested',
+  turn: 0,
+  step: 2,
+  tool: 'look',
+  args: {},
+  provider: 'seed',
+  givenId: 'a',
+})
+const cancelled = { type: 'call.settled', call: 2, outcome: { type: 'interrupted', code: 'cancelled' } }
+
+describe('a call that a program has not answered', () => {
+  it('is settled once a turn of the session begins', () => {
+    expect(events(state, asked({ type: 'sendPrompt', content: 'go on' }))).toMatchObject([
+      { type: 'turn.started' },
+      { type: 'user.said' },
+      cancelled,
+    ])
+  })
+
+  it('is settled once its line is left, and stays open on the line it is on', () => {
+    const left = events(state, asked({ type: 'setHistory', messages: [] }))
+    expect(left).toMatchObject([{ type: 'line.moved' }, cancelled])
+    const kept = events(
+      state,
+      asked({ type: 'truncateHistory', from: 2 }, { keepFrom: { seq: 2, tokens: 1, messages: 1 } }),
+    )
+    expect(kept.map(({ type }) => type)).toEqual(['line.moved'])
+  })
+
+  it('is not affected by other events', () => {
+    expect(events(state, asked({ type: 'setSummary', summary: 'so far' })).map(({ type }) => type)).toEqual([
+      'checkpoint.written',
+    ])
   })
 })

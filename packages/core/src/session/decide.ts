@@ -1,57 +1,57 @@
-import { type Event, fault, ok, type Result, refuse, unreachable } from '@holdfast/protocol'
-import { respondToApproval } from './decide/approval.ts'
-import { beginCall, expireApproval, judgeCall, settleCall, tellEscape } from './decide/call.ts'
-import { moveWorkdir, nameIt, pinSession, rename } from './decide/catalogue.ts'
-import { withLengths, withoutAwaited } from './decide/derived-events.ts'
+import {
+  type CallId,
+  type Event,
+  fault,
+  isOnLine,
+  messagesAfter,
+  ok,
+  refuse,
+  tokensAfter,
+  unreachable,
+} from '@holdfast/protocol'
+import { respondToApproval, revokeToolTrust, setToolTrust } from './decide/approval.ts'
+import { expireApproval, judgeCall, noteEscapedProcess, settle, settleCall, startCall } from './decide/call.ts'
 import { decideHistory } from './decide/history.ts'
 import { appendClientEvent } from './decide/message.ts'
-
-import { enterMode } from './decide/mode.ts'
-import { decideModelCommand } from './decide/model.ts'
-import { continueTurn, sendPrompt } from './decide/prompt.ts'
-import { editEntry, recallQueues, removeEntry, reorder } from './decide/queue.ts'
+import { continueTurn, editEntry, recallQueues, removeEntry, reorder, sendPrompt } from './decide/prompt.ts'
 import { abandonTurn, recover } from './decide/recovery.ts'
-import { tellRetry } from './decide/retry.ts'
-import { beginStep, endStep, failTurn } from './decide/step.ts'
-import { revokeToolTrust, setToolTrust } from './decide/trust.ts'
-import type { Asked, Input } from './input.ts'
+import * as settings from './decide/settings.ts'
+import { endStep, failTurn, noteRetry, startStep } from './decide/step.ts'
+import type { Asked, Decided, Events, Input } from './input.ts'
 import type { SessionState } from './state.ts'
 
-/**
- * Decides whether an input may happen and which events it makes. Pure: no clock, no randomness, no await. A report
- * about work that is no longer planned changes nothing.
- */
-export function decide(state: SessionState, input: Input): Result<readonly Event[]> {
+/** Decides whether an input may happen and which events it makes. A report about work no longer planned makes none. */
+export function decide(state: SessionState, input: Input): Decided {
   const decided = decideInput(state, input)
   return decided.ok ? ok(withLengths(state, withoutAwaited(state, decided.value))) : decided
 }
 
-function decideInput(state: SessionState, input: Input): Result<readonly Event[]> {
+function decideInput(state: SessionState, input: Input): Decided {
   switch (input.type) {
     case 'command':
       return state.origin === null ? refuse(notStarted) : decideCommand(state, input)
     case 'step.prepared':
       // Prepared for another mode, it is outdated: the step is being prepared again.
-      return ok(isPreparing(state, input.turn) && input.mode === state.settings.mode ? beginStep(state, input) : [])
+      return ok(isPreparing(state, input.turn) && input.mode === state.settings.mode ? startStep(state, input) : [])
     case 'step.refused':
       return ok(isPreparing(state, input.turn) ? failTurn(state, input.fault) : [])
     case 'model.replied':
     case 'model.failed':
-      return ok(state.turn.phase === 'thinking' && state.turn.step === input.step ? endStep(state, input) : [])
+      return ok(isThinking(state, input.step) ? endStep(state, input) : [])
     case 'model.retrying':
-      return ok(state.turn.phase === 'thinking' && state.turn.step === input.step ? tellRetry(state, input) : [])
+      return ok(isThinking(state, input.step) ? noteRetry(state, input) : [])
     case 'call.prepared':
       return ok(judgeCall(state, input))
     case 'approval.expired':
       return ok(expireApproval(state, input))
     case 'tool.starting':
-      return ok(beginCall(state, input))
+      return ok(startCall(state, input))
     case 'tool.finished':
       return ok(settleCall(state, input))
     case 'title.written':
-      return ok(nameIt(state, input))
+      return ok(settings.addTitle(state, input))
     case 'process.escaped':
-      return ok(tellEscape(state, input))
+      return ok(noteEscapedProcess(state, input))
     case 'process.stopped':
       return ok(recover(state, 'stopped', input.draft))
     case 'process.restarted':
@@ -61,7 +61,7 @@ function decideInput(state: SessionState, input: Input): Result<readonly Event[]
   }
 }
 
-function decideCommand(state: SessionState, { command, by, facts }: Asked): Result<readonly Event[]> {
+function decideCommand(state: SessionState, { command, by, facts }: Asked): Decided {
   switch (command.type) {
     case 'sendPrompt':
     case 'queueSteering':
@@ -87,9 +87,9 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Resu
     case 'continue':
       return continueTurn(state)
     case 'enterPlan':
-      return ok(enterMode(state, 'plan', by))
+      return ok(settings.enterMode(state, 'plan', by))
     case 'enterExec':
-      return ok(enterMode(state, 'exec', by, command.keepPlan, facts.lastAnswer))
+      return ok(settings.enterMode(state, 'exec', by, command.keepPlan, facts.lastAnswer))
     case 'setBudgets':
       return ok([{ type: 'settings.changed', budgets: command.budgets }])
     case 'setToolTrust':
@@ -97,16 +97,19 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Resu
     case 'revokeToolTrust':
       return ok(revokeToolTrust(command))
     case 'setModel':
+      return ok(settings.setModel(state, command))
     case 'cycleModel':
+      return settings.cycleModel(state, command, facts)
     case 'setThinkingLevel':
+      return ok(settings.setThinkingLevel(state, command))
     case 'cycleThinkingLevel':
-      return decideModelCommand(state, command, facts)
+      return ok(settings.cycleThinkingLevel(state, facts))
     case 'pinSession':
-      return ok(pinSession(state, command))
+      return ok(settings.pinSession(state, command))
     case 'rename':
-      return ok(rename(state, command))
+      return ok(settings.rename(state, command))
     case 'moveWorkdir':
-      return moveWorkdir(state, command, facts)
+      return settings.moveWorkdir(state, command, facts)
     case 'appendClientEvent':
       return ok(appendClientEvent(command))
     default:
@@ -117,3 +120,25 @@ function decideCommand(state: SessionState, { command, by, facts }: Asked): Resu
 const notStarted = fault('session_not_found', 'This session has not been started.')
 
 const isPreparing = ({ turn }: SessionState, number: number) => turn.phase === 'preparing' && turn.number === number
+
+const isThinking = ({ turn }: SessionState, step: number) => turn.phase === 'thinking' && turn.step === step
+
+/** Settles calls whose program will report no result: a turn of the session began, or the call's line was left. */
+function withoutAwaited({ awaited }: SessionState, events: Events): Events {
+  if (awaited.length === 0) return events
+  const settled = new Set(events.flatMap((event) => (event.type === 'call.settled' ? [event.call] : [])))
+  const endsCall = (event: Event, call: CallId) =>
+    (event.type === 'turn.started' && event.cause !== 'seed') ||
+    (event.type === 'line.moved' && !isOnLine(event.to, call))
+  const over = awaited.filter(({ call }) => !settled.has(call) && events.some((event) => endsCall(event, call)))
+  return [...events, ...over.map(({ call }) => settle(call, { type: 'interrupted', code: 'cancelled' }))]
+}
+
+/** Adds the length of the line to each end of a turn, so that a later branch need not count. */
+export function withLengths({ messages, tokens }: SessionState, events: Events): Events {
+  let length = { messages, tokens }
+  return events.map((event) => {
+    length = { messages: messagesAfter(length.messages, event), tokens: tokensAfter(length.tokens, event) }
+    return event.type === 'turn.ended' ? { ...event, ...length } : event
+  })
+}

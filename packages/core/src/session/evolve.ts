@@ -8,7 +8,9 @@ import {
   isEstimateAfter,
   limits,
   MessageId,
+  type ModelName,
   messagesAfter,
+  type ProcessMark,
   type Recorded,
   reorderQueue,
   StepId,
@@ -18,13 +20,17 @@ import {
   unreachable,
 } from '@holdfast/protocol'
 import { addCheckpoint, dropCheckpoint, inherit, moveLine } from './line.ts'
-import { compactionFailed, type SessionState } from './state.ts'
-import { counted, fallenBack, progressed, withCall, withoutCall, withoutFallback, withStarted } from './turn.ts'
+import {
+  type Call,
+  type CallProgress,
+  compactionFailed,
+  type SessionState,
+  type Turn,
+  type TurnCount,
+  withoutUndefined,
+} from './state.ts'
 
-/**
- * The version of this fold. Change it whenever the same log would fold to another state: old snapshots are then
- * ignored.
- */
+/** The version of this fold. Raise it when the same log would fold to another state: old snapshots are then ignored. */
 export const foldNumber = 9
 
 /** Folds one record. Total, synchronous, and never refuses: a recorded event has happened. */
@@ -42,18 +48,8 @@ export function evolve(state: SessionState, record: Recorded): SessionState {
 function changed(state: SessionState, { seq, at, event }: Recorded): SessionState {
   switch (event.type) {
     case 'session.started': {
-      const {
-        handle,
-        key = null,
-        workdir,
-        settings,
-        tools = null,
-        readOnly = false,
-        persist = true,
-        instructions = null,
-        providerOptions = null,
-        fork,
-      } = event
+      const { handle, key = null, workdir, tools = null, readOnly = false, persist = true, settings, fork } = event
+      const { instructions = null, providerOptions = null } = event
       const origin = { handle, key, workdir, tools, readOnly, persist, instructions, providerOptions }
       const started = { ...state, origin, settings }
       return fork ? inherit(started, fork) : started
@@ -66,14 +62,13 @@ function changed(state: SessionState, { seq, at, event }: Recorded): SessionStat
     }
     case 'context.changed':
       return { ...state, context: { system: event.system, tools: event.tools } }
-    case 'prompt.queued':
-      return {
-        ...state,
-        queue: [...state.queue, { id: EntryId.parse(seq), queue: event.queue, content: event.content }],
-      }
+    case 'prompt.queued': {
+      const { queue, content } = event
+      return { ...state, queue: [...state.queue, { id: EntryId.parse(seq), queue, content }] }
+    }
     case 'queue.edited': {
-      const queue = state.queue.map((one) => (one.id === event.entry ? { ...one, content: event.content } : one))
-      return { ...state, queue }
+      const { entry, content } = event
+      return { ...state, queue: state.queue.map((one) => (one.id === entry ? { ...one, content } : one)) }
     }
     case 'queue.removed': {
       const gone = new Set<number>(event.entries.map(({ id }) => id))
@@ -84,11 +79,7 @@ function changed(state: SessionState, { seq, at, event }: Recorded): SessionStat
     case 'user.said':
       return event.entry === undefined ? state : { ...state, queue: state.queue.filter(({ id }) => id !== event.entry) }
     case 'turn.started':
-      return {
-        ...state,
-        turns: event.turn + 1,
-        turn: { phase: 'preparing', isAnswered: false, attempt: 1, number: event.turn, steps: 0, fallback: null },
-      }
+      return { ...state, turns: event.turn + 1, turn: preparing({ number: event.turn, steps: 0, fallback: null }) }
     case 'step.started': {
       const { model, thinkingLevel, attempt } = event
       const step = StepId.parse(seq)
@@ -104,19 +95,11 @@ function changed(state: SessionState, { seq, at, event }: Recorded): SessionStat
       if (state.turn.phase !== 'thinking') return state
       if (event.fallback !== undefined)
         return { ...state, turn: fallenBack(state.turn, event.fallback, state.settings.model) }
-      return { ...state, turn: { phase: 'preparing', isAnswered: true, attempt: 1, ...counted(state.turn, 0) } }
+      return { ...state, turn: { ...preparing(counted(state.turn)), isAnswered: true } }
     case 'approval.asked': {
       const { argsHash, preview, expiresAt = null } = event
-      return {
-        ...state,
-        turn: progressed(state.turn, event.call, {
-          status: 'asked',
-          approval: ApprovalId.parse(seq),
-          argsHash,
-          preview,
-          expiresAt,
-        }),
-      }
+      const asked = { status: 'asked', approval: ApprovalId.parse(seq), argsHash, preview, expiresAt } as const
+      return { ...state, turn: progressed(state.turn, event.call, asked) }
     }
     case 'call.approved':
       return { ...state, turn: progressed(state.turn, event.call, { status: 'approved', argsHash: event.argsHash }) }
@@ -173,18 +156,53 @@ function moved(state: SessionState, workdir: string): SessionState {
   return { ...state, origin: state.origin && { ...state.origin, workdir }, trust }
 }
 
-function collapsed(
-  collapse: SessionState['collapse'],
-  message: MessageId | null,
-  isCollapsed: boolean,
-): SessionState['collapse'] {
+type Collapse = SessionState['collapse']
+
+function collapsed({ all, except }: Collapse, message: MessageId | null, isCollapsed: boolean): Collapse {
   if (message === null) return { all: isCollapsed, except: [] }
-  const others = collapse.except.filter((id) => id !== message)
-  const except = isCollapsed === collapse.all ? others : [...others, message].slice(-limits.collapsesMax)
-  return { ...collapse, except }
+  const others = except.filter((id) => id !== message)
+  return { all, except: isCollapsed === all ? others : [...others, message].slice(-limits.collapsesMax) }
 }
 
-const withoutUndefined = <Values extends object>(
-  values: Values,
-): { [Key in keyof Values]: Exclude<Values[Key], undefined> } =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never // the filter justifies the cast
+/** Returns a turn whose next step is due. */
+const preparing = (count: TurnCount) => ({ phase: 'preparing', isAnswered: false, attempt: 1, ...count }) as const
+
+/** Returns the counts of the running turn, with `more` steps added. */
+function counted(turn: Turn, more = 0): TurnCount {
+  invariant(turn.phase !== 'idle', 'a step without a turn')
+  return { number: turn.number, steps: turn.steps + more, fallback: turn.fallback }
+}
+
+/** Passes the answer on to another model; the failed call does not count as a step. */
+function fallenBack(turn: Extract<Turn, { phase: 'thinking' }>, model: ModelName, own: ModelName): Turn {
+  const tried = [...(turn.fallback?.tried ?? []), turn.model]
+  const fallback = model === own ? null : { model, tried }
+  return { ...preparing({ ...counted(turn, -1), fallback }), attempt: turn.attempt + 1 }
+}
+
+/** Ends the fallback: a person chose a model. */
+const withoutFallback = (turn: Turn): Turn => (turn.phase === 'idle' ? turn : { ...turn, fallback: null })
+
+/** Adds a call to the round. A seeded call has no step of ours; it is settled at once. */
+function withCall(turn: Turn, step: StepId, call: Call): Turn {
+  const calls = turn.phase === 'acting' ? [...turn.calls, call] : [call]
+  return { phase: 'acting', step, calls, ...counted(turn) }
+}
+
+function progressed(turn: Turn, id: CallId, progress: CallProgress): Turn {
+  invariant(turn.phase === 'acting', 'a call moved outside its round')
+  return { ...turn, calls: turn.calls.map((call) => (call.id === id ? { id, tool: call.tool, ...progress } : call)) }
+}
+
+function withStarted(turn: Turn, id: CallId, process: ProcessMark | null): Turn {
+  const call = turn.phase === 'acting' ? turn.calls.find((one) => one.id === id) : undefined
+  invariant(call?.status === 'approved', `call ${id} started unapproved`)
+  return progressed(turn, id, { status: 'started', argsHash: call.argsHash, process })
+}
+
+/** Removes a settled call. The last one closes the round, and the next step is due. */
+function withoutCall(turn: Turn, id: CallId): Turn {
+  invariant(turn.phase === 'acting', 'a call settled outside its round')
+  const calls = turn.calls.filter((call) => call.id !== id)
+  return calls.length > 0 ? { ...turn, calls } : preparing(counted(turn))
+}

@@ -2,6 +2,7 @@ import type {
   BlobHash,
   CallId,
   Command,
+  Event,
   EventOf,
   FileChange,
   Finish,
@@ -12,6 +13,7 @@ import type {
   Outcome,
   Preview,
   ProcessMark,
+  Result,
   RotationEntry,
   Seq,
   SessionId,
@@ -37,13 +39,13 @@ export type Facts = {
   /** Where the named turn ends, and the length of the line there. */
   readonly end?: TurnEndPlace | undefined
   /** The named message, if it is on the line. */
-  readonly message?: { readonly isTold: boolean; readonly isCall: boolean; readonly tokens: number } | undefined
+  readonly message?: Readonly<{ isTold: boolean; isCall: boolean; tokens: number }> | undefined
   /** Whether any call of the line is shown collapsed. */
   readonly isAnyFolded?: boolean | undefined
   /** The newest answer on the line, where the state does not know it. */
   readonly lastAnswer?: Pin | null | undefined
   /** The first message to keep, and the tokens of those kept. */
-  readonly keepFrom?: { readonly seq: Seq; readonly tokens: number; readonly messages: number } | undefined
+  readonly keepFrom?: Readonly<{ seq: Seq; tokens: number; messages: number }> | undefined
   /** The summary that a program set, if the model sees it. */
   readonly setSummary?: string | undefined
   /** The context size of the model. */
@@ -64,14 +66,11 @@ export type Facts = {
 
 export type TurnEndPlace = { readonly seq: Seq } & LineLength
 
-/** A written summary of everything before `keepFrom`. */
-export type NewCheckpoint = Pick<
+/** A written summary of everything before `keepFrom`; it spares the model about `savedTokens`. */
+export type NewCheckpoint = { readonly savedTokens: number } & Pick<
   EventOf<'checkpoint.written'>,
   'summary' | 'keepFrom' | 'prompt' | 'usage' | 'model'
-> & {
-  /** About how many tokens the model is spared. */
-  readonly savedTokens: number
-}
+>
 
 /** Output by call, as far as it was shown. */
 export type Printed = ReadonlyMap<CallId, string>
@@ -89,77 +88,70 @@ export type SessionSubmission = Submission & { readonly command: SessionCommand 
 export type Asked = { readonly type: 'command'; readonly facts: Facts } & SessionSubmission
 
 /** What an effect reports. Only the runtime can build one; no route parses it. */
-export type Report =
+export type Report = Readonly<
   | {
-      readonly type: 'step.prepared'
-      readonly turn: TurnNumber
+      type: 'step.prepared'
+      turn: TurnNumber
       /** The mode that the system text describes. */
-      readonly mode: Mode
-      readonly system: BlobHash
-      readonly tools: BlobHash
+      mode: Mode
+      system: BlobHash
+      tools: BlobHash
       /** The new summary, or why it could not be written; null when none was needed. */
-      readonly checkpoint: NewCheckpoint | { readonly failed: string } | null
+      checkpoint: NewCheckpoint | { readonly failed: string } | null
     }
   /** The step cannot start: a key or a blob is missing. */
-  | { readonly type: 'step.refused'; readonly turn: TurnNumber; readonly fault: ModelFault }
+  | { type: 'step.refused'; turn: TurnNumber; fault: ModelFault }
   | {
-      readonly type: 'model.replied'
-      readonly step: StepId
-      readonly parts: readonly SaidPart[]
-      readonly finish: Finish
-      readonly usage: Usage | null
-      readonly estimate?: Usage | undefined
+      type: 'model.replied'
+      step: StepId
+      parts: readonly SaidPart[]
+      finish: Finish
+      usage: Usage | null
+      estimate?: Usage | undefined
     }
   | {
-      readonly type: 'model.failed'
-      readonly step: StepId
-      readonly parts: readonly SaidPart[]
-      readonly fault: ModelFault
+      type: 'model.failed'
+      step: StepId
+      parts: readonly SaidPart[]
+      fault: ModelFault
       /** What happened, for the notice of a fallback. */
-      readonly happened?: string | undefined
-      readonly usage: Usage | null
+      happened?: string | undefined
+      usage: Usage | null
       /** When the call was not accepted: the model that may answer instead, null when there is none. */
-      readonly fallback?: ModelName | null | undefined
+      fallback?: ModelName | null | undefined
     }
   /** The model did not accept the call and is called again later; `tries` counts the calls so far. */
   | {
-      readonly type: 'model.retrying'
-      readonly step: StepId
-      readonly tries: number
-      readonly fault: ModelFault
-      readonly happened?: string | undefined
-      readonly waitMs: number
+      type: 'model.retrying'
+      step: StepId
+      tries: number
+      fault: ModelFault
+      happened?: string | undefined
+      waitMs: number
     }
-  | {
-      readonly type: 'call.prepared'
-      readonly call: CallId
-      readonly found:
-        | { readonly facts: CallFacts; readonly argsHash: BlobHash; readonly preview: Preview }
-        | { readonly unusable: string }
-      /** When it was prepared: the time limit of a question starts then. */
-      readonly atMs: number
-    }
-  | { readonly type: 'approval.expired'; readonly call: CallId }
-  | {
-      readonly type: 'tool.starting'
-      readonly call: CallId
-      readonly facts: CallFacts
-      readonly process: ProcessMark | null
-    }
-  | {
-      readonly type: 'tool.finished'
-      readonly call: CallId
-      readonly outcome: Outcome
-      readonly durationMs: number
-      readonly files: readonly FileChange[]
-    }
+  /** `atMs` is when it was prepared: the time limit of a question starts then. */
+  | { type: 'call.prepared'; call: CallId; found: FoundCall; atMs: number }
+  | { type: 'approval.expired'; call: CallId }
+  | { type: 'tool.starting'; call: CallId; facts: CallFacts; process: ProcessMark | null }
+  | { type: 'tool.finished'; call: CallId; outcome: Outcome; durationMs: number; files: readonly FileChange[] }
   /** A model wrote a title. */
-  | { readonly type: 'title.written'; readonly title: string; readonly model: ModelName; readonly usage: Usage | null }
+  | { type: 'title.written'; title: string; model: ModelName; usage: Usage | null }
   /** An aborted call left a process running that we cannot end. */
-  | { readonly type: 'process.escaped'; readonly tool: string; readonly text: string }
+  | { type: 'process.escaped'; tool: string; text: string }
   /** The process released the session cleanly. */
-  | { readonly type: 'process.stopped'; readonly draft: Draft | null }
+  | { type: 'process.stopped'; draft: Draft | null }
   /** The process that ran the session died, and another took over. */
-  | { readonly type: 'process.restarted'; readonly draft: Draft | null }
+  | { type: 'process.restarted'; draft: Draft | null }
+>
+
+type FoundCall = Readonly<{ facts: CallFacts; argsHash: BlobHash; preview: Preview } | { unusable: string }>
 
 export type Input = Asked | Report
+
+export type CommandOf<Type extends SessionCommand['type']> = Extract<SessionCommand, { type: Type }>
+export type ReportOf<Type extends Report['type']> = Extract<Report, { type: Type }>
+
+export type Events = readonly Event[]
+
+/** The events that an input makes, or why it is refused. */
+export type Decided = Result<Events>

@@ -1,48 +1,32 @@
 import type { BlobHash, CallId, Instant, ModelName, StepId, ThinkingLevel, TurnNumber } from '@holdfast/protocol'
 import { openCalls, type SessionState } from './state.ts'
 
-/**
- * Work that the session needs done. The performer starts effects with a new `key` and aborts those whose key is gone.
- */
-export type Effect =
-  /** Waits until a question expires. */
-  | { readonly type: 'await-approval'; readonly key: string; readonly call: CallId; readonly until: Instant }
-  /** Gathers system text and tool schemas, then asks to start the next step. */
-  | { readonly type: 'prepare-step'; readonly key: string; readonly turn: TurnNumber }
-  | {
-      readonly type: 'call-model'
-      readonly key: string
-      readonly step: StepId
-      readonly model: ModelName
-      readonly thinkingLevel: ThinkingLevel
-    }
-  /** Finds out what a call would do, before anyone is asked. May run again after a crash. */
-  | { readonly type: 'prepare-call'; readonly key: string; readonly call: CallId; readonly tool: string }
-  | {
-      readonly type: 'run-tool'
-      readonly key: string
-      readonly call: CallId
-      readonly tool: string
-      readonly argsHash: BlobHash
-    }
+/** Work that the session needs done. The performer starts effects with a new `key` and aborts those whose key is gone. */
+export type Effect = Readonly<{ key: string }> &
+  Readonly<
+    /** Waits until a question expires. */
+    | { type: 'await-approval'; call: CallId; until: Instant }
+    /** Gathers system text and tool schemas, then asks to start the next step. */
+    | { type: 'prepare-step'; turn: TurnNumber }
+    | { type: 'call-model'; step: StepId; model: ModelName; thinkingLevel: ThinkingLevel }
+    /** Finds out what a call would do, before anyone is asked. May run again after a crash. */
+    | { type: 'prepare-call'; call: CallId; tool: string }
+    | { type: 'run-tool'; call: CallId; tool: string; argsHash: BlobHash }
+  >
 
-/**
- * Returns the effects that the session needs now. It depends on the state alone, so it can be asked again at any time.
- */
+export type EffectOf<Type extends Effect['type']> = Extract<Effect, { type: Type }>
+
+/** Returns the effects that the session needs now. It depends on the state alone, so it can be asked again at any time. */
 export function plan(state: SessionState): readonly Effect[] {
   const { turn, settings } = state
   switch (turn.phase) {
     case 'idle':
       return []
-    case 'preparing':
+    case 'preparing': {
+      const { number, steps } = turn
       // Another mode has another system text.
-      return [
-        {
-          type: 'prepare-step',
-          key: `prepare-step:${turn.number}:${turn.steps}:${settings.mode}`,
-          turn: turn.number,
-        },
-      ]
+      return [{ type: 'prepare-step', key: `prepare-step:${number}:${steps}:${settings.mode}`, turn: number }]
+    }
     case 'thinking': {
       const { step, model, thinkingLevel } = turn
       return [{ type: 'call-model', key: `call-model:${step}`, step, model, thinkingLevel }]

@@ -105,41 +105,31 @@ export type Origin = {
 }
 
 /** Illegal combinations do not compile: an idle session has no step, a thinking one has no calls. */
-export type Turn =
-  | { readonly phase: 'idle'; readonly last: LastTurn | null }
+export type Turn = Readonly<
+  | { phase: 'idle'; last: LastTurn | null }
   /** Between rounds: the next step is due. After an answer without calls, it is due only for a steering prompt. */
-  | ({ readonly phase: 'preparing'; readonly isAnswered: boolean; readonly attempt: number } & TurnCount)
-  | ({
-      readonly phase: 'thinking'
-      readonly step: StepId
-      readonly model: ModelName
-      readonly thinkingLevel: ThinkingLevel
-      /** Counts the models that were called for this answer. */
-      readonly attempt: number
-    } & TurnCount)
+  | ({ phase: 'preparing'; isAnswered: boolean; attempt: number } & TurnCount)
+  /** `attempt` counts the models that were called for this answer. */
+  | ({ phase: 'thinking'; step: StepId; model: ModelName; thinkingLevel: ThinkingLevel; attempt: number } & TurnCount)
   /** Calls are open. A settled call leaves the list; the last one closes the round. */
-  | ({ readonly phase: 'acting'; readonly step: StepId; readonly calls: readonly Call[] } & TurnCount)
+  | ({ phase: 'acting'; step: StepId; calls: readonly Call[] } & TurnCount)
+>
 
-export type TurnCount = { readonly number: TurnNumber; readonly steps: number; readonly fallback: Fallback | null }
+export type TurnCount = Readonly<{ number: TurnNumber; steps: number; fallback: Fallback | null }>
 
 /** The model that answers for the rest of the turn, and the models that could not. */
 type Fallback = { readonly model: ModelName; readonly tried: readonly ModelName[] }
 
-export type LastTurn = { readonly number: TurnNumber; readonly reason: TurnEnd; readonly fault?: ModelFault }
+type LastTurn = Readonly<{ number: TurnNumber; reason: TurnEnd; fault?: ModelFault }>
 
 export type Call = { readonly id: CallId; readonly tool: string } & CallProgress
 
-export type CallProgress =
-  | { readonly status: 'requested' }
-  | {
-      readonly status: 'asked'
-      readonly approval: ApprovalId
-      readonly argsHash: BlobHash
-      readonly preview: Preview
-      readonly expiresAt: Instant | null
-    }
-  | { readonly status: 'approved'; readonly argsHash: BlobHash }
-  | { readonly status: 'started'; readonly argsHash: BlobHash; readonly process: ProcessMark | null }
+export type CallProgress = Readonly<
+  | { status: 'requested' }
+  | { status: 'asked'; approval: ApprovalId; argsHash: BlobHash; preview: Preview; expiresAt: Instant | null }
+  | { status: 'approved'; argsHash: BlobHash }
+  | { status: 'started'; argsHash: BlobHash; process: ProcessMark | null }
+>
 
 /** Returns the state before the first record. A fork's first seq is `base + 1`. */
 export const emptySession = (base: Seq = 0): SessionState => ({
@@ -181,10 +171,7 @@ export const openCalls = (state: SessionState): readonly Call[] =>
 export const findCall = (state: SessionState, id: CallId): Call | undefined =>
   openCalls(state).find((call) => call.id === id)
 
-/**
- * Returns the calls that wait for a person, oldest question first. Calls are prepared in parallel, so that may not be
- * the order of the calls.
- */
+/** Returns the calls that wait for a person, oldest question first: calls are prepared in parallel. */
 export const askedCalls = (state: SessionState): readonly Extract<Call, { status: 'asked' }>[] =>
   openCalls(state)
     .filter((call) => call.status === 'asked')
@@ -196,3 +183,8 @@ const isPatient = (call: Call): boolean => call.status === 'asked' && call.expir
 /** Whether a process must work on the session: a turn that only waits for a person needs none. */
 export const isAtWork = (state: SessionState): boolean =>
   state.turn.phase !== 'idle' && !(state.turn.phase === 'acting' && state.turn.calls.every(isPatient))
+
+export const withoutUndefined = <Values extends object>(
+  values: Values,
+): { [Key in keyof Values]: Exclude<Values[Key], undefined> } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never // the filter justifies the cast

@@ -1,13 +1,17 @@
-import { addToView } from '@holdfast/protocol'
+import { addToMeta, addToView, limits, Meta, noUsage, type Recorded } from '@holdfast/protocol'
 import {
   aHash,
+  aLineMove,
+  anInstant,
   approvedBy,
+  aSession,
   askedFor,
   callOf,
   type EventInput,
   queued,
   recordsOf,
   requested,
+  said,
   settled,
   started,
   stateAfter,
@@ -16,6 +20,7 @@ import {
   turnEnded,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
+import { type Folded, fold } from '../runtime/log/load-session.ts'
 import { evolve } from './evolve.ts'
 import { emptySession } from './state.ts'
 import { viewOf } from './view.ts'
@@ -107,5 +112,108 @@ describe('the view', () => {
       followed = addToView(followed, record)
       expect(followed, `after ${record.seq} ${record.event.type}`).toEqual(viewOf(state))
     }
+  })
+})
+
+const rowAfter = (...given: readonly EventInput[]) => {
+  const folded = recordsOf([started, ...given]).reduce<Folded | null>(
+    (sum, record: Recorded) => fold(sum, aSession, record),
+    null,
+  )
+  if (!folded) throw new Error('a log begins')
+  Meta.parse(folded.row.entry.meta)
+  return folded.row.entry
+}
+const usageOf = (cost: number | null): EventInput =>
+  ({ ...stepEnded, usage: { input: 10, output: 2, cacheRead: 0, cacheWrite: 0, cost } }) as EventInput
+const answered = (text: string): EventInput => ({ type: 'text.said', turn: 0, step: 4, text, provider: 'sim' })
+
+describe('a session in the catalogue', () => {
+  it('is unlisted until someone speaks', () => {
+    expect(rowAfter().spoken).toBe(false)
+    expect(rowAfter(...thinking).spoken).toBe(true)
+  })
+
+  it('shows nothing recent of a line it has left', () => {
+    expect(rowAfter(...thinking, answered('Hello.')).meta.recentText).toContain('Hello.')
+    expect(rowAfter(...thinking, answered('Hello.'), turnEnded('done'), aLineMove()).meta.recentText).toBe('')
+  })
+
+  it('is titled by the first line of its first prompt, until it is named', () => {
+    const [begin, , step] = thinking
+    if (!begin || !step) throw new Error('given')
+    const prompted = [begin, said(`\n Fix ${'x'.repeat(200)}\nplease`), step]
+    expect(rowAfter(...prompted).meta.title).toMatch(/^Fix x{76}$/)
+    expect(rowAfter(...prompted, said('another')).meta.title).toMatch(/^Fix x{76}$/)
+    const named = [...prompted, { type: 'settings.changed', title: 'Mine' }] as const
+    expect(rowAfter(...named).meta.title).toBe('Mine')
+    const unnamed = [...named, { type: 'settings.changed', title: '' }] as const
+    expect(rowAfter(...unnamed).meta.title).toMatch(/^Fix x{76}$/)
+    expect(rowAfter({ type: 'settings.changed', title: '' }, ...prompted).meta.title).toMatch(/^Fix x{76}$/)
+  })
+
+  it('says whether it is pinned, and where it works since its folder was moved', () => {
+    const pinned = [...thinking, { type: 'settings.changed', pinned: true }] as const
+    expect(rowAfter(...pinned).meta).toMatchObject({ pinned: true, workspace: '/work' })
+    const moved = [...pinned, { type: 'settings.changed', workdir: '/moved' }] as const
+    expect(rowAfter(...moved).meta).toMatchObject({ pinned: true, workspace: '/moved' })
+    expect(rowAfter(...moved, { type: 'settings.changed', pinned: false }).meta.pinned).toBe(false)
+    expect(rowAfter(...moved).activeAt).toBe(rowAfter(...thinking).activeAt)
+  })
+
+  it('shows its beginning and its end, each bounded', () => {
+    const many = Array.from({ length: 20 }, (_, index) => answered(`answer ${index} ${'y'.repeat(60)}`))
+    const { meta } = rowAfter(...thinking, ...many)
+    expect(meta.preview).toBe('list the files')
+    expect(meta.recentText.length).toBeLessThanOrEqual(limits.recentTextCharsMax)
+    expect(meta.recentText).toMatch(/answer 18 y+\nanswer 19 y+$/)
+    expect(rowAfter(...thinking, answered('z'.repeat(9999))).meta.recentText).toHaveLength(limits.recentTextCharsMax)
+  })
+
+  it('says when a session began and was last spoken in, where it works and with which model', () => {
+    const { meta, activeAt } = rowAfter(...thinking)
+    expect(meta).toMatchObject({ id: aSession, handle: 'calm-harbor-12', workspace: '/work', model: 'sim/model' })
+    expect(meta).toMatchObject({ createdAt: anInstant, lastMessageAt: anInstant, branchCount: 0, pinned: false })
+    expect(activeAt).toBe(Date.parse(anInstant))
+  })
+
+  it('counts messages and turns', () => {
+    const { meta } = rowAfter(...requested, settled(5))
+    expect(meta).toMatchObject({ messageCount: 3, turnCount: 1 })
+  })
+
+  it('adds up what it used; one unknown price makes the sum unknown', () => {
+    expect(rowAfter(...thinking, usageOf(0.5), usageOf(0.25)).meta.usage).toMatchObject({ input: 20, cost: 0.75 })
+    expect(rowAfter(...thinking, usageOf(null), usageOf(0.25)).meta.usage).toMatchObject({ input: 20, cost: null })
+    expect(rowAfter(...thinking).meta.usage.cost).toBe(0)
+  })
+
+  it('has an unknown cost after an answer without usage, but not after an interrupted one', () => {
+    const failed: EventInput = { type: 'step.ended', turn: 0, step: 4, finish: 'failed', usage: null }
+    expect(rowAfter(...thinking, stepEnded).meta.usage).toEqual({ ...noUsage, cost: null })
+    expect(rowAfter(...thinking, failed).meta.usage).toEqual(noUsage)
+  })
+
+  it('is busy exactly while a turn exists', () => {
+    expect(rowAfter().busy).toBe(false)
+    expect(rowAfter(...thinking)).toMatchObject({ busy: true, meta: { status: 'thinking' } })
+    expect(rowAfter(...requested)).toMatchObject({ busy: true, meta: { status: 'tool_executing' } })
+    expect(rowAfter(...thinking, turnEnded('failed'))).toMatchObject({ busy: false, meta: { status: 'error' } })
+  })
+
+  it('equals what a client derives from records alone, except for the recent text', () => {
+    const named: EventInput = { type: 'settings.changed', title: 'Mine', model: 'sim/other' }
+    const given = [...requested, settled(5), answered('Done.'), usageOf(0.5), turnEnded('done'), named]
+    let { meta } = rowAfter()
+    let view = viewOf(stateAfter())
+    for (const [index, record] of recordsOf(given, 2).entries()) {
+      view = addToView(view, record)
+      meta = addToMeta(meta, view, record)
+      expect(meta).toEqual({ ...rowAfter(...given.slice(0, index + 1)).meta, recentText: '' })
+    }
+  })
+
+  it('says plan while it rests in plan mode', () => {
+    expect(rowAfter({ type: 'settings.changed', mode: 'plan' }).meta).toMatchObject({ mode: 'plan', status: 'plan' })
   })
 })

@@ -1,7 +1,25 @@
-import { type Activity, type SessionView, statusOf } from '@holdfast/protocol'
-import { askedCalls, openCalls, type SessionState, type Turn } from './state.ts'
+import {
+  type Activity,
+  type Answer,
+  addToMeta,
+  clip,
+  type EventOf,
+  type EventType,
+  limits,
+  type Meta,
+  noUsage,
+  providerOf,
+  type Recorded,
+  type SessionId,
+  type SessionView,
+  statusOf,
+  textOf,
+  unreachable,
+} from '@holdfast/protocol'
+import type { CatalogueEntry } from '../ports/catalogue.ts'
+import { askedCalls, isAtWork, openCalls, type SessionState, type Turn, withoutUndefined } from './state.ts'
 
-export const activityOf = (turn: Turn): Activity => {
+const activityOf = (turn: Turn): Activity => {
   if (turn.phase === 'acting') return 'tool_executing'
   if (turn.phase !== 'idle') return 'thinking'
   return turn.last?.reason === 'failed' ? 'error' : 'idle'
@@ -9,42 +27,156 @@ export const activityOf = (turn: Turn): Activity => {
 
 /** Returns the state as clients see it. Clients then follow records with `addToView`; a test compares the two. */
 export function viewOf(state: SessionState): SessionView {
-  const { turn, settings, queue } = state
+  const { turn, settings, branch, tokens, isEstimate, turnUsage, checkpoint, clientEventsComplete } = state
+  const { mode, model, thinkingLevel } = settings
   const activity = activityOf(turn)
+  const last = turn.phase === 'idle' ? turn.last : null
   return {
-    status: statusOf(settings.mode, activity),
-    mode: settings.mode,
-    activity,
-    model: settings.model,
-    thinkingLevel: settings.thinkingLevel,
+    ...{ mode, model, thinkingLevel, activity, status: statusOf(mode, activity) },
+    ...{ branch, tokens, isEstimate, turnUsage, checkpoint, clientEventsComplete },
     fallback: turn.phase === 'idle' ? null : (turn.fallback?.model ?? null),
     step: turn.phase === 'thinking' ? turn.step : null,
-    pendingApprovals: askedCalls(state).map(({ id, tool, approval, preview }) => ({
-      id: approval,
-      call: id,
+    pendingApprovals: askedCalls(state).map(({ id: call, tool, approval: id, preview }) => ({
+      id,
+      call,
       tool,
       preview,
     })),
     activeToolCalls: openCalls(state).map(({ id, tool }) => ({ id, tool })),
-    queue: [...queue],
+    queue: [...state.queue],
     trust: [...state.trust],
     branches: state.branches.map(({ name, turns, messages, at, hidden }) => ({
       ...{ name, turns, messages, at },
       ...(hidden && { hidden }),
     })),
-    branch: state.branch,
     pins: state.pins.map(({ message }) => message),
     collapsed: state.collapse.all,
-    tokens: state.tokens,
-    isEstimate: state.isEstimate,
-    turnUsage: state.turnUsage,
-    checkpoint: state.checkpoint,
-    lastTurn: turn.phase === 'idle' && turn.last ? lastOf(turn.last) : null,
-    clientEventsComplete: state.clientEventsComplete,
+    lastTurn: last && { reason: last.reason, ...(last.fault && { fault: last.fault }) },
   }
 }
 
-const lastOf = ({ reason, fault }: NonNullable<Extract<Turn, { phase: 'idle' }>['last']>) => ({
-  reason,
-  ...(fault && { fault }),
-})
+/** The fold behind a catalogue row. Its size does not depend on the length of the session. */
+export type EntryFold = {
+  readonly entry: CatalogueEntry
+  /** The last few messages, shortened, newest last: `recentText` is made of them. */
+  readonly recent: readonly string[]
+}
+
+/** Returns the first row of a session: unlisted until someone speaks. */
+export function newEntry(id: SessionId, at: string, started: EventOf<'session.started'>): EntryFold {
+  const { handle, key, workdir, settings, background, fork } = started
+  const { model, mode, title = '' } = settings
+  const parent = started.parent ?? fork?.lineage.at(-1)?.session
+  const meta: Meta = {
+    ...{ id, handle, ...(key !== undefined && { key }) },
+    ...{ title, workspace: workdir, model, provider: providerOf(model) },
+    status: mode === 'plan' ? 'plan' : 'idle',
+    mode,
+    createdAt: at,
+    lastMessageAt: at,
+    messageCount: fork?.messages ?? 0,
+    turnCount: fork?.turns ?? 0,
+    branchCount: 0,
+    usage: noUsage,
+    preview: fork?.preview ?? '',
+    recentText: '',
+    pinned: false,
+    ...(parent !== undefined && { parent }),
+    ...(background && { background }),
+    ...(started.persist === false && { persist: false as const }),
+    attachments: 0,
+  }
+  return { entry: { meta, spoken: fork !== undefined, busy: false, activeAt: Date.parse(at) }, recent: [] }
+}
+
+/** The events that make a session worth listing: someone spoke, or a program seeded messages. */
+const speaks: ReadonlySet<EventType> = new Set(['user.said', 'text.said', 'message.given', 'checkpoint.written'])
+
+/** Folds one record into the row; `state` is the session's state after that record. */
+export function addToEntry({ entry, recent }: EntryFold, record: Recorded, state: SessionState): EntryFold {
+  const { at, event } = record
+  const isSpeech = event.type === 'user.said' || event.type === 'text.said'
+  const text = isSpeech ? textOf(event).trim() : ''
+  const before = event.type === 'line.moved' ? [] : recent // messages of the former line are no longer recent
+  const after =
+    text === '' ? before : [...before, clip(text, limits.recentTextCharsMax)].slice(-limits.recentTextMessages)
+  const { settings, branches } = state
+  const { model, mode } = settings
+  const meta = addToMeta(entry.meta, { model, mode, status: statusOf(mode, activityOf(state.turn)), branches }, record)
+  return {
+    recent: after,
+    entry: {
+      spoken: entry.spoken || speaks.has(event.type),
+      busy: isAtWork(state),
+      activeAt: isSpeech ? Date.parse(at) : entry.activeAt,
+      meta: after === recent ? meta : { ...meta, recentText: newestText(after) },
+    },
+  }
+}
+
+/** Joins the newest messages that fit, oldest first. */
+function newestText(recent: readonly string[]): string {
+  let text = ''
+  for (const one of recent.toReversed()) {
+    const joined = text === '' ? one : `${one}\n${text}`
+    if (joined.length > limits.recentTextCharsMax) return text === '' ? clip(one, limits.recentTextCharsMax) : text
+    text = joined
+  }
+  return text
+}
+
+/** Returns the answer to a command: a function of the first record it wrote, so that a retry gets the same answer. */
+export const answerOf = ({ seq, event }: Recorded): Answer => ({ seq, result: resultOf(event) })
+
+function resultOf(event: Recorded['event']): Answer['result'] {
+  switch (event.type) {
+    case 'prompt.queued':
+      return { queued: event.queue }
+    case 'queue.removed':
+      return event.recalled ? { entries: event.entries } : {}
+    case 'settings.changed': {
+      const { thinkingLevel, pinned, title, workdir, model, cycled } = event
+      // Only the client of `cycleModel` does not know the model it gets.
+      return withoutUndefined({ ...(cycled && { model, ...cycled }), thinkingLevel, pinned, title, workdir })
+    }
+    case 'line.moved':
+      return { branch: event.why === 'switch' ? event.name : event.keep.name }
+    case 'session.forked':
+      return { session: event.fork }
+    case 'message.pinned':
+      return { pinned: event.pinned }
+    case 'message.collapsed':
+      return { collapsed: event.collapsed }
+    case 'checkpoint.written':
+      return { summary: event.summary, tokensBefore: event.tokensBefore, tokensAfter: event.tokensAfter }
+    case 'checkpoint.undone':
+      return { tokens: event.tokens }
+    case 'summary.saved':
+      return { text: event.text, path: event.path }
+    case 'session.started':
+    case 'context.changed':
+    case 'queue.edited':
+    case 'queue.reordered':
+    case 'user.said':
+    case 'message.given':
+    case 'turn.started':
+    case 'turn.ended':
+    case 'step.started':
+    case 'step.ended':
+    case 'thinking.said':
+    case 'text.said':
+    case 'call.requested':
+    case 'approval.asked':
+    case 'call.approved':
+    case 'call.started':
+    case 'call.settled':
+    case 'note.added':
+    case 'trust.granted':
+    case 'trust.revoked':
+    case 'client.said':
+    case 'log.repaired':
+      return {}
+    default:
+      return unreachable(event)
+  }
+}

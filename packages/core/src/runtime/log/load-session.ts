@@ -13,9 +13,9 @@ import {
 import type { Catalogue } from '../../ports/catalogue.ts'
 import type { Log, ReadRecord } from '../../ports/log.ts'
 import type { Snapshots } from '../../ports/store.ts'
-import { addToEntry, type EntryFold, newEntry } from '../../session/catalogue-entry.ts'
 import { evolve, foldNumber } from '../../session/evolve.ts'
 import { emptySession, type SessionState } from '../../session/state.ts'
+import { addToEntry, type EntryFold, newEntry } from '../../session/view.ts'
 import type { RunInBackground } from '../background-tasks.ts'
 
 /** The folds of a session: its state, and its row in the catalogue. */

@@ -15,8 +15,8 @@ import {
   type Settings,
   StartOptions,
 } from '@holdfast/protocol'
-import { withLengths } from '../../session/decide/derived-events.ts'
 import { seed } from '../../session/decide/seed.ts'
+import { withLengths } from '../../session/decide.ts'
 import { emptySession } from '../../session/state.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import { encodeRecords } from '../log/encode-records.ts'

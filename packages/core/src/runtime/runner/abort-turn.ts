@@ -6,8 +6,8 @@ import {
   type Result,
   type Submission,
 } from '@holdfast/protocol'
-import { answerOf } from '../../session/answer.ts'
 import type { SessionSubmission } from '../../session/input.ts'
+import { answerOf } from '../../session/view.ts'
 import type { RunInBackground } from '../background-tasks.ts'
 
 /** How long to wait for the disk to say whether the abort was sent before. */

@@ -13,11 +13,11 @@ import {
   type StorageError,
   type Submission,
 } from '@holdfast/protocol'
-import { answerOf } from '../../session/answer.ts'
 import { decide } from '../../session/decide.ts'
 import type { Input, ProcessRequest, Report, SessionSubmission } from '../../session/input.ts'
 import { plan } from '../../session/plan.ts'
 import { askedCalls } from '../../session/state.ts'
+import { answerOf } from '../../session/view.ts'
 import { createBackgroundTasks } from '../background-tasks.ts'
 import type { EffectDeps, RuntimeDeps } from '../dependencies.ts'
 import { createPerform } from '../effects/perform-effect.ts'

@@ -1,9 +1,11 @@
-import { CallId } from '@holdfast/protocol'
+import { BlobHash, CallId, type Trust } from '@holdfast/protocol'
 import {
+  aHash,
   anInstant,
   approvedBy,
   askedFor,
   callOf,
+  type EventInput,
   factsFor,
   requested,
   stateAfter,
@@ -11,9 +13,11 @@ import {
   thinking,
 } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { asked, decided, events, livedThrough, phases } from '../../testing/deciding.ts'
+import { asked, decided, events, livedThrough, modelReplied, phases } from '../../testing/deciding.ts'
+import type { SessionCommandInput } from '../../testing/each-command.ts'
 import type { Report } from '../input.ts'
 import { plan } from '../plan.ts'
+import type { SessionState } from '../state.ts'
 
 const facts = factsFor('shell')
 const prepared: Report = {
@@ -69,5 +73,149 @@ describe('a timeout', () => {
     expect(decided(two, { type: 'process.restarted', draft: null })).toBe('')
     expect(plan(two).map(({ key }) => key)).toEqual(['await-approval:5', 'await-approval:6'])
     expect(plan(two)).toMatchObject([{ until: anInstant }, { until: anInstant }])
+  })
+})
+
+const other = 'b'.repeat(64)
+const answer = (
+  decision: 'approve_turn' | 'approve_session' | 'approve_always',
+  approval?: number,
+): SessionCommandInput => ({
+  type: 'respondToApproval',
+  decision,
+  ...(approval !== undefined && { approval }),
+})
+/** Three calls of a tool wait; the last has other arguments. */
+const threeOf = (tool: string): SessionState =>
+  stateAfter(
+    ...thinking,
+    ...[callOf(tool), callOf(tool), callOf(tool), stepEnded],
+    ...[askedFor(5, { tool }), askedFor(6, { tool }), askedFor(7, { tool, argsHash: other })],
+  )
+const callPrepared = (call: number, tool: string, changes: Parameters<typeof factsFor>[1] = {}): Report => {
+  const facts = factsFor(tool, changes)
+  const preview = { type: 'arguments' as const, args: {} }
+  return {
+    type: 'call.prepared',
+    call: CallId.parse(call),
+    found: { facts, argsHash: facts.argsHash, preview },
+    atMs: 0,
+  }
+}
+
+describe('an answer that reaches further', () => {
+  it.each([
+    ['approve_turn', 'turn'],
+    ['approve_session', 'session'],
+    ['approve_always', 'workspace'],
+  ] as const)('%s trusts the tool for the %s, and answers what already waits', (decision, scope) => {
+    const by = { rule: `trust: ${scope}` }
+    expect(events(threeOf('touch'), asked(answer(decision), {}, 'tui'))).toEqual([
+      { type: 'call.approved', call: 5, argsHash: aHash, by: { client: 'tui' }, scope },
+      { type: 'trust.granted', tool: 'touch', scope },
+      { type: 'call.approved', call: 6, argsHash: aHash, by, scope: 'once' },
+      { type: 'call.approved', call: 7, argsHash: other, by, scope: 'once' },
+    ])
+  })
+
+  it.each(['shell', 'mcp__files__write'])('trusts %s in this exact call only', (tool) => {
+    expect(events(threeOf(tool), asked(answer('approve_session')))).toMatchObject([
+      { type: 'call.approved', call: 5 },
+      { type: 'trust.granted', tool, scope: 'session', argsHash: aHash },
+      { type: 'call.approved', call: 6 },
+    ])
+  })
+
+  it('leaves the questions of other tools alone', () => {
+    const mixed = stateAfter(
+      ...thinking,
+      callOf('touch'),
+      callOf('shell'),
+      stepEnded,
+      askedFor(5, { tool: 'touch' }),
+      askedFor(6),
+    )
+    expect(decided(mixed, asked(answer('approve_turn')))).toBe('call.approved trust.granted')
+  })
+})
+
+describe('trust', () => {
+  const later = (trust: Trust): SessionState =>
+    stateAfter(...thinking, { type: 'trust.granted', ...trust }, callOf('touch'), stepEnded)
+
+  it('answers for a call that comes later, and is named as what allowed it', () => {
+    expect(events(later({ tool: 'touch', scope: 'session' }), callPrepared(6, 'touch'))).toMatchObject([
+      { type: 'call.approved', by: { rule: 'trust: session' } },
+    ])
+  })
+
+  it('in exact arguments does not answer for others', () => {
+    const exact = later({ tool: 'touch', scope: 'session', argsHash: BlobHash.parse(aHash) })
+    expect(decided(exact, callPrepared(6, 'touch'))).toBe('call.approved')
+    expect(decided(exact, callPrepared(6, 'touch', { argsHash: BlobHash.parse(other) }))).toBe('approval.asked')
+  })
+
+  it('of the workspace is what the workspace says now', () => {
+    const state = later({ tool: 'touch', scope: 'workspace' })
+    const workspaceTrust = [{ tool: 'touch', scope: 'workspace' as const }]
+    expect(decided(state, callPrepared(6, 'touch', { workspaceTrust }))).toBe('call.approved')
+    expect(decided(state, callPrepared(6, 'touch'))).toBe('approval.asked')
+  })
+
+  it('is given without a question, too, and answers those it covers', () => {
+    const command: SessionCommandInput = { type: 'setToolTrust', tool: 'shell', scope: 'session', argsHash: aHash }
+    expect(events(threeOf('shell'), asked(command))).toMatchObject([
+      { type: 'trust.granted', tool: 'shell', scope: 'session', argsHash: aHash },
+      { type: 'call.approved', call: 5, by: { rule: 'trust: session' } },
+      { type: 'call.approved', call: 6 },
+    ])
+  })
+
+  it('is gone once it is revoked, by tool or all of it', () => {
+    const granted: readonly EventInput[] = [
+      { type: 'trust.granted', tool: 'touch', scope: 'session' },
+      { type: 'trust.granted', tool: 'touch', scope: 'turn', argsHash: aHash },
+      { type: 'trust.granted', tool: 'shell', scope: 'session' },
+    ]
+    const state = stateAfter(...thinking, ...granted, callOf('touch'), stepEnded)
+    const revoked = livedThrough(state, asked({ type: 'revokeToolTrust', tool: 'touch' }))
+    expect(revoked.trust).toEqual([{ tool: 'shell', scope: 'session' }])
+    expect(decided(revoked, callPrepared(8, 'touch'))).toBe('approval.asked')
+    expect(livedThrough(state, asked({ type: 'revokeToolTrust', tool: 'all' })).trust).toEqual([])
+  })
+
+  it('that is revoked does not undo earlier approvals', () => {
+    const state = stateAfter(...thinking, callOf('touch'), stepEnded, approvedBy(5))
+    const revoked = livedThrough(state, asked({ type: 'revokeToolTrust', tool: 'all' }))
+    const starting: Report = { type: 'tool.starting', call: CallId.parse(5), facts: factsFor('touch'), process: null }
+    expect(decided(revoked, starting)).toBe('call.started')
+  })
+})
+
+describe('trust for a turn', () => {
+  const trusting = livedThrough(phases.thinking, asked({ type: 'setToolTrust', tool: 'touch', scope: 'turn' }))
+  const fault = { kind: 'unreachable', message: 'gone' } as const
+  const failed = (): Report =>
+    ({ ...modelReplied(trusting), type: 'model.failed', parts: [], fault, usage: null }) as Report
+
+  it.each([
+    ['done', modelReplied(trusting)],
+    ['aborted', asked({ type: 'abort' })],
+    ['failed', failed()],
+    ['cut by a crash', { type: 'process.restarted', draft: null }],
+    ['cut by a clean end', { type: 'process.stopped', draft: null }],
+  ] as const)('ends when its turn is %s', (_, input) => {
+    expect(trusting.trust).toHaveLength(1)
+    const ended = livedThrough(trusting, input)
+    expect(ended).toMatchObject({ trust: [], turn: { phase: 'idle' } })
+  })
+
+  it('ends when a follow-up begins the next turn in the same batch', () => {
+    const followed = livedThrough(trusting, asked({ type: 'queueFollowUp', content: 'next' }))
+    expect(livedThrough(followed, modelReplied(followed))).toMatchObject({ trust: [], turn: { number: 1 } })
+  })
+
+  it('does not come back when the turn is continued', () => {
+    expect(livedThrough(trusting, asked({ type: 'abort' }), asked({ type: 'continue' })).trust).toEqual([])
   })
 })

@@ -1,16 +1,7 @@
-import {
-  type ClientId,
-  type Command,
-  type Event,
-  fault,
-  isTrustedExactly,
-  ok,
-  type Result,
-  refuse,
-} from '@holdfast/protocol'
-import type { Facts } from '../input.ts'
+import { type ClientId, type Event, fault, isTrustedExactly, ok, refuse, type Trust } from '@holdfast/protocol'
+import type { CommandOf, Decided, Events, Facts } from '../input.ts'
 import { askedCalls, type SessionState } from '../state.ts'
-import { grant } from './trust.ts'
+import { settle } from './call.ts'
 
 const scopes = {
   approve: 'once',
@@ -19,42 +10,54 @@ const scopes = {
   approve_always: 'workspace',
 } as const
 
-type Response = Extract<Command, { type: 'respondToApproval' }>
-
-/** Answers an open question. The first answer counts; a later one is told who gave it. */
+/** Answers an open question. The first answer counts; the fault of a later one names who gave it. */
 export function respondToApproval(
   state: SessionState,
-  { approval, decision, message }: Response,
+  { approval, decision, message }: CommandOf<'respondToApproval'>,
   by: ClientId | null,
   { decided }: Facts,
-): Result<readonly Event[]> {
+): Decided {
   const waiting = askedCalls(state)
   const asked = approval === undefined ? waiting[0] : waiting.find((call) => call.approval === approval)
   if (!asked) {
-    if (approval === undefined) return refuse(fault('no_pending_approval', 'Nothing waits for approval.'))
-    if (decided)
-      return refuse(
-        fault('already_decided', `Approval ${approval} was already answered by ${decided.by}.`, { ...decided }),
-      )
-    return refuse(fault('approval_not_found', `There is no approval ${approval} in this session.`, { approval }))
+    if (approval === undefined) return refuse(fault('no_pending_approval', 'No call waits for approval.'))
+    if (!decided) return refuse(fault('approval_not_found', `This session has no approval ${approval}.`, { approval }))
+    const answered = `Approval ${approval} was already answered by ${decided.by}.`
+    return refuse(fault('already_decided', answered, { ...decided }))
   }
 
-  const { id: call, argsHash } = asked
-  if (decision !== 'reject') {
-    const scope = scopes[decision]
-    const approved: Event = { type: 'call.approved', call, argsHash, by: { client: by }, scope }
-    if (scope === 'once') return ok([approved])
-    const trust = { tool: asked.tool, scope, ...(isTrustedExactly(asked.tool) && { argsHash }) }
-    return ok([approved, ...grant(state, trust, call)])
+  const { id: call, tool, argsHash } = asked
+  if (decision === 'reject') {
+    const reason = message?.trim() ? message : 'a person said no'
+    return ok([settle(call, { type: 'denied', code: 'rejected', message: reason }, by)])
   }
-  const reason = message?.trim() ? message : 'a person said no'
-  return ok([
-    {
-      type: 'call.settled',
-      call,
-      outcome: { type: 'denied', code: 'rejected', message: reason },
-      durationMs: null,
-      by: { client: by },
-    },
-  ])
+  const scope = scopes[decision]
+  const approved: Event = { type: 'call.approved', call, argsHash, by: { client: by }, scope }
+  if (scope === 'once') return ok([approved])
+  const trust = { tool, scope, ...(isTrustedExactly(tool) && { argsHash }) }
+  return ok([approved, ...grant(state, trust, call)])
+}
+
+/** Grants trust. Open questions that it covers are answered. */
+export function setToolTrust(state: SessionState, { tool, scope, argsHash }: CommandOf<'setToolTrust'>): Decided {
+  if (scope === 'turn' && state.turn.phase === 'idle') {
+    return refuse(fault('bad_request', 'No turn is running to trust the tool for. Trust it for the session instead.'))
+  }
+  return ok(grant(state, { tool, scope, ...(argsHash !== undefined && { argsHash }) }))
+}
+
+export function revokeToolTrust({ tool }: CommandOf<'revokeToolTrust'>): Events {
+  return [{ type: 'trust.revoked', tool: tool === 'all' ? null : tool }]
+}
+
+/** Grants trust and approves all questions it covers, except the call `answered`, which has its own answer. */
+function grant(state: SessionState, trust: Trust, answered?: number): Events {
+  const { tool, scope } = trust
+  const covered = askedCalls(state).filter(
+    (call) => call.id !== answered && call.tool === tool && (trust.argsHash ?? call.argsHash) === call.argsHash,
+  )
+  const approved = covered.map(({ id, argsHash }): Event => {
+    return { type: 'call.approved', call: id, argsHash, by: { rule: `trust: ${scope}` }, scope: 'once' }
+  })
+  return [{ type: 'trust.granted', ...trust }, ...approved]
 }

@@ -1,17 +1,18 @@
-import { type CallId, type Event, type Outcome, TurnNumber, unreachable } from '@holdfast/protocol'
+import { type CallId, type ClientId, type Event, type Outcome, TurnNumber, unreachable } from '@holdfast/protocol'
 import { judge, type Verdict } from '../../policy/verdict.ts'
-import type { Report } from '../input.ts'
+import type { Events, ReportOf } from '../input.ts'
 import { findCall, type SessionState } from '../state.ts'
 
-type Denial = Extract<Verdict, { type: 'deny' }>
-type ReportOf<Type extends Report['type']> = Extract<Report, { type: Type }>
+/** Settles a call that did not run to its end; `by` is the client that ended it. */
+export const settle = (call: CallId, outcome: Outcome, by?: ClientId | null): Event => ({
+  ...{ type: 'call.settled', call, outcome, durationMs: null },
+  ...(by !== undefined && { by: { client: by } }),
+})
 
-/** Applies the policy to a prepared call: run it, ask a person, or tell the model why not. */
-export function judgeCall(state: SessionState, { call, found, atMs }: ReportOf<'call.prepared'>): readonly Event[] {
+/** Applies the policy to a prepared call: run it, ask a person, or deny it with a reason for the model. */
+export function judgeCall(state: SessionState, { call, found, atMs }: ReportOf<'call.prepared'>): Events {
   if (findCall(state, call)?.status !== 'requested') return []
-  const settle = (outcome: Outcome): Event[] => [{ type: 'call.settled', call, outcome, durationMs: null }]
-  if ('unusable' in found) return settle({ type: 'failed', output: { text: found.unusable } })
-
+  if ('unusable' in found) return [settle(call, { type: 'failed', output: { text: found.unusable } })]
   const { facts, argsHash, preview } = found
   const verdict = judge(facts, state)
   switch (verdict.type) {
@@ -27,8 +28,8 @@ export function judgeCall(state: SessionState, { call, found, atMs }: ReportOf<'
 }
 
 /** Settles a call as denied. The model gets the reason as the result; people also see a denial by plan mode. */
-function deny({ turn }: SessionState, call: CallId, { code, message }: Denial): readonly Event[] {
-  const settled: Event = { type: 'call.settled', call, outcome: { type: 'denied', code, message }, durationMs: null }
+function deny({ turn }: SessionState, call: CallId, { code, message }: Extract<Verdict, { type: 'deny' }>): Events {
+  const settled = settle(call, { type: 'denied', code, message })
   if (code !== 'plan_mode' || turn.phase === 'idle') return [settled]
   return [settled, { type: 'note.added', turn: turn.number, kind: 'notice', level: 'info', code, text: message }]
 }
@@ -37,14 +38,13 @@ const expiry = ({ settings: { approvalTimeoutMs } }: SessionState, atMs: number)
   approvalTimeoutMs === undefined ? {} : { expiresAt: new Date(atMs + approvalTimeoutMs).toISOString() }
 
 /** Records a question that expired as a denial. */
-export function expireApproval(state: SessionState, { call }: ReportOf<'approval.expired'>): readonly Event[] {
+export function expireApproval(state: SessionState, { call }: ReportOf<'approval.expired'>): Events {
   if (findCall(state, call)?.status !== 'asked') return []
-  const outcome: Outcome = { type: 'denied', code: 'timed_out', message: 'nobody answered in time' }
-  return [{ type: 'call.settled', call, outcome, durationMs: null }]
+  return [settle(call, { type: 'denied', code: 'timed_out', message: 'nobody answered in time' })]
 }
 
 /** Records the start of an approved call, once. Plan mode may have begun since the approval. */
-export function beginCall(state: SessionState, { call, facts, process }: ReportOf<'tool.starting'>): readonly Event[] {
+export function startCall(state: SessionState, { call, facts, process }: ReportOf<'tool.starting'>): Events {
   if (findCall(state, call)?.status !== 'approved') return []
   const verdict = judge(facts, state)
   if (verdict.type === 'deny') return deny(state, call, verdict)
@@ -55,14 +55,14 @@ export function beginCall(state: SessionState, { call, facts, process }: ReportO
 export function settleCall(
   state: SessionState,
   { call, outcome, durationMs, files }: ReportOf<'tool.finished'>,
-): readonly Event[] {
+): Events {
   const status = findCall(state, call)?.status
   if (status !== 'started' && status !== 'approved') return []
   return [{ type: 'call.settled', call, outcome, durationMs, ...(files.length > 0 && { files: [...files] }) }]
 }
 
-/** Adds a notice about a process that outlived its aborted call. The model is not told. */
-export function tellEscape(state: SessionState, { tool, text }: ReportOf<'process.escaped'>): readonly Event[] {
+/** Adds a notice for people about a process that outlived its aborted call. */
+export function noteEscapedProcess(state: SessionState, { tool, text }: ReportOf<'process.escaped'>): Events {
   const turn = TurnNumber.parse(Math.max(0, state.turns - 1))
   return [{ type: 'note.added', turn, kind: 'notice', level: 'error', code: 'left_running', text: `${tool}: ${text}` }]
 }

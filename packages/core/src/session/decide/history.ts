@@ -1,15 +1,14 @@
-import { type Event, type HistoryCommand, ok, type Result, refuse, unreachable } from '@holdfast/protocol'
-import type { Facts } from '../input.ts'
+import { type HistoryCommand, ok, refuse, unreachable } from '@holdfast/protocol'
+import type { Decided, Facts } from '../input.ts'
 import type { SessionState } from '../state.ts'
 import { appendCheckpoint, compact, setSummary, summarize, undoCompaction } from './checkpoint.ts'
 import { fork, returnToTurnEnd, setHistory, switchBranch, truncateHistory } from './line.ts'
-
 import { addSystemMessage, toggleAllToolCollapses, togglePin, toggleToolCollapse } from './message.ts'
 import { turnRunning } from './prompt.ts'
 import { seed } from './seed.ts'
 
 /** Decides commands that change the past: the current line, its marks, and what the model sees of it. */
-export function decideHistory(state: SessionState, command: HistoryCommand, facts: Facts): Result<readonly Event[]> {
+export function decideHistory(state: SessionState, command: HistoryCommand, facts: Facts): Decided {
   switch (command.type) {
     case 'branchAt':
       return returnToTurnEnd(state, 'branch', facts)

@@ -1,6 +1,5 @@
 import {
   type BranchName,
-  type Command,
   clipLine,
   type Event,
   fault,
@@ -8,13 +7,12 @@ import {
   type LineLength,
   limits,
   ok,
-  type Result,
   refuse,
   type SeedMessages,
   type Seq,
   textTokens,
 } from '@holdfast/protocol'
-import type { Facts } from '../input.ts'
+import type { CommandOf, Decided, Facts } from '../input.ts'
 import { checkpointFor, checkpointOn, closedAt, goingOn, lengthOf, nameToKeep } from '../line.ts'
 import type { SessionState } from '../state.ts'
 import { turnRunning } from './prompt.ts'
@@ -42,18 +40,17 @@ function move(state: SessionState, { line, length, checkpoint, name, why }: Move
   }
 }
 
-/** Goes back to the end of a turn: to try again (`branch`), or because what came after was wrong (`rewind`). */
-export function returnToTurnEnd(state: SessionState, why: 'branch' | 'rewind', facts: Facts): Result<readonly Event[]> {
+/** Goes back to the end of a turn: to try again (`branch`), or to discard the rest (`rewind`). */
+export function returnToTurnEnd(state: SessionState, why: 'branch' | 'rewind', { end }: Facts): Decided {
   if (state.turn.phase !== 'idle') return refuse(turnRunning)
-  const { end } = facts
-  if (!end) return refuse(fault('turn_not_found', 'There is no such turn on this line that has ended.'))
+  if (!end) return refuse(turnNotFound)
   if (isFull(state)) return refuse(tooMany)
   const { seq, ...length } = end
   const line = closedAt(state.line, seq)
   return ok([move(state, { line, length, checkpoint: checkpointFor(state, line), name: null, why })])
 }
 
-export function switchBranch(state: SessionState, asked: BranchName | number): Result<readonly Event[]> {
+export function switchBranch(state: SessionState, asked: BranchName | number): Decided {
   if (state.turn.phase !== 'idle') return refuse(turnRunning)
   if (asked === state.branch) return ok([])
   const branch = typeof asked === 'number' ? state.branches[asked] : state.branches.find(({ name }) => name === asked)
@@ -61,19 +58,15 @@ export function switchBranch(state: SessionState, asked: BranchName | number): R
     const known = state.branches.map(({ name }) => name)
     return refuse(fault('branch_not_found', `There is no branch ${asked}.`, { branch: asked, known }))
   }
-  if (state.line.length >= limits.lineSpansMax) return refuse(tooMany)
+  if (state.line.length >= lineSpansMax) return refuse(tooMany)
   const { line, turns, messages, tokens, last, name } = branch
-  const isThere = state.checkpoints.some(({ seq }) => seq === branch.checkpoint) // it may have been undone on another line
-  const checkpoint = isThere ? branch.checkpoint : (checkpointOn(state.checkpoints, line)?.seq ?? null)
+  const isActive = state.checkpoints.some(({ seq }) => seq === branch.checkpoint) // it may have been undone on another line
+  const checkpoint = isActive ? branch.checkpoint : (checkpointOn(state.checkpoints, line)?.seq ?? null)
   return ok([move(state, { line, length: { turns, messages, tokens, last }, checkpoint, name, why: 'switch' })])
 }
 
 /** Shows only the last messages. Turns keep their numbers. */
-export function truncateHistory(
-  state: SessionState,
-  command: Extract<Command, { type: 'truncateHistory' }>,
-  facts: Facts,
-): Result<readonly Event[]> {
+export function truncateHistory(state: SessionState, command: CommandOf<'truncateHistory'>, facts: Facts): Decided {
   if (state.turn.phase !== 'idle') return refuse(turnRunning)
   const { keepLast = facts.keepFrom?.messages ?? 0 } = command
   if (command.keepLast === undefined ? (command.from ?? 0) <= (state.line[0]?.from ?? 0) : keepLast >= state.messages)
@@ -87,11 +80,7 @@ export function truncateHistory(
 }
 
 /** Replaces the history; the former line is kept as a branch. */
-export function setHistory(
-  state: SessionState,
-  messages: SeedMessages,
-  { setSummary }: Facts,
-): Result<readonly Event[]> {
+export function setHistory(state: SessionState, messages: SeedMessages, { setSummary }: Facts): Decided {
   if (state.turn.phase !== 'idle') return refuse(turnRunning)
   const none: LineLength = { ...lengthOf(state), turns: 0 as LineLength['turns'], messages: 0, tokens: 0, last: null }
   const moved = move(state, { line: [], length: none, checkpoint: null, name: null, why: 'history' })
@@ -111,19 +100,20 @@ function summaryOf(summary: string, keepFrom: Seq): Event {
 
 /** Whether the session has too many branches, or its line too many spans. */
 const isFull = ({ branches, line }: SessionState): boolean =>
-  branches.filter(({ hidden }) => !hidden).length >= limits.branchesMax || line.length >= limits.lineSpansMax
+  branches.filter(({ hidden }) => !hidden).length >= branchesMax || line.length >= lineSpansMax
 
+const { branchesMax, lineSpansMax } = limits
 const tooMany = fault(
   'too_large',
-  `This session holds ${limits.branchesMax} branches, or was moved more than ${limits.lineSpansMax} times. Fork it, and go on there.`,
-  { branchesMax: limits.branchesMax, lineSpansMax: limits.lineSpansMax },
+  `This session has ${branchesMax} branches, or was moved more than ${lineSpansMax} times. Fork it and continue there.`,
+  { branchesMax, lineSpansMax },
 )
 
+const turnNotFound = fault('turn_not_found', 'This line has no such turn, or the turn has not ended.')
+
 /** Records a fork. Its id is recorded before it is created, so that a retry creates no second one. */
-export function fork({ line }: SessionState, { end, fork: id }: Facts): Result<readonly Event[]> {
-  if (!end || id === undefined) {
-    return refuse(fault('turn_not_found', 'There is no such turn on this line that has ended.'))
-  }
+export function fork({ line }: SessionState, { end, fork: id }: Facts): Decided {
+  if (!end || id === undefined) return refuse(turnNotFound)
   const shared = goingOn(closedAt(line, end.seq), end.seq + 1)
   return ok([{ type: 'session.forked', fork: id, base: end.seq, line: shared }])
 }

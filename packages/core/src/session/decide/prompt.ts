@@ -1,10 +1,19 @@
-import { type Content, type Event, fault, ok, type Queue, type Result, refuse, TurnNumber } from '@holdfast/protocol'
+import {
+  type Content,
+  type Fault,
+  fault,
+  limits,
+  ok,
+  type Queue,
+  type QueueEntry,
+  refuse,
+  TurnNumber,
+} from '@holdfast/protocol'
+import type { CommandOf, Decided, Events } from '../input.ts'
 import type { SessionState } from '../state.ts'
-import { overBudget } from './budget.ts'
-import { emptyPrompt, enqueue, isEmpty } from './queue.ts'
 
 /** Starts a turn when idle; otherwise queues the prompt. */
-export function sendPrompt(state: SessionState, content: Content, queue: Queue): Result<readonly Event[]> {
+export function sendPrompt(state: SessionState, content: Content, queue: Queue): Decided {
   if (isEmpty(content)) return refuse(emptyPrompt)
   if (state.turn.phase !== 'idle') return enqueue(state, queue, content)
   const spent = overBudget(state)
@@ -17,11 +26,16 @@ export function sendPrompt(state: SessionState, content: Content, queue: Queue):
 }
 
 /** Continues an interrupted turn under the same number. */
-export function continueTurn(state: SessionState): Result<readonly Event[]> {
+export function continueTurn(state: SessionState): Decided {
   const { turn } = state
   if (turn.phase !== 'idle') return refuse(turnRunning)
   if (turn.last === null || turn.last.reason === 'done') {
-    return refuse(fault('nothing_to_continue', 'The last turn came to its end. Send a prompt instead.'))
+    return refuse(
+      fault(
+        'nothing_to_continue',
+        'The last turn is complete, so there is nothing to continue. Send a prompt instead.',
+      ),
+    )
   }
   const spent = overBudget(state)
   if (spent) return refuse(spent)
@@ -29,3 +43,83 @@ export function continueTurn(state: SessionState): Result<readonly Event[]> {
 }
 
 export const turnRunning = fault('turn_running', 'A turn is running. Wait for it, or abort it.')
+
+/** Queues a prompt: to steer the running turn, or to follow it. */
+function enqueue(state: SessionState, queue: Queue, content: Content): Decided {
+  if (state.queue.length >= limits.promptsQueuedMax) {
+    return refuse(
+      fault(
+        'queue_full',
+        `The queue is full (${limits.promptsQueuedMax} prompts). Wait until the turn takes one, or remove one.`,
+      ),
+    )
+  }
+  return ok([{ type: 'prompt.queued', queue, content }])
+}
+
+/** Removes the waiting prompts of some queues. */
+export function recallQueues(state: SessionState, which: readonly Queue[], recalled: boolean): Events {
+  const entries = state.queue.filter(({ queue }) => which.includes(queue))
+  return entries.length === 0 ? [] : [{ type: 'queue.removed', entries, recalled }]
+}
+
+export function editEntry(state: SessionState, { entry, content }: CommandOf<'editQueueEntry'>): Decided {
+  if (isEmpty(content)) return refuse(emptyPrompt)
+  if (!findEntry(state, entry)) return refuse(notWaiting(entry))
+  return ok([{ type: 'queue.edited', entry, content }])
+}
+
+export function removeEntry(state: SessionState, { entry }: CommandOf<'removeQueueEntry'>): Decided {
+  const found = findEntry(state, entry)
+  return found ? ok([{ type: 'queue.removed', entries: [found], recalled: true }]) : refuse(notWaiting(entry))
+}
+
+/** Reorders a queue. The order must name every waiting prompt once, so that none added meanwhile is lost. */
+export function reorder(state: SessionState, { queue, entries }: CommandOf<'reorderQueue'>): Decided {
+  const waiting = state.queue.filter((one) => one.queue === queue).map(({ id }) => id)
+  const unknown = entries.find((id) => !waiting.includes(id))
+  if (unknown !== undefined) return refuse(notWaiting(unknown))
+  if (new Set(entries).size !== waiting.length || entries.length !== waiting.length) {
+    return refuse(fault('bad_request', 'The new order must name every waiting prompt exactly once.', { waiting }))
+  }
+  return ok(entries.every((id, index) => id === waiting[index]) ? [] : [{ type: 'queue.reordered', queue, entries }])
+}
+
+const findEntry = ({ queue }: SessionState, id: number): QueueEntry | undefined => queue.find((one) => one.id === id)
+
+const notWaiting = (entry: number): Fault =>
+  fault('queue_entry_not_found', `Prompt ${entry} is not in the queue: it was sent or removed.`, { entry })
+
+/** Whether a prompt has neither text nor file. */
+const isEmpty = (content: Content): boolean => !content.some((part) => part.type === 'file' || part.text.trim() !== '')
+
+const emptyPrompt = fault('empty_prompt', 'The prompt is empty. Write something, or attach a file.')
+
+type Limit = { readonly code: string; readonly text: string }
+type Spent = Pick<SessionState, 'settings' | 'used'>
+
+/** Returns the budget that the next model call would exceed, or null. A turn stops between calls, never within one. */
+export function limitReached(state: Spent, steps: number): Limit | null {
+  const { maxSteps = limits.stepsPerTurnMax } = state.settings.budgets
+  if (steps < maxSteps) return budgetUsedUp(state)
+  return { code: 'step_limit', text: `The turn has made ${steps} model calls, which is its limit. Continue to go on.` }
+}
+
+/** Returns the session budget that is used up, or null. */
+function budgetUsedUp({ settings, used }: Spent): Limit | null {
+  const { maxTokens, maxCost } = settings.budgets
+  const tokens = used.input + used.output + used.cacheRead + used.cacheWrite
+  if (maxTokens !== undefined && tokens >= maxTokens) {
+    return { code: 'token_limit', text: `The session has used ${tokens} tokens of ${maxTokens}.` }
+  }
+  if (maxCost !== undefined && used.cost !== null && used.cost >= maxCost) {
+    return { code: 'cost_limit', text: `The session has cost ${used.cost.toFixed(4)} of ${maxCost}.` }
+  }
+  return null
+}
+
+/** Returns a fault if no turn may begin because a budget is used up. */
+function overBudget(state: Spent): Fault | null {
+  const spent = budgetUsedUp(state)
+  return spent && fault('over_budget', `${spent.text} Raise the budget to go on.`, { limit: spent.code })
+}

@@ -3,15 +3,15 @@ import {
   type Event,
   fault,
   ok,
-  type Result,
   refuse,
   type SeedMessage,
   type SeedMessages,
   StepId,
   TurnNumber,
 } from '@holdfast/protocol'
+import type { Decided } from '../input.ts'
 import type { AwaitedCall } from '../state.ts'
-import { settledAs } from './derived-events.ts'
+import { settle } from './call.ts'
 
 type From = {
   readonly seq: number
@@ -19,18 +19,17 @@ type From = {
   /** Calls of earlier messages whose result may be among these. */
   readonly awaited?: readonly AwaitedCall[] | undefined
 }
-type Answered = Extract<SeedMessage, { role: 'tool' }>
 type Open = { readonly call: CallId; readonly isGiven: boolean }
 
 /** The provider of seeded messages: none of ours, so no opaque data is ever sent back with them. */
 const provider = 'seed'
 
 /**
- * Returns the events that add messages from elsewhere to the line: each user message begins a turn, each call is
- * settled at once. Refused when a result matches no call. `from` is the end of the line. A program that leads the
- * conversation sends messages one by one: they continue the last turn, and calls wait for results.
+ * Returns the events that add messages from elsewhere after the end of a line: each user message begins a turn, each
+ * call is settled at once. A program that leads the conversation sends messages one by one: they continue the last
+ * turn, and calls wait for results. Refused when a result matches no call.
  */
-export function seed(from: From, messages: SeedMessages): Result<readonly Event[]> {
+export function seed(from: From, messages: SeedMessages): Decided {
   const events: Event[] = []
   const open = new Map<string, Open>((from.awaited ?? []).map(({ call, id }) => [id, { call, isGiven: true }]))
   const isGoingOn = messages[0]?.given !== undefined && messages[0].role !== 'user' && from.turns > 0
@@ -42,7 +41,7 @@ export function seed(from: From, messages: SeedMessages): Result<readonly Event[
   const closeCalls = (isLeft: (call: Open) => boolean = () => false) => {
     for (const [id, one] of open) {
       if (isLeft(one)) continue
-      events.push(settledAs(one.call, { type: 'interrupted', code: 'cancelled' }))
+      events.push(settle(one.call, { type: 'interrupted', code: 'cancelled' }))
       open.delete(id)
     }
   }
@@ -58,13 +57,13 @@ export function seed(from: From, messages: SeedMessages): Result<readonly Event[
     isOpen = true
   }
   /** Adds the message as given before the events it means here. */
-  const keeping = ({ given }: SeedMessage, add: () => void) => {
+  const withGiven = ({ given }: SeedMessage, add: () => void) => {
     if (given === undefined || Object.keys(given).length === 0) return add()
-    const place = events.length
-    const kept = { type: 'message.given', turn, message: given, records: 0 } as const
-    events.push(kept)
+    const index = events.length
+    const record = { type: 'message.given', turn, message: given, records: 0 } as const
+    events.push(record)
     add()
-    events[place] = { ...kept, records: events.length - place - 1 }
+    events[index] = { ...record, records: events.length - index - 1 }
   }
 
   for (const [index, message] of messages.entries()) {
@@ -73,13 +72,16 @@ export function seed(from: From, messages: SeedMessages): Result<readonly Event[
     if (message.role === 'user') {
       endTurn()
       beginTurn()
-      keeping(message, () => events.push({ type: 'user.said', turn, content: [{ type: 'text', text: content }] }))
+      withGiven(message, () => events.push({ type: 'user.said', turn, content: [{ type: 'text', text: content }] }))
     } else if (message.role === 'assistant') {
       const { toolCalls = [], given } = message
-      const twice = toolCalls.find(({ id }, place) => toolCalls.findIndex((one) => one.id === id) < place)
-      if (twice) return refuse(fault('bad_request', `Message ${index} asks for the call ${twice.id} twice.`))
+      const twice = toolCalls.find(({ id }, at) => toolCalls.findIndex((one) => one.id === id) < at)
+      if (twice)
+        return refuse(
+          fault('bad_request', `Message ${index} has two calls with the id ${twice.id}. Each call needs its own id.`),
+        )
       beginTurn()
-      keeping(message, () => {
+      withGiven(message, () => {
         const step = StepId.parse(next())
         if (content !== '') events.push({ type: 'text.said', turn, step, text: content, provider })
         for (const { id, tool, args } of toolCalls) {
@@ -89,18 +91,20 @@ export function seed(from: From, messages: SeedMessages): Result<readonly Event[
         }
       })
     } else if (message.role === 'system') {
-      const told = message.given !== undefined && { told: true as const }
-      keeping(message, () => events.push(noted(turn, content, told)))
+      withGiven(message, () => events.push(note(turn, content, message.given !== undefined)))
     } else {
-      const answered = open.get(message.toolCallId)
-      if (answered === undefined && message.given === undefined)
-        return refuse(fault('bad_request', orphan(index, message), { message: index }))
-      open.delete(message.toolCallId)
+      const { toolCallId } = message
+      const answered = open.get(toolCallId)
+      if (answered === undefined && message.given === undefined) {
+        const text = `Message ${index} answers call ${toolCallId}, but the assistant message before it has no such call.`
+        return refuse(fault('bad_request', text, { message: index }))
+      }
+      open.delete(toolCallId)
       const type = message.isError ? 'failed' : 'ok'
-      keeping(message, () =>
+      withGiven(message, () =>
         events.push(
           // A result without a call is shown to people only: no service accepts it.
-          answered ? settledAs(answered.call, { type, output: { text: content } }) : noted(turn, content, false),
+          answered ? settle(answered.call, { type, output: { text: content } }) : note(turn, content, false),
         ),
       )
     }
@@ -112,10 +116,7 @@ export function seed(from: From, messages: SeedMessages): Result<readonly Event[
 
 const isAwaited = ({ isGiven }: Open): boolean => isGiven
 
-const noted = (turn: TurnNumber, text: string, told: { readonly told: true } | false): Event => ({
+const note = (turn: TurnNumber, text: string, isForModel: boolean): Event => ({
   ...{ type: 'note.added', turn, kind: 'system', level: 'info', text },
-  ...told,
+  ...(isForModel && { told: true }),
 })
-
-const orphan = (index: number, { toolCallId }: Answered): string =>
-  `Message ${index} answers the call ${toolCallId}, which the assistant message before it did not ask for.`

@@ -4,25 +4,24 @@ import {
   invariant,
   limits,
   type ModelFault,
+  type ModelName,
   providerOf,
-  type StepId as Step,
+  type StepId,
   TurnNumber,
 } from '@holdfast/protocol'
 import type { SaidPart } from '../../ports/provider.ts'
-import type { Report } from '../input.ts'
+import type { Events, ReportOf } from '../input.ts'
 import { modelNow, type SessionState } from '../state.ts'
-import { limitReached } from './budget.ts'
+import { settle } from './call.ts'
 import { compacted } from './checkpoint.ts'
-import { fallBack, successor } from './retry.ts'
-
-type Prepared = Extract<Report, { type: 'step.prepared' }>
-type Ended = Extract<Report, { type: 'model.replied' | 'model.failed' }>
+import { limitReached } from './prompt.ts'
 
 /** Starts the next step. The round is closed, so waiting steering prompts are added before the model call. */
-export function beginStep(state: SessionState, { turn, system, tools, checkpoint }: Prepared): readonly Event[] {
+export function startStep(state: SessionState, report: ReportOf<'step.prepared'>): Events {
   invariant(state.turn.phase === 'preparing', 'a step begins between rounds')
+  const { turn, system, tools, checkpoint } = report
   const steering = state.queue.filter(({ queue }) => queue === 'steering')
-  if (state.turn.isAnswered && steering.length === 0) return endTurn(state, turn) // the steering prompt was taken back
+  if (state.turn.isAnswered && steering.length === 0) return endTurn(state, turn) // the steering prompt was removed
   const limit = limitReached(state, state.turn.steps)
   if (limit !== null) {
     return [
@@ -31,17 +30,17 @@ export function beginStep(state: SessionState, { turn, system, tools, checkpoint
     ]
   }
   const { thinkingLevel } = state.settings
-  const isTold = state.context?.system === system && state.context.tools === tools
+  const isSame = state.context?.system === system && state.context.tools === tools
   return [
     ...compacted(state, checkpoint),
     ...steering.map(({ id, content }): Event => ({ type: 'user.said', turn, content, entry: id })),
-    ...(isTold ? [] : [{ type: 'context.changed', system, tools } as const]),
+    ...(isSame ? [] : [{ type: 'context.changed', system, tools } as const]),
     { type: 'step.started', turn, model: modelNow(state), thinkingLevel, attempt: state.turn.attempt },
   ]
 }
 
 /** Records the model's answer and calls. Without calls the turn ends, unless a prompt steers it. */
-export function endStep(state: SessionState, ended: Ended): readonly Event[] {
+export function endStep(state: SessionState, ended: ReportOf<'model.replied' | 'model.failed'>): Events {
   invariant(state.turn.phase === 'thinking', 'an answer needs a step')
   const { number: turn } = state.turn
   const { step, usage } = ended
@@ -56,16 +55,10 @@ export function endStep(state: SessionState, ended: Ended): readonly Event[] {
     ]
   }
   const spoken = said(state, step, ended.parts, false)
+  const { finish, estimate } = ended
   const events: Event[] = [
     ...spoken,
-    {
-      type: 'step.ended',
-      turn,
-      step,
-      finish: ended.finish,
-      usage,
-      ...(ended.estimate && { estimate: ended.estimate }),
-    },
+    { type: 'step.ended', turn, step, finish, usage, ...(estimate && { estimate }) },
     ...tooManyCalls(turn, ended.parts),
   ]
   const isSteered = state.queue.some(({ queue }) => queue === 'steering')
@@ -74,14 +67,14 @@ export function endStep(state: SessionState, ended: Ended): readonly Event[] {
   return [...events, ...spoken.flatMap((event, index) => settleMalformed(event, state.seq + 1 + index))]
 }
 
-export function failTurn(state: SessionState, fault: ModelFault): readonly Event[] {
+export function failTurn(state: SessionState, fault: ModelFault): Events {
   invariant(state.turn.phase !== 'idle', 'only a turn can fail')
   return [{ type: 'turn.ended', turn: state.turn.number, reason: 'failed', fault }]
 }
 
 /** Returns the events of an answer. One that was cut keeps its text and loses its calls, which may be incomplete. */
-export function said(state: SessionState, step: Step, parts: readonly SaidPart[], isCut: boolean): readonly Event[] {
-  invariant(state.turn.phase === 'thinking', 'only a thinking session speaks')
+export function said(state: SessionState, step: StepId, parts: readonly SaidPart[], isCut: boolean): Events {
+  invariant(state.turn.phase === 'thinking', 'an answer needs a step')
   const { number: turn } = state.turn
   const provider = providerOf(state.turn.model)
   const kept = isCut ? parts.filter(({ type }) => type !== 'call') : parts
@@ -90,19 +83,9 @@ export function said(state: SessionState, step: Step, parts: readonly SaidPart[]
     const meta = part.meta && { meta: { ...part.meta } }
     if (part.type === 'call') {
       if (++calls > limits.callsPerRoundMax) return []
-      const malformed = part.malformed === undefined ? {} : { malformed: part.malformed }
-      return [
-        {
-          type: 'call.requested',
-          turn,
-          step,
-          tool: part.tool,
-          args: { ...part.args },
-          provider,
-          ...meta,
-          ...malformed,
-        },
-      ]
+      const malformed = part.malformed !== undefined && { malformed: part.malformed }
+      const { tool, args } = part
+      return [{ type: 'call.requested', turn, step, tool, args: { ...args }, provider, ...meta, ...malformed }]
     }
     if (part.text === '' && part.meta === undefined) return []
     const interrupted = isCut && index === kept.length - 1 && { interrupted: true as const }
@@ -112,21 +95,21 @@ export function said(state: SessionState, step: Step, parts: readonly SaidPart[]
 }
 
 /** Adds a notice about calls over the limit. They are not recorded, so the model never waits for them. */
-function tooManyCalls(turn: TurnNumber, parts: readonly SaidPart[]): readonly Event[] {
+function tooManyCalls(turn: TurnNumber, parts: readonly SaidPart[]): Events {
   const asked = parts.filter(({ type }) => type === 'call').length
   if (asked <= limits.callsPerRoundMax) return []
-  const text = `The model asked for ${asked} calls at once; the first ${limits.callsPerRoundMax} were taken.`
+  const text = `The model asked for ${asked} calls at once; only the first ${limits.callsPerRoundMax} are run.`
   return [{ type: 'note.added', turn, kind: 'notice', level: 'error', code: 'too_many_calls', text }]
 }
 
 function settleMalformed(event: Event, seq: number): Event[] {
   if (event.type !== 'call.requested' || event.malformed === undefined) return []
   const output = { text: `The arguments could not be read: ${event.malformed}` }
-  return [{ type: 'call.settled', call: CallId.parse(seq), outcome: { type: 'failed', output }, durationMs: null }]
+  return [settle(CallId.parse(seq), { type: 'failed', output })]
 }
 
 /** Ends the turn; the oldest waiting follow-up becomes the next one. */
-function endTurn(state: SessionState, turn: TurnNumber): readonly Event[] {
+function endTurn(state: SessionState, turn: TurnNumber): Events {
   const next = state.queue.find(({ queue }) => queue === 'follow_up')
   const ended: Event = { type: 'turn.ended', turn, reason: 'done' }
   if (!next) return [ended]
@@ -135,5 +118,32 @@ function endTurn(state: SessionState, turn: TurnNumber): readonly Event[] {
     ended,
     { type: 'turn.started', turn: number, cause: 'follow_up' },
     { type: 'user.said', turn: number, content: next.content, entry: next.id },
+  ]
+}
+
+/** Adds a notice: what failed, how long until the next try, and how many tries there are. */
+export function noteRetry({ turn }: SessionState, report: ReportOf<'model.retrying'>): Events {
+  invariant(turn.phase === 'thinking', 'only a step is tried again')
+  const { fault, happened = fault.message, waitMs, tries } = report
+  const text = `${happened} Trying again in ${Number((waitMs / 1000).toFixed(1))} s: try ${tries + 1} of ${limits.retriesMax + 1}.`
+  return [{ type: 'note.added', turn: turn.number, kind: 'notice', level: 'info', code: 'retry', text }]
+}
+
+/** Returns the model that answers instead: one that a person chose meanwhile, else the fallback. */
+function successor({ turn, settings }: SessionState, { fallback }: ReportOf<'model.failed'>): ModelName | null {
+  if (fallback === undefined || turn.phase !== 'thinking') return null
+  const isTried = turn.model === settings.model || turn.fallback?.tried.includes(settings.model)
+  return isTried ? fallback : settings.model
+}
+
+/** Lets another model answer for the rest of the turn. */
+function fallBack({ turn }: SessionState, failed: ReportOf<'model.failed'>, fallback: ModelName): Events {
+  invariant(turn.phase === 'thinking' && failed.parts.length === 0, 'only a model without any output falls back')
+  const { number, step, model } = turn
+  const { fault, happened = fault.message, usage } = failed
+  const text = `${model} does not answer: ${happened} ${fallback} answers instead for the rest of this turn.`
+  return [
+    { type: 'step.ended', turn: number, step, finish: 'failed', usage, fault, fallback },
+    { type: 'note.added', turn: number, kind: 'notice', level: 'info', code: 'fallback', text },
   ]
 }

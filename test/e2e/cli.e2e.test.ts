@@ -125,7 +125,7 @@ describe('the program', () => {
     await cli.run(['run', 'fail cut'])
     expect((await cli.run(['tell', '@latest', 'continue'])).code).toBe(0)
     const { stdout } = await cli.run(['show', '@latest'])
-    expect(stdout).toContain('this is its end')
+    expect(stdout).toContain('this is the rest of it')
     expect(stdout).not.toContain('I do not understand')
   })
 
@@ -196,7 +196,7 @@ describe('run', () => {
   it('fails with exit code 1 and the reason if the turn fails', async () => {
     const { code, stderr, stdout } = await cli.run(['run', 'fail rejected_key', '--json'])
     expect(code).toBe(1)
-    expect(stderr).toContain('key rejected')
+    expect(stderr).toContain('rejected key')
     expect(jsonOf(linesOf(stdout).at(-1) ?? '')).toMatchObject({
       result: { status: 'error', reason: 'failed', fault: { kind: 'rejected_key' } },
     })

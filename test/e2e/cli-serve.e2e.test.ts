@@ -185,7 +185,7 @@ describe('without a server', () => {
     await cli.run(['run', 'count to 2'])
     const failed = await cli.run(['tell', '@latest', 'sendPrompt', 'content=fail rejected_key'])
     expect(failed.code).toBe(1)
-    expect(failed.stderr).toContain('key rejected')
+    expect(failed.stderr).toContain('rejected key')
     expect((await cli.run(['tell', '@latest', 'abort'])).code).toBe(0)
   })
 })

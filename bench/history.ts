@@ -9,6 +9,7 @@ import { aTool, modelsWith } from '@holdfast/testkit'
 import { createRequestThread } from '../packages/holdfast/src/context/requests/request-thread.ts'
 import { openFileBlobs } from '../packages/holdfast/src/store/blobs/file-blobs.ts'
 import { createMemoryBlobs } from '../packages/holdfast/src/store/blobs/memory-blobs.ts'
+import { createMemoryStore } from '../packages/holdfast/src/store/memory/memory-store.ts'
 import { openSqliteStore } from '../packages/holdfast/src/store/sqlite/sqlite-store.ts'
 import { resolveWorkdir } from '../packages/holdfast/src/system/files/resolve-path.ts'
 import { newHandle, newSessionId } from '../packages/holdfast/src/system/identity.ts'
@@ -152,6 +153,7 @@ function createHouse(given: Pick<NodeDeps, 'store' | 'blobs' | 'requests'>): Hou
   }
   const registry = createSessionRegistry({
     ...given,
+    memoryStore: createMemoryStore(),
     memoryBlobs: createMemoryBlobs(),
     images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
     models: modelsWith(() => ({ type: 'ready', provider, contextTokens: 10_000_000 })),

@@ -13,6 +13,7 @@ import { createMemory } from '../packages/holdfast/src/context/memory/memory.ts'
 import { createArtefacts } from '../packages/holdfast/src/context/summary-files.ts'
 import { openFileBlobs } from '../packages/holdfast/src/store/blobs/file-blobs.ts'
 import { createMemoryBlobs } from '../packages/holdfast/src/store/blobs/memory-blobs.ts'
+import { createMemoryStore } from '../packages/holdfast/src/store/memory/memory-store.ts'
 import { openSqliteStore } from '../packages/holdfast/src/store/sqlite/sqlite-store.ts'
 import { resolveWorkdir } from '../packages/holdfast/src/system/files/resolve-path.ts'
 import { newHandle, newSessionId } from '../packages/holdfast/src/system/identity.ts'
@@ -53,6 +54,7 @@ async function measure(dir: string): Promise<LiveFigures> {
   const registry = createSessionRegistry({
     store,
     blobs: orThrow(await openFileBlobs(join(dir, 'blobs'))),
+    memoryStore: createMemoryStore(),
     memoryBlobs: createMemoryBlobs(),
     images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
     models: oneModel,

@@ -4,6 +4,7 @@ import { ok, type SessionId } from '@holdfast/protocol'
 import { modelsWith } from '@holdfast/testkit'
 import { readWindow } from '../packages/core/src/runtime/log/read-window.ts'
 import { createMemoryBlobs } from '../packages/holdfast/src/store/blobs/memory-blobs.ts'
+import { createMemoryStore } from '../packages/holdfast/src/store/memory/memory-store.ts'
 import { openSqliteStore } from '../packages/holdfast/src/store/sqlite/sqlite-store.ts'
 import { resolveWorkdir } from '../packages/holdfast/src/system/files/resolve-path.ts'
 import { newHandle, newSessionId } from '../packages/holdfast/src/system/identity.ts'
@@ -38,6 +39,7 @@ export async function benchOpen({
   const parts: NodeDeps = {
     store,
     blobs: createMemoryBlobs(),
+    memoryStore: createMemoryStore(),
     memoryBlobs: createMemoryBlobs(),
     images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
     models: modelsWith(() => ({ type: 'unknown_model', message: 'a bench calls no model' })),

@@ -47,8 +47,10 @@ export async function createSimulation(dice: Dice): Promise<Simulation> {
     const node = { id: life.node, address: '', startedAt: new Date(clock.now()).toISOString() }
     await store.registerNode(node)
     const parts = { life, scheduler, durableLog, dice, requests }
+    const crashing = createCrashingStore({ inner: store, ...parts, disk })
     const registry = createSessionRegistry({
-      store: createCrashingStore({ inner: store, ...parts, disk }),
+      store: crashing,
+      memoryStore: crashing,
       blobs,
       memoryBlobs: blobs,
       images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },

@@ -92,7 +92,7 @@ export function createHoldfast(
   { location, home }: { readonly location: StoreLocation; readonly home: Home },
   close: () => Promise<void>,
 ): Holdfast {
-  const { store } = registry.deps
+  const { stores } = registry
   const sessions = createLocalSessions(registry)
   const { admin, close: closeAdmin } = createAdmin(location, registry.deps.clock.now)
   const sessionOf = (id: SessionId) => createSession(createLocalSession(registry, id))
@@ -104,8 +104,8 @@ export function createHoldfast(
 
   const exportPieces = async function* (name: string, options?: ExportOptions) {
     const { blobs, isAlive } = registry.deps
-    const id = orThrow(await findSession(store, name))
-    yield* exportSession(await openExportSource(store, blobs, id, isAlive), options)
+    const id = orThrow(await findSession(stores, name))
+    yield* exportSession(await openExportSource(stores.storeOf(id), blobs, id, isAlive), options)
   }
 
   const exportMarkdown: Holdfast['exportMarkdown'] = async (name, { redact } = {}) => {
@@ -129,6 +129,7 @@ export function createHoldfast(
       importPaths(
         {
           ...registry.deps,
+          stores,
           isAwake: (id) => registry.all().some((runner) => runner.id === id),
           storeFile: (bytes, name) => sessions.storeFile(bytes, name === undefined ? {} : { name }),
         },
@@ -138,16 +139,16 @@ export function createHoldfast(
     startSession: async ({ notifier, ...given } = {}) =>
       withNotifier(createSession(orThrow(await sessions.start({ workdir: '.', ...given }))), notifier),
     async getOrCreate(key, { notifier, ...given } = {}) {
-      const known = orThrow(await findByKey(store, key))
+      const known = orThrow(await findByKey(stores, key))
       if (known) return withNotifier(sessionOf(known), notifier)
       const started = await sessions.start({ workdir: '.', ...given, key })
       // Another process may have started it meanwhile.
-      const existing = !started.ok && started.fault.code === 'key_taken' ? orThrow(await findByKey(store, key)) : null
+      const existing = !started.ok && started.fault.code === 'key_taken' ? orThrow(await findByKey(stores, key)) : null
       return withNotifier(existing ? sessionOf(existing) : createSession(orThrow(started)), notifier)
     },
     async latest(workspace = '.') {
       const workdir = orThrow(await registry.deps.resolveWorkdir(workspace))
-      const [newest] = await store.find({ type: 'latest', workspace: workdir }) // not the first of a list, which starts with pinned sessions
+      const [newest] = await stores.find({ type: 'latest', workspace: workdir }) // not the first of a list, which starts with pinned sessions
       return newest ? sessionOf(newest) : null
     },
     listSessions: () =>

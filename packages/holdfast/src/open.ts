@@ -126,7 +126,7 @@ async function openStoreAndNode(
 ) {
   const storage = await openStorage({ url: url ?? storeOf(environment), mirror, home, onProblem })
   if (!storage.ok) return storage
-  const { store, blobs, place: location } = storage.value
+  const { store, memoryStore, blobs, place: location } = storage.value
   opened.defer(() => store.close())
   opened.defer(() => storage.value.mirror?.close())
   const source = threadSource(location)
@@ -137,7 +137,7 @@ async function openStoreAndNode(
   opened.defer(() => socket.value.close())
   const node = socket.value.row
   await store.registerNode(node)
-  return ok({ store, blobs, location, node, requests: requests ?? undefined })
+  return ok({ store, memoryStore, blobs, location, node, requests: requests ?? undefined })
 }
 
 /** Creates the adapters that need no opening. */

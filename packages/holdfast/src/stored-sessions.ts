@@ -44,9 +44,10 @@ type StoredSessionsDeps = {
 }
 
 export function createStoredSessions({ registry, getSession, location, home }: StoredSessionsDeps): StoredSessions {
-  const { store, isAlive, resolveWorkdir } = registry.deps
+  const { isAlive, resolveWorkdir } = registry.deps
+  const { stores } = registry
   const idOf = async (session: Named) =>
-    typeof session === 'string' ? orThrow(await findSession(store, session)) : session.id
+    typeof session === 'string' ? orThrow(await findSession(stores, session)) : session.id
   const normalizeWorkspacePath = async (path: string) => {
     const real = await resolveWorkdir(path)
     return real.ok ? real.value : resolve(path)
@@ -66,8 +67,9 @@ export function createStoredSessions({ registry, getSession, location, home }: S
       if (registry.awake(id)?.storageError()) throw new HoldfastError(fault('storage_error', refusing, { session: id }))
     },
     async load(name) {
-      const stored = orThrow(await openStoredHandle(store, orThrow(await findSession(store, name)), isAlive))
-      const { models, treeUsage } = createLocalSession(registry, stored.id) // does not load it
+      const id = await idOf(name)
+      const stored = orThrow(await openStoredHandle(stores.storeOf(id), id, isAlive))
+      const { models, treeUsage } = createLocalSession(registry, id) // does not load it
       return createSession({
         ...stored,
         models,
@@ -80,11 +82,12 @@ export function createStoredSessions({ registry, getSession, location, home }: S
       })
     },
     async ensureMeta(name) {
-      const row = await store.entry(await idOf(name))
+      const row = await stores.entry(await idOf(name))
       return row?.entry.spoken ? row.entry.meta : null
     },
     async hasUserInteraction(session) {
-      const said = await store.read(await idOf(session), { after: 0, limit: 1, types: ['user.said'] })
+      const id = await idOf(session)
+      const said = await stores.storeOf(id).read(id, { after: 0, limit: 1, types: ['user.said'] })
       return said.some((record) => !('lost' in record))
     },
     appendClientEvent: async (name, event, options) => (await getSession(name)).appendClientEvent(event, options),

@@ -67,9 +67,9 @@ export async function openRequestsFixture(model: ModelName): Promise<RequestsFix
     lives.set(life.node, life)
     const node = { id: life.node, address: '', startedAt: new Date(clock.now()).toISOString() }
     await store.registerNode(node)
+    const own = mortal(store, life)
     const registry = createSessionRegistry({
-      store: mortal(store, life),
-      ...{ blobs, memoryBlobs: blobs, clock, node },
+      ...{ store: own, memoryStore: own, blobs, memoryBlobs: blobs, clock, node },
       images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
       models: scriptedAgents.models(life),
       tools: scriptedAgents.tools(life),

@@ -1,4 +1,5 @@
 import type { Key, Meta, ModelName, Result, Seq, SessionId, SessionName as SpokenName } from '@holdfast/protocol'
+import type { ListCursor } from './list-cursor.ts'
 
 /** A session's row: what lists show and sort by. It can be rebuilt from the log. */
 export type CatalogueEntry = {
@@ -39,6 +40,8 @@ export type Listed = {
   readonly owner: string | null
   /** When it was moved to the trash, in milliseconds, or null. */
   readonly trashedAt: number | null
+  /** The position in the list, so that the lists of two stores can be merged. */
+  readonly place: ListCursor
 }
 
 export type ListPage = { readonly sessions: readonly Listed[]; readonly next: string | null }

@@ -12,6 +12,8 @@ export type { Clock } from './clock.ts'
 export type { FittedImage, Images, UnfitImage } from './images.ts'
 export type { Lease, Leases, NodeRow } from './lease.ts'
 export { busyOwners, ownedStatus } from './lease.ts'
+export type { ListCursor } from './list-cursor.ts'
+export { badCursor, compareListPlaces, decodeListCursor, encodeListCursor } from './list-cursor.ts'
 export type { Append, EncodedRecord, Log, NewSession, ReadRange, ReadRecord, TrustChange, Trusts } from './log.ts'
 export type { ObservedRetry, ObservedText, ObservedWork, Observer, OnProblem, Problem } from './observer.ts'
 export type {

@@ -25,6 +25,9 @@ export type SearchHit = {
   readonly at: Instant
   /** Some words around the first match, on one line. */
   readonly snippet: string
+  /** The rank and the cursor after this hit, so that the hits of two stores can be merged. */
+  readonly score: number
+  readonly behind: string
 }
 
 export type SearchPage = { readonly hits: readonly SearchHit[]; readonly next: string | null }

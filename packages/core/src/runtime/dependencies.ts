@@ -17,6 +17,8 @@ import type { Hub } from './stream/hub.ts'
 /** The adapters that the composition root passes to the runtime. */
 export type RuntimeDeps = {
   readonly store: Store
+  /** For sessions with `persist: false`; the same as `store` when that one is in memory. */
+  readonly memoryStore: Store
   readonly blobs: Blobs
   /** For sessions with `persist: false`. */
   readonly memoryBlobs: Blobs

@@ -49,7 +49,7 @@ export function createConversationSession(
   name: string,
   workdir: string,
 ): ConversationSession {
-  const { store } = registry.deps
+  const { stores } = registry
   const key = createKey(name)
 
   let last: SessionId | null = null
@@ -57,7 +57,7 @@ export function createConversationSession(
   /** Skips the lookup while the session is loaded: then nothing else can trash it or change its key. */
   async function find(): Promise<Result<SessionId | null>> {
     if (last !== null && registry.awake(last)) return ok(last)
-    const found = await findByKey(store, key)
+    const found = await findByKey(stores, key)
     last = found.ok ? found.value : null
     return found
   }
@@ -74,13 +74,14 @@ export function createConversationSession(
 
   async function readState(id: SessionId): Promise<SessionState> {
     const awake = registry.awake(id)
-    return (awake ? awake.folded() : orThrow(await loadSession(store, id))).state
+    return (awake ? awake.folded() : orThrow(await loadSession(stores.storeOf(id), id))).state
   }
 
   async function readHistory(id: SessionId): Promise<readonly StoredMessage[]> {
     const { line, seq } = await readState(id)
     const records: Recorded[] = []
-    for await (const record of walkLine(store, id, clipLine(line, 0, seq), { types: conversationEvents })) {
+    const spans = clipLine(line, 0, seq)
+    for await (const record of walkLine(stores.storeOf(id), id, spans, { types: conversationEvents })) {
       if ('lost' in record) throw new HoldfastError(createDamagedFault(name, record.seq))
       records.push(record)
     }
@@ -130,7 +131,8 @@ export function createConversationSession(
       const id = orThrow(await find())
       const checkpoint = id === null ? null : (await readState(id)).checkpoint
       if (id === null || checkpoint === null) return ''
-      const [record] = await store.read(id, { after: checkpoint - 1, upTo: checkpoint, limit: 1 })
+      const range = { after: checkpoint - 1, upTo: checkpoint, limit: 1 }
+      const [record] = await stores.storeOf(id).read(id, range)
       if (!record || 'lost' in record) throw new HoldfastError(createDamagedFault(name, checkpoint))
       return record.event.type === 'checkpoint.written' ? record.event.summary : ''
     },

@@ -23,7 +23,7 @@ async function openFailing() {
   })
   const { registry } = await openTestRuntime({ store, blobs: createMemoryBlobs(), start: { key: 'other' } })
   const problems: Problem[] = []
-  const told = { ...registry, parts: { ...registry.deps, onProblem: (problem: Problem) => problems.push(problem) } }
+  const told = { ...registry, deps: { ...registry.deps, onProblem: (problem: Problem) => problems.push(problem) } }
   return { store, registry, appends, problems, lookups: () => lookups, conversations: createConversations(told) }
 }
 

@@ -62,7 +62,14 @@ export async function openTestRuntime(options: TestRuntimeOptions): Promise<Test
   const registry = createSessionRegistry({
     requests: options.requests,
     images: options.images ?? { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
-    ...{ store, blobs, memoryBlobs: blobs, clock, models: options.models ?? modelsOf(model, options.takes) },
+    ...{
+      store,
+      memoryStore: store,
+      blobs,
+      memoryBlobs: blobs,
+      clock,
+      models: options.models ?? modelsOf(model, options.takes),
+    },
     tools: {
       all: tools,
       find: (name) => tools.find(({ schema }) => schema.name === name) ?? null,

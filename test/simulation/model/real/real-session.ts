@@ -71,9 +71,9 @@ export async function openRealSession(): Promise<RealSession> {
     lives.set(life.node, life)
     const node = { id: life.node, address: '', startedAt: new Date(clock.now()).toISOString() }
     await store.registerNode(node)
+    const crashable = createCrashableStore(store, life, crashPoint)
     const registry = createSessionRegistry({
-      store: createCrashableStore(store, life, crashPoint),
-      ...{ blobs, memoryBlobs: blobs, clock, node },
+      ...{ store: crashable, memoryStore: crashable, blobs, memoryBlobs: blobs, clock, node },
       images: { fit: async (bytes, mediaType) => ({ bytes, mediaType }) },
       artefacts: { save: async () => ok('note.md') },
       models: scriptedAgents.models(life),

@@ -12,6 +12,7 @@ import {
   type SubscribeOptions,
 } from '@holdfast/protocol'
 import type { Log } from '../../ports/log.ts'
+import type { Store } from '../../ports/store.ts'
 import { openBlob } from '../blobs/read-blob.ts'
 import { loadSession } from '../log/load-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
@@ -33,11 +34,12 @@ export interface LocalSession extends SessionHandle {
 }
 
 export function createLocalSession(registry: SessionRegistry, id: SessionId): LocalSession {
-  const { store, models, observer, clock } = registry.deps
+  const { models, observer, clock } = registry.deps
+  const store = registry.stores.storeOf(id)
   let reader: SessionReader | null = null
   /** Builds the reader at the first read: most requests are commands, which need none. */
   const read = (): SessionReader => {
-    reader ??= createReader(registry, id)
+    reader ??= createReader(registry, store, id)
     return reader
   }
 
@@ -69,9 +71,9 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
     snapshot: () => read().snapshot(),
     page: (request) => read().page(request),
     branches: () => read().branches(),
-    blob: (hash) => openBlob(registry.deps, id, hash),
+    blob: (hash) => openBlob({ ...registry.deps, store }, id, hash),
     models: async () => ok(await models.list()),
-    treeUsage: () => sumTreeUsage(store, id),
+    treeUsage: () => sumTreeUsage(registry.stores, id),
 
     async *subscribe({ after, signal, client, role }: SubscribeOptions = {}): AsyncGenerator<Frame> {
       let cursor = after
@@ -105,8 +107,7 @@ export function createLocalSession(registry: SessionRegistry, id: SessionId): Lo
   }
 }
 
-function createReader(registry: SessionRegistry, id: SessionId): SessionReader {
-  const { store, models } = registry.deps
+function createReader(registry: SessionRegistry, store: Store, id: SessionId): SessionReader {
   return createSessionReader({
     id,
     log: store,
@@ -119,7 +120,7 @@ function createReader(registry: SessionRegistry, id: SessionId): SessionReader {
     here: ({ settings }, trust) => ({
       clients: registry.awake(id)?.hub.drivers.all ?? [],
       storageError: registry.awake(id)?.storageError() ?? null,
-      ...modelStatus(models.find(settings.model)),
+      ...modelStatus(registry.deps.models.find(settings.model)),
       workspaceTrust: [...trust],
     }),
   })

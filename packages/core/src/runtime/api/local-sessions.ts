@@ -30,7 +30,8 @@ export interface LocalSessions extends Sessions {
 }
 
 export function createLocalSessions(registry: SessionRegistry): LocalSessions {
-  const { store, isAlive, models } = registry.deps
+  const { deps, stores } = registry
+  const { store, isAlive, models } = deps
   return {
     async start(options) {
       const runner = await registry.start(options)
@@ -41,7 +42,7 @@ export function createLocalSessions(registry: SessionRegistry): LocalSessions {
       // A session that is awake is not in the trash: no look-up is needed.
       const known = SessionId.safeParse(name)
       if (known.success && registry.awake(known.data)) return ok(createLocalSession(registry, known.data))
-      const id = await findSession(store, name)
+      const id = await findSession(stores, name)
       return id.ok ? ok(createLocalSession(registry, id.value)) : id
     },
 
@@ -49,11 +50,11 @@ export function createLocalSessions(registry: SessionRegistry): LocalSessions {
       const options = ListOptions.safeParse(given)
       if (!options.success) return refuse(fault('bad_request', `Cannot list: ${explainIssue(options.error)}.`))
       const { limit = 50, activeFrom, activeBefore, running, ...rest } = options.data
-      const { sessions: rows, next } = await store.list({
+      const { sessions: rows, next } = await stores.list({
         ...rest,
         ...(activeFrom !== undefined && { activeFrom: Date.parse(activeFrom) }),
         ...(activeBefore !== undefined && { activeBefore: Date.parse(activeBefore) }),
-        ...(running && { runningAt: [...(await livingNodes(registry.deps))] }),
+        ...(running && { runningAt: [...(await livingNodes(deps))] }),
         limit: Math.min(limit, limits.listSessionsMax),
       })
       const sessions = ownedStatus(rows, await findLiveOwners(busyOwners(rows), store, isAlive))
@@ -63,11 +64,11 @@ export function createLocalSessions(registry: SessionRegistry): LocalSessions {
       })
     },
 
-    search: (options) => searchSessions(store, options),
+    search: (options) => searchSessions(stores, options),
 
     ...createRemovals(registry),
 
-    storeFile: (bytes, options) => storeUpload(registry.deps, bytes, options),
+    storeFile: (bytes, options) => storeUpload(deps, bytes, options),
 
     models: async () => ok(await models.list()),
 

@@ -4,6 +4,7 @@ import type { NodeDeps } from '../dependencies.ts'
 import { completeObserved } from '../effects/one-off-completion.ts'
 import { readWindow } from '../log/read-window.ts'
 import type { SessionRunner } from '../runner/session-runner.ts'
+import type { SessionStores } from './session-stores.ts'
 
 /** Lets a model name untitled sessions, once each, after the first turn. A failure changes nothing. */
 export interface AutoTitle {
@@ -12,7 +13,8 @@ export interface AutoTitle {
   close(): Promise<void>
 }
 
-export function createAutoTitle(deps: NodeDeps, model: ModelName | undefined): AutoTitle {
+export function createAutoTitle(deps: NodeDeps, storeOf: SessionStores['storeOf']): AutoTitle {
+  const { titleModel: model } = deps
   if (model === undefined) return { look: () => undefined, close: async () => undefined }
   /** Sessions whose first turn runs in this process. A session loaded from disk later is not named. */
   const beginning = new Set<SessionId>()
@@ -22,7 +24,7 @@ export function createAutoTitle(deps: NodeDeps, model: ModelName | undefined): A
   async function ask(runner: SessionRunner, asked: ModelName): Promise<void> {
     const readiness = deps.models.find(asked)
     if (readiness.type !== 'ready') return
-    const window = await readWindow(deps.store, runner.id, runner.folded().state)
+    const window = await readWindow(storeOf(runner.id), runner.id, runner.folded().state)
     const options = { clock: deps.clock, signal: closing.signal, seed: `${runner.id}:title` }
     const written = await completeObserved(deps, runner.id, readiness.provider, titleRequest(asked, window), options)
     if ('failed' in written) return

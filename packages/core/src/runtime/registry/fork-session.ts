@@ -12,11 +12,13 @@ import {
   type Seq,
   type SessionId,
 } from '@holdfast/protocol'
+import type { Store } from '../../ports/store.ts'
 import { cutOff } from '../../session/line.ts'
 import type { SessionState } from '../../session/state.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import { findLastEnd } from '../log/find-turn-end.ts'
 import type { Folded } from '../log/load-session.ts'
+import type { SessionStores } from './session-stores.ts'
 import { createSession } from './start-session.ts'
 
 /**
@@ -25,17 +27,18 @@ import { createSession } from './start-session.ts'
  */
 export async function forkSession(
   deps: NodeDeps,
+  stores: SessionStores,
   id: SessionId,
   { state, row }: Folded,
   seq: Seq,
 ): Promise<Result<unknown>> {
-  const { store } = deps
+  const store = stores.storeOf(id)
   const [record] = await store.read(id, { after: seq - 1, upTo: seq, limit: 1 })
   // A fork sent under the id of another command got that command's answer: there is no fork to create.
   if (!record || 'lost' in record || record.event.type !== 'session.forked') return done
   const { fork: session, base, line } = record.event
   if (await store.entry(session)) return done
-  const lineage = await lineageOf(deps, id, base)
+  const lineage = await lineageOf(store, id, base)
   const parent = lineage.at(-1)?.session
   const length = await findLastEnd(store, id, line, base)
   if (!length || parent === undefined)
@@ -50,7 +53,7 @@ export async function forkSession(
     pins: state.pins.filter(({ message }) => message <= base && isOnLine(line, message)),
     preview: row.entry.meta.preview,
   }
-  const made = await createSession(deps, {
+  const made = await createSession(deps, stores, {
     ...{ session, parent, base },
     events: (handle) => [{ ...startedEvent(state, row, inherited, handle), parent: id }],
   })
@@ -93,7 +96,7 @@ function startedEvent(
 }
 
 /** Returns the sessions whose records the fork reads, oldest first: a fork of a fork reads from both. */
-async function lineageOf({ store }: NodeDeps, id: SessionId, base: Seq): Promise<Fork['lineage']> {
+async function lineageOf(store: Pick<Store, 'entry' | 'read'>, id: SessionId, base: Seq): Promise<Fork['lineage']> {
   const known = await store.entry(id)
   const [first] = known ? await store.read(id, { after: known.base, upTo: known.base + 1, limit: 1 }) : []
   const above = first && !('lost' in first) ? forkOf(first) : []

@@ -11,7 +11,10 @@ type Claimed = {
 }
 
 /** Claims the right to append to a session that is free or whose owner no longer answers. */
-export async function claimSession({ store, node, isAlive }: NodeDeps, id: SessionId): Promise<Result<Claimed>> {
+export async function claimSession(
+  { store, node, isAlive }: Pick<NodeDeps, 'store' | 'node' | 'isAlive'>,
+  id: SessionId,
+): Promise<Result<Claimed>> {
   const claim = async (takenFrom: string | null): Promise<Result<Claimed>> => {
     const lease = await store.claim(id, node.id, takenFrom)
     return lease.ok ? ok({ lease: lease.value, takenFrom }) : lease

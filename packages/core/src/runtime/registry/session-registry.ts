@@ -22,11 +22,13 @@ import { forkSession } from './fork-session.ts'
 import { createKeyedMutex } from './keyed-mutex.ts'
 import { claimSession, settleCrashed } from './ownership.ts'
 import { createNotifiers, createSessionNewsFeed, type Notifier, type SessionNewsFeed } from './session-news.ts'
+import { createSessionStores, type SessionStores } from './session-stores.ts'
 import { startSession } from './start-session.ts'
 
 /** The sessions that are awake in this process. It wakes others and lets go of idle ones. */
 export interface SessionRegistry {
   readonly deps: NodeDeps
+  readonly stores: SessionStores
   /** What happens to the sessions of this process. */
   readonly news: SessionNewsFeed
   start(options: StartOptions): Promise<Result<SessionRunner>>
@@ -55,6 +57,7 @@ type Held = { readonly runner: SessionRunner; readonly lease: Lease }
 
 export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
   const { store, node, clock, idleUnloadMs = limits.idleUnloadMs } = deps
+  const stores = createSessionStores(deps)
   const awakeSessions = new Map<SessionId, Held>()
   deps.models.onChanged(() => {
     for (const { runner } of awakeSessions.values()) runner.hub.tellModel()
@@ -69,18 +72,19 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
   )
   const news = createSessionNewsFeed()
   const notifiers = createNotifiers(deps.onProblem)
-  const autoTitle = createAutoTitle(deps, deps.titleModel)
+  const autoTitle = createAutoTitle(deps, stores.storeOf)
   const crashLoopGuard = createCrashLoopGuard(clock)
   let isClosing = false
 
-  async function open(id: SessionId, loading = loadSession(store, id)): Promise<Result<SessionRunner>> {
-    const [claimed, early] = await Promise.all([claimSession(deps, id), loading.catch(() => null)])
+  async function open(id: SessionId, loading = loadSession(stores.storeOf(id), id)): Promise<Result<SessionRunner>> {
+    const [claimed, early] = await Promise.all([claimSession(stores.depsOf(id), id), loading.catch(() => null)])
     if (!claimed.ok) return claimed
     const { lease, takenFrom } = claimed.value
     const runner = await runnerFor(id, lease, early)
     if (!runner.ok) {
       // The release may fail for the same reason; as its owner we can claim the session again.
-      await store
+      await stores
+        .storeOf(id)
         .release(id, node.id, lease.epoch)
         .catch((cause) => deps.onProblem({ where: `releasing ${id}`, cause }))
       return runner
@@ -112,17 +116,17 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
     early: Result<LoadedSession> | null,
   ): Promise<Result<SessionRunner>> {
     // A load that ran beside the claim is valid if it ends at the claimed head: records never change.
-    const loaded = early?.ok && early.value.state.seq === head ? early : await loadSession(store, id)
+    const loaded = early?.ok && early.value.state.seq === head ? early : await loadSession(stores.storeOf(id), id)
     if (!loaded.ok) return loaded
     const { lost } = loaded.value
     if (lost.length > 0) return refuse(logDamaged(id, lost))
     return openRunner({
       id,
       epoch,
-      deps,
+      deps: stores.depsOf(id),
       loaded: loaded.value,
       storageHealth,
-      fork: (from, seq) => forkSession(deps, id, from, seq),
+      fork: (from, seq) => forkSession(deps, stores, id, from, seq),
       touched: () => {
         const one = awakeSessions.get(id)
         if (!one) return
@@ -160,10 +164,11 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
   }
 
   async function letGo(id: SessionId, one: Held, reason: 'stopped' | 'closing'): Promise<void> {
+    const own = stores.storeOf(id)
     await one.runner.stop(reason)
     news.tell({ type: 'session.stopped', session: id, reason })
-    await store.release(id, node.id, one.lease.epoch)
-    if (!one.runner.folded().row.entry.spoken) await store.removeUnspoken([])
+    await own.release(id, node.id, one.lease.epoch)
+    if (!one.runner.folded().row.entry.spoken) await own.removeUnspoken([])
   }
 
   async function wake(id: SessionId, loading?: Promise<Result<LoadedSession>>): Promise<Result<SessionRunner>> {
@@ -180,12 +185,13 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
 
   const registry: SessionRegistry = {
     deps,
+    stores,
     news,
     wake,
     withAttachments,
     notify: (id, notifier) => notifiers.set(id, notifier, awakeSessions.get(id)?.runner.folded().state ?? null),
     async start(options) {
-      const started = await startSession(deps, options)
+      const started = await startSession(deps, stores, options)
       return started.ok ? wake(started.value) : started
     },
     awake: (id) => awakeSessions.get(id)?.runner ?? null,

@@ -21,12 +21,17 @@ import { emptySession } from '../../session/state.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import { encodeRecords } from '../log/encode-records.ts'
 import { type Folded, fold } from '../log/load-session.ts'
+import type { SessionStores } from './session-stores.ts'
 
 /**
  * Starts a session owned by this node. Refused: bad_request, bad_id, bad_workdir, key_taken, session_not_found
  * (parent).
  */
-export async function startSession(deps: NodeDeps, given: StartOptions): Promise<Result<SessionId>> {
+export async function startSession(
+  deps: NodeDeps,
+  stores: SessionStores,
+  given: StartOptions,
+): Promise<Result<SessionId>> {
   if (given.key !== undefined && !Key.safeParse(given.key).success) return refuse(badKey)
   const options = StartOptions.safeParse(given)
   if (!options.success) return refuse(fault('bad_request', `Cannot start a session: ${explainIssue(options.error)}.`))
@@ -40,13 +45,13 @@ export async function startSession(deps: NodeDeps, given: StartOptions): Promise
     )
   }
   const { parent } = options.data
-  if (parent !== undefined && (await deps.store.entry(parent)) === null) {
+  if (parent !== undefined && (await stores.entry(parent)) === null) {
     return refuse(fault('session_not_found', `There is no session ${parent} to be the parent.`, { session: parent }))
   }
   const seeded = seed({ seq: 1, turns: 0 }, options.data.messages ?? [])
   if (!seeded.ok) return seeded
   const { data } = options
-  return createSession(deps, {
+  return createSession(deps, stores, {
     ...{ session: deps.newSessionId(), parent: null, base: 0 },
     events(handle) {
       const started = startedEvent(data, workdir.value, handle, deps.models.defaultModel())
@@ -120,6 +125,7 @@ type NewLog = {
 /** Writes a session's first records, owned by this node, under a free handle. */
 export async function createSession(
   deps: NodeDeps,
+  { create }: Pick<SessionStores, 'create'>,
   { session, parent, base, events }: NewLog,
 ): Promise<Result<SessionId>> {
   for (let attempt = 0; ; attempt++) {
@@ -129,7 +135,7 @@ export async function createSession(
     invariant(folded, 'a session begins with a record')
     const { entry } = folded.row
     const blobs = first.events.flatMap(blobsOf)
-    const created = await deps.store.create({ session, parent, base, owner: deps.node.id, records, entry, blobs })
+    const created = await create({ session, parent, base, owner: deps.node.id, records, entry, blobs })
     if (created.ok) return ok(session)
     if (created.fault.code !== 'handle_taken' || attempt >= handleTriesMax) return created
   }

@@ -10,7 +10,6 @@ import {
   type Result,
   refuse,
 } from '@holdfast/protocol'
-import type { NodeDeps } from '../dependencies.ts'
 import { findSession } from '../log/find-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
 import { createRemovalSummary } from './removal-summary.ts'
@@ -22,22 +21,26 @@ export async function deleteSession(
   name: string,
   { force = false, dryRun = false }: DeleteOptions,
 ): Promise<Result<Removal>> {
-  const { store } = registry.deps
-  const id = await findSession(store, name)
+  const { stores } = registry
+  const id = await findSession(stores, name)
   if (!id.ok) return id
-  const row = await store.entry(id.value)
+  const row = await stores.entry(id.value)
   if (row === null) return refuse(fault('session_not_found', `There is no session ${name}.`, { name }))
   const { meta } = row.entry
   const isElsewhere = createIsElsewhere(registry.deps)
   const trashed = await trashSession(registry, id.value, { isElsewhere, force, dryRun })
   if (!trashed.ok) return trashed
-  if (trashed.value.type === 'stayed') return refuse(await whyNot(registry.deps, meta, trashed.value.reason))
+  if (trashed.value.type === 'stayed') return refuse(await whyNot(registry, meta, trashed.value.reason))
   const account = createRemovalSummary(dryRun)
   if (trashed.value.type === 'gone') account.went(meta)
   return ok(account.removal)
 }
 
-async function whyNot({ store }: NodeDeps, { id, handle }: Meta, reason: NotRemovedReason): Promise<Fault> {
+async function whyNot(
+  { deps, stores }: SessionRegistry,
+  { id, handle }: Meta,
+  reason: NotRemovedReason,
+): Promise<Fault> {
   invariant(reason !== 'pinned', 'a session that is named is deleted though it is pinned')
   switch (reason) {
     case 'running': {
@@ -49,9 +52,9 @@ async function whyNot({ store }: NodeDeps, { id, handle }: Meta, reason: NotRemo
       return fault('session_in_use', message, { session: id })
     }
     case 'open_elsewhere': {
-      const owner = (await store.entry(id))?.owner ?? null
+      const owner = (await stores.entry(id))?.owner ?? null
       const message = `Session ${handle} is open in another process. Delete it there, or end that one first.`
-      const since = (await store.nodes()).find((node) => node.id === owner)?.startedAt
+      const since = (await deps.store.nodes()).find((node) => node.id === owner)?.startedAt
       return fault('session_locked', message, { session: id, node: owner, since })
     }
   }

@@ -17,16 +17,16 @@ export type EmptyOptions = {
 
 /** Deletes the sessions in the trash, one after the other: a long one may take time. */
 export async function emptyTrash(registry: SessionRegistry, options: EmptyOptions): Promise<Result<Removal>> {
-  const { store } = registry.deps
+  const { list, storeOf } = registry.stores
   const { beforeMs: trashedBefore, dryRun, sparesDamaged = false, signal } = options
   const account = createRemovalSummary(dryRun)
   let cursor: string | undefined
   do {
-    const page = await store.list({ trashed: true, trashedBefore, cursor, limit: pageSize })
+    const page = await list({ trashed: true, trashedBefore, cursor, limit: pageSize })
     for (const { meta, trashedAt } of page.sessions) {
       if (signal?.aborted) return ok(account.removal)
       if (trashedAt === null) continue
-      if (sparesDamaged && !(await isWhole(store, meta.id, signal))) continue
+      if (sparesDamaged && !(await isWhole(storeOf(meta.id), meta.id, signal))) continue
       const removed = dryRun ? ok<Removed>('gone') : await removeFrom(registry, meta, trashedAt)
       if (!removed.ok) return removed
       if (removed.value === 'gone') account.went(meta)
@@ -42,7 +42,7 @@ type Removed = 'gone' | 'locked' | 'passed'
 
 function removeFrom(registry: SessionRegistry, { id }: Meta, trashedAt: number): Promise<Result<Removed>> {
   return registry.runAlone(id, async () => {
-    const purged = await registry.deps.store.purge(id, { trashedAt })
+    const purged = await registry.stores.storeOf(id).purge(id, { trashedAt })
     if (purged.ok) {
       registry.news.tell({ type: 'session.removed', session: id })
       return ok('gone')

@@ -78,9 +78,9 @@ function parse<Value>(schema: Schema<Value>, given: unknown): Result<Value> {
 
 /** Restores a session from the trash. A session that is not in it stays as it is. */
 async function restoreSession(registry: SessionRegistry, name: string): Promise<Result<Meta>> {
-  const { store } = registry.deps
-  const id = await findStored(store, name)
+  const id = await findStored(registry.stores, name)
   if (!id.ok) return id
+  const store = registry.stores.storeOf(id.value)
   const before = await store.entry(id.value)
   const restored = await store.restore(id.value)
   if (!restored.ok) return restored
@@ -93,15 +93,16 @@ async function restoreSession(registry: SessionRegistry, name: string): Promise<
 
 /** Deletes the blobs that no record refers to, on disk and in memory, until `signal` aborts. */
 export async function sweepBlobs(
-  { blobs, memoryBlobs, store, clock }: NodeDeps,
+  { blobs, memoryBlobs, store, memoryStore, clock }: NodeDeps,
   signal?: AbortSignal | undefined,
 ): Promise<BlobSweep> {
   const options = { now: clock.now(), graceMs: limits.blobGraceMs, signal }
   // Asked for at the first old blob: without one, no store has to be read.
-  let asked: Promise<AreUsed> | null = null
+  let asked: Promise<readonly AreUsed[]> | null = null
   const areUsed: AreUsed = async (hashes) => {
-    asked ??= store.blobsInUse(signal)
-    return (await asked)(hashes)
+    asked ??= Promise.all([...new Set([store, memoryStore])].map((one) => one.blobsInUse(signal)))
+    const used = await Promise.all((await asked).map((one) => one(hashes)))
+    return used.reduce((all, some) => all.union(some))
   }
   const swept = await Promise.all([...new Set([blobs, memoryBlobs])].map((one) => one.sweep(areUsed, options)))
   return swept.reduce((sum, one) => ({

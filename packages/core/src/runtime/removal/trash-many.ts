@@ -19,7 +19,6 @@ export type Many = Pick<ListRequest, 'workspace' | 'activeBefore'> & {
  */
 export async function trashMany(registry: SessionRegistry, many: Many): Promise<Result<Removal>> {
   const { workspace, activeBefore, dryRun, signal } = many
-  const { store } = registry.deps
   const account = createRemovalSummary(dryRun)
   const isElsewhere = createIsElsewhere(registry.deps)
   const options = {
@@ -28,7 +27,7 @@ export async function trashMany(registry: SessionRegistry, many: Many): Promise<
   }
   let cursor: string | undefined
   do {
-    const page = await store.list({ workspace, activeBefore, cursor, limit: pageSize })
+    const page = await registry.stores.list({ workspace, activeBefore, cursor, limit: pageSize })
     const all = page.sessions.map(async ({ meta }) => [meta, await trashSession(registry, meta.id, options)] as const)
     for (const [meta, trashed] of await Promise.all(all)) {
       // The sessions moved before stay in the trash; the fault says how many.

@@ -29,7 +29,7 @@ export function trashSession(
   options: TrashOptions,
 ): Promise<Result<Trashed>> {
   return registry.runAlone(id, async () => {
-    const row = await registry.deps.store.entry(id)
+    const row = await registry.stores.entry(id)
     if (row === null || row.trashedAt !== null) return ok({ type: 'passed' })
     const runner = registry.awake(id)
     const entry = runner?.folded().row.entry ?? row.entry
@@ -46,11 +46,11 @@ export function trashSession(
 }
 
 async function putAway(registry: SessionRegistry, id: SessionId): Promise<Result<Trashed>> {
-  const { store, clock } = registry.deps
+  const store = registry.stores.storeOf(id)
   const freed = await free(registry, id)
   if (!freed.ok) return openElsewhere(freed)
   const row = await store.entry(id)
-  const went = row?.entry.spoken ? await store.trash(id, clock.now()) : await store.purge(id)
+  const went = row?.entry.spoken ? await store.trash(id, registry.deps.clock.now()) : await store.purge(id)
   // An unspoken session may have been removed with its last owner.
   if (!went.ok && went.fault.code !== 'session_not_found') return openElsewhere(went)
   registry.news.tell({ type: 'session.removed', session: id })
@@ -59,7 +59,7 @@ async function putAway(registry: SessionRegistry, id: SessionId): Promise<Result
 
 /** Stops the session here, and takes it over from a dead owner: a session in the trash has no owner. */
 async function free(registry: SessionRegistry, id: SessionId): Promise<Result<void>> {
-  const { store, node } = registry.deps
+  const { store, node, isAlive } = registry.stores.depsOf(id)
   const runner = registry.awake(id)
   if (runner) {
     const isRunning = runner.folded().state.turn.phase !== 'idle'
@@ -69,7 +69,7 @@ async function free(registry: SessionRegistry, id: SessionId): Promise<Result<vo
   }
   const owner = (await store.entry(id))?.owner ?? null
   if (owner === null) return done
-  const claimed = await claimSession(registry.deps, id)
+  const claimed = await claimSession({ store, node, isAlive }, id)
   if (!claimed.ok) return claimed
   await store.release(id, node.id, claimed.value.lease.epoch)
   return done

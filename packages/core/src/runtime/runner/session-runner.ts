@@ -52,6 +52,7 @@ export interface SessionRunner {
 export type RunnerOptions = {
   readonly id: SessionId
   readonly epoch: number
+  /** With the store and the blobs of the session. */
   readonly deps: RuntimeDeps
   readonly loaded: LoadedSession
   readonly storageHealth: StorageHealth
@@ -80,12 +81,9 @@ export async function openRunner(options: RunnerOptions): Promise<Result<Session
   })
   const enqueue = createSerialQueue()
   const checkDamage = createWindowDamageCheck()
-  const isStored = loaded.state.origin?.persist !== false
-  const blobs = isStored ? deps.blobs : deps.memoryBlobs
   const effects: EffectDeps = {
     ...deps,
-    blobs,
-    requests: (isStored ? deps.requests : null) ?? createRequestBuilder(store, blobs),
+    requests: deps.requests ?? createRequestBuilder(store, deps.blobs),
     session: id,
     epoch,
     hub,

@@ -226,7 +226,7 @@ describe('the API', () => {
 
   it('answers a thrown fault as it is, and reports server errors to the log', async () => {
     await using test = await openTestServer()
-    const bad = fault('bad_request', 'The cursor is invalid. Use the cursor that the last list page returned.', {
+    const bad = fault('bad_request', 'The cursor is invalid. Use the cursor that the last page returned.', {
       cursor: 'xx',
     })
     test.fake.trouble.next = new HoldfastError(bad)

@@ -1,7 +1,7 @@
 import { copyFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ReadRecord } from '@holdfast/core/ports'
+import type { ReadRecord, Store } from '@holdfast/core/ports'
 import { CommandId } from '@holdfast/protocol'
 import { createDice } from '@holdfast/testkit'
 import {
@@ -16,7 +16,6 @@ import {
   textsAfter,
 } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { PlacedStore } from '../list-cursor.ts'
 import { openJsonlStore } from './jsonl-store.ts'
 
 let home = ''
@@ -41,7 +40,7 @@ afterEach(() => rmSync(home, { recursive: true, force: true }))
 
 const log = (at = directory) => join(at, `${sessionId(1)}.jsonl`)
 
-async function open(at = directory): Promise<PlacedStore> {
+async function open(at = directory): Promise<Store> {
   const onProblem = (problem: unknown) => void problems.push(problem)
   const opened = await openJsonlStore({ directory: at, now: () => 0, entryOf: async () => null, onProblem })
   if (!opened.ok) throw new Error(opened.fault.message)

@@ -12,7 +12,7 @@ import {
 import { open as openFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Draft } from '@holdfast/core/ports'
+import type { Draft, Store } from '@holdfast/core/ports'
 import { ClientId, CommandId, type Result, StepId } from '@holdfast/protocol'
 import {
   appendTo,
@@ -30,7 +30,6 @@ import {
   textsAfter,
 } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { PlacedStore } from '../list-cursor.ts'
 import { type JsonlStoreOptions, openJsonlStore } from './jsonl-store.ts'
 
 let home = ''
@@ -44,17 +43,17 @@ afterEach(() => {
   rmSync(home, { recursive: true, force: true })
 })
 
-const attempt = (more: Partial<JsonlStoreOptions> = {}): Promise<Result<PlacedStore>> =>
+const attempt = (more: Partial<JsonlStoreOptions> = {}): Promise<Result<Store>> =>
   openJsonlStore({ directory, now: () => 0, entryOf: async () => null, onProblem: () => undefined, ...more })
 
-async function open(more: Partial<JsonlStoreOptions> = {}): Promise<PlacedStore> {
+async function open(more: Partial<JsonlStoreOptions> = {}): Promise<Store> {
   const opened = await attempt(more)
   if (!opened.ok) throw new Error(opened.fault.message)
   return opened.value
 }
 
 const logOf = (number: number) => join(directory, `${sessionId(number)}.jsonl`)
-const idsOf = async (store: PlacedStore) => (await store.list({ limit: 5000 })).sessions.map(({ meta }) => meta.id)
+const idsOf = async (store: Store) => (await store.list({ limit: 5000 })).sessions.map(({ meta }) => meta.id)
 
 // Each part of the suite opens its own store.
 let count = 0
@@ -92,7 +91,7 @@ describe('JSONL store', () => {
     await mustCreate(first, newSession(2, { parent: sessionId(1), base: 1 }))
     const trust = { tool: 'shell', scope: 'workspace' } as const
     await mustAppend(first, appendTo(1, 1, { trust: [{ type: 'granted', trust }] }))
-    const look = async (store: PlacedStore) => [
+    const look = async (store: Store) => [
       ...[await readAll(store, 1), await readAll(store, 2), await store.list({ limit: 9 })],
       ...[await store.entry(sessionId(1)), await store.workspaceTrust('/work')],
     ]

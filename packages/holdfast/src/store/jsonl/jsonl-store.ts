@@ -1,12 +1,11 @@
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import type { OnProblem, ReadRecord } from '@holdfast/core/ports'
+import type { OnProblem, ReadRecord, Store } from '@holdfast/core/ports'
 import type { CommandId, Recorded, SessionId } from '@holdfast/protocol'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
 import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import { probeText } from '../disk.ts'
-import type { PlacedStore } from '../list-cursor.ts'
 import { listSessions } from '../memory/memory-catalogue.ts'
 import { faultOf, storageFault } from '../storage-fault.ts'
 import * as faults from '../store-faults.ts'
@@ -46,7 +45,7 @@ const openMaxDefault = 256
  * every other file can be deleted (without `trash.json`, trashed sessions are listed again). Only one process can hold
  * the directory. Faults: session_locked, not_a_store, store_too_new, storage_error.
  */
-export async function openJsonlStore(options: JsonlStoreOptions): Promise<Result<PlacedStore>> {
+export async function openJsonlStore(options: JsonlStoreOptions): Promise<Result<Store>> {
   const paths = createJsonlPaths(resolve(options.directory))
   let lock: DirectoryLock | null = null
   try {
@@ -126,7 +125,7 @@ async function openFiles(options: JsonlStoreOptions, lock: DirectoryLock) {
   return { ...shared, queue, reader, source, creator, remover, trusts, blobUses, nodes, close }
 }
 
-function createStore(files: Awaited<ReturnType<typeof openFiles>>): PlacedStore {
+function createStore(files: Awaited<ReturnType<typeof openFiles>>): Store {
   const { paths, rows, names, queue, logs, reader, source, creator, remover, catalogue, trash } = files
   const { trusts, blobUses, nodes } = files
   const { directory } = paths

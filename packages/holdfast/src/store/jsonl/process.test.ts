@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import type { Store } from '@holdfast/core/ports'
 import type { Result } from '@holdfast/protocol'
 import { createDice } from '@holdfast/testkit'
 import { appendTo, codeOf, mustAppend, newSession, readAll, seqsOf, sessionId } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { PlacedStore } from '../list-cursor.ts'
 import type { JsonlTask } from './append-process.fixture.ts'
 import { openJsonlStore } from './jsonl-store.ts'
 
@@ -58,10 +58,10 @@ async function firstLine(child: ChildProcess): Promise<string> {
   return String(line)
 }
 
-const attempt = (): Promise<Result<PlacedStore>> =>
+const attempt = (): Promise<Result<Store>> =>
   openJsonlStore({ directory, now: () => 0, entryOf: async () => null, onProblem: () => undefined })
 
-async function open(): Promise<PlacedStore> {
+async function open(): Promise<Store> {
   const opened = await attempt()
   if (!opened.ok) throw new Error(opened.fault.message)
   return opened.value

@@ -1,13 +1,14 @@
-import type { ListRequest, SessionName } from '@holdfast/core/ports'
-import { HoldfastError, limits, type SessionId, unreachable } from '@holdfast/protocol'
 import {
   compareListPlaces,
   decodeListCursor,
   encodeListCursor,
   type ListCursor,
-  type PlacedListed,
-  type PlacedPage,
-} from '../list-cursor.ts'
+  type Listed,
+  type ListPage,
+  type ListRequest,
+  type SessionName,
+} from '@holdfast/core/ports'
+import { HoldfastError, limits, type SessionId, unreachable } from '@holdfast/protocol'
 import { createMetaMatch } from '../list-match.ts'
 import type { MemorySession } from './memory-session.ts'
 
@@ -15,7 +16,7 @@ import type { MemorySession } from './memory-session.ts'
 export type CatalogueRow = Pick<MemorySession, 'id' | 'order' | 'base' | 'entry' | 'owner' | 'trashedAt'>
 
 /** Returns one page of the list, without sorting all rows. */
-export function listSessions(sessions: Iterable<CatalogueRow>, request: ListRequest): PlacedPage {
+export function listSessions(sessions: Iterable<CatalogueRow>, request: ListRequest): ListPage {
   const start = decodeListCursor(request.cursor)
   if (!start.ok) throw new HoldfastError(start.fault)
   const matches = createRowMatch(request)
@@ -33,7 +34,7 @@ export function listSessions(sessions: Iterable<CatalogueRow>, request: ListRequ
 
 type PlacedRow = { readonly row: CatalogueRow; readonly place: ListCursor }
 
-const toListed = ({ row, place }: PlacedRow): PlacedListed => ({
+const toListed = ({ row, place }: PlacedRow): Listed => ({
   meta: structuredClone(row.entry.meta),
   busy: row.entry.busy,
   owner: row.owner,

@@ -1,7 +1,6 @@
-import type { SearchRequest } from '@holdfast/core/ports'
+import type { SearchPage, SearchRequest } from '@holdfast/core/ports'
 import type { SessionId } from '@holdfast/protocol'
 import type { Result } from '@holdfast/protocol/result'
-import type { RankedPage } from '../search/ranked-page.ts'
 import { type ScannedSession, scanSearch } from '../search/scan-search.ts'
 import type { MemorySession } from './memory-session.ts'
 
@@ -9,7 +8,7 @@ import type { MemorySession } from './memory-session.ts'
 export function searchSessions(
   sessions: ReadonlyMap<SessionId, MemorySession>,
   request: SearchRequest,
-): Promise<Result<RankedPage>> {
+): Promise<Result<SearchPage>> {
   const all = withAncestors(sessions.values())
   const byId = new Map([...all].map((session) => [session.id, session]))
   return scanSearch(

@@ -1,5 +1,5 @@
+import type { Store } from '@holdfast/core/ports'
 import { done, ok, refuse, type SessionId, type Trust } from '@holdfast/protocol'
-import type { PlacedStore } from '../list-cursor.ts'
 import * as faults from '../store-faults.ts'
 import { findSessions, listSessions } from './memory-catalogue.ts'
 import { searchSessions } from './memory-search.ts'
@@ -7,10 +7,10 @@ import { createBlobUses, decodeRecords, listBlobs, type MemorySession, readRange
 import { applyTrustChange, compareTrusts } from './memory-trusts.ts'
 
 /** Creates a store in memory. It copies what goes in and out, so that callers never share its objects. */
-export function createMemoryStore(): PlacedStore {
+export function createMemoryStore(): Store {
   const sessions = new Map<SessionId, MemorySession>()
   let order = 0
-  const nodes = new Map<string, Parameters<PlacedStore['registerNode']>[0]>()
+  const nodes = new Map<string, Parameters<Store['registerNode']>[0]>()
   const trusts = new Map<string, readonly Trust[]>()
   const all = (): readonly MemorySession[] => [...sessions.values()]
   const notFound = (session: SessionId) => refuse(faults.sessionNotFound(session))

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSy
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import type { Blobs } from '@holdfast/core/ports'
+import type { Blobs, Store } from '@holdfast/core/ports'
 import {
   appendTo,
   codeOf,
@@ -17,7 +17,6 @@ import {
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createMemoryBlobs } from '../blobs/memory-blobs.ts'
 import { openJsonlStore } from '../jsonl/jsonl-store.ts'
-import type { PlacedStore } from '../list-cursor.ts'
 import { openSqliteStore, type SqliteStore } from '../sqlite/sqlite-store.ts'
 import { createMirroredBlobs, type Mirror, openMirror } from './mirror.ts'
 
@@ -55,7 +54,7 @@ async function mirror(log = store.followed): Promise<Mirror> {
   return opened.value
 }
 
-async function asStore(): Promise<PlacedStore> {
+async function asStore(): Promise<Store> {
   const opened = await openJsonlStore({
     directory,
     now: () => 0,
@@ -71,7 +70,7 @@ const linesOf = (number: number) => readFileSync(logOf(number), 'utf8').trimEnd(
 const seqsIn = (number: number) => linesOf(number).map((line) => JSON.parse(line).seq)
 
 /** Returns these sessions as a reader of either store sees them. */
-async function seen(of: PlacedStore, numbers: readonly number[]) {
+async function seen(of: Store, numbers: readonly number[]) {
   const { sessions } = await of.list({ limit: 100 })
   return {
     list: sessions.map(({ meta, busy }) => ({ meta, busy })),
@@ -132,7 +131,7 @@ describe('a mirror', () => {
     await mirrors.pop()?.close()
 
     const opened = await asStore()
-    const inTrash = async (of: PlacedStore) =>
+    const inTrash = async (of: Store) =>
       (await of.list({ limit: 9, trashed: true })).sessions.map(({ meta, trashedAt }) => [meta.id, trashedAt])
     expect(await inTrash(opened)).toEqual([[sessionId(2), 80]])
     expect(await inTrash(opened)).toEqual(await inTrash(store))

@@ -4,10 +4,8 @@ import { wallClock } from '../../system/wall-clock.ts'
 import { openFileBlobs } from '../blobs/file-blobs.ts'
 import { createMemoryBlobs } from '../blobs/memory-blobs.ts'
 import { openJsonlStore } from '../jsonl/jsonl-store.ts'
-import type { PlacedStore } from '../list-cursor.ts'
 import { createMemoryStore } from '../memory/memory-store.ts'
 import { createMirroredBlobs, type Mirror, openMirror } from '../mirror/mirror.ts'
-import { createSplitStore } from '../split/split-store.ts'
 import { openSqliteStore } from '../sqlite/sqlite-store.ts'
 import { entryOfLog } from './jsonl-entries.ts'
 import { type DiskLocation, parseStoreUrl, type StoreHome, type StoreLocation } from './store-location.ts'
@@ -16,6 +14,8 @@ import { type DiskLocation, parseStoreUrl, type StoreHome, type StoreLocation } 
 export type Storage = {
   readonly place: StoreLocation
   readonly store: Store
+  /** For sessions that are never written to disk. */
+  readonly memoryStore: Store
   readonly blobs: Blobs
   readonly mirror: Mirror | null
 }
@@ -28,7 +28,7 @@ export type StorageOptions = {
   readonly onProblem: OnProblem
 }
 
-/** Opens the store of a URL, or creates it. Sessions that are never written to disk are held in memory beside it. */
+/** Opens the store of a URL, or creates it. */
 export async function openStorage({
   url,
   mirror: directory,
@@ -42,12 +42,13 @@ export async function openStorage({
     const message = `Only a SQLite store can have a mirror, and ${place.url} is not one.`
     return refuse(fault('bad_request', message, { store: place.url, mirror: directory }))
   }
+  const memoryStore = createMemoryStore()
   if (place.kind === 'memory')
-    return ok({ place, store: createMemoryStore(), blobs: createMemoryBlobs(), mirror: null })
+    return ok({ place, store: memoryStore, memoryStore, blobs: createMemoryBlobs(), mirror: null })
   const opened = await openDiskStore(place, onProblem)
   if (!opened.ok) return opened
   const { store, blobs, followed } = opened.value
-  const beside = { place, store: createSplitStore(store, createMemoryStore()), blobs }
+  const beside = { place, store, memoryStore, blobs }
   if (directory === undefined || followed === null) return ok({ ...beside, mirror: null })
   const mirror = await openMirror({ log: followed, blobs, directory, now: wallClock.now, onProblem })
   if (mirror.ok) {
@@ -58,7 +59,7 @@ export async function openStorage({
 }
 
 export type DiskStore = {
-  readonly store: PlacedStore
+  readonly store: Store
   readonly blobs: Blobs
   /** The log of all sessions, for a mirror; null for a JSONL store. */
   readonly followed: Parameters<typeof openMirror>[0]['log'] | null

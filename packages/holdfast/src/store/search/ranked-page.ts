@@ -1,4 +1,4 @@
-import type { SearchHit } from '@holdfast/core/ports'
+import type { SearchHit, SearchPage } from '@holdfast/core/ports'
 import { comparePositions, encodeSearchCursor, type SearchCursor, type SearchPosition } from './search-cursor.ts'
 
 /** Only so many of the newest matching messages are ranked. */
@@ -12,12 +12,8 @@ export type Candidate = Pick<SearchHit, 'session' | 'message'> & {
   readonly snippet: () => string
 }
 
-/** A hit without its snippet. */
-export type HitHeader = Omit<SearchHit, 'snippet'>
-
-/** A hit with its score and the cursor after it, so that two lists can be merged. */
-export type RankedHit = SearchHit & { readonly score: number; readonly behind: string }
-export type RankedPage = { readonly hits: readonly RankedHit[]; readonly next: string | null }
+/** A hit without its snippet and rank. */
+export type HitHeader = Omit<SearchHit, 'snippet' | 'score' | 'behind'>
 
 type PageOptions<Found> = {
   readonly limit: number
@@ -30,14 +26,14 @@ type PageOptions<Found> = {
 export function rankPage<Found extends Candidate>(
   newestFirst: readonly Found[],
   { limit, cursor, readHit }: PageOptions<Found>,
-): RankedPage {
+): SearchPage {
   const top = cursor?.top ?? newestFirst[0]?.place ?? []
   const ranked = dropRepeatedMessages(newestFirst)
     .slice(0, rankedMax)
     .filter((candidate) => cursor === null || compareRanks(candidate, cursor) > 0)
     .toSorted(compareRanks)
 
-  const hits: RankedHit[] = []
+  const hits: SearchHit[] = []
   let readCount = 0
   for (const candidate of ranked) {
     if (hits.length >= limit) break

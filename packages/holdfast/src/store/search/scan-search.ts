@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
-import type { ReadRecord, SearchRequest } from '@holdfast/core/ports'
+import type { ReadRecord, SearchPage, SearchRequest } from '@holdfast/core/ports'
 import type { MessageId, Seq, SessionId } from '@holdfast/protocol'
 import { ok, type Result } from '@holdfast/protocol/result'
 import { createMatcher } from './matcher.ts'
 import { createNewestFound } from './newest-found.ts'
 import { parseQuery, type Query } from './query.ts'
-import { type Candidate, type HitHeader, type RankedPage, rankedMax, rankPage } from './ranked-page.ts'
+import { type Candidate, type HitHeader, rankedMax, rankPage } from './ranked-page.ts'
 import { scoreOf } from './score.ts'
 import { comparePositions, decodeSearchCursor, type SearchPosition } from './search-cursor.ts'
 import { messageSeq, roleOf, searchedText } from './searched-event.ts'
@@ -40,7 +40,7 @@ const pageRecords = 200
 const numbersPerPosition = 3
 
 /** Searches without an index: reads all records in scope, page by page, and yields to other work in between. */
-export async function scanSearch(store: ScannedStore, request: SearchRequest): Promise<Result<RankedPage>> {
+export async function scanSearch(store: ScannedStore, request: SearchRequest): Promise<Result<SearchPage>> {
   const query = parseQuery(request.text)
   if (!query.ok) return query
   const cursor = decodeSearchCursor(request.cursor, numbersPerPosition)

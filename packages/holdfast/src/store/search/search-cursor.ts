@@ -1,4 +1,4 @@
-import { type Fault, fault } from '@holdfast/protocol/fault'
+import { badCursor } from '@holdfast/core/ports'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 
 /** The position of a record in a store: numbers, compared one after the other. A newer record has a higher position. */
@@ -25,14 +25,11 @@ export const searchCursorForm = /^([\d-]{1,50})\.(\d{1,9})\.([\d-]{1,50})$/
 export function decodeSearchCursor(cursor: string | undefined, numbers: number): Result<SearchCursor | null> {
   if (cursor === undefined) return ok(null)
   const [, top, score, place] = searchCursorForm.exec(cursor) ?? []
-  if (top === undefined || score === undefined || place === undefined) return refuse(badSearchCursor(cursor))
+  if (top === undefined || score === undefined || place === undefined) return refuse(badCursor(cursor))
   const decoded = { top: parsePosition(top), score: Number(score), place: parsePosition(place) }
   const isValid = [decoded.top, decoded.place].every((one) => one.length === numbers && one.every(Number.isSafeInteger))
-  return isValid ? ok(decoded) : refuse(badSearchCursor(cursor))
+  return isValid ? ok(decoded) : refuse(badCursor(cursor))
 }
 
 const parsePosition = (text: string): SearchPosition =>
   text.split('-').map((number) => (number === '' ? Number.NaN : Number(number)))
-
-export const badSearchCursor = (cursor: string): Fault =>
-  fault('bad_request', 'The cursor is invalid. Use the cursor that the last search page returned.', { cursor })

@@ -1,5 +1,5 @@
+import type { Store } from '@holdfast/core/ports'
 import { type BlobHash, done, type Fault, ok, orThrow, type Result, type Seq, type SessionId } from '@holdfast/protocol'
-import type { PlacedStore } from '../list-cursor.ts'
 import { storageFault } from '../storage-fault.ts'
 import { createReadMethods } from './read/read-methods.ts'
 import { encodeAppend, encodeNew } from './rows/encode.ts'
@@ -34,7 +34,7 @@ export interface FollowedLog {
   blobUse(session: SessionId, after: Seq): Promise<readonly BlobHash[]>
 }
 
-export interface SqliteStore extends PlacedStore {
+export interface SqliteStore extends Store {
   readonly followed: FollowedLog
   /** Deletes the word index and rebuilds it from the log. */
   rebuildSearch(): Promise<Result<void>>

@@ -27,7 +27,7 @@ export async function importConversation(
   const key = createKey(format, conversation.about.id ?? '')
   if (/^[/\\]|\.\./.test(conversation.about.id ?? ''))
     remark(null, 'unsafe_id', 'Its id looks like a path; it is used only as a name.')
-  const known = await findByKey(deps.store, key)
+  const known = await findByKey(deps.stores, key)
   if (!known.ok) return known
   const session = known.value ?? deps.newSessionId()
   const stored = await storeContent(listMessages(conversation), deps, remark)

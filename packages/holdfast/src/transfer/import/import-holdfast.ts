@@ -20,7 +20,7 @@ export async function importHoldfast(
   const free = await checkTrash(deps, last.session)
   if (!free.ok) return free
   // A stored fork has the records it shares, even if its parent is gone.
-  const isStored = (await deps.store.entry(last.session)) !== null
+  const isStored = (await deps.stores.entry(last.session)) !== null
   const renamed = new Map<SessionId, SessionId>()
   let outcome: ImportOutcome = { status: 'empty', session: null, messages: 0 }
   for (const log of isStored ? [last] : logs.value) {
@@ -60,7 +60,7 @@ async function importRenamed(
   remark: Remark,
 ): Promise<Result<ImportOutcome>> {
   // A concurrent import of the same file may have created it.
-  if ((await deps.store.entry(log.session)) === null) {
+  if ((await deps.stores.entry(log.session)) === null) {
     const session = deriveSessionId(log.session)
     renamed.set(log.session, session)
     remark(

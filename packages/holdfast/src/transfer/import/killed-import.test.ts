@@ -12,7 +12,7 @@ import { newSessionId } from '../../system/identity.ts'
 import { exportFormat } from '../export/jsonl.ts'
 import { importPaths } from './import-paths.ts'
 import { createLongConversation } from './testing/long-conversation.ts'
-import { openTestImporter, sessionOf, type TestImporter } from './testing/test-importer.ts'
+import { openTestImporter, sessionOf, type TestImporter, withStore } from './testing/test-importer.ts'
 import { createImportedLog, isSafeToOpen } from './write/imported-log.ts'
 
 /** Simulates a process that is killed at its n-th append or at the release: it releases nothing. */
@@ -27,7 +27,7 @@ const killedAt = ({ deps, store }: TestImporter, nth: number): TestImporter['dep
     },
     release: async () => undefined,
   }
-  return { ...deps, store: dying, node: { id: 'dead', address: '', startedAt: '' } }
+  return withStore({ ...deps, node: { id: 'dead', address: '', startedAt: '' } }, dying)
 }
 
 describe.each(['sqlite', 'jsonl'] as const)('killed import (%s)', (kind) => {
@@ -143,7 +143,7 @@ describe('visible import', () => {
       },
     }
     const path = importer.place({ 'own.jsonl': ownLog(session, events, 2500) })
-    const [file] = await importPaths({ ...importer.deps, store }, [path])
+    const [file] = await importPaths(withStore(importer.deps, store), [path])
     expect([file?.status, file?.remarks.map(({ code }) => code)]).toEqual(['imported', ['trust_revoked']])
     expect(seen).toEqual(Array.from({ length: writes }, () => true))
     expect((await importer.import(path))[0]?.status).toBe('same')

@@ -1,4 +1,4 @@
-import { decodeListCursor } from '../../../store/list-cursor.ts'
+import { decodeListCursor } from '@holdfast/core/ports'
 import type { RunCommand } from '../../args/command-specs.ts'
 import { sessionTable } from '../../render/tables.ts'
 import { readStoredList } from '../../sessions/read-list.ts'

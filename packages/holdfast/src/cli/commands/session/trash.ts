@@ -1,7 +1,7 @@
+import { decodeListCursor } from '@holdfast/core/ports'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
 import { ok } from '@holdfast/protocol/result'
-import { decodeListCursor } from '../../../store/list-cursor.ts'
 import type { ArgsOf, RunCommand } from '../../args/command-specs.ts'
 import { deletedForever, nothingRemoved, printRemoval } from '../../render/removal.ts'
 import { sessionTable } from '../../render/tables.ts'

@@ -1,10 +1,9 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Problem } from '@holdfast/core/ports'
+import type { Problem, Store } from '@holdfast/core/ports'
 import { codeOf, mustCreate, newSession, readAll, sessionId } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { PlacedStore } from '../../list-cursor.ts'
 import { checkDirectory } from '../admin/check-directory.ts'
 import { openJsonlStore } from '../jsonl-store.ts'
 
@@ -18,7 +17,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
-async function open(at = directory): Promise<PlacedStore> {
+async function open(at = directory): Promise<Store> {
   const onProblem = (problem: Problem) => void problems.push(problem)
   const opened = await openJsonlStore({ directory: at, now: () => 0, entryOf: async () => null, onProblem })
   if (!opened.ok) throw new Error(opened.fault.message)
@@ -32,7 +31,7 @@ function crashed(name: string): string {
   return copy
 }
 
-async function holding(...numbers: readonly number[]): Promise<PlacedStore> {
+async function holding(...numbers: readonly number[]): Promise<Store> {
   const store = await open()
   for (const number of numbers) {
     await mustCreate(store, newSession(number))
@@ -41,7 +40,7 @@ async function holding(...numbers: readonly number[]): Promise<PlacedStore> {
   return store
 }
 
-async function stateOf(store: PlacedStore) {
+async function stateOf(store: Store) {
   const [listed, trashed] = await Promise.all([store.list({ limit: 100 }), store.list({ limit: 100, trashed: true })])
   return {
     listed: listed.sessions.map(({ meta }) => meta.id),

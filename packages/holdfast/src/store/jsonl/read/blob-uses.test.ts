@@ -1,14 +1,14 @@
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Store } from '@holdfast/core/ports'
 import { BlobHash, type Event, StepId, TurnNumber } from '@holdfast/protocol'
 import { appendTo, mustAppend, mustCreate, newSession, recordAt, said, sessionId } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { PlacedStore } from '../../list-cursor.ts'
 import { openJsonlStore } from '../jsonl-store.ts'
 
 let directory = ''
-let store: PlacedStore
+let store: Store
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'holdfast-uses-'))
   const opened = await openJsonlStore({

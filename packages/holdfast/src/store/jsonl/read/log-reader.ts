@@ -1,7 +1,6 @@
-import type { ReadRange, ReadRecord, SearchRequest } from '@holdfast/core/ports'
+import type { ReadRange, ReadRecord, SearchPage, SearchRequest } from '@holdfast/core/ports'
 import type { Seq, SessionId } from '@holdfast/protocol'
 import type { Result } from '@holdfast/protocol/result'
-import type { RankedPage } from '../../search/ranked-page.ts'
 import { type ScannedSession, scanSearch } from '../../search/scan-search.ts'
 import type { TrustMark } from '../files/trust-file.ts'
 import type { OpenLog } from '../log/open-logs.ts'
@@ -75,7 +74,7 @@ export function createLogReader(rows: ReadonlyMap<SessionId, SessionRow>, logs: 
   }
 
   /** Finds messages by reading all logs: plain files have no index. */
-  function search(request: SearchRequest): Promise<Result<RankedPage>> {
+  function search(request: SearchRequest): Promise<Result<SearchPage>> {
     const sessions = [...rows.values()].map(toScannedSession)
     return scanSearch({ sessions, ownRecords: (id, after, limit) => readOwn(id, null, after, limit) }, request)
   }

@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { ListRequest } from '@holdfast/core/ports'
+import { decodeListCursor, encodeListCursor, type ListCursor, type ListRequest } from '@holdfast/core/ports'
 import type { Meta } from '@holdfast/protocol'
 import { orThrow } from '@holdfast/protocol/result'
-import { decodeListCursor, encodeListCursor, type ListCursor } from '../../list-cursor.ts'
 import { createMetaMatch } from '../../list-match.ts'
 import type { Questions, StoredListed } from '../rows/messages.ts'
 

@@ -1,6 +1,6 @@
+import type { Store } from '@holdfast/core/ports'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { orThrow, type Result } from '@holdfast/protocol/result'
-import type { PlacedStore } from '../../list-cursor.ts'
 import { decodeDraft, decodeListed, decodeRecord, decodeRow, decodeTrust } from '../rows/decode.ts'
 import type { Questions } from '../rows/messages.ts'
 
@@ -45,5 +45,5 @@ export function createReadMethods(ask: Ask) {
     workspaceTrust: async (workspace) => (await read('workspaceTrust', workspace)).map(decodeTrust),
     blobsInUse: async () => async (hashes) => new Set(await read('blobsInUse', hashes)),
     refersTo: (session, hash) => read('refersTo', session, hash),
-  } satisfies Partial<PlacedStore>
+  } satisfies Partial<Store>
 }

@@ -1,6 +1,5 @@
-import type { CatalogueEntry, CatalogueRow, Draft, ReadRecord } from '@holdfast/core/ports'
+import type { CatalogueEntry, CatalogueRow, Draft, Listed, ReadRecord } from '@holdfast/core/ports'
 import type { BlobHash, LostRecord, Meta, Recorded, StepId, Trust } from '@holdfast/protocol'
-import type { PlacedListed } from '../../list-cursor.ts'
 import type { StoredDraft, StoredEntry, StoredListed, StoredRecord, StoredRow, StoredTrust } from './messages.ts'
 
 // Holdfast encoded these texts, and a checksum covers each record: they are parsed, not validated.
@@ -12,7 +11,7 @@ export function decodeRecord(stored: StoredRecord | LostRecord): ReadRecord {
   return { seq, at, v, ...optional, event: JSON.parse(body) } as Recorded
 }
 
-export const decodeListed = (row: StoredListed): PlacedListed => ({ ...row, meta: JSON.parse(row.meta) as Meta })
+export const decodeListed = (row: StoredListed): Listed => ({ ...row, meta: JSON.parse(row.meta) as Meta })
 
 export const decodeEntry = (entry: StoredEntry): CatalogueEntry => ({ ...entry, meta: JSON.parse(entry.meta) as Meta })
 

@@ -2,9 +2,11 @@ import type {
   CatalogueEntry,
   CatalogueRow,
   Lease,
+  Listed,
   ListRequest,
   NodeRow,
   ReadRange,
+  SearchPage,
   SearchRequest,
   SessionName,
   StoredSnapshot,
@@ -12,8 +14,6 @@ import type {
 } from '@holdfast/core/ports'
 import type { BlobHash, LostRecord, SessionId } from '@holdfast/protocol'
 import type { Result } from '@holdfast/protocol/result'
-import type { PlacedListed } from '../../list-cursor.ts'
-import type { RankedPage } from '../../search/ranked-page.ts'
 
 /** A record as its row holds it. */
 export type StoredRecord = {
@@ -31,7 +31,7 @@ export type StoredPage = readonly (StoredRecord | LostRecord)[]
 /** A catalogue entry with its `meta` as text. */
 export type StoredEntry = Omit<CatalogueEntry, 'meta'> & { readonly meta: string }
 export type StoredRow = Omit<CatalogueRow, 'entry'> & { readonly entry: StoredEntry }
-export type StoredListed = Omit<PlacedListed, 'meta'> & { readonly meta: string }
+export type StoredListed = Omit<Listed, 'meta'> & { readonly meta: string }
 export type StoredDraft = { readonly step: number; readonly parts: string }
 /** `argsHash` is empty if the tool is trusted with any arguments. */
 export type StoredTrust = { readonly tool: string; readonly argsHash: string }
@@ -71,7 +71,7 @@ export interface Questions {
   findCommand(session: string, commandId: string): StoredRecord | LostRecord | null
   list(request: ListRequest): { readonly sessions: readonly StoredListed[]; readonly next: string | null }
   find(name: SessionName): readonly SessionId[]
-  search(request: SearchRequest): RankedPage
+  search(request: SearchRequest): SearchPage
   busy(): readonly { readonly session: SessionId; readonly owner: string | null }[]
   entry(session: string): StoredRow | null
   nodes(): readonly NodeRow[]

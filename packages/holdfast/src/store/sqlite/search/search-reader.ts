@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { SearchRequest } from '@holdfast/core/ports'
+import type { SearchPage, SearchRequest } from '@holdfast/core/ports'
 import type { MessageId, Meta } from '@holdfast/protocol'
 import { orThrow } from '@holdfast/protocol/result'
 import { createMatcher } from '../../search/matcher.ts'
 import { parseQuery, type Query, type Term } from '../../search/query.ts'
-import { type Candidate, type HitHeader, type RankedPage, rankedMax, rankPage } from '../../search/ranked-page.ts'
+import { type Candidate, type HitHeader, rankedMax, rankPage } from '../../search/ranked-page.ts'
 import { scoreOf } from '../../search/score.ts'
 import { decodeSearchCursor } from '../../search/search-cursor.ts'
 import { messageSeq, roleOf } from '../../search/searched-event.ts'
@@ -24,7 +24,7 @@ const unindexedMax = 2000
 const numbersPerPosition = 1
 
 /** Finds messages by the word index. Statements are prepared on first use: a store of version 1 has no index. */
-export function createSearchReader(database: DatabaseSync): (request: SearchRequest) => RankedPage {
+export function createSearchReader(database: DatabaseSync): (request: SearchRequest) => SearchPage {
   let search: ReturnType<typeof prepareSearch> | null = null
   return (request) => {
     search ??= prepareSearch(database)
@@ -34,7 +34,7 @@ export function createSearchReader(database: DatabaseSync): (request: SearchRequ
 
 type Found = Candidate & { readonly pos: number; readonly sid: number; readonly shownSid: number }
 
-function prepareSearch(database: DatabaseSync): (request: SearchRequest) => RankedPage {
+function prepareSearch(database: DatabaseSync): (request: SearchRequest) => SearchPage {
   const columns = 'record.pos, record.sid, record.seq, record.type, record.at'
   const indexed = database.prepare(`
     select ${columns} from search cross join record on record.pos = search.rowid

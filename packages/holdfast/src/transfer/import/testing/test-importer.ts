@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createLocalSessions, emptySession, evolve, type SessionState } from '@holdfast/core'
+import { createLocalSessions, createSessionStores, emptySession, evolve, type SessionState } from '@holdfast/core'
 import type { Blobs, ModelRequest, Store } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
 import { createTranscript, type Message, ok, type Recorded, type SessionId } from '@holdfast/protocol'
@@ -31,6 +31,12 @@ export interface TestImporter extends Disposable {
   request(session: SessionId): Promise<ModelRequest>
 }
 
+/** Returns the dependencies with another store. */
+export function withStore(deps: ImportDeps, store: Store): ImportDeps {
+  const changed = { ...deps, store, memoryStore: store }
+  return { ...changed, stores: createSessionStores(changed) }
+}
+
 export async function openTestImporter(
   store: Store = createMemoryStore(),
   blobs: Blobs = createMemoryBlobs(),
@@ -40,6 +46,7 @@ export async function openTestImporter(
   const directory = mkdtempSync(join(tmpdir(), 'hf-import-'))
   const deps: ImportDeps = {
     ...registry.deps,
+    stores: registry.stores,
     ...{ newSessionId, newHandle },
     resolveWorkdir: async (path) => ok(path === '.' ? '/here' : path),
     isAwake: () => false,

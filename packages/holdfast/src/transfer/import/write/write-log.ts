@@ -1,4 +1,4 @@
-import { blobsOf, claimSession, findSession, type NodeDeps } from '@holdfast/core'
+import { blobsOf, claimSession, findSession, type NodeDeps, type SessionRegistry } from '@holdfast/core'
 import type { CatalogueEntry, CatalogueRow, EncodedRecord } from '@holdfast/core/ports'
 import {
   type Fault,
@@ -13,6 +13,7 @@ import {
 import type { ImportedLog } from './imported-log.ts'
 
 export type ImportDeps = NodeDeps & {
+  readonly stores: SessionRegistry['stores']
   /** Returns whether the session runs in this process; then only its runner may append. */
   readonly isAwake: (session: SessionId) => boolean
   readonly storeFile: (bytes: Uint8Array, name: string | undefined) => Promise<Result<StoredFile>>
@@ -46,8 +47,7 @@ export async function writeLog(
   log: ImportedLog,
   options: WriteOptions = {},
 ): Promise<Result<WriteResult>> {
-  const { store } = deps
-  const known = await store.entry(log.session)
+  const known = await deps.stores.entry(log.session)
   if (known === null) return create(deps, log, options)
   const end = log.base + (options.sourceRecords ?? log.records.length)
   const upTo = Math.min(known.head, end)
@@ -61,16 +61,16 @@ export async function writeLog(
 }
 
 /** Returns a fault if the session is in the trash. */
-export async function checkTrash({ store }: ImportDeps, session: SessionId): Promise<Result<void>> {
-  const row = await store.entry(session)
-  const found = row === null || row.trashedAt === null ? ok(session) : await findSession(store, session)
+export async function checkTrash({ stores }: ImportDeps, session: SessionId): Promise<Result<void>> {
+  const row = await stores.entry(session)
+  const found = row === null || row.trashedAt === null ? ok(session) : await findSession(stores, session)
   return found.ok ? ok(undefined) : found
 }
 
 /** Releases a session whose owner died after the last record. */
 async function releaseDeadOwner(deps: ImportDeps, session: SessionId): Promise<void> {
-  const claimed = await claimSession(deps, session)
-  if (claimed.ok) await deps.store.release(session, deps.node.id, claimed.value.lease.epoch)
+  const claimed = await claimSession({ ...deps, store: deps.stores.storeOf(session) }, session)
+  if (claimed.ok) await deps.stores.storeOf(session).release(session, deps.node.id, claimed.value.lease.epoch)
 }
 
 type Names = { readonly handle: Handle; readonly key: Key | undefined }
@@ -80,7 +80,7 @@ async function create(
   log: ImportedLog,
   { mayDropKey = false }: WriteOptions,
 ): Promise<Result<WriteResult>> {
-  const { store, node } = deps
+  const { stores, node } = deps
   const { session, parent, base } = log
   const [first] = log.safePoints
   let names = getNames(log)
@@ -89,7 +89,7 @@ async function create(
     const records = withNames(log.records, names)
     const batch = records.slice(0, first?.count)
     const entry = entryWithNames(first?.entry ?? log.folded.row.entry, names)
-    const created = await store.create({
+    const created = await stores.create({
       session,
       parent,
       base,
@@ -118,12 +118,12 @@ async function add(
   { head, entry }: CatalogueRow,
   options: WriteOptions,
 ): Promise<Result<WriteResult>> {
-  const claimed = await claimSession(deps, log.session)
+  const claimed = await claimSession({ ...deps, store: deps.stores.storeOf(log.session) }, log.session)
   if (!claimed.ok) return claimed.fault.code === 'session_locked' ? unchanged('changed') : claimed
   const { lease } = claimed.value
   if (lease.head !== head) {
     // Another process appended after the comparison.
-    await deps.store.release(log.session, deps.node.id, lease.epoch)
+    await deps.stores.storeOf(log.session).release(log.session, deps.node.id, lease.epoch)
     return writeLog(deps, log, options)
   }
   const { handle, key } = entry.meta
@@ -133,11 +133,12 @@ async function add(
 
 /** Appends the remaining records up to each safe point, with the entry they fold to; then releases the session. */
 async function appendAndRelease(
-  { store, node }: ImportDeps,
+  { stores, node }: ImportDeps,
   { session, base, records, safePoints }: ImportedLog,
   names: Names,
   { head, epoch }: { readonly head: number; readonly epoch: number },
 ): Promise<Result<void>> {
+  const store = stores.storeOf(session)
   try {
     let after = head
     for (const { count, entry } of safePoints) {
@@ -189,12 +190,12 @@ export const isPurgedSession = ({ code, details }: Fault, session: SessionId): b
 
 /** Returns whether the stored records equal these. The first one may differ, because it has the handle. */
 async function hasSameRecords(
-  { store }: ImportDeps,
+  { stores }: ImportDeps,
   { session, base, records }: ImportedLog,
   upTo: number,
 ): Promise<boolean> {
   for (let after = base + 1; after < upTo; ) {
-    const page = await store.read(session, { after, upTo, limit: limits.pageRecordsMax })
+    const page = await stores.storeOf(session).read(session, { after, upTo, limit: limits.pageRecordsMax })
     if (page.length === 0) return false
     for (const record of page) {
       if ('lost' in record || JSON.stringify(record.event) !== records[record.seq - base - 1]?.body) return false

@@ -1,7 +1,5 @@
-import type { Listed, ListPage, ListRequest, SearchRequest, Store } from '@holdfast/core/ports'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
-import type { RankedPage } from './search/ranked-page.ts'
 
 /** A position in a list: pinned sessions first, then the latest activity, then the newest. The trash ignores pins. */
 export type ListCursor = {
@@ -10,16 +8,6 @@ export type ListCursor = {
   readonly at: number
   /** The order of creation, if all else is equal. */
   readonly order: number
-}
-
-/** A row with its position in the list, so that two lists can be merged. */
-export type PlacedListed = Listed & { readonly place: ListCursor }
-export type PlacedPage = ListPage & { readonly sessions: readonly PlacedListed[] }
-
-/** A store that also returns list positions and search scores. */
-export interface PlacedStore extends Store {
-  list(request: ListRequest): Promise<PlacedPage>
-  search(request: SearchRequest): Promise<Result<RankedPage>>
 }
 
 const firstPosition: ListCursor = { pinned: 1, at: Number.MAX_SAFE_INTEGER, order: Number.MAX_SAFE_INTEGER }
@@ -37,5 +25,6 @@ export function decodeListCursor(cursor: string | undefined): Result<ListCursor>
   return ok({ pinned: pinned === '1' ? 1 : 0, at: Number(at), order: Number(order) })
 }
 
-const badCursor = (cursor: string): Fault =>
-  fault('bad_request', 'The cursor is invalid. Use the cursor that the last list page returned.', { cursor })
+/** The fault of an invalid cursor of a list or a search. */
+export const badCursor = (cursor: string): Fault =>
+  fault('bad_request', 'The cursor is invalid. Use the cursor that the last page returned.', { cursor })

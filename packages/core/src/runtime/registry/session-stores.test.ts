@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { NewSession } from '@holdfast/core/ports'
 import { type Event, Handle, Key, orThrow, type SessionId } from '@holdfast/protocol'
 import {
   appendTo,
@@ -23,55 +22,88 @@ import {
   sessionId,
 } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { PlacedStore } from '../list-cursor.ts'
-import { createMemoryStore } from '../memory/memory-store.ts'
-import { openSqliteStore } from '../sqlite/sqlite-store.ts'
-import { createSplitStore } from './split-store.ts'
+import type { NewSession } from '../../ports/log.ts'
+import type { Store } from '../../ports/store.ts'
+import { createMemoryStore, openSqliteStore } from '../../testing/memory-house.ts'
+import type { NodeDeps } from '../dependencies.ts'
+import { createSessionStores } from './session-stores.ts'
 
 let home = ''
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), 'holdfast-split-'))
+  home = mkdtempSync(join(tmpdir(), 'holdfast-stores-'))
 })
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
-type OpenSplit = () => Promise<PlacedStore>
+type OpenPair = () => Promise<Store>
 
-const inFile: OpenSplit = async () =>
-  createSplitStore(orThrow(await openSqliteStore({ path: join(home, 'holdfast.db') })), createMemoryStore())
-const inProcess: OpenSplit = async () => createSplitStore(createMemoryStore(), createMemoryStore())
+const inFile: OpenPair = async () =>
+  pair(orThrow(await openSqliteStore({ path: join(home, 'holdfast.db') })), createMemoryStore())
+const inProcess: OpenPair = async () => pair(createMemoryStore(), createMemoryStore())
+
+/** Returns a store that sends each call to the store of its session, so that the contract of a store can be run. */
+function pair(disk: Store, memoryStore: Store): Store {
+  const stores = createSessionStores({ store: disk, memoryStore } as NodeDeps) // all that is used
+  const both: Partial<Store> = {
+    ...stores,
+    busy: async () => (await Promise.all([disk.busy(), memoryStore.busy()])).flat(),
+    removeUnspoken: async (owners) => (await disk.removeUnspoken(owners)) + (await memoryStore.removeUnspoken(owners)),
+    async blobsInUse(signal) {
+      const used = await Promise.all([disk.blobsInUse(signal), memoryStore.blobsInUse(signal)])
+      return async (hashes) =>
+        (await Promise.all(used.map((one) => one(hashes)))).reduce((all, some) => all.union(some))
+    },
+  }
+  return new Proxy(disk, {
+    get(_, name: keyof Store) {
+      if (shared.includes(name) || !(name in disk)) return disk[name]
+      const send = (of: { readonly session: SessionId } | SessionId, ...rest: unknown[]) =>
+        Reflect.apply(stores.storeOf(typeof of === 'string' ? of : of.session)[name], null, [of, ...rest])
+      return both[name] ?? send
+    },
+  })
+}
+
+const shared: readonly string[] = [
+  'registerNode',
+  'nodes',
+  'removeNode',
+  'workspaceTrust',
+  'probe',
+  'close',
+] satisfies (keyof Store)[]
 
 const isOdd = (session: SessionId): boolean => Number(session.slice(-3)) % 2 === 1
 
-/** The session as it is, but that its first event says it is not to be kept; what is stored is the body. */
-function unkept(session: NewSession): NewSession {
+/** Returns the session with `persist: false` in its first event; the stored body stays the same. */
+function unsaved(session: NewSession): NewSession {
   const records = session.records.map((one, index) => {
-    const event = { type: 'session.started', persist: false } as (typeof one)['record']['event'] // all that is looked at
+    const event = { type: 'session.started', persist: false } as (typeof one)['record']['event'] // all that is read
     return index === 0 ? { ...one, record: { ...one.record, event } } : one
   })
   return { ...session, records }
 }
 
-/** A split store in which the sessions that `chosen` picks, and their forks, are in memory. */
-async function openMixed(open: OpenSplit, chosen: (session: SessionId) => boolean): Promise<PlacedStore> {
+/** Opens two stores as one. The sessions that `chosen` picks, and their forks, are in memory. */
+async function openMixed(open: OpenPair, chosen: (session: SessionId) => boolean): Promise<Store> {
   const store = await open()
-  const isUnkept = new Map<SessionId, boolean>()
+  const isUnsaved = new Map<SessionId, boolean>()
   return {
     ...store,
     create(session) {
-      const isIt = isUnkept.get(session.parent ?? session.session) ?? chosen(session.session)
-      isUnkept.set(session.session, isIt)
-      return store.create(isIt ? unkept(session) : session)
+      const isIt = isUnsaved.get(session.parent ?? session.session) ?? chosen(session.session)
+      isUnsaved.set(session.session, isIt)
+      return store.create(isIt ? unsaved(session) : session)
     },
   }
 }
 
-describeStore('split', inProcess)
+describeStore('a stored and an in-memory store', inProcess)
 
-// But for trust: a workspace's is the disk's.
+// Without the contract of trust: the trust of a workspace is always on disk.
 describe.each([
   { name: 'all in memory', chosen: () => true },
   { name: 'every other session in memory', chosen: isOdd },
-])('split store, $name', ({ chosen }) => {
+])('session stores, $name', ({ chosen }) => {
   const open = () => openMixed(inProcess, chosen)
   describeLog(open)
   describeReads(open)
@@ -82,23 +114,23 @@ describe.each([
   describeLeases(open)
 })
 
-describe('split store, every other session in a file', () => {
+describe('session stores, every other session in a file', () => {
   describeCatalogue(() => openMixed(inFile, isOdd))
   describeLists(() => openMixed(inFile, isOdd))
 })
 
-describe('split store', () => {
-  it('lets nothing of an unkept session near the disk', async () => {
+describe('session stores', () => {
+  it('write nothing of an in-memory session to the disk', async () => {
     const inner = createMemoryStore()
     const touched: string[] = []
-    const reads: readonly string[] = ['find', 'entry', 'list', 'workspaceTrust'] satisfies (keyof PlacedStore)[]
+    const reads: readonly string[] = ['find', 'entry', 'list', 'workspaceTrust'] satisfies (keyof Store)[]
     const disk = new Proxy(inner, {
-      get(store, name: keyof PlacedStore) {
+      get(store, name: keyof Store) {
         if (!reads.includes(name)) touched.push(name)
         return store[name]
       },
     })
-    const store = createSplitStore(disk, createMemoryStore())
+    const store = pair(disk, createMemoryStore())
     const one = sessionId(1)
     const event: Event = {
       type: 'session.started',
@@ -121,27 +153,27 @@ describe('split store', () => {
     expect(await store.workspaceTrust('/work')).toEqual([])
   })
 
-  it('gives a name to one of two that ask at once, wherever they are kept', async () => {
+  it('give a name to only one of two sessions created at once in different stores', async () => {
     const key = Key.parse('telegram:42')
     const keyed = (number: number) => newSession(number, { entry: entryOf(number, { meta: { key } }) })
     for (const [first, second] of [
-      [keyed(1), unkept(keyed(2))],
-      [unkept(keyed(1)), keyed(2)],
+      [keyed(1), unsaved(keyed(2))],
+      [unsaved(keyed(1)), keyed(2)],
     ] as const) {
-      const store = createSplitStore(createMemoryStore(), createMemoryStore())
+      const store = pair(createMemoryStore(), createMemoryStore())
       const answers = await Promise.all([store.create(first), store.create(second)])
       expect(answers.map(codeOf)).toEqual(['ok', 'key_taken'])
       expect(await store.find({ type: 'key', key })).toEqual([first.session])
     }
   })
 
-  it('pages through both, each session once, whatever is active at the same moment', async () => {
+  it('list each session of both once, also with equal times of activity', async () => {
     for (const limit of [1, 2, 3, 5, 12]) {
-      const store = createSplitStore(createMemoryStore(), createMemoryStore())
+      const store = pair(createMemoryStore(), createMemoryStore())
       const numbers = Array.from({ length: 12 }, (_, index) => index + 1)
       for (const number of numbers) {
         const session = newSession(number, { entry: entryOf(number, { activeAt: Math.floor(number / 4) }) })
-        await mustCreate(store, isOdd(session.session) ? unkept(session) : session)
+        await mustCreate(store, isOdd(session.session) ? unsaved(session) : session)
       }
       const seen: SessionId[] = []
       let cursor: string | undefined
@@ -155,24 +187,24 @@ describe('split store', () => {
     }
   })
 
-  it('knows the latest of both, whatever is pinned in either', async () => {
-    const store = createSplitStore(createMemoryStore(), createMemoryStore())
+  it('find the latest session of both, pinned or not', async () => {
+    const store = pair(createMemoryStore(), createMemoryStore())
     const at = (number: number, activeAt: number, pinned: boolean) =>
       newSession(number, { entry: entryOf(number, { activeAt, meta: { pinned } }) })
     const latest = () => store.find({ type: 'latest', workspace: '/work' })
-    await mustCreate(store, unkept(at(1, 10, true)))
+    await mustCreate(store, unsaved(at(1, 10, true)))
     expect(await latest()).toEqual([sessionId(1)])
     await mustCreate(store, at(2, 20, false))
     expect(await latest()).toEqual([sessionId(2)])
-    await mustCreate(store, unkept(at(3, 30, false)), at(4, 5, true))
+    await mustCreate(store, unsaved(at(3, 30, false)), at(4, 5, true))
     expect(await latest()).toEqual([sessionId(3)])
   })
 
-  it('does not fork across the two', async () => {
-    const store = createSplitStore(createMemoryStore(), createMemoryStore())
-    await mustCreate(store, unkept(newSession(1)), newSession(2))
+  it('refuse a fork whose parent is in the other store', async () => {
+    const store = pair(createMemoryStore(), createMemoryStore())
+    await mustCreate(store, unsaved(newSession(1)), newSession(2))
     expect(codeOf(await store.create(newSession(3, { parent: sessionId(1), base: 1 })))).toBe('session_not_found')
-    expect(codeOf(await store.create(unkept(newSession(3, { parent: sessionId(2), base: 1 }))))).toBe(
+    expect(codeOf(await store.create(unsaved(newSession(3, { parent: sessionId(2), base: 1 }))))).toBe(
       'session_not_found',
     )
   })

@@ -1,16 +1,17 @@
+import type { Fault } from '@holdfast/protocol/fault'
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
-import { ok, type Result } from '@holdfast/protocol/result'
+import { orThrow, type Result } from '@holdfast/protocol/result'
 import { errorFields } from '../observe/logging/error-fields.ts'
 import { logSettingOf } from '../observe/logging/logger.ts'
 import type { OpenLogger } from '../observe/logging/open-logger.ts'
 import { maskKeys } from '../system/secrets/known-keys.ts'
-import { type ArgsOf, type CommandName, commandNames, isCommandName, type RunCommand } from './args/command-specs.ts'
+import { type CommandName, commandNames, isCommandName, type RunCommand } from './args/command-specs.ts'
 import { commandHelp, programHelp } from './args/help.ts'
 import { parseArgs } from './args/parse-args.ts'
 import type { CliContext } from './terminal/cli-context.ts'
 import { formatCrash } from './terminal/crash-report.ts'
-import { type CommandResult, type ExitCode, exitCodes, exitWith, failWith, rejectUsage } from './terminal/exit.ts'
+import { type CommandResult, type ExitCode, exitCodes, rejectUsage, UsageError } from './terminal/exit.ts'
 import { OutputClosed, toJsonText } from './terminal/output.ts'
 import { toFault } from './terminal/to-fault.ts'
 
@@ -20,13 +21,13 @@ const load: { readonly [Name in CommandName]: () => Promise<{ readonly run: RunC
   ls: () => import('./commands/session/ls.ts'),
   show: () => import('./commands/session/show.ts'),
   search: () => import('./commands/session/search.ts'),
-  branch: () => import('./commands/session/branch.ts'),
+  branch: async () => ({ run: (await import('./commands/session/change.ts')).branch }),
   branches: () => import('./commands/session/branches.ts'),
-  switch: () => import('./commands/session/switch.ts'),
-  rewind: () => import('./commands/session/rewind.ts'),
-  fork: () => import('./commands/session/fork.ts'),
-  rename: () => import('./commands/session/rename.ts'),
-  pin: () => import('./commands/session/pin.ts'),
+  switch: async () => ({ run: (await import('./commands/session/change.ts')).switchBranch }),
+  rewind: async () => ({ run: (await import('./commands/session/change.ts')).rewind }),
+  fork: async () => ({ run: (await import('./commands/session/change.ts')).fork }),
+  rename: async () => ({ run: (await import('./commands/session/change.ts')).rename }),
+  pin: async () => ({ run: (await import('./commands/session/change.ts')).pin }),
   rm: () => import('./commands/session/rm.ts'),
   prune: () => import('./commands/session/prune.ts'),
   trash: () => import('./commands/session/trash.ts'),
@@ -46,28 +47,26 @@ const load: { readonly [Name in CommandName]: () => Promise<{ readonly run: RunC
 /** Runs the program with its arguments and returns its exit code. */
 export async function runProgram(argv: readonly string[], context: CliContext): Promise<ExitCode> {
   try {
-    return await report(await dispatch(argv, context), argv, context)
+    return (await dispatch(argv, context)) ?? exitCodes.ok
   } catch (error) {
     if (error instanceof OutputClosed) return exitCodes.ok
-    const fault = toFault(error)
-    if (fault) return report(failWith(fault), argv, context)
-    await context.err.write(formatCrash(error))
-    return report(failWith({ code: 'internal', message: 'Holdfast crashed.' }), argv, context)
+    const isUsage = error instanceof UsageError
+    const fault = isUsage ? { code: 'bad_request' as const, message: error.message } : toFault(error)
+    if (fault === null) await context.err.write(formatCrash(error))
+    await printFault(fault ?? { code: 'internal', message: 'Holdfast crashed.' }, argv, context)
+    return isUsage ? exitCodes.usage : exitCodes.failed
   }
 }
 
 async function dispatch(argv: readonly string[], context: CliContext): Promise<CommandResult> {
   const [first, ...rest] = argv
-  const print = async (text: string) => {
-    await context.out.write(text)
-    return exitWith()
-  }
-  if (first === undefined || first === '--help' || first === '-h') return print(programHelp(context.version))
-  if (first === '--version' || first === '-V') return print(`${context.version}\n`)
+  const { out, version } = context
+  if (first === undefined || first === '--help' || first === '-h') return void (await out.write(programHelp(version)))
+  if (first === '--version' || first === '-V') return void (await out.write(`${version}\n`))
   if (first === 'help') {
-    const [topic] = rest
-    if (topic === undefined || topic.startsWith('-')) return print(programHelp(context.version))
-    return isCommandName(topic) ? print(commandHelp(topic)) : rejectUsage(unknownCommand(topic))
+    const [topic = '-'] = rest
+    if (topic.startsWith('-')) return void (await out.write(programHelp(version)))
+    return isCommandName(topic) ? void (await out.write(commandHelp(topic))) : rejectUsage(unknownCommand(topic))
   }
   if (isCommandName(first)) return runCommand(first, rest, context)
   if (!first.startsWith('-')) return rejectUsage(unknownCommand(first))
@@ -75,66 +74,50 @@ async function dispatch(argv: readonly string[], context: CliContext): Promise<C
   return rejectUsage(`Unknown flag '${first}'.${hint}`)
 }
 
+/** Runs a command with its log, and resolves when the log is written. */
 async function runCommand<Name extends CommandName>(
   name: Name,
   argv: readonly string[],
   context: CliContext,
 ): Promise<CommandResult> {
-  const parsed = parseArgs(name, argv)
-  if (parsed.type === 'usage') return parsed
-  if (parsed.type === 'args') return runLogged(name, parsed.args, withStore(parsed.args.flags, context))
-  await context.out.write(commandHelp(name))
-  return exitWith()
-}
-
-/** Returns the context with the store of `--store`, if it was given. */
-function withStore(flags: object, context: CliContext): CliContext {
-  const store = 'store' in flags && typeof flags.store === 'string' ? flags.store : context.store
-  return { ...context, store }
-}
-
-/** Runs a command with its log, and resolves when the log is written. */
-async function runLogged<Name extends CommandName>(
-  name: Name,
-  args: ArgsOf<Name>,
-  context: CliContext,
-): Promise<CommandResult> {
-  const opened = await openCommandLog(name, context)
-  if (!opened.ok)
-    return opened.fault.code === 'bad_request' ? rejectUsage(opened.fault.message) : failWith(opened.fault)
-  const logger = opened.value?.logger
+  const args = parseArgs(name, argv)
+  if (args === 'help') return void (await context.out.write(commandHelp(name)))
+  const flags: { readonly store?: unknown } = args.flags
+  const store = typeof flags.store === 'string' ? flags.store : context.store
+  const log = await openCommandLog(name, context)
   try {
     const { run } = await load[name]()
-    return await run(args, { ...context, logger })
+    return await run(args, { ...context, store, logger: log?.logger })
   } catch (error) {
-    if (!(error instanceof OutputClosed) && !toFault(error)) logger?.error({ err: errorFields(error) }, 'crash')
+    const isExpected = error instanceof OutputClosed || error instanceof UsageError || toFault(error)
+    if (!isExpected) log?.logger.error({ err: errorFields(error) }, 'crash')
     throw error
   } finally {
-    await opened.value?.close()
+    await log?.close()
   }
 }
 
 /** Opens the log that `HOLDFAST_LOG` and `HOLDFAST_LOG_FILE` ask for; null for none. */
-async function openCommandLog(name: CommandName, context: CliContext): Promise<Result<OpenLogger | null>> {
+async function openCommandLog(name: CommandName, context: CliContext): Promise<OpenLogger | null> {
   const { environment, err, onCrash } = context
-  const level = logSettingOf(environment, name === 'serve' ? 'warn' : 'off')
-  if (!level.ok) return level
-  if (level.value === 'off') return ok(null)
+  const level = orUsage(logSettingOf(environment, name === 'serve' ? 'warn' : 'off'))
+  if (level === 'off') return null
   const { openLogger } = await import('../observe/logging/open-logger.ts') // loads pino
   const file = environment['HOLDFAST_LOG_FILE'] || undefined
-  const opened = await openLogger({ level: level.value, file, onLost: (message) => void err.write(`${message}\n`) })
-  if (opened.ok) onCrash((cause) => opened.value.logger.error({ err: errorFields(cause) }, 'crash'))
+  const opened = orUsage(await openLogger({ level, file, onLost: (message) => void err.write(`${message}\n`) }))
+  onCrash((cause) => opened.logger.error({ err: errorFields(cause) }, 'crash'))
   return opened
 }
+
+/** Returns the value. A bad request for a log is wrong usage. */
+const orUsage = <Value>(result: Result<Value>): Value =>
+  result.ok || result.fault.code !== 'bad_request' ? orThrow(result) : rejectUsage(result.fault.message)
 
 const unknownCommand = (name: string): string =>
   `Unknown command '${name}'.${didYouMean(name, [...commandNames, 'help']) || ' holdfast --help lists the commands.'}`
 
 /** Prints an error as a sentence on standard error and, with --json, as JSON on standard output. */
-async function report(result: CommandResult, argv: readonly string[], { out, err }: CliContext): Promise<ExitCode> {
-  if (result.type === 'exit') return result.code
-  const fault = result.type === 'failed' ? result.fault : { code: 'bad_request' as const, message: result.message }
+async function printFault(fault: Fault, argv: readonly string[], { out, err }: CliContext): Promise<void> {
   await err.write(`${err.paint.red(escapeHidden(maskKeys(fault.message)))}\n`)
   if (argv.includes('--json')) await out.write(`${maskKeys(toJsonText({ error: fault }))}\n`)
-  return result.type === 'usage' ? exitCodes.usage : exitCodes.failed
 }

@@ -1,15 +1,19 @@
 import { ageForm } from '@holdfast/protocol/age'
 import { describe, expect, it } from 'vitest'
+import { UsageError } from '../terminal/exit.ts'
 import { parseArgs } from './parse-args.ts'
 
 const argsOf = (...argv: readonly string[]) => {
   const parsed = parseArgs('run', argv)
-  if (parsed.type !== 'args') throw new Error(JSON.stringify(parsed))
-  return parsed.args
+  if (parsed === 'help') throw new Error(parsed)
+  return parsed
 }
 const errorOf = (name: Parameters<typeof parseArgs>[0], ...argv: readonly string[]) => {
-  const parsed = parseArgs(name, argv)
-  return parsed.type === 'usage' ? parsed.message : null
+  try {
+    return parseArgs(name, argv) && null
+  } catch (error) {
+    return error instanceof UsageError ? error.message : null
+  }
 }
 
 describe('parseArgs', () => {
@@ -56,17 +60,17 @@ describe('parseArgs', () => {
       "'files' is one argument too many for run. Put text with spaces in quotes.",
     )
     expect(errorOf('ls', 'here')).toBe("ls takes no arguments, but got 'here'.")
-    expect(parseArgs('tell', ['a', 'sendPrompt', 'content=x', 'more=y']).type).toBe('args')
+    expect(parseArgs('tell', ['a', 'sendPrompt', 'content=x', 'more=y'])).toHaveProperty('positionals')
   })
 
   it('returns help if any argument asks for it', () => {
-    expect(parseArgs('show', ['--help'])).toEqual({ type: 'help' })
-    expect(parseArgs('show', ['-h', 'x'])).toEqual({ type: 'help' })
+    expect(parseArgs('show', ['--help'])).toBe('help')
+    expect(parseArgs('show', ['-h', 'x'])).toBe('help')
   })
 
   it('returns numbers, ages and choices in their type', () => {
     const parsed = parseArgs('ls', ['--limit', '7', '--age=2h'])
-    expect(parsed).toMatchObject({ args: { flags: { limit: 7, age: 7_200_000, cursor: undefined, all: false } } })
+    expect(parsed).toMatchObject({ flags: { limit: 7, age: 7_200_000, cursor: undefined, all: false } })
     expect(errorOf('ls', '--limit', 'many')).toBe("--limit must be a whole number from 1 to 1000000, not 'many'.")
     expect(errorOf('serve', '--port=70000')).toBe("--port must be a whole number from 0 to 65535, not '70000'.")
     expect(errorOf('export', 'x', '--format', 'pdf')).toBe("--format must be md, html, json or jsonl, not 'pdf'.")

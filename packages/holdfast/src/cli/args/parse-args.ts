@@ -1,18 +1,12 @@
 import { parseArgs as tokenize } from 'node:util'
 import { ageForm, parseAge } from '@holdfast/protocol/age'
 import { didYouMean } from '@holdfast/protocol/nearest'
+import { rejectUsage } from '../terminal/exit.ts'
 import { type ArgsOf, type CommandName, commandTable } from './command-specs.ts'
 import type { CommandSpec, FlagSpec } from './spec.ts'
 
-export type ParsedArgs<Name extends CommandName> =
-  | { readonly type: 'args'; readonly args: ArgsOf<Name> }
-  | { readonly type: 'help' }
-  | UsageError
-
-type UsageError = { readonly type: 'usage'; readonly message: string }
-
 /** Parses the arguments after a command's name by the command's row of the table. */
-export function parseArgs<Name extends CommandName>(name: Name, argv: readonly string[]): ParsedArgs<Name> {
+export function parseArgs<Name extends CommandName>(name: Name, argv: readonly string[]): ArgsOf<Name> | 'help' {
   const spec: CommandSpec = commandTable[name]
   const flags: Record<string, unknown> = {}
   for (const [flag, { value }] of Object.entries(spec.flags)) flags[flag] = value === undefined ? false : undefined
@@ -24,17 +18,18 @@ export function parseArgs<Name extends CommandName>(name: Name, argv: readonly s
     if (token.kind !== 'option') continue
     if (token.name === 'help') wantsHelp = true
     else {
-      const error = flagError(name, spec, token) ?? (given.has(token.name) ? `${token.rawName} was given twice.` : null)
-      if (error !== null) return { type: 'usage', message: error }
+      checkFlag(name, spec, token)
+      if (given.has(token.name)) rejectUsage(`${token.rawName} was given twice.`)
       given.add(token.name)
       flags[token.name] = token.value === undefined ? true : parseValue(spec.flags[token.name], token.value)
     }
   }
-  if (wantsHelp) return { type: 'help' }
-  const error = positionalsError(name, spec, positionals) ?? exclusiveError(spec, given)
-  if (error !== null) return { type: 'usage', message: error }
+  if (wantsHelp) return 'help'
+  checkPositionals(name, spec, positionals)
+  const pair = spec.exclusive?.find((flags) => flags.every((flag) => given.has(flag)))
+  if (pair) rejectUsage(`Use either --${pair[0]} or --${pair[1]}, not both.`)
   // Built from the row that ArgsOf is computed from, which TypeScript cannot follow.
-  return { type: 'args', args: { positionals, flags } as ArgsOf<Name> }
+  return { positionals, flags } as ArgsOf<Name>
 }
 
 const lenient = { strict: false, allowPositionals: true, tokens: true } as const
@@ -47,24 +42,21 @@ const optionsOf = ({ flags }: CommandSpec) =>
     ]),
   )
 
-type FlagToken = {
-  readonly name: string
-  readonly rawName: string
+type FlagToken = Readonly<Record<'name' | 'rawName', string>> & {
   readonly value?: string | undefined
   readonly inlineValue?: boolean | undefined
 }
 
-/** Returns what is wrong with a flag as it was given, or null. */
-function flagError(name: CommandName, { flags }: CommandSpec, { rawName, value, ...token }: FlagToken): string | null {
+function checkFlag(name: CommandName, { flags }: CommandSpec, { rawName, value, ...token }: FlagToken): void {
   const flag = Object.hasOwn(flags, token.name) ? flags[token.name] : undefined
   if (flag === undefined) {
     const known = [...Object.keys(flags).map((one) => `--${one}`), '--help']
-    return `${name} has no flag '${rawName}'.${didYouMean(rawName, known) || ` See holdfast ${name} --help.`}`
-  }
-  if (flag.value === undefined) return value === undefined ? null : `${rawName} takes no value.`
-  if (value === undefined || (!token.inlineValue && /^-./.test(value)))
-    return `${rawName} needs a value: ${rawName} <${flag.value}>.`
-  return parseValue(flag, value) === null ? `${rawName} must be ${formOf(flag)}, not '${value}'.` : null
+    rejectUsage(`${name} has no flag '${rawName}'.${didYouMean(rawName, known) || ` See holdfast ${name} --help.`}`)
+  } else if (flag.value === undefined) {
+    if (value !== undefined) rejectUsage(`${rawName} takes no value.`)
+  } else if (value === undefined || (!token.inlineValue && /^-./.test(value)))
+    rejectUsage(`${rawName} needs a value: ${rawName} <${flag.value}>.`)
+  else if (parseValue(flag, value) === null) rejectUsage(`${rawName} must be ${formOf(flag)}, not '${value}'.`)
 }
 
 const formOf = ({ range, choices = [] }: FlagSpec): string => {
@@ -89,18 +81,12 @@ function parseWholeNumber(text: string, least: number, most: number): number | n
 /** Returns the number of a turn, or null. */
 export const parseTurn = (text: string): number | null => parseWholeNumber(text, 0, 999_999_999)
 
-function positionalsError(name: CommandName, spec: CommandSpec, given: readonly string[]): string | null {
-  const { positionals, tooMany } = spec
+function checkPositionals(name: CommandName, { positionals, tooMany }: CommandSpec, given: readonly string[]): void {
   const missing = positionals.filter((one) => one.startsWith('<'))[given.length]
-  if (missing !== undefined) return `${name} needs ${missing}: holdfast ${[name, ...positionals].join(' ')}.`
+  if (missing !== undefined) rejectUsage(`${name} needs ${missing}: holdfast ${[name, ...positionals].join(' ')}.`)
   const extra = given[positionals.length]
-  if (extra === undefined || positionals.at(-1)?.endsWith('…]')) return null
-  if (tooMany !== undefined) return tooMany
-  if (positionals.length === 0) return `${name} takes no arguments, but got '${extra}'.`
-  return `'${extra}' is one argument too many for ${name}. Put text with spaces in quotes.`
-}
-
-function exclusiveError({ exclusive = [] }: CommandSpec, given: ReadonlySet<string>): string | null {
-  const pair = exclusive.find(([one, other]) => given.has(one) && given.has(other))
-  return pair ? `Use either --${pair[0]} or --${pair[1]}, not both.` : null
+  if (extra === undefined || positionals.at(-1)?.endsWith('…]')) return
+  if (tooMany !== undefined) rejectUsage(tooMany)
+  if (positionals.length === 0) rejectUsage(`${name} takes no arguments, but got '${extra}'.`)
+  rejectUsage(`'${extra}' is one argument too many for ${name}. Put text with spaces in quotes.`)
 }

@@ -1,5 +1,6 @@
-import type { ListedBranch, Meta } from '@holdfast/protocol'
+import type { ListedBranch, Meta, SessionList } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
+import type { CliContext } from '../terminal/cli-context.ts'
 import type { Paint } from '../terminal/output.ts'
 
 const titleCharsMax = 48
@@ -32,6 +33,16 @@ export function sessionTable(sessions: readonly Meta[], nowMs: number, paint: Pa
     escapeLine(model),
   ])
   return textTable(heading, rows, paint)
+}
+
+/** Prints a list of sessions, or `none` if it is empty. */
+export async function printList(list: SessionList, isJson: boolean, none: string, context: CliContext): Promise<void> {
+  const { out, err, now } = context
+  const { sessions, next } = list
+  if (isJson) return out.writeJson(list)
+  if (sessions.length > 0) await out.write(sessionTable(sessions, now(), out.paint))
+  else await err.write(`${none}\n`)
+  if (next !== null) await err.write('There are more. Use --limit to list them.\n')
 }
 
 /** Formats a list of branches. `switch` accepts their index too. */

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { connectHoldfast } from '@holdfast/client'
 import type { OnProblem, Problem } from '@holdfast/core/ports'
-import { ok, type Result, refuse, type Sessions } from '@holdfast/protocol'
+import { ok, orThrow, type Result, type Sessions } from '@holdfast/protocol'
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import { createProblemLogger } from '../../observe/logging/problems.ts'
 import { maskKeys } from '../../system/secrets/known-keys.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { type CommandResult, failWith } from '../terminal/exit.ts'
-import { isServedStore, missingStore, resolveDiskStore } from './resolve-store.ts'
+import { isServedStore, rejectMissingStore, resolveDiskStore } from './resolve-store.ts'
 import { readServerFile, readToken, type ServerFile } from './server-file.ts'
 import { checkName, noSession } from './session-name.ts'
 
@@ -23,37 +23,26 @@ export interface ReachedSessions {
   close(): Promise<void>
 }
 
-type ReachOptions = {
-  /** Whether a session will be started with the default model. */
-  readonly usesDefaultModel?: boolean
-}
-
 /** Runs `work` on the sessions, then closes them. */
 export async function withSessions(
   context: CliContext,
   work: (reached: ReachedSessions) => Promise<CommandResult>,
-  options: ReachOptions = {},
 ): Promise<CommandResult> {
-  const reached = await reachSessions(context, options)
-  if (!reached.ok) return failWith(reached.fault)
-  try {
-    return await work(reached.value)
-  } finally {
-    await reached.value.close()
-  }
+  const reached = orThrow(await reachSessions(context))
+  return work(reached).finally(reached.close)
 }
 
 /** Runs `work` on the sessions, or on null if there is neither a server nor a store, so that none is created. */
-export async function withExistingSessions(
+export const withExistingSessions = (
   context: CliContext,
   work: (reached: ReachedSessions | null) => Promise<CommandResult>,
-): Promise<CommandResult> {
-  const exists = hasSessions(context)
-  if (!exists.ok) return failWith(exists.fault)
-  return exists.value ? withSessions(context, work) : work(null)
-}
+): Promise<CommandResult> => (hasSessions(context) ? withSessions(context, work) : work(null))
 
-async function reachSessions(context: CliContext, options: ReachOptions): Promise<Result<ReachedSessions>> {
+/** Opens the sessions. `usesDefaultModel` says that one will be started with the default model. */
+export async function reachSessions(
+  context: CliContext,
+  options: { readonly usesDefaultModel?: boolean } = {},
+): Promise<Result<ReachedSessions>> {
   const server = await findServer(context)
   const isServed = server === null ? ok(false) : isServedStore(context, server)
   if (!isServed.ok) return isServed
@@ -70,21 +59,15 @@ async function reachSessions(context: CliContext, options: ReachOptions): Promis
 }
 
 /** Returns whether there is a server or a store. */
-function hasSessions(context: CliContext): Result<boolean> {
-  const missing = missingStore(context)
-  if (missing !== null) return refuse(missing)
-  if (readServerFile(context.home)) return ok(true)
-  const store = resolveDiskStore(context)
-  return store.ok ? ok(existsSync(store.value.path)) : store
+function hasSessions(context: CliContext): boolean {
+  rejectMissingStore(context)
+  return readServerFile(context.home) !== null || existsSync(orThrow(resolveDiskStore(context)).path)
 }
 
 /** Rejects a malformed name, and any name if there is neither a server nor a store, before anything is created. */
-export function checkNamed(context: CliContext, name: string): Result<null> {
-  const valid = checkName(context, name)
-  if (!valid.ok) return valid
-  const exists = hasSessions(context)
-  if (!exists.ok) return exists
-  return exists.value ? valid : noSession(name)
+export function checkNamed(context: CliContext, name: string): void {
+  orThrow(checkName(context, name))
+  if (!hasSessions(context)) failWith(noSession(name))
 }
 
 /** Returns the server of `server.json` if it answers. The token is not sent, since another program may listen there now. */

@@ -1,7 +1,6 @@
 import type { Listed, ListRequest } from '@holdfast/core/ports'
 import type { Meta, SessionList } from '@holdfast/protocol'
 import { limits } from '@holdfast/protocol/limits'
-import { ok, type Result } from '@holdfast/protocol/result'
 import { withTrashedAt } from '@holdfast/protocol/trashed-at'
 import type { ReadOnlyStore } from '../../store/read-only-store.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
@@ -10,16 +9,9 @@ import { openStoreToRead } from './resolve-store.ts'
 type StoredListRequest = Omit<ListRequest, 'runningAt'> & { readonly running?: boolean | undefined }
 
 /** Reads a list from the store on this thread. `limit` may be more than a page. */
-export async function readStoredList(context: CliContext, request: StoredListRequest): Promise<Result<SessionList>> {
-  const opened = await openStoreToRead(context)
-  if (!opened.ok) return opened
-  if (opened.value === null) return ok({ sessions: [], next: null })
-  const { source } = opened.value
-  try {
-    return ok(await readPages(source, request))
-  } finally {
-    await source.close()
-  }
+export async function readStoredList(context: CliContext, request: StoredListRequest): Promise<SessionList> {
+  const source = (await openStoreToRead(context))?.source
+  return source ? readPages(source, request).finally(source.close) : { sessions: [], next: null }
 }
 
 async function readPages(

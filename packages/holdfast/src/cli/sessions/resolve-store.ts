@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
-import { type Fault, fault } from '@holdfast/protocol/fault'
-import { ok, type Result, refuse } from '@holdfast/protocol/result'
+import { fault } from '@holdfast/protocol/fault'
+import { ok, orThrow, type Result } from '@holdfast/protocol/result'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import { type DiskLocation, parseDiskUrl, parseStoreUrl } from '../../store/open/store-location.ts'
 import type { ReadOnlyStore } from '../../store/read-only-store.ts'
 import { storeOf } from '../../system/home.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
+import { failWith } from '../terminal/exit.ts'
 import { isRunning, readServerFile, type ServerFile } from './server-file.ts'
 
 /** Returns the store a command was given, else the one of the running server, else the one of the home. */
@@ -18,28 +19,21 @@ function servedStore(home: CliContext['home']): string | undefined {
   return server !== null && isRunning(server) ? server.store : undefined
 }
 
-/** Returns a fault if `--store` names a store that does not exist. The default store may be missing: it is then empty. */
-export function missingStore({
-  home,
-  store,
-  environment,
-}: Pick<CliContext, 'home' | 'store' | 'environment'>): Fault | null {
-  if (store === undefined || store === storeOf(environment)) return null
+/** Fails if `--store` names a store that does not exist. The default store may be missing: it is then empty. */
+export function rejectMissingStore({ home, store, environment }: CliContext): void {
+  if (store === undefined || store === storeOf(environment)) return
   const named = parseStoreUrl(store, home)
-  if (!named.ok || named.value.kind === 'memory' || existsSync(named.value.path)) return null
+  if (!named.ok || named.value.kind === 'memory' || existsSync(named.value.path)) return
   const { url } = named.value
-  return fault('not_found', `The store ${url} does not exist. Check the path given with --store.`, { store: url })
+  failWith(fault('not_found', `The store ${url} does not exist. Check the path given with --store.`, { store: url }))
 }
 
 /** Opens the store for reading on this thread; null if it does not exist yet. */
-export async function openStoreToRead(context: CliContext): Promise<Result<StoreToRead | null>> {
-  const location = resolveDiskStore(context)
-  if (!location.ok) return location
-  const missing = missingStore(context)
-  if (missing !== null) return refuse(missing)
-  const source = await openReadOnlyStore(location.value)
-  if (!source.ok || source.value === null) return source.ok ? ok(null) : source
-  return ok({ source: source.value, blobsDir: location.value.blobsDir })
+export async function openStoreToRead(context: CliContext): Promise<StoreToRead | null> {
+  const location = orThrow(resolveDiskStore(context))
+  rejectMissingStore(context)
+  const source = orThrow(await openReadOnlyStore(location))
+  return source && { source, blobsDir: location.blobsDir }
 }
 
 export type StoreToRead = { readonly source: ReadOnlyStore; readonly blobsDir: string }

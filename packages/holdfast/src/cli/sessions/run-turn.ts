@@ -6,14 +6,17 @@ import {
   type Fault,
   type FrameOf,
   fault,
+  ok,
   type PendingApproval,
+  type Result,
+  refuse,
   type SessionHandle,
 } from '@holdfast/protocol'
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { createRunOutput, previewText, type RunOutput } from '../render/run-output.ts'
 import { createTurnSummary, type TurnEnded, type TurnSummary } from '../render/turn-summary.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
-import { type CommandResult, type ExitCode, exitCodes, exitWith, failWith } from '../terminal/exit.ts'
+import { type ExitCode, exitCodes } from '../terminal/exit.ts'
 
 export type RunTurnOptions = {
   /** The answer to every approval; `unattended` rejects it because no person can be asked. */
@@ -26,13 +29,17 @@ export type RunTurnOptions = {
 }
 
 /** Sends a prompt and waits for the end of its turn. It does not become the driver, so that an attached person can be. */
-export async function runTurn(handle: SessionHandle, prompt: string, options: RunTurnOptions): Promise<CommandResult> {
+export async function runTurn(
+  handle: SessionHandle,
+  prompt: string,
+  options: RunTurnOptions,
+): Promise<Result<ExitCode>> {
   const { context, interruption, isJson, isNew } = options
   const snapshot = await handle.snapshot()
-  if (!snapshot.ok) return failWith(snapshot.fault)
+  if (!snapshot.ok) return snapshot
   const { meta, seq, view } = snapshot.value
   if (view.pendingApprovals.length > 0 && options.approvals === 'unattended')
-    return failWith(openApproval(snapshot.value))
+    return refuse(openApproval(snapshot.value))
 
   const output = createRunOutput(isJson, context)
   await output.note(`session ${meta.handle}, ${escapeLine(meta.model)}`)
@@ -57,9 +64,9 @@ export async function runTurn(handle: SessionHandle, prompt: string, options: Ru
     const following: FollowOptions = { after: isNew ? 0 : seq, signal: leave.signal, onConnection }
     const frames = handle.subscribe(following)[Symbol.asyncIterator]()
     const first = frames.next() // subscribes before the prompt is sent, to get the whole answer
-    if (interruption.aborted) return exitWith(exitCodes.interrupted)
+    if (interruption.aborted) return ok(exitCodes.interrupted)
     const sent = await handle.submit({ type: 'sendPrompt', content: prompt }, { commandId })
-    if (!sent.ok) return failWith(sent.fault)
+    if (!sent.ok) return sent
     interruption.addEventListener('abort', onInterruption)
     if (interruption.aborted) onInterruption() // interrupted while the prompt was being sent
     for (const pending of view.pendingApprovals) await answerApproval(handle, pending, options, output)
@@ -71,10 +78,10 @@ export async function runTurn(handle: SessionHandle, prompt: string, options: Ru
       const { seq: id, event } = frame.record
       summary.add(frame.record)
       if (event.type === 'approval.asked') await answerApproval(handle, { ...event, id }, options, output)
-      if (summary.end) return await finish(handle, summary.end, summary, output, options)
+      if (summary.end) return ok(await finish(handle, summary.end, summary, output, options))
     }
-    if (interruption.aborted) return exitWith(exitCodes.interrupted)
-    return failWith(
+    if (interruption.aborted) return ok(exitCodes.interrupted)
+    return refuse(
       fault('session_stopped', 'The session stopped before its turn ended. See holdfast show.', { session: handle.id }),
     )
   } catch (error) {
@@ -117,18 +124,14 @@ async function finish(
   { text, usage }: TurnSummary,
   output: RunOutput,
   { interruption }: RunTurnOptions,
-): Promise<CommandResult> {
+): Promise<ExitCode> {
   const { reason, fault: why } = end
   const after = await handle.snapshot()
   const status = after.ok ? after.value.view.status : reason === 'failed' ? 'error' : 'idle'
   await output.end({ sessionId: handle.id, text, status, usage, reason, ...(why && { fault: why }) })
   if (reason !== 'done') await output.note(escapeHidden(why?.message ?? unfinished[reason]))
-  return exitWith(exitCodeOf(reason, interruption.aborted))
-}
-
-function exitCodeOf(reason: TurnEnded['reason'], isInterrupted: boolean): ExitCode {
   if (reason === 'done') return exitCodes.ok
-  return isInterrupted && reason === 'aborted' ? exitCodes.interrupted : exitCodes.failed
+  return interruption.aborted && reason === 'aborted' ? exitCodes.interrupted : exitCodes.failed
 }
 
 const unfinished: Readonly<Record<Exclude<TurnEnded['reason'], 'done'>, string>> = {

@@ -4,7 +4,6 @@ import { dirname, join } from 'node:path'
 import { fault } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { findHome } from '../../system/home.ts'
-import { exitWith, failWith } from '../terminal/exit.ts'
 import { saveRefusedPrompt } from './save-refused-prompt.ts'
 
 let directory = ''
@@ -14,18 +13,16 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }))
 const context = () => ({ home: findHome({ HOLDFAST_HOME: directory }), pid: 7 })
 const savedAt = (number: number) => join(directory, 'state', 'refused-prompts', `${number}.txt`)
-const noKey = failWith(fault('no_credentials', 'Add a key.', { model: 'sim/model' }))
+const noKey = fault('no_credentials', 'Add a key.', { model: 'sim/model' })
 
 describe('a refused prompt from standard input', () => {
   it('is saved to a private file whose path the error gives', async () => {
     const path = savedAt(1)
     expect(await saveRefusedPrompt(noKey, 'A long thought.\n', context())).toEqual(
-      failWith(
-        fault('no_credentials', `Add a key. The piped prompt is saved. To send it again: holdfast run < ${path}`, {
-          model: 'sim/model',
-          prompt: path,
-        }),
-      ),
+      fault('no_credentials', `Add a key. The piped prompt is saved. To send it again: holdfast run < ${path}`, {
+        model: 'sim/model',
+        prompt: path,
+      }),
     )
     expect([await readFile(path, 'utf8'), (await stat(path)).mode & 0o777]).toEqual(['A long thought.\n', 0o600])
   })
@@ -37,7 +34,7 @@ describe('a refused prompt from standard input', () => {
         ['Two.', 'Three.'].map((text, pid) => saveRefusedPrompt(noKey, text, { ...context(), pid })),
       )),
     )
-    const paths = ends.map((end) => (end.type === 'failed' ? String(end.fault.details?.['prompt']) : ''))
+    const paths = ends.map((end) => String(end.details?.['prompt']))
     expect(await Promise.all(paths.map((path) => readFile(path, 'utf8')))).toEqual(['One.', 'Two.', 'Three.'])
   })
 
@@ -47,16 +44,17 @@ describe('a refused prompt from standard input', () => {
     expect([names.length, names.includes('1.txt'), await readFile(savedAt(2), 'utf8')]).toEqual([100, false, '2'])
   })
 
-  it('is not saved if it was, or may have been, accepted', async () => {
-    for (const end of [exitWith(), failWith(fault('session_stopped', 'It ended.'))])
-      expect(await saveRefusedPrompt(end, 'A thought.', context())).toBe(end)
+  it('is not saved if it may have been accepted', async () => {
+    const end = fault('session_stopped', 'It ended.')
+    expect(await saveRefusedPrompt(end, 'A thought.', context())).toBe(end)
     await expect(stat(join(directory, 'state'))).rejects.toMatchObject({ code: 'ENOENT' })
   })
 
   it('is reported as not saved if that fails', async () => {
     await writeFile(join(directory, 'state'), 'in the way')
     expect(await saveRefusedPrompt(noKey, 'A thought.', context())).toMatchObject({
-      fault: { code: 'no_credentials', message: 'Add a key. The piped prompt could not be saved.' },
+      code: 'no_credentials',
+      message: 'Add a key. The piped prompt could not be saved.',
     })
   })
 })

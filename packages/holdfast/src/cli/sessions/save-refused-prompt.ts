@@ -1,28 +1,24 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { fault } from '@holdfast/protocol/fault'
+import { type Fault, fault } from '@holdfast/protocol/fault'
 import { openAtomicFile } from '../../system/files/atomic-file.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
-import { type CommandResult, failWith } from '../terminal/exit.ts'
 
 /** Older files are deleted. */
 const filesMax = 100
 
-/**
- * Saves a piped prompt that was refused, because no shell history has it. The error then gives the file's path. After
- * `session_stopped` nothing is saved: the prompt may have been accepted.
- */
+/** Saves a refused piped prompt, which no shell history has. Not after `session_stopped`: it may have been accepted. */
 export async function saveRefusedPrompt(
-  result: CommandResult,
+  refusal: Fault,
   prompt: string,
   { home, pid }: Pick<CliContext, 'home' | 'pid'>,
-): Promise<CommandResult> {
-  if (result.type !== 'failed' || result.fault.code === 'session_stopped') return result
-  const { code, message, details } = result.fault
+): Promise<Fault> {
+  const { code, message, details } = refusal
+  if (code === 'session_stopped') return refusal
   const path = await saveToNewFile(join(home.stateDir, 'refused-prompts'), prompt, pid)
-  if (path === null) return failWith(fault(code, `${message} The piped prompt could not be saved.`, details))
+  if (path === null) return fault(code, `${message} The piped prompt could not be saved.`, details)
   const hint = `The piped prompt is saved. To send it again: holdfast run < ${path}`
-  return failWith(fault(code, `${message} ${hint}`, { ...details, prompt: path }))
+  return fault(code, `${message} ${hint}`, { ...details, prompt: path })
 }
 
 /** Writes the next numbered file. Returns its path, or null if that fails. */

@@ -47,8 +47,7 @@ function readStoredHandles(context: Pick<CliContext, 'home' | 'store'>): readonl
   return list.ok ? list.value.sessions.map((row) => decodeListed(row).meta.handle) : []
 }
 
-export const noSession = (name: string): Result<never> =>
-  refuse(fault('session_not_found', `There is no session ${name}.`, { name }))
+export const noSession = (name: string): Fault => fault('session_not_found', `There is no session ${name}.`, { name })
 
 export const noLatest = (workspace: string): Fault =>
   fault('session_not_found', `There is no session in ${workspace} yet. Start one with holdfast run.`, { workspace })

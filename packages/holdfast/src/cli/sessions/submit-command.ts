@@ -3,6 +3,7 @@ import {
   addToView,
   type CommandInput,
   type FrameOf,
+  orThrow,
   type Seq,
   type SessionHandle,
   type SessionView,
@@ -10,7 +11,7 @@ import {
 import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { previewText } from '../render/run-output.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
-import { type CommandResult, exitCodes, exitWith, failWith } from '../terminal/exit.ts'
+import { type CommandResult, exitCodes } from '../terminal/exit.ts'
 import { checkNamed, withSessions } from './connect.ts'
 import { openNamed } from './session-name.ts'
 
@@ -23,17 +24,13 @@ export async function submitCommand(
   print: PrintAnswer,
   context: CliContext,
 ): Promise<CommandResult> {
-  const mayExist = checkNamed(context, name)
-  if (!mayExist.ok) return failWith(mayExist.fault)
+  checkNamed(context, name)
   const interruption = context.untilInterrupted()
   return withSessions(context, async ({ sessions, isRemote }) => {
-    const handle = await openNamed(sessions, context, name)
-    if (!handle.ok) return failWith(handle.fault)
-    if (!isRemote) return submitHere(handle.value, command, print, context, interruption)
-    const answer = await handle.value.submit(command)
-    if (!answer.ok) return failWith(answer.fault)
-    await print(answer.value)
-    return exitWith()
+    const handle = orThrow(await openNamed(sessions, context, name))
+    if (!isRemote) return submitHere(handle, command, print, context, interruption)
+    await print(orThrow(await handle.submit(command)))
+    return exitCodes.ok
   })
 }
 
@@ -71,31 +68,25 @@ async function submitHere(
   { err }: CliContext,
   interruption: AbortSignal,
 ): Promise<CommandResult> {
-  const before = await handle.snapshot()
-  if (!before.ok) return failWith(before.fault)
+  const before = orThrow(await handle.snapshot())
   const abort = () => void handle.submit({ type: 'abort' })
   interruption.addEventListener('abort', abort, { once: true }) // a summary is written before its command is answered
-  const answer = await handle.submit(command).finally(() => interruption.removeEventListener('abort', abort))
-  if (interruption.aborted && !answer.ok) return exitWith(exitCodes.interrupted)
-  if (!answer.ok) return failWith(answer.fault)
-  await print(answer.value)
-  const view = await waitUntilIdle(handle, before.value, answer.value.seq, interruption)
+  const answered = await handle.submit(command).finally(() => interruption.removeEventListener('abort', abort))
+  if (interruption.aborted && !answered.ok) return exitCodes.interrupted
+  const answer = orThrow(answered)
+  await print(answer)
+  const view = await waitUntilIdle(handle, before, answer.seq, interruption)
   if (interruption.aborted) {
     await handle.submit({ type: 'abort' })
-    return exitWith(exitCodes.interrupted)
+    return exitCodes.interrupted
   }
   const next = nextStep(view)
   if (next !== null) await err.write(`${next}\n`)
-  return exitWith(view.lastTurn?.reason === 'failed' && startsWork(command) ? exitCodes.failed : exitCodes.ok)
+  return view.lastTurn?.reason === 'failed' && startsWork(command) ? exitCodes.failed : exitCodes.ok
 }
 
 const startsWork = ({ type }: CommandInput): boolean =>
-  type === 'sendPrompt' ||
-  type === 'queueSteering' ||
-  type === 'queueFollowUp' ||
-  type === 'continue' ||
-  type === 'respondToApproval' ||
-  type === 'setToolTrust'
+  ['sendPrompt', 'queueSteering', 'queueFollowUp', 'continue', 'respondToApproval', 'setToolTrust'].includes(type)
 
 /** Returns what the user may have to do next, or null. */
 function nextStep({ pendingApprovals, lastTurn }: SessionView): string | null {

@@ -1,14 +1,20 @@
-import type { Fault } from '@holdfast/protocol'
+import { type Fault, HoldfastError } from '@holdfast/protocol/fault'
 
 export const exitCodes = { ok: 0, failed: 1, usage: 2, interrupted: 130 } as const
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-/** How a command ended: it ran, it failed with a fault, or its arguments were wrong. */
-export type CommandResult =
-  | { readonly type: 'exit'; readonly code: ExitCode }
-  | { readonly type: 'failed'; readonly fault: Fault }
-  | { readonly type: 'usage'; readonly message: string }
+/** The exit code of a command that ran; undefined for 0. A command throws if it fails or its arguments are wrong. */
+export type CommandResult = ExitCode | undefined
 
-export const exitWith = (code: ExitCode = exitCodes.ok): CommandResult => ({ type: 'exit', code })
-export const failWith = (fault: Fault): CommandResult => ({ type: 'failed', fault })
-export const rejectUsage = (message: string): CommandResult => ({ type: 'usage', message })
+/** The arguments of a command are wrong. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+export function failWith(fault: Fault): never {
+  throw new HoldfastError(fault)
+}
+
+export function rejectUsage(message: string): never {
+  throw new UsageError(message)
+}

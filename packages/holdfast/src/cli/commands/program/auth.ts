@@ -1,11 +1,12 @@
 import { fault } from '@holdfast/protocol/fault'
 import { didYouMean } from '@holdfast/protocol/nearest'
+import { orThrow } from '@holdfast/protocol/result'
 import type { KeyStatus, Keys, KeyVerdict, StoredCredential } from '../../../keys.ts'
 import type { ArgsOf, RunCommand } from '../../args/command-specs.ts'
 import { textTable } from '../../render/tables.ts'
 import { refreshServer } from '../../sessions/connect.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
-import { type CommandResult, exitCodes, exitWith, failWith, rejectUsage } from '../../terminal/exit.ts'
+import { type CommandResult, exitCodes, failWith, rejectUsage } from '../../terminal/exit.ts'
 import { type AskDeps, askHidden, askLine } from '../../terminal/prompt-user.ts'
 
 type Flags = ArgsOf<'auth'>['flags']
@@ -15,93 +16,77 @@ const unchanged = 'Nothing was changed.'
 
 /** Never takes a key as an argument, nor prints one: other users of the machine could read it there. */
 export const run: RunCommand<'auth'> = async ({ positionals: [action = 'status', name], flags }, context) => {
-  const error = usageError(action, name, flags)
-  if (error !== null) return rejectUsage(error)
+  checkUsage(action, name, flags)
   const { openKeys } = await import('../../../keys.ts') // loads every provider, which --help does not need
-  const keys = await openKeys(context.environment, context.home)
-  if (!keys.ok) return failWith(keys.fault)
-  if (action === 'login') return login(keys.value, name, flags, context)
-  for (const line of keys.value.notices) await context.err.write(`${line}\n`)
-  return action === 'logout' ? logout(keys.value, name ?? '', flags, context) : status(keys.value, flags, context)
+  const keys = orThrow(await openKeys(context.environment, context.home))
+  if (action === 'login') return login(keys, name, flags, context)
+  for (const line of keys.notices) await context.err.write(`${line}\n`)
+  return action === 'logout' ? logout(keys, name ?? '', flags, context) : status(keys, flags, context)
 }
 
-function usageError(action: string, name: string | undefined, flags: Flags): string | null {
+function checkUsage(action: string, name: string | undefined, flags: Flags): void {
   if (!actions.includes(action)) {
     const use = `Use ${actions.join(', ')}.`
     // Anything else might be a key, so it is not repeated.
-    if (!/^[a-z]{1,12}$/.test(action)) return `auth does not have this action. ${use}`
-    return `auth has no action '${action}'.${didYouMean(action, actions) || ` ${use}`}`
+    if (!/^[a-z]{1,12}$/.test(action)) rejectUsage(`auth does not have this action. ${use}`)
+    rejectUsage(`auth has no action '${action}'.${didYouMean(action, actions) || ` ${use}`}`)
   }
-  if (action === 'status' && name !== undefined) return 'auth status takes no provider. It lists all of them.'
-  if (action === 'logout' && name === undefined) return 'auth logout needs a provider. holdfast auth status lists them.'
+  if (action === 'status' && name !== undefined) rejectUsage('auth status takes no provider. It lists all of them.')
+  if (action === 'logout' && name === undefined)
+    rejectUsage('auth logout needs a provider. holdfast auth status lists them.')
   const hasLoginFlag = flags['key-stdin'] || flags['no-check'] || flags['base-url'] !== undefined
-  if (action !== 'login' && hasLoginFlag) return '--base-url, --key-stdin and --no-check work with auth login only.'
-  return action !== 'status' && flags.check ? '--check works with auth status only.' : null
+  if (action !== 'login' && hasLoginFlag)
+    rejectUsage('--base-url, --key-stdin and --no-check work with auth login only.')
+  if (action !== 'status' && flags.check) rejectUsage('--check works with auth status only.')
 }
 
-type Answer<Value> = { readonly type: 'answer'; readonly value: Value } | CommandResult
-
-const answer = <Value>(value: Value): Answer<Value> => ({ type: 'answer', value })
-const cancelled = exitWith(exitCodes.interrupted)
+const cancelled = exitCodes.interrupted
 
 /** Asks for a key, checks it with its provider and saves it. A rejected key is not saved. */
 async function login(keys: Keys, given: string | undefined, flags: Flags, context: CliContext): Promise<CommandResult> {
   const ask = { input: context.input(), err: context.err, signal: context.untilInterrupted() }
-  const chosen = await chooseProvider(keys, given, flags, ask)
-  if (chosen.type !== 'answer') return chosen
-  const baseUrl = readBaseUrl(flags['base-url'])
-  if (baseUrl.type !== 'answer') return baseUrl
-  const provider = keys.find(chosen.value)
-  if (!provider.ok) return failWith(provider.fault)
-  const { name, title } = provider.value
+  const chosen = given ?? (await chooseProvider(keys, flags, ask))
+  if (!chosen) return cancelled
+  const baseUrl = flags['base-url']
+  if (baseUrl !== undefined) checkBaseUrl(baseUrl)
+  const { name, title } = orThrow(keys.find(chosen))
   const key = await readKey(keys, title, flags, ask)
-  if (key.type !== 'answer') return key
-  const credential = { key: key.value, ...(baseUrl.value !== null && { baseUrl: baseUrl.value }) }
-  const verdict = flags['no-check'] ? null : await checkKey(keys, chosen.value, credential, ask)
+  if (key === null) return cancelled
+  const credential = { key, ...(baseUrl !== undefined && { baseUrl }) }
+  const verdict = flags['no-check'] ? null : await checkKey(keys, chosen, credential, ask)
   if (verdict === 'cancelled') return cancelled
-  const rejection = verdict && (await rejectionOf(verdict, chosen.value, flags, ask))
-  if (rejection) return rejection
-  const saved = await keys.save(name, credential)
-  if (!saved.ok) return failWith(saved.fault)
-  for (const line of [...keys.notices, ...saved.value]) await context.err.write(`${line}\n`)
+  if (verdict && !(await maySave(verdict, chosen, flags, ask))) return cancelled
+  const warnings = orThrow(await keys.save(name, credential))
+  for (const line of [...keys.notices, ...warnings]) await context.err.write(`${line}\n`)
   await printLogin(keys, name, title, verdict, flags, context)
-  return exitWith()
+  return exitCodes.ok
 }
 
-async function chooseProvider(
-  { providers }: Keys,
-  name: string | undefined,
-  flags: Flags,
-  ask: AskDeps,
-): Promise<Answer<string>> {
-  if (name !== undefined) return answer(name)
+async function chooseProvider({ providers }: Keys, flags: Flags, ask: AskDeps): Promise<string | undefined> {
   if (!ask.input.isTTY || flags['key-stdin'])
     return rejectUsage('auth login needs a provider: holdfast auth login <provider>.')
   for (const one of providers) await ask.err.write(`  ${one.name.padEnd(12)}${one.title}\n`)
-  const typed = (await askLine('Which provider is the key for? ', ask))?.trim()
-  return typed ? answer(typed) : cancelled
+  return (await askLine('Which provider is the key for? ', ask))?.trim()
 }
 
-function readBaseUrl(given: string | undefined): Answer<string | null> {
-  if (given === undefined) return answer(null)
-  const url = URL.canParse(given) ? new URL(given) : null
-  if (url === null || !/^https?:$/.test(url.protocol))
-    return rejectUsage('--base-url must start with http:// or https://.')
+function checkBaseUrl(given: string): void {
+  const url = URL.parse(given)
+  if (url === null || !/^https?:$/.test(url.protocol)) rejectUsage('--base-url must start with http:// or https://.')
   if (url.username !== '' || url.password !== '' || /[?#]/.test(given))
-    return rejectUsage('--base-url must not contain a user, a password, a query or a fragment.')
-  return answer(given)
+    rejectUsage('--base-url must not contain a user, a password, a query or a fragment.')
 }
 
-async function readKey(keys: Keys, title: string, flags: Flags, ask: AskDeps): Promise<Answer<string>> {
+/** Returns the key, or null if the user cancels. */
+async function readKey(keys: Keys, title: string, flags: Flags, ask: AskDeps): Promise<string | null> {
   const isPiped = flags['key-stdin']
   if (!isPiped && !ask.input.isTTY)
     return rejectUsage('There is no terminal to ask for the key. Pipe it in and use --key-stdin.')
   const typed = isPiped ? await askLine('', ask) : await askHidden(`Key for ${title} (not shown): `, ask)
   if (typed === null)
-    return ask.signal.aborted || !isPiped ? cancelled : rejectUsage(`Standard input has no key. ${unchanged}`)
+    return ask.signal.aborted || !isPiped ? null : rejectUsage(`Standard input has no key. ${unchanged}`)
   const key = typed.trim()
   const problem = keys.whyNoKey(key)
-  return problem === null ? answer(key) : rejectUsage(`${problem} ${unchanged}`)
+  return problem === null ? key : rejectUsage(`${problem} ${unchanged}`)
 }
 
 async function checkKey(keys: Keys, provider: string, credential: StoredCredential, { err, signal }: AskDeps) {
@@ -114,21 +99,16 @@ async function checkKey(keys: Keys, provider: string, credential: StoredCredenti
   }
 }
 
-/** Returns why the key is not saved; null if it is. If it could not be checked, the user decides. */
-async function rejectionOf(
-  verdict: KeyVerdict,
-  provider: string,
-  flags: Flags,
-  ask: AskDeps,
-): Promise<CommandResult | null> {
-  if (verdict.type === 'accepted') return null
+/** Fails if the key is rejected. If it could not be checked, the user decides. */
+async function maySave(verdict: KeyVerdict, provider: string, flags: Flags, ask: AskDeps): Promise<boolean> {
+  if (verdict.type === 'accepted') return true
   if (verdict.type === 'rejected')
     return failWith(fault('no_credentials', `${verdict.message} ${unchanged}`, { provider, reason: 'rejected' }))
   const mayAsk = ask.input.isTTY === true && !flags['key-stdin'] && !flags.json
   const hint = 'Use --no-check to save the key without a check.'
   if (!mayAsk) return failWith(fault('unreachable', `${verdict.message} ${unchanged} ${hint}`, { provider }))
   const typed = await askLine(`${verdict.message}\nSave the key anyway? [y/N] `, ask)
-  return /^y(es)?$/i.test(typed?.trim() ?? '') ? null : cancelled
+  return /^y(es)?$/i.test(typed?.trim() ?? '')
 }
 
 async function printLogin(
@@ -155,15 +135,11 @@ async function printLogin(
   if (server !== null) await err.write(`${server}\n`)
 }
 
-async function logout(keys: Keys, name: string, flags: Flags, context: CliContext): Promise<CommandResult> {
-  const found = keys.find(name)
-  if (!found.ok) return failWith(found.fault)
-  const { name: provider, title } = found.value
+async function logout(keys: Keys, name: string, flags: Flags, context: CliContext): Promise<undefined> {
+  const { name: provider, title } = orThrow(keys.find(name))
   const from = keys.status().find((one) => one.provider === provider)?.from
   const variable = from?.type === 'variable' ? from.name : null
-  const removed = await keys.remove(provider)
-  if (!removed.ok) return failWith(removed.fault)
-  if (!removed.value) {
+  if (!orThrow(await keys.remove(provider))) {
     const hint = variable ? ` The key comes from ${variable}; unset it.` : ''
     return failWith(fault('not_found', `There is no key for ${title} in ${keys.path}.${hint}`, { provider }))
   }
@@ -175,31 +151,25 @@ async function logout(keys: Keys, name: string, flags: Flags, context: CliContex
     if (variable) await err.write(`${variable} is set and is still used.\n`)
     if (server !== null) await err.write(`${server}\n`)
   }
-  return exitWith()
 }
 
 type CheckedStatus = KeyStatus & { readonly check?: KeyVerdict }
 
 async function status(keys: Keys, flags: Flags, context: CliContext): Promise<CommandResult> {
-  const all = keys.status()
-  const providers: readonly CheckedStatus[] | null = flags.check ? await checkAll(keys, all, context) : all
+  const providers: readonly CheckedStatus[] | null = flags.check ? await checkAll(keys, context) : keys.status()
   if (providers === null) return cancelled
   if (flags.json) await context.out.writeJson({ path: keys.path, providers })
   else await context.out.write(statusTable(providers, context))
-  return exitWith(providers.some(({ check }) => check?.type === 'rejected') ? exitCodes.failed : exitCodes.ok)
+  return providers.some(({ check }) => check?.type === 'rejected') ? exitCodes.failed : exitCodes.ok
 }
 
 /** Checks all existing keys at once; returns null if interrupted. */
-async function checkAll(
-  keys: Keys,
-  all: readonly KeyStatus[],
-  context: CliContext,
-): Promise<readonly CheckedStatus[] | null> {
+async function checkAll(keys: Keys, context: CliContext): Promise<readonly CheckedStatus[] | null> {
   const signal = context.untilInterrupted()
   const check = async (one: KeyStatus): Promise<CheckedStatus> =>
     one.from === null ? one : { ...one, check: await keys.check(one.provider, null, { signal }) }
   try {
-    return await Promise.all(all.map(check))
+    return await Promise.all(keys.status().map(check))
   } catch (error) {
     if (signal.aborted) return null
     throw error

@@ -1,12 +1,13 @@
 import type { ListedModel, ModelList } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
+import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-specs.ts'
 import { textTable } from '../../render/tables.ts'
 import { refreshServer } from '../../sessions/connect.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
-import { type CommandResult, exitWith, failWith, rejectUsage } from '../../terminal/exit.ts'
+import { rejectUsage } from '../../terminal/exit.ts'
 
 type Flags = ArgsOf<'models'>['flags']
 
@@ -19,19 +20,17 @@ export const run: RunCommand<'models'> = async ({ positionals: [action, file], f
   return flags.all ? rejectUsage('--all works with the list of models only.') : refresh(file, flags, context)
 }
 
-async function list({ all, json }: Flags, context: CliContext): Promise<CommandResult> {
+async function list({ all, json }: Flags, context: CliContext): Promise<undefined> {
   const { openModels } = await import('../../../open-models.ts') // loads every provider, which --help does not need
   const { environment, home, out, err } = context
   const notices: string[] = []
-  const opened = await openModels({ environment, home, onNotice: (line) => notices.push(line) })
-  if (!opened.ok) return failWith(opened.fault)
-  const { models, asOf } = opened.value
+  const onNotice = (line: string) => notices.push(line)
+  const { models, asOf } = orThrow(await openModels({ environment, home, onNotice }))
   const listed = await models.list().finally(() => models.close())
   for (const line of notices) await err.write(`${escapeLine(line)}\n`)
   const shown = all ? listed : usableOf(listed)
   if (json) await out.writeJson({ ...shown, asOf })
   else await printModels(shown, asOf, context)
-  return exitWith()
 }
 
 const usableOf = ({ models, providers }: ModelList): ModelList => ({
@@ -67,18 +66,14 @@ function cells(row: ListedModel): readonly string[] {
 const unknown = 'unknown'
 const formatCount = (tokens: number | null): string => (tokens === null ? unknown : tokens.toLocaleString('en'))
 
-async function refresh(file: string, { json }: Flags, context: CliContext): Promise<CommandResult> {
-  const path = resolvePath(context, file)
-  if (!path.ok) return failWith(path.fault)
+async function refresh(file: string, { json }: Flags, context: CliContext): Promise<undefined> {
+  const path = orThrow(resolvePath(context, file))
   const { takeCatalogue } = await import('../../../open-models.ts')
   const { home, pid, out, err } = context
-  const taken = await takeCatalogue(path.value, { home, pid, nowMs: context.now() })
-  if (!taken.ok) return failWith(taken.fault)
-  const { models, asOf } = taken.value
+  const { models, asOf } = orThrow(await takeCatalogue(path, { home, pid, nowMs: context.now() }))
   const count = Object.keys(models).length
   const server = await refreshServer(context)
   if (json) await out.writeJson({ models: count, asOf })
   else await out.write(`Loaded ${count} models as of ${asOf}.\n`)
   if (server !== null && !json) await err.write(`${server}\n`)
-  return exitWith()
 }

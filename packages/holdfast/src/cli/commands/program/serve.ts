@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs'
 import type { Removal } from '@holdfast/protocol'
 import { ageForm, dayMs } from '@holdfast/protocol/age'
-import { fault } from '@holdfast/protocol/fault'
+import { type Fault, fault } from '@holdfast/protocol/fault'
+import { orThrow } from '@holdfast/protocol/result'
 import { isLoopback } from '../../../server/auth/server-address.ts'
 import { parseStoreUrl } from '../../../store/open/store-location.ts'
 import { registerKey } from '../../../system/secrets/known-keys.ts'
 import type { RunCommand } from '../../args/command-specs.ts'
 import { countSessions } from '../../render/removal.ts'
 import { findServer, reportProblem, runtimeObservers } from '../../sessions/connect.ts'
-import { loadCookieKey, removeServerFile, writeServerFile } from '../../sessions/server-file.ts'
+import { loadCookieKey, removeServerFile, type ServerFile, writeServerFile } from '../../sessions/server-file.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
-import { exitWith, failWith, rejectUsage } from '../../terminal/exit.ts'
+import { failWith, rejectUsage } from '../../terminal/exit.ts'
 
 const tokenCharsMin = 22 // of base64url: more than 128 bits
 const closeMsMax = 2000
@@ -19,7 +20,7 @@ const closeMsMax = 2000
 export const run: RunCommand<'serve'> = async ({ flags }, context) => {
   const { port = 4820, host = '127.0.0.1', mirror, retention: retentionMs, 'title-model': titleModel } = flags
   if (retentionMs === 0) return rejectUsage(`--retention must be ${ageForm}, and more than 0.`)
-  const { environment, home, pid, version } = context
+  const { environment, home, pid, version, now, logger, err } = context
   const configuredToken = environment['HOLDFAST_TOKEN'] || undefined // empty counts as unset
   if (configuredToken !== undefined && configuredToken.length < tokenCharsMin)
     return rejectUsage(`HOLDFAST_TOKEN must have at least ${tokenCharsMin} characters.`)
@@ -30,31 +31,23 @@ export const run: RunCommand<'serve'> = async ({ flags }, context) => {
   const interruption = context.untilInterrupted()
   const { open } = await import('../../../open.ts')
   const { createArchive } = await import('../../../archive.ts')
-  const location = parseStoreUrl(context.store, home)
-  if (!location.ok) return failWith(location.fault)
-  const store = location.value.url
-  const retention =
-    retentionMs === undefined ? undefined : { days: retentionMs / dayMs, onPruned: printPruned(context) }
-  const holdfast = await open({ store, mirror, environment, retention, titleModel, ...runtimeObservers(context) })
-  if (!holdfast.ok) return failWith(holdfast.fault)
+  const store = orThrow(parseStoreUrl(context.store, home)).url
+  const onPruned = ({ count }: Removal) => void err.write(`Retention moved ${countSessions(count)} to the trash.\n`)
+  const retention = retentionMs === undefined ? undefined : { days: retentionMs / dayMs, onPruned }
+  const options = { store, mirror, environment, retention, titleModel, ...runtimeObservers(context) }
+  const holdfast = orThrow(await open(options))
   const { createSecret, hashToken, openServer } = await import('../../../server/index.ts')
   const token = configuredToken ?? createSecret()
   registerKey(token)
   const server = await openServer({
-    sessions: holdfast.value.sessions,
-    archive: createArchive(holdfast.value),
-    host,
-    port,
+    ...{ host, port, version, now, logger, sessions: holdfast.sessions, archive: createArchive(holdfast) },
     tokens: [{ hash: hashToken(token), role: 'admin' }],
     pageDir: flags['no-page'] ? null : context.pageDir,
-    version,
-    now: context.now,
     cookieKey: await loadCookieKey(home, pid),
     onProblem: reportProblem(context),
-    logger: context.logger,
   })
   if (!server.ok) {
-    await holdfast.value.close()
+    await holdfast.close()
     return failWith(server.fault)
   }
 
@@ -63,18 +56,12 @@ export const run: RunCommand<'serve'> = async ({ flags }, context) => {
   try {
     await printAddress(context, url, flags['no-page'] ? null : server.value.loginLink())
     await untilAborted(interruption)
-    await context.err.write('Stopping. Press Ctrl-C again to quit at once.\n')
+    await err.write('Stopping. Press Ctrl-C again to quit at once.\n')
   } finally {
     removeServerFile(home, file)
-    await closeInTime(server.value, holdfast.value, context)
+    await closeInTime(server.value, holdfast, context)
   }
-  return exitWith()
 }
-
-const printPruned =
-  ({ err }: CliContext) =>
-  ({ count }: Removal): void =>
-    void err.write(`Retention moved ${countSessions(count)} to the trash.\n`)
 
 type Closable = { close(): Promise<void> }
 
@@ -86,11 +73,8 @@ async function closeInTime(server: Closable, holdfast: Closable, { err }: CliCon
     await err.write('Some work did not stop in time and was cut off. Nothing acknowledged is lost.\n')
 }
 
-async function printAddress(
-  { out, err, version, pageDir }: CliContext,
-  url: string,
-  link: string | null,
-): Promise<void> {
+async function printAddress(context: CliContext, url: string, link: string | null): Promise<void> {
+  const { out, err, version, pageDir } = context
   await err.write(`Holdfast ${version} runs at ${url}. Press Ctrl-C to stop it.\n`)
   if (link === null) return out.write(`${url}\n`)
   if (!existsSync(pageDir))
@@ -105,14 +89,12 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
-const unprotectedHost = (host: string) =>
-  fault(
-    'unauthorized',
-    `Others can reach ${host}, but no token is set. Set HOLDFAST_TOKEN to a secret of at least ${tokenCharsMin} characters, or listen on 127.0.0.1.`,
-    { host },
-  )
+function unprotectedHost(host: string): Fault {
+  const hint = `Set HOLDFAST_TOKEN to a secret of at least ${tokenCharsMin} characters, or listen on 127.0.0.1.`
+  return fault('unauthorized', `Others can reach ${host}, but no token is set. ${hint}`, { host })
+}
 
-const alreadyRunning = ({ url, pid }: { readonly url: string; readonly pid: number }) =>
-  fault('unreachable', `A server of this home already runs at ${url} (process ${pid}). Use it, or stop it first.`, {
-    ...{ url, pid },
-  })
+function alreadyRunning({ url, pid }: ServerFile): Fault {
+  const message = `A server of this home already runs at ${url} (process ${pid}). Use it, or stop it first.`
+  return fault('unreachable', message, { url, pid })
+}

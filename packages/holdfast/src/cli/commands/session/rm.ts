@@ -1,48 +1,42 @@
 import type { Fault, Removal, Sessions } from '@holdfast/protocol'
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
-import { ok } from '@holdfast/protocol/result'
+import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-specs.ts'
 import { movedToTrash, nothingRemoved, printRemoval, printWorkspaces } from '../../render/removal.ts'
 import { checkNamed, withExistingSessions, withSessions } from '../../sessions/connect.ts'
 import { openNamed } from '../../sessions/session-name.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
-import { type CommandResult, exitCodes, exitWith, failWith, rejectUsage } from '../../terminal/exit.ts'
+import { type CommandResult, exitCodes, failWith, rejectUsage } from '../../terminal/exit.ts'
 
 type Flags = ArgsOf<'rm'>['flags']
 
 export const run: RunCommand<'rm'> = async ({ positionals: names, flags }, context) => {
-  const error = usageError(names, flags)
-  if (error !== null) return rejectUsage(error)
+  checkUsage(names, flags)
   return flags.all ? removeAll(flags, context) : removeNamed(names, flags, context)
 }
 
-function usageError(names: readonly string[], { all, workspace, force }: Flags): string | null {
-  if (names.length > 0 && all) return 'Use either --all or session names, not both.'
-  if (names.length === 0 && !all) return 'rm needs <session>, or --all.'
-  if (all && force) return '--force works with session names only. --all never removes running or attached sessions.'
-  return workspace !== undefined && !all ? '--workspace works with --all only.' : null
+function checkUsage(names: readonly string[], { all, workspace, force }: Flags): void {
+  if (names.length > 0 && all) rejectUsage('Use either --all or session names, not both.')
+  if (names.length === 0 && !all) rejectUsage('rm needs <session>, or --all.')
+  if (all && force)
+    rejectUsage('--force works with session names only. --all never removes running or attached sessions.')
+  if (workspace !== undefined && !all) rejectUsage('--workspace works with --all only.')
 }
 
 async function removeAll(flags: Flags, context: CliContext): Promise<CommandResult> {
-  const workspace = flags.workspace === undefined ? null : resolveWorkspace(context, flags.workspace)
-  if (workspace !== null && !workspace.ok) return failWith(workspace.fault)
-  const options = { dryRun: flags['dry-run'], ...(workspace && { workspace: workspace.value }) }
+  const dryRun = flags['dry-run']
+  const workspace = flags.workspace === undefined ? undefined : orThrow(resolveWorkspace(context, flags.workspace))
   return withExistingSessions(context, async (reached) => {
-    const removal = reached ? await reached.sessions.clearAll(options) : ok(nothingRemoved(options.dryRun))
-    if (!removal.ok) return failWith(removal.fault)
-    await printRemoval(removal.value, movedToTrash, flags.json, context)
+    const removal = reached ? orThrow(await reached.sessions.clearAll({ dryRun, workspace })) : nothingRemoved(dryRun)
+    await printRemoval(removal, movedToTrash, flags.json, context)
     // It may remove more than the user had in mind, so print how far it reached and the way back.
-    if (!flags.json) await printWorkspaces(removal.value, context)
-    return exitWith()
+    if (!flags.json) await printWorkspaces(removal, context)
   })
 }
 
 async function removeNamed(names: readonly string[], flags: Flags, context: CliContext): Promise<CommandResult> {
-  for (const name of names) {
-    const mayExist = checkNamed(context, name)
-    if (!mayExist.ok) return failWith(mayExist.fault)
-  }
+  for (const name of names) checkNamed(context, name)
   return withSessions(context, async ({ sessions }) =>
     printNamed(await removeEach(sessions, names, flags, context), flags, context),
   )
@@ -85,5 +79,5 @@ async function printNamed({ removal, failed }: Removed, flags: Flags, context: C
   if (flags.json && first) await out.writeJson({ ...removal, failed })
   else await printRemoval(removal, movedToTrash, flags.json, context)
   for (const { error } of failed) await err.write(`${err.paint.red(escapeHidden(error.message))}\n`)
-  return exitWith(first ? exitCodes.failed : exitCodes.ok)
+  return first ? exitCodes.failed : exitCodes.ok
 }

@@ -1,12 +1,12 @@
-import { fault, limits, ok, type Result, refuse, type SessionHandle, type Sessions } from '@holdfast/protocol'
+import { fault, limits, orThrow, type Result, type SessionHandle, type Sessions } from '@holdfast/protocol'
 import type { ArgsOf, RunCommand } from '../../args/command-specs.ts'
-import { checkNamed, withSessions } from '../../sessions/connect.ts'
+import { checkNamed, reachSessions } from '../../sessions/connect.ts'
 import { runTurn } from '../../sessions/run-turn.ts'
 import { saveRefusedPrompt } from '../../sessions/save-refused-prompt.ts'
 import { openNamed } from '../../sessions/session-name.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
-import { type CommandResult, failWith, rejectUsage } from '../../terminal/exit.ts'
+import { type ExitCode, failWith, rejectUsage } from '../../terminal/exit.ts'
 
 type Flags = ArgsOf<'run'>['flags']
 
@@ -17,43 +17,39 @@ export const run: RunCommand<'run'> = async ({ positionals: [given = '-'], flags
   if (session !== undefined && workdir !== undefined) return rejectUsage('--workdir works with a new session only.')
   const isPiped = given === '-'
   if (isPiped && context.input().isTTY) return rejectUsage('run needs a prompt: write it after run, or pipe it in.')
-  if (session !== undefined) {
-    const mayExist = checkNamed(context, session)
-    if (!mayExist.ok) return failWith(mayExist.fault)
-  }
-  const prompt = isPiped ? await readInput(context) : ok(given)
-  if (!prompt.ok) return failWith(prompt.fault)
-  if (prompt.value.trim() === '') return failWith(fault('empty_prompt', 'The prompt is empty. Write something.'))
-
-  const result = await runPrompt(prompt.value, flags, context)
-  return isPiped ? saveRefusedPrompt(result, prompt.value, context) : result
+  if (session !== undefined) checkNamed(context, session)
+  const prompt = isPiped ? await readInput(context) : given
+  if (prompt.trim() === '') return failWith(fault('empty_prompt', 'The prompt is empty. Write something.'))
+  const result = await runPrompt(prompt, flags, context)
+  if (isPiped && !result.ok) return failWith(await saveRefusedPrompt(result.fault, prompt, context))
+  return orThrow(result)
 }
 
-async function runPrompt(prompt: string, flags: Flags, context: CliContext): Promise<CommandResult> {
+async function runPrompt(prompt: string, flags: Flags, context: CliContext): Promise<Result<ExitCode>> {
   const interruption = context.untilInterrupted()
   const isNew = flags.session === undefined
-  return withSessions(
-    context,
-    async ({ sessions }) => {
-      const handle = await openOrStart(sessions, flags, context)
-      if (!handle.ok) return failWith(handle.fault)
-      const approvals = flags.yes ? 'approve' : flags.no ? 'reject' : 'unattended'
-      return runTurn(handle.value, prompt, { approvals, isNew, isJson: flags.json, context, interruption })
-    },
-    { usesDefaultModel: isNew && flags.model === undefined },
-  )
+  const reached = await reachSessions(context, { usesDefaultModel: isNew && flags.model === undefined })
+  if (!reached.ok) return reached
+  try {
+    const handle = await openOrStart(reached.value.sessions, flags, context)
+    if (!handle.ok) return handle
+    const approvals = flags.yes ? 'approve' : flags.no ? 'reject' : 'unattended'
+    return await runTurn(handle.value, prompt, { approvals, isNew, isJson: flags.json, context, interruption })
+  } finally {
+    await reached.value.close()
+  }
 }
 
-async function readInput({ input }: CliContext): Promise<Result<string>> {
+async function readInput({ input }: CliContext): Promise<string> {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of input() as AsyncIterable<Uint8Array>) {
     bytes += chunk.length // standard input without an encoding gives bytes
     if (bytes > limits.promptBytesMax)
-      return refuse(fault('too_large', `The prompt is larger than ${limits.promptBytesMax} bytes. Shorten it.`))
+      return failWith(fault('too_large', `The prompt is larger than ${limits.promptBytesMax} bytes. Shorten it.`))
     chunks.push(chunk)
   }
-  return ok(Buffer.concat(chunks).toString('utf8'))
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 async function openOrStart(

@@ -2,7 +2,7 @@ import type { SearchPage, SearchRequest } from '@holdfast/core/ports'
 import { ageForm, parseAge } from '@holdfast/protocol/age'
 import type { Fault } from '@holdfast/protocol/fault'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
-import { ok, type Result } from '@holdfast/protocol/result'
+import { ok, orThrow, type Result } from '@holdfast/protocol/result'
 import type { ReadOnlyStore } from '../../../store/read-only-store.ts'
 import { searchCursorForm } from '../../../store/search/search-cursor.ts'
 import type { RunCommand } from '../../args/command-specs.ts'
@@ -10,7 +10,7 @@ import { formatAge } from '../../render/tables.ts'
 import { openStoreToRead } from '../../sessions/resolve-store.ts'
 import { resolveWorkspace } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
-import { exitWith, failWith, rejectUsage } from '../../terminal/exit.ts'
+import { failWith, rejectUsage } from '../../terminal/exit.ts'
 
 const textCharsMax = 1000
 
@@ -24,19 +24,14 @@ export const run: RunCommand<'search'> = async ({ positionals, flags }, context)
   if (until === null) return rejectUsage(timeError('until', flags.until))
   const cursorError = `--cursor must be "next" of an earlier search, not '${cursor}'.`
   if (cursor !== undefined && !searchCursorForm.test(cursor)) return rejectUsage(cursorError)
-  const workspace = flags.all || session !== undefined ? null : resolveWorkspace(context, flags.workspace)
-  if (workspace !== null && !workspace.ok) return failWith(workspace.fault)
-
-  const opened = await openStoreToRead(context)
-  if (!opened.ok) return failWith(opened.fault)
-  const source = opened.value?.source ?? null
+  const isEverywhere = flags.all || session !== undefined
+  const workspace = isEverywhere ? undefined : orThrow(resolveWorkspace(context, flags.workspace))
+  const source = (await openStoreToRead(context))?.source
   try {
-    const where = workspace === null ? {} : { workspace: workspace.value }
-    const request = { text, ...where, role, tool, since, until, limit, cursor }
+    const request = { text, workspace, role, tool, since, until, limit, cursor }
     const found = await search(source, request, session, context)
     if (!found.ok) return isBadCursor(found.fault) ? rejectUsage(cursorError) : failWith(found.fault)
-    await printHits(found.value, json, workspace?.value ?? null, context)
-    return exitWith()
+    await printHits(found.value, json, workspace, context)
   } finally {
     await source?.close()
   }
@@ -60,22 +55,21 @@ function parseTime(text: string | undefined, nowMs: number): string | undefined 
 }
 
 async function search(
-  source: ReadOnlyStore | null,
+  source: ReadOnlyStore | undefined,
   request: SearchRequest,
   name: string | undefined,
   context: CliContext,
 ): Promise<Result<SearchPage>> {
-  if (source === null) return ok({ hits: [], next: null })
+  if (source === undefined) return ok({ hits: [], next: null })
   if (name === undefined) return source.search(request)
   const { findStoredId } = await import('../../sessions/stored-session.ts') // loads core, which other searches do not need
-  const session = await findStoredId(source, context, name)
-  return session.ok ? source.search({ ...request, session: session.value }) : session
+  return source.search({ ...request, session: await findStoredId(source, context, name) })
 }
 
 async function printHits(
   { hits, next }: SearchPage,
   isJson: boolean,
-  workspace: string | null,
+  workspace: string | undefined,
   { out, err, now }: CliContext,
 ): Promise<void> {
   if (isJson) {
@@ -90,6 +84,8 @@ async function printHits(
     await out.write(`  ${escapeLine(snippet)}\n`)
   }
   if (hits.length === 0)
-    await err.write(`No hits${workspace === null ? '.' : ` in ${workspace}. Use --all to search every workspace.`}\n`)
+    await err.write(
+      `No hits${workspace === undefined ? '.' : ` in ${workspace}. Use --all to search every workspace.`}\n`,
+    )
   if (next !== null) await err.write('There are more. Use --limit to see them.\n')
 }

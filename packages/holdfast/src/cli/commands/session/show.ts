@@ -2,7 +2,6 @@ import { transcriptJson } from '../../../transfer/export/json.ts'
 import type { RunCommand } from '../../args/command-specs.ts'
 import { headText, messageText } from '../../render/transcript-text.ts'
 import { warnOfLoss, withStoredSession } from '../../sessions/stored-session.ts'
-import { exitWith } from '../../terminal/exit.ts'
 
 /** Reads the store and wakes no session. */
 export const run: RunCommand<'show'> = ({ positionals: [name = ''], flags }, context) =>
@@ -18,5 +17,4 @@ export const run: RunCommand<'show'> = ({ positionals: [name = ''], flags }, con
       for await (const messages of pages) await out.write(messages.map((one) => messageText(one, out.paint)).join(''))
     }
     await warnOfLoss(session, context)
-    return exitWith()
   })

@@ -1,24 +1,22 @@
+import { orThrow } from '@holdfast/protocol/result'
 import type { RunCommand } from '../../args/command-specs.ts'
 import { countSessions } from '../../render/removal.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
-import { exitCodes, exitWith, failWith } from '../../terminal/exit.ts'
+import { exitCodes } from '../../terminal/exit.ts'
 
 /** Copies the store while other processes may write to it. */
 export const run: RunCommand<'backup'> = async ({ positionals: [to = ''], flags }, context) => {
-  const path = resolvePath(context, to)
-  if (!path.ok) return failWith(path.fault)
-  const store = resolveDiskStore(context)
-  if (!store.ok) return failWith(store.fault)
+  const path = orThrow(resolvePath(context, to))
+  const store = orThrow(resolveDiskStore(context))
   const { backup } = await import('../../../admin/backup/backup-store.ts')
-  const made = await backup(store.value, path.value)
-  if (!made.ok) return failWith(made.fault)
+  const made = orThrow(await backup(store, path))
   const { out, err } = context
-  const { url, sessions, records, lost, blobs, blobBytes, missingBlobs } = made.value
-  if (flags.json) await out.writeJson(made.value)
+  const { url, sessions, records, lost, blobs, blobBytes, missingBlobs } = made
+  if (flags.json) await out.writeJson(made)
   else
     await out.write(`${url}: ${countSessions(sessions)}, ${records} records, ${blobs} files of ${blobBytes} bytes.\n`)
   if (lost > 0) await err.write(`${lost} records cannot be read. Run holdfast doctor to see which.\n`)
   for (const hash of missingBlobs) await err.write(`The file ${hash} is missing or damaged in the store.\n`)
-  return exitWith(lost + missingBlobs.length > 0 ? exitCodes.failed : exitCodes.ok)
+  return lost + missingBlobs.length > 0 ? exitCodes.failed : exitCodes.ok
 }

@@ -1,21 +1,20 @@
 import { escapeLine } from '@holdfast/protocol/hostile-text'
+import { orThrow } from '@holdfast/protocol/result'
 import type { StoreReport } from '../../../admin/doctor/check-store.ts'
 import type { RunCommand } from '../../args/command-specs.ts'
 import { countSessions } from '../../render/removal.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
-import { exitCodes, exitWith, failWith } from '../../terminal/exit.ts'
+import { exitCodes } from '../../terminal/exit.ts'
 
 /** Checks a whole store and, with --repair, repairs it. */
 export const run: RunCommand<'doctor'> = async ({ flags: { repair, json } }, context) => {
-  const store = resolveDiskStore(context)
-  if (!store.ok) return failWith(store.fault)
+  const store = orThrow(resolveDiskStore(context))
   const { check } = await import('../../../admin/doctor/check-store.ts')
-  const checked = await check(store.value, { repair, now: context.now })
-  if (!checked.ok) return failWith(checked.fault)
-  if (json) await context.out.writeJson(checked.value)
-  else await printReport(checked.value, repair, context)
-  return exitWith(checked.value.isSound ? exitCodes.ok : exitCodes.failed)
+  const checked = orThrow(await check(store, { repair, now: context.now }))
+  if (json) await context.out.writeJson(checked)
+  else await printReport(checked, repair, context)
+  return checked.isSound ? exitCodes.ok : exitCodes.failed
 }
 
 async function printReport(report: StoreReport, isRepair: boolean, { out, err }: CliContext): Promise<void> {

@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs'
+import { orThrow } from '@holdfast/protocol/result'
 import { openFileBlobs } from '../../../store/blobs/file-blobs.ts'
 import { type ExportFormat, exportSession } from '../../../transfer/export/export-session.ts'
 import type { ArgsOf, RunCommand } from '../../args/command-specs.ts'
 import { type StoredSession, warnOfLoss, withStoredSession } from '../../sessions/stored-session.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
-import { type CommandResult, exitWith, failWith, rejectUsage } from '../../terminal/exit.ts'
+import { rejectUsage } from '../../terminal/exit.ts'
 import { openPrivateFile } from '../../terminal/private-file.ts'
 
 type Flags = ArgsOf<'export'>['flags']
@@ -22,7 +23,6 @@ export const run: RunCommand<'export'> = async ({ positionals: [name = ''], flag
     }
     if (flags.output !== undefined) return writeFile(flags.output, write, flags, context)
     await write(context.out.write)
-    return exitWith()
   })
 }
 
@@ -31,21 +31,17 @@ async function writeFile(
   write: (to: (text: string) => Promise<void>) => Promise<void>,
   { force }: Flags,
   context: CliContext,
-): Promise<CommandResult> {
-  const path = resolvePath(context, name)
-  if (!path.ok) return failWith(path.fault)
-  const file = openPrivateFile(path.value, { replaces: force, pid: context.pid })
-  if (!file.ok) return failWith(file.fault)
+): Promise<undefined> {
+  const path = orThrow(resolvePath(context, name))
+  const file = orThrow(openPrivateFile(path, { replaces: force, pid: context.pid }))
   try {
-    await write(file.value.write)
+    await write(file.write)
   } catch (error) {
-    file.value.drop()
+    file.drop()
     throw error
   }
-  const saved = file.value.keep()
-  if (!saved.ok) return failWith(saved.fault)
+  orThrow(file.keep())
   await context.err.write(`Wrote ${name}.\n`)
-  return exitWith()
 }
 
 /** Opens the blobs for JSONL, the only format that includes files. Creates no directory if there are none. */

@@ -1,4 +1,5 @@
 import { escapeLine } from '@holdfast/protocol/hostile-text'
+import { orThrow } from '@holdfast/protocol/result'
 import type { ImportedFile } from '../../../transfer/import/import-paths.ts'
 import type { ArgsOf, RunCommand } from '../../args/command-specs.ts'
 import { createProgressLine } from '../../render/progress-line.ts'
@@ -6,7 +7,7 @@ import { runtimeObservers } from '../../sessions/connect.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
-import { exitCodes, exitWith, failWith } from '../../terminal/exit.ts'
+import { exitCodes } from '../../terminal/exit.ts'
 
 /** Of the files of a folder that are not sessions, this many are listed. */
 const skippedMax = 20
@@ -15,36 +16,27 @@ const barChars = 20
 /** Writes to the store from this process; a running server sees the sessions at once. */
 export const run: RunCommand<'import'> = async ({ positionals, flags }, context) => {
   const { from = 'auto', json } = flags
-  const paths = new Set<string>()
-  for (const name of positionals) {
-    const path = resolvePath(context, name)
-    if (!path.ok) return failWith(path.fault)
-    paths.add(path.value)
-  }
-  const store = resolveDiskStore(context)
-  if (!store.ok) return failWith(store.fault)
+  const paths = new Set(positionals.map((name) => orThrow(resolvePath(context, name))))
+  const store = orThrow(resolveDiskStore(context))
   const { open } = await import('../../../open.ts') // loads every part, which --help does not need
   const { environment, out, err } = context
-  const opened = await open({ store: store.value.url, environment, ...runtimeObservers(context) })
-  if (!opened.ok) return failWith(opened.fault)
+  const opened = orThrow(await open({ store: store.url, environment, ...runtimeObservers(context) }))
   const signal = context.untilInterrupted()
-  const progress = createProgress(context)
+  const { onCount, onFile, end } = createProgress(context)
   try {
-    const files = await opened.value.import([...paths], {
-      ...{ from: from === 'auto' ? undefined : from, signal },
-      ...{ onCount: progress.count, onFile: progress.add },
-    })
-    await progress.end()
+    const options = { from: from === 'auto' ? undefined : from, signal, onCount, onFile }
+    const files = await opened.import([...paths], options)
+    await end()
     for (const file of files) await printFile(file, paths.has(file.file), flags, context)
     const skipped = files.filter(({ status, file }) => status === 'skipped' && !paths.has(file))
     if (!json && !flags.quiet) await printSkipped(skipped, context)
     if (json) await out.writeJson({ files })
     else await err.write(`${summaryOf(files)}\n`)
-    if (signal.aborted) return exitWith(exitCodes.interrupted)
+    if (signal.aborted) return exitCodes.interrupted
     const hasFailed = files.some(({ status }) => status === 'failed') || !files.some(isSession)
-    return exitWith(hasFailed ? exitCodes.failed : exitCodes.ok)
+    return hasFailed ? exitCodes.failed : exitCodes.ok
   } finally {
-    await opened.value.close()
+    await opened.close()
   }
 }
 
@@ -55,10 +47,10 @@ function createProgress(context: CliContext) {
   const startedAt = context.now()
   let [total, files, bytes] = [0, 0, 0]
   return {
-    count(found: number): void {
+    onCount: (found: number) => {
       total = found
     },
-    add(file: ImportedFile): void {
+    onFile: (file: ImportedFile) => {
       files++
       bytes += file.bytes
       line.show(progressText({ files, total, bytes, tookMs: context.now() - startedAt }))

@@ -1,25 +1,24 @@
 import { escapeLine } from '@holdfast/protocol/hostile-text'
+import { orThrow } from '@holdfast/protocol/result'
 import { parseDiskUrl } from '../../../store/open/store-location.ts'
 import type { RunCommand } from '../../args/command-specs.ts'
 import { createProgressLine } from '../../render/progress-line.ts'
 import { countSessions } from '../../render/removal.ts'
 import { reportProblem } from '../../sessions/connect.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
-import { exitCodes, exitWith, failWith, rejectUsage } from '../../terminal/exit.ts'
+import { exitCodes, failWith, rejectUsage } from '../../terminal/exit.ts'
 
 /** Copies a store into another form and compares the two. */
 export const run: RunCommand<'migrate'> = async ({ flags }, context) => {
   if (flags.to === undefined) return rejectUsage('migrate needs --to <url>: sqlite:PATH or jsonl:DIR.')
-  const from = flags.from === undefined ? resolveDiskStore(context) : parseDiskUrl(flags.from, context.home)
-  if (!from.ok) return failWith(from.fault)
-  const to = parseDiskUrl(flags.to, context.home)
-  if (!to.ok) return failWith(to.fault)
+  const from = orThrow(flags.from === undefined ? resolveDiskStore(context) : parseDiskUrl(flags.from, context.home))
+  const to = orThrow(parseDiskUrl(flags.to, context.home))
 
   const signal = context.untilInterrupted()
   const line = createProgressLine(context)
   const { migrate } = await import('../../../admin/migrate/migrate-store.ts')
   const migrated = await migrate({
-    ...{ from: from.value, to: to.value, signal, onProblem: reportProblem(context) },
+    ...{ from, to, signal, onProblem: reportProblem(context) },
     onProgress: ({ phase, sessions, records }) => line.show(`${phase}: ${sessions} sessions, ${records} records`),
   })
   await line.end()
@@ -33,6 +32,6 @@ export const run: RunCommand<'migrate'> = async ({ flags }, context) => {
     )
   for (const { session, why } of refused) await err.write(`${session} was not copied: ${escapeLine(why)}.\n`)
   for (const hash of missingBlobs) await err.write(`The file ${hash} is also missing in ${source}.\n`)
-  if (signal.aborted) return exitWith(exitCodes.interrupted)
-  return exitWith(refused.length > 0 ? exitCodes.failed : exitCodes.ok)
+  if (signal.aborted) return exitCodes.interrupted
+  return refused.length > 0 ? exitCodes.failed : exitCodes.ok
 }

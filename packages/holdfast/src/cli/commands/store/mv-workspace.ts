@@ -1,13 +1,13 @@
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, sep } from 'node:path'
-import { fault, type Meta, ok, type Result, refuse } from '@holdfast/protocol'
+import { fault, type Meta, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-specs.ts'
 import { countSessions } from '../../render/removal.ts'
 import { type ReachedSessions, withExistingSessions } from '../../sessions/connect.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
-import { exitCodes, exitWith, failWith } from '../../terminal/exit.ts'
+import { exitCodes } from '../../terminal/exit.ts'
 
 const pageSize = 500
 
@@ -18,26 +18,17 @@ type Moves = {
 }
 
 export const run: RunCommand<'mv-workspace'> = async ({ positionals: [first = '', second = ''], flags }, context) => {
-  const from = resolvePath(context, first)
-  if (!from.ok) return failWith(from.fault)
-  const to = resolvePath(context, second)
-  const target = to.ok ? resolveDirectory(to.value) : to
-  if (!target.ok) return failWith(target.fault)
+  const from = orThrow(resolvePath(context, first))
+  const target = orThrow(resolveDirectory(orThrow(resolvePath(context, second))))
   const dryRun = flags['dry-run']
   return withExistingSessions(context, async (reached) => {
-    const oldPaths = pathsOf(from.value).filter((path) => path !== target.value)
+    const oldPaths = [from, resolveExistingPart(from)].filter((path) => path !== target) // sessions may record either
     const moves: Moves = { moved: [], stayed: [] }
-    const done = reached ? await moveAll(reached, oldPaths, target.value, dryRun, moves) : ok(undefined)
-    if (!done.ok) return failWith(done.fault)
+    if (reached) await moveAll(reached, oldPaths, target, dryRun, moves)
     if (flags.json) await context.out.writeJson({ count: moves.moved.length, ...moves, dryRun })
-    else await printMoves(moves, target.value, dryRun, context)
-    return exitWith(moves.stayed.length > 0 ? exitCodes.failed : exitCodes.ok)
+    else await printMoves(moves, target, dryRun, context)
+    return moves.stayed.length > 0 ? exitCodes.failed : exitCodes.ok
   })
-}
-
-/** Returns the paths that sessions of a folder may have recorded: as given, and with links resolved. */
-function pathsOf(path: string): readonly string[] {
-  return [...new Set([path, resolveExistingPart(path)])]
 }
 
 /** Resolves the links of the part of a path that exists; the folder itself may be gone. */
@@ -70,12 +61,11 @@ async function moveAll(
   to: string,
   dryRun: boolean,
   { moved, stayed }: Moves,
-): Promise<Result<void>> {
+): Promise<void> {
   let cursor: string | undefined
   do {
-    const page = await reached.sessions.list({ limit: pageSize, cursor })
-    if (!page.ok) return page
-    for (const meta of page.value.sessions) {
+    const page = orThrow(await reached.sessions.list({ limit: pageSize, cursor }))
+    for (const meta of page.sessions) {
       const workspace = movedPath(meta.workspace, from, to)
       if (workspace === null) continue
       const { id, handle, title } = meta
@@ -83,9 +73,8 @@ async function moveAll(
       if (reason === null) moved.push({ id, handle, title, workspace })
       else stayed.push({ id, handle, title, reason })
     }
-    cursor = page.value.next ?? undefined
+    cursor = page.next ?? undefined
   } while (cursor !== undefined)
-  return ok(undefined)
 }
 
 /** Returns why a session could not be moved; null if it could. */

@@ -1,21 +1,18 @@
 import type { Stats, Tally } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
+import { orThrow } from '@holdfast/protocol/result'
 import type { RunCommand } from '../../args/command-specs.ts'
 import { countSessions } from '../../render/removal.ts'
 import { textTable } from '../../render/tables.ts'
 import { resolveDiskStore } from '../../sessions/resolve-store.ts'
-import { exitWith, failWith } from '../../terminal/exit.ts'
 import type { Output } from '../../terminal/output.ts'
 
 export const run: RunCommand<'stats'> = async ({ flags: { days = 30, json } }, { out, now, ...context }) => {
-  const store = resolveDiskStore(context)
-  if (!store.ok) return failWith(store.fault)
+  const store = orThrow(resolveDiskStore(context))
   const { countStore } = await import('../../../admin/stats/count-store.ts')
-  const stats = await countStore(store.value, { days, nowMs: now() })
-  if (!stats.ok) return failWith(stats.fault)
-  if (json) await out.writeJson(stats.value)
-  else await printStats(stats.value, out)
-  return exitWith()
+  const stats = orThrow(await countStore(store, { days, nowMs: now() }))
+  if (json) await out.writeJson(stats)
+  else await printStats(stats, out)
 }
 
 async function printStats({ sessions, total, days, models, workspaces, store }: Stats, out: Output): Promise<void> {

@@ -1,0 +1,45 @@
+import { escapeLine } from '@holdfast/protocol/hostile-text'
+import type { RunCommand } from '../../args/command-specs.ts'
+import { parseTurn } from '../../args/parse-args.ts'
+import { submitAndPrint } from '../../sessions/submit-command.ts'
+import { rejectUsage } from '../../terminal/exit.ts'
+
+export const branch: RunCommand<'branch'> = async ({ positionals: [name = '', text = ''], flags }, context) => {
+  const turn = turnOf(text)
+  const describe = (saved: string) => `Went back to the end of turn ${turn}. The rest is saved as ${saved}.`
+  return submitAndPrint(name, { type: 'branchAt', turn }, { field: 'branch', describe }, flags.json, context)
+}
+
+export const rewind: RunCommand<'rewind'> = async ({ positionals: [name = '', text = ''], flags }, context) => {
+  const turn = turnOf(text)
+  const describe = (saved: string) => `Undid everything after turn ${turn}. It is saved as ${saved}.`
+  return submitAndPrint(name, { type: 'rewind', turn }, { field: 'branch', describe }, flags.json, context)
+}
+
+const turnOf = (text: string): number =>
+  parseTurn(text) ?? rejectUsage(`<turn> must be the number of a turn, from 0, not '${text}'.`)
+
+export const switchBranch: RunCommand<'switch'> = ({ positionals: [name = '', asked = ''], flags }, context) => {
+  const to = parseTurn(asked) ?? asked
+  const describe = (reached: string) => `Switched to ${reached}. The line before is saved as a branch.`
+  // The answer has no branch if the session is on it already.
+  const printed = { field: 'branch', describe, unchanged: typeof to === 'string' ? to : '' } as const
+  return submitAndPrint(name, { type: 'switchBranch', branch: to }, printed, flags.json, context)
+}
+
+export const fork: RunCommand<'fork'> = ({ positionals: [name = ''], flags: { at, json } }, context) => {
+  const describe = (session: string) => `Started ${session}, which shares the past of ${name}.`
+  const command = { type: 'fork', ...(at !== undefined && { at }) } as const
+  return submitAndPrint(name, command, { field: 'session', describe }, json, context)
+}
+
+export const rename: RunCommand<'rename'> = ({ positionals: [name = '', title = ''], flags }, context) => {
+  const shown = escapeLine(title.trim())
+  const sentence = shown === '' ? 'The title is the first line of the first prompt again.' : `The title is ${shown}.`
+  return submitAndPrint(name, { type: 'rename', title }, { describe: () => sentence }, flags.json, context)
+}
+
+export const pin: RunCommand<'pin'> = ({ positionals: [name = ''], flags: { off, json } }, context) => {
+  const describe = () => (off ? 'Unpinned.' : 'Pinned: listed first, and protected from prune and rm --all.')
+  return submitAndPrint(name, { type: 'pinSession', pinned: !off }, { describe }, json, context)
+}

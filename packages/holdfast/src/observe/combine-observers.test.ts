@@ -15,7 +15,7 @@ describe('several who look on', () => {
     )
     all.left(aSession)
     expect(heard).toEqual([aSession])
-    expect(problems).toMatchObject([{ where: 'telling of a session', cause: { message: 'boom' } }])
+    expect(problems).toMatchObject([{ where: 'observing a session', cause: { message: 'boom' } }])
   })
 
   it('stand around the work, and it is done once', async () => {
@@ -79,7 +79,7 @@ describe('several who look on', () => {
       ...written,
       times: 2,
     })
-    expect(problems).toEqual(Array(2).fill({ where: 'telling of a session', cause: broken }))
+    expect(problems).toEqual(Array(2).fill({ where: 'observing a session', cause: broken }))
   })
 
   it('hear that the work failed, which is no problem of theirs', async () => {

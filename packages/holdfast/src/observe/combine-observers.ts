@@ -1,52 +1,51 @@
 import type { Observer, OnProblem } from '@holdfast/core/ports'
 
 type Work<Value> = () => Promise<Value>
+type Wrap<Value> = (observer: Observer, work: Work<Value>) => Promise<Value> | undefined
 
 /** Combines observers into one. An error in one of them never reaches the session. */
 export function observeAll(observers: readonly Observer[], onProblem: OnProblem): Required<Observer> {
-  const tellOf = (cause: unknown) => onProblem({ where: 'telling of a session', cause })
-  const each = (tell: (observer: Observer) => void) => {
+  const report = (cause: unknown) => onProblem({ where: 'observing a session', cause })
+  const notify = (call: (observer: Observer) => void) => {
     for (const observer of observers) {
       try {
-        tell(observer)
+        call(observer)
       } catch (cause) {
-        tellOf(cause)
+        report(cause)
       }
     }
   }
-  const standAround = <Value>(
-    stand: (observer: Observer, work: Work<Value>) => Promise<Value> | undefined,
-    work: Work<Value>,
-  ) => observers.reduce((inner, one) => () => guarded((run) => stand(one, run), inner, tellOf), work)()
+  const wrapAll = <Value>(wrap: Wrap<Value>, work: Work<Value>) =>
+    observers.reduce((inner, one) => () => runOnce((run) => wrap(one, run), inner, report), work)()
 
   return {
-    recorded: (...told) => each((one) => one.recorded?.(...told)),
-    answering: (...told) => each((one) => one.answering?.(...told)),
-    retrying: (...told) => each((one) => one.retrying?.(...told)),
-    answered: (...told) => each((one) => one.answered?.(...told)),
-    storage: (...told) => each((one) => one.storage?.(...told)),
-    left: (...told) => each((one) => one.left?.(...told)),
-    during: (session, work, run) => standAround((one, inner) => one.during?.(session, work, inner), run),
-    asking: (session, model, ask) => standAround((one, inner) => one.asking?.(session, model, inner), ask),
+    recorded: (...args) => notify((one) => one.recorded?.(...args)),
+    answering: (...args) => notify((one) => one.answering?.(...args)),
+    retrying: (...args) => notify((one) => one.retrying?.(...args)),
+    answered: (...args) => notify((one) => one.answered?.(...args)),
+    storage: (...args) => notify((one) => one.storage?.(...args)),
+    left: (...args) => notify((one) => one.left?.(...args)),
+    during: (session, work, run) => wrapAll((one, inner) => one.during?.(session, work, inner), run),
+    asking: (session, model, ask) => wrapAll((one, inner) => one.asking?.(session, model, inner), ask),
   }
 }
 
 /** Runs the work exactly once; observer errors cannot change the result. */
-async function guarded<Value>(
-  stand: (work: Work<Value>) => Promise<Value> | undefined,
+async function runOnce<Value>(
+  wrap: (work: Work<Value>) => Promise<Value> | undefined,
   work: Work<Value>,
-  onBroken: (cause: unknown) => void,
+  report: (cause: unknown) => void,
 ): Promise<Value> {
-  let came: Promise<Value> | undefined
+  let result: Promise<Value> | undefined
   const once = () => {
-    came ??= work()
-    return came
+    result ??= work()
+    return result
   }
   try {
-    await stand(once)
+    await wrap(once)
   } catch (cause) {
-    const [done] = await Promise.allSettled([once()])
-    if (done.status === 'fulfilled' || done.reason !== cause) onBroken(cause)
+    const [settled] = await Promise.allSettled([once()])
+    if (settled.status === 'fulfilled' || settled.reason !== cause) report(cause)
   }
   return once()
 }

@@ -3,6 +3,7 @@ import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { didYouMean } from '@holdfast/protocol/nearest'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
 import type { Environment } from '../../system/home.ts'
+import { maskKeys } from '../../system/secrets/known-keys.ts'
 
 /** From the most to the least important. */
 export const logLevels = ['error', 'warn', 'info', 'debug', 'trace'] as const
@@ -33,4 +34,34 @@ export function logSettingOf(environment: Environment, byDefault: LogSetting): R
   const hint = didYouMean(given, settings)
   const message = `HOLDFAST_LOG is ${settings.join(', ')}, not '${escapeLine(given)}'.${hint}`
   return refuse(fault('bad_request', message, { name: 'HOLDFAST_LOG' }))
+}
+
+const depthMax = 8
+
+/** Wraps a program's logger: masks known keys, and turns its errors into process warnings. */
+export function createMaskedLogger(logger: Logger): Logger {
+  const write = (level: LogLevel) => (fields: object, message: string) => {
+    try {
+      if (isOn(logger, level)) logger[level](Object(masked(fields, 0)), maskKeys(message))
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      process.emitWarning(maskKeys(`the log cannot be written: ${reason}`), 'HoldfastProblem')
+    }
+  }
+  return {
+    error: write('error'),
+    warn: write('warn'),
+    info: write('info'),
+    debug: write('debug'),
+    trace: write('trace'),
+    isLevelEnabled: (level) => logger.isLevelEnabled?.(level) ?? true,
+  }
+}
+
+function masked(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return maskKeys(value)
+  if (typeof value !== 'object' || value === null) return value
+  if (depth >= depthMax) return '…'
+  if (Array.isArray(value)) return value.map((one) => masked(one, depth + 1))
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, masked(one, depth + 1)]))
 }

@@ -1,6 +1,6 @@
 import * as conventions from '@opentelemetry/semantic-conventions/incubating'
 import { describe, expect, it } from 'vitest'
-import { finishReasonOf, modelAttributes, names, usageAttributes } from './attributes.ts'
+import { finishReasons, modelAttributes, names, usageAttributes } from './attributes.ts'
 
 describe('the names of attributes', () => {
   it('are those of the published conventions', () => {
@@ -34,6 +34,6 @@ describe('the names of attributes', () => {
   })
 
   it('tell an answer that ended in calls from one that was cut', () => {
-    expect([finishReasonOf('calls'), finishReasonOf('length')]).toEqual(['tool_call', 'length'])
+    expect([finishReasons.calls, finishReasons.length]).toEqual(['tool_call', 'length'])
   })
 })

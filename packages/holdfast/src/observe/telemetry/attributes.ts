@@ -50,7 +50,7 @@ export function modelAttributes(model: ModelName): { readonly model: string; rea
   }
 }
 
-const finishReasons: Readonly<Record<Finish, string>> = {
+export const finishReasons: Readonly<Record<Finish, string>> = {
   stop: 'stop',
   calls: 'tool_call',
   length: 'length',
@@ -59,7 +59,6 @@ const finishReasons: Readonly<Record<Finish, string>> = {
   aborted: 'error',
   interrupted: 'error',
 }
-export const finishReasonOf = (finish: Finish): string => finishReasons[finish]
 
 /** Returns the input tokens, which include cache reads and writes by the conventions. */
 export const inputOf = ({ input, cacheRead, cacheWrite }: Usage): number => input + cacheRead + cacheWrite

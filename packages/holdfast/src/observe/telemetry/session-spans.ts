@@ -3,22 +3,26 @@ import type { Recorded, SessionId } from '@holdfast/protocol'
 import { type Context, context, ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { names, ownNames, scope } from './attributes.ts'
 import { createMeters } from './meters.ts'
-import { type ModelCall, type ModelCallEnd, runWithin, startModelCall } from './model-call.ts'
-import { endStep, endTurn, type OpenTurn, settleCall, startCall, startStep, startTurn } from './turn-span.ts'
+import {
+  endStep,
+  endTurn,
+  type ModelCall,
+  type ModelCallEnd,
+  type OpenTurn,
+  runWithin,
+  settleCall,
+  startCall,
+  startModelCall,
+  startStep,
+  startTurn,
+} from './turn-span.ts'
 
 export type SessionSpans = Required<Omit<Observer, 'answered' | 'storage'>>
 
-/**
- * Creates spans and metrics of every turn with the OpenTelemetry API. They follow the records of a session and ignore
- * deltas. Without an SDK nothing is kept.
- */
-export function createSessionSpans({
-  now = () => performance.now(),
-}: {
-  readonly now?: () => number
-} = {}): SessionSpans {
-  const parts = { tracer: trace.getTracer(scope), meters: createMeters(), now }
-  const turns = createOpenTurns((session, turn, parent) => startTurn(parts, { session, turn, parent }))
+/** Creates spans and metrics of every turn with the OpenTelemetry API, from records only. Does nothing without an SDK. */
+export function createSessionSpans(): SessionSpans {
+  const deps = { tracer: trace.getTracer(scope), meters: createMeters() }
+  const turns = createOpenTurns((session, turn, parent) => startTurn(deps, { session, turn, parent }))
   const stepOf = (session: SessionId) => turns.get(session)?.step
 
   return {
@@ -46,7 +50,7 @@ export function createSessionSpans({
     },
     asking(session, model, ask) {
       const parent = turns.get(session)?.context ?? context.active()
-      return askWithin(startModelCall({ ...parts, session, model, parent }), ask)
+      return askWithin(startModelCall({ ...deps, session, model, parent }), ask)
     },
   }
 }
@@ -57,8 +61,8 @@ type StartTurn = (session: SessionId, turn: number | undefined, parent: Context)
 function createOpenTurns(start: StartTurn) {
   const turns = new Map<SessionId, OpenTurn>()
 
-  function begin(...beginning: Parameters<StartTurn>): OpenTurn | null {
-    const turn = start(...beginning)
+  function begin(...args: Parameters<StartTurn>): OpenTurn | null {
+    const turn = start(...args)
     if (turn) turns.set(turn.session, turn)
     return turn
   }

@@ -1,21 +1,34 @@
-import { addUsage, type CallId, type EventOf, noUsage, type Seq, type SessionId, type Usage } from '@holdfast/protocol'
-import { type Context, isSpanContextValid, type Span, SpanKind, type Tracer, trace } from '@opentelemetry/api'
-import { finishReasonOf, modelAttributes, names, ownNames, usageAttributes } from './attributes.ts'
+import {
+  addUsage,
+  type CallId,
+  type EventOf,
+  type ModelName,
+  noUsage,
+  type Seq,
+  type SessionId,
+  type Usage,
+} from '@holdfast/protocol'
+import {
+  type Attributes,
+  type Context,
+  context,
+  isSpanContextValid,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
+import { finishReasons, modelAttributes, names, ownNames, usageAttributes } from './attributes.ts'
 import type { Meters } from './meters.ts'
-import { endSpan, type ModelCall, startModelCall } from './model-call.ts'
 
 const agent = 'holdfast'
 
-export type SpanDeps = {
-  readonly tracer: Tracer
-  readonly meters: Meters
-  /** A monotonic clock in milliseconds. */
-  readonly now: () => number
-}
+type SpanDeps = { readonly tracer: Tracer; readonly meters: Meters }
 
 /** A running turn and its open steps and calls. */
 export type OpenTurn = {
-  readonly parts: SpanDeps
+  readonly deps: SpanDeps
   readonly session: SessionId
   readonly span: Span
   /** The context in which child spans belong to the turn. */
@@ -25,26 +38,26 @@ export type OpenTurn = {
   usage: Usage
 }
 
-type Beginning = { readonly session: SessionId; readonly turn: number | undefined; readonly parent: Context }
+type TurnStart = { readonly session: SessionId; readonly turn: number | undefined; readonly parent: Context }
 
 /** Starts the span of a turn. Returns null if neither traces nor metrics are on. */
-export function startTurn(parts: SpanDeps, { session, turn, parent }: Beginning): OpenTurn | null {
+export function startTurn(deps: SpanDeps, { session, turn, parent }: TurnStart): OpenTurn | null {
   const attributes = { [names.operation]: 'invoke_agent', [names.agent]: agent, [names.conversation]: session }
   const options = { kind: SpanKind.INTERNAL, attributes: { ...attributes, [ownNames.turn]: turn } }
-  const span = parts.tracer.startSpan(`invoke_agent ${agent}`, options, parent)
-  if (!isSpanContextValid(span.spanContext()) && !parts.meters.isOn()) return null
+  const span = deps.tracer.startSpan(`invoke_agent ${agent}`, options, parent)
+  if (!isSpanContextValid(span.spanContext()) && !deps.meters.isOn()) return null
   const context = trace.setSpan(parent, span)
-  return { parts, session, span, context, step: null, calls: new Map(), usage: noUsage }
+  return { deps, session, span, context, step: null, calls: new Map(), usage: noUsage }
 }
 
 export function startStep(turn: OpenTurn, id: Seq, model: string): void {
-  const { parts, session, span, context: parent } = turn
+  const { deps, session, span, context: parent } = turn
   span.setAttributes(modelAttributes(model).attributes)
-  turn.step = { id, call: startModelCall({ ...parts, session, model, parent }) }
+  turn.step = { id, call: startModelCall({ ...deps, session, model, parent }) }
 }
 
 export function endStep(turn: OpenTurn, { finish, usage, fault, fallback }: EventOf<'step.ended'>): void {
-  const reasons = { [names.finishReasons]: [finishReasonOf(finish)] }
+  const reasons = { [names.finishReasons]: [finishReasons[finish]] }
   const error = fault?.kind ?? (finish === 'aborted' || finish === 'interrupted' ? finish : undefined)
   turn.step?.call.end({ usage, error, attributes: reasons })
   turn.step = null
@@ -53,8 +66,8 @@ export function endStep(turn: OpenTurn, { finish, usage, fault, fallback }: Even
   if (fallback !== undefined) turn.span.addEvent('holdfast.fallback', modelAttributes(fallback).attributes)
 }
 
-/** The context in which child spans belong to this one. */
-export function startCall({ parts, session, context, calls }: OpenTurn, call: CallId, tool: string): Context {
+/** Starts the span of a tool call and returns the context for its child spans. */
+export function startCall({ deps, session, context, calls }: OpenTurn, call: CallId, tool: string): Context {
   const attributes = {
     [names.operation]: 'execute_tool',
     [names.toolName]: tool,
@@ -62,7 +75,7 @@ export function startCall({ parts, session, context, calls }: OpenTurn, call: Ca
     [names.toolCallId]: `c${call}`, // as the model knows it
     [names.conversation]: session,
   }
-  const span = parts.tracer.startSpan(`execute_tool ${tool}`, { kind: SpanKind.INTERNAL, attributes }, context)
+  const span = deps.tracer.startSpan(`execute_tool ${tool}`, { kind: SpanKind.INTERNAL, attributes }, context)
   calls.set(call, span)
   return trace.setSpan(context, span)
 }
@@ -92,3 +105,51 @@ function callError(outcome: EventOf<'call.settled'>['outcome']): string | undefi
       return outcome.code
   }
 }
+
+export type ModelCallEnd = {
+  readonly usage?: Usage | null | undefined
+  /** Why the call failed. */
+  readonly error?: string | undefined
+  readonly attributes?: Attributes | undefined
+}
+
+type ModelCallStart = SpanDeps & { readonly session: SessionId; readonly model: ModelName; readonly parent: Context }
+
+export type ModelCall = ReturnType<typeof startModelCall>
+
+/** Starts the `chat` span and the metrics of a model call. */
+export function startModelCall({ tracer, meters, session, model, parent }: ModelCallStart) {
+  const { model: name, attributes } = modelAttributes(model)
+  const measured: Attributes = { [names.operation]: 'chat', ...attributes }
+  const all = { ...measured, [names.conversation]: session, [names.requestStream]: true }
+  const span = tracer.startSpan(`chat ${name}`, { kind: SpanKind.CLIENT, attributes: all }, parent)
+  const startedMs = performance.now()
+  const seconds = () => (performance.now() - startedMs) / 1000
+  return {
+    span,
+    /** The context in which child spans belong to this one. */
+    context: trace.setSpan(parent, span),
+    /** Notes that the first part of the answer arrived. */
+    answering() {
+      const passed = seconds()
+      span.setAttribute(names.timeToFirstChunk, passed)
+      meters.firstChunk(passed, measured)
+    },
+    end({ usage, error, attributes: more = {} }: ModelCallEnd) {
+      span.setAttributes({ ...more, ...(usage && usageAttributes(usage)) })
+      if (usage) meters.tokens(usage, measured)
+      meters.duration(seconds(), error === undefined ? measured : { ...measured, [names.errorType]: error })
+      endSpan(span, error)
+    },
+  }
+}
+
+/** Ends a span. Records only the kind of an error: its message may quote the conversation. */
+function endSpan(span: Span, error: string | undefined): void {
+  if (error !== undefined) span.setAttribute(names.errorType, error).setStatus({ code: SpanStatusCode.ERROR })
+  span.end()
+}
+
+/** Runs a function with `within` as the active context. */
+export const runWithin = <Value>(within: Context | undefined, run: () => Value): Value =>
+  within ? context.with(within, run) : run()

@@ -7,8 +7,13 @@ import type { CustomModels } from './providers/find-model.ts'
 import { discoveryMsMax } from './providers/local/local-models.ts'
 import { createModels, type DiscoveringModels } from './providers/models.ts'
 import { registerServiceKeys, resolveServices, type Services } from './providers/services/registry.ts'
-import { type ConfigOptions, type Configured, layerConfig } from './system/config/layers.ts'
-import { configPath, readConfig } from './system/config/read-config.ts'
+import {
+  type ConfigOptions,
+  type Configured,
+  configPath,
+  layerConfig,
+  readConfig,
+} from './system/config/read-config.ts'
 import type { Environment, Home } from './system/home.ts'
 
 export type HomeModelsDeps = {

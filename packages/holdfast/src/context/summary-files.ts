@@ -2,7 +2,7 @@ import { mkdir, open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { SummaryFiles } from '@holdfast/core/ports'
 import { fault, ok, type Result, refuse } from '@holdfast/protocol'
-import { openDirectory } from '../system/files/open-directory.ts'
+import { openDirectory } from '../system/files/open-file.ts'
 import { resolvePath } from '../system/files/resolve-path.ts'
 import { systemErrorCode, systemErrorWords } from '../system/system-error.ts'
 

@@ -18,40 +18,21 @@ export type Home = {
 /** Finds the directories: below `HOLDFAST_HOME` if it is set, else by the XDG variables. */
 export function findHome(environment: Environment): Home {
   const own = environment['HOLDFAST_HOME']
-  if (own)
-    return homeAt({
-      data: join(resolve(own), 'data'),
-      config: join(resolve(own), 'config'),
-      state: join(resolve(own), 'state'),
-    })
   const user = environment['HOME'] || homedir()
-  const base = (name: string, fallback: string) => {
-    const set = environment[name]
+  const directory = (name: string, variable: string, fallback: string) => {
+    if (own) return join(resolve(own), name)
+    const set = environment[variable]
     return join(set && isAbsolute(set) ? set : join(user, fallback), 'holdfast')
   }
-  return homeAt({
-    data: base('XDG_DATA_HOME', '.local/share'),
-    config: base('XDG_CONFIG_HOME', '.config'),
-    state: base('XDG_STATE_HOME', '.local/state'),
-  })
-}
-
-function homeAt({
-  data,
-  config,
-  state,
-}: {
-  readonly data: string
-  readonly config: string
-  readonly state: string
-}): Home {
+  const dataDir = directory('data', 'XDG_DATA_HOME', '.local/share')
+  const stateDir = directory('state', 'XDG_STATE_HOME', '.local/state')
   return {
-    dataDir: data,
-    configDir: config,
-    stateDir: state,
-    storePath: join(data, 'holdfast.db'),
-    blobsDir: join(data, 'blobs'),
-    serverFile: join(state, 'server.json'),
+    dataDir,
+    configDir: directory('config', 'XDG_CONFIG_HOME', '.config'),
+    stateDir,
+    storePath: join(dataDir, 'holdfast.db'),
+    blobsDir: join(dataDir, 'blobs'),
+    serverFile: join(stateDir, 'server.json'),
   }
 }
 

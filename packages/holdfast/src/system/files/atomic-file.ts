@@ -38,8 +38,9 @@ export function openAtomicFile(path: string, { replaces, pid }: AtomicFileOption
   fchmodSync(file, 0o600) // whatever the umask
   const drop = () => rmSync(draft, { force: true })
   return ok({
-    write: async (text) => {
-      writeAll(file, Buffer.from(text))
+    async write(text) {
+      const bytes = Buffer.from(text)
+      for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written)
     },
     keep() {
       fsyncSync(file)
@@ -62,10 +63,6 @@ export function openAtomicFile(path: string, { replaces, pid }: AtomicFileOption
       drop()
     },
   })
-}
-
-function writeAll(file: number, bytes: Buffer): void {
-  for (let written = 0; written < bytes.length; ) written += writeSync(file, bytes, written)
 }
 
 const unusable = (message: string, path: string): Result<never> => refuse(fault('bad_request', message, { path }))

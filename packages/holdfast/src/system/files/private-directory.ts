@@ -52,7 +52,6 @@ export function claimPrivateDirectory(directory: string): string {
 /** Returns whether we may restrict a directory: not a shared one, the home directory or the current project. */
 function isOurs(directory: string): boolean {
   const { uid, mode } = statSync(directory)
-  const place = resolve(directory)
-  const isShared = (mode & 0o1000) !== 0 || place === homedir() || place === process.cwd()
+  const isShared = (mode & 0o1000) !== 0 || [homedir(), process.cwd()].includes(resolve(directory))
   return !isShared && uid === process.getuid?.()
 }

@@ -11,7 +11,7 @@ export type Window = {
   readonly end: 'file' | 'lines' | 'bytes' | 'aborted'
 }
 
-export type WindowRequest = {
+type WindowRequest = {
   /** The first line, 1-based. */
   readonly offset: number
   readonly lines: number

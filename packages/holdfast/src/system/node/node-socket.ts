@@ -11,20 +11,20 @@ const answerMsMax = 1000
 // A unix socket's path is copied into a field of about this size; longer ones cannot be bound.
 const socketPathBytesMax = 100
 const socketNameBytes = '/0123456789abcdef.sock'.length
-const heardCharsMax = 200
+const greetingCharsMax = 200
 
-/** This process as a node: a socket that answers for as long as the process lives, and for no longer. */
+/** This process as a node: a socket that answers exactly as long as the process lives. */
 export interface NodeSocket {
   readonly row: NodeRow
   close(): Promise<void>
 }
 
-/** Opens the socket by which others tell that this process lives. It needs no clock, no heartbeat and no process id. */
+/** Opens the socket that shows other processes that this one is alive. It needs no clock, heartbeat or process id. */
 export async function openNodeSocket(stateDir: string, nowMs: number): Promise<NodeSocket> {
   const id = `node_${uuidv7().replaceAll('-', '')}`
   const address = join(socketDir(stateDir), `${id.slice(-16)}.sock`)
   const server = createServer((socket) => {
-    socket.on('error', () => socket.destroy()) // whoever asked has left
+    socket.on('error', () => socket.destroy()) // the other side has closed it
     socket.end(greeting(id))
   })
   await new Promise<void>((resolve, reject) => {
@@ -39,11 +39,11 @@ export async function openNodeSocket(stateDir: string, nowMs: number): Promise<N
   }
 }
 
-/** Whether a node still answers, by its own name, within a second. A stopped process does not; a stranger's socket does not. */
+/** Returns whether a node answers with its own id within a second. A stopped process does not. */
 export function isNodeAlive({ id, address }: NodeRow): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(address)
-    let heard = ''
+    let received = ''
     const settle = (isAlive: boolean) => {
       clearTimeout(timer)
       socket.destroy()
@@ -52,11 +52,11 @@ export function isNodeAlive({ id, address }: NodeRow): Promise<boolean> {
     const timer = setTimeout(() => settle(false), answerMsMax)
     socket.setEncoding('utf8')
     socket.on('data', (text) => {
-      heard += text
-      if (heard === greeting(id)) settle(true)
-      else if (heard.length > heardCharsMax) settle(false)
+      received += text
+      if (received === greeting(id)) settle(true)
+      else if (received.length > greetingCharsMax) settle(false)
     })
-    socket.on('end', () => settle(heard === greeting(id)))
+    socket.on('end', () => settle(received === greeting(id)))
     socket.on('error', () => settle(false))
   })
 }
@@ -64,14 +64,14 @@ export function isNodeAlive({ id, address }: NodeRow): Promise<boolean> {
 /** Removes the socket that a dead node left behind. */
 export const removeNodeSocket = (address: string): Promise<void> => rm(address, { force: true })
 
-/** The state directory, or where its path is too long for a socket a private one among the temporary files. */
+/** Returns the directory of sockets: the state directory, or a private temporary one if its path is too long. */
 function socketDir(stateDir: string): string {
-  const near = join(stateDir, 'nodes')
-  if (Buffer.byteLength(near) + socketNameBytes <= socketPathBytesMax) return claimPrivateDirectory(near)
+  const preferred = join(stateDir, 'nodes')
+  if (Buffer.byteLength(preferred) + socketNameBytes <= socketPathBytesMax) return claimPrivateDirectory(preferred)
   return claimPrivateDirectory(join(tmpdir(), `holdfast-${userInfo().uid}`))
 }
 
-/** The nodes of a store that answer now; of `among` alone where it is given. */
+/** Returns the nodes of a store that answer now. With `among`, asks only those. */
 export async function findLiveNodes(
   { nodes }: Pick<Leases, 'nodes'>,
   among?: ReadonlySet<string>,

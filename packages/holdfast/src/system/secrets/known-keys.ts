@@ -9,13 +9,11 @@ const wordCharsMin = 24
 /** After these words even such a word is masked. */
 const introduced = String.raw`(?<=(?:bearer|basic|api[-_ ]?key|token|secret|authorization)["'\s:=]{1,8})`
 
-type Known = { readonly forms: readonly string[]; readonly introduced: RegExp | null }
-
 /**
  * Every key that this process has read: a running answer may still quote a replaced one. Global, because the writer of a log
  * or fault cannot know which provider's key a text may contain.
  */
-const known = new Map<string, Known>()
+const known = new Set<string>()
 let forms: readonly string[] = []
 let words: readonly RegExp[] = []
 
@@ -23,18 +21,17 @@ let words: readonly RegExp[] = []
 export function registerKey(key: string): void {
   if (key === '' || known.has(key)) return
   const isWord = key.length < charsMin || (key.length < wordCharsMin && !/\d/.test(key))
-  known.set(key, isWord ? { forms: [], introduced: introducedOnly(key) } : { forms: formsOf(key), introduced: null })
-  const all = [...known.values()]
+  known.add(key)
+  if (isWord) words = [...words, new RegExp(`${introduced}${RegExp.escape(key)}(?![\\w-])`, 'gi')]
   // Longest first: masking a prefix would leave the end of a longer key.
-  forms = [...new Set(all.flatMap((one) => one.forms))].sort((one, other) => other.length - one.length)
-  words = all.flatMap((one) => one.introduced ?? [])
+  else forms = [...new Set([...forms, ...formsOf(key)])].sort((one, other) => other.length - one.length)
 }
 
 /** Replaces known keys in a text. */
 export function maskKeys(text: string): string {
   let masked = text
   for (const form of forms) if (masked.includes(form)) masked = masked.replaceAll(form, keyMark)
-  masked = maskWrapped(masked, forms, keyMark)
+  if (masked.includes('\n')) masked = maskWrapped(masked)
   for (const word of words) masked = masked.replace(word, keyMark)
   return masked
 }
@@ -47,7 +44,7 @@ export const holdsKey = (text: string): boolean => maskKeys(text) !== text
 /** Returns the length of the text's end that may be the start of a key: piecewise masking holds it back. */
 export function keyBegun(text: string): number {
   const inLine = forms.reduce((longest, form) => Math.max(longest, begunBy(text, form)), 0)
-  return Math.max(inLine, wrappedBegun(text, forms, begunBy))
+  return Math.max(inLine, wrappedBegun(text))
 }
 
 function begunBy(text: string, form: string): number {
@@ -75,9 +72,6 @@ function base64Of(key: string): readonly string[] {
   })
 }
 
-const introducedOnly = (key: string): RegExp =>
-  new RegExp(`${introduced}${key.replace(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)}(?![\\w-])`, 'gi')
-
 /** A line break, possibly indented, as `base64` inserts after 76 characters. */
 const lineBreak = String.raw`\r?\n[ \t]{0,32}`
 const lineBreaks = new RegExp(`${lineBreak}|\\r$`, 'g') // at the end of a piece, a lone \r may be half a break
@@ -85,12 +79,11 @@ const lineBreaks = new RegExp(`${lineBreak}|\\r$`, 'g') // at the end of a piece
 const formCharsMin = 16
 
 /** Masks keys that are broken into lines. */
-function maskWrapped(text: string, forms: readonly string[], mark: string): string {
-  if (!text.includes('\n')) return text
+function maskWrapped(text: string): string {
   const joined = text.replace(lineBreaks, '')
   let masked = text
   for (const form of forms)
-    if (form.length >= formCharsMin && joined.includes(form)) masked = masked.replace(wrapped(form), mark)
+    if (form.length >= formCharsMin && joined.includes(form)) masked = masked.replace(wrapped(form), keyMark)
   return masked
 }
 
@@ -98,18 +91,18 @@ const wrapped = (form: string): RegExp =>
   new RegExp(Array.from(form, (char) => RegExp.escape(char)).join(`(?:${lineBreak})?`), 'g')
 
 /** Returns the length of the text's end that may be the start of a key broken into lines. */
-function wrappedBegun(text: string, forms: readonly string[], begunBy: (text: string, form: string) => number): number {
+function wrappedBegun(text: string): number {
   const [longest = ''] = forms
   const tail = text.slice(-3 * longest.length)
   const breaks = [...tail.matchAll(lineBreaks)]
   if (breaks.length === 0) return 0
   const joined = tail.replace(lineBreaks, '')
   const begun = forms.reduce((most, form) => Math.max(most, begunBy(joined, form)), 0)
-  return begun === 0 ? 0 : tail.length - placeOf(joined.length - begun, breaks)
+  return begun === 0 ? 0 : tail.length - originalIndex(joined.length - begun, breaks)
 }
 
 /** Maps an index of the joined text back to the original text. */
-function placeOf(joinedIndex: number, breaks: readonly RegExpExecArray[]): number {
+function originalIndex(joinedIndex: number, breaks: readonly RegExpExecArray[]): number {
   let index = joinedIndex
   for (const { 0: gone, index: at } of breaks) {
     if (at > index) break

@@ -3,8 +3,7 @@ import { dirname, join } from 'node:path'
 import { invariant } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
-import { openDirectory } from './open-directory.ts'
-import { openFile } from './open-file.ts'
+import { openDirectory, openFile } from './open-file.ts'
 import { resolvePath } from './resolve-path.ts'
 
 /** Puts a link to a directory outside where a directory of the workdir was. */

@@ -10,7 +10,7 @@ import { limits, orThrow, type SessionId } from '@holdfast/protocol'
 import { createVirtualClock, modelsOf } from '@holdfast/testkit'
 import { createInstructions } from '../packages/holdfast/src/context/instructions.ts'
 import { createMemory } from '../packages/holdfast/src/context/memory/memory.ts'
-import { createArtefacts } from '../packages/holdfast/src/context/summary-files.ts'
+import { createSummaryFiles } from '../packages/holdfast/src/context/summary-files.ts'
 import { openFileBlobs } from '../packages/holdfast/src/store/blobs/file-blobs.ts'
 import { createMemoryBlobs } from '../packages/holdfast/src/store/blobs/memory-blobs.ts'
 import { createMemoryStore } from '../packages/holdfast/src/store/memory/memory-store.ts'
@@ -60,7 +60,7 @@ async function measure(dir: string): Promise<LiveFigures> {
     models: oneModel,
     tools: createTools({ environment: {}, memory }),
     instructions: createInstructions({ now: clock.now, memory }),
-    artefacts: createArtefacts({ now: clock.now }),
+    artefacts: createSummaryFiles({ now: clock.now }),
     clock,
     onProblem: ({ cause }) => console.error(cause),
     node: { id: 'node_bench', address: '', startedAt: new Date().toISOString() },

@@ -1,6 +1,6 @@
 import type { Blobs, ModelRequest, RequestAsked, RequestBuilder, Store } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
-import type { RequestSource } from '../../packages/holdfast/src/context/requests/builder.ts'
+import type { RequestSource } from '../../packages/holdfast/src/context/requests/request-worker.ts'
 import { createRequestThread } from '../../packages/holdfast/src/context/requests/request-thread.ts'
 
 export type BothBuilders = AsyncDisposable & {

@@ -6,9 +6,9 @@ import { fault, HoldfastError, ok, type Result, refuse } from '@holdfast/protoco
 import { createImages } from './context/images.ts'
 import { createInstructions } from './context/instructions.ts'
 import { createMemory } from './context/memory/memory.ts'
-import type { RequestSource } from './context/requests/builder.ts'
+import type { RequestSource } from './context/requests/request-worker.ts'
 import { createRequestThread } from './context/requests/request-thread.ts'
-import { createArtefacts } from './context/summary-files.ts'
+import { createSummaryFiles } from './context/summary-files.ts'
 import { createHoldfast, type Holdfast } from './holdfast.ts'
 import { observeAll } from './observe/combine-observers.ts'
 import { createMaskedLogger, type Logger } from './observe/logging/logger.ts'
@@ -148,7 +148,7 @@ function createAdapters(environment: Environment, { configDir }: Home, keyNames:
     images: createImages(),
     tools: createTools({ environment, keyNames, memory }),
     instructions: createInstructions({ now, memory }),
-    artefacts: createArtefacts({ now }),
+    artefacts: createSummaryFiles({ now }),
     clock: wallClock,
     isAlive: isNodeAlive,
     newSessionId,

@@ -5,7 +5,6 @@ import { createSerialQueue } from '@holdfast/protocol/serial-queue'
 type Sharp = typeof import('sharp')['default']
 type Fitted = Awaited<ReturnType<Images['fit']>>
 
-/** One side of the largest image that is sent, in pixels, and what it may weigh. */
 const { imageEdgeMax, imageBytesMax, imagePixelsMax } = limits
 
 /**
@@ -39,7 +38,7 @@ async function fitImage(sharp: Sharp, bytes: Uint8Array, mediaType: string): Pro
     const { format, autoOrient: from } = await input.metadata()
     if (`image/${format}` !== mediaType) return 'damaged'
     if (Math.max(from.width, from.height) <= imageEdgeMax && bytes.length <= imageBytesMax) {
-      await input.raw().toBuffer() // decodes it to its last line
+      await input.raw().toBuffer() // decodes all of it
       return { bytes, mediaType }
     }
     const scaled = input
@@ -49,11 +48,13 @@ async function fitImage(sharp: Sharp, bytes: Uint8Array, mediaType: string): Pro
       const { data, info } = await encode(scaled.clone()).toBuffer({ resolveWithObject: true })
       if (data.length > imageBytesMax) continue
       const size = (of: { readonly width: number; readonly height: number }) => `${of.width}x${of.height}`
-      const packed = `image/${info.format}`
-      const turned = packed === mediaType ? '' : ` and made ${packed}`
+      const newType = `image/${info.format}`
+      const converted = newType === mediaType ? '' : ` and made ${newType}`
       const isSmaller = size(from) !== size(info)
-      const changed = isSmaller ? `downscaled from ${size(from)} to ${size(info)}${turned}` : `recompressed${turned}`
-      return { bytes: data, mediaType: packed, changed }
+      const changed = isSmaller
+        ? `downscaled from ${size(from)} to ${size(info)}${converted}`
+        : `recompressed${converted}`
+      return { bytes: data, mediaType: newType, changed }
     }
   } catch {
     return 'damaged' // sharp's message is about its libraries

@@ -4,14 +4,12 @@ import { openFile } from '../system/files/open-file.ts'
 import { readRange } from '../system/files/read-range.ts'
 import { maskKeys } from '../system/secrets/known-keys.ts'
 import { systemErrorCode } from '../system/system-error.ts'
+import type { Memory, RememberedText } from './memory/memory.ts'
 
 const workdirFile = 'AGENTS.md'
 const workdirFileBytesMax = limits.workdirInstructionsBytesMax
 
-type InstructionsDeps = {
-  readonly now: () => number
-  readonly memory: ReadableMemory
-}
+type InstructionsDeps = { readonly now: () => number; readonly memory: Pick<Memory, 'read'> }
 
 /** Creates the system text. It is the same for the same day, mode, workdir, AGENTS.md and memory. */
 export function createInstructions({ now, memory }: InstructionsDeps): Instructions {
@@ -19,7 +17,7 @@ export function createInstructions({ now, memory }: InstructionsDeps): Instructi
     async gather({ workdir, mode, added }) {
       const day = new Date(now()).toISOString().slice(0, 'yyyy-mm-dd'.length)
       const parts = [
-        baseText({ workdir, day, mode }),
+        baseText(workdir, day, mode),
         // These files may contain a key, and the text is recorded and sent to the service.
         maskKeys(await readWorkdirFile(workdir)),
         maskKeys(memoryText(await memory.read(workdir))),
@@ -52,10 +50,8 @@ async function readWorkdirFile(workdir: string): Promise<string> {
   }
 }
 
-type Situation = { readonly workdir: string; readonly day: string; readonly mode: 'exec' | 'plan' }
-
 /** Returns the base text. It contains nothing finer than a day, so that a provider's prompt cache stays valid. */
-function baseText({ workdir, day, mode }: Situation): string {
+function baseText(workdir: string, day: string, mode: 'exec' | 'plan'): string {
   const text = `You are an agent in Holdfast, a runtime for agent sessions. A person gives you tasks; you work on them with tools, and say what you did and what you found.
 
 - Look before you change: read a file before you edit it, and after a change check that it does what it should.
@@ -72,25 +68,13 @@ Date: ${day}`
 
 const planText = `Plan mode is on. Look and think, and change nothing: tools that change something are refused. End with a plan of the steps you would take, and wait for the person to leave plan mode.`
 
-/** The part of memory that the instructions use. */
-interface ReadableMemory {
-  read(workdir: string): Promise<{ readonly user: Remembered | null; readonly workspace: Remembered | null }>
-}
-
-type Remembered = {
-  readonly text: string
-  /** How many bytes of the file come before the text: the file was too long to send whole. */
-  readonly leftOutBytes: number
-  readonly path: string
-}
-
 /** Returns the memory files, each under its own heading. */
-function memoryText({ user, workspace }: Awaited<ReturnType<ReadableMemory['read']>>): string {
+function memoryText({ user, workspace }: Awaited<ReturnType<Memory['read']>>): string {
   const sections = [section('Memory of the user', user), section('Memory of the workspace', workspace)]
   return sections.filter((text) => text !== '').join('\n\n')
 }
 
-function section(heading: string, remembered: Remembered | null): string {
+function section(heading: string, remembered: RememberedText | null): string {
   if (remembered === null) return ''
   const { text, leftOutBytes, path } = remembered
   const note = leftOutBytes > 0 ? `[the first ${leftOutBytes} bytes are left out; they are in ${path}]\n` : ''

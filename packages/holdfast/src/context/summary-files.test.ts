@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createArtefacts } from './summary-files.ts'
+import { createSummaryFiles } from './summary-files.ts'
 
-const { save } = createArtefacts({ now: () => Date.parse('2026-01-02T23:59:59Z') })
+const { save } = createSummaryFiles({ now: () => Date.parse('2026-01-02T23:59:59Z') })
 
 describe('a note about a session', () => {
   let workdir = ''

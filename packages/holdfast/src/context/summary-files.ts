@@ -10,7 +10,7 @@ const folder = '.holdfast/context'
 const triesMax = 100
 
 /** Saves summaries of a session in a folder of its workdir. Does not follow links out of the workdir. */
-export const createArtefacts = ({ now }: { readonly now: () => number }): SummaryFiles => ({
+export const createSummaryFiles = ({ now }: { readonly now: () => number }): SummaryFiles => ({
   async save(workdir, title, text) {
     try {
       return await saveIn(workdir, `${dateOf(now())}-${slugOf(title)}`, text)
@@ -22,19 +22,19 @@ export const createArtefacts = ({ now }: { readonly now: () => number }): Summar
 })
 
 async function saveIn(workdir: string, stem: string, text: string): Promise<Result<string>> {
-  const place = await resolvePath(workdir, folder)
-  if (!place.ok) return place
-  await mkdir(place.value.absolute, { recursive: true })
-  const opened = await openDirectory(place.value.root, place.value.absolute)
+  const path = await resolvePath(workdir, folder)
+  if (!path.ok) return path
+  await mkdir(path.value.absolute, { recursive: true })
+  const opened = await openDirectory(path.value.root, path.value.absolute)
   if (!opened.ok) return opened
   await using directory = opened.value
   for (let number = 1; number <= triesMax; number++) {
     const name = number === 1 ? `${stem}.md` : `${stem}-${number}.md`
     if (!(await writeNew(directory.at(name), text))) continue
     await directory.sync()
-    return ok(join(place.value.shown, name))
+    return ok(join(path.value.shown, name))
   }
-  return refuse(fault('storage_error', `${dirname(place.value.absolute)} holds too many notes called ${stem}.`))
+  return refuse(fault('storage_error', `${dirname(path.value.absolute)} has too many summaries named ${stem}.`))
 }
 
 /** Writes a new file. Returns false if it exists; never overwrites. */

@@ -1,25 +1,23 @@
-import { basename } from 'node:path'
-import { escapeHidden, escapeLine, limits, ok, type Result, refuse } from '@holdfast/protocol'
-import { statFile } from '../../system/files/open-file.ts'
-import {
-  appendLine,
-  findPlace,
-  type MemoryScope,
-  memoryFull,
-  openPlace,
-  type RememberedText,
-  readMemory,
-  readMemoryEnd,
-} from './memory-file.ts'
+import { constants } from 'node:fs'
+import { type FileHandle, mkdir, open, realpath } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { escapeHidden, escapeLine, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
+import { type OpenDirectory, openDirectory, openFile, statFile } from '../../system/files/open-file.ts'
+import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
+import { resolvePath, type WorkspacePath } from '../../system/files/resolve-path.ts'
+import { systemErrorCode } from '../../system/system-error.ts'
 
+type MemoryScope = 'user' | 'workspace'
+
+const workspaceFolder = '.holdfast'
+const workspaceFile = `${workspaceFolder}/MEMORY.md`
 const bytesMax = limits.memoryBytesMax
 
-type MemoryDeps = {
-  readonly userFile: string
-  readonly now: () => number
-}
-
+type MemoryDeps = { readonly userFile: string; readonly now: () => number }
 type MemoryNote = { readonly workdir: string; readonly scope: MemoryScope; readonly text: string }
+type MemoryTarget = { readonly scope: MemoryScope; readonly workdir: string; readonly userFile: string }
+
+export type Memory = ReturnType<typeof createMemory>
 
 /** Creates the memory shared by sessions: a file of the user and one of the workspace, read anew each time. */
 export function createMemory({ userFile, now }: MemoryDeps) {
@@ -33,24 +31,28 @@ export function createMemory({ userFile, now }: MemoryDeps) {
     },
 
     /** Returns the file before and after. The time is not known yet: a person may have to approve first. */
-    async foresee({ workdir, scope, text }: MemoryNote): Promise<Result<Foreseen>> {
-      const found = await findPlace({ scope, workdir, userFile })
+    async foresee({
+      workdir,
+      scope,
+      text,
+    }: MemoryNote): Promise<Result<{ path: string; before: string | null; after: string }>> {
+      const found = await findMemory({ scope, workdir, userFile })
       if (!found.ok) return found
       const stats = await statFile(found.value)
       if (!stats.ok) return stats
       const { shown } = found.value
       const size = stats.value?.size ?? 0
       if (size + Buffer.byteLength(memoryLine(text, minuteOf(now()))) > bytesMax)
-        return refuse(memoryFull(escapeLine(shown), bytesMax))
+        return refuse(memoryFull(escapeLine(shown)))
       const before = stats.value && ((await readMemoryEnd({ scope, workdir, userFile }))?.bytes.toString('utf8') ?? '')
       return ok({ path: shown, before, after: withLine(before ?? '', memoryLine(text, 'time of writing')) })
     },
 
     async append({ workdir, scope, text }: MemoryNote): Promise<Result<Appended>> {
-      const found = await findPlace({ scope, workdir, userFile })
+      const found = await findMemory({ scope, workdir, userFile })
       if (!found.ok) return found
       const { shown, absolute, missing } = found.value
-      const opened = await openPlace(scope, found.value)
+      const opened = await openMemoryDirectory(scope, found.value)
       if (!opened.ok) return opened
       await using directory = opened.value
       const line = memoryLine(text, minuteOf(now()))
@@ -58,7 +60,6 @@ export function createMemory({ userFile, now }: MemoryDeps) {
         line,
         shown: escapeLine(shown),
         mode: scope === 'user' ? 0o600 : 0o666,
-        bytesMax,
       })
       if (!appended.ok) return appended
       if (missing.length > 0) await directory.sync()
@@ -67,7 +68,6 @@ export function createMemory({ userFile, now }: MemoryDeps) {
   }
 }
 
-type Foreseen = { readonly path: string; readonly before: string | null; readonly after: string }
 type Appended = { readonly path: string; readonly change: 'created' | 'modified'; readonly line: string }
 
 const withLine = (before: string, line: string): string =>
@@ -86,3 +86,126 @@ export function memoryLine(text: string, when: string): string {
 
 /** Formats a time to the minute: `2026-03-04 12:00 UTC`. */
 export const minuteOf = (ms: number): string => `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`
+
+/** Finds the memory file. Follows the user's own links, but none of a workspace, which may come from strangers. */
+async function findMemory({ scope, workdir, userFile }: MemoryTarget): Promise<Result<WorkspacePath>> {
+  if (scope === 'workspace') {
+    const path = await resolvePath(workdir, workspaceFile)
+    if (!path.ok || path.value.shown === workspaceFile) return path
+    return refuse(fault('bad_request', `${workspaceFile} is reached by a link, and memory is not written through one`))
+  }
+  const real = await realpath(userFile).catch((error: unknown) => {
+    if (systemErrorCode(error) === 'ENOENT') return null
+    throw error
+  })
+  const absolute = real ?? userFile
+  const missing = real === null ? [basename(userFile)] : []
+  return ok({ root: dirname(absolute), absolute, shown: userFile, missing })
+}
+
+/** Opens the directory of a memory file, creating it if needed. The user's is private. */
+async function openMemoryDirectory(scope: MemoryScope, { root, absolute, missing }: WorkspacePath) {
+  if (scope === 'workspace' && missing.length > 1) return makeWorkspaceFolder(root)
+  if (scope === 'workspace' || missing.length === 0) return openDirectory(root, dirname(absolute))
+  ensurePrivateDirectory(root)
+  const real = await realpath(root)
+  return openDirectory(real, real)
+}
+
+async function makeWorkspaceFolder(root: string): Promise<Result<OpenDirectory>> {
+  const opened = await openDirectory(root, root)
+  if (!opened.ok) return opened
+  await using directory = opened.value
+  await mkdir(directory.at(workspaceFolder)).catch((error: unknown) => {
+    if (systemErrorCode(error) !== 'EEXIST') throw error // another call made it meanwhile; opening it checks what it is
+  })
+  await directory.sync()
+  return openDirectory(root, join(root, workspaceFolder))
+}
+
+/** The newest (last) lines of a memory file, as sent to the model. */
+export type RememberedText = {
+  readonly text: string
+  /** How many bytes of the file come before the text. */
+  readonly leftOutBytes: number
+  readonly path: string
+}
+
+/** Reads a memory. Returns null if it is missing, empty, unreadable, not text, or a link out of the workspace. */
+async function readMemory(target: MemoryTarget): Promise<RememberedText | null> {
+  try {
+    const end = await readMemoryEnd(target)
+    const text = end?.bytes.toString('utf8').trim() ?? ''
+    if (end === null || text === '' || end.bytes.includes(0)) return null
+    return { text, leftOutBytes: end.leftOutBytes, path: target.scope === 'user' ? target.userFile : workspaceFile }
+  } catch (error) {
+    if (systemErrorCode(error) === null) throw error
+    return null
+  }
+}
+
+type MemoryEnd = { readonly bytes: Buffer; readonly leftOutBytes: number }
+
+/** Reads the newest lines, up to the size limit for the model. */
+async function readMemoryEnd({ scope, workdir, userFile }: MemoryTarget): Promise<MemoryEnd | null> {
+  const file = scope === 'user' ? await realpath(userFile) : null // the user may keep it elsewhere and link to it
+  const opened = await (file === null ? openFile(workdir, workspaceFile) : openFile(dirname(file), basename(file)))
+  if (!opened.ok) return null
+  await using handle = opened.value.handle
+  return await readEnd(handle, opened.value.stats.size) // awaited here: the handle closes on the way out
+}
+
+/** Reads the end of a file from a line start; inside a line only if not even one line fits. */
+async function readEnd(handle: FileHandle, size: number): Promise<MemoryEnd> {
+  const start = Math.max(0, size - bytesMax)
+  const bytes = await readFrom(handle, start)
+  if (start === 0) return { bytes, leftOutBytes: 0 }
+  const feed = bytes.indexOf('\n')
+  let border = feed === -1 || feed === bytes.length - 1 ? 0 : feed + 1
+  while (border < 4 && ((bytes[border] ?? 0) & 0xc0) === 0x80) border++ // never inside a character
+  return { bytes: bytes.subarray(border), leftOutBytes: start + border }
+}
+
+async function readFrom(handle: FileHandle, start: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(bytesMax)
+  let length = 0
+  for (;;) {
+    const { bytesRead } = await handle.read(bytes, length, bytes.length - length, start + length)
+    length += bytesRead
+    if (bytesRead === 0 || length === bytes.length) return bytes.subarray(0, length)
+  }
+}
+
+const flags =
+  constants.O_RDWR |
+  constants.O_APPEND |
+  constants.O_CREAT |
+  constants.O_NOFOLLOW |
+  constants.O_NONBLOCK | // if a pipe has replaced the file, do not wait for a reader
+  constants.O_NOCTTY
+
+type NewLine = { readonly line: string; readonly shown: string; readonly mode: number }
+
+/** Appends a line in one write, so that two processes never lose or split a line. */
+async function appendLine(path: string, { line, shown, mode }: NewLine): Promise<Result<null>> {
+  await using handle = await open(path, flags, mode)
+  const stats = await handle.stat()
+  if (!stats.isFile()) return refuse(fault('bad_request', `${shown} is not a regular file`))
+  const bytes = Buffer.from((await endsLine(handle, stats.size)) ? line : `\n${line}`)
+  if (stats.size + bytes.length > bytesMax) return refuse(memoryFull(shown))
+  const { bytesWritten } = await handle.write(bytes)
+  if (bytesWritten !== bytes.length)
+    return refuse(fault('storage_error', `only the first ${bytesWritten} bytes of the line were written to ${shown}`))
+  await handle.sync()
+  return ok(null)
+}
+
+const memoryFull = (shown: string) =>
+  fault('too_large', `${shown} may not grow beyond ${bytesMax} bytes; a person has to shorten it first`)
+
+/** Returns whether the file ends with a line feed. A hand-edited file may not. */
+async function endsLine(handle: FileHandle, size: number): Promise<boolean> {
+  if (size === 0) return true
+  const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, size - 1)
+  return buffer.toString('latin1') === '\n'
+}

@@ -76,8 +76,7 @@ describe('the thread', () => {
     const { thread, ask, untilUp } = mortalThread()
     await untilUp()
     const all = await Promise.allSettled([ask(13), ask(2)])
-    const sentence =
-      'The request was not put together: its thread ended (out of memory). Try again: it is started anew.'
+    const sentence = 'The request was not built: its thread ended (out of memory). Try again.'
     for (const one of all) expect(one).toMatchObject({ status: 'rejected', reason: { message: sentence } })
     expect(problems).toMatchObject([{ cause: { message: 'out of memory' } }])
     expect(await ask(3)).toEqual(requestNamed('there 3'))

@@ -2,9 +2,9 @@ import { Worker } from 'node:worker_threads'
 import type { ModelRequest, OnProblem, RequestAsked, RequestBuilder } from '@holdfast/core/ports'
 import { WindowDamaged } from '@holdfast/core/requests'
 import { fault, HoldfastError } from '@holdfast/protocol'
-import type { Built, FromThread, RequestSource, ToThread } from './builder.ts'
+import type { Built, FromThread, RequestSource, ToThread } from './request-worker.ts'
 
-export type RequestThreadOptions = {
+type RequestThreadOptions = {
   readonly source: RequestSource
   /** Builds requests until the thread is up for the first time, so that none waits for its start. */
   readonly here: RequestBuilder
@@ -13,7 +13,7 @@ export type RequestThreadOptions = {
   readonly script?: URL | undefined
 }
 
-export interface RequestThread extends RequestBuilder {
+export type RequestThread = RequestBuilder & {
   /** Waits for running requests, then ends the thread. */
   close(): Promise<void>
 }
@@ -32,7 +32,7 @@ export function createRequestThread({
   script = ownScript,
 }: RequestThreadOptions): RequestThread {
   let running: Running | null = null
-  let standing: 'unproven' | 'proven' | 'useless' = 'unproven'
+  let status: 'unproven' | 'proven' | 'useless' = 'unproven'
   let isClosed = false
   let lastNumber = 0
 
@@ -45,21 +45,23 @@ export function createRequestThread({
 
     worker.on('message', (message: FromThread) => {
       if (message === 'up') {
-        standing = 'proven'
+        status = 'proven'
         return
       }
-      settle(waiting.get(message.number), message.built)
-      waiting.delete(message.number)
+      const { number, built } = message
+      if (built.type === 'built') waiting.get(number)?.resolve(built.request)
+      else waiting.get(number)?.reject(causeOf(built))
+      waiting.delete(number)
       if (waiting.size === 0) worker.unref()
     })
     worker.on('error', (cause) => {
       why = cause instanceof Error ? cause.message : String(cause)
-      onProblem({ where: 'the thread that puts requests together', cause })
+      onProblem({ where: 'the request thread', cause })
     })
     worker.on('exit', () => {
       if (running?.worker === worker) running = null
       // A thread that never started would not start for the next request either.
-      if (standing === 'unproven' && !isClosed) standing = 'useless'
+      if (status === 'unproven' && !isClosed) status = 'useless'
       for (const { reject } of waiting.values()) reject(threadDied(why))
       waiting.clear()
       resolve()
@@ -80,7 +82,7 @@ export function createRequestThread({
   }
 
   function expect(): void {
-    if (standing === 'unproven' && !isClosed) running ??= start()
+    if (status === 'unproven' && !isClosed) running ??= start()
   }
 
   return {
@@ -89,8 +91,8 @@ export function createRequestThread({
     async build(asked) {
       if (isClosed) throw threadDied('it is closed')
       expect()
-      if (standing !== 'proven') return here.build(asked)
-      // What is told apart from messages is the same step after step: it stays here.
+      if (status !== 'proven') return here.build(asked)
+      // The system text and tools are the same for each step: do not send them to the thread.
       const { system, tools } = asked
       return { ...(await ask({ ...asked, system: '', tools: [] })), system, tools }
     },
@@ -100,33 +102,20 @@ export function createRequestThread({
       if (running === null) return
       const { worker, ended } = running
       worker.ref()
-      if (standing === 'proven') worker.postMessage(null satisfies ToThread)
-      else void worker.terminate() // it was asked nothing yet, and may be far from ready to hear a word
+      if (status === 'proven') worker.postMessage(null satisfies ToThread)
+      else void worker.terminate() // it has no requests yet, and may not be ready for a message
       await ended
     },
   }
 }
 
-function settle(waiting: Waiting | undefined, built: Built): void {
-  if (built.type === 'built') waiting?.resolve(built.request)
-  else waiting?.reject(causeOf(built))
-}
-
 function causeOf(built: Exclude<Built, { readonly type: 'built' }>): Error {
-  switch (built.type) {
-    case 'damaged':
-      return new WindowDamaged(built.seq)
-    case 'failed':
-      return new HoldfastError(built.fault)
-    case 'broken':
-      return new Error(built.why)
-  }
+  if (built.type === 'damaged') return new WindowDamaged(built.seq)
+  return built.type === 'failed' ? new HoldfastError(built.fault) : new Error(built.why)
 }
 
 const threadDied = (why: string): HoldfastError =>
-  new HoldfastError(
-    fault('internal', `The request was not put together: its thread ended (${why}). Try again: it is started anew.`),
-  )
+  new HoldfastError(fault('internal', `The request was not built: its thread ended (${why}). Try again.`))
 
 /** The worker beside this file, which is TypeScript in the repo and JavaScript once built. */
 const ownScript = new URL(

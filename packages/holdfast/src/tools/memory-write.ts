@@ -1,7 +1,7 @@
 import { escapeLine, limits, ok, type Result } from '@holdfast/protocol'
 import { z } from 'zod'
 import { textArgument } from './define/arguments.ts'
-import { abortedResult, begun, defineTool, failedWith, foreseen } from './define/define-tool.ts'
+import { defineTool, whenBegun } from './define/define-tool.ts'
 import { type Change, unifiedDiff } from './files/unified-diff.ts'
 
 /** The part of memory that the tool uses. */
@@ -40,13 +40,12 @@ export const createMemoryWrite = (memory: WritableMemory) =>
       return ok({ type: 'diff', path: change.value.path, diff: unifiedDiff(change.value) })
     },
 
-    async run(args, { workdir }, run) {
-      if (!(await begun(run))) return abortedResult
-      const appended = await memory.append({ ...args, workdir }).catch(foreseen)
-      if (!appended.ok) return failedWith(appended.fault)
+    run: whenBegun(async (args: z.infer<typeof input>, { workdir }) => {
+      const appended = await memory.append({ ...args, workdir })
+      if (!appended.ok) return appended
       const { path, change, line } = appended.value
-      const output = { text: `added to ${escapeLine(path)}: ${line}` }
+      const text = `added to ${escapeLine(path)}: ${line}`
       // The user's memory is not a file of the workspace.
-      return args.scope === 'user' ? { type: 'ok', output } : { type: 'ok', output, files: [{ path, change }] }
-    },
+      return ok(args.scope === 'user' ? { text } : { text, files: [{ path, change }] })
+    }),
   })

@@ -1,4 +1,4 @@
-import type { Tool, Tools } from '@holdfast/core/ports'
+import type { Clock, Tool, Tools } from '@holdfast/core/ports'
 import type { Environment } from '../system/home.ts'
 import { maskedTool } from './define/masked-tool.ts'
 import { editFileTool } from './files/edit-file.ts'
@@ -6,17 +6,16 @@ import { listDirectoryTool } from './files/list-directory.ts'
 import { readFileTool } from './files/read-file.ts'
 import { writeFileTool } from './files/write-file.ts'
 import { createMemoryWrite, type WritableMemory } from './memory-write.ts'
-import type { After } from './shell/after.ts'
 import { endLeftover } from './shell/process-group.ts'
 import { createShell } from './shell/shell.ts'
 
-export type ToolsDeps = {
+type ToolsDeps = {
   /** Inherited by commands, without credentials. */
   readonly environment: Environment
   /** Variables that hold a provider's key. */
   readonly keyNames?: readonly string[] | undefined
   readonly memory: WritableMemory
-  readonly after?: After | undefined
+  readonly after?: Clock['after'] | undefined
 }
 
 /** Creates the built-in tools. */

@@ -38,7 +38,7 @@ export async function openDirectory(root: string, absolute: string): Promise<Res
   })
 }
 
-export type OpenFile = { readonly handle: FileHandle; readonly place: WorkspacePath; readonly stats: Stats }
+export type OpenFile = { readonly handle: FileHandle; readonly stats: Stats }
 
 const notAFile = (shown: string, stats: Stats) =>
   fault(
@@ -73,7 +73,7 @@ export async function openFile(workdir: string, path: string): Promise<Result<Op
     constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK | constants.O_NOCTTY,
   )
   const stats = await handle.stat()
-  if (stats.isFile()) return ok({ handle, place, stats })
+  if (stats.isFile()) return ok({ handle, stats })
   await handle.close()
   return refuse(notAFile(place.shown, stats))
 }

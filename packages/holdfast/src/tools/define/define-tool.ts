@@ -1,9 +1,9 @@
 import type { Prepared, Tool, ToolPlace, ToolResult, ToolRun } from '@holdfast/core/ports'
 import {
   type Fault,
+  type FileChange,
   fault,
   limits,
-  type Output,
   type Preview,
   type ProcessMark,
   type Result,
@@ -20,7 +20,7 @@ type ToolDefinition<Shape extends z.ZodObject> = {
   readonly changes: 'nothing' | 'something'
   /** Returns what the call would do. Changes nothing. */
   readonly preview: (args: z.infer<Shape>, place: ToolPlace) => Promise<Result<Preview>>
-  /** Runs the call. Awaits `begun` before it changes anything. */
+  /** Runs the call. Awaits `begun` before it changes anything, as `whenBegun` does. */
   readonly run: (args: z.infer<Shape>, place: ToolPlace, run: ToolRun) => Promise<ToolResult>
 }
 
@@ -34,9 +34,9 @@ export function defineTool<Shape extends z.ZodObject>(definition: ToolDefinition
 
     async prepare(args, place): Promise<Prepared> {
       const checked = checkArguments(name, input, args)
-      if (!checked.ok) return { type: 'unusable', message: told(checked.fault) }
+      if (!checked.ok) return { type: 'unusable', message: describeFault(checked.fault) }
       const preview = await definition.preview(checked.value, place).catch(foreseen)
-      if (!preview.ok) return { type: 'unusable', message: told(preview.fault) }
+      if (!preview.ok) return { type: 'unusable', message: describeFault(preview.fault) }
       return { type: 'ready', args: checked.value, preview: preview.value }
     },
 
@@ -54,14 +54,23 @@ export function foreseen(error: unknown): Result<never> {
   return refuse(fault('storage_error', systemErrorWords(error)))
 }
 
-const told = ({ code, message }: Fault) => `${code}: ${message}`
+const describeFault = ({ code, message }: Fault) => `${code}: ${message}`
 
-export const failedWith = (why: Fault): ToolResult => ({ type: 'failed', output: { text: told(why) } })
+export const failedWith = (why: Fault): ToolResult => ({ type: 'failed', output: { text: describeFault(why) } })
 
-/** Returns text as output: inline if short, else stored as a blob. */
-export async function outputOf(text: string, { keep }: Pick<ToolRun, 'keep'>): Promise<Output> {
-  const bytes = Buffer.from(text)
-  return bytes.length <= limits.toolOutputInlineBytesMax ? { text } : keep([bytes])
+type Done = { readonly text: string; readonly isFailed?: boolean; readonly files?: readonly FileChange[] }
+
+/** Runs `work` once the start of the call is recorded. Returns its text, inline if short and else as a blob, or its fault. */
+export function whenBegun<Args>(work: (args: Args, place: ToolPlace, signal: AbortSignal) => Promise<Result<Done>>) {
+  return async (args: Args, place: ToolPlace, run: ToolRun): Promise<ToolResult> => {
+    if (!(await begun(run))) return abortedResult
+    const done = await work(args, place, run.signal).catch(foreseen)
+    if (!done.ok) return failedWith(done.fault)
+    const { text, isFailed, files } = done.value
+    const bytes = Buffer.from(text)
+    const output = bytes.length <= limits.toolOutputInlineBytesMax ? { text } : await run.keep([bytes])
+    return { type: isFailed ? 'failed' : 'ok', output, ...(files && { files }) }
+  }
 }
 
 /**

@@ -1,8 +1,8 @@
 import { fault, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 import { filePathArgument, textArgument } from '../define/arguments.ts'
-import { abortedResult, begun, defineTool, failedWith, foreseen } from '../define/define-tool.ts'
-import { unifiedDiff } from './unified-diff.ts'
+import { defineTool, whenBegun } from '../define/define-tool.ts'
+import { type Change, unifiedDiff } from './unified-diff.ts'
 import { findWritable, readFileText, replaceFile } from './workspace-file.ts'
 
 const input = z.strictObject({
@@ -27,19 +27,15 @@ export const editFileTool = defineTool({
     return ok({ type: 'diff', path: edited.value.path, diff: unifiedDiff(edited.value) })
   },
 
-  async run(args, { workdir }, run) {
-    if (!(await begun(run))) return abortedResult
-    const edited = await edit(args, workdir).catch(foreseen)
-    if (!edited.ok) return failedWith(edited.fault)
-    const written = await replaceFile(workdir, args.path, edited.value.after, run).catch(foreseen)
-    if (!written.ok) return failedWith(written.fault)
-    return { type: 'ok', output: { text: `edited ${written.value.path}` }, files: [written.value] }
-  },
+  run: whenBegun(async (args: EditArgs, { workdir }, signal) => {
+    const edited = await edit(args, workdir)
+    if (!edited.ok) return edited
+    const written = await replaceFile(workdir, args.path, edited.value.after, signal)
+    return written.ok ? ok({ text: `edited ${written.value.path}`, files: [written.value] }) : written
+  }),
 })
 
-type Edited = { readonly path: string; readonly before: string; readonly after: string }
-
-async function edit({ path, old_text, new_text }: EditArgs, workdir: string): Promise<Result<Edited>> {
+async function edit({ path, old_text, new_text }: EditArgs, workdir: string): Promise<Result<Change>> {
   if (old_text === new_text)
     return refuse(fault('bad_request', 'old_text and new_text are the same: nothing would change'))
   const found = await findWritable(workdir, path)
@@ -48,10 +44,10 @@ async function edit({ path, old_text, new_text }: EditArgs, workdir: string): Pr
   if (!before.ok) return before
   const after = replaceOnce(before.value, { oldText: old_text, newText: new_text })
   if (!after.ok) return after
-  return ok({ path: found.value.place.shown, before: before.value, after: after.value })
+  return ok({ path: found.value.path.shown, before: before.value, after: after.value })
 }
 
-const placesToldMax = 10
+const linesListedMax = 10
 
 type Replacement = { readonly oldText: string; readonly newText: string }
 
@@ -61,21 +57,21 @@ export function replaceOnce(text: string, { oldText, newText }: Replacement): Re
   if (first === -1) return refuse(fault('bad_request', `old_text is not found${hintOf(text, oldText)}`))
   const second = text.indexOf(oldText, first + 1) // overlapping matches count too: they are just as ambiguous
   if (second === -1) return ok(text.slice(0, first) + newText + text.slice(first + oldText.length))
-  const { count, lines } = placesOf(text, oldText)
+  const { count, lines } = findOccurrences(text, oldText)
   const where = `${lines.join(', ')}${count > lines.length ? ', …' : ''}`
   return refuse(
     fault('bad_request', `old_text is found ${count} times, at lines ${where}; give more of what stands around it`),
   )
 }
 
-function placesOf(text: string, oldText: string): { readonly count: number; readonly lines: readonly number[] } {
+function findOccurrences(text: string, oldText: string): { readonly count: number; readonly lines: readonly number[] } {
   const lines: number[] = []
   let count = 0
   let line = 1
   let counted = 0
   for (let at = text.indexOf(oldText); at !== -1; at = text.indexOf(oldText, at + 1)) {
     count++
-    if (lines.length === placesToldMax) continue
+    if (lines.length === linesListedMax) continue
     for (; counted < at; counted++) if (text[counted] === '\n') line++
     lines.push(line)
   }

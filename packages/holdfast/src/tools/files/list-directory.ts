@@ -6,7 +6,7 @@ import { type OpenDirectory, openDirectory } from '../../system/files/open-file.
 import { resolvePath } from '../../system/files/resolve-path.ts'
 import { systemErrorCode } from '../../system/system-error.ts'
 import { pathArgument } from '../define/arguments.ts'
-import { abortedResult, begun, defineTool, failedWith, foreseen, outputOf } from '../define/define-tool.ts'
+import { defineTool, whenBegun } from '../define/define-tool.ts'
 
 const input = z.strictObject({
   path: pathArgument.describe('The directory, relative to the working directory; "." is the working directory itself.'),
@@ -25,28 +25,23 @@ export const listDirectoryTool = defineTool({
     return ok({ type: 'arguments', args })
   },
 
-  async run({ path }, { workdir }, run) {
-    if (!(await begun(run))) return abortedResult
-    const listed = await list(workdir, path, run.signal).catch(foreseen)
-    if (!listed.ok) return failedWith(listed.fault)
-    return { type: 'ok', output: await outputOf(listed.value, run) }
-  },
+  run: whenBegun(({ path }: z.infer<typeof input>, { workdir }, signal) => list(workdir, path, signal)),
 })
 
 async function openListed(workdir: string, path: string): Promise<Result<OpenDirectory>> {
-  const place = await resolvePath(workdir, path)
-  if (!place.ok) return place
+  const resolved = await resolvePath(workdir, path)
+  if (!resolved.ok) return resolved
   const shown = escapeLine(path)
-  if (place.value.missing.length > 0) return refuse(fault('not_found', `${shown} does not exist`))
+  if (resolved.value.missing.length > 0) return refuse(fault('not_found', `${shown} does not exist`))
   try {
-    return await openDirectory(place.value.root, place.value.absolute)
+    return await openDirectory(resolved.value.root, resolved.value.absolute)
   } catch (error) {
     if (systemErrorCode(error) === 'ENOTDIR') return refuse(fault('bad_request', `${shown} is not a directory`))
     throw error
   }
 }
 
-async function list(workdir: string, path: string, signal: AbortSignal): Promise<Result<string>> {
+async function list(workdir: string, path: string, signal: AbortSignal): Promise<Result<{ text: string }>> {
   const opened = await openListed(workdir, path)
   if (!opened.ok) return opened
   await using directory = opened.value
@@ -57,10 +52,10 @@ async function list(workdir: string, path: string, signal: AbortSignal): Promise
     if (names.length < limits.directoryEntriesMax) names.push(nameOf(entry))
     else unlisted++
   }
-  if (names.length === 0) return ok(`[${escapeLine(path)} is empty]`)
+  if (names.length === 0) return ok({ text: `[${escapeLine(path)} is empty]` })
   names.sort() // by code unit: the same on every machine, whatever its locale
   if (unlisted > 0) names.push(`[${unlisted} more are not listed]`)
-  return ok(names.join('\n'))
+  return ok({ text: names.join('\n') })
 }
 
 function nameOf(entry: Dirent): string {

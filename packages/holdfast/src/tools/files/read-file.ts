@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { openFile } from '../../system/files/open-file.ts'
 import { readRange, type Window } from '../../system/files/read-range.ts'
 import { countArgument, filePathArgument } from '../define/arguments.ts'
-import { abortedResult, begun, defineTool, failedWith, foreseen, outputOf } from '../define/define-tool.ts'
+import { defineTool, whenBegun } from '../define/define-tool.ts'
 
 const input = z.strictObject({
   path: filePathArgument.describe('The file, relative to the working directory.'),
@@ -26,33 +26,23 @@ export const readFileTool = defineTool({
     return ok({ type: 'arguments', args })
   },
 
-  async run(args, { workdir }, run) {
-    if (!(await begun(run))) return abortedResult
-    const opened = await openFile(workdir, args.path).catch(foreseen)
-    if (!opened.ok) return failedWith(opened.fault)
+  run: whenBegun(async (args: ReadArgs, { workdir }, signal) => {
+    const opened = await openFile(workdir, args.path)
+    if (!opened.ok) return opened
     await using handle = opened.value.handle
-    const { offset = 1, limit = Number.MAX_SAFE_INTEGER } = args
-    const read = await readRange(handle, {
-      offset,
-      lines: limit,
-      bytesMax: limits.readFileBytesMax,
-      signal: run.signal,
-    }).then(ok, foreseen)
-    if (!read.ok) return failedWith(read.fault)
-    const answer = answerOf(args, read.value, opened.value.stats.size)
-    return { type: answer.type, output: await outputOf(answer.text, run) }
-  },
+    const { offset = 1, limit: lines = Number.MAX_SAFE_INTEGER } = args
+    const read = await readRange(handle, { offset, lines, bytesMax: limits.readFileBytesMax, signal })
+    return ok(answerOf(args, read, opened.value.stats.size))
+  }),
 })
 
-type Answer = { readonly type: 'ok' | 'failed'; readonly text: string }
-
-function answerOf({ path, offset = 1 }: ReadArgs, { bytes, nextLine, end }: Window, size: number): Answer {
+function answerOf({ path, offset = 1 }: ReadArgs, { bytes, nextLine, end }: Window, size: number) {
   const shown = escapeLine(path)
-  if (end === 'aborted') return { type: 'failed', text: 'aborted' }
-  if (bytes.includes(0)) return { type: 'failed', text: `${shown} is binary (${size} bytes) and is not shown` }
+  if (end === 'aborted') return { isFailed: true, text: 'aborted' }
+  if (bytes.includes(0)) return { isFailed: true, text: `${shown} is binary (${size} bytes) and is not shown` }
   if (end === 'file' && bytes.length === 0) {
-    if (offset === 1) return { type: 'ok', text: `[${shown} is empty]` }
-    return { type: 'failed', text: `${shown} ends before line ${offset}: it has ${nextLine - 1} line feeds` }
+    if (offset === 1) return { text: `[${shown} is empty]` }
+    return { isFailed: true, text: `${shown} ends before line ${offset}: it has ${nextLine - 1} line feeds` }
   }
   const notes: string[] = []
   const text = bytes.toString('utf8')
@@ -63,6 +53,6 @@ function answerOf({ path, offset = 1 }: ReadArgs, { bytes, nextLine, end }: Wind
     const last = text.endsWith('\n') ? '' : `line ${nextLine - 1} is longer than that and is cut; `
     notes.push(`cut at ${limits.readFileBytesMax} of ${size} bytes: ${last}read on with offset ${nextLine}`)
   }
-  if (notes.length === 0) return { type: 'ok', text }
-  return { type: 'ok', text: `${text}${text.endsWith('\n') ? '' : '\n'}[${notes.join('; ')}]` }
+  if (notes.length === 0) return { text }
+  return { text: `${text}${text.endsWith('\n') ? '' : '\n'}[${notes.join('; ')}]` }
 }

@@ -28,25 +28,26 @@ export async function readFileText(workdir: string, path: string): Promise<Resul
   return ok(text)
 }
 
-type Writable = { readonly place: WorkspacePath; readonly stats: Stats | null }
+type Writable = { readonly path: WorkspacePath; readonly stats: Stats | null }
 
 /** Checks that a file may be written at `path`. Changes nothing. */
 export async function findWritable(workdir: string, path: string): Promise<Result<Writable>> {
   const resolved = await resolvePath(workdir, path)
   if (!resolved.ok) return resolved
-  const place = refuseOwnFolder(resolved.value)
-  if (!place.ok) return place
-  const stats = await statFile(place.value)
+  const { absolute, shown } = resolved.value
+  if (shown.split('/').some(isOwnFolder))
+    return refuse(fault('bad_request', `${escapeLine(shown)} belongs to Holdfast itself and is not written by tools`))
+  const stats = await statFile(resolved.value)
   if (!stats.ok) return stats
   if (stats.value !== null) {
     // The rename would succeed all the same; a file made read-only is meant to stay as it is.
-    const writable = await access(place.value.absolute, constants.W_OK).then(
-      () => true,
+    const isReadOnly = await access(absolute, constants.W_OK).then(
       () => false,
+      () => true,
     )
-    if (!writable) return refuse(fault('bad_request', `${escapeLine(place.value.shown)} is read-only`))
+    if (isReadOnly) return refuse(fault('bad_request', `${escapeLine(shown)} is read-only`))
   }
-  return ok({ place: place.value, stats: stats.value })
+  return ok({ path: resolved.value, stats: stats.value })
 }
 
 /** Writes `content` to `path` atomically. Creates missing directories inside the workdir. */
@@ -54,40 +55,42 @@ export async function replaceFile(
   workdir: string,
   path: string,
   content: string,
-  { signal }: { readonly signal: AbortSignal },
+  signal: AbortSignal,
 ): Promise<Result<FileChange>> {
   const found = await findWritable(workdir, path)
   if (!found.ok) return found
-  const { place, stats } = found.value
-  const opened = await openParent(place)
+  const {
+    stats,
+    path: { absolute, shown },
+  } = found.value
+  const opened = await openParent(found.value.path)
   if (!opened.ok) return opened
   await using parent = opened.value
-  const name = basename(place.absolute)
+  const name = basename(absolute)
 
   const occupant = await lstat(parent.at(name)).catch((error: unknown) => {
     if (systemErrorCode(error) === 'ENOENT') return null
     throw error
   })
   if (occupant !== null && !occupant.isFile())
-    return refuse(fault('bad_request', `${escapeLine(place.shown)} is no longer a regular file`))
+    return refuse(fault('bad_request', `${escapeLine(shown)} is no longer a regular file`))
 
   const written = await writeBeside(parent, name, content, { stats: occupant ?? stats, signal })
   if (!written) return refuse(fault('bad_request', 'aborted before anything was written'))
-  return ok({ path: place.shown, change: occupant === null ? 'created' : 'modified' })
+  return ok({ path: shown, change: occupant === null ? 'created' : 'modified' })
 }
 
-async function openParent(place: WorkspacePath): Promise<Result<OpenDirectory>> {
-  const made = place.missing.slice(0, -1)
-  const existing = place.missing.reduce((path) => dirname(path), place.absolute)
-  let opened = await openDirectory(place.root, place.missing.length > 0 ? existing : dirname(place.absolute))
-  for (const name of made) {
+async function openParent({ root, absolute, missing }: WorkspacePath): Promise<Result<OpenDirectory>> {
+  const existing = missing.reduce((path) => dirname(path), absolute)
+  let opened = await openDirectory(root, missing.length > 0 ? existing : dirname(absolute))
+  for (const name of missing.slice(0, -1)) {
     if (!opened.ok) return opened
     await using directory = opened.value
     await mkdir(directory.at(name)).catch((error: unknown) => {
       if (systemErrorCode(error) !== 'EEXIST') throw error // another call made it meanwhile; opening it checks what it is
     })
     await directory.sync()
-    opened = await openDirectory(place.root, join(directory.absolute, name))
+    opened = await openDirectory(root, join(directory.absolute, name))
   }
   return opened
 }
@@ -97,23 +100,19 @@ type Beside = { readonly stats: Stats | null; readonly signal: AbortSignal }
 async function writeBeside(parent: OpenDirectory, name: string, content: string, { stats, signal }: Beside) {
   const temporary = parent.at(`.${randomUUID()}.tmp`) // not derived from `name`, which may already have the maximum length
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
-  const handle = await open(temporary, flags, stats === null ? 0o666 : 0o600)
-  let renamed = false
+  await using handle = await open(temporary, flags, stats === null ? 0o666 : 0o600)
+  let isRenamed = false
   try {
-    try {
-      await handle.writeFile(content)
-      if (stats !== null) await keepOwnerAndMode(handle, stats)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
+    await handle.writeFile(content)
+    if (stats !== null) await keepOwnerAndMode(handle, stats)
+    await handle.sync()
     if (signal.aborted) return false
     await rename(temporary, parent.at(name))
-    renamed = true
+    isRenamed = true
     await parent.sync()
     return true
   } finally {
-    if (!renamed) await unlink(temporary).catch(() => undefined) // the first failure is the one to report
+    if (!isRenamed) await unlink(temporary).catch(() => undefined) // the first failure is the one to report
   }
 }
 
@@ -123,15 +122,8 @@ async function keepOwnerAndMode(handle: FileHandle, stats: Stats): Promise<void>
   await handle.chmod(stats.mode & 0o777)
 }
 
-const ownFolder = '.holdfast'
 // Some file systems fold case, compose characters and skip what cannot be seen when they compare names.
 const unseen = /\p{Default_Ignorable_Code_Point}/gu
-const isOwn = (name: string) => name.replace(unseen, '').normalize('NFKC').toLowerCase() === ownFolder
 
-/** Refuses paths in `.holdfast`: it holds hooks, servers and permissions, so an agent that writes there could approve itself. */
-function refuseOwnFolder(place: WorkspacePath): Result<WorkspacePath> {
-  if (!place.shown.split('/').some(isOwn)) return ok(place)
-  return refuse(
-    fault('bad_request', `${escapeLine(place.shown)} belongs to Holdfast itself and is not written by tools`),
-  )
-}
+/** Returns whether a name is `.holdfast`: it holds hooks and permissions, so an agent that writes there could approve itself. */
+const isOwnFolder = (name: string) => name.replace(unseen, '').normalize('NFKC').toLowerCase() === '.holdfast'

@@ -2,7 +2,7 @@ import { fault, ok, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 import { holdsKey, keyMark } from '../../system/secrets/known-keys.ts'
 import { filePathArgument, textArgument } from '../define/arguments.ts'
-import { abortedResult, begun, defineTool, failedWith, foreseen } from '../define/define-tool.ts'
+import { defineTool, whenBegun } from '../define/define-tool.ts'
 import { unifiedDiff } from './unified-diff.ts'
 import { findWritable, readFileText, replaceFile } from './workspace-file.ts'
 
@@ -21,30 +21,25 @@ export const writeFileTool = defineTool({
   async preview({ path, content }, { workdir }) {
     const found = await findWritable(workdir, path)
     if (!found.ok) return found
-    const { place, stats } = found.value
-    if (stats === null) return ok(diffPreview(place.shown, null, content))
+    const { path: resolved, stats } = found.value
+    if (stats === null) return ok(diffPreview(resolved.shown, null, content))
     const before = await readFileText(workdir, path)
     // The model was shown a mark in place of a key that is in the file, and would write the mark over the key.
     if (before.ok && content.includes(keyMark) && holdsKey(before.value))
       return refuse(
-        fault('bad_request', `${place.shown} holds a key that was shown as ${keyMark}: use edit_file for the rest`),
+        fault('bad_request', `${resolved.shown} holds a key that was shown as ${keyMark}: use edit_file for the rest`),
       )
-    if (before.ok) return ok(diffPreview(place.shown, before.value, content))
-    const whole = unifiedDiff({ path: place.shown, before: null, after: content })
-    return ok({ type: 'diff', path: place.shown, diff: `Replaced whole: ${before.fault.message}.\n${whole}` })
+    if (before.ok) return ok(diffPreview(resolved.shown, before.value, content))
+    const whole = unifiedDiff({ path: resolved.shown, before: null, after: content })
+    return ok({ type: 'diff', path: resolved.shown, diff: `Replaced whole: ${before.fault.message}.\n${whole}` })
   },
 
-  async run({ path, content }, { workdir }, run) {
-    if (!(await begun(run))) return abortedResult
-    const written = await replaceFile(workdir, path, content, run).catch(foreseen)
-    if (!written.ok) return failedWith(written.fault)
+  run: whenBegun(async ({ path, content }: z.infer<typeof input>, { workdir }, signal) => {
+    const written = await replaceFile(workdir, path, content, signal)
+    if (!written.ok) return written
     const { change, path: shown } = written.value
-    return {
-      type: 'ok',
-      output: { text: `${change} ${shown}, ${Buffer.byteLength(content)} bytes` },
-      files: [written.value],
-    }
-  },
+    return ok({ text: `${change} ${shown}, ${Buffer.byteLength(content)} bytes`, files: [written.value] })
+  }),
 })
 
 function diffPreview(path: string, before: string | null, after: string) {

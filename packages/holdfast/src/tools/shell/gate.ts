@@ -32,7 +32,7 @@ exec >&- 3>&-
 trap "" HUP INT QUIT
 die_with_owner`
 
-export type GateOptions = { readonly cwd: string; readonly environment: Readonly<Record<string, string>> }
+type GateOptions = { readonly cwd: string; readonly environment: Readonly<Record<string, string>> }
 
 /** A command in its own process group, not started yet. */
 export interface Gate {

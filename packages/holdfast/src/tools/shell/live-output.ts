@@ -1,24 +1,18 @@
 import { StringDecoder } from 'node:string_decoder'
-import type { After } from './after.ts'
+import type { Clock } from '@holdfast/core/ports'
 
 const batchMs = 50
 const batchCharsMax = 64 * 1024
 
-export interface LiveOutput {
-  add(bytes: Uint8Array): void
-  /** Shows the rest. */
-  end(): void
-}
-
 /** Shows output a few times a second, in whole characters. Drops output that comes too fast. */
-export function createLiveOutput(show: (text: string) => void, after: After): LiveOutput {
+export function createLiveOutput(show: (text: string) => void, after: Clock['after']) {
   const decoder = new StringDecoder('utf8')
   let waiting = ''
-  let takeBack: (() => void) | null = null
+  let cancel: (() => void) | null = null
 
   const flush = () => {
-    takeBack?.()
-    takeBack = null
+    cancel?.()
+    cancel = null
     if (waiting === '') return
     const text = waiting.length > batchCharsMax ? `[…]${waiting.slice(-batchCharsMax).toWellFormed()}` : waiting
     waiting = ''
@@ -26,12 +20,13 @@ export function createLiveOutput(show: (text: string) => void, after: After): Li
   }
 
   return {
-    add(bytes) {
+    add(bytes: Uint8Array): void {
       waiting += decoder.write(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
       if (waiting.length > 2 * batchCharsMax) waiting = waiting.slice(-batchCharsMax - 1)
-      takeBack ??= after(batchMs, flush)
+      cancel ??= after(batchMs, flush)
     },
-    end() {
+    /** Shows the rest. */
+    end(): void {
       waiting += decoder.end()
       flush()
     },

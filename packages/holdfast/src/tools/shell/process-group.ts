@@ -47,8 +47,9 @@ export async function livingMembers(group: number): Promise<readonly ProcessRow[
   return (await livingProcesses()).filter((row) => row.group === group)
 }
 
-/** Returns the live processes that were started with this entry in their environment. */
-async function livingWithEntry(entry: string): Promise<readonly ProcessRow[]> {
+/** Returns the live processes that a command started, inside its group or not. */
+async function livingOffspring(mark: ProcessMark): Promise<readonly ProcessRow[]> {
+  const entry = `${markEntry}=${markValue(mark)}`
   const found = (await livingProcesses()).map(async (row) =>
     !row.isKernel && (await readEnvironment(row.pid)).split('\0').includes(entry) ? row : null,
   )
@@ -82,16 +83,17 @@ async function startOf(pid: number): Promise<string | null> {
 
 /** Reads the id that changes with each boot; null where the system has none. */
 async function readBootId(): Promise<string | null> {
-  const bootId = await readFile('/proc/sys/kernel/random/boot_id', 'utf8').catch(() => null)
-  return bootId?.trim() ?? null
+  return readFile('/proc/sys/kernel/random/boot_id', 'utf8').then(
+    (id) => id.trim(),
+    () => null,
+  )
 }
 
 async function startFromPs(pid: number): Promise<string | null> {
   const listed = await run('ps', ['-o', 'lstart=', '-p', String(pid)], { env: { LC_ALL: 'C', TZ: 'UTC' } }).catch(
     () => null,
   )
-  const start = listed?.stdout.trim() ?? ''
-  return start === '' ? null : start
+  return listed?.stdout.trim() || null
 }
 
 /** Set in the environment of a command, so that its processes can be found when the leader is gone. */
@@ -124,10 +126,6 @@ export async function endLeftover(mark: ProcessMark): Promise<void> {
   const members = await livingMembers(mark.group)
   if (members.some(({ pid }) => marked.has(pid))) signalGroup(mark.group, 'SIGKILL')
 }
-
-/** Returns the live processes that a command started, inside its group or not. */
-const livingOffspring = (mark: ProcessMark): Promise<readonly ProcessRow[]> =>
-  livingWithEntry(`${markEntry}=${markValue(mark)}`)
 
 /**
  * Returns a sentence on the processes that left the group and still run: we report them and do not kill them. It names no

@@ -1,11 +1,10 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ToolRun } from '@holdfast/core/ports'
+import type { Clock, ToolRun } from '@holdfast/core/ports'
 import { invariant } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { createToolRun, openWorkdir } from '../../../../testkit/src/contracts/tool.ts'
 import { wallClock } from '../../system/wall-clock.ts'
-import type { After } from './after.ts'
 import { livingMembers, tellEscaped } from './process-group.ts'
 import { createShell, type ShellDeps } from './shell.ts'
 
@@ -22,7 +21,7 @@ async function shell(command: string, parts: Partial<ShellDeps> = {}, run: Parti
 /** Timers of one length fire at once when told to; the others are the machine's. */
 function createHandTimer(delayMs: number) {
   const waiting: (() => void)[] = []
-  const after: After = (delay, call) => {
+  const after: Clock['after'] = (delay, call) => {
     if (delay !== delayMs) return wallClock.after(delay, call)
     waiting.push(call)
     return () => undefined

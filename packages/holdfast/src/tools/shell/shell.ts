@@ -1,4 +1,4 @@
-import type { Tool, ToolResult, ToolRun } from '@holdfast/core/ports'
+import type { Clock, Tool, ToolResult, ToolRun } from '@holdfast/core/ports'
 import { fault, limits, type Output, ok } from '@holdfast/protocol'
 import { z } from 'zod'
 import { resolveWorkdir } from '../../system/files/resolve-path.ts'
@@ -6,18 +6,22 @@ import type { Environment } from '../../system/home.ts'
 import { wallClock } from '../../system/wall-clock.ts'
 import { commandArgument } from '../define/arguments.ts'
 import { abortedResult, begun, defineTool, failedWith, foreseen } from '../define/define-tool.ts'
-import type { After } from './after.ts'
 import { commandEnvironment } from './environment.ts'
 import { type Gate, spawnGate } from './gate.ts'
 import { createLiveOutput } from './live-output.ts'
-import { signalGroup, tellEscaped } from './process-group.ts'
-import { type Ending, type Supervision, supervise } from './supervise.ts'
+import { livingMembers, signalGroup, tellEscaped } from './process-group.ts'
 
 const timeoutDefault = limits.shellTimeoutMs / 1000
 const timeoutMax = limits.shellTimeoutMsMax / 1000
 /** Space kept for our notes after the output, within the size limit of a blob. */
 const ownWordsBytes = 4096
 const abortGraceMs = 100
+/** How long output may still come once the command itself has ended. */
+const drainMs = 100
+/** How long a command may still write after SIGTERM. */
+const termGraceMs = 1000
+/** A process that waits for a broken disk dies only when the disk answers, so the wait is limited. */
+const looksMax = 100
 
 const input = z.strictObject({
   command: commandArgument.describe('The command, for /bin/sh.'),
@@ -32,7 +36,7 @@ const input = z.strictObject({
 export type ShellDeps = {
   readonly environment: Environment
   readonly keyNames?: readonly string[] | undefined
-  readonly after?: After | undefined
+  readonly after?: Clock['after'] | undefined
   readonly outputBytesMax?: number | undefined
 }
 
@@ -86,11 +90,11 @@ async function begunOrKilled(gate: Gate, run: ToolRun): Promise<boolean> {
   }
 }
 
-type Attendance = { readonly after: After; readonly timeoutMs: number; readonly outputBytesMax: number }
+type RunLimits = { readonly after: Clock['after']; readonly timeoutMs: number; readonly outputBytesMax: number }
 
-async function attend(gate: Gate, run: ToolRun, attendance: Attendance): Promise<ToolResult> {
-  const { after, timeoutMs } = attendance
-  const supervision = supervise(gate, { after, timeoutMs, signal: run.signal })
+async function attend(gate: Gate, run: ToolRun, runLimits: RunLimits): Promise<ToolResult> {
+  const { after } = runLimits
+  const supervision = supervise(gate, run.signal, runLimits)
   let closed: Promise<string | undefined> | null = null
   const close = () => {
     closed ??= supervision.close().then(() => tellEscaped(gate.mark))
@@ -98,7 +102,7 @@ async function attend(gate: Gate, run: ToolRun, attendance: Attendance): Promise
   }
   gate.open()
   const kept = run
-    .keep(outputOf(gate, run, { ending: supervision.ending, close }, attendance))
+    .keep(outputOf(gate, run, { ending: supervision.ending, close }, runLimits))
     .then(ok, (error: unknown) => ({
       ok: false as const,
       fault: fault('storage_error', `the output could not be kept: ${String(error)}`),
@@ -116,13 +120,13 @@ async function attend(gate: Gate, run: ToolRun, attendance: Attendance): Promise
 }
 
 type Close = {
-  readonly ending: Supervision['ending']
+  readonly ending: Promise<Ending>
   /** Kills the group once, and returns a note on processes that left it. */
   readonly close: () => Promise<string | undefined>
 }
 
 /** Limits how long an abort waits for the output to be stored: a stuck disk must not delay it. */
-function abortGrace(after: After): Promise<{ readonly ok: true; readonly value: Output }> {
+function abortGrace(after: Clock['after']): Promise<{ readonly ok: true; readonly value: Output }> {
   return new Promise((resolve) => after(abortGraceMs, () => resolve({ ok: true, value: abortedResult.output })))
 }
 
@@ -131,7 +135,7 @@ async function* outputOf(
   { output }: Gate,
   { show }: ToolRun,
   { ending, close }: Close,
-  { after, timeoutMs, outputBytesMax }: Attendance,
+  { after, timeoutMs, outputBytesMax }: RunLimits,
 ): AsyncGenerator<Uint8Array> {
   const live = createLiveOutput(show, after)
   const room = outputBytesMax - ownWordsBytes
@@ -167,4 +171,61 @@ function endingWords(ending: Ending, timeoutMs: number): readonly string[] {
     case 'aborted':
       return ['aborted']
   }
+}
+
+type Ending =
+  | { readonly type: 'exited'; readonly code: number }
+  | { readonly type: 'killed' }
+  | { readonly type: 'timed out' }
+  | { readonly type: 'aborted' }
+
+/** Ends a running command at its exit, its timeout or an abort, whichever comes first. */
+function supervise(gate: Gate, signal: AbortSignal, { after, timeoutMs }: RunLimits) {
+  const { group } = gate.mark
+  const ending = Promise.withResolvers<Ending>()
+  const timers: (() => void)[] = []
+  let isGone = false
+  // The group id is surely ours only until the leader is reaped.
+  const kill = () => {
+    if (!isGone) signalGroup(group, 'SIGKILL')
+  }
+  const abort = () => {
+    kill()
+    ending.resolve({ type: 'aborted' })
+  }
+
+  timers.push(
+    after(timeoutMs, () => {
+      ending.resolve({ type: 'timed out' })
+      if (!isGone) signalGroup(group, 'SIGTERM')
+      timers.push(after(termGraceMs, kill))
+    }),
+  )
+  void gate.gone.then(() => {
+    isGone = true
+  })
+  void gate.exitCode.then((code) => {
+    ending.resolve(code === null ? { type: 'killed' } : { type: 'exited', code })
+    timers.push(after(drainMs, kill))
+  })
+  if (signal.aborted) abort()
+  else signal.addEventListener('abort', abort, { once: true })
+
+  return {
+    /** How the command ended. The output ends at about the same time. */
+    ending: ending.promise,
+    /** Kills the rest of the group and waits until it is dead. */
+    async close(): Promise<void> {
+      for (const cancel of timers) cancel()
+      signal.removeEventListener('abort', abort)
+      kill()
+      await gate.gone
+      await untilDead(group)
+    },
+  }
+}
+
+/** Waits until the group is dead: a killed process dies only when it is next scheduled. */
+async function untilDead(group: number): Promise<void> {
+  for (let look = 0; look < looksMax; look++) if ((await livingMembers(group)).length === 0) return
 }

@@ -1,3 +1,0 @@
-import type { Clock } from '@holdfast/core/ports'
-
-export type After = Clock['after']

@@ -1,7 +1,7 @@
 import type { Blobs, ModelRequest, RequestAsked, RequestBuilder, Store } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
-import type { RequestSource } from '../../packages/holdfast/src/context/requests/request-worker.ts'
 import { createRequestThread } from '../../packages/holdfast/src/context/requests/request-thread.ts'
+import type { RequestSource } from '../../packages/holdfast/src/context/requests/request-worker.ts'
 
 export type BothBuilders = AsyncDisposable & {
   here(asked: RequestAsked): Promise<ModelRequest>

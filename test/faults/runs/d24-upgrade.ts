@@ -7,7 +7,7 @@ import { prepareStoreFile } from '../../../packages/holdfast/src/store/sqlite/fi
 import { backupPathOf } from '../../../packages/holdfast/src/store/sqlite/file/upgrade-store.ts'
 import { writeVersion1 } from '../../../packages/holdfast/src/store/sqlite/file/version-1.fixture.ts'
 import { writeVersion2 } from '../../../packages/holdfast/src/store/sqlite/file/version-2.fixture.ts'
-import { decompressBody } from '../../../packages/holdfast/src/store/sqlite/rows/compressed-body.ts'
+import { decompressBody } from '../../../packages/holdfast/src/store/sqlite/rows/columns.ts'
 import { schemaVersion } from '../../../packages/holdfast/src/store/sqlite/rows/schema.ts'
 import { judge, type Shown } from '../pass-criterion.ts'
 import type { Row, RowRun } from '../row.ts'

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { statfsSync } from 'node:fs'
+import { systemErrorCode } from '../system/system-error.ts'
 
 /** The content of a probe: as much as an ordinary append needs, and little enough to write twice a second. */
 export const probeText = '0'.repeat(64 * 1024)
@@ -31,7 +32,16 @@ const networkFileSystems: Readonly<Record<number, string>> = {
 
 export const networkFileSystemName = (statfsType: number): string | null => networkFileSystems[statfsType >>> 0] ?? null
 
-/** Returns the name of the network file system of a directory, or null. Only Linux has stable type numbers. */
-export function networkFileSystemOf(directory: string): string | null {
-  return process.platform === 'linux' ? networkFileSystemName(statfsSync(directory).type) : null
+/** Returns the result of a file operation, or null if the file does not exist. */
+export async function ifExists<Value>(work: Promise<Value>): Promise<Value | null> {
+  try {
+    return await work
+  } catch (error) {
+    if (systemErrorCode(error) !== 'ENOENT') throw error
+    return null
+  }
 }
+
+/** Returns the name of the network file system of a directory, or null. Only Linux has stable type numbers. */
+export const networkFileSystemOf = (directory: string): string | null =>
+  process.platform === 'linux' ? networkFileSystemName(statfsSync(directory).type) : null

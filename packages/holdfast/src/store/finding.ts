@@ -1,9 +1,9 @@
 import type { Stats } from 'node:fs'
 import { lstat, readdir } from 'node:fs/promises'
-import { systemErrorCode } from '../system/system-error.ts'
+import { ifExists } from './disk.ts'
 
 export const severities = ['error', 'warning', 'info'] as const
-export type Severity = (typeof severities)[number]
+type Severity = (typeof severities)[number]
 
 /** The codes of findings. Stable: programs depend on them. */
 export const findingCodes = [
@@ -73,24 +73,11 @@ export async function modeFindings(path: string): Promise<readonly Finding[]> {
 }
 
 /** Returns null if the file is gone: an open store creates and renames files during a check. */
-export async function lstatIfThere(path: string): Promise<Stats | null> {
-  try {
-    return await lstat(path)
-  } catch (cause) {
-    if (systemErrorCode(cause) === 'ENOENT') return null
-    throw cause
-  }
-}
+export const lstatIfThere = (path: string): Promise<Stats | null> => ifExists(lstat(path))
 
 /** Returns the names in a directory; none if it does not exist. Throws if it cannot be read. */
-export async function listNames(directory: string): Promise<readonly string[]> {
-  try {
-    return await readdir(directory)
-  } catch (cause) {
-    if (systemErrorCode(cause) === 'ENOENT') return []
-    throw cause
-  }
-}
+export const listNames = async (directory: string): Promise<readonly string[]> =>
+  (await ifExists(readdir(directory))) ?? []
 
 /** A file that a crash left unfinished. */
 export const unfinishedFile = (path: string): Finding =>

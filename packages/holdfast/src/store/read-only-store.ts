@@ -32,10 +32,7 @@ export type TypeCount = { readonly type: string; readonly day: string; readonly 
 
 export type WorkspaceTrust = { readonly workspace: string; readonly trust: Trust }
 
-/**
- * A store opened to read: takes no lock and repairs nothing. For commands that read and exit, and to copy or check a
- * whole store.
- */
+/** A store opened to read, to copy or to check: takes no lock and repairs nothing. */
 export interface ReadOnlyStore
   extends Pick<Log, 'read' | 'readRefs'>,
     Pick<Catalogue, 'list' | 'find' | 'entry'>,
@@ -50,12 +47,7 @@ export interface ReadOnlyStore
   /** Returns a session's own records, without its parents'; of a purged session, those that its forks share. */
   ownRecords(session: SessionId, after: Seq, limit: number): Promise<readonly ReadRecord[]>
   /** Returns only records of these types. A lost record may be included, because its type is unknown. */
-  ownRecordsOf(
-    session: SessionId,
-    types: ReadonlySet<string>,
-    after: Seq,
-    limit: number,
-  ): Promise<readonly ReadRecord[]>
+  ownRecordsOf(id: SessionId, types: ReadonlySet<string>, after: Seq, limit: number): Promise<readonly ReadRecord[]>
   /** Counts a session's own records by type and day. Lost records may be missing. */
   countOwn(session: SessionId): Promise<readonly TypeCount[]>
   trusts(): Promise<readonly WorkspaceTrust[]>

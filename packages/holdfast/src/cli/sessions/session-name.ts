@@ -13,8 +13,8 @@ import {
   type Sessions,
 } from '@holdfast/protocol'
 import { nearest } from '@holdfast/protocol/nearest'
+import { decodeListed } from '../../store/sqlite/read/read-methods.ts'
 import { openReader } from '../../store/sqlite/read/reader.ts'
-import { decodeListed } from '../../store/sqlite/rows/decode.ts'
 import type { CliContext } from '../terminal/cli-context.ts'
 import { resolveDiskStore } from './resolve-store.ts'
 import { resolveWorkspace } from './workspace.ts'

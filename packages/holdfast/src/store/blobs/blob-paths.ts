@@ -1,7 +1,7 @@
 import { mkdir, rename, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { BlobHash } from '@holdfast/protocol'
-import { systemErrorCode } from '../../system/system-error.ts'
+import { ifExists } from '../disk.ts'
 
 export const draftPrefix = 'new-'
 
@@ -15,28 +15,18 @@ export const createBlobPaths = (directory: string) => ({
 
 export type BlobPaths = ReturnType<typeof createBlobPaths>
 
-/**
- * Restores a blob that was set aside, with a new time. Uses a rename: a concurrent sweep has either removed the file or
- * finds nothing to remove. Returns false if it was not there.
- */
-export async function restoreBlob(paths: BlobPaths, hash: BlobHash, now: Date): Promise<boolean> {
-  const aside = paths.aside(hash)
-  return ignoreMissing(async () => {
-    await utimes(aside, now, now)
-    await mkdir(dirname(paths.blob(hash)), { recursive: true, mode: 0o700 })
-    await rename(aside, paths.blob(hash))
-  })
+/** Restores a blob that was set aside, with a new time. Returns false if it was not there. */
+export function restoreBlob(paths: BlobPaths, hash: BlobHash, now: Date): Promise<boolean> {
+  const [aside, path] = [paths.aside(hash), paths.blob(hash)]
+  // A rename: a concurrent sweep has either removed the file or finds nothing to remove.
+  const renamed = utimes(aside, now, now)
+    .then(() => mkdir(dirname(path), { recursive: true, mode: 0o700 }))
+    .then(() => rename(aside, path))
+  return didExist(renamed)
 }
 
-/** Runs `work` on a file. Returns false if the file does not exist. */
-export async function ignoreMissing(work: () => Promise<unknown>): Promise<boolean> {
-  try {
-    await work()
-    return true
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return false
-    throw error
-  }
-}
+/** Returns false if the file of an operation does not exist. */
+export const didExist = async (work: Promise<unknown>): Promise<boolean> =>
+  (await ifExists(work.then(() => true))) ?? false
 
-export const exists = (path: string): Promise<boolean> => ignoreMissing(() => stat(path))
+export const exists = (path: string): Promise<boolean> => didExist(stat(path))

@@ -7,22 +7,18 @@ import { createSerialQueue } from '@holdfast/protocol/serial-queue'
 import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import { syncDirectory } from '../../system/files/sync-directory.ts'
 import { storageReason, systemErrorCode } from '../../system/system-error.ts'
+import { ifExists } from '../disk.ts'
 import { storageFault } from '../storage-fault.ts'
 import { blobTooLarge } from '../store-faults.ts'
-import { type BlobPaths, createBlobPaths, draftPrefix, exists, ignoreMissing, restoreBlob } from './blob-paths.ts'
+import { type BlobPaths, createBlobPaths, didExist, draftPrefix, exists, restoreBlob } from './blob-paths.ts'
 import { sweepFiles } from './sweep-files.ts'
-
-export type FileBlobsOptions = { readonly bytesMax?: number }
 
 type Written = { readonly hash: BlobHash; readonly bytes: number }
 
-/**
- * Stores blobs as files named by their hash, `ab/cdef…`, in a private directory. Bytes are written under another name,
- * synced and then renamed: a file with a blob's name is complete.
- */
+/** Stores blobs as files named by their hash, `ab/cdef…`. A file with such a name is complete. */
 export async function openFileBlobs(
   directory: string,
-  { bytesMax = limits.blobBytesMax }: FileBlobsOptions = {},
+  { bytesMax = limits.blobBytesMax }: { readonly bytesMax?: number } = {},
 ): Promise<Result<Blobs>> {
   const prepared = await attempt(directory, async () => ensurePrivateDirectory(directory))
   if (!prepared.ok) return prepared
@@ -35,10 +31,10 @@ export async function openFileBlobs(
       try {
         return await attempt(directory, async () => {
           const written = await writeDraft(draft, bytes, bytesMax)
-          if (written === null) return null
+          if (written === null) return refuse(blobTooLarge(bytesMax))
           await publishDraft(draft, paths.blob(written.hash), written.hash)
-          return written
-        }).then((result) => (result.ok ? orTooLarge(result.value, bytesMax) : result))
+          return ok(written)
+        }).then((result) => (result.ok ? result.value : result))
       } finally {
         // If the disk became read-only, a later sweep removes the draft.
         await rm(draft, { force: true }).catch(() => undefined)
@@ -67,31 +63,20 @@ export async function openFileBlobs(
   return ok(blobs)
 }
 
-const orTooLarge = (written: Written | null, bytesMax: number): Result<Written> =>
-  written === null ? refuse(blobTooLarge(bytesMax)) : ok(written)
-
 /** Streams the bytes into a synced file and hashes them. Returns null as soon as there are too many. */
-async function writeDraft(
-  path: string,
-  bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  bytesMax: number,
-): Promise<Written | null> {
-  const file = await open(path, 'wx', 0o600)
-  try {
-    await file.chmod(0o600)
-    const hash = createHash('sha256')
-    let size = 0
-    for await (const chunk of bytes) {
-      size += chunk.byteLength
-      if (size > bytesMax) return null
-      hash.update(chunk)
-      await file.writeFile(chunk)
-    }
-    await file.sync()
-    return { hash: hash.digest('hex') as BlobHash, bytes: size } // a SHA-256 in hex
-  } finally {
-    await file.close()
+async function writeDraft(path: string, bytes: Parameters<Blobs['put']>[0], bytesMax: number): Promise<Written | null> {
+  await using file = await open(path, 'wx', 0o600)
+  await file.chmod(0o600)
+  const hash = createHash('sha256')
+  let size = 0
+  for await (const chunk of bytes) {
+    size += chunk.byteLength
+    if (size > bytesMax) return null
+    hash.update(chunk)
+    await file.writeFile(chunk)
   }
+  await file.sync()
+  return { hash: hash.digest('hex') as BlobHash, bytes: size } // a SHA-256 in hex
 }
 
 /** Renames the draft to its blob. An existing blob stays, unless it is damaged. */
@@ -101,19 +86,12 @@ async function publishDraft(draft: string, path: string, hash: BlobHash): Promis
   if (isNew) await syncDirectory(dirname(shelf))
   // The new time shows a sweep that the blob was put again; if a sweep has just set it aside, the draft takes its place.
   const now = new Date()
-  if (!(await isWhole(path, hash)) || !(await ignoreMissing(() => utimes(path, now, now)))) await rename(draft, path)
+  if (!(await isWhole(path, hash)) || !(await didExist(utimes(path, now, now)))) await rename(draft, path)
   // Even if it existed: the process that put it may not have synced the directory yet.
   await syncDirectory(shelf)
 }
 
-export async function openIfExists(path: string): Promise<FileHandle | null> {
-  try {
-    return await open(path, 'r')
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return null
-    throw error
-  }
-}
+export const openIfExists = (path: string): Promise<FileHandle | null> => ifExists(open(path, 'r'))
 
 /** Opens a blob. One that a sweep has set aside is restored, because a record may refer to it soon. */
 async function openOrRestore(paths: BlobPaths, hash: BlobHash): Promise<FileHandle | null> {

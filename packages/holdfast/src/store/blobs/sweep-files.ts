@@ -1,9 +1,10 @@
-import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { mkdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AreUsed, BlobSweep, SweepOptions } from '@holdfast/core/ports'
 import type { BlobHash } from '@holdfast/protocol'
-import { systemErrorCode } from '../../system/system-error.ts'
-import { type BlobPaths, draftPrefix, exists, ignoreMissing, restoreBlob } from './blob-paths.ts'
+import { ifExists } from '../disk.ts'
+import { listNames } from '../finding.ts'
+import { type BlobPaths, didExist, draftPrefix, exists, restoreBlob } from './blob-paths.ts'
 
 type OldBlob = { readonly hash: BlobHash; readonly bytes: number }
 
@@ -11,10 +12,7 @@ const pageHashes = 500
 const subdirectoryName = /^[0-9a-f]{2}$/
 const hashName = /^[0-9a-f]{64}$/
 
-/**
- * Sweeps all files once. Blobs that earlier sweeps set aside come first, so that no sweep sets a blob aside and removes it.
- * After a crash each file is in one of the two directories, and both are searched.
- */
+/** Sweeps all files once. Blobs that earlier sweeps set aside come first: no sweep sets a blob aside and removes it. */
 export async function sweepFiles(paths: BlobPaths, areUsed: AreUsed, options: SweepOptions): Promise<BlobSweep> {
   const { now, graceMs, dryRun = false, signal } = options
   const olderThan = now - graceMs
@@ -31,7 +29,7 @@ export async function sweepFiles(paths: BlobPaths, areUsed: AreUsed, options: Sw
       return
     }
     // If another process has restored it meanwhile, there is nothing to remove.
-    if (!dryRun && !(await ignoreMissing(() => rm(path)))) return
+    if (!dryRun && !(await didExist(rm(path)))) return
     removed += 1
     bytes += one.bytes
   }
@@ -42,7 +40,7 @@ export async function sweepFiles(paths: BlobPaths, areUsed: AreUsed, options: Sw
     if (!dryRun) {
       const [path, at] = [paths.blob(hash), new Date(now)]
       await mkdir(paths.asideDirectory, { recursive: true, mode: 0o700 })
-      if (!(await ignoreMissing(() => utimes(path, at, at).then(() => rename(path, paths.aside(hash)))))) return
+      if (!(await didExist(utimes(path, at, at).then(() => rename(path, paths.aside(hash)))))) return
     }
     setAside += 1
   }
@@ -52,7 +50,7 @@ export async function sweepFiles(paths: BlobPaths, areUsed: AreUsed, options: Sw
     if (signal?.aborted) break
     for (const one of some) await removeOrRestore(one, used.has(one.hash))
   }
-  const names = await namesIn(paths.directory)
+  const names = await listNames(paths.directory)
   for (const subdirectory of names.filter((name) => subdirectoryName.test(name))) {
     if (signal?.aborted) break
     for await (const some of listOldBlobs(join(paths.directory, subdirectory), subdirectory, olderThan)) {
@@ -67,7 +65,7 @@ export async function sweepFiles(paths: BlobPaths, areUsed: AreUsed, options: Sw
 
 /** Yields the blobs of a directory that are old enough, in bounded pages. `prefix` is the part of the hash that file names lack. */
 async function* listOldBlobs(directory: string, prefix: string, olderThan: number): AsyncIterable<readonly OldBlob[]> {
-  const hashes = (await namesIn(directory)).map((name) => `${prefix}${name}`).filter((name) => hashName.test(name))
+  const hashes = (await listNames(directory)).map((name) => `${prefix}${name}`).filter((name) => hashName.test(name))
   for (let from = 0; from < hashes.length; from += pageHashes) {
     const some = await Promise.all(
       hashes.slice(from, from + pageHashes).map(async (hash): Promise<OldBlob | null> => {
@@ -89,19 +87,6 @@ async function removeDrafts(directory: string, names: readonly string[], olderTh
 }
 
 async function bytesIfOld(path: string, olderThan: number): Promise<number | null> {
-  let bytes: number | null = null
-  await ignoreMissing(async () => {
-    const { mtimeMs, size } = await stat(path)
-    if (mtimeMs <= olderThan) bytes = size
-  })
-  return bytes
-}
-
-async function namesIn(directory: string): Promise<readonly string[]> {
-  try {
-    return await readdir(directory)
-  } catch (error) {
-    if (systemErrorCode(error) === 'ENOENT') return []
-    throw error
-  }
+  const found = await ifExists(stat(path))
+  return found !== null && found.mtimeMs <= olderThan ? found.size : null
 }

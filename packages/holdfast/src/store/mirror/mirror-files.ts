@@ -18,7 +18,7 @@ import { createOpenLogs } from '../jsonl/log/open-logs.ts'
 import type { SessionRow } from '../jsonl/log/session-row.ts'
 import { addToIndex } from '../jsonl/write/append.ts'
 import { createSessionRemover } from '../jsonl/write/remove-session.ts'
-import { decodeEntry } from '../sqlite/rows/decode.ts'
+import { decodeEntry } from '../sqlite/read/read-methods.ts'
 import type { FollowedSession, FollowPage, StoredPage, StoredRecord } from '../sqlite/rows/messages.ts'
 import type { FollowedLog } from '../sqlite/sqlite-store.ts'
 
@@ -60,13 +60,13 @@ export async function openMirrorFiles({ paths, log, blobs, onProblem, lock }: Mi
 
   /** Brings a session's file up to date with the store. */
   async function copySession(session: FollowedSession): Promise<void> {
-    let row = rows.get(session.session)
+    let row = rows.get(session.id)
     if (row !== undefined && (row.head > session.head || row.base !== session.base)) {
       await remover.remove(row) // another session of the same id, or one that was restored from a backup
-      row = rows.get(session.session)
+      row = rows.get(session.id)
     }
     for (let head = row?.head ?? session.base; head < session.head || row === undefined; head = row.head) {
-      const page = await log.records(session.session, head, pageRecords)
+      const page = await log.read(session.id, { after: head, limit: pageRecords })
       row = await add(session, page)
       if (row.head === head) break // it was removed meanwhile: the next comparison removes the file
     }
@@ -82,13 +82,13 @@ export async function openMirrorFiles({ paths, log, blobs, onProblem, lock }: Mi
   }
 
   async function add(session: FollowedSession, page: StoredPage): Promise<SessionRow> {
-    const known = rows.get(session.session)
-    await copyBlobs(session.session, known?.head ?? session.base)
+    const known = rows.get(session.id)
+    await copyBlobs(session.id, known?.head ?? session.base)
     return known === undefined ? begin(session, page) : extend(known, session, page)
   }
 
   async function begin(session: FollowedSession, page: StoredPage): Promise<SessionRow> {
-    const { session: id, order, parent, base, isPurged } = session
+    const { id, order, parent, base, isPurged } = session
     const entry = entryOf(session)
     const path = paths.log(id, isPurged)
     const header = encodeHeader({ session: id, parent, base, entry })
@@ -136,10 +136,10 @@ export async function openMirrorFiles({ paths, log, blobs, onProblem, lock }: Mi
   async function compare(): Promise<void> {
     const stored = new Set<SessionId>()
     for (let after = 0; ; ) {
-      const some = await log.sessions(after, pageSessions)
+      const some = await log.followedSessions(after, pageSessions)
       for (const session of some) {
-        if (!session.isPurged || (rows.get(session.session)?.isShared ?? true)) {
-          stored.add(session.session)
+        if (!session.isPurged || (rows.get(session.id)?.isShared ?? true)) {
+          stored.add(session.id)
           await copySession(session)
         }
       }
@@ -165,8 +165,8 @@ export async function openMirrorFiles({ paths, log, blobs, onProblem, lock }: Mi
       if (page.removals !== removals) await compare()
       removals = page.removals
       for (const session of page.sessions) {
-        const records = page.records.filter((one) => one.session === session.session).map(({ record }) => record)
-        const head = rows.get(session.session)?.head ?? session.base
+        const records = page.records.filter((one) => one.session === session.id).map(({ record }) => record)
+        const head = rows.get(session.id)?.head ?? session.base
         const first = records.find(({ seq }) => seq > head)
         if (first === undefined) continue
         // After a gap, read the session's records in their own order.
@@ -191,8 +191,8 @@ export async function openMirrorFiles({ paths, log, blobs, onProblem, lock }: Mi
 }
 
 /** A purged session has no metadata; it is in no list. */
-const entryOf = ({ entry, isPurged, session }: FollowedSession): CatalogueEntry =>
-  isPurged ? { ...entry, meta: { id: session, handle: '' } as Meta } : decodeEntry(entry)
+const entryOf = ({ entry, isPurged, id }: FollowedSession): CatalogueEntry =>
+  isPurged ? { ...entry, meta: { id, handle: '' } as Meta } : decodeEntry(entry)
 
 /** Splits a page at its lost records: one write must have consecutive records. */
 function splitAtLost(page: StoredPage): readonly (readonly StoredRecord[])[] {

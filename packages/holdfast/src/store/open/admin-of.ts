@@ -1,4 +1,11 @@
+import { realpath } from 'node:fs/promises'
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path'
+import { type Fault, fault } from '@holdfast/protocol/fault'
+import { findLiveNodes } from '../../system/node/node-socket.ts'
+import { systemErrorCode } from '../../system/system-error.ts'
 import { createJsonlAdmin } from '../jsonl/admin/jsonl-admin.ts'
+import { findDirectoryHolder } from '../jsonl/files/directory-lock.ts'
+import { everySession, type ReadOnlyStore } from '../read-only-store.ts'
 import { createSqliteAdmin } from '../sqlite/admin/sqlite-admin.ts'
 import type { StoreAdmin } from '../store-admin.ts'
 import type { DiskLocation } from './store-location.ts'
@@ -6,3 +13,61 @@ import type { DiskLocation } from './store-location.ts'
 /** Returns the admin of a store. */
 export const adminOf = ({ kind, path }: DiskLocation): StoreAdmin =>
   kind === 'sqlite' ? createSqliteAdmin(path) : createJsonlAdmin(path)
+
+/** Returns a fault if `path`, with links resolved, is the store itself or inside it: a copy cannot be there. */
+export async function findInsideFault(store: DiskLocation, path: string): Promise<Fault | null> {
+  const real = await realPathOf(path)
+  for (const own of [store.path, store.blobsDir]) {
+    if (!isWithin(await realPathOf(own), real)) continue
+    const message = `${path} is inside the store ${store.url}. Choose another path for the copy.`
+    return fault('bad_request', message, { store: store.url, path })
+  }
+  return null
+}
+
+function isWithin(directory: string, path: string): boolean {
+  const steps = relative(directory, path)
+  return steps !== '..' && !steps.startsWith(`..${sep}`) && !isAbsolute(steps)
+}
+
+/** Resolves links in the part of the path that exists. */
+async function realPathOf(path: string): Promise<string> {
+  try {
+    return await realpath(path)
+  } catch (error) {
+    if (systemErrorCode(error) !== 'ENOENT' || dirname(path) === path) throw error
+    return join(await realPathOf(dirname(path)), basename(path))
+  }
+}
+
+const namesMax = 10
+
+/** Returns a fault if another process has the store open. */
+export async function findOpenFault(place: DiskLocation, source: Pick<ReadOnlyStore, 'nodes'>): Promise<Fault | null> {
+  if (place.kind === 'jsonl') return findDirectoryHolder(place.path)
+  const [node] = await findLiveNodes(source)
+  if (node === undefined) return null
+  const message = `The store at ${place.path} has been open in another process since ${node.startedAt}. Stop that process first.`
+  return fault('session_locked', message, {
+    node: node.id,
+    address: node.address,
+    since: node.startedAt,
+    path: place.path,
+  })
+}
+
+/** Returns a fault if another process has sessions of the store open: a migration would miss their next records. */
+export async function findBusyFault(place: DiskLocation, source: ReadOnlyStore): Promise<Fault | null> {
+  if (place.kind === 'jsonl') return findDirectoryHolder(place.path)
+  const liveNodes = new Set((await findLiveNodes(source)).map(({ id }) => id))
+  const open: string[] = []
+  if (liveNodes.size > 0) {
+    for await (const { id, owner } of everySession(source)) {
+      if (owner !== null && liveNodes.has(owner)) open.push(id)
+      if (open.length >= namesMax) break
+    }
+  }
+  if (open.length === 0) return null
+  const message = `Another process has sessions of ${place.url} open: ${open.join(', ')}. Stop it first.`
+  return fault('session_locked', message, { sessions: open, path: place.path })
+}

@@ -1,5 +1,5 @@
-import type { SearchHit, SearchPage } from '@holdfast/core/ports'
-import { comparePositions, encodeSearchCursor, type SearchCursor, type SearchPosition } from './search-cursor.ts'
+import { badCursor, type SearchHit, type SearchPage } from '@holdfast/core/ports'
+import { ok, type Result, refuse } from '@holdfast/protocol/result'
 
 /** Only so many of the newest matching messages are ranked. */
 export const rankedMax = 1000
@@ -63,3 +63,63 @@ export function dropRepeatedMessages<Found extends Candidate>(candidates: readon
     return true
   })
 }
+
+/** Collects the newest messages of a scan that visits them in any order. Holds at most twice as many as are ranked. */
+export function createNewestFound<Found extends Candidate>(max: number) {
+  let found: Found[] = []
+  let oldest: SearchPosition | null = null
+
+  /** A dropped match can never return: later ones only push it further back. */
+  function dropOld(): void {
+    const newestFirst = found.toSorted((left, right) => comparePositions(right.place, left.place))
+    found = dropRepeatedMessages(newestFirst).slice(0, max)
+    oldest = found.length === max ? (found.at(-1)?.place ?? null) : null
+  }
+
+  return {
+    /** Returns whether enough newer messages are known that this one would not be ranked. */
+    isTooOld: (place: SearchPosition): boolean => oldest !== null && comparePositions(place, oldest) < 0,
+    add(one: Found): void {
+      found.push(one)
+      if (found.length >= 2 * max) dropOld()
+    },
+    /** Returns one match for each message, newest first. */
+    all(): readonly Found[] {
+      dropOld()
+      return found
+    },
+  }
+}
+
+/** The position of a record in a store: numbers, compared one after the other. A newer record has a higher position. */
+export type SearchPosition = readonly number[]
+
+/** The end of a page. `top` is the newest message of the first page: newer messages do not move the pages. */
+export type SearchCursor = { readonly top: SearchPosition; readonly score: number; readonly place: SearchPosition }
+
+/** Positive if `left` is newer. */
+export function comparePositions(left: SearchPosition, right: SearchPosition): number {
+  for (const [index, number] of left.entries()) {
+    const difference = number - (right[index] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return 0
+}
+
+export const encodeSearchCursor = ({ top, score, place }: SearchCursor): string =>
+  `${top.join('-')}.${score}.${place.join('-')}`
+
+export const searchCursorForm = /^([\d-]{1,50})\.(\d{1,9})\.([\d-]{1,50})$/
+
+/** `numbers` is the length of a position in this store. */
+export function decodeSearchCursor(cursor: string | undefined, numbers: number): Result<SearchCursor | null> {
+  if (cursor === undefined) return ok(null)
+  const [, top, score, place] = searchCursorForm.exec(cursor) ?? []
+  if (top === undefined || score === undefined || place === undefined) return refuse(badCursor(cursor))
+  const decoded = { top: parsePosition(top), score: Number(score), place: parsePosition(place) }
+  const isValid = [decoded.top, decoded.place].every((one) => one.length === numbers && one.every(Number.isSafeInteger))
+  return isValid ? ok(decoded) : refuse(badCursor(cursor))
+}
+
+const parsePosition = (text: string): SearchPosition =>
+  text.split('-').map((number) => (number === '' ? Number.NaN : Number(number)))

@@ -2,14 +2,19 @@ import { setImmediate } from 'node:timers/promises'
 import type { ReadRecord, SearchPage, SearchRequest } from '@holdfast/core/ports'
 import type { MessageId, Seq, SessionId } from '@holdfast/protocol'
 import { ok, type Result } from '@holdfast/protocol/result'
-import { createMatcher } from './matcher.ts'
-import { createNewestFound } from './newest-found.ts'
+import { createMatcher, scoreOf, snippetOf } from './match-text.ts'
 import { parseQuery, type Query } from './query.ts'
-import { type Candidate, type HitHeader, rankedMax, rankPage } from './ranked-page.ts'
-import { scoreOf } from './score.ts'
-import { comparePositions, decodeSearchCursor, type SearchPosition } from './search-cursor.ts'
+import {
+  type Candidate,
+  comparePositions,
+  createNewestFound,
+  decodeSearchCursor,
+  type HitHeader,
+  rankedMax,
+  rankPage,
+  type SearchPosition,
+} from './ranked-page.ts'
 import { messageSeq, roleOf, searchedText } from './searched-event.ts'
-import { snippetOf } from './snippet.ts'
 
 /** A session to scan. It may be purged, with records that only its forks show. */
 export type ScannedSession = {

@@ -1,34 +1,23 @@
 import { existsSync, statSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import type { CatalogueEntry, Draft, StoredSnapshot } from '@holdfast/core/ports'
+import type { CatalogueEntry, Draft, ReadRecord, StoredSnapshot } from '@holdfast/core/ports'
 import type { SessionId } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { ok, type Result } from '@holdfast/protocol/result'
-import type { ReadOnlyStore, StoreSession } from '../read-only-store.ts'
+import type { ReadOnlyStore, StoreSession, TypeCount, WorkspaceTrust } from '../read-only-store.ts'
 import { snapshotChecksum } from '../snapshot-checksum.ts'
 import { faultOf, isStorageFailure } from '../storage-fault.ts'
-import { createDamagedReader } from './damage/damaged-reader.ts'
-import { lastSessionOf, runOnReadableRows, unlessDamaged } from './damage/skip-damaged-pages.ts'
 import { whileBusy } from './file/busy-retry.ts'
+import { createDamagedReader, lastSessionOf, runOnReadableRows, unlessDamaged } from './file/damaged-pages.ts'
 import { openForReading } from './file/database-file.ts'
-import { createReadMethods } from './read/read-methods.ts'
+import { createReadMethods, decodeDraft, decodeEntry, decodeRecord, decodeTrust } from './read/read-methods.ts'
 import { openReader } from './read/reader.ts'
-import { decodeDraft, decodeEntry, decodeRecord, decodeTrust, readEntry } from './rows/decode.ts'
-import { checkRecord } from './rows/record-reader.ts'
-import { catchUpIndex } from './write/catch-up-index.ts'
+import * as columns from './rows/columns.ts'
+import { catchUpIndex } from './write/writer.ts'
 
-type Row = Record<string, unknown>
+type WholeStore = ReturnType<typeof prepareWholeStore>
 
-const selectSession = `
-  select session.sid, session.id, parent.id as parent, session.base, session.head, session.owner, session.trashed_at,
-    session.purged_at, session.meta, session.active_at, session.spoken, session.busy
-  from session left join session parent on parent.sid = session.parent`
-const selectRecord = 'select seq, at, type, v, client, command_id, ref, crc, body from record'
-
-/**
- * Opens a store file to read, on this thread and without a worker. Returns null if there is no file, and creates none.
- * Refused: not_a_store, store_too_new, storage_error.
- */
+/** Opens a store file to read, without a worker. Returns null if there is none. Refused: as by `openReader`. */
 export function openReadOnlySqlite(path: string): Result<ReadOnlyStore | null> {
   const removeEmptyLog = createLogRemover(path)
   const opened = openReader(path)
@@ -38,16 +27,18 @@ export function openReadOnlySqlite(path: string): Result<ReadOnlyStore | null> {
   }
   const reader = opened.value
   // Prepared on first use: most commands read one session or one page of the list.
-  let prepared: ReturnType<typeof prepareWholeStore> | null = null
-  const query = async <Value>(work: (whole: ReturnType<typeof prepareWholeStore>) => Value): Promise<Value> => {
-    try {
-      prepared ??= prepareWholeStore(openForReading(path))
-      const whole = prepared
-      return whileBusy(() => work(whole))
-    } catch (error) {
-      throw new HoldfastError(faultOf(error, path), { cause: error })
+  let prepared: WholeStore | null = null
+  const query =
+    <Args extends readonly unknown[], Value>(method: (whole: WholeStore) => (...args: Args) => Value) =>
+    async (...args: Args): Promise<Value> => {
+      try {
+        prepared ??= prepareWholeStore(openForReading(path))
+        const run = method(prepared)
+        return whileBusy(() => run(...args))
+      } catch (error) {
+        throw new HoldfastError(faultOf(error, path), { cause: error })
+      }
     }
-  }
   const methods = createReadMethods(reader.ask)
 
   return ok({
@@ -56,35 +47,14 @@ export function openReadOnlySqlite(path: string): Result<ReadOnlyStore | null> {
       catchUpIndex(path)
       return methods.search(request)
     },
-    loadDraft: (session) => query(({ readDraft }) => readDraft(session)),
-
-    sessions: (after, limit) => query(({ readSessions }) => readSessions(after, limit).map(toStoreSession)),
-    session: (session) =>
-      query(({ findSession }) => {
-        const row = findSession(session)
-        return row === null ? null : toStoreSession(row)
-      }),
-    ownRecords: (session, after, limit) => query(({ readOwn }) => readOwn(session, after, limit)),
-    ownRecordsOf: (session, types, after, limit) =>
-      query(({ ofTypes }) =>
-        ofTypes
-          .all(session, after, JSON.stringify([...types]), limit)
-          .map((row) => decodeRecord(checkRecord(session, row))),
-      ),
-    countOwn: (session) =>
-      query(({ counts }) =>
-        counts
-          .all(session)
-          .map((row) => ({ type: String(row['type']), day: String(row['day']), count: Number(row['count']) })),
-      ),
-    trusts: () =>
-      query(({ trusts }) =>
-        trusts.all().map((row) => ({
-          workspace: String(row['workspace']),
-          trust: decodeTrust({ tool: String(row['tool']), argsHash: String(row['args_hash']) }),
-        })),
-      ),
-    snapshotOf: (session) => query(({ readSnapshot }) => readSnapshot(session)),
+    loadDraft: query((whole) => whole.loadDraft),
+    sessions: query((whole) => whole.sessions),
+    session: query((whole) => whole.session),
+    ownRecords: query((whole) => whole.ownRecords),
+    ownRecordsOf: query((whole) => whole.ownRecordsOf),
+    countOwn: query((whole) => whole.countOwn),
+    trusts: query((whole) => whole.trusts),
+    snapshotOf: query((whole) => whole.snapshotOf),
     async close() {
       reader.close()
       prepared?.close()
@@ -93,17 +63,14 @@ export function openReadOnlySqlite(path: string): Result<ReadOnlyStore | null> {
   })
 }
 
-/**
- * A reader creates a write-ahead log if there is none, and only a writer that closes last removes it. Returns a function
- * that removes it, for the time when all readers here are closed. SQLite's locks protect the log of another process.
- */
+/** Returns a function that removes the write-ahead log that a reader created; only a writer that closes last would. */
 function createLogRemover(path: string): () => void {
   const isOpenElsewhere = existsSync(`${path}-wal`) || existsSync(`${path}-shm`)
   return () => {
     if (isOpenElsewhere || !existsSync(`${path}-wal`) || (statSync(path).mode & 0o200) === 0) return
     try {
       using database = new DatabaseSync(path, { timeout: 0 })
-      database.prepare('select 1 from sqlite_schema limit 1').get()
+      database.prepare('select 1 from sqlite_schema limit 1').get() // SQLite's locks protect the log of another process
     } catch (error) {
       // Busy, read-only or damaged: an empty log does no harm.
       if (!isStorageFailure(error)) throw error
@@ -113,6 +80,8 @@ function createLogRemover(path: string): () => void {
 
 /** Reads whole stores. Rows that a damaged index does not find are read without it; only rows on damaged pages are lost. */
 function prepareWholeStore(database: DatabaseSync) {
+  const { selectSession, recordColumns } = columns
+  const selectRecord = `select ${recordColumns} from record`
   const sessionPage = database.prepare(`${selectSession} where session.sid > ? order by session.sid limit ?`)
   const sessionsBetween = database.prepare(`${selectSession} where session.sid between ? and ?`)
   const sidById = database.prepare('select sid from session where id = ?')
@@ -124,7 +93,7 @@ function prepareWholeStore(database: DatabaseSync) {
   const counts = database.prepare(`
     select type, substr(at, 1, 10) as day, count(*) as count from record
     where sid = (select sid from session where id = ?) group by 1, 2`)
-  const trusts = database.prepare('select workspace, tool, args_hash from trust order by workspace, tool, args_hash')
+  const allTrusts = database.prepare('select workspace, tool, args_hash from trust order by workspace, tool, args_hash')
   const snapshotBySid = database.prepare('select seq, fold, crc, body from snapshot where sid = ?')
   const draftBySid = database.prepare('select step, parts from draft where sid = ?')
   const damaged = createDamagedReader(database, selectRecord)
@@ -132,78 +101,76 @@ function prepareWholeStore(database: DatabaseSync) {
   const findSid = (session: SessionId): number | null =>
     unlessDamaged(null, () => sidById.get(session)?.['sid'] as number | undefined) ?? damaged.findSid(session) // an integer primary key
 
-  function findSession(session: SessionId): Row | null {
-    const sid = findSid(session)
-    if (sid === null) return null
-    return unlessDamaged(null, () => bySid.get(sid) ?? null)
+  function findSession(id: SessionId): StoreSession | null {
+    const sid = findSid(id)
+    const row = sid === null ? undefined : unlessDamaged(undefined, () => bySid.get(sid))
+    return row === undefined ? null : toStoreSession(row)
   }
 
-  function readUndamagedSessions(after: number, limit: number): readonly Row[] {
-    const found: Row[] = []
+  function readUndamagedSessions(after: number, limit: number): readonly columns.Row[] {
+    const found: columns.Row[] = []
     runOnReadableRows(after + 1, lastSessionOf(database), (from, upTo) => {
       if (found.length < limit) found.push(...sessionsBetween.all(from, upTo))
     })
     return found.slice(0, limit)
   }
 
-  const readSessions = (after: number, limit: number): readonly Row[] =>
-    unlessDamaged(null, () => sessionPage.all(after, limit)) ?? readUndamagedSessions(after, limit)
-
-  /** Returns one record for each seq: a missing row is lost, like a damaged one. */
-  function readOwn(session: SessionId, after: number, limit: number) {
-    const row = findSession(session)
-    if (row === null) return []
-    const [sid, upTo] = [Number(row['sid']), Math.min(Number(row['head']), after + limit)]
-    const rows = unlessDamaged([], () => records.all(sid, after + 1, upTo))
-    const found = new Map(rows.map((one): [number, Row] => [Number(one['seq']), one]))
-    return Array.from({ length: Math.max(0, upTo - after) }, (_, index) => {
-      const seq = after + 1 + index
-      const one = found.get(seq) ?? damaged.findRecord(sid, seq)
-      return decodeRecord(one === null ? { seq, lost: true } : checkRecord(session, one))
-    })
-  }
-
-  function readSnapshot(session: SessionId): StoredSnapshot | 'damaged' | null {
-    const sid = findSid(session)
-    if (sid === null) return null
-    const row = unlessDamaged('damaged', () => snapshotBySid.get(sid))
-    if (row === undefined) return null
-    if (row === 'damaged') return row
-    const stored = { seq: Number(row['seq']), fold: Number(row['fold']), body: String(row['body']) }
-    return snapshotChecksum(session, stored) === Number(row['crc']) ? stored : 'damaged'
-  }
-
-  /** Treats an unreadable draft as one that was not saved. */
-  function readDraft(session: SessionId): Draft | null {
-    const sid = findSid(session)
-    if (sid === null) return null
-    const row = unlessDamaged(undefined, () => draftBySid.get(sid))
-    return row === undefined ? null : decodeDraft({ step: Number(row['step']), parts: String(row['parts']) })
-  }
-
-  const close = (): void => database.close()
-  return { readSessions, findSession, ofTypes, counts, trusts, readSnapshot, readDraft, readOwn, close }
-}
-
-function toStoreSession(row: Row): StoreSession {
-  const isPurged = row['purged_at'] !== null
   return {
-    order: Number(row['sid']),
-    id: String(row['id']) as SessionId, // the column holds nothing else
-    parent: row['parent'] === null ? null : (String(row['parent']) as SessionId), // as above
-    base: Number(row['base']),
-    head: Number(row['head']),
-    owner: row['owner'] === null ? null : String(row['owner']),
-    trashedAt: row['trashed_at'] === null ? null : Number(row['trashed_at']),
-    entry: isPurged ? null : decodeIntactEntry(row),
-    isPurged,
+    session: findSession,
+    sessions(after: number, limit: number): readonly StoreSession[] {
+      const rows = unlessDamaged(null, () => sessionPage.all(after, limit)) ?? readUndamagedSessions(after, limit)
+      return rows.map(toStoreSession)
+    },
+    /** Returns one record for each seq: a missing row is lost, like a damaged one. */
+    ownRecords(session: SessionId, after: number, limit: number): readonly ReadRecord[] {
+      const found = findSession(session)
+      if (found === null) return []
+      const [sid, upTo] = [found.order, Math.min(found.head, after + limit)]
+      const rows = unlessDamaged([], () => records.all(sid, after + 1, upTo))
+      const bySeq = new Map(rows.map((row): [number, columns.Row] => [Number(row['seq']), row]))
+      return Array.from({ length: Math.max(0, upTo - after) }, (_, index) => {
+        const seq = after + 1 + index
+        const row = bySeq.get(seq) ?? damaged.findRecord(sid, seq)
+        return decodeRecord(row === null ? { seq, lost: true } : columns.checkRecord(session, row))
+      })
+    },
+    ownRecordsOf(session: SessionId, types: ReadonlySet<string>, after: number, limit: number): readonly ReadRecord[] {
+      const rows = ofTypes.all(session, after, JSON.stringify([...types]), limit)
+      return rows.map((row) => decodeRecord(columns.checkRecord(session, row)))
+    },
+    countOwn: (session: SessionId) => counts.all(session) as unknown as readonly TypeCount[], // its columns
+    trusts: (): readonly WorkspaceTrust[] =>
+      allTrusts.all().map((row) => ({
+        workspace: String(row['workspace']),
+        trust: decodeTrust({ tool: String(row['tool']), argsHash: String(row['args_hash']) }),
+      })),
+    snapshotOf(session: SessionId): StoredSnapshot | 'damaged' | null {
+      const sid = findSid(session)
+      const row = sid === null ? undefined : unlessDamaged('damaged', () => snapshotBySid.get(sid))
+      if (row === undefined) return null
+      if (row === 'damaged') return row
+      const stored = { seq: Number(row['seq']), fold: Number(row['fold']), body: String(row['body']) }
+      return snapshotChecksum(session, stored) === Number(row['crc']) ? stored : 'damaged'
+    },
+    /** Treats an unreadable draft as one that was not saved. */
+    loadDraft(session: SessionId): Draft | null {
+      const sid = findSid(session)
+      const row = sid === null ? undefined : unlessDamaged(undefined, () => draftBySid.get(sid))
+      return row === undefined ? null : decodeDraft({ step: Number(row['step']), parts: String(row['parts']) })
+    },
+    close: (): void => database.close(),
   }
 }
 
-/** Returns null if the metadata is damaged. */
-function decodeIntactEntry(row: Row): CatalogueEntry | null {
+function toStoreSession(row: columns.Row): StoreSession {
+  const { entry, ...session } = columns.readSession(row)
+  const [owner, trashedAt] = [columns.textOrNull(row['owner']), columns.numberOrNull(row['trashed_at'])]
+  return { ...session, owner, trashedAt, entry: session.isPurged ? null : decodeIfIntact(entry) }
+}
+
+function decodeIfIntact(entry: Parameters<typeof decodeEntry>[0]): CatalogueEntry | null {
   try {
-    return decodeEntry(readEntry(row))
+    return decodeEntry(entry)
   } catch {
     return null
   }

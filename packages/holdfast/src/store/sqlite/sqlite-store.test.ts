@@ -17,9 +17,9 @@ import {
   textsAfter,
 } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { decodeRecord } from './read/read-methods.ts'
 import { openReader, type Reader } from './read/reader.ts'
-import { decodeRecord } from './rows/decode.ts'
-import { openSqliteStore, type SqliteStoreOptions } from './sqlite-store.ts'
+import { openSqliteStore } from './sqlite-store.ts'
 
 let home = ''
 let path = ''
@@ -29,7 +29,7 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(home, { recursive: true, force: true }))
 
-async function open(options: Partial<SqliteStoreOptions> = {}): Promise<Store> {
+async function open(options: Partial<Parameters<typeof openSqliteStore>[0]> = {}): Promise<Store> {
   const opened = await openSqliteStore({ path, ...options })
   if (!opened.ok) throw new Error(opened.fault.message)
   return opened.value

@@ -1,37 +1,20 @@
-import type { Store } from '@holdfast/core/ports'
-import { type BlobHash, done, type Fault, ok, orThrow, type Result, type Seq, type SessionId } from '@holdfast/protocol'
+import type { Append, NewSession, Store } from '@holdfast/core/ports'
+import { done, type Fault, invariant, ok, orThrow, type Result, refOf, type Seq } from '@holdfast/protocol'
 import { storageFault } from '../storage-fault.ts'
 import { createReadMethods } from './read/read-methods.ts'
-import { encodeAppend, encodeNew } from './rows/encode.ts'
-import type {
-  Changes,
-  FollowedSession,
-  FollowPage,
-  Question,
-  Questions,
-  StoreChange,
-  StoredPage,
-  TrashedSession,
-} from './rows/messages.ts'
+import type { CallOf, Changes, FollowPage, Question, Questions, RecordColumns, StoreChange } from './rows/messages.ts'
 import { isSearchIndexFault } from './search/index-tables.ts'
 import { createWorkerLink } from './worker/worker-link.ts'
 import type { WriterOptions } from './write/writer.ts'
 
-export type SqliteStoreOptions = WriterOptions
-
 /** The log of all sessions, for a mirror: read from a cursor that the store saves. */
-export interface FollowedLog {
-  /** Returns a bounded page of the records after the cursor of this name. */
-  follow(name: string, limit: number): Promise<FollowPage>
+export type FollowedLog = {
+  readonly [Name in 'read' | 'follow' | 'followedSessions' | 'trashed' | 'blobUse']: (
+    ...args: Parameters<Questions[Name]>
+  ) => Promise<ReturnType<Questions[Name]>>
+} & {
   /** Moves the cursor, unless a session was removed after that page was read. */
   saveCursor(name: string, page: Pick<FollowPage, 'pos' | 'removals'>): Promise<void>
-  /** Returns sessions in the order of creation, including purged ones whose records forks share. */
-  sessions(after: number, limit: number): Promise<readonly FollowedSession[]>
-  /** Returns a session's own records, without its parents' if `after` is at least its base. */
-  records(session: SessionId, after: Seq, limit: number): Promise<StoredPage>
-  trashed(): Promise<readonly TrashedSession[]>
-  /** Returns the blobs that a session's records after `after` refer to. */
-  blobUse(session: SessionId, after: Seq): Promise<readonly BlobHash[]>
 }
 
 export interface SqliteStore extends Store {
@@ -43,11 +26,8 @@ export interface SqliteStore extends Store {
 /** The longest time that an append waits for a rebuild of the word index. */
 const rebuildSliceMs = 20
 
-/**
- * Opens the store in a file, or creates it. No SQLite runs on this thread: a writer worker commits in groups, a reader
- * worker answers questions. Refused: not_a_store, store_too_new, storage_error; the file is then unchanged.
- */
-export async function openSqliteStore(options: SqliteStoreOptions): Promise<Result<SqliteStore>> {
+/** Opens or creates a store, with SQLite in two workers. Refused: not_a_store, store_too_new, storage_error. */
+export async function openSqliteStore(options: WriterOptions): Promise<Result<SqliteStore>> {
   const { path } = options
   const faultOfDeath = (why: string): Fault => storageFault(path, 'io', { error: why })
   const writer = createWorkerLink<StoreChange>({ script: workerScript('writer'), options, faultOfDeath })
@@ -117,12 +97,12 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Resu
       return written.ok ? write('endProbe') : written
     },
     followed: {
-      follow: (name, limit) => read('follow', name, limit),
-      saveCursor: async (name, { pos, removals }) => orThrow(await write('saveCursor', name, pos, removals)),
-      sessions: (after, limit) => read('followedSessions', after, limit),
-      records: (session, after, limit) => read('read', session, { after, limit }),
+      read: (...args) => read('read', ...args),
+      follow: (...args) => read('follow', ...args),
+      followedSessions: (...args) => read('followedSessions', ...args),
       trashed: () => read('trashed'),
-      blobUse: (session, after) => read('blobUse', session, after),
+      blobUse: (...args) => read('blobUse', ...args),
+      saveCursor: async (name, { pos, removals }) => orThrow(await write('saveCursor', name, pos, removals)),
     },
     close,
   })
@@ -131,3 +111,29 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Resu
 /** The script is TypeScript in the repo and JavaScript once built. */
 const workerScript = (name: 'writer' | 'reader'): URL =>
   new URL(`./worker/${name}-worker.${import.meta.url.endsWith('.ts') ? 'ts' : 'js'}`, import.meta.url)
+
+export const encodeAppend = (append: Append): CallOf<Pick<Changes, 'append'>> => {
+  const { session, after, epoch, clearDraft, blobs, trust } = append
+  const { entry, records } = encodeColumns(append, after)
+  return ['append', session, after, epoch, entry, records, clearDraft, blobs, trust]
+}
+
+export const encodeNew = (created: NewSession): CallOf<Pick<Changes, 'create'>> => {
+  const { handle, key = null, parent = null } = created.entry.meta
+  const startedFor = created.parent === null ? parent : null
+  return ['create', { ...created, handle, key, startedFor, ...encodeColumns(created, created.base) }]
+}
+
+function encodeColumns({ entry, records }: Pick<Append, 'entry' | 'records'>, after: Seq) {
+  const { meta, spoken, busy, activeAt } = entry
+  const flags = [spoken ? 1 : 0, busy ? 1 : 0, meta.pinned ? 1 : 0] as const
+  const encoded: RecordColumns[] = []
+  let last = after
+  for (const { record, body } of records) {
+    const { seq, at, v, by, commandId, event } = record
+    invariant(seq === last + 1, `a record at seq ${seq} does not follow ${last}`)
+    encoded.push([seq, at, event.type, v, by ?? null, commandId ?? null, refOf(event), body])
+    last = seq
+  }
+  return { entry: [JSON.stringify(meta), meta.workspace, activeAt, ...flags] as const, records: encoded }
+}

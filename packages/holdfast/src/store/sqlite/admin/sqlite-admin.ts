@@ -2,13 +2,11 @@ import { existsSync } from 'node:fs'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { orThrow } from '@holdfast/protocol/result'
 import type { FindingCode } from '../../finding.ts'
-import type { Quarantine, StoreAdmin } from '../../store-admin.ts'
+import type { Quarantine, StoreAdmin, ToRepair } from '../../store-admin.ts'
+import { openForReading, openForWriting } from '../file/database-file.ts'
 import { openSqliteStore } from '../sqlite-store.ts'
-import { checkDatabase, checkFiles } from './check-database.ts'
-import { readPageState, reindex } from './check-pages.ts'
-import { copyDatabase } from './copy-database.ts'
-import { rebuildDatabase } from './rebuild-database.ts'
-import { readRawRows, repairDatabase } from './repair-database.ts'
+import { checkDatabase, checkFiles, findMissingUses, readPageState, reindex } from './check-database.ts'
+import { copyDatabase, rebuildDatabase } from './copy-database.ts'
 
 /** The codes that a damaged page may be reported with. */
 const pageCodes: ReadonlySet<FindingCode> = new Set(['damaged_file', 'search'])
@@ -50,4 +48,38 @@ async function repairPages(path: string, quarantine: Quarantine): Promise<void> 
   for (const file of [path, `${path}-wal`]) if (existsSync(file)) await quarantine.copy(file)
   if (state === 'stale_index') reindex(path)
   if (readPageState(path) === 'damaged') await rebuildDatabase(path)
+}
+
+/** Repairs rows and columns in one transaction. The caller has exclusive use of the file. */
+export function repairDatabase(path: string, { findings, repairs }: ToRepair): void {
+  using database = openForWriting(path)
+  const raiseHead = database.prepare(
+    'update session set head = (select max(seq) from record where record.sid = session.sid) where id = ?',
+  )
+  const dropSnapshot = database.prepare('delete from snapshot where sid = (select sid from session where id = ?)')
+  const setMeta = database.prepare('update session set meta = ? where id = ?')
+  // An append does not write the lookup columns.
+  const setColumns = database.prepare(`
+    update session set handle = json_extract(meta, '$.handle'), key = json_extract(meta, '$.key'),
+      workspace = json_extract(meta, '$.workspace'), pinned = json_extract(meta, '$.pinned')
+    where id = ? and json_valid(meta)`)
+  const useBlob = database.prepare('insert or ignore into blob_use (hash, sid, seq) values (?, ?, ?)')
+
+  database.exec('begin immediate')
+  for (const { code, place } of findings) if (code === 'head') raiseHead.run(place)
+  for (const { session, dropsSnapshot, entry } of repairs) {
+    if (dropsSnapshot) dropSnapshot.run(session)
+    // Before the store is opened: a session whose metadata is not JSON cannot be appended to.
+    setMeta.run(JSON.stringify(entry.meta), session)
+  }
+  for (const { code, place } of findings) if (code === 'row') setColumns.run(place)
+  for (const { hash, sid, seq } of findMissingUses(database)) useBlob.run(hash, sid, seq)
+  database.exec('commit')
+}
+
+/** Returns the rows of these sessions as JSON lines. */
+export function readRawRows(path: string, sessions: readonly string[]): string {
+  using database = openForReading(path)
+  const row = database.prepare('select * from session where id = ?')
+  return sessions.map((session) => `${JSON.stringify(row.get(session))}\n`).join('')
 }

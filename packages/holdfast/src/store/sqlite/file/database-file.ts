@@ -1,4 +1,4 @@
-import { accessSync, constants, existsSync, linkSync, rmSync, statSync } from 'node:fs'
+import { accessSync, constants, existsSync, linkSync, openSync, readSync, rmSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { type Fault, fault } from '@holdfast/protocol/fault'
@@ -9,7 +9,6 @@ import { networkFileSystemOf, temporaryPath } from '../../disk.ts'
 import { faultOf, storageFault } from '../../storage-fault.ts'
 import { applicationId, schemaVersion, tables } from '../rows/schema.ts'
 import { whileBusy } from './busy-retry.ts'
-import { readStoreHeader } from './file-header.ts'
 import { type UpgradeOptions, upgradeStore } from './upgrade-store.ts'
 
 /** Returns a fault if the file is not a store that this version can open. Takes no locks and changes nothing. */
@@ -23,10 +22,7 @@ export function findFileFault(path: string): Fault | null {
   }
 }
 
-/**
- * Creates the store if there is none, upgrades one of an earlier version, and makes its files private. Idempotent, and
- * safe if another process does the same.
- */
+/** Creates the store or upgrades it, and makes its files private. Safe if another process does the same. */
 export function prepareStoreFile(path: string, options: UpgradeOptions = {}): Fault | null {
   try {
     const directory = dirname(resolve(path))
@@ -44,7 +40,8 @@ export function prepareStoreFile(path: string, options: UpgradeOptions = {}): Fa
     if ((statSync(path).mode & 0o200) === 0) return storageFault(path, 'read_only')
     accessSync(path, constants.W_OK)
     for (const file of [path, `${path}-wal`, `${path}-shm`]) if (existsSync(file)) tighten(file, 0o600)
-    return isOldVersion(path) ? upgradeStore(path, options) : null
+    const header = readStoreHeader(path)
+    return header !== null && header.version < schemaVersion ? upgradeStore(path, options) : null
   } catch (error) {
     return faultOf(error, path)
   }
@@ -76,10 +73,7 @@ export function openForReading(path: string): DatabaseSync {
   return new DatabaseSync(path, { readOnly: true, timeout: 0 })
 }
 
-/**
- * Creates the file under another name, then links it: a crash leaves no partial store, two processes create one, and an
- * empty file at `path` is never a store.
- */
+/** Creates the file under another name, then links it: a crash leaves no partial store, two processes create one. */
 function createStoreFile(path: string, directory: string): void {
   const draft = temporaryPath(path)
   try {
@@ -100,11 +94,6 @@ function createStoreFile(path: string, directory: string): void {
   }
 }
 
-function isOldVersion(path: string): boolean {
-  const header = readStoreHeader(path)
-  return header !== null && header.version < schemaVersion
-}
-
 function linkIfAbsent(from: string, to: string): void {
   try {
     linkSync(from, to)
@@ -122,3 +111,20 @@ const tooNew = (path: string, version: number): Fault =>
     `${path} was written by a newer Holdfast (store version ${version}; this one supports up to ${schemaVersion}). Upgrade Holdfast.`,
     { path, version, known: schemaVersion },
   )
+
+/** The descriptors stay open: closing one would drop the locks of every connection of this process to the file. */
+const openFiles = new Map<string, { readonly inode: number; readonly file: number }>()
+
+/** Reads the bytes itself: during a checkpoint the main file is not a valid database. Null: not a SQLite file. */
+export function readStoreHeader(path: string): { readonly applicationId: number; readonly version: number } | null {
+  const { ino: inode } = statSync(path)
+  let known = openFiles.get(path)
+  if (known?.inode !== inode) {
+    known = { inode, file: openSync(path, 'r') }
+    openFiles.set(path, known)
+  }
+  const header = Buffer.alloc(100)
+  if (readSync(known.file, header, { position: 0 }) < header.length) return null
+  if (!header.toString('latin1').startsWith('SQLite format 3\0')) return null
+  return { applicationId: header.readInt32BE(68), version: header.readInt32BE(60) }
+}

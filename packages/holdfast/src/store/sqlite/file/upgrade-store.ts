@@ -5,7 +5,7 @@ import { type Fault, fault } from '@holdfast/protocol/fault'
 import { tighten } from '../../../system/files/private-directory.ts'
 import { syncDirectorySync } from '../../../system/files/sync-directory.ts'
 import { draftMark, temporaryPath } from '../../disk.ts'
-import { checkRecord } from '../rows/record-reader.ts'
+import { checkRecord, recordColumns } from '../rows/columns.ts'
 import { schemaVersion, type Upgrade, upgrades } from '../rows/schema.ts'
 import { whileBusy } from './busy-retry.ts'
 
@@ -22,11 +22,7 @@ export type UpgradeOptions = {
 /** Returns the path of the copy of the old store. */
 export const backupPathOf = (path: string, version: number): string => `${path}.v${version}-backup`
 
-/**
- * Upgrades a store of an earlier version in one transaction, after it copied the store to a file beside it. Other writers
- * wait. Ends with a checkpoint, because the version is checked in the main file without its write-ahead log. Returns a
- * fault if the store was left unchanged. Throws errors of SQLite and the file system.
- */
+/** Upgrades a store in one transaction, after it copied the store. Returns a fault if the store was left unchanged. */
 export function upgradeStore(
   path: string,
   { at = () => undefined, list = upgrades }: UpgradeOptions = {},
@@ -44,6 +40,7 @@ export function upgradeStore(
     throw error
   }
   at('committed')
+  // The version is read from the main file, without its write-ahead log.
   whileBusy(() => database.prepare('pragma wal_checkpoint(truncate)').get())
   return null
 }
@@ -66,10 +63,7 @@ function upgradeLocked(path: string, database: DatabaseSync, { at, list }: Requi
   return null
 }
 
-/**
- * Writes a complete copy of the store to `to`, under another name that is synced and then renamed. Replaces an older
- * copy. Calls `copied` before the rename.
- */
+/** Writes a copy of the store under another name that is synced and then renamed. Calls `copied` before the rename. */
 function backUpStore(from: string, to: string, copied: () => void): void {
   const drafts = `${basename(to)}${draftMark}`
   // The caller has the write lock, so these belong to processes that died.
@@ -95,26 +89,18 @@ function backUpStore(from: string, to: string, copied: () => void): void {
   }
 }
 
-/** What an upgrade must not change: the sessions, the records, and how many of them are intact. */
-type Content = {
-  readonly sessions: number
-  readonly records: number
-  readonly intactRecords: number
-  /** The messages of SQLite's integrity check. */
-  readonly problems: ReadonlySet<string>
-}
-
-function countContent(database: DatabaseSync): Content {
+/** Counts what an upgrade must not change: sessions, records, intact records, and what SQLite finds wrong. */
+function countContent(database: DatabaseSync) {
   const count = (table: string) => Number(database.prepare(`select count(*) as count from ${table}`).get()?.['count'])
-  const rows = database.prepare(`
-    select session.id, record.seq, record.at, type, v, client, command_id, ref, crc, body
-    from record join session using (sid)`)
+  const rows = database.prepare(`select id, ${recordColumns} from record join session using (sid)`)
   let intactRecords = 0
   for (const row of rows.iterate()) if (!('lost' in checkRecord(String(row['id']), row))) intactRecords += 1
   const found = database.prepare('pragma integrity_check').all()
   const problems = found.map((row) => String(row['integrity_check'])).filter((problem) => problem !== 'ok')
   return { sessions: count('session'), records: count('record'), intactRecords, problems: new Set(problems) }
 }
+
+type Content = ReturnType<typeof countContent>
 
 /** A damaged store may be upgraded, if the upgrade adds no damage. */
 const isSameContent = (before: Content, after: Content): boolean =>

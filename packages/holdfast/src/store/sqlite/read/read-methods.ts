@@ -1,8 +1,8 @@
-import type { Store } from '@holdfast/core/ports'
+import type { CatalogueEntry, Draft, Listed, ReadRecord, Store } from '@holdfast/core/ports'
+import type { BlobHash, LostRecord, Meta, Recorded, StepId, Trust } from '@holdfast/protocol'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { orThrow, type Result } from '@holdfast/protocol/result'
-import { decodeDraft, decodeListed, decodeRecord, decodeRow, decodeTrust } from '../rows/decode.ts'
-import type { Questions } from '../rows/messages.ts'
+import type { Questions, StoredDraft, StoredEntry, StoredListed, StoredRecord, StoredTrust } from '../rows/messages.ts'
 
 /** Asks a reader on this thread, or one in a worker. */
 type Ask = <Name extends keyof Questions>(
@@ -34,7 +34,7 @@ export function createReadMethods(ask: Ask) {
     busy: () => read('busy'),
     async entry(session) {
       const row = await read('entry', session)
-      return row === null ? null : decodeRow(row)
+      return row === null ? null : { ...row, entry: decodeEntry(row.entry) }
     },
     nodes: () => read('nodes'),
     async loadDraft(session) {
@@ -47,3 +47,27 @@ export function createReadMethods(ask: Ask) {
     refersTo: (session, hash) => read('refersTo', session, hash),
   } satisfies Partial<Store>
 }
+
+// Holdfast encoded these texts, and a checksum covers each record: they are parsed, not validated.
+
+export function decodeRecord(stored: StoredRecord | LostRecord): ReadRecord {
+  if ('lost' in stored) return stored
+  const { seq, at, v, by, commandId, body } = stored
+  const optional = { ...(by !== null && { by }), ...(commandId !== null && { commandId }) }
+  return { seq, at, v, ...optional, event: JSON.parse(body) } as Recorded
+}
+
+export const decodeListed = (row: StoredListed): Listed => ({ ...row, meta: JSON.parse(row.meta) as Meta })
+
+export const decodeEntry = (entry: StoredEntry): CatalogueEntry => ({ ...entry, meta: JSON.parse(entry.meta) as Meta })
+
+export const decodeDraft = ({ step, parts }: StoredDraft): Draft => ({
+  step: step as StepId,
+  parts: JSON.parse(parts) as Draft['parts'],
+})
+
+export const decodeTrust = ({ tool, argsHash }: StoredTrust): Trust => ({
+  tool,
+  scope: 'workspace',
+  ...(argsHash !== '' && { argsHash: argsHash as BlobHash }),
+})

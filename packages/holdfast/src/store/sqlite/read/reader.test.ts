@@ -1,7 +1,6 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { markBlobsOfVersion1, tables } from '../rows/schema.ts'
-import { createCursorWriter } from '../write/cursor-writer.ts'
 import { createSessionRemover } from '../write/remove-sessions.ts'
 import { createBlobUseReader } from './reader.ts'
 
@@ -20,7 +19,7 @@ beforeEach(() => {
 })
 afterEach(() => database.close())
 
-const purgeParent = () => createSessionRemover(database, createCursorWriter(database)).purge('parent', null)
+const purgeParent = () => createSessionRemover(database).purge('parent', null)
 
 describe('a blob that version 1 stored with the last record of its batch', () => {
   it('is lost for a fork that shares only the beginning of the batch', () => {

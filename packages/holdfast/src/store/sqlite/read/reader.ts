@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
+import type { NodeRow } from '@holdfast/core/ports'
 import type { BlobHash } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
@@ -62,10 +63,7 @@ export function createReader(path: string): Reader {
   return { ask, answer, close }
 }
 
-/**
- * Opens a store to read on this thread, without a worker. Returns null if there is no file, and creates none. Refused:
- * not_a_store, store_too_new, storage_error.
- */
+/** Opens a store on this thread; null if there is no file. Refused: not_a_store, store_too_new, storage_error. */
 export function openReader(path: string): Result<Reader | null> {
   if (!existsSync(path)) return ok(null)
   const reader = createReader(path)
@@ -76,7 +74,9 @@ export function openReader(path: string): Result<Reader | null> {
 }
 
 function createQuestions(database: DatabaseSync): Questions {
-  const nodes = database.prepare('select id, address, started_at from node order by id')
+  // Prepared on first use: a store of version 1 has no index.
+  let search: ReturnType<typeof createSearchReader> | null = null
+  const nodes = database.prepare('select id, address, started_at as startedAt from node order by id')
   const draft = database.prepare('select step, parts from draft join session using (sid) where id = ?')
   const snapshot = database.prepare(
     'select snapshot.seq, fold, crc, body from snapshot join session using (sid) where id = ? and fold = ?',
@@ -89,13 +89,11 @@ function createQuestions(database: DatabaseSync): Questions {
     ...createBlobUseReader(database),
     ...createFollowReader(database),
     open: () => undefined,
-    search: createSearchReader(database),
-    nodes: () =>
-      nodes.all().map((row) => ({
-        id: String(row['id']),
-        address: String(row['address']),
-        startedAt: String(row['started_at']),
-      })),
+    search(request) {
+      search ??= createSearchReader(database)
+      return search(request)
+    },
+    nodes: () => nodes.all().map((row) => ({ ...row }) as NodeRow), // its columns
     loadDraft(session) {
       const row = draft.get(session)
       return row === undefined ? null : { step: Number(row['step']), parts: String(row['parts']) }

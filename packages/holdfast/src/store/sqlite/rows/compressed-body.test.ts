@@ -7,7 +7,7 @@ import { zstdCompressSync } from 'node:zlib'
 import { codeOf, mustCreate, newSession, recordAt, said, sessionId } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openSqliteStore } from '../sqlite-store.ts'
-import { compressBody, compressedCharsMin, decompressBody } from './compressed-body.ts'
+import { compressBody, compressedCharsMin, decompressBody } from './columns.ts'
 
 const longText = 'Ships that pass the harbour at night speak each other in passing. '.repeat(60)
 

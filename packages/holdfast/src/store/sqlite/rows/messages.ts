@@ -4,6 +4,7 @@ import type {
   Lease,
   Listed,
   ListRequest,
+  NewSession,
   NodeRow,
   ReadRange,
   SearchPage,
@@ -14,6 +15,7 @@ import type {
 } from '@holdfast/core/ports'
 import type { BlobHash, LostRecord, SessionId } from '@holdfast/protocol'
 import type { Result } from '@holdfast/protocol/result'
+import type { StoreSession } from '../../read-only-store.ts'
 
 /** A record as its row holds it. */
 export type StoredRecord = {
@@ -30,25 +32,13 @@ export type StoredPage = readonly (StoredRecord | LostRecord)[]
 
 /** A catalogue entry with its `meta` as text. */
 export type StoredEntry = Omit<CatalogueEntry, 'meta'> & { readonly meta: string }
-export type StoredRow = Omit<CatalogueRow, 'entry'> & { readonly entry: StoredEntry }
 export type StoredListed = Omit<Listed, 'meta'> & { readonly meta: string }
 export type StoredDraft = { readonly step: number; readonly parts: string }
 /** `argsHash` is empty if the tool is trusted with any arguments. */
 export type StoredTrust = { readonly tool: string; readonly argsHash: string }
 
-export type TrashedSession = { readonly session: SessionId; readonly at: number }
 /** A session as a follower of the log needs it. */
-export type FollowedSession = {
-  readonly entry: StoredEntry
-  /** Counts sessions in the order of creation. */
-  readonly order: number
-  readonly session: SessionId
-  readonly parent: SessionId | null
-  readonly base: number
-  readonly head: number
-  /** Removed, except for the records its forks share. */
-  readonly isPurged: boolean
-}
+export type FollowedSession = Omit<StoreSession, 'entry' | 'owner' | 'trashedAt'> & { readonly entry: StoredEntry }
 /** The records after a stored cursor, in the order of their commits. */
 export type FollowPage = {
   readonly records: readonly { readonly session: SessionId; readonly record: StoredRecord | LostRecord }[]
@@ -73,16 +63,18 @@ export interface Questions {
   find(name: SessionName): readonly SessionId[]
   search(request: SearchRequest): SearchPage
   busy(): readonly { readonly session: SessionId; readonly owner: string | null }[]
-  entry(session: string): StoredRow | null
+  entry(session: string): (Omit<CatalogueRow, 'entry'> & { readonly entry: StoredEntry }) | null
   nodes(): readonly NodeRow[]
   loadDraft(session: string): StoredDraft | null
   loadSnapshot(session: string, fold: number): StoredSnapshot | null
   workspaceTrust(workspace: string): readonly StoredTrust[]
   blobsInUse(hashes: readonly string[]): readonly BlobHash[]
   refersTo(session: string, hash: string): boolean
+  /** Returns a bounded page of the records after the cursor of this name. */
   follow(name: string, limit: number): FollowPage
+  /** Returns sessions in the order of creation, including purged ones whose records forks share. */
   followedSessions(after: number, limit: number): readonly FollowedSession[]
-  trashed(): readonly TrashedSession[]
+  trashed(): readonly { readonly session: SessionId; readonly at: number }[]
   blobUse(session: string, after: number): readonly BlobHash[]
 }
 
@@ -106,18 +98,13 @@ export type EntryColumns = readonly [
   pinned: 0 | 1,
 ]
 
-export type SessionToCreate = {
-  readonly session: string
-  readonly parent: string | null
-  readonly base: number
-  readonly owner: string
+export type SessionToCreate = Omit<NewSession, 'records' | 'entry'> & {
   readonly handle: string
   readonly key: string | null
   /** The session it was started for; null for a fork. */
   readonly startedFor: string | null
   readonly records: readonly RecordColumns[]
   readonly entry: EntryColumns
-  readonly blobs: readonly string[]
 }
 
 /** The changes the writer makes. Each one is an all-or-nothing step in the transaction of its group. */

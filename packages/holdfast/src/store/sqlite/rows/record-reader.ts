@@ -1,15 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { ReadRange } from '@holdfast/core/ports'
 import type { LostRecord } from '@holdfast/protocol'
-import { checksumOf } from './checksum.ts'
-import { decompressBody } from './compressed-body.ts'
+import { checkColumns, checkRecord, recordColumns } from './columns.ts'
 import type { StoredPage, StoredRecord } from './messages.ts'
 
 /** A range of seqs, both ends included, and the session of the lineage that stores them. */
 type SeqRange = { readonly sid: number; readonly session: string; readonly from: number; readonly upTo: number }
-type Row = Record<string, unknown>
 
-const columns = 'seq, at, type, v, client, command_id, ref, crc, body'
 /** With a filter by type, about every second record matches. */
 const rowsPerMatch = 2
 const rowsAtOnce = { min: 16, max: 512 }
@@ -18,14 +15,14 @@ const rowsAtOnce = { min: 16, max: 512 }
 export function createRecordReader(database: DatabaseSync) {
   const byId = database.prepare('select sid, id, base, head, parent from session where id = ? and purged_at is null')
   const bySid = database.prepare('select sid, id, base, head, parent from session where sid = ?')
-  const inRange = `select ${columns} from record where sid = ? and seq between ? and ? order by seq`
+  const inRange = `select ${recordColumns} from record where sid = ? and seq between ? and ? order by seq`
   const oldestFirst = asLists(database.prepare(`${inRange} limit ?`))
   const newestFirst = asLists(database.prepare(`${inRange} desc limit ?`))
   // Names the index: SQLite would otherwise walk the whole session by seq, to get the order.
   const byRef = database.prepare(`
-    select ${columns} from record indexed by record_ref
+    select ${recordColumns} from record indexed by record_ref
     where sid = ? and ref in (select value from json_each(?)) and seq <= ? order by seq`)
-  const byCommand = database.prepare(`select ${columns} from record where sid = ? and command_id = ?`)
+  const byCommand = database.prepare(`select ${recordColumns} from record where sid = ? and command_id = ?`)
 
   /** Returns the ranges that store the seqs after `after` up to `upTo`, newest first: a fork's own, then its parents'. */
   function lineage(session: string, after: number, upTo: number): readonly SeqRange[] {
@@ -42,45 +39,35 @@ export function createRecordReader(database: DatabaseSync) {
     return ranges
   }
 
-  function read(session: string, { after, upTo, limit, newestFirst: isNewestFirst, types }: ReadRange): StoredPage {
+  /** Returns one answer for each seq: a missing or damaged row is a lost record. */
+  function read(
+    session: string,
+    { after, upTo: last, limit, newestFirst: isDown = false, types }: ReadRange,
+  ): StoredPage {
     const wanted = types === undefined ? null : new Set(types)
-    const ranges = lineage(session, after, upTo ?? Number.MAX_SAFE_INTEGER)
+    const ranges = lineage(session, after, last ?? Number.MAX_SAFE_INTEGER)
+    const step = isDown ? -1 : 1
     const page: (StoredRecord | LostRecord)[] = []
-    for (const range of isNewestFirst === true ? ranges : ranges.toReversed()) {
-      scan(range, isNewestFirst === true, page, limit, wanted)
+    for (const { sid, session: holder, from, upTo } of isDown ? ranges : ranges.toReversed()) {
+      let next = isDown ? upTo : from
+      const loseUntil = (seq: number): void => {
+        for (; next !== seq && page.length < limit; next += step) page.push({ seq: next, lost: true })
+      }
+      while (page.length < limit && next >= from && next <= upTo) {
+        const count = countRows(limit - page.length, wanted !== null)
+        const rows = isDown ? newestFirst(sid, from, next, count) : oldestFirst(sid, next, upTo, count)
+        for (const row of rows) {
+          loseUntil(Number(row[0]))
+          if (page.length >= limit) return page
+          const record = checkColumns(holder, row)
+          // A lost record may have had any of the types.
+          if ('lost' in record || wanted === null || wanted.has(record.type)) page.push(record)
+          next += step
+        }
+        if (rows.length < count) loseUntil(isDown ? from - 1 : upTo + 1)
+      }
     }
     return page
-  }
-
-  /**
-   * Fills the page from one range, with one answer for each seq: a missing or damaged row is a lost record. Rows are read
-   * as lists, many at a time, because one object and one cursor step for each takes twice as long.
-   */
-  function scan(
-    { sid, session, from, upTo }: SeqRange,
-    isNewestFirst: boolean,
-    page: (StoredRecord | LostRecord)[],
-    limit: number,
-    wanted: ReadonlySet<string> | null,
-  ): void {
-    const step = isNewestFirst ? -1 : 1
-    let next = isNewestFirst ? upTo : from
-    const loseUntil = (seq: number): void => {
-      for (; next !== seq && page.length < limit; next += step) page.push({ seq: next, lost: true })
-    }
-    while (page.length < limit && next >= from && next <= upTo) {
-      const count = countRows(limit - page.length, wanted !== null)
-      const rows = isNewestFirst ? newestFirst(sid, from, next, count) : oldestFirst(sid, next, upTo, count)
-      for (const row of rows) {
-        loseUntil(Number(row[0]))
-        if (page.length >= limit) return
-        const record = checkColumns(session, row)
-        // A lost record may have had any of the types.
-        if ('lost' in record || wanted === null || wanted.has(record.type)) page.push(record)
-        next += step
-      }
-      if (rows.length < count) loseUntil(isNewestFirst ? from - 1 : upTo + 1)
-    }
   }
 
   return {
@@ -107,34 +94,9 @@ function countRows(missing: number, isFiltered: boolean): number {
   return Math.min(Math.max(missing * rowsPerMatch, rowsAtOnce.min), rowsAtOnce.max)
 }
 
-type RowList = readonly unknown[]
-
-function asLists(statement: StatementSync): (...parameters: readonly number[]) => readonly RowList[] {
+/** Reads rows as lists: an object for each takes twice as long. */
+function asLists(statement: StatementSync): (...parameters: readonly number[]) => readonly (readonly unknown[])[] {
   statement.setReturnArrays(true)
   // Node's types describe rows as objects only.
-  return (...parameters) => statement.all(...parameters) as unknown as readonly RowList[]
+  return (...parameters) => statement.all(...parameters) as unknown as readonly (readonly unknown[])[]
 }
-
-/** Returns the record of a row, or a lost record if its checksum does not match. */
-export function checkRecord(session: string, row: Row): StoredRecord | LostRecord {
-  const { seq, at, type, v, client, command_id, ref, crc, body } = row
-  return checkColumns(session, [seq, at, type, v, client, command_id, ref, crc, body])
-}
-
-// The tables are strict, so each column has its type or is null.
-function checkColumns(session: string, row: RowList): StoredRecord | LostRecord {
-  const [seq, at, type, v, client, commandId, ref, crc, body] = row
-  const record: StoredRecord = {
-    seq: Number(seq),
-    at: String(at),
-    type: String(type),
-    v: Number(v),
-    by: textOrNull(client),
-    commandId: textOrNull(commandId),
-    ref: ref === null ? null : Number(ref),
-    body: decompressBody(body),
-  }
-  return checksumOf(session, record) === crc ? record : { seq: record.seq, lost: true }
-}
-
-const textOrNull = (value: unknown): string | null => (value === null ? null : String(value))

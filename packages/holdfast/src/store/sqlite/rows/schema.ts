@@ -4,11 +4,8 @@ export const applicationId = 0x686f6c64
 /** The version of the tables. `upgrades` converts every earlier version. */
 export const schemaVersion = 3
 
-/**
- * How far each follower of the log has read. A removal lowers the cursors, because SQLite reuses its positions, and is
- * counted under its own name. Some stores of version 1 lack this table.
- */
-export const cursorTable = `
+/** How far each follower of the log has read, and counts of removals. Some stores of version 1 lack this table. */
+const cursorTable = `
 create table if not exists cursor (name text primary key, pos integer not null) strict, without rowid;
 `
 export const removalsName = 'removals'
@@ -16,7 +13,7 @@ export const removalsName = 'removals'
 export const trashingsName = 'trashings'
 
 /** The indexes of lists and removals, since version 2. Pinned sessions are listed first; the trash has its own order. */
-export const listIndexes = `
+const listIndexes = `
 drop index if exists session_list;
 drop index if exists session_all;
 create index session_list on session(workspace, pinned, active_at)
@@ -27,21 +24,17 @@ create index session_purged on session(purged_at) where purged_at is not null;
 create index blob_use_session on blob_use(sid, seq);
 `
 
-/**
- * Version 1 stored the last seq of a batch as the use of a blob, but a fork may share only an earlier part. Marked as used
- * by the first record, a blob stays as long as any record of the session.
- */
+/** Version 1 marked a blob as used by the last record of a batch, but a fork may share only an earlier part. */
 export const markBlobsOfVersion1 = `
 insert or ignore into blob_use (hash, sid, seq)
   select hash, sid, base + 1 from blob_use join session using (sid);
 `
 
 /**
- * Since version 2 a body is text or compressed bytes (compressed-body.ts). Only the declaration of the column changes, as
- * SQLite's documentation of ALTER TABLE describes; the later statements of the upgrade make every connection reload it.
- * Needs a connection that is not defensive.
+ * Since version 2 a body is text or compressed bytes. Changes only the declaration of the column, as described for ALTER
+ * TABLE; later statements make every connection reload it. Needs a connection that is not defensive.
  */
-export const allowCompressedBodies = `
+const allowCompressedBodies = `
 pragma writable_schema = on;
 update sqlite_schema set sql = replace(sql, 'body text not null', 'body any not null')
   where type = 'table' and name = 'record';
@@ -67,10 +60,7 @@ create trigger search_moves after update of workspace on session when old.worksp
 create trigger search_unmoves after delete on session begin delete from search_moved where sid = old.sid; end;
 `
 
-/**
- * The session that another one was started for, since version 3; not for forks. Written once, so no append touches it. A
- * store of version 2 may have it already.
- */
+/** The session that another one was started for, since version 3; not for forks. A store of version 2 may have it. */
 const startedFor = `
 create table if not exists started_for (sid integer primary key, parent text not null) strict;
 create index if not exists started_for_parent on started_for(parent);

@@ -1,9 +1,8 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { SearchRequest } from '@holdfast/core/ports'
 import type { SessionId } from '@holdfast/protocol'
-import { filterTokens } from './filter-tokens.ts'
-
-type Row = Record<string, unknown>
+import type { Row } from '../rows/columns.ts'
+import { filterTokens } from './indexed-event.ts'
 
 /** The session that a record is shown in. */
 export type ShownSession = { readonly sid: number; readonly session: SessionId; readonly workspace: string }
@@ -15,10 +14,7 @@ export type SearchScope = {
   shownAs(sid: number, seq: number): ShownSession | null
 }
 
-/**
- * Decides where a search looks and in which session it shows a record: in its own, or, if that is purged or in the trash,
- * in the oldest fork that shares it. A search in one session includes the records it shares with its parents.
- */
+/** Decides where a search looks. A record is shown in its session or, if that is hidden, in the oldest fork. */
 export function createSearchScope(database: DatabaseSync) {
   const columns = 'sid, id, workspace, parent, base, head, spoken, trashed_at, purged_at'
   const bySid = database.prepare(`select ${columns} from session where sid = ?`)

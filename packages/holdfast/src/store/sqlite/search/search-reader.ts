@@ -2,20 +2,14 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { SearchPage, SearchRequest } from '@holdfast/core/ports'
 import type { MessageId, Meta } from '@holdfast/protocol'
 import { orThrow } from '@holdfast/protocol/result'
-import { createMatcher } from '../../search/matcher.ts'
+import { createMatcher, scoreOf, snippetOf } from '../../search/match-text.ts'
 import { parseQuery, type Query, type Term } from '../../search/query.ts'
-import { type Candidate, type HitHeader, rankedMax, rankPage } from '../../search/ranked-page.ts'
-import { scoreOf } from '../../search/score.ts'
-import { decodeSearchCursor } from '../../search/search-cursor.ts'
+import { type Candidate, decodeSearchCursor, type HitHeader, rankedMax, rankPage } from '../../search/ranked-page.ts'
 import { messageSeq, roleOf } from '../../search/searched-event.ts'
-import { snippetOf } from '../../search/snippet.ts'
-import { checkRecord } from '../rows/record-reader.ts'
+import { checkRecord, type Row, recordColumns } from '../rows/columns.ts'
 import { searchCursorName } from '../rows/schema.ts'
-import { filterTokens, timeTokensBetween } from './filter-tokens.ts'
-import { createToolFinder, decodeIndexedEvent } from './indexed-event.ts'
+import { createToolFinder, decodeIndexedEvent, filterTokens, timeTokensBetween } from './indexed-event.ts'
 import { createSearchScope, type SearchScope, type ShownSession } from './scope.ts'
-
-type Row = Record<string, unknown>
 
 /** The most rows a search reads, including those that match by words only, such as messages in the trash. */
 const rowsReadMax = 50_000
@@ -23,18 +17,10 @@ const rowsReadMax = 50_000
 const unindexedMax = 2000
 const numbersPerPosition = 1
 
-/** Finds messages by the word index. Statements are prepared on first use: a store of version 1 has no index. */
-export function createSearchReader(database: DatabaseSync): (request: SearchRequest) => SearchPage {
-  let search: ReturnType<typeof prepareSearch> | null = null
-  return (request) => {
-    search ??= prepareSearch(database)
-    return search(request)
-  }
-}
-
 type Found = Candidate & { readonly pos: number; readonly sid: number; readonly shownSid: number }
 
-function prepareSearch(database: DatabaseSync): (request: SearchRequest) => SearchPage {
+/** Finds messages by the word index. */
+export function createSearchReader(database: DatabaseSync): (request: SearchRequest) => SearchPage {
   const columns = 'record.pos, record.sid, record.seq, record.type, record.at'
   const indexed = database.prepare(`
     select ${columns} from search cross join record on record.pos = search.rowid
@@ -44,8 +30,7 @@ function prepareSearch(database: DatabaseSync): (request: SearchRequest) => Sear
     select ${columns} from record
     where pos > coalesce((select pos from cursor where name = ?), 0) and pos <= ? order by pos desc limit ${unindexedMax}`)
   const bodyAt = database.prepare('select body from record where pos = ?')
-  const recordAt = database.prepare(`
-    select seq, at, type, v, client, command_id, ref, crc, body from record where pos = ?`)
+  const recordAt = database.prepare(`select ${recordColumns} from record where pos = ?`)
   const sessionBySid = database.prepare('select id, meta from session where sid = ?')
   const findTool = createToolFinder(database)
   const createScope = createSearchScope(database)
@@ -54,7 +39,7 @@ function prepareSearch(database: DatabaseSync): (request: SearchRequest) => Sear
   function createCandidate(
     row: Row,
     shown: ShownSession,
-    { tool }: SearchRequest,
+    tool: string | undefined,
     query: Query,
     matches: Matches | null,
   ) {
@@ -94,7 +79,7 @@ function prepareSearch(database: DatabaseSync): (request: SearchRequest) => Sear
       rowsRead += 1
       if (rowsRead > rowsReadMax) break
       const shown = isWanted(row) ? scope.shownAs(Number(row['sid']), Number(row['seq'])) : null
-      const candidate = shown === null ? null : createCandidate(row, shown, request, query, matches)
+      const candidate = shown === null ? null : createCandidate(row, shown, request.tool, query, matches)
       if (candidate === null) continue
       found.push(candidate)
       messages.add(`${candidate.session} ${candidate.message}`)
@@ -128,12 +113,12 @@ function titleIn(meta: string): string {
 
 /** Returns the filters of a request as groups of tokens; a match has one token of each group. */
 function filterGroups({ role, tool, since, until }: SearchRequest): readonly (readonly string[])[] {
-  const times = timeTokensBetween(toMs(since), toMs(until))
-  return [
-    ...(role === undefined ? [] : [[filterTokens.role(role)]]),
-    ...(tool === undefined ? [] : [[filterTokens.tool(tool)]]),
-    ...(times === null ? [] : [times]),
+  const groups = [
+    role === undefined ? null : [filterTokens.role(role)],
+    tool === undefined ? null : [filterTokens.tool(tool)],
+    timeTokensBetween(toMs(since), toMs(until)),
   ]
+  return groups.filter((tokens) => tokens !== null)
 }
 
 function createRowFilter(request: SearchRequest): (row: Row) => boolean {
@@ -154,8 +139,8 @@ const ftsExpression = (query: Query, groups: readonly (readonly string[])[]): st
   [...query.map(ftsTerm), ...groups.map((tokens) => `(${tokens.map(quote).join(' OR ')})`)].join(' AND ')
 
 function ftsTerm({ words, isPrefix, isExact, parts }: Term): string {
-  if (isExact) return `text : ${ftsPhrase(words, isPrefix)}`
   const anywhere = ftsPhrase(words, isPrefix)
+  if (isExact) return `text : ${anywhere}`
   return parts === null ? anywhere : `(${anywhere} OR parts : ${ftsPhrase(parts, isPrefix)})`
 }
 

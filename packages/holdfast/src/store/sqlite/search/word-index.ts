@@ -1,28 +1,20 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import { roleOf } from '../../search/searched-event.ts'
 import { wordsOf } from '../../search/words.ts'
+import { isBusy } from '../../storage-fault.ts'
+import type { Row } from '../rows/columns.ts'
 import { searchCursorName } from '../rows/schema.ts'
-import { filterTokens } from './filter-tokens.ts'
-import { renewIndexTables } from './index-tables.ts'
-import { createToolFinder, decodeIndexedEvent } from './indexed-event.ts'
-
-type Row = Record<string, unknown>
+import { isIndexDamageWithin, renewIndexTables } from './index-tables.ts'
+import { createToolFinder, decodeIndexedEvent, filterTokens } from './indexed-event.ts'
 
 const pageRecords = 64
 /** Indexed in any case, so that the newest messages are found on a busy machine too. */
 const recordsMin = 32
 
-export interface WordIndex {
-  /** Returns whether there are records that are not indexed yet. */
-  isBehind(): boolean
-  /** Indexes records until none is left (true) or the time is over. The caller begins the transaction. */
-  extend(untilMs: number): boolean
-  /** Empties the index; `extend` fills it again. The caller begins the transaction. */
-  reset(): void
-}
+export type WordIndex = ReturnType<typeof createWordIndex>
 
-/** Indexes the words of the log, from a stored cursor on. */
-export function createWordIndex(database: DatabaseSync): WordIndex {
+/** Indexes the words of the log, from a stored cursor on. The caller begins the transaction. */
+export function createWordIndex(database: DatabaseSync) {
   const cursor = database.prepare('select pos from cursor where name = ?')
   const last = database.prepare('select max(pos) as pos from record')
   const moveCursor = database.prepare('insert or replace into cursor (name, pos) values (?, ?)')
@@ -52,9 +44,10 @@ export function createWordIndex(database: DatabaseSync): WordIndex {
   }
 
   return {
-    isBehind: () => Number(last.get()?.['pos'] ?? 0) > cursorPos(),
-
-    extend(untilMs) {
+    /** Returns whether there are records that are not indexed yet. */
+    isBehind: (): boolean => Number(last.get()?.['pos'] ?? 0) > cursorPos(),
+    /** Indexes records until none is left (true) or the time is over. */
+    extend(untilMs: number): boolean {
       for (let pos = cursorPos(), count = 0; ; ) {
         const rows = after.all(pos)
         const stoppedAt = rows.findIndex((row) => {
@@ -69,11 +62,71 @@ export function createWordIndex(database: DatabaseSync): WordIndex {
         if (stoppedAt >= 0) return false
       }
     },
-
-    reset() {
+    /** Empties the index; `extend` fills it again. */
+    reset(): void {
       insert = null
       renewIndexTables(database)
       moveCursor.run(searchCursorName, 0)
+    },
+  }
+}
+
+/** The index is extended in short slices, so that no append waits long. Under load there is a pause between slices. */
+const sliceMs = 4
+const pauseMs = 100
+/** After this time without a write, slices follow each other without a pause. */
+const quietMs = 20
+const busyPauseMs = 30
+
+/** Decides when the word index is extended. Runs on the writer's thread, between its groups. */
+export function createIndexFollower(database: DatabaseSync, index: WordIndex) {
+  let dueAtMs = Number.POSITIVE_INFINITY
+  let wokenAtMs = 0
+  let resets = 0
+
+  /** Not synced: a crash loses the words and the cursor together, and the next slices add them again. */
+  function runSlice(work: () => boolean): boolean {
+    database.exec('pragma synchronous = normal; begin immediate')
+    try {
+      const isComplete = work()
+      database.exec('commit')
+      return isComplete
+    } catch (error) {
+      if (database.isTransaction) database.exec('rollback')
+      throw error
+    } finally {
+      database.exec('pragma synchronous = full')
+    }
+  }
+
+  /** Returns when the next slice is due. Throws if the disk failed, and if a new index fails like the old one. */
+  function extend(): number {
+    try {
+      if (!index.isBehind()) return Number.POSITIVE_INFINITY
+      if (runSlice(() => index.extend(performance.now() + sliceMs))) return Number.POSITIVE_INFINITY
+    } catch (error) {
+      if (isBusy(error)) return performance.now() + busyPauseMs
+      if (!isIndexDamageWithin(error) || resets > 0) throw error
+      resets += 1
+      runSlice(() => {
+        index.reset()
+        return true
+      })
+    }
+    const now = performance.now()
+    return now - wokenAtMs > quietMs ? now : now + pauseMs
+  }
+
+  return {
+    /** Reports a possible write. */
+    wake(): void {
+      wokenAtMs = performance.now()
+      if (dueAtMs === Number.POSITIVE_INFINITY) dueAtMs = wokenAtMs + pauseMs
+    },
+    /** Runs a slice if one is due. Returns in how many milliseconds to call it again. */
+    rest(): number {
+      if (performance.now() >= dueAtMs) dueAtMs = extend()
+      return Math.max(0, dueAtMs - performance.now())
     },
   }
 }

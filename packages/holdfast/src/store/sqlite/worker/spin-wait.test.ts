@@ -5,7 +5,8 @@ import { createSpinBudget } from './spin-wait.ts'
 function createThread(isAlone = false) {
   let wallMs = 1000
   let cpuMs = 0
-  const budget = createSpinBudget({ isSingleCore: isAlone, cpuMs: () => cpuMs })
+  const usageSince = (start = { user: 0, system: 0 }) => ({ user: cpuMs * 1000 - start.user, system: 0 })
+  const budget = createSpinBudget(isAlone, usageSince)
   return {
     works: (ms: number) => {
       wallMs += ms

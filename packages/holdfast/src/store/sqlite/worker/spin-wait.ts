@@ -1,9 +1,8 @@
 import { availableParallelism } from 'node:os'
 
 /**
- * A sleeping core takes longer to wake than a commit takes to sync: 20 to 40 µs for each hop between threads on a
- * virtual machine. So both ends of a link spin for a moment before they sleep. A spin is short, blocks no other work of
- * the event loop and stops when another thread needs the core. Without a pending request nothing spins.
+ * A sleeping core takes longer to wake than a commit takes to sync, so both ends of a link spin for a moment before
+ * they sleep. A spin blocks no other work of the event loop and stops when another thread needs the core.
  */
 const spinMs = { worker: 0.1, eventLoop: 0.3 }
 
@@ -13,33 +12,21 @@ const pauseMs = { min: 20, max: 1000 }
 /** After so many undisturbed spins in a row, the machine counts as idle again. */
 const calmSpins = 200
 
-export type SpinBudgetDeps = {
-  /** With a single core nothing may spin: the thread that should answer needs it. */
-  readonly isSingleCore?: boolean
-  readonly cpuMs?: () => number
-}
-
 /** Decides whether this thread may spin. On a busy machine the pauses between spins grow. */
-export function createSpinBudget({
-  isSingleCore = availableParallelism() < 2,
-  cpuMs = threadCpuMs,
-}: SpinBudgetDeps = {}) {
-  let start = { wallMs: 0, cpuMs: 0 }
+export function createSpinBudget(isSingleCore = availableParallelism() < 2, cpuUsage = process.threadCpuUsage) {
+  let startMs = 0
+  let startUsage = { user: 0, system: 0 }
   let lastMs = 0
   let calm = 0
   let nextPauseMs = pauseMs.min
+  // With a single core nothing may spin: the thread that should answer needs it.
   let pausedUntilMs = isSingleCore ? Number.POSITIVE_INFINITY : 0
 
-  const pause = (nowMs: number) => {
-    pausedUntilMs = nowMs + nextPauseMs
-    nextPauseMs = Math.min(nextPauseMs * 4, pauseMs.max)
-    calm = 0
-  }
   return {
     begin(nowMs: number): boolean {
       if (nowMs < pausedUntilMs) return false
-      start = { wallMs: nowMs, cpuMs: cpuMs() }
-      lastMs = nowMs
+      startUsage = cpuUsage()
+      startMs = lastMs = nowMs
       calm += 1
       if (calm > calmSpins) nextPauseMs = pauseMs.min
       return true
@@ -47,16 +34,18 @@ export function createSpinBudget({
     mayContinue(nowMs: number, untilMs: number): boolean {
       const isGap = nowMs - lastMs > preemptedMs
       lastMs = nowMs
-      // The thread may have worked itself; only time in which it neither worked nor slept was taken by another.
-      if (isGap && nowMs - start.wallMs - (cpuMs() - start.cpuMs) > preemptedMs) pause(nowMs)
+      if (isGap) {
+        const { user, system } = cpuUsage(startUsage)
+        // The thread may have worked itself; only time in which it neither worked nor slept was taken by another.
+        if (nowMs - startMs - (user + system) / 1000 > preemptedMs) {
+          pausedUntilMs = nowMs + nextPauseMs
+          nextPauseMs = Math.min(nextPauseMs * 4, pauseMs.max)
+          calm = 0
+        }
+      }
       return nowMs < untilMs && nowMs >= pausedUntilMs
     },
   }
-}
-
-function threadCpuMs(): number {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
 }
 
 /** For a worker: spins until the signal changes or the moment is over. The caller then sleeps. */
@@ -70,12 +59,12 @@ export function createWorkerSpin(): (signal: Int32Array, seen: number) => void {
 }
 
 /** For the event loop: keeps it running until the answer arrives or the moment is over. */
-export function createEventLoopSpin(isWaiting: () => boolean): () => void {
+export function createEventLoopSpin(waiting: { readonly size: number }): () => void {
   const budget = createSpinBudget()
   let untilMs = 0
   let isSpinning = false
   const spin = () => {
-    isSpinning = isWaiting() && budget.mayContinue(performance.now(), untilMs)
+    isSpinning = waiting.size > 0 && budget.mayContinue(performance.now(), untilMs)
     if (isSpinning) setImmediate(spin)
   }
   return () => {

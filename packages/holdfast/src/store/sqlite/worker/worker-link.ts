@@ -14,69 +14,51 @@ export type Answered = number | Envelope<Result<unknown>>
 
 export type WorkerData<Options> = { readonly signal: Int32Array; readonly options: Options }
 
-export interface WorkerLink<Request> {
-  /** Starts the worker before the first request, so that it loads in parallel. */
-  start(): void
-  ask(request: Request): Promise<Result<unknown>>
-  /** Waits for pending requests, then ends the worker. */
-  close(): Promise<void>
-}
-
-export type WorkerLinkOptions = {
+type WorkerLinkOptions = {
   readonly script: URL
   readonly options: unknown
   /** Creates the fault that pending requests get when the worker dies. */
   readonly faultOfDeath: (why: string) => Fault
 }
 
-type Waiting = (answer: Result<unknown>) => void
-type Running = {
-  readonly worker: Worker
-  readonly signal: Int32Array
-  readonly waiting: Map<number, Waiting>
-  readonly ended: Promise<void>
-}
-
 /** Starts a worker on the first request, and again after it died. An idle worker does not keep the process alive. */
-export function createWorkerLink<Request>({ script, options, faultOfDeath }: WorkerLinkOptions): WorkerLink<Request> {
-  let running: Running | null = null
+export function createWorkerLink<Request>({ script, options, faultOfDeath }: WorkerLinkOptions) {
+  const waiting = new Map<number, (answer: Result<unknown>) => void>()
+  let running: ReturnType<typeof startWorker> | null = null
   let outgoing: Envelope<Request>[] = []
   let lastNumber = 0
   let isClosed = false
-  const spin = createEventLoopSpin(() => running !== null && running.waiting.size > 0)
+  const spin = createEventLoopSpin(waiting)
 
   function ask(request: Request): Promise<Result<unknown>> {
     if (isClosed) return Promise.resolve(refuse(faultOfDeath('the store is closed')))
     running ??= startWorker()
-    const { worker, waiting } = running
-    lastNumber += 1
-    const number = lastNumber
-    if (waiting.size === 0) worker.ref()
+    if (waiting.size === 0) running.worker.ref()
     // Requests of one tick cross in one message.
     if (outgoing.length === 0) queueMicrotask(flush)
-    outgoing.push([number, request])
-    return new Promise((resolve) => waiting.set(number, resolve))
+    lastNumber += 1
+    outgoing.push([lastNumber, request])
+    const { promise, resolve } = Promise.withResolvers<Result<unknown>>()
+    waiting.set(lastNumber, resolve)
+    return promise
   }
 
-  function flush(): void {
-    const batch = outgoing
+  function flush(isLast = false): void {
+    if (running === null || (outgoing.length === 0 && !isLast)) return
+    const { worker, signal } = running
+    if (outgoing.length > 0) worker.postMessage(outgoing)
+    if (isLast) worker.postMessage(null) // requests before it are answered first
     outgoing = []
-    if (running !== null && batch.length > 0) post(running, batch)
-  }
-
-  function post({ worker, signal }: Running, batch: Batch<Request>): void {
-    worker.postMessage(batch)
     Atomics.add(signal, 0, 1)
     Atomics.notify(signal, 0)
     spin()
   }
 
-  function startWorker(): Running {
+  function startWorker() {
     const signal = new Int32Array(new SharedArrayBuffer(4))
     const workerData: WorkerData<unknown> = { signal, options }
     // Does not inherit Node flags: one like --input-type would prevent the worker from loading its file.
-    const worker = new Worker(script, { workerData, execArgv: [], trackUnmanagedFds: false }) // file-header.ts keeps its descriptors open
-    const waiting = new Map<number, Waiting>()
+    const worker = new Worker(script, { workerData, execArgv: [], trackUnmanagedFds: false }) // see database-file.ts
     let why = 'the worker thread ended'
     const { promise: ended, resolve } = Promise.withResolvers<void>()
 
@@ -92,7 +74,7 @@ export function createWorkerLink<Request>({ script, options, faultOfDeath }: Wor
       why = error instanceof Error ? error.message : String(error)
     })
     worker.on('exit', () => {
-      if (running?.worker === worker) running = null
+      running = null
       outgoing = []
       const refusal = refuse(faultOfDeath(why))
       for (const settle of waiting.values()) settle(refusal)
@@ -100,22 +82,22 @@ export function createWorkerLink<Request>({ script, options, faultOfDeath }: Wor
       resolve()
     })
     worker.unref()
-    return { worker, signal, waiting, ended }
+    return { worker, signal, ended }
   }
 
-  async function close(): Promise<void> {
-    if (isClosed) return running?.ended
-    isClosed = true
-    if (running === null) return
-    flush()
-    running.worker.ref()
-    post(running, null) // requests before it are answered first
-    await running.ended
+  return {
+    /** Starts the worker before the first request, so that it loads in parallel. */
+    start(): void {
+      if (!isClosed) running ??= startWorker()
+    },
+    ask,
+    /** Waits for pending requests, then ends the worker. */
+    async close(): Promise<void> {
+      if (isClosed) return running?.ended
+      isClosed = true
+      running?.worker.ref()
+      flush(true)
+      await running?.ended
+    },
   }
-
-  const start = (): void => {
-    if (!isClosed) running ??= startWorker()
-  }
-
-  return { start, ask, close }
 }

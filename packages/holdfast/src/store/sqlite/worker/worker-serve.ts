@@ -4,7 +4,7 @@ import { type Result, refuse } from '@holdfast/protocol/result'
 import { createWorkerSpin } from './spin-wait.ts'
 import type { Answered, Batch, Envelope } from './worker-link.ts'
 
-export type ServeOptions<Request> = {
+type ServeOptions<Request> = {
   readonly port: MessagePort
   /** Increases with each message sent to the port. */
   readonly signal: Int32Array
@@ -15,26 +15,25 @@ export type ServeOptions<Request> = {
   readonly rest?: () => number
 }
 
-/**
- * Runs the worker's end of a link until it closes. Requests that arrive while a group runs form the next group. Sleeps on
- * the signal and not in the event loop, which takes twice as long to wake up.
- */
-export function serve<Request>({ port, signal, run, groupMax, rest = never }: ServeOptions<Request>): void {
+/** Runs the worker's end of a link until it closes. Sleeps on the signal: the event loop takes longer to wake up. */
+export function serve<Request>({
+  port,
+  signal,
+  run,
+  groupMax,
+  rest = () => Number.POSITIVE_INFINITY,
+}: ServeOptions<Request>): void {
   let waiting: Envelope<Request>[] = []
   let isClosing = false
   const spin = createWorkerSpin()
 
-  function receiveAll(): void {
+  for (;;) {
+    const seen = Atomics.load(signal, 0)
     for (let next = receiveMessageOnPort(port); next !== undefined; next = receiveMessageOnPort(port)) {
       const batch: Batch<Request> = next.message
       if (batch === null) isClosing = true
       else waiting = waiting.length === 0 ? [...batch] : waiting.concat(batch)
     }
-  }
-
-  for (;;) {
-    const seen = Atomics.load(signal, 0)
-    receiveAll()
     if (waiting.length > 0) {
       const group = waiting.splice(0, groupMax)
       const answers = run(group.map(([, request]) => request))
@@ -49,8 +48,6 @@ export function serve<Request>({ port, signal, run, groupMax, rest = never }: Se
     }
   }
 }
-
-const never = (): number => Number.POSITIVE_INFINITY
 
 const encodeAnswer = (number: number, answer: Result<unknown> | undefined): Answered =>
   answer?.ok === true && answer.value === undefined ? number : [number, answer ?? noAnswer]

@@ -3,16 +3,12 @@ import type { TrustChange } from '@holdfast/core/ports'
 import type { Fault } from '@holdfast/protocol/fault'
 import { done, refuse } from '@holdfast/protocol/result'
 import * as faults from '../../store-faults.ts'
-import { checksumOf } from '../rows/checksum.ts'
-import { compressBody } from '../rows/compressed-body.ts'
+import { checksumOf, compressBody } from '../rows/columns.ts'
 import type { Changes, RecordColumns, SessionToCreate } from '../rows/messages.ts'
 
 const cachedSidsMax = 10_000
 
-/**
- * Creates sessions and appends to them. The caller begins and commits the transaction. All checks come before the first
- * change, so a refusal changes nothing and needs no savepoint.
- */
+/** Creates sessions and appends to them. All checks come before the first change, so a refusal changes nothing. */
 export function createRecordWriter(database: DatabaseSync): Pick<Changes, 'append' | 'create'> {
   const seqOfCommand = database.prepare('select seq from record where sid = ? and command_id = ?')
   // The usual append changes head and meta only: no index of `session` is touched.

@@ -1,29 +1,29 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { done, ok, refuse } from '@holdfast/protocol/result'
 import { sessionLocked, sessionNotFound, sessionNotTrashed } from '../../store-faults.ts'
+import { numberOrNull } from '../rows/columns.ts'
 import type { Changes } from '../rows/messages.ts'
-import type { CursorWriter } from './cursor-writer.ts'
+import { removalsName, trashingsName } from '../rows/schema.ts'
 
 type Removals = Pick<Changes, 'trash' | 'restore' | 'purge' | 'removeUnspoken'>
 
 /** Trashes, restores and removes sessions; a purge keeps the records that forks share. The caller begins the transaction. */
-export function createSessionRemover(
-  database: DatabaseSync,
-  { lowerCursors, countTrashing }: Pick<CursorWriter, 'lowerCursors' | 'countTrashing'>,
-): Removals {
-  const rowById = database.prepare(
-    'select sid, parent, owner, trashed_at from session where id = ? and purged_at is null',
-  )
+export function createSessionRemover(database: DatabaseSync): Removals {
+  const rowById = database.prepare(`
+    select sid, parent, owner, trashed_at from session where id = ? and purged_at is null`)
+  // Followers of the log compare these counts.
+  const count = database.prepare(`
+    insert into cursor (name, pos) values (?, 1) on conflict (name) do update set pos = pos + 1`)
+  // SQLite reuses the positions of removed records, so no cursor may stay beyond the last record.
+  const lowerAll = database.prepare(`
+    update cursor set pos = min(pos, (select coalesce(max(pos), 0) from record)) where name not in (?, ?)`)
   const setTrashedAt = database.prepare('update session set trashed_at = ? where sid = ?')
   const purgedBySid = database.prepare('select sid, parent from session where sid = ? and purged_at is not null')
   const lastSharedSeq = database.prepare('select max(base) as base from session where parent = ?')
-  const deletions = ['record', 'draft', 'snapshot', 'blob_use', 'session'].map((table) =>
-    database.prepare(`delete from ${table} where sid = ?`),
-  )
-  const trims = ['record', 'blob_use'].map((table) =>
-    database.prepare(`delete from ${table} where sid = ? and seq > ?`),
-  )
-  const sideRows = ['draft', 'snapshot'].map((table) => database.prepare(`delete from ${table} where sid = ?`))
+  const deleteFrom = (table: string, more = '') => database.prepare(`delete from ${table} where sid = ? ${more}`)
+  const trims = ['record', 'blob_use'].map((table) => deleteFrom(table, 'and seq > ?'))
+  const sideRows = ['draft', 'snapshot'].map((table) => deleteFrom(table))
+  const allRows = ['record', 'draft', 'snapshot', 'blob_use', 'session'].map((table) => deleteFrom(table))
   // Frees its names; no real handle or key has this form.
   const hide = database.prepare(`
     update session set purged_at = unixepoch(), head = ?, spoken = 0, busy = 0, trashed_at = null, meta = '',
@@ -34,7 +34,11 @@ export function createSessionRemover(
     and not exists (select 1 from session child where child.parent = s.sid)`)
 
   const removeAll = (sid: number): void => {
-    for (const deletion of deletions) deletion.run(sid)
+    for (const rows of allRows) rows.run(sid)
+  }
+  const lowerCursors = (): void => {
+    count.run(removalsName)
+    lowerAll.run(removalsName, trashingsName)
   }
 
   /** Keeps the records that forks share. Without forks, removes all of it, and then its purged parent if it was the last fork. */
@@ -58,7 +62,7 @@ export function createSessionRemover(
       if (row['owner'] !== null) return refuse(sessionLocked(session, String(row['owner'])))
       if (row['trashed_at'] !== null) return done
       setTrashedAt.run(at, Number(row['sid']))
-      countTrashing()
+      count.run(trashingsName)
       return done
     },
 
@@ -67,7 +71,7 @@ export function createSessionRemover(
       if (row === undefined) return refuse(sessionNotFound(session))
       if (row['trashed_at'] === null) return done
       setTrashedAt.run(null, Number(row['sid']))
-      countTrashing()
+      count.run(trashingsName)
       return done
     },
 
@@ -90,5 +94,3 @@ export function createSessionRemover(
     },
   }
 }
-
-const numberOrNull = (value: unknown): number | null => (value === null ? null : Number(value))

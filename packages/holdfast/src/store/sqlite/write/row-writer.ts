@@ -1,16 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite'
+import type { Lease } from '@holdfast/core/ports'
 import { done, ok, refuse } from '@holdfast/protocol/result'
+import { probeText } from '../../disk.ts'
 import { snapshotChecksum } from '../../snapshot-checksum.ts'
 import { fenced, sessionLocked, sessionNotFound, sessionTrashed } from '../../store-faults.ts'
+import { textOrNull } from '../rows/columns.ts'
 import type { Changes } from '../rows/messages.ts'
+import { removalsName } from '../rows/schema.ts'
 
-type RowChanges = Pick<Changes, 'claim' | 'release' | 'registerNode' | 'removeNode' | 'saveDraft' | 'saveSnapshot'>
+/** No follower has this name: if a crash leaves the row, it does no harm, and the next probe removes it. */
+const probeName = `probe ${probeText}`
 
-/** Writes the rows beside the log: leases, nodes, drafts, snapshots. The caller begins the transaction. */
-export function createRowWriter(database: DatabaseSync): RowChanges {
-  const sessionById = database.prepare(
-    'select epoch, owner, trashed_at from session where id = ? and purged_at is null',
-  )
+/** Writes the rows beside the log: leases, nodes, drafts, snapshots, cursors. The caller begins the transaction. */
+export function createRowWriter(database: DatabaseSync) {
+  const sessionById = database.prepare(`
+    select epoch, owner, trashed_at from session where id = ? and purged_at is null`)
   const claimRow = database.prepare(`
     update session set owner = ?, epoch = epoch + 1
     where id = ? and purged_at is null and trashed_at is null and (owner is null or owner = ? or owner = ?)
@@ -26,17 +30,18 @@ export function createRowWriter(database: DatabaseSync): RowChanges {
   const putSnapshot = database.prepare(`
     insert or replace into snapshot (sid, seq, fold, crc, body) select sid, ?, ?, ?, ? from session where id = ?`)
 
+  const posByName = database.prepare('select pos from cursor where name = ?')
+  const putCursor = database.prepare('insert or replace into cursor (name, pos) values (?, ?)')
+  const dropCursor = database.prepare('delete from cursor where name = ?')
+
   return {
     claim(session, owner, takeFrom) {
       const row = claimRow.get(owner, session, owner, takeFrom)
-      if (row !== undefined) {
-        return ok({ epoch: Number(row['epoch']), head: Number(row['head']), base: Number(row['base']) })
-      }
+      if (row !== undefined) return ok({ ...row } as Lease) // its columns
       const current = sessionById.get(session)
       if (current === undefined) return refuse(sessionNotFound(session))
       if (current['trashed_at'] !== null) return refuse(sessionTrashed(session))
-      const node = current['owner']
-      return refuse(sessionLocked(session, node === null ? null : String(node)))
+      return refuse(sessionLocked(session, textOrNull(current['owner'])))
     },
 
     release(session, owner, epoch) {
@@ -66,5 +71,21 @@ export function createRowWriter(database: DatabaseSync): RowChanges {
       putSnapshot.run(seq, fold, snapshotChecksum(session, snapshot), body, session)
       return done
     },
-  }
+
+    saveCursor(name, pos, removals) {
+      if (Number(posByName.get(removalsName)?.['pos'] ?? 0) === removals) putCursor.run(name, pos)
+      return done
+    },
+
+    // A probe commits a row and removes it in another transaction: within one, nothing would reach the disk.
+    beginProbe() {
+      putCursor.run(probeName, 0)
+      return done
+    },
+
+    endProbe() {
+      dropCursor.run(probeName)
+      return done
+    },
+  } satisfies Partial<Changes>
 }

@@ -4,12 +4,11 @@ import { HoldfastError } from '@holdfast/protocol/fault'
 import { done, ok, type Result, refuse } from '@holdfast/protocol/result'
 import { faultOf, isBusy, isFull, isStorageFailure, storageFault } from '../../storage-fault.ts'
 import { whileBusy } from '../file/busy-retry.ts'
-import { findFileFault, openForWriting, prepareStoreFile } from '../file/database-file.ts'
+import { findFileFault, openForReading, openForWriting, prepareStoreFile } from '../file/database-file.ts'
 import { type Changes, runCall, type StoreChange } from '../rows/messages.ts'
-import { createIndexFollower, type IndexFollower } from '../search/index-follower.ts'
+import { searchCursorName } from '../rows/schema.ts'
 import { isIndexDamage } from '../search/index-tables.ts'
-import { createWordIndex, type WordIndex } from '../search/word-index.ts'
-import { createCursorWriter } from './cursor-writer.ts'
+import { createIndexFollower, createWordIndex, type WordIndex } from '../search/word-index.ts'
 import { createRecordWriter } from './record-writer.ts'
 import { createSessionRemover } from './remove-sessions.ts'
 import { createRowWriter } from './row-writer.ts'
@@ -35,7 +34,7 @@ type Open = {
   readonly begin: StatementSync
   readonly commit: StatementSync
   readonly index: WordIndex
-  readonly follower: IndexFollower
+  readonly follower: ReturnType<typeof createIndexFollower>
   /** When the path was last checked to lead to this file, and the file's size then. */
   checkedAtMs: number
   bytes: number
@@ -84,7 +83,8 @@ export function createWriter(
     const { ino: inode, size: bytes } = statSync(path)
     const database = openDatabase(path, pagesMax)
     try {
-      if (hasFailed) checkpointAfterFailedSync(database)
+      // After a failed sync the log may have frames that never reached the disk: later frames would be lost too.
+      if (hasFailed) whileBusy(() => database.prepare('pragma wal_checkpoint(truncate)').get())
       hasFailed = false
       const [begin, commit] = [database.prepare('begin immediate'), database.prepare('commit')]
       const index = createWordIndex(database)
@@ -152,25 +152,17 @@ function commitGroup(open: Open, requests: readonly StoreChange[]): readonly Res
     commit.run()
     return answers
   } catch (error) {
-    if (database.isTransaction) rollBack(database)
+    rollBack(database)
     throw error
   }
 }
 
 function rollBack(database: DatabaseSync): void {
   try {
-    database.exec('rollback')
+    if (database.isTransaction) database.exec('rollback')
   } catch {
     // The first error is the one to report; its handler closes the connection.
   }
-}
-
-/**
- * After a failed sync the write-ahead log may contain frames that never reached the disk; frames appended after them
- * would be lost too. Copying the whole log into the main file, synced, makes the readable state the stored one.
- */
-function checkpointAfterFailedSync(database: DatabaseSync): void {
-  whileBusy(() => database.prepare('pragma wal_checkpoint(truncate)').get())
 }
 
 /** Removing a record removes its words. If the index is damaged, it is emptied and the failed group runs again. */
@@ -181,7 +173,7 @@ function resetIndex(database: DatabaseSync, index: WordIndex): boolean {
     database.exec('commit')
     return true
   } catch {
-    if (database.isTransaction) rollBack(database)
+    rollBack(database)
     return false
   }
 }
@@ -196,17 +188,36 @@ function createChangesWithIndex(database: DatabaseSync, index: WordIndex): Chang
 }
 
 function createChanges(database: DatabaseSync, index: WordIndex): Changes {
-  const cursors = createCursorWriter(database)
   return {
     ...createRecordWriter(database),
     ...createRowWriter(database),
-    ...createSessionRemover(database, cursors),
-    ...cursors,
+    ...createSessionRemover(database),
     open: () => done,
     extendIndex: (forMs) => ok(!index.isBehind() || index.extend(performance.now() + forMs)),
     resetIndex() {
       index.reset()
       return done
     },
+  }
+}
+
+const forMs = 1000
+
+/** Indexes the records that the last writer did not get to, if the file can be written. Synchronous: for a command. */
+export function catchUpIndex(path: string): void {
+  if (!isBehind(path)) return
+  const writer = createWriter({ path })
+  writer.run([['extendIndex', forMs]])
+  writer.close()
+}
+
+function isBehind(path: string): boolean {
+  using database = openForReading(path)
+  try {
+    const behind = database.prepare(`
+      select coalesce((select max(pos) from record), 0) > coalesce((select pos from cursor where name = ?), 0) as behind`)
+    return whileBusy(() => behind.get(searchCursorName))?.['behind'] === 1
+  } catch {
+    return false // the file is damaged or has no index: the search itself reports it
   }
 }

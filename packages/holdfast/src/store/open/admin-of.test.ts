@@ -5,7 +5,7 @@ import { orThrow } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { backup } from '../../admin/backup/backup-store.ts'
 import { migrate } from '../../admin/migrate/migrate-store.ts'
-import { findInsideFault } from './inside-store.ts'
+import { findInsideFault } from './admin-of.ts'
 import { type DiskLocation, parseDiskUrl } from './store-location.ts'
 import { contentOf, fillStore, hashesOf } from './testing/a-store.ts'
 

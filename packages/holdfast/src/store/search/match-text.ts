@@ -1,6 +1,70 @@
 import { clip } from '@holdfast/protocol/text-of'
-import type { Query } from './query.ts'
-import { fold } from './words.ts'
+import type { Query, Term } from './query.ts'
+import { fold, type Words, wordsOf } from './words.ts'
+
+/** Returns a test whether a text matches a query. It gives the answer that the index gives. */
+export function createMatcher(query: Query): (text: string) => boolean {
+  // A cheap first check without false negatives: most texts are rejected before they are split into words.
+  const required = query.map(({ words, parts }) => [words, parts ?? words] as const)
+  return (text) => {
+    const folded = fold(text)
+    const mayMatch = required.every((alternatives) =>
+      alternatives.some((words) => words.every((word) => folded.includes(word))),
+    )
+    if (!mayMatch) return false
+    const words = wordsOf(text)
+    return query.every((term) => hasTerm(words, term))
+  }
+}
+
+function hasTerm({ text, parts }: Words, term: Term): boolean {
+  const { words, isPrefix, isExact } = term
+  if (hasPhrase(text, words, isPrefix)) return true
+  if (isExact) return false
+  return hasPhrase(parts, words, isPrefix) || (term.parts !== null && hasPhrase(parts, term.parts, isPrefix))
+}
+
+const hasPhrase = (line: string, phrase: readonly string[], isPrefix: boolean): boolean =>
+  ` ${line} `.includes(` ${phrase.join(' ')}${isPrefix ? '' : ' '}`)
+
+/** Only the beginning counts: a thousand messages must be scored in a few milliseconds. */
+const scoredCharsMax = 4096
+const occurrencesMax = 12
+/** The length of an average message. */
+const averageChars = 1000
+const adjacentBonus = 400
+
+/** Returns how well a text matches. Each further occurrence adds less, and less in a long text. */
+export function scoreOf(text: string, query: Query): number {
+  const folded = fold(clip(text, scoredCharsMax))
+  const lengthFactor = 1.2 * (0.25 + (0.75 * folded.length) / averageChars)
+  let score = 0
+  for (const { written } of query) {
+    const count = countOf(folded, written)
+    score += (1000 * count) / (count + lengthFactor)
+  }
+  if (query.length > 1 && folded.includes(query.map(({ written }) => written).join(' '))) score += adjacentBonus
+  return Math.round(score)
+}
+
+function countOf(text: string, written: string): number {
+  let count = 0
+  for (
+    let at = text.indexOf(written);
+    at >= 0 && count < occurrencesMax;
+    at = text.indexOf(written, at + written.length)
+  ) {
+    if (!isWithinWord(text, at)) count += 1
+  }
+  return count
+}
+
+/** Returns whether the word at this position began before it. */
+function isWithinWord(text: string, at: number): boolean {
+  return isWordChar(text.charCodeAt(at - 1)) && isWordChar(text.charCodeAt(at))
+}
+
+const isWordChar = (unit: number): boolean => (unit >= 97 && unit <= 122) || (unit >= 48 && unit <= 57) || unit === 95
 
 const snippetCharsMax = 160
 const beforeCharsMax = 60

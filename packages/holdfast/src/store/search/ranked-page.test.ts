@@ -1,8 +1,7 @@
 import { type MessageId, SessionId } from '@holdfast/protocol'
 import { createDice } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import { createNewestFound } from './newest-found.ts'
-import { type Candidate, dropRepeatedMessages } from './ranked-page.ts'
+import { type Candidate, createNewestFound, dropRepeatedMessages } from './ranked-page.ts'
 
 const session = SessionId.parse(`ses_0${'0'.repeat(25)}`)
 const foundAt = (place: number, message = place): Candidate => ({

@@ -1,8 +1,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { tables } from '../rows/schema.ts'
-import { latestStatement } from './catalogue-reader.ts'
-import { listStatements } from './list-reader.ts'
+import { latestStatement, listStatements } from './catalogue-reader.ts'
 
 let database: DatabaseSync
 beforeEach(() => {

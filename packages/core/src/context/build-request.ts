@@ -1,36 +1,13 @@
-import {
-  type BlobHash,
-  type Content,
-  continueText,
-  type ModelName,
-  outcomeOutput,
-  type ProviderOptions,
-  providerOf,
-  type ThinkingLevel,
-} from '@holdfast/protocol'
-import type {
-  AssistantPart,
-  ModelRequest,
-  RequestMessage,
-  ToolResultPart,
-  ToolSchema,
-  UserPart,
-} from '../ports/provider.ts'
-import { quoteAll } from './quote.ts'
-import { fatesOf, fileForModel } from './told-files.ts'
-import { stepOf, type Window, type WindowMessage } from './window.ts'
+import { type BlobHash, type Content, continueText, outcomeOutput, providerOf } from '@holdfast/protocol'
+import type { AssistantPart, ModelRequest, RequestMessage, ToolResultPart, UserPart } from '../ports/provider.ts'
+import type { RequestAsked, WindowPlace } from '../ports/request-builder.ts'
+import { fatesOf, fileForModel } from './model-files.ts'
+import { quoteAll, stepOf, type Window, type WindowMessage } from './window.ts'
 
-export type RequestParts = {
-  readonly model: ModelName
-  readonly thinkingLevel: ThinkingLevel
-  readonly system: string
-  readonly tools: readonly ToolSchema[]
+type RequestParts = Omit<RequestAsked, keyof WindowPlace> & {
   readonly window: Window
   /** The bytes of the window's files. */
   readonly files: ReadonlyMap<BlobHash, Uint8Array>
-  /** The media types that the model accepts; images and PDF files when absent. */
-  readonly takes?: readonly string[] | undefined
-  readonly providerOptions?: ProviderOptions | null | undefined
 }
 
 /**
@@ -40,18 +17,18 @@ export type RequestParts = {
 export function buildRequest(parts: RequestParts): ModelRequest {
   const { model, thinkingLevel, system, tools, window, files, takes, providerOptions } = parts
   const fates = fatesOf(window, takes)
-  const tellFile: TellFile = (part) => fileForModel(part, fates.get(part), files.get(part.blob), takes)
+  const filePart: ToFilePart = (part) => fileForModel(part, fates.get(part), files.get(part.blob), takes)
   const messages: RequestMessage[] = []
-  const told = toldInstead(window)
-  if (told !== '') addUser(messages, [{ type: 'text', text: told }])
-  if (window.prompt?.event.type === 'user.said') addUser(messages, userParts(window.prompt.event.content, tellFile))
-  for (const round of roundsOf(window.messages)) addRound(messages, round, providerOf(model), tellFile)
-  if (messages.at(-1)?.role !== 'user' && messages.at(-1)?.role !== 'tool') addUser(messages, [goOn])
+  const replaced = cutPartText(window)
+  if (replaced !== '') addUser(messages, [{ type: 'text', text: replaced }])
+  if (window.prompt?.event.type === 'user.said') addUser(messages, userParts(window.prompt.event.content, filePart))
+  for (const round of roundsOf(window.messages)) addRound(messages, round, providerOf(model), filePart)
+  if (messages.at(-1)?.role !== 'user' && messages.at(-1)?.role !== 'tool') addUser(messages, [continuePart])
   return { model, thinkingLevel, system, tools, messages, ...(providerOptions && { providerOptions }) }
 }
 
 /** Returns the text that replaces the cut part: its summary and the pinned messages. */
-function toldInstead({ summary, pinned }: Window): string {
+function cutPartText({ summary, pinned }: Window): string {
   const quoted = quoteAll(pinned)
   return [
     summary ? `Summary of the conversation so far:\n\n${summary.toWellFormed()}` : '',
@@ -62,10 +39,10 @@ function toldInstead({ summary, pinned }: Window): string {
 }
 
 /** Fills a gap between two answers, or after a cut one: providers require a user message there. */
-const goOn: UserPart = { type: 'text', text: continueText }
+const continuePart: UserPart = { type: 'text', text: continueText }
 
 type Round = readonly WindowMessage[]
-type TellFile = (part: Extract<Content[number], { type: 'file' }>) => UserPart
+type ToFilePart = (part: Extract<Content[number], { type: 'file' }>) => UserPart
 
 /** Groups the messages of each step into a round; each user message is a round of its own. */
 function roundsOf(messages: readonly WindowMessage[]): readonly Round[] {
@@ -80,10 +57,10 @@ function roundsOf(messages: readonly WindowMessage[]): readonly Round[] {
   return rounds
 }
 
-function addRound(messages: RequestMessage[], round: Round, provider: string, tellFile: TellFile): void {
+function addRound(messages: RequestMessage[], round: Round, provider: string, filePart: ToFilePart): void {
   const [first] = round
   if (first?.event.type === 'user.said') {
-    addUser(messages, userParts(first.event.content, tellFile))
+    addUser(messages, userParts(first.event.content, filePart))
     return
   }
   if (first?.event.type === 'note.added') {
@@ -94,7 +71,7 @@ function addRound(messages: RequestMessage[], round: Round, provider: string, te
   const author = round.every(isReadable) ? provider : null
   const content = answered(round.flatMap((message) => assistantPart(message, author)))
   if (content.length === 0) return
-  if (messages.length === 0 || messages.at(-1)?.role === 'assistant') addUser(messages, [goOn])
+  if (messages.length === 0 || messages.at(-1)?.role === 'assistant') addUser(messages, [continuePart])
   messages.push({ role: 'assistant', content })
   const results = round.flatMap(toolResult)
   if (results.length > 0) messages.push({ role: 'tool', content: results })
@@ -111,12 +88,12 @@ function addUser(messages: RequestMessage[], parts: readonly UserPart[]): void {
   else messages.push({ role: 'user', content: parts })
 }
 
-function userParts(content: Content, tellFile: TellFile): readonly UserPart[] {
+function userParts(content: Content, filePart: ToFilePart): readonly UserPart[] {
   const parts = content.flatMap((part): UserPart[] => {
-    if (part.type === 'file') return [tellFile(part)]
+    if (part.type === 'file') return [filePart(part)]
     return part.text.trim() === '' ? [] : [{ type: 'text', text: part.text.toWellFormed() }]
   })
-  return parts.length > 0 ? parts : [goOn]
+  return parts.length > 0 ? parts : [continuePart]
 }
 
 /** Thinking with an unpaired surrogate cannot be resent; then the whole round is sent without opaque data. */
@@ -129,7 +106,8 @@ const isReadable = ({ event }: WindowMessage): boolean => event.type !== 'thinki
 function assistantPart({ seq, event }: WindowMessage, provider: string | null): readonly AssistantPart[] {
   if (event.type === 'user.said' || event.type === 'note.added') return []
   const isOwn = event.provider === provider
-  const metaIf = (isAsSaid: boolean) => (isOwn && isAsSaid && event.meta !== undefined ? { meta: event.meta } : {})
+  const metaIf = (isUnchanged: boolean) =>
+    isOwn && isUnchanged && event.meta !== undefined ? { meta: event.meta } : {}
   switch (event.type) {
     case 'thinking.said':
       return isOwn && !event.interrupted ? [{ type: 'thinking', text: event.text, ...metaIf(true) }] : []
@@ -140,8 +118,8 @@ function assistantPart({ seq, event }: WindowMessage, provider: string | null): 
     case 'call.requested': {
       const tool = sendableName(event.tool)
       const args = wellFormed(event.args)
-      const isAsSaid = tool === event.tool && JSON.stringify(args) === JSON.stringify(event.args)
-      return [{ type: 'call', id: `c${seq}`, tool, args, ...metaIf(isAsSaid) }]
+      const isUnchanged = tool === event.tool && JSON.stringify(args) === JSON.stringify(event.args)
+      return [{ type: 'call', id: `c${seq}`, tool, args, ...metaIf(isUnchanged) }]
     }
   }
 }

@@ -1,16 +1,15 @@
-import type { Fault, ModelName, Result, SessionId, Settings } from '@holdfast/protocol'
+import type { Fault, ModelName, Result, SessionId, Settings, StepId } from '@holdfast/protocol'
 import type { Blobs } from '../ports/blobs.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Images } from '../ports/images.ts'
 import type { NodeRow } from '../ports/lease.ts'
 import type { Observer, OnProblem } from '../ports/observer.ts'
-
-import type { Models } from '../ports/provider.ts'
+import type { Models, SaidPart } from '../ports/provider.ts'
 import type { RequestBuilder } from '../ports/request-builder.ts'
-import type { Store } from '../ports/store.ts'
+import type { Draft, Store } from '../ports/store.ts'
 import type { Instructions, SummaryFiles, Tools } from '../ports/tool.ts'
+import type { Report } from '../session/input.ts'
 import type { SessionState } from '../session/state.ts'
-import type { RunningAnswer } from './running-answer.ts'
 import type { SessionStorage } from './storage-health.ts'
 import type { Hub } from './stream/hub.ts'
 
@@ -55,6 +54,20 @@ export type EffectDeps = RuntimeDeps & {
   readonly aside: () => AbortSignal
   /** The answer that a model is writing; an abort keeps its text. */
   answer: RunningAnswer | null
+}
+
+/** A model's answer while it streams: complete parts, and the last part as far as it has come. */
+export type RunningAnswer = {
+  readonly step: StepId
+  readonly parts: () => readonly SaidPart[]
+  readonly draft: () => Draft | null
+}
+
+/** What an effect can use while it runs. */
+export type EffectRun = {
+  readonly signal: AbortSignal
+  /** Reports to the session before the effect ends; resolves once that is durable or refused. */
+  readonly report: (report: Report) => Promise<Result<unknown>>
 }
 
 /** The dependencies of a node: its own name, and what only its process knows. */

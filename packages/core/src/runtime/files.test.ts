@@ -41,7 +41,7 @@ describe('a prompt with a file', () => {
     ],
     ['that is a PDF under the name of an image', aPdf, 'image/png', 'wrong_media_type', /is application\/pdf/],
     ['that is an image under the name of text', aPng(), 'text/plain', 'wrong_media_type', /is image\/png/],
-    ['that breaks off', aPng().subarray(0, 20), 'image/png', 'wrong_media_type', /breaks off/],
+    ['that is incomplete', aPng().subarray(0, 20), 'image/png', 'wrong_media_type', /damaged or incomplete/],
     ['that is empty', new Uint8Array(), 'image/png', 'bad_request', /is empty/],
     ['that was never made smaller', aPng(1600, 2), 'image/png', 'too_large', /Store it as a file first/],
     ['that is too large for a request', new Uint8Array(20_000_001), 'image/png', 'too_large', /over 20000000/],

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { openMemoryHouse } from '../testing/memory-house.ts'
 import { type Talk, talkTo } from '../testing/talk.ts'
 import { createLocalSession } from './api/local-session.ts'
-import { completeText } from './effects/one-off-completion.ts'
+import { completeText } from './effects/write-text.ts'
 
 /** What the model-based simulation found; its stories are in test/simulation/stories.ts. */
 

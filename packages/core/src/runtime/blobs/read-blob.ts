@@ -10,7 +10,7 @@ import {
   refuse,
   type SessionId,
 } from '@holdfast/protocol'
-import { fatesOf } from '../../context/told-files.ts'
+import { fatesOf } from '../../context/model-files.ts'
 import type { Window } from '../../context/window.ts'
 import type { Blobs } from '../../ports/blobs.ts'
 import type { RuntimeDeps } from '../dependencies.ts'

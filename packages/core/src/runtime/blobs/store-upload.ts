@@ -8,7 +8,7 @@ import {
   type StoredFile,
   StoreFileOptions,
 } from '@holdfast/protocol'
-import { admitFile, unfitImage } from '../../context/admit-file.ts'
+import { admitFile, unfitImage } from '../../context/file-kind.ts'
 import type { FittedImage, UnfitImage } from '../../ports/images.ts'
 import type { RuntimeDeps } from '../dependencies.ts'
 

@@ -1,23 +1,20 @@
 import { HoldfastError, invariant, limits, type ModelFault, type ModelName, type StepId } from '@holdfast/protocol'
 import type { Clock } from '../../ports/clock.ts'
-import type { ModelEnd, ModelReadiness, ModelRequest, Provider, SaidPart, ToolSchema } from '../../ports/provider.ts'
+import type { ModelEnd, ModelPart, ModelRequest, Provider, SaidPart, ToolSchema } from '../../ports/provider.ts'
 import type { Draft } from '../../ports/store.ts'
 import type { Report } from '../../session/input.ts'
-import type { Effect } from '../../session/plan.ts'
-import type { EffectDeps } from '../dependencies.ts'
+import type { EffectOf } from '../../session/plan.ts'
+import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import { logDamaged, WindowDamaged } from '../log/read-window.ts'
-import type { EffectRun } from '../performer.ts'
-import { createRunningAnswer } from '../running-answer.ts'
-import type { ContextBlobs } from './context-blobs.ts'
-
+import { type ContextBlobs, modelUnavailable } from './prepare-step.ts'
 import { type Retry, type Tried, withRetries } from './with-retries.ts'
 
 /** Sends the line to the model, with retries, streams the answer, and reports it when it is complete. */
 export async function callModel(
   deps: EffectDeps,
-  effect: Extract<Effect, { type: 'call-model' }>,
+  effect: EffectOf<'call-model'>,
   contextBlobs: ContextBlobs,
-  { signal, tell }: EffectRun,
+  { signal, report }: EffectRun,
 ): Promise<Report | null> {
   const { step, model } = effect
   const failed = (fault: ModelFault): Report => ({ type: 'model.failed', step, parts: [], fault, usage: null })
@@ -30,21 +27,20 @@ export async function callModel(
   const { clock, session, observer } = deps
   const announce = (retry: Retry) => {
     observer?.retrying?.(session, step, retry)
-    return tell({ type: 'model.retrying', step, ...retry })
+    return report({ type: 'model.retrying', step, ...retry })
   }
-  const came = await withRetries({ clock, signal, seed: `${session}:${step}`, announce }, () =>
+  const { end, parts, isSilent } = await withRetries({ clock, signal, seed: `${session}:${step}`, announce }, () =>
     streamAnswer(deps, { step, provider, request: built.request }, signal),
   )
-  const { end, parts: said } = came
   if (signal.aborted || end.type === 'aborted') return null
   if (end.type === 'complete') {
     const { finish, usage, estimate } = end
-    return { type: 'model.replied', step, parts: said, finish, usage, estimate }
+    return { type: 'model.replied', step, parts, finish, usage, estimate }
   }
-  const fallback = end.retryable && came.isSilent ? await fallbackFor(deps, model) : undefined
+  const fallback = end.retryable && isSilent ? await fallbackFor(deps, model) : undefined
   if (signal.aborted) return null // aborted while a fallback was looked for
   const { fault, happened, usage } = end
-  return { type: 'model.failed', step, parts: said, fault, happened, usage, fallback }
+  return { type: 'model.failed', step, parts, fault, happened, usage, fallback }
 }
 
 /** Finds the next fallback of the session's model that was not tried in this turn. */
@@ -57,20 +53,18 @@ function fallbackFor({ models, state }: EffectDeps, model: ModelName): Promise<M
 /** Builds the request from records and blobs, or returns why it cannot. */
 async function requestForStep(
   deps: EffectDeps,
-  { model, thinkingLevel }: Extract<Effect, { type: 'call-model' }>,
+  { model, thinkingLevel }: EffectOf<'call-model'>,
   contextBlobs: ContextBlobs,
   takes: readonly string[] | undefined,
 ): Promise<{ readonly request: ModelRequest } | { readonly fault: ModelFault }> {
   const { session, requests } = deps
   const { context, line, seq, checkpoint, pins, origin } = deps.state()
   invariant(context, 'a step begins with its context on record')
-  const place = { session, line, seq, checkpoint, pins }
-  const providerOptions = origin?.providerOptions
   try {
     const [system, schemas] = await Promise.all([contextBlobs.read(context.system), contextBlobs.read(context.tools)])
     const tools: readonly ToolSchema[] = JSON.parse(schemas) // our own JSON, checked by its hash
-    const asked = { ...place, model, thinkingLevel, system, tools, takes, providerOptions }
-    return { request: await requests.build(asked) }
+    const place = { session, line, seq, checkpoint, pins, providerOptions: origin?.providerOptions }
+    return { request: await requests.build({ ...place, model, thinkingLevel, system, tools, takes }) }
   } catch (cause) {
     if (cause instanceof WindowDamaged) return { fault: asModelFault(logDamaged(session, [cause.seq])) }
     if (cause instanceof HoldfastError) return { fault: asModelFault(cause) }
@@ -80,21 +74,15 @@ async function requestForStep(
 
 const asModelFault = ({ message }: { readonly message: string }): ModelFault => ({ kind: 'passthrough', message })
 
-type Heard = Tried & { readonly parts: readonly SaidPart[] }
-
-type Question = { readonly step: StepId; readonly provider: Provider; readonly request: ModelRequest }
-
 /** Calls a model once and streams its answer. */
 async function streamAnswer(
   deps: EffectDeps,
-  { step, provider, request }: Question,
+  { step, provider, request }: Readonly<{ step: StepId; provider: Provider; request: ModelRequest }>,
   signal: AbortSignal,
-): Promise<Heard> {
+): Promise<Tried & { readonly parts: readonly SaidPart[] }> {
   const answer = createRunningAnswer(step)
-  const keeper = createDraftAutosave(
-    deps.clock,
-    () => answer.draft(),
-    async (draft) => deps.storage.hear(await deps.store.saveDraft(deps.session, deps.epoch, draft)),
+  const autosave = createDraftAutosave(deps.clock, answer.draft, async (draft) =>
+    deps.storage.hear(await deps.store.saveDraft(deps.session, deps.epoch, draft)),
   )
   deps.answer = answer
   let end: ModelEnd | null = null
@@ -110,31 +98,22 @@ async function streamAnswer(
       isSilent = false
       answer.add(part)
       if (part.type !== 'delta') continue
-      keeper.touch()
+      autosave.touch()
       deps.hub.show({ step, part: part.part, kind: part.kind, tool: part.tool }, part.text)
     }
   } finally {
-    keeper.stop()
+    autosave.stop()
   }
   invariant(end, `the provider of ${request.model} ended without an end`)
-  return { end, isSilent, parts: answer.parts }
+  return { end, isSilent, parts: answer.parts() }
 }
 
 /** Saves a growing answer at most once a second, so that a crash loses at most a second of it. */
-interface DraftAutosave {
-  touch(): void
-  stop(): void
-}
-
-export function createDraftAutosave(
-  clock: Clock,
-  draft: () => Draft | null,
-  save: (draft: Draft) => Promise<unknown>,
-): DraftAutosave {
+export function createDraftAutosave(clock: Clock, draft: () => Draft | null, save: (draft: Draft) => Promise<unknown>) {
   let cancel: (() => void) | null = null
   let isStopped = false
   return {
-    touch() {
+    touch(): void {
       if (cancel || isStopped) return
       cancel = clock.after(limits.draftSaveMs, () => {
         const now = isStopped ? null : draft()
@@ -145,17 +124,35 @@ export function createDraftAutosave(
         saved.then(again, again) // a draft that failed to save is saved with the next fragment
       })
     },
-    stop() {
+    stop(): void {
       isStopped = true
       cancel?.()
     },
   }
 }
 
-type Unready = Exclude<ModelReadiness, { readonly type: 'ready' }>
-
-/** Returns the fault to record for a model that is not ready: an unknown model is not a refused key. */
-export const modelUnavailable = ({ type, message }: Unready): ModelFault => ({
-  kind: type === 'no_credentials' ? 'auth_failed' : 'passthrough',
-  message,
-})
+/** Collects an answer while it streams. */
+function createRunningAnswer(step: StepId) {
+  const slots: { part: SaidPart; fragments: string[] | null }[] = []
+  const parts = (): readonly SaidPart[] =>
+    slots.flatMap(({ part, fragments }) => [
+      fragments && part.type !== 'call' ? { ...part, text: fragments.join('') } : part,
+    ])
+  return {
+    step,
+    parts,
+    add(piece: Exclude<ModelPart, { type: 'end' }>): void {
+      if (piece.type === 'said') slots[piece.part] = { part: piece.said, fragments: null }
+      else if (piece.kind !== 'input') {
+        // The input of an unfinished call is shown live but never stored.
+        const slot = slots[piece.part]
+        if (slot?.fragments) slot.fragments.push(piece.text)
+        else slots[piece.part] = { part: { type: piece.kind, text: '' }, fragments: [piece.text] }
+      }
+    },
+    draft(): Draft | null {
+      const spoken = parts().filter(({ type }) => type !== 'call')
+      return spoken.length === 0 ? null : { step, parts: spoken }
+    },
+  }
+}

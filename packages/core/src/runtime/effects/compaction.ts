@@ -1,26 +1,15 @@
 import { limits } from '@holdfast/protocol'
 import { chooseCut } from '../../context/cut.ts'
-import { compactionRequest } from '../../context/summary-request.ts'
+import { compactionRequest } from '../../context/text-request.ts'
 import type { NewCheckpoint } from '../../session/input.ts'
-import type { SessionState } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { readWindow } from '../log/read-window.ts'
-import { writeSummary } from './write-summary.ts'
-
-/** How much the window may grow after a failed compaction before the next try. */
-const failedGrowth = 1.1
+import { writeSummary } from './write-text.ts'
 
 /** Returns the context size of the session's model. */
 export function contextTokensOf({ models, state }: Pick<EffectDeps, 'models' | 'state'>): number {
   const model = models.find(state().settings.model)
   return (model.type === 'ready' ? model.contextTokens : undefined) ?? limits.contextTokens
-}
-
-/** Whether the window is so full that it must be summarised before the next step. */
-export function isOverfull({ tokens, compaction }: SessionState, contextTokens: number): boolean {
-  const { isUndone, failedAt } = compaction
-  const part = isUndone ? limits.compactAgainAt : limits.compactAt
-  return tokens > contextTokens * part && (failedAt === null || tokens > failedAt * failedGrowth)
 }
 
 /**
@@ -38,8 +27,11 @@ export async function writeCheckpoint(
   if (cut === null) return null
   // A prompt that was kept verbatim, and no longer is, goes into the summary.
   const dropped = window.prompt && window.prompt.seq !== cut.prompt ? [window.prompt] : []
-  const said = [...dropped, ...cut.cut]
-  const written = await writeSummary(deps, (model) => compactionRequest(model, window, said), signal)
+  const written = await writeSummary(
+    deps,
+    (model) => compactionRequest(model, window, [...dropped, ...cut.cut]),
+    signal,
+  )
   if ('message' in written) return { failed: written.message }
   if ('failed' in written) return written
   const { keepFrom, prompt, savedTokens } = cut

@@ -1,14 +1,59 @@
-import { type ModelFault, unreachable } from '@holdfast/protocol'
+import { type ModelFault, type Result, unreachable } from '@holdfast/protocol'
 import type { Report } from '../../session/input.ts'
-import type { Effect } from '../../session/plan.ts'
-import type { EffectDeps } from '../dependencies.ts'
-import type { EffectRun, Perform } from '../performer.ts'
+import type { Effect, EffectOf } from '../../session/plan.ts'
+import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import { callModel } from './call-model.ts'
-import { createContextBlobs } from './context-blobs.ts'
 import { prepareCall } from './prepare-call.ts'
-import { prepareStep } from './prepare-step.ts'
+import { createContextBlobs, prepareStep } from './prepare-step.ts'
 import { runTool } from './run-tool.ts'
 import { abortableDelay } from './with-retries.ts'
+
+/** Runs one effect and returns its report; null when it was aborted and has nothing to report. */
+type Perform = (effect: Effect, run: EffectRun) => Promise<Report | null>
+
+/** Keeps the running effects equal to the planned ones: starts new ones, aborts those no longer planned. */
+export function createPerformer(
+  perform: Perform,
+  report: (report: Report) => Promise<Result<unknown>>,
+  onBroken: (cause: unknown) => void,
+) {
+  const running = new Map<string, AbortController>()
+  const unfinished = new Set<Promise<void>>()
+
+  const start = (effect: Effect) => {
+    const controller = new AbortController()
+    running.set(effect.key, controller)
+    const { signal } = controller
+    const work = perform(effect, { signal, report })
+      // The report of an aborted effect is dropped here, once for all effects.
+      .then((ended) => (ended && !signal.aborted ? report(ended).then(() => undefined) : undefined))
+      .catch(onBroken)
+      .finally(() => unfinished.delete(work))
+    unfinished.add(work)
+  }
+
+  return {
+    reconcile(planned: readonly Effect[]): void {
+      const keys = new Set(planned.map(({ key }) => key))
+      for (const [key, controller] of running) {
+        if (keys.has(key)) continue
+        running.delete(key)
+        controller.abort()
+      }
+      // A finished effect keeps its key until it is no longer planned, so that it does not start twice.
+      for (const effect of planned) if (!running.has(effect.key)) start(effect)
+    },
+    /** Aborts everything at once, before anything is written. Nothing starts again until the next `reconcile`. */
+    interrupt(): void {
+      for (const controller of running.values()) controller.abort()
+      // The keys stay in the map, so that no interrupted effect restarts while it is still planned.
+    },
+    /** Resolves when nothing runs any more. */
+    async settled(): Promise<void> {
+      while (unfinished.size > 0) await Promise.all(unfinished)
+    },
+  }
+}
 
 /** Runs effects. A broken one reports a failure, so that the session never waits for it. */
 export function createPerform(deps: EffectDeps): Perform {
@@ -46,26 +91,19 @@ export function createPerform(deps: EffectDeps): Perform {
 
 function brokenReport(deps: EffectDeps, effect: Effect, cause: unknown): Report {
   const detail = cause instanceof Error ? cause.message : String(cause)
-  const fault: ModelFault = {
-    kind: 'raw_dump',
-    message: 'Something inside Holdfast broke. The details are in the log.',
-    detail,
-  }
+  const message = 'An internal error stopped this turn. The details are in the log.'
+  const fault: ModelFault = { kind: 'raw_dump', message, detail }
   switch (effect.type) {
     case 'prepare-step':
       return { type: 'step.refused', turn: effect.turn, fault }
     case 'call-model': {
-      const { answer } = deps
-      const said = answer?.step === effect.step ? answer.parts : []
-      return { type: 'model.failed', step: effect.step, parts: said, fault, usage: null }
+      const parts = deps.answer?.step === effect.step ? deps.answer.parts() : []
+      return { type: 'model.failed', step: effect.step, parts, fault, usage: null }
     }
-    case 'prepare-call':
-      return {
-        type: 'call.prepared',
-        call: effect.call,
-        found: { unusable: `${effect.tool} could not be prepared: ${detail}` },
-        atMs: deps.clock.now(),
-      }
+    case 'prepare-call': {
+      const found = { unusable: `${effect.tool} could not be prepared: ${detail}` }
+      return { type: 'call.prepared', call: effect.call, found, atMs: deps.clock.now() }
+    }
     case 'await-approval':
       return { type: 'approval.expired', call: effect.call }
     case 'run-tool': {
@@ -80,7 +118,7 @@ function brokenReport(deps: EffectDeps, effect: Effect, cause: unknown): Report 
 /** Waits until a question expires. Started again after a crash, it waits for the remaining time. */
 async function awaitApproval(
   { clock }: EffectDeps,
-  { call, until }: Extract<Effect, { type: 'await-approval' }>,
+  { call, until }: EffectOf<'await-approval'>,
   signal: AbortSignal,
 ): Promise<Report | null> {
   await abortableDelay(clock, Math.max(0, Date.parse(until) - clock.now()), signal)

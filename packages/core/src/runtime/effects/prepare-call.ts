@@ -4,31 +4,24 @@ import { toShow } from '../../policy/preview.ts'
 import type { CallFacts } from '../../policy/verdict.ts'
 import type { Tool, ToolArgs } from '../../ports/tool.ts'
 import type { Report } from '../../session/input.ts'
-import type { Effect } from '../../session/plan.ts'
-import type { Origin } from '../../session/state.ts'
+import type { EffectOf } from '../../session/plan.ts'
 import type { EffectDeps } from '../dependencies.ts'
+import { isOffered } from './prepare-step.ts'
 
 /** Finds out what a call would do. It changes nothing, so it may run again after a crash. */
-export async function prepareCall(
-  deps: EffectDeps,
-  { call, tool: name }: Extract<Effect, { type: 'prepare-call' }>,
-): Promise<Report> {
+export async function prepareCall(deps: EffectDeps, { call, tool: name }: EffectOf<'prepare-call'>): Promise<Report> {
   const { origin } = deps.state()
   invariant(origin, 'a call needs a started session')
   const atMs = deps.clock.now()
   const unusable = (why: string): Report => ({ type: 'call.prepared', call, found: { unusable: why }, atMs })
   const tool = deps.tools.find(name)
-  if (!tool || !isOffered(origin, tool)) return unusable(`There is no tool ${name}.`)
+  if (!tool || !isOffered(origin, tool)) return unusable(`The tool ${name} does not exist.`)
   const { args } = await readCall(deps, call)
   const prepared = await tool.prepare(args, { workdir: origin.workdir })
   if (prepared.type === 'unusable') return unusable(prepared.message)
   const facts = await factsOf(deps, origin.workdir, tool, args)
-  return {
-    type: 'call.prepared',
-    call,
-    found: { facts, argsHash: facts.argsHash, preview: toShow(prepared.preview) },
-    atMs,
-  }
+  const found = { facts, argsHash: facts.argsHash, preview: toShow(prepared.preview) }
+  return { type: 'call.prepared', call, found, atMs }
 }
 
 export async function readCall({ store, session }: EffectDeps, call: CallId): Promise<EventOf<'call.requested'>> {
@@ -72,9 +65,3 @@ function sorted(value: unknown): unknown {
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([key, inner]) => [key, sorted(inner)])
 }
-
-/**
- * Whether the session offers a tool to its model: by its list of tools, and in a read-only session only read-only ones.
- */
-export const isOffered = ({ tools, readOnly }: Origin, { schema, isReadOnly }: Tool): boolean =>
-  (tools === null || tools.includes(schema.name)) && (!readOnly || isReadOnly)

@@ -1,12 +1,14 @@
-import { invariant, limits } from '@holdfast/protocol'
+import { type BlobHash, HoldfastError, invariant, limits, type ModelFault } from '@holdfast/protocol'
+import type { Blobs } from '../../ports/blobs.ts'
+import type { ModelReadiness } from '../../ports/provider.ts'
+import type { Tool } from '../../ports/tool.ts'
 import type { Report } from '../../session/input.ts'
-import type { Effect } from '../../session/plan.ts'
-import { modelNow } from '../../session/state.ts'
+import type { EffectOf } from '../../session/plan.ts'
+import { modelNow, type Origin, type SessionState } from '../../session/state.ts'
+import { readBlob } from '../blobs/read-blob.ts'
 import type { EffectDeps } from '../dependencies.ts'
-import { modelUnavailable } from './call-model.ts'
-import { isOverfull, writeCheckpoint } from './compaction.ts'
-import type { ContextBlobs } from './context-blobs.ts'
-import { isOffered } from './prepare-call.ts'
+import type { SessionStorage } from '../storage-health.ts'
+import { writeCheckpoint } from './compaction.ts'
 
 /**
  * Gathers and stores the system text and tool schemas, so that the request can be built from log and blobs alone. A
@@ -14,7 +16,7 @@ import { isOffered } from './prepare-call.ts'
  */
 export async function prepareStep(
   deps: EffectDeps,
-  { turn }: Extract<Effect, { type: 'prepare-step' }>,
+  { turn }: EffectOf<'prepare-step'>,
   contextBlobs: ContextBlobs,
   signal: AbortSignal,
 ): Promise<Report> {
@@ -27,9 +29,56 @@ export async function prepareStep(
   const { workdir, instructions: added } = origin
   const offered = tools.all.filter((tool) => isOffered(origin, tool))
   const [system, schemas, checkpoint] = await Promise.all([
-    instructions.gather({ workdir, mode: settings.mode, added }).then((text) => contextBlobs.keep('system', text)),
-    contextBlobs.keep('tools', JSON.stringify(offered.map(({ schema }) => schema))),
-    isOverfull(state(), model.contextTokens ?? limits.contextTokens) ? writeCheckpoint(deps, signal) : null,
+    instructions.gather({ workdir, mode: settings.mode, added }).then((text) => contextBlobs.store('system', text)),
+    contextBlobs.store('tools', JSON.stringify(offered.map(({ schema }) => schema))),
+    isOverfull(state(), model.contextTokens) ? writeCheckpoint(deps, signal) : null,
   ])
   return { type: 'step.prepared', turn, mode: settings.mode, system, tools: schemas, checkpoint }
+}
+
+/** Returns the fault to record for a model that is not ready: an unknown model is not a refused key. */
+export const modelUnavailable = ({ type, message }: Exclude<ModelReadiness, { type: 'ready' }>): ModelFault => ({
+  kind: type === 'no_credentials' ? 'auth_failed' : 'passthrough',
+  message,
+})
+
+/** Whether the session offers a tool to its model: one of its list, and only read-only ones in a read-only session. */
+export const isOffered = ({ tools, readOnly }: Origin, { schema, isReadOnly }: Tool): boolean =>
+  (tools === null || tools.includes(schema.name)) && (!readOnly || isReadOnly)
+
+/** How much the window may grow after a failed compaction before the next try. */
+const failedGrowth = 1.1
+
+/** Whether the window is so full that it must be summarised before the next step. */
+function isOverfull({ tokens, compaction }: SessionState, contextTokens: number = limits.contextTokens): boolean {
+  const { isUndone, failedAt } = compaction
+  const part = isUndone ? limits.compactAgainAt : limits.compactAt
+  return tokens > contextTokens * part && (failedAt === null || tokens > failedAt * failedGrowth)
+}
+
+export type ContextBlobs = ReturnType<typeof createContextBlobs>
+
+/** Stores the system text and tool schemas of one session as blobs, and caches the newest. */
+export function createContextBlobs(blobs: Blobs, insist: SessionStorage['insist'] = (write) => write()) {
+  const newest = new Map<'system' | 'tools', { readonly text: string; readonly hash: BlobHash }>()
+  return {
+    /** Stores a text; the same text is stored once in the life of a session. */
+    async store(which: 'system' | 'tools', text: string): Promise<BlobHash> {
+      const known = newest.get(which)
+      // The blob may not be recorded yet, and then a sweep removes it after a day.
+      if (known?.text === text && (await blobs.has(known.hash))) return known.hash
+      const put = await insist(() => blobs.put([Buffer.from(text)])) // a full disk must not fail the turn
+      if (!put.ok) throw new HoldfastError(put.fault)
+      newest.set(which, { text, hash: put.value.hash })
+      return put.value.hash
+    },
+
+    /** Reads the text of a blob. Its name is its hash, so the cached text equals the stored one. */
+    async read(hash: BlobHash): Promise<string> {
+      for (const known of newest.values()) if (known.hash === hash) return known.text
+      const bytes = await readBlob(blobs, hash)
+      if (!bytes) throw new Error(`blob ${hash} is gone`)
+      return Buffer.from(bytes).toString('utf8')
+    },
+  }
 }

@@ -1,11 +1,10 @@
 import { invariant, type Outcome, type ProcessMark } from '@holdfast/protocol'
 import type { ToolResult, Tools } from '../../ports/tool.ts'
 import type { Report } from '../../session/input.ts'
-import type { Effect } from '../../session/plan.ts'
+import type { EffectOf } from '../../session/plan.ts'
 import type { SessionState } from '../../session/state.ts'
 import { storeOutput } from '../blobs/store-output.ts'
-import type { EffectDeps } from '../dependencies.ts'
-import type { EffectRun } from '../performer.ts'
+import type { EffectDeps, EffectRun } from '../dependencies.ts'
 import { factsOf, hashArgs, readCall } from './prepare-call.ts'
 
 /** Thrown when the call was aborted between its approval and its start. */
@@ -16,8 +15,8 @@ class NotWanted extends Error {
 /** Runs a call exactly as approved, once its start is on stable storage. */
 export async function runTool(
   deps: EffectDeps,
-  { call, tool: name, argsHash }: Extract<Effect, { type: 'run-tool' }>,
-  { signal, tell }: EffectRun,
+  { call, tool: name, argsHash }: EffectOf<'run-tool'>,
+  { signal, report }: EffectRun,
 ): Promise<Report | null> {
   const { origin, turn } = deps.state()
   invariant(origin && turn.phase === 'acting', 'a tool runs in a round')
@@ -30,15 +29,15 @@ export async function runTool(
 
   const tool = deps.tools.find(name)
   const { args } = await readCall(deps, call)
-  if (!tool) return finished({ type: 'failed', output: { text: `There is no tool ${name} any more.` } })
+  if (!tool) return finished({ type: 'failed', output: { text: `The tool ${name} no longer exists.` } })
   invariant(hashArgs(name, args) === argsHash, `call ${call} is not what was approved`)
 
   const begin = async (process?: ProcessMark) => {
     const facts = await factsOf(deps, origin.workdir, tool, args)
-    const told = await tell({ type: 'tool.starting', call, facts, process: process ?? null })
+    const started = await report({ type: 'tool.starting', call, facts, process: process ?? null })
     const now = deps.state().turn
     const isStarted = now.phase === 'acting' && now.calls.some(({ id, status }) => id === call && status === 'started')
-    if (!told.ok || signal.aborted || !isStarted) throw new NotWanted(`call ${call} is no longer wanted`)
+    if (!started.ok || signal.aborted || !isStarted) throw new NotWanted(`call ${call} is no longer wanted`)
   }
   try {
     const result = await tool.run(
@@ -48,8 +47,7 @@ export async function runTool(
         signal,
         begin,
         show: (text) => {
-          // Late output of an aborted call is dropped: its outcome is recorded, and nothing would remove it from a
-          // screen.
+          // Late output of an aborted call is dropped: nothing would remove it from a screen.
           if (!signal.aborted) deps.hub.show({ step, part: call, kind: 'output', call, tool: name }, text)
         },
         keep: (output) => storeOutput(deps.blobs, output, deps.storage.insist),
@@ -57,16 +55,15 @@ export async function runTool(
     )
     if (!signal.aborted) return finished(result)
     // The call is settled as interrupted; a process that got away is still reported.
-    if (result.leftRunning !== undefined) await tell({ type: 'process.escaped', tool: name, text: result.leftRunning })
+    if (result.leftRunning !== undefined)
+      await report({ type: 'process.escaped', tool: name, text: result.leftRunning })
     return null
   } catch (cause) {
     if (signal.aborted || cause instanceof NotWanted) return null
     // A tool that throws is a failed call, never a crash.
     deps.onProblem({ where: `tool ${name}`, cause })
-    return finished({
-      type: 'failed',
-      output: { text: `The tool ${name} broke: ${cause instanceof Error ? cause.message : String(cause)}` },
-    })
+    const text = `The tool ${name} failed: ${cause instanceof Error ? cause.message : String(cause)}`
+    return finished({ type: 'failed', output: { text } })
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Content, type Fault, fault, isTextType, limits } from '@holdfast/protocol'
-import { admitFile, fileTooLarge, type Sendable, unfitImage } from '../../context/admit-file.ts'
+import { admitFile, fileTooLarge, type Sendable, unfitImage } from '../../context/file-kind.ts'
 import { readFile } from '../blobs/read-blob.ts'
 import type { EffectDeps } from '../dependencies.ts'
 

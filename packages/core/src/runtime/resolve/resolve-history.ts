@@ -17,14 +17,14 @@ import {
   textTokens,
   unreachable,
 } from '@holdfast/protocol'
-import { artefactRequest } from '../../context/summary-request.ts'
+import { artefactRequest } from '../../context/text-request.ts'
 import { isWindowEvent, messageTokens } from '../../context/window.ts'
 import { turnRunning } from '../../session/decide/prompt.ts'
 import type { Facts } from '../../session/input.ts'
 import { modelNow, type Pin } from '../../session/state.ts'
 import type { EffectDeps } from '../dependencies.ts'
 import { contextTokensOf, writeCheckpoint } from '../effects/compaction.ts'
-import { writeSummary } from '../effects/write-summary.ts'
+import { writeSummary } from '../effects/write-text.ts'
 import { findLastEnd, findTurnEnd } from '../log/find-turn-end.ts'
 import { readWindow } from '../log/read-window.ts'
 import { type WalkOptions, walkLine } from '../log/walk-line.ts'

@@ -51,7 +51,7 @@ describe('a turn', () => {
     await house.send('a', prompt)
     await house.frame(idle)
     expect(house.model.requests[1]?.messages.at(-1)?.content).toMatchObject([
-      { isError: true, text: 'The tool look broke: boom' },
+      { isError: true, text: 'The tool look failed: boom' },
     ])
   })
 })

@@ -61,21 +61,21 @@ describe('POST /v1/blobs', () => {
       Buffer.from('PK\x03\x04\0'),
       415,
       'wrong_media_type',
-      'The file a.png is of a kind that no model reads. PNG, JPEG, GIF and WebP images, PDF files and UTF-8 text can be sent.',
+      'The file a.png has a type that no model accepts. PNG, JPEG, GIF and WebP images, PDF files and UTF-8 text can be sent.',
     ],
     [
       'half an image',
       aPng(500, 500).subarray(0, 200),
       415,
       'wrong_media_type',
-      'The file a.png begins like image/png but breaks off or is damaged.',
+      'The file a.png starts like image/png but is damaged or incomplete.',
     ],
     [
       'a picture that would fill the memory',
       Buffer.from(aPng()).fill(0x7f, 16, 24),
       413,
       'too_large',
-      'The image a.png is 2139062143x2139062143; 100 megapixels are the limit.',
+      'The image a.png is 2139062143x2139062143; the limit is 100 megapixels.',
     ],
   ])('refuses %s', async (_, bytes, status, code, message) => {
     expect(await errorOf(await send(bytes))).toMatchObject({ status, code, message })

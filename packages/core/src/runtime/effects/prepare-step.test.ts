@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto'
 import { BlobHash, ok } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import type { Blobs } from '../../ports/blobs.ts'
-import { createContextBlobs } from './context-blobs.ts'
+import { createContextBlobs } from './prepare-step.ts'
 
 const hashOf = (number: number) => BlobHash.parse(String(number).repeat(64))
 
-/** Blobs that tell what was asked of them. */
+/** Creates blobs that list the calls they get. */
 function countingBlobs() {
   const asked: string[] = []
   const swept = new Set<BlobHash>()
@@ -31,32 +31,32 @@ function countingBlobs() {
   return { blobs, asked, swept }
 }
 
-describe('told texts', () => {
-  it('stores the same text once, and gives it back without asking the disk', async () => {
+describe('the stored system text and tool schemas', () => {
+  it('stores the same text once and reads it from its cache', async () => {
     const { blobs, asked } = countingBlobs()
-    const told = createContextBlobs(blobs)
-    const hash = await told.keep('system', 'Be kind.')
-    expect(await told.keep('system', 'Be kind.')).toBe(hash)
-    expect(await told.read(hash)).toBe('Be kind.')
+    const contextBlobs = createContextBlobs(blobs)
+    const hash = await contextBlobs.store('system', 'Be kind.')
+    expect(await contextBlobs.store('system', 'Be kind.')).toBe(hash)
+    expect(await contextBlobs.read(hash)).toBe('Be kind.')
     expect(asked).toEqual(['put 1'])
   })
 
-  it('stores a text again that was swept before any record named it', async () => {
+  it('stores a text again if a sweep removed it before a record referred to it', async () => {
     const { blobs, asked, swept } = countingBlobs()
-    const told = createContextBlobs(blobs)
-    swept.add(await told.keep('system', 'Be kind.'))
-    expect(await told.keep('system', 'Be kind.')).toBe(hashOf(2))
+    const contextBlobs = createContextBlobs(blobs)
+    swept.add(await contextBlobs.store('system', 'Be kind.'))
+    expect(await contextBlobs.store('system', 'Be kind.')).toBe(hashOf(2))
     expect(asked).toEqual(['put 1', 'put 2'])
   })
 
-  it('reads from the disk what it did not store itself, as after a wake', async () => {
+  it('reads a text from the disk after a restart', async () => {
     const { blobs, asked } = countingBlobs()
     const hash = BlobHash.parse(createHash('sha256').update('from the disk').digest('hex'))
     expect(await createContextBlobs(blobs).read(hash)).toBe('from the disk')
     expect(asked).toEqual([`open ${hash[0]}`])
   })
 
-  it('refuses a text that is not the one its name says', async () => {
+  it('rejects a text that does not match its hash', async () => {
     const { blobs } = countingBlobs()
     await expect(createContextBlobs(blobs).read(hashOf(7))).rejects.toMatchObject({
       code: 'storage_error',
@@ -64,7 +64,7 @@ describe('told texts', () => {
     })
   })
 
-  it('throws for a text that is gone', async () => {
+  it('throws for a missing text', async () => {
     await expect(createContextBlobs(countingBlobs().blobs).read(hashOf(9))).rejects.toThrow('is gone')
   })
 })

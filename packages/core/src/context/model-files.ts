@@ -5,26 +5,23 @@ import type { Window } from './window.ts'
 
 type FilePart = Extract<Content[number], { type: 'file' }>
 
-/** What a model accepts beside text when its provider does not say. */
-const takenByDefault: readonly string[] = ['image/*', 'application/pdf']
+/** The files a model accepts beside text when its provider does not list them. */
+const acceptedByDefault: readonly string[] = ['image/*', 'application/pdf']
 /** Providers refuse larger images; older sessions may still contain one. */
 const imageEdgeRefused = 8000
 
 /** Whether a file is sent with the request, or why not. */
-export type FileFate = 'sent' | 'left out' | 'not taken'
+export type FileFate = 'sent' | 'left out' | 'not accepted'
 
-/**
- * Decides which files of the window are sent: the newest ones, up to a total size. It uses recorded sizes, so no bytes
- * are read.
- */
-export function fatesOf(window: Window, takes = takenByDefault): ReadonlyMap<FilePart, FileFate> {
+/** Decides from recorded sizes which files of the window are sent: the newest ones, up to a total size. */
+export function fatesOf(window: Window, takes = acceptedByDefault): ReadonlyMap<FilePart, FileFate> {
   const fates = new Map<FilePart, FileFate>()
   let bytes = 0
   let files = 0
   for (const part of filesOf(window).toReversed()) {
     const mediaType = properMediaType(part.mediaType)
-    if (!isTaken(mediaType, takes)) {
-      fates.set(part, 'not taken')
+    if (!isAccepted(mediaType, takes)) {
+      fates.set(part, 'not accepted')
       continue
     }
     bytes += isTextType(mediaType) ? Math.min(part.bytes, limits.textFileBytesMax) : part.bytes
@@ -41,19 +38,19 @@ const filesOf = ({ prompt, messages }: Window): readonly FilePart[] =>
     event.type === 'user.said' ? event.content.filter((part) => part.type === 'file') : [],
   )
 
-const isTaken = (mediaType: string, takes: readonly string[]): boolean =>
-  isTextType(mediaType) || takes.some((taken) => taken === mediaType || taken === mediaType.replace(/\/.*/, '/*'))
+const isAccepted = (mediaType: string, takes: readonly string[]): boolean =>
+  isTextType(mediaType) || [mediaType, mediaType.replace(/\/.*/, '/*')].some((type) => takes.includes(type))
 
 /** Returns a file as the model gets it: its bytes, its text, or a note why not. */
 export function fileForModel(
   part: FilePart,
   fate: FileFate | undefined,
   bytes: Uint8Array | undefined,
-  takes = takenByDefault,
+  takes = acceptedByDefault,
 ): UserPart {
   const name = oneLine(part.name ?? part.blob)
   const mediaType = properMediaType(part.mediaType)
-  if (fate === 'not taken') return marker(notTaken(mediaType, name, takes))
+  if (fate === 'not accepted') return marker(notAccepted(mediaType, name, takes))
   if (fate !== 'sent') return marker(`the file ${name} was left out: the request would be too large`)
   if (!bytes) return marker(`the file ${name} is gone`)
   const kind = markedKind(bytes)
@@ -70,9 +67,9 @@ export function fileForModel(
 const marker = (text: string): UserPart => ({ type: 'text', text: `[${text}]` })
 const unreadable = (name: string): UserPart => marker(`the file ${name} cannot be read`)
 
-function notTaken(mediaType: string, name: string, takes: readonly string[]): string {
+function notAccepted(mediaType: string, name: string, takes: readonly string[]): string {
   if (mediaType.startsWith('image/')) {
-    const some = takes.some((taken) => taken.startsWith('image/'))
+    const some = takes.some((type) => type.startsWith('image/'))
     return `image ${name}: this model takes no ${some ? mediaType : 'images'}`
   }
   return `file ${name}: this model takes no ${mediaType === 'application/pdf' ? 'PDF files' : oneLine(mediaType)}`
@@ -85,11 +82,9 @@ function fenced(name: string, bytes: Uint8Array): string {
   const text = new TextDecoder().decode(shown, { stream: shown.length < bytes.length })
   const longest = text.match(/`+/g)?.reduce((most, run) => Math.max(most, run.length), 0) ?? 0
   const fence = '`'.repeat(Math.max(3, longest + 1))
-  const cut =
-    shown.length < bytes.length
-      ? `\n[the file ${name} was cut: ${shown.length} of ${bytes.length} bytes are shown]`
-      : ''
-  return `The file ${name}:\n${fence}\n${text}\n${fence}${cut}`
+  const whole = `The file ${name}:\n${fence}\n${text}\n${fence}`
+  if (shown.length === bytes.length) return whole
+  return `${whole}\n[the file ${name} was cut: ${shown.length} of ${bytes.length} bytes are shown]`
 }
 
 /** Escapes a name, so that it cannot pass for other text. */

@@ -1,8 +1,9 @@
 import { CallId, ok } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import type { Report } from '../session/input.ts'
-import type { Effect } from '../session/plan.ts'
-import { createPerformer, type EffectRun } from './performer.ts'
+import type { Report } from '../../session/input.ts'
+import type { Effect } from '../../session/plan.ts'
+import type { EffectRun } from '../dependencies.ts'
+import { createPerformer } from './perform-effect.ts'
 
 const effect = (call: number): Effect => ({
   type: 'prepare-call',

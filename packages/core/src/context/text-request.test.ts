@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { cleanTitle } from './title-request.ts'
+import { artefactRequest, cleanTitle, compactionRequest } from './text-request.ts'
+import type { Window } from './window.ts'
+
+const window: Window = { summary: 'so far \ud800', pinned: [], prompt: null, messages: [] }
+
+describe('a request for a summary', () => {
+  it('has no half characters, in the summary that it takes up either', () => {
+    for (const request of [compactionRequest('sim/model', window, []), artefactRequest('sim/model', window)])
+      expect(JSON.stringify(request.messages)).toContain('so far \ufffd')
+  })
+})
 
 describe('a title', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { fault, ok, refuse } from '@holdfast/protocol'
 import { toResult } from './admin/jobs/admin.ts'
 import type { Holdfast } from './holdfast.ts'
-import type { Archive } from './server/http/archive.ts'
+import type { Archive } from './server/http/route.ts'
 import { formatNames } from './transfer/import/parse/format.ts'
 
 /** Creates the exports, imports and statistics that the server offers. */

@@ -1,13 +1,14 @@
 import { didYouMean, fault, type KeySource, ok, type Result, refuse } from '@holdfast/protocol'
 import { findConnectionProblem, keyOf, keySourceOf, resolveConnection } from './providers/connect/connection.ts'
 import { checkKey, type KeyVerdict } from './providers/credentials/check-key.ts'
-import { type Credentials, createCredentials } from './providers/credentials/credentials.ts'
 import {
+  type Credentials,
   changeCredentials,
+  createCredentials,
   credentialsPath,
   findKeyProblem,
   type StoredCredential,
-} from './providers/credentials/credentials-file.ts'
+} from './providers/credentials/credentials.ts'
 import { isLocalAddress, redactAddress } from './providers/services/address.ts'
 import { registerServiceKeys, resolveServices, type Service } from './providers/services/registry.ts'
 import { configPath, readConfig } from './system/config/read-config.ts'
@@ -15,7 +16,7 @@ import type { Environment, Home } from './system/home.ts'
 import { registerKey } from './system/secrets/known-keys.ts'
 
 export type { KeyVerdict } from './providers/credentials/check-key.ts'
-export type { StoredCredential } from './providers/credentials/credentials-file.ts'
+export type { StoredCredential } from './providers/credentials/credentials.ts'
 
 /** A provider that can have a key. */
 export type KeyedProvider = Pick<Service, 'name' | 'title' | 'needsKey'>

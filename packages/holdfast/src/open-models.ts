@@ -1,11 +1,14 @@
 import { type Fault, fault, ModelName, ok, type Result, refuse } from '@holdfast/protocol'
-import { builtInAsOf, type ModelCatalogue } from './providers/catalogue/catalogue.ts'
-import { createRefreshedFacts, refreshCatalogue, refreshedPath } from './providers/catalogue/catalogue-file.ts'
-import { createCredentials } from './providers/credentials/credentials.ts'
-import { credentialsPath } from './providers/credentials/credentials-file.ts'
-import type { CustomModels } from './providers/find-model.ts'
+import {
+  builtInAsOf,
+  createRefreshedFacts,
+  type ModelCatalogue,
+  refreshCatalogue,
+  refreshedPath,
+} from './providers/catalogue/catalogue.ts'
+import { createCredentials, credentialsPath } from './providers/credentials/credentials.ts'
 import { discoveryMsMax } from './providers/local/local-models.ts'
-import { createModels, type DiscoveringModels } from './providers/models.ts'
+import { type CustomModels, createModels, type DiscoveringModels } from './providers/models.ts'
 import { registerServiceKeys, resolveServices, type Services } from './providers/services/registry.ts'
 import {
   type ConfigOptions,

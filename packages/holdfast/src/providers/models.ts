@@ -1,16 +1,26 @@
-import type { Clock, Models } from '@holdfast/core/ports'
-import { done, type ModelName, orThrow, providerOf } from '@holdfast/protocol'
+import type { LanguageModelV3, LanguageModelV4 } from '@ai-sdk/provider'
+import type { Clock, ModelReadiness, Models } from '@holdfast/core/ports'
+import {
+  didYouMean,
+  done,
+  type ListedModel,
+  type ListedProvider,
+  type ModelList,
+  type ModelName,
+  modelIdOf,
+  orThrow,
+  providerOf,
+  type RotationEntry,
+} from '@holdfast/protocol'
 import type { Environment } from '../system/home.ts'
 import { wallClock } from '../system/wall-clock.ts'
-import { builtInFacts, createFacts, type FactsByModel } from './catalogue/catalogue.ts'
-import type { RefreshedFacts } from './catalogue/catalogue-file.ts'
-import { findChosenDefault, findLocalDefault, listFallbacks, type ModelChoice } from './choice.ts'
-import { type Connection, resolveConnection } from './connect/connection.ts'
+import { builtInFacts, createFacts, type Facts, type FactsByModel, type RefreshedFacts } from './catalogue/catalogue.ts'
+import { type Connection, findConnectionProblem, keySourceOf, resolveConnection } from './connect/connection.ts'
+import { createLazyProvider, createServiceProvider } from './connect/provider.ts'
 import { type Credentials, createCredentials } from './credentials/credentials.ts'
-import { demoFacts, demoModel } from './demo/provider.ts'
-import { type CustomModels, findModel } from './find-model.ts'
-import { listModels } from './list-models.ts'
-import { createLocalModels } from './local/local-models.ts'
+import { createDemo, demoFacts, demoModel } from './demo/provider.ts'
+import { createLocalModels, type LocalModels } from './local/local-models.ts'
+import { redactAddress } from './services/address.ts'
 import { resolveServices, type Service, type Services } from './services/registry.ts'
 
 export type ModelsDeps = {
@@ -61,8 +71,8 @@ export function createModels(deps: ModelsDeps): DiscoveringModels {
     sameAs: (provider) => services.get(provider)?.sameAs,
   })
   const custom = new Map(Object.entries(extra))
-  const find = (model: ModelName) =>
-    findModel(model, { custom, environment, services, connect, facts: facts.find(model) })
+  const sources: Sources = { environment, custom, services, connect, facts, local }
+  const find = (model: ModelName) => findModel(model, sources)
 
   function isOffline(model: ModelName): boolean {
     const connection = custom.has(model) ? null : connect(model)
@@ -84,14 +94,7 @@ export function createModels(deps: ModelsDeps): DiscoveringModels {
     },
     async list() {
       await local.discover()
-      return listModels({
-        names: [demoModel, ...custom.keys(), ...facts.names()],
-        custom,
-        connections: connections(),
-        local,
-        findFacts: facts.find,
-        defaultModel: defaultModel(),
-      })
+      return listModels(sources, connections(), defaultModel())
     },
     async refresh() {
       const [keys, read] = await Promise.all([credentials.refresh(), refreshed?.read() ?? done, local.discover()])
@@ -106,4 +109,109 @@ export function createModels(deps: ModelsDeps): DiscoveringModels {
     settleDefault: async () => (findDefault() === null ? local.discovered() : undefined),
     close: local.close,
   }
+}
+
+/** AI SDK models that an embedding program adds, by the name that people use. */
+export type CustomModels = { readonly [name: ModelName]: LanguageModelV3 | LanguageModelV4 }
+
+type Sources = {
+  readonly environment: Environment
+  readonly custom: ReadonlyMap<ModelName, CustomModels[ModelName]>
+  readonly services: Services
+  readonly connect: (model: ModelName) => Connection | null
+  readonly facts: Facts
+  readonly local: LocalModels
+}
+
+/** Returns a provider for a model, or why it cannot be called. Sends no request and loads no library. */
+function findModel(model: ModelName, { custom, environment, services, connect, facts: all }: Sources): ModelReadiness {
+  const facts = all.find(model)
+  const { contextTokens, takes, thinkingLevels } = facts
+  const known = {
+    contextTokens: contextTokens ?? undefined,
+    takes: takes ?? undefined,
+    thinkingLevels: thinkingLevels ?? undefined,
+  }
+  const own = custom.get(model)
+  if (own !== undefined) {
+    const options = { ...facts, title: providerOf(model) }
+    const load = async () => (await import('./ai-sdk/provider.ts')).createAiSdkProvider(own, options)
+    return { type: 'ready', provider: createLazyProvider(load), ...known }
+  }
+  if (model === demoModel) return { type: 'ready', provider: createDemo(environment), ...known }
+  const connection = connect(model)
+  if (connection === null)
+    return { type: 'unknown_model', message: explainUnknown(model, services, [...custom.keys()]) }
+  const problem = findConnectionProblem(connection)
+  if (problem !== null) return { type: 'no_credentials', message: problem }
+  const provider = createServiceProvider(modelIdOf(model), connection, facts)
+  return { type: 'ready', provider, endpoint: redactAddress(connection.baseUrl), ...known }
+}
+
+function explainUnknown(model: ModelName, services: Services, custom: readonly ModelName[]): string {
+  const withDefault = [...services.values()].filter(({ defaultModel }) => defaultModel)
+  const names = [demoModel, ...withDefault.map(({ name, defaultModel }) => `${name}/${defaultModel}`), ...custom]
+  const providers = [...services.keys()]
+  const similar = didYouMean(model, names) || didYouMean(providerOf(model), providers)
+  return `There is no model ${model}.${similar} Use ${names.join(', ')}, or any other model of ${providers.join(', ')}.`
+}
+
+/** The models that the config chooses. */
+export type ModelChoice = {
+  /** For sessions that name no model. */
+  readonly model?: ModelName | undefined
+  readonly rotation?: readonly RotationEntry[] | undefined
+  /** Tried in order when a model is overloaded. */
+  readonly fallbacks?: readonly ModelName[] | undefined
+}
+
+/** Lists the fallbacks of a model: those after it in the chain, or the whole chain if it is not part of it. */
+export const listFallbacks = ({ fallbacks = [] }: ModelChoice, model: ModelName, tried: readonly ModelName[]) =>
+  fallbacks.slice(fallbacks.indexOf(model) + 1).filter((next) => next !== model && !tried.includes(next))
+
+/** Returns the configured default, or that of the first service with a key; null leaves it to local models. */
+export function findChosenDefault({ model }: ModelChoice, connections: readonly Connection[]): ModelName | null {
+  if (model !== undefined) return model
+  for (const { service, key } of connections)
+    if (service.defaultModel !== undefined && key.type === 'found') return `${service.name}/${service.defaultModel}`
+  return null
+}
+
+/** Returns the last used model of Ollama, preferably one that can call tools. */
+export function findLocalDefault(facts: FactsByModel): ModelName | null {
+  const ollama = Object.entries(facts).filter(([model]) => providerOf(model) === 'ollama')
+  const [model] = ollama.find(([, { tools }]) => tools === true) ?? ollama[0] ?? []
+  return model ?? null
+}
+
+/** Lists all known models and their providers, with the reason why one cannot be used. */
+function listModels(
+  { custom, facts, local }: Sources,
+  connections: readonly Connection[],
+  defaultModel: ModelName,
+): ModelList {
+  const providers = connections.map((connection) => listProvider(connection, local))
+  const ranks = new Map(providers.map(({ provider }, index) => [provider, index]))
+  const rankOf = ({ model }: ListedModel) => ranks.get(providerOf(model)) ?? providers.length
+  const explainUnusable = (model: ModelName): string | null => {
+    if (model === demoModel || custom.has(model)) return null
+    const provider = providers[ranks.get(providerOf(model)) ?? -1]
+    if (provider !== undefined) return provider.unusable
+    return `There is no provider ${providerOf(model)}. Add it to providers in the config.`
+  }
+  const names = new Set([defaultModel, demoModel, ...custom.keys(), ...facts.names()])
+  const models = [...names].map((model): ListedModel => {
+    const listed = { model, ...facts.find(model), unusable: explainUnusable(model) }
+    return model === defaultModel ? { ...listed, isDefault: true } : listed
+  })
+  // By provider, in the order of the presets; within one, in the order of the catalogue.
+  return { models: models.toSorted((one, other) => rankOf(one) - rankOf(other)), providers }
+}
+
+function listProvider(connection: Connection, local: LocalModels): ListedProvider {
+  const { name, title } = connection.service
+  const endpoint = redactAddress(connection.baseUrl) ?? null
+  const offline = `No ${title} answers at ${endpoint}. Start it there, or configure its address.`
+  const unusable = findConnectionProblem(connection) ?? (local.isOffline(connection) ? offline : null)
+  return { provider: name, title, endpoint, keyFrom: keySourceOf(connection), unusable }
 }

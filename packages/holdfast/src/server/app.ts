@@ -1,9 +1,11 @@
-import { fault, faultStatus, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type Fault, fault, faultStatus, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
 import type { HttpBindings } from '@hono/node-server'
 import { type Context, Hono } from 'hono'
-import { authenticate, type TokenRole } from './auth/authenticate.ts'
-import { answerFault, answerHeaders } from './http/answer.ts'
-import { requestIdOf } from './http/request-log.ts'
+import type { Logger } from '../observe/logging/logger.ts'
+import { maskKeys } from '../system/secrets/known-keys.ts'
+import { authenticate, type TokenRole } from './auth/access.ts'
 import type { Route, ServerDeps } from './http/route.ts'
 import { answerPageFile } from './page-files.ts'
 
@@ -84,4 +86,65 @@ function checkAccess(deps: ServerDeps, { req, env }: Context<Env>, access: Route
   if (access === 'admin' && caller.value !== 'admin')
     return refuse(fault('not_driver', 'This route needs an admin token: it affects the whole store.'))
   return caller
+}
+
+export const requestIdHeader = 'x-request-id'
+
+const safeId = /^[A-Za-z0-9][\w.:@=+-]{0,127}$/
+const pathCharsMax = 300
+
+/** Sets the request id on the answer (the caller's own if it is safe to log), and logs the request when it ends. */
+export function logRequest(incoming: IncomingMessage, outgoing: ServerResponse, logger: Logger | undefined): void {
+  const { method, url = '', headers } = incoming
+  const given = headers[requestIdHeader]
+  const requestId = typeof given === 'string' && safeId.test(given) ? given : randomUUID()
+  outgoing.setHeader(requestIdHeader, requestId)
+  if (!logger || logger.isLevelEnabled?.('error') === false) return
+  const startedMs = performance.now()
+  // Without the query: it may hold a login code.
+  const [path = ''] = url.split('?', 1)
+  outgoing.once('close', () => {
+    const { statusCode: status, writableFinished } = outgoing
+    const ms = Math.round(performance.now() - startedMs)
+    const about = { requestId, method, path: path.slice(0, pathCharsMax), status, ms }
+    logger[status >= 500 ? 'error' : 'info']({ ...about, ...(!writableFinished && { isCut: true }) }, 'request')
+  })
+}
+
+/** Returns the id that `logRequest` set. */
+export const requestIdOf = (outgoing: ServerResponse): string => String(outgoing.getHeader(requestIdHeader))
+
+const contentPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data: blob:",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+/** Headers of every answer: no script from outside runs, no other site frames us, no address leaks. */
+export const answerHeaders: readonly (readonly [name: string, value: string])[] = [
+  ['content-security-policy', contentPolicy],
+  ['x-content-type-options', 'nosniff'],
+  ['x-frame-options', 'DENY'],
+  ['referrer-policy', 'no-referrer'],
+  ['cross-origin-opener-policy', 'same-origin'],
+  ['cross-origin-resource-policy', 'same-origin'],
+  ['cache-control', 'no-store'],
+]
+
+/** Returns a fault as every client gets it: `{"error": {code, message, details?}}`, with known keys masked. */
+export function answerFault(fault: Fault): Response {
+  const retryAfter = fault.details?.['retryAfterSeconds']
+  return new Response(maskKeys(JSON.stringify({ error: fault })), {
+    status: faultStatus[fault.code],
+    headers: {
+      'content-type': 'application/json',
+      ...(fault.code === 'unauthorized' && { 'www-authenticate': 'Bearer' }),
+      ...(typeof retryAfter === 'number' && { 'retry-after': String(retryAfter) }),
+    },
+  })
 }

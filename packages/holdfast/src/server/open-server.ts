@@ -1,38 +1,27 @@
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { Socket } from 'node:net'
-import type { LocalSessions } from '@holdfast/core'
-import type { Clock, OnProblem } from '@holdfast/core/ports'
+import type { Clock } from '@holdfast/core/ports'
 import { fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { getRequestListener } from '@hono/node-server'
 import type { Logger } from '../observe/logging/logger.ts'
 import { wallClock } from '../system/wall-clock.ts'
-import { createApp } from './app.ts'
-import { type AccessToken, createFailedAttempts } from './auth/authenticate.ts'
+import { answerFault, answerHeaders, createApp, logRequest } from './app.ts'
+import { createFailedAttempts, createServerAddress, isLoopback, urlHost } from './auth/access.ts'
 import { createLoginCodes, createLoginCookie } from './auth/login.ts'
-import { createServerAddress, isLoopback, urlHost } from './auth/server-address.ts'
 import { describeApi } from './describe-api.ts'
-import { answerFault, answerHeaders } from './http/answer.ts'
-import { type Archive, noArchive } from './http/archive.ts'
 import { createAttachments } from './http/attachments.ts'
-import { logRequest } from './http/request-log.ts'
+import { type Archive, noArchive, type ServerDeps } from './http/route.ts'
 import { routes } from './routes/routes.ts'
 
-export type ServerOptions = {
-  readonly sessions: LocalSessions
+export type ServerOptions = Pick<ServerDeps, 'sessions' | 'tokens' | 'pageDir' | 'version' | 'now' | 'onProblem'> & {
   /** Without it, the routes for export, import and statistics refuse. */
-  readonly archive?: Archive | undefined
+  readonly archive?: Archive
   readonly host: string
   /** 0 uses any free port. */
   readonly port: number
-  readonly tokens: readonly AccessToken[]
-  /** The folder of the built page; null serves no page. */
-  readonly pageDir: string | null
-  readonly version: string
-  readonly now: () => number
   /** Starts a timer; the system clock by default. */
   readonly after?: Clock['after']
-  /** Receives unexpected errors. The client gets only the id that `where` names too. */
-  readonly onProblem: OnProblem
   /** Logs each request. */
   readonly logger?: Logger | undefined
   /** Origins under which a proxy serves us, e.g. `https://holdfast.example.com`. */
@@ -58,17 +47,16 @@ export interface HoldfastServer {
 
 /** Opens the server. Refuses to listen on a public address without a token. */
 export async function openServer(options: ServerOptions): Promise<Result<HoldfastServer>> {
-  const { host, tokens, now, after = wallClock.after, heartbeatMs = limits.heartbeatMs, onProblem } = options
+  const { host, tokens, now, after = wallClock.after, onProblem } = options
   if (!isLoopback(host) && tokens.length === 0) {
     const message = `Other machines can reach ${host}, but no token is configured. Create a token, or use 127.0.0.1.`
     return refuse(fault('unauthorized', message, { host }))
   }
 
   const headersTimeout = options.headersTimeoutMs ?? 10_000
-  const requestTimeout = options.requestTimeoutMs ?? 60_000
   const server = createServer({
     headersTimeout,
-    requestTimeout,
+    requestTimeout: options.requestTimeoutMs ?? 60_000,
     connectionsCheckingInterval: Math.min(headersTimeout, 1000),
     keepAliveTimeout: 5000,
   })
@@ -78,24 +66,19 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
   const port = listening.value
 
   const closing = new AbortController()
-  const address = createServerAddress({ host, port, publicOrigins: options.publicOrigins ?? [] })
+  const address = createServerAddress(host, port, options.publicOrigins)
   const codes = createLoginCodes({ now })
   const app = createApp(routes, {
-    sessions: options.sessions,
-    archive: options.archive ?? noArchive,
+    archive: noArchive,
+    heartbeatMs: limits.heartbeatMs,
+    ...options,
     attachments: createAttachments({ after, closing: closing.signal, onProblem }),
-    version: options.version,
-    now,
     describeApi: () => describeApi(routes, options.version),
-    pageDir: options.pageDir,
-    tokens,
     address,
     codes,
     cookie: createLoginCookie({ now, key: options.cookieKey, port }),
     attempts: createFailedAttempts({ now }),
-    heartbeatMs,
     closing: closing.signal,
-    onProblem,
   })
   // Do not replace the globals: an embedding program must keep its own Response.
   const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false })
@@ -107,8 +90,7 @@ export async function openServer(options: ServerOptions): Promise<Result<Holdfas
     outgoing.writeHead(answerFault(refusal).status, headers).end(JSON.stringify({ error: refusal }))
   })
 
-  const shownHost = ['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : urlHost(host)
-  const url = `http://${shownHost}:${port}`
+  const url = `http://${['0.0.0.0', '::'].includes(host) ? '127.0.0.1' : urlHost(host)}:${port}`
   let closed: Promise<void> | null = null
   return ok({
     url,
@@ -156,8 +138,8 @@ function trackConnections(server: Server): () => void {
 function listen(server: Server, { host, port }: ServerOptions): Promise<Result<number>> {
   return new Promise((resolve) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const why =
-        error.code === 'EADDRINUSE' ? 'the port is taken' : `the system reports ${error.code ?? error.message}`
+      const { code = error.message } = error
+      const why = code === 'EADDRINUSE' ? 'the port is taken' : `the system reports ${code}`
       resolve(refuse(fault('unreachable', `Cannot listen on ${host}:${port}: ${why}.`, { host, port })))
     })
     server.listen({ host: host.replace(/^\[|\]$/g, ''), port }, () => {
@@ -167,13 +149,11 @@ function listen(server: Server, { host, port }: ServerOptions): Promise<Result<n
   })
 }
 
-function closeWithin(graceMs: number, server: Server, closeIdle: () => void): Promise<void> {
-  return new Promise((resolve) => {
-    const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
-    server.close(() => {
-      clearTimeout(deadline)
-      resolve()
-    })
-    closeIdle()
-  })
+async function closeWithin(graceMs: number, server: Server, closeIdle: () => void): Promise<void> {
+  const deadline = setTimeout(() => server.closeAllConnections(), graceMs)
+  const closed = once(server, 'close')
+  server.close()
+  closeIdle()
+  await closed
+  clearTimeout(deadline)
 }

@@ -4,10 +4,9 @@ import { createOpenAI } from '@ai-sdk/openai'
 import type { ThinkingLevel } from '@holdfast/protocol'
 import { aRequest } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
-import type { AiSdkModel, KnownModelFacts } from './open-stream.ts'
+import { type AiSdkModel, findNearestLevel, type KnownModelFacts } from './open-stream.ts'
 import { createAiSdkProvider } from './provider.ts'
 import { collectFailure, startFixedServer } from './testing/http-server.ts'
-import { findNearestLevel } from './thinking.ts'
 
 type Body = { readonly [key: string]: unknown }
 

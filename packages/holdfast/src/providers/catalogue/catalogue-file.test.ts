@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createRefreshedFacts, refreshCatalogue, refreshedPath } from './catalogue-file.ts'
+import { createRefreshedFacts, refreshCatalogue, refreshedPath } from './catalogue.ts'
 
 let folder = ''
 beforeEach(async () => {

@@ -1,7 +1,6 @@
 import type { KeySource } from '@holdfast/protocol'
 import type { Environment } from '../../system/home.ts'
-import type { Credentials } from '../credentials/credentials.ts'
-import { isSendableKey } from '../credentials/credentials-file.ts'
+import { type Credentials, isSendableKey } from '../credentials/credentials.ts'
 import { addApiVersion, findAddressProblem, parseLocalAddress } from '../services/address.ts'
 import type { Service } from '../services/registry.ts'
 

@@ -6,8 +6,8 @@ import { type FailureCause, findCause, findNetworkCause } from '../failure/cause
 import { type FailureDetails, readDetails } from '../failure/details.ts'
 import { describeFailure } from '../failure/message.ts'
 import { redactAddress } from '../services/address.ts'
-import type { Api } from '../services/api.ts'
 import { readBody } from '../services/fetch.ts'
+import type { Api } from '../services/presets.ts'
 
 /** A key to check with a service. */
 export type KeyCheck = {

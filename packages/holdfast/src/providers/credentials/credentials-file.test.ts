@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { orThrow } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { changeCredentials, credentialsPath, findKeyProblem, readCredentials } from './credentials-file.ts'
+import { changeCredentials, credentialsPath, findKeyProblem, readCredentials } from './credentials.ts'
 
 const key = `made-file-${'X0'.repeat(12)}`
 let base = ''

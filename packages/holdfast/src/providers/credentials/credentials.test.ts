@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { orThrow } from '@holdfast/protocol'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { holdsKey } from '../../system/secrets/known-keys.ts'
-import { createCredentials } from './credentials.ts'
-import { changeCredentials, credentialsPath } from './credentials-file.ts'
+import { changeCredentials, createCredentials, credentialsPath } from './credentials.ts'
 
 const made = (name: string) => `made-${name}-${'X0'.repeat(12)}`
 let file = ''

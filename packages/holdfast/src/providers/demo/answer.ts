@@ -1,16 +1,5 @@
 import type { AssistantPart, ModelRequest, RequestMessage, ToolResultPart } from '@holdfast/core/ports'
 import { clip, continueText } from '@holdfast/protocol'
-import { type DemoFailure, type DemoLine, readDemoLine } from './line.ts'
-import {
-  abilities,
-  cutBeginning,
-  cutEnd,
-  explainUnknown,
-  nothingLeft,
-  reportResult,
-  resuming,
-  writePlan,
-} from './texts.ts'
 
 type Call = Extract<DemoLine, { readonly type: 'call' }>
 
@@ -136,4 +125,140 @@ function describeThoughts(lines: readonly DemoLine[], results: number): string {
   }
   const steps = lines.map((line) => (line.type === 'call' ? `${line.verb} with ${line.tool}` : line.type))
   return `The request has ${lines.length === 1 ? 'one line' : `${lines.length} lines`}: ${clip(steps.join(', '), 200)}.`
+}
+
+/** What `fail` can simulate: the error kinds, and a stream that breaks off. */
+export const demoFailures = ['rejected_key', 'rate_limited', 'auth_failed', 'unreachable', 'raw_dump', 'cut'] as const
+export type DemoFailure = (typeof demoFailures)[number]
+
+/** One line of a prompt, as the demo understands it. */
+export type DemoLine =
+  | {
+      readonly type: 'call'
+      readonly verb: string
+      readonly tool: string
+      readonly args: { readonly [key: string]: string }
+    }
+  | { readonly type: 'count'; readonly to: number }
+  | { readonly type: 'fail'; readonly how: DemoFailure }
+  | { readonly type: 'plan'; readonly request: string }
+  | { readonly type: 'unknown'; readonly text: string }
+
+const countMax = 10_000
+
+type Form = readonly [RegExp, (...groups: readonly string[]) => DemoLine]
+const call = (verb: string, tool: string, args: { readonly [key: string]: string }): DemoLine => ({
+  type: 'call',
+  verb,
+  tool,
+  args,
+})
+
+/** All requests that the demo understands. The first match wins. */
+const forms: readonly Form[] = [
+  [/^(?:what is|what's)\b.*\b(?:folder|directory|here)\b.*$/i, () => call('list', 'list_directory', { path: '.' })],
+  [/^list\b(.*)$/i, (rest = '') => call('list', 'list_directory', { path: findDirectory(rest) })],
+  [/^read (?:the )?(?:file )?(.+)$/i, (path = '') => call('read', 'read_file', { path: unquoted(path) })],
+  [/^search (.+)$/i, (pattern = '') => call('search', 'grep', { pattern: unquoted(pattern) })],
+  [/^find (.+)$/i, (pattern = '') => call('find', 'find', { pattern: unquoted(pattern) })],
+  [
+    /^write ([^:]+): ?(.*)$/i,
+    (path = '', content = '') => call('write', 'write_file', { path: unquoted(path), content }),
+  ],
+  [
+    /^edit ([^:]+): ?(.+?) ?=> ?(.*)$/i,
+    (path = '', old_text = '', new_text = '') =>
+      call('edit', 'edit_file', { path: unquoted(path), old_text, new_text }),
+  ],
+  [/^run (.+)$/i, (command = '') => call('run', 'shell', { command })],
+  [/^remember (?:that )?(.+)$/i, (text = '') => call('remember', 'memory_write', { text })],
+  [/^delegate (.+)$/i, (task = '') => call('delegate', 'subagent', { task })],
+  [/^count to (\d{1,9})\b.*$/i, (to = '') => ({ type: 'count', to: Math.min(Number(to), countMax) })],
+  [/^plan (.+)$/i, (request = '') => ({ type: 'plan', request })],
+]
+
+/** Parses one line, ignoring case. */
+export function readDemoLine(text: string): DemoLine {
+  const line = text.trim()
+  const how = demoFailures.find((failure) => line.toLowerCase() === `fail ${failure}`)
+  if (how !== undefined) return { type: 'fail', how }
+
+  for (const [form, read] of forms) {
+    const found = form.exec(line)
+    if (found !== null) return read(...found.slice(1))
+  }
+  return { type: 'unknown', text: line }
+}
+
+/** Finds the directory in `list src`; `list the files here` has none. */
+function findDirectory(rest: string): string {
+  const words = rest
+    .trim()
+    .replace(/(?<=\w)[.?!]+$/, '')
+    .split(/\s+/)
+  const naming = words.filter(
+    (word) => !/^(all|the|files?|folders?|directory|in|of|this|here|everything|me|please)?$/i.test(word),
+  )
+  return naming.length === 0 ? '.' : unquoted(naming.join(' '))
+}
+
+const unquoted = (text: string): string => text.trim().replace(/^(["'`])(.*)\1$/, '$2')
+
+const shownCharsMax = 2_000
+const shownLinesMax = 40
+
+export const abilities = `I am the demo: a scripted agent, not a language model. I understand these requests, one a line:
+
+- \`list [dir]\`, \`read <file>\`, \`search <text>\`, \`find <glob>\`
+- \`write <file>: <text>\`, \`edit <file>: <old> => <new>\`, \`run <command>\`, \`remember <text>\` (these ask you first)
+- \`count to <n>\`, \`plan <request>\`, \`delegate <request>\`
+- \`fail <rejected_key|rate_limited|auth_failed|unreachable|raw_dump|cut>\`
+
+For a real model, set ANTHROPIC_API_KEY and choose one.`
+
+export const explainUnknown = (lines: readonly string[]): string =>
+  `I do not understand ${lines.map((line) => `"${line}"`).join(' or ')}.\n\n${abilities}`
+
+/** The two halves of the answer to `fail cut`. The second is sent after `continue`. */
+export const cutBeginning = 'This answer is about to be cut'
+export const cutEnd = '… and this is the rest of it.'
+
+export const resuming = 'I was interrupted. I continue where I stopped.'
+export const nothingLeft = 'That was all. There is nothing left to say.'
+
+/** Reports the result of one call, quoting the tool. */
+export function reportResult(call: Extract<AssistantPart, { type: 'call' }> | null, result: ToolResultPart): string {
+  const about = call === null ? '' : subjectOf(call.args)
+  const what = about === '' ? result.tool : `${result.tool} (${about})`
+  if (result.isError) return `${what} failed:\n\n${quoted(result.text)}`
+  return result.text.trim() === '' ? `${what} returned nothing.` : `${what} returned:\n\n${quoted(result.text)}`
+}
+
+function subjectOf(args: { readonly [key: string]: unknown }): string {
+  const subject = args['path'] ?? args['command'] ?? args['pattern'] ?? args['task'] ?? args['text']
+  return typeof subject === 'string' ? clip(subject, 80) : ''
+}
+
+function quoted(text: string): string {
+  const lines = clip(text.trimEnd(), shownCharsMax).split('\n')
+  const shown = lines.slice(0, shownLinesMax).join('\n')
+  const fence = '`'.repeat(Math.max(3, ...[...shown.matchAll(/`+/g)].map(([ticks]) => ticks.length + 1)))
+  const isCut = lines.length > shownLinesMax || text.trimEnd().length > shownCharsMax
+  return `${fence}\n${shown}\n${fence}${isCut ? '\n\n(Only the beginning is shown.)' : ''}`
+}
+
+/** Writes a plan for a request: the steps and the approvals. */
+export function writePlan(request: string, line: DemoLine): string {
+  const steps = [`Understand the request: ${clip(request, 200)}`, ...stepsFor(line), 'Report the result.']
+  return `My plan:\n\n${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}`
+}
+
+function stepsFor(line: DemoLine): readonly string[] {
+  if (line.type === 'call') {
+    const subject = subjectOf(line.args)
+    const use = `Use ${line.tool}${subject === '' ? '' : ` on ${subject}`}.`
+    return ['write', 'edit', 'run', 'remember'].includes(line.verb) ? ['Ask you for approval.', use] : [use]
+  }
+  if (line.type === 'count') return [`Count to ${line.to}.`]
+  return ['Look at the files it concerns.', 'Make the smallest change that does it.', 'Check the result.']
 }

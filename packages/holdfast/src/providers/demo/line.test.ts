@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { demoFailures, readDemoLine } from './line.ts'
+import { demoFailures, readDemoLine } from './answer.ts'
 
 describe('a line to the demo', () => {
   it.each([

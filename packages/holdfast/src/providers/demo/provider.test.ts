@@ -2,7 +2,7 @@ import type { ModelPart, ModelRequest, RequestMessage, SaidPart, ToolSchema } fr
 import { aRequest, historyProviders, userSays, validateHistory } from '@holdfast/testkit'
 import { describeProvider } from '@holdfast/testkit/contracts'
 import { describe, expect, it } from 'vitest'
-import { demoFailures } from './line.ts'
+import { demoFailures } from './answer.ts'
 import { createDemoProvider } from './provider.ts'
 
 const tools: readonly ToolSchema[] = ['list_directory', 'read_file', 'write_file', 'edit_file', 'shell'].map(

@@ -2,10 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ModelEnd, ModelPart, ModelRequest, Provider, SaidPart } from '@holdfast/core/ports'
 import type { GivenFacts, ModelName, Usage } from '@holdfast/protocol'
 import type { Environment } from '../../system/home.ts'
-import { buildAnswer, type DemoAnswer } from './answer.ts'
-import type { DemoFailure } from './line.ts'
+import { buildAnswer, cutBeginning, type DemoAnswer, type DemoFailure } from './answer.ts'
 import { buildSummary } from './summary.ts'
-import { cutBeginning } from './texts.ts'
 
 export const demoModel: ModelName = 'demo/agent'
 

@@ -1,4 +1,5 @@
-import type { Api } from './api.ts'
+/** The API of a service. `responses` and `completions` are OpenAI's own; `chat` is its copy at other services. */
+export type Api = 'anthropic' | 'responses' | 'completions' | 'google' | 'chat'
 
 /** A service whose models are called `name/model`. */
 export type Preset = {

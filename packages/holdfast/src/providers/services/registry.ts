@@ -2,8 +2,7 @@ import { type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
 import type { Environment } from '../../system/home.ts'
 import { registerKey } from '../../system/secrets/known-keys.ts'
 import { addApiVersion, findAddressProblem, isLocalAddress } from './address.ts'
-import type { Api } from './api.ts'
-import { type Preset, presets } from './presets.ts'
+import { type Api, type Preset, presets } from './presets.ts'
 
 /** A service in the config: a new one, or changes to a known one. */
 export type ServiceConfig = {

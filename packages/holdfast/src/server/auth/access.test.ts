@@ -1,6 +1,6 @@
 import { ok } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { noArchive } from '../http/archive.ts'
+import { noArchive } from '../http/route.ts'
 import { routes } from '../routes/routes.ts'
 import { sessionId } from '../testing/fake-sessions.ts'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
@@ -62,7 +62,7 @@ describe('access', () => {
 
   it('refuses the hash of a token', async () => {
     await using test = await openTestServer()
-    const { hashToken } = await import('./authenticate.ts')
+    const { hashToken } = await import('./access.ts')
     const authorization = `Bearer ${hashToken(test.tokens.admin)}`
     expect((await test.call('/v1/sessions', { headers: { authorization } })).status).toBe(401)
   })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
-import { createServerAddress } from './server-address.ts'
+import { createServerAddress } from './access.ts'
 
 describe('the Host header', () => {
   it('is checked before the token', async () => {
@@ -33,11 +33,7 @@ describe('the Host header', () => {
   })
 
   it('may be a configured name', () => {
-    const address = createServerAddress({
-      host: '192.168.1.5',
-      port: 4820,
-      publicOrigins: ['https://holdfast.example.com'],
-    })
+    const address = createServerAddress('192.168.1.5', 4820, ['https://holdfast.example.com'])
     for (const host of ['192.168.1.5:4820', 'holdfast.example.com', 'localhost:4820'])
       expect(address.checkRequest({ rawHeaders: ['Host', host], url: '/' })).toBeNull()
     expect(address.checkRequest({ rawHeaders: ['Host', '192.168.1.6:4820'], url: '/' })?.code).toBe('wrong_host')
@@ -46,7 +42,7 @@ describe('the Host header', () => {
   })
 
   it('accepts only loopback names when listening on all interfaces', () => {
-    const address = createServerAddress({ host: '0.0.0.0', port: 4820, publicOrigins: [] })
+    const address = createServerAddress('0.0.0.0', 4820)
     expect(address.checkRequest({ rawHeaders: ['host', '0.0.0.0:4820'], url: '/' })?.code).toBe('wrong_host')
     expect(address.checkRequest({ rawHeaders: ['host', '127.0.0.1:4820'], url: '/' })).toBeNull()
   })

@@ -12,18 +12,7 @@ import {
   type SessionId,
 } from '@holdfast/protocol'
 
-/**
- * The clients attached to sessions. An opened attachment has a subscription of its own, so it outlives its streams for a
- * while; a client that only streams is attached as long as its stream.
- */
-export interface Attachments {
-  /** Attaches a client before it has a stream. Opening again may ask for another role. */
-  open(handle: SessionHandle, client: ClientId, role: Role | undefined): Promise<Result<Role>>
-  /** Registers a stream of the client. `left` aborts when the client leaves; call `end` when the stream is over. */
-  stream(session: SessionId, client: ClientId): { readonly left: AbortSignal; end(): void }
-  /** Detaches the client and ends its streams. Refused: not_subscribed. */
-  leave(session: SessionId, client: ClientId): Result<null>
-}
+export type Attachments = ReturnType<typeof createAttachments>
 
 type Attachment = {
   readonly streams: Set<AbortController>
@@ -33,7 +22,7 @@ type Attachment = {
   cancelDeadline: () => void
 }
 
-export type AttachmentsDeps = {
+type AttachmentsDeps = {
   readonly after: Clock['after']
   /** Aborts when the server starts to close: all clients are then detached. */
   readonly closing: AbortSignal
@@ -47,7 +36,11 @@ export function readRole(role: string | undefined): Result<Role | undefined> {
   return refuse(fault('invalid_role', `Unknown role ${role}. Use driver or viewer.`))
 }
 
-export function createAttachments({ after, closing, onProblem }: AttachmentsDeps): Attachments {
+/**
+ * The clients attached to sessions. An opened attachment has a subscription of its own, so it outlives its streams for a
+ * while; a client that only streams is attached as long as its stream.
+ */
+export function createAttachments({ after, closing, onProblem }: AttachmentsDeps) {
   const all = new Map<string, Attachment>()
   const nothing = () => undefined
 
@@ -79,7 +72,8 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
   })
 
   return {
-    async open(handle, client, role) {
+    /** Attaches a client before it has a stream. Opening again may ask for another role. */
+    async open(handle: SessionHandle, client: ClientId, role: Role | undefined): Promise<Result<Role>> {
       const key = keyOf(handle.id, client)
       const subscription = new AbortController()
       const attached = Promise.withResolvers<Role | null>()
@@ -111,7 +105,8 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
       return ok(given)
     },
 
-    stream(session, client) {
+    /** Registers a stream of the client. `left` aborts when the client leaves; call `end` when the stream is over. */
+    stream(session: SessionId, client: ClientId) {
       const key = keyOf(session, client)
       const one = findOrAdd(key)
       const left = new AbortController()
@@ -125,7 +120,8 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
       }
     },
 
-    leave(session, client) {
+    /** Detaches the client and ends its streams. Refused: not_subscribed. */
+    leave(session: SessionId, client: ClientId): Result<null> {
       const key = keyOf(session, client)
       const one = all.get(key)
       if (!one) return refuse(fault('not_subscribed', `${client} is not attached to this session.`, { client }))

@@ -3,19 +3,16 @@ import type { ServerDeps } from './route.ts'
 
 const comment = new TextEncoder().encode(': holdfast\n\n')
 
-/** When a client shall reconnect. */
 export const reconnectMs = 1000
 
-/** A signal that ends the stream, and the last frame then. */
-type Ending<One> = { readonly when: AbortSignal; readonly last: One }
-
-export type EventStreamDeps<One> = Pick<ServerDeps, 'heartbeatMs' | 'onProblem'> & {
+type EventStreamDeps<One> = Pick<ServerDeps, 'heartbeatMs' | 'onProblem'> & {
   /** For problem reports. */
   readonly name: string
   /** Returns the frames. The signal aborts when the stream is over. */
   readonly follow: (gone: AbortSignal) => AsyncIterable<One>
   readonly encode: (frame: One) => Uint8Array
-  readonly endings: readonly Ending<One>[]
+  /** Signals that end the stream, each with the last frame then. */
+  readonly endings: readonly { readonly when: AbortSignal; readonly last: One }[]
   /** The last frame if `follow` throws. */
   readonly failed: One
 }
@@ -34,17 +31,17 @@ export function openEventStream<One extends { readonly type: string }>(deps: Eve
   let wake = () => {}
   const readNext = () => {
     isReading = true
-    frames.next().then(
-      (next) => {
+    const report = (cause: unknown) => {
+      onProblem({ where: `events of ${name}`, cause })
+      return { value: failed, done: false }
+    }
+    frames
+      .next()
+      .catch(report)
+      .then((next) => {
         arrived = next.done ? 'done' : next.value
         wake()
-      },
-      (cause: unknown) => {
-        onProblem({ where: `events of ${name}`, cause })
-        arrived = failed
-        wake()
-      },
-    )
+      })
   }
   const leave = () => {
     gone.abort()

@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { limits, type Result } from '@holdfast/protocol'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { spoolBody } from '../routes/archive.ts'
 import { sessionId } from '../testing/fake-sessions.ts'
 import { codeOf, openTestServer } from '../testing/test-server.ts'
-import { isDeeperThan, parseJson, spoolBody } from './request-body.ts'
+import { isDeeperThan, parseJson } from './route.ts'
 
 const path = `/v1/sessions/${sessionId}/commands`
 const prompt = (content: string) => `{"type":"sendPrompt","content":${content}}`

@@ -1,13 +1,21 @@
 import type { LocalSessions } from '@holdfast/core'
 import type { OnProblem } from '@holdfast/core/ports'
-import { explainIssue, fault, locateIssue, ok, parseSessionName, type Result, refuse } from '@holdfast/protocol'
+import {
+  explainIssue,
+  fault,
+  limits,
+  locateIssue,
+  ok,
+  parseSessionName,
+  type Result,
+  refuse,
+  type Stats,
+  type StatsOptions,
+} from '@holdfast/protocol'
 import { z } from 'zod'
-import type { AuthenticateDeps, TokenRole } from '../auth/authenticate.ts'
+import type { AuthenticateDeps, ServerAddress, TokenRole } from '../auth/access.ts'
 import type { LoginCodes, LoginCookie } from '../auth/login.ts'
-import type { ServerAddress } from '../auth/server-address.ts'
-import type { Archive } from './archive.ts'
 import type { Attachments } from './attachments.ts'
-import { readJson } from './request-body.ts'
 
 /** What the routes use. */
 export type ServerDeps = AuthenticateDeps & {
@@ -17,6 +25,7 @@ export type ServerDeps = AuthenticateDeps & {
   readonly version: string
   readonly now: () => number
   readonly describeApi: () => object
+  /** The folder of the built page; null serves no page. */
   readonly pageDir: string | null
   readonly address: ServerAddress
   readonly codes: LoginCodes
@@ -24,11 +33,12 @@ export type ServerDeps = AuthenticateDeps & {
   readonly heartbeatMs: number
   /** Aborts when the server starts to close, so that streams can send their last frame. */
   readonly closing: AbortSignal
+  /** Receives unexpected errors. The client gets only the id that `where` names too. */
   readonly onProblem: OnProblem
 }
 
 /** A request after all access checks, before its input is parsed. */
-export type CheckedRequest = {
+type CheckedRequest = {
   readonly request: Request
   readonly path: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, string>>
@@ -37,16 +47,16 @@ export type CheckedRequest = {
   readonly caller: TokenRole | null
 }
 
-/** A request as a route handles it. */
 export type Call<Query, Body> = CheckedRequest & {
   /** The session named in the path; empty on a route without one. */
   readonly session: string
   readonly input: { readonly query: Query; readonly body: Body }
 }
 
+type Method = 'GET' | 'POST' | 'DELETE'
+
 type RouteSpec<Query, Body> = {
-  readonly method: 'GET' | 'POST' | 'DELETE'
-  readonly path: string
+  readonly on: `${Method} /${string}`
   /** Who may call it. Required, so that a route cannot be open by accident. */
   readonly access: 'open' | 'token' | 'admin'
   readonly summary: string
@@ -62,7 +72,9 @@ type RouteSpec<Query, Body> = {
 }
 
 /** One row of the route table. */
-export type Route = Pick<RouteSpec<unknown, unknown>, 'method' | 'path' | 'access' | 'summary' | 'answers'> & {
+export type Route = Pick<RouteSpec<unknown, unknown>, 'access' | 'summary' | 'answers'> & {
+  readonly method: Method
+  readonly path: string
   readonly querySchema: z.ZodType
   readonly bodySchema: z.ZodType | null
   readonly takesBytes: boolean
@@ -71,23 +83,25 @@ export type Route = Pick<RouteSpec<unknown, unknown>, 'method' | 'path' | 'acces
 
 /** Builds a route that parses its whole input before `handle` runs. */
 export function defineRoute<Query = unknown, Body = unknown>(spec: RouteSpec<Query, Body>): Route {
-  const { handle, query: querySchema = z.strictObject({}), body: bodySchema, bodyDescribed, takesBytes, ...rest } = spec
+  const { on, handle, query: querySchema = z.strictObject({}), body: bodySchema, bodyDescribed, ...rest } = spec
+  const [method, path] = on.split(' ') as [Method, string]
 
   return {
+    takesBytes: false,
     ...rest,
+    method,
+    path,
     querySchema,
     bodySchema: bodyDescribed ?? bodySchema ?? null,
-    takesBytes: takesBytes ?? false,
 
     async answer(checked, deps) {
       const session = checked.path['id'] ?? ''
-      const name = spec.path.includes('/:id') ? parseSessionName(session) : ok(null)
+      const name = path.includes('/:id') ? parseSessionName(session) : ok(null)
       if (!name.ok) return name
       const query = parse<unknown>(querySchema, checked.query)
       if (!query.ok) return query
       const json = bodySchema ? await readJson(checked.request) : ok(null)
-      if (!json.ok) return json
-      const body = bodySchema ? parse(bodySchema, json.value) : json
+      const body = bodySchema && json.ok ? parse(bodySchema, json.value) : json
       if (!body.ok) return body
       // The types come from these schemas; without a schema the type is `unknown`.
       const input = { query: query.value as Query, body: body.value as Body }
@@ -110,17 +124,112 @@ export function parse<Value>(schema: z.ZodType<Value>, value: unknown): Result<V
 /** Describes the usual answer of a route: 200 with JSON. */
 export const answersJson = (schema: z.ZodType, status = 200) => ({ status, mediaType: 'application/json', schema })
 
-/** A number in a URL. */
 export const wholeNumber = z
   .string()
   .regex(/^\d{1,15}$/, 'a whole number')
   .transform(Number)
 
-/** A page size in a URL. */
 export const pageLimit = (max: number) => wholeNumber.pipe(z.int().min(1).max(max)).optional()
 
-/** A boolean in a URL. */
 export const flag = z
   .enum(['true', 'false'])
   .transform((word) => word === 'true')
   .optional()
+
+export const brokenBody = refuse(fault('bad_request', 'The request body ended early.'))
+
+/** Reads a JSON body. Checks media type, size, encoding, depth and syntax, in that order. */
+async function readJson(request: Request): Promise<Result<unknown>> {
+  if (!/^application\/json *(;|$)/i.test(request.headers.get('content-type') ?? ''))
+    return refuse(fault('wrong_media_type', 'Send JSON, with `Content-Type: application/json`.'))
+  const bytes = await readBytes(request, limits.requestBodyBytesMax)
+  if (!bytes.ok) return bytes
+  try {
+    return parseJson(new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes.value))
+  } catch {
+    return refuse(fault('bad_request', 'The request body is not valid UTF-8.'))
+  }
+}
+
+export async function readBytes(request: Request, bytesMax: number): Promise<Result<Uint8Array>> {
+  if (Number(request.headers.get('content-length') ?? 0) > bytesMax) return refuseTooLarge(bytesMax)
+
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  try {
+    // A chunked body names no length, so count while reading.
+    for await (const chunk of request.body ?? []) {
+      bytes += chunk.byteLength
+      if (bytes > bytesMax) return refuseTooLarge(bytesMax)
+      chunks.push(chunk)
+    }
+  } catch {
+    return brokenBody
+  }
+  return ok(Buffer.concat(chunks))
+}
+
+const refuseTooLarge = (bytesMax: number): Result<never> =>
+  refuse(fault('too_large', `A request may have at most ${bytesMax} bytes.`, { bytesMax }))
+
+/** Parses JSON of limited depth. Rejects unpaired surrogates: they cannot be stored as UTF-8. */
+export function parseJson(text: string): Result<unknown> {
+  if (isDeeperThan(text, limits.jsonDepthMax))
+    return refuse(fault('bad_request', `The request body is nested deeper than ${limits.jsonDepthMax} levels.`))
+  try {
+    // Valid UTF-8 can hold an unpaired surrogate only as an escape.
+    if (!/\\u[dD][89a-fA-F]/.test(text)) return ok(JSON.parse(text))
+    let isWellFormed = true
+    const value: unknown = JSON.parse(text, (key, inner: unknown) => {
+      isWellFormed &&= key.isWellFormed() && (typeof inner !== 'string' || inner.isWellFormed())
+      return inner
+    })
+    return isWellFormed ? ok(value) : refuse(fault('bad_request', 'The request body has an unpaired surrogate.'))
+  } catch {
+    return refuse(fault('bad_request', 'The request body is not valid JSON.'))
+  }
+}
+
+/** Returns whether a JSON text nests deeper than `max`. The parser takes any depth, but `JSON.stringify` does not. */
+export function isDeeperThan(text: string, max: number): boolean {
+  let depth = 0
+  let isInString = false
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at]
+    if (isInString) {
+      if (char === '\\') at++
+      else if (char === '"') isInString = false
+    } else if (char === '"') isInString = true
+    else if (char === '[' || char === '{') {
+      depth++
+      if (depth > max) return true
+    } else if (char === ']' || char === '}') depth--
+  }
+  return false
+}
+
+/** The result of importing one file. */
+export const ImportAnswer = z.object({
+  status: z.string(),
+  session: z.string().nullable(),
+  format: z.string().nullable(),
+  messages: z.int(),
+  remarks: z.array(z.object({ code: z.string(), what: z.string(), line: z.int().optional() })),
+})
+type ImportAnswer = z.infer<typeof ImportAnswer>
+
+export const ExportQuery = z.strictObject({ format: z.enum(['md', 'html', 'json', 'jsonl']).optional(), redact: flag })
+
+/** Exports and imports whole sessions, and counts what the store holds. */
+export interface Archive {
+  /** Exports a session piece by piece, without opening it. */
+  export(name: string, options: z.infer<typeof ExportQuery>): Promise<Result<AsyncIterable<string>>>
+  /** Imports the sessions of a file. The file is only read. */
+  importFile(path: string, options: { readonly from?: string | undefined }): Promise<Result<readonly ImportAnswer[]>>
+  stats(options: StatsOptions): Promise<Result<Stats>>
+}
+
+const unavailable = async (): Promise<Result<never>> =>
+  refuse(fault('not_found', 'This server has no export, import or statistics.'))
+
+export const noArchive: Archive = { export: unavailable, importFile: unavailable, stats: unavailable }

@@ -1,11 +1,19 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, open, rm } from 'node:fs/promises'
+import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { ok, Stats } from '@holdfast/protocol'
+import { fault, limits, ok, type Result, refuse, Stats } from '@holdfast/protocol'
 import { z } from 'zod'
-import { catchDiskErrors, spoolBody } from '../http/request-body.ts'
-import { answersJson, defineRoute, flag, type Route, wholeNumber } from '../http/route.ts'
+import { storageReason, systemErrorCode } from '../../system/system-error.ts'
+import {
+  answersJson,
+  brokenBody,
+  defineRoute,
+  ExportQuery,
+  ImportAnswer,
+  type Route,
+  wholeNumber,
+} from '../http/route.ts'
 
 const mediaTypes = {
   md: 'text/markdown; charset=utf-8',
@@ -16,11 +24,10 @@ const mediaTypes = {
 
 /** Streams the export, so that a session is never whole in memory. A browser saves it instead of showing it. */
 const exportSession = defineRoute({
-  method: 'GET',
-  path: '/v1/sessions/:id/export',
+  on: 'GET /v1/sessions/:id/export',
   access: 'token',
   summary: 'Export a session as Markdown, HTML, JSON or JSONL',
-  query: z.strictObject({ format: z.enum(['md', 'html', 'json', 'jsonl']).optional(), redact: flag }),
+  query: ExportQuery,
   answers: { status: 200, mediaType: 'text/markdown', schema: null },
   async handle({ session, input }, { archive }) {
     const { format = 'md' } = input.query
@@ -30,33 +37,18 @@ const exportSession = defineRoute({
       'content-type': mediaTypes[format],
       'content-disposition': `attachment; filename="session.${format}"`,
     }
-    return ok(new Response(encodePieces(pieces.value), { headers }))
+    return ok(new Response(ReadableStream.from(pieces.value).pipeThrough(new TextEncoderStream()), { headers }))
   },
-})
-
-const encodePieces = (pieces: AsyncIterable<string>) => ReadableStream.from(pieces).pipeThrough(new TextEncoderStream())
-
-const Imported = z.object({
-  files: z.array(
-    z.object({
-      status: z.string(),
-      session: z.string().nullable(),
-      format: z.string().nullable(),
-      messages: z.int(),
-      remarks: z.array(z.object({ code: z.string(), what: z.string(), line: z.int().optional() })),
-    }),
-  ),
 })
 
 /** The bytes decide the format; `name` is the original file name. */
 const importFile = defineRoute({
-  method: 'POST',
-  path: '/v1/import',
+  on: 'POST /v1/import',
   access: 'admin',
   summary: 'Import the sessions of a file from another program or another Holdfast',
   query: z.strictObject({ name: z.string().max(255).optional(), from: z.string().max(40).optional() }),
   takesBytes: true,
-  answers: answersJson(Imported),
+  answers: answersJson(z.object({ files: z.array(ImportAnswer) })),
   async handle({ request, input }, { archive }) {
     const { name = 'session', from } = input.query
     const made = await catchDiskErrors(() => mkdtemp(join(tmpdir(), 'holdfast-import-')))
@@ -85,9 +77,46 @@ function safeFileName(name: string): string {
   return isUsable ? last : randomUUID()
 }
 
+const bytesMax = limits.importBytesMax
+const message = `An upload may have at most ${bytesMax} bytes. Import a larger file with \`holdfast import\`.`
+const importTooLarge = refuse(fault('too_large', message, { limit: 'importBytesMax', bytesMax }))
+
+/** Streams a body to a file, so that it is never whole in memory. */
+export async function spoolBody(request: Request, file: Pick<FileHandle, 'writeFile'>): Promise<Result<null>> {
+  if (Number(request.headers.get('content-length') ?? 0) > bytesMax) return importTooLarge
+  let bytes = 0
+  for await (const chunk of readChunks(request)) {
+    if (!chunk.ok) return chunk
+    bytes += chunk.value.byteLength
+    if (bytes > bytesMax) return importTooLarge
+    const written = await catchDiskErrors(() => file.writeFile(chunk.value))
+    if (!written.ok) return written
+  }
+  return ok(null)
+}
+
+async function* readChunks({ body }: Request): AsyncGenerator<Result<Uint8Array>> {
+  try {
+    for await (const chunk of body ?? []) yield ok(chunk)
+  } catch {
+    yield brokenBody
+  }
+}
+
+/** Returns a disk error as a fault. It names no path: clients must not learn the server's folders. */
+async function catchDiskErrors<Value>(work: () => Promise<Value>): Promise<Result<Value>> {
+  try {
+    return ok(await work())
+  } catch (error) {
+    const errno = systemErrorCode(error)
+    if (errno === null) throw error
+    const message = `Cannot store the upload: the disk reported ${errno}.`
+    return refuse(fault('storage_error', message, { reason: storageReason(errno), errno }))
+  }
+}
+
 const getStats = defineRoute({
-  method: 'GET',
-  path: '/v1/stats',
+  on: 'GET /v1/stats',
   access: 'admin',
   summary: 'Count sessions, messages, tokens and stored bytes',
   query: z.strictObject({ days: wholeNumber.pipe(z.int().min(1).max(3660)).optional() }),

@@ -1,12 +1,10 @@
 import { BlobHash, limits, ok, StoredFile, StoreFileOptions } from '@holdfast/protocol'
 import { z } from 'zod'
-import { readBytes } from '../http/request-body.ts'
-import { answersJson, defineRoute, flag, parse, type Route } from '../http/route.ts'
+import { answersJson, defineRoute, flag, parse, type Route, readBytes } from '../http/route.ts'
 
 /** The bytes decide what kind of file it is; `Content-Type` is ignored. */
 const storeFile = defineRoute({
-  method: 'POST',
-  path: '/v1/blobs',
+  on: 'POST /v1/blobs',
   access: 'token',
   summary: 'Store a file for a prompt',
   query: z.strictObject({ name: StoreFileOptions.shape.name, persist: flag }),
@@ -25,8 +23,7 @@ const inertHeaders = {
 } as const
 
 const getSessionBlob = defineRoute({
-  method: 'GET',
-  path: '/v1/sessions/:id/blobs/:hash',
+  on: 'GET /v1/sessions/:id/blobs/:hash',
   access: 'token',
   summary: 'Get a file or long output that a record of this session names',
   answers: { status: 200, mediaType: 'application/octet-stream', schema: z.string() },

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { toSubmission } from '@holdfast/core'
 import {
   Answer,
@@ -7,11 +8,16 @@ import {
   commandFault,
   commandTypes,
   fault,
+  limits,
+  ok,
+  type Result,
+  Role,
   refuse,
   unknownCommand,
 } from '@holdfast/protocol'
 import { z } from 'zod'
-import { answersJson, defineRoute, parse, type Route } from '../http/route.ts'
+import { readRole } from '../http/attachments.ts'
+import { answersJson, type Call, defineRoute, parse, type Route, type ServerDeps } from '../http/route.ts'
 
 const commandNames: ReadonlySet<string> = new Set(commandTypes)
 const withId = { commandId: CommandId.optional() }
@@ -20,8 +26,7 @@ const withId = { commandId: CommandId.optional() }
 const unattached = ClientId.parse('token:driver')
 
 const postCommand = defineRoute({
-  method: 'POST',
-  path: '/v1/sessions/:id/commands',
+  on: 'POST /v1/sessions/:id/commands',
   access: 'token',
   summary: 'Send a command to a session; answers once its records are on stable storage',
   body: z.looseObject({ type: z.string(), ...withId }),
@@ -41,4 +46,79 @@ const postCommand = defineRoute({
   },
 })
 
-export const commandRoutes: readonly Route[] = [postCommand]
+const path = '/v1/sessions/:id/attachments'
+
+const openAttachment = defineRoute({
+  on: `POST ${path}`,
+  access: 'token',
+  summary: 'Attach to a session before following it; the attachment waits a while for its stream',
+  body: z.strictObject({ role: z.string().optional(), attachment: ClientId.optional() }),
+  answers: answersJson(z.object({ attachment: ClientId, role: Role, keptMs: z.int() }), 201),
+  async handle({ session, input }, { sessions, attachments }) {
+    const asked = readRole(input.body.role)
+    if (!asked.ok) return asked
+    const handle = await sessions.open(session)
+    if (!handle.ok) return handle
+    const attachment = input.body.attachment ?? ClientId.parse(randomUUID())
+    const role = await attachments.open(handle.value, attachment, asked.value)
+    if (!role.ok) return role
+    const headers = { location: `/v1/sessions/${handle.value.id}/attachments/${encodeURIComponent(attachment)}` }
+    const body = { attachment, role: role.value, keptMs: limits.detachedClientMs }
+    return ok(Response.json(body, { status: 201, headers }))
+  },
+})
+
+const leaveAttachment = defineRoute({
+  on: `DELETE ${path}/:attachment`,
+  access: 'token',
+  summary: 'Leave a session: ends the streams of this attachment and gives up its role',
+  answers: { status: 204, mediaType: 'application/json', schema: null },
+  async handle({ session, path }, { sessions, attachments }) {
+    const attachment = readAttachment(path)
+    if (!attachment.ok) return attachment
+    const handle = await sessions.open(session)
+    if (!handle.ok) return handle
+    const left = attachments.leave(handle.value.id, attachment.value)
+    return left.ok ? ok(new Response(null, { status: 204 })) : left
+  },
+})
+
+const claimDriver = defineRoute({
+  on: `POST ${path}/:attachment/claim`,
+  access: 'token',
+  summary: 'Make this attachment the driver, if there is none',
+  answers: answersJson(Answer, 202),
+  handle: (call, deps) => submitAs(call, deps, { type: 'claimDriver' }),
+})
+
+const handOverDriver = defineRoute({
+  on: `POST ${path}/:attachment/handover`,
+  access: 'token',
+  summary: 'Hand the driver role of this attachment to another one',
+  body: z.strictObject({ client: ClientId }),
+  answers: answersJson(Answer, 202),
+  handle: (call, deps) => submitAs(call, deps, { type: 'handOver', client: call.input.body.client }),
+})
+
+/** Submits a command for the attachment in the path. */
+async function submitAs(
+  { session, path }: AnyCall,
+  { sessions }: ServerDeps,
+  command: Command,
+): Promise<Result<Answer>> {
+  const as = readAttachment(path)
+  if (!as.ok) return as
+  const handle = await sessions.open(session)
+  return handle.ok ? handle.value.dispatch(toSubmission(command, as.value)) : handle
+}
+
+type AnyCall = Call<unknown, unknown>
+
+function readAttachment({ attachment }: AnyCall['path']): Result<ClientId> {
+  const named = parse(z.object({ attachment: ClientId }), { attachment })
+  return named.ok ? ok(named.value.attachment) : named
+}
+
+export const commandRoutes: readonly Route[] = [
+  ...[openAttachment, leaveAttachment, claimDriver, handOverDriver, postCommand],
+]

@@ -18,8 +18,7 @@ const answers = { status: 200, mediaType: 'text/event-stream', schema: z.string(
 const cursor = wholeNumber.pipe(Seq).optional()
 
 const getEvents = defineRoute({
-  method: 'GET',
-  path: '/v1/sessions/:id/events',
+  on: 'GET /v1/sessions/:id/events',
   access: 'token',
   summary: 'Follow a session as server-sent events, from a cursor or from a snapshot',
   query: z.strictObject({ after: cursor, attachment: ClientId.optional(), role: z.string().optional() }),
@@ -63,8 +62,7 @@ const getEvents = defineRoute({
 const newsEnd = (reason: 'slow' | 'closing' | 'failed'): NewsFrame => ({ type: 'end', reason, retryMs: reconnectMs })
 
 const getNews = defineRoute({
-  method: 'GET',
-  path: '/v1/events',
+  on: 'GET /v1/events',
   access: 'token',
   summary: 'Follow all sessions as server-sent events: started, changed, stopped',
   answers,

@@ -1,10 +1,9 @@
-import { ok } from '@holdfast/protocol'
+import { ModelList, ok, type Result } from '@holdfast/protocol'
 import { z } from 'zod'
 import { answersJson, defineRoute, type Route } from '../http/route.ts'
 
 const getHealth = defineRoute({
-  method: 'GET',
-  path: '/v1/health',
+  on: 'GET /v1/health',
   access: 'open',
   summary: 'Check that the server runs, and get its version',
   query: z.object({}), // a probe may add parameters to get past a cache
@@ -14,8 +13,7 @@ const getHealth = defineRoute({
 
 /** Exchanges the one-time code of the login link for a cookie, and removes the code from the address bar. */
 const getLogin = defineRoute({
-  method: 'GET',
-  path: '/login',
+  on: 'GET /login',
   access: 'open',
   summary: 'Log the page in with the one-time code of the login link',
   query: z.object({ code: z.string().min(1).max(200) }),
@@ -32,12 +30,31 @@ const redirectToPage = (headers: Readonly<Record<string, string>>) =>
   new Response(null, { status: 303, headers: { location: '/', ...headers } })
 
 const getOpenApi = defineRoute({
-  method: 'GET',
-  path: '/v1/openapi.json',
+  on: 'GET /v1/openapi.json',
   access: 'token',
   summary: 'Get this OpenAPI document',
   answers: answersJson(z.object({})),
   handle: async (_, { describeApi }) => ok(describeApi()),
 })
 
-export const serverRoutes: readonly Route[] = [getHealth, getLogin, getOpenApi]
+/** Sends only the fields of the schema, so that an answer never contains a key. */
+const onlyKnownFields = (models: Result<ModelList>): Result<ModelList> =>
+  models.ok ? ok(ModelList.parse(models.value)) : models
+
+const listModels = defineRoute({
+  on: 'GET /v1/models',
+  access: 'token',
+  summary: 'List the models that can be called now, and why the others cannot',
+  answers: answersJson(ModelList),
+  handle: async (_, { sessions }) => onlyKnownFields(await sessions.models()),
+})
+
+const refreshCredentials = defineRoute({
+  on: 'POST /v1/credentials/refresh',
+  access: 'token',
+  summary: 'Read the credentials again, and list the models that can be called',
+  answers: answersJson(ModelList),
+  handle: async (_, { sessions }) => onlyKnownFields(await sessions.refreshCredentials()),
+})
+
+export const serverRoutes: readonly Route[] = [getHealth, getLogin, getOpenApi, listModels, refreshCredentials]

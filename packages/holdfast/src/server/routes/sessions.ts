@@ -1,23 +1,34 @@
 import {
   ageForm,
+  BranchName,
   FoundMessages,
+  type FrameOf,
+  ListedBranch,
   ListOptions,
   limits,
+  listActiveTrust,
+  Message,
+  MessageId,
   Meta,
   ok,
   parseAge,
+  type Result,
   SearchOptions,
+  type SessionHandle,
   SessionList,
+  SessionView,
+  SnapshotFrame,
   StartOptions,
+  TreeUsage,
+  Trust,
 } from '@holdfast/protocol'
 import { z } from 'zod'
-import { answersJson, defineRoute, flag, pageLimit, type Route } from '../http/route.ts'
+import { answersJson, type Call, defineRoute, flag, pageLimit, type Route, wholeNumber } from '../http/route.ts'
 
 const { workspace, search, model, cursor, startedFor, activeFrom, activeBefore } = ListOptions.shape
 
 const listSessions = defineRoute({
-  method: 'GET',
-  path: '/v1/sessions',
+  on: 'GET /v1/sessions',
   access: 'token',
   summary: 'List sessions, newest first',
   query: z.strictObject({
@@ -43,8 +54,7 @@ const listSessions = defineRoute({
 })
 
 const startSession = defineRoute({
-  method: 'POST',
-  path: '/v1/sessions',
+  on: 'POST /v1/sessions',
   access: 'token',
   summary: 'Start a session',
   body: StartOptions,
@@ -62,8 +72,7 @@ const startSession = defineRoute({
 const { text: q, ...filters } = SearchOptions.shape
 
 const searchMessages = defineRoute({
-  method: 'GET',
-  path: '/v1/search',
+  on: 'GET /v1/search',
   access: 'token',
   summary: 'Search messages: the best of the newest 1,000 matches first',
   query: z.strictObject({ q, ...filters, limit: pageLimit(limits.searchHitsMax) }),
@@ -74,4 +83,105 @@ const searchMessages = defineRoute({
   },
 })
 
-export const sessionsRoutes: readonly Route[] = [listSessions, startSession, searchMessages]
+/** Defines a route that reads something of one session. */
+function defineRead<Query = unknown>(
+  name: string,
+  summary: string,
+  schema: z.ZodType,
+  read: (handle: SessionHandle, call: Call<Query, unknown>) => Promise<Result<unknown>>,
+  query?: z.ZodType<Query>,
+): Route {
+  return defineRoute<Query>({
+    on: `GET /v1/sessions/:id${name}`,
+    access: 'token',
+    summary,
+    ...(query && { query }),
+    answers: answersJson(schema),
+    async handle(call, { sessions }) {
+      const handle = await sessions.open(call.session)
+      return handle.ok ? read(handle.value, call) : handle
+    },
+  })
+}
+
+/** Reads one part of the snapshot. */
+const fromSnapshot =
+  (pick: (snapshot: FrameOf<'snapshot'>) => unknown) =>
+  async (handle: SessionHandle): Promise<Result<unknown>> => {
+    const snapshot = await handle.snapshot()
+    return snapshot.ok ? ok(pick(snapshot.value)) : snapshot
+  }
+
+const getSession = defineRead(
+  '',
+  'Get a session: its state and the newest page of its transcript',
+  SnapshotFrame.omit({ type: true, sessionId: true, meta: true }).extend({ session: Meta }),
+  fromSnapshot(({ meta, seq, view, messages, before, summary, here }) => ({
+    ...{ session: meta, seq, view, messages, before, summary, here },
+  })),
+)
+
+const messageCursor = wholeNumber.pipe(MessageId).optional()
+
+const getMessages = defineRead(
+  '/messages',
+  'Get a page of the transcript, or of a branch',
+  z.object({
+    session: Meta,
+    messages: z.array(Message),
+    before: MessageId.nullable(),
+    after: MessageId.nullable(),
+  }),
+  (handle, { input }) => handle.page(input.query),
+  z.strictObject({
+    before: messageCursor,
+    after: messageCursor,
+    limit: pageLimit(limits.pageMessagesMax),
+    branch: BranchName.optional(),
+  }),
+)
+
+const getBranches = defineRead(
+  '/branches',
+  'List the branches, oldest first',
+  z.object({ branches: z.array(ListedBranch) }),
+  async (handle) => {
+    const branches = await handle.branches()
+    return branches.ok ? ok({ branches: branches.value }) : branches
+  },
+)
+
+const getQueue = defineRead(
+  '/queues',
+  'List the queued prompts',
+  SessionView.pick({ queue: true }),
+  fromSnapshot(({ view }) => ({ queue: view.queue })),
+)
+
+const getTrust = defineRead(
+  '/tool-trust',
+  'List the standing approvals',
+  z.object({ trust: z.array(Trust) }),
+  fromSnapshot((snapshot) => ({ trust: listActiveTrust(snapshot) })),
+)
+
+const getApprovals = defineRead(
+  '/approvals',
+  'List the calls that wait for approval',
+  z.object({ approvals: SessionView.shape.pendingApprovals }),
+  fromSnapshot(({ view }) => ({ approvals: view.pendingApprovals })),
+)
+
+const getUsage = defineRead(
+  '/usage',
+  'Get the usage of a session; with `tree`, including its subagents',
+  TreeUsage,
+  (handle, { input }) =>
+    input.query.tree ? handle.treeUsage() : fromSnapshot(({ meta }) => ({ usage: meta.usage, sessions: 1 }))(handle),
+  z.strictObject({ tree: flag }),
+)
+
+export const sessionRoutes: readonly Route[] = [
+  ...[listSessions, startSession, searchMessages],
+  ...[getSession, getMessages, getBranches, getQueue, getTrust, getApprovals, getUsage],
+]

@@ -20,8 +20,7 @@ import { answersJson, defineRoute, flag, pageLimit, type Route } from '../http/r
 const forceNeedsAdmin = fault('not_driver', 'Only an admin token may delete a session that is running or in use.')
 
 const deleteSession = defineRoute({
-  method: 'DELETE',
-  path: '/v1/sessions/:id',
+  on: 'DELETE /v1/sessions/:id',
   access: 'token',
   summary: 'Move a session to the trash; `force` also if it is running or in use',
   query: z.strictObject({ force: flag, dryRun: flag }),
@@ -33,8 +32,7 @@ const deleteSession = defineRoute({
 })
 
 const restoreSession = defineRoute({
-  method: 'POST',
-  path: '/v1/sessions/:id/restore',
+  on: 'POST /v1/sessions/:id/restore',
   access: 'token',
   summary: 'Restore a session from the trash',
   answers: answersJson(z.object({ session: Meta })),
@@ -47,8 +45,7 @@ const restoreSession = defineRoute({
 const { workspace, search, startedFor, cursor } = ListOptions.shape
 
 const listTrash = defineRoute({
-  method: 'GET',
-  path: '/v1/trash',
+  on: 'GET /v1/trash',
   access: 'token',
   summary: 'List the trash, newest first',
   query: z.strictObject({
@@ -60,8 +57,7 @@ const listTrash = defineRoute({
 })
 
 const emptyTrash = defineRoute({
-  method: 'POST',
-  path: '/v1/trash/empty',
+  on: 'POST /v1/trash/empty',
   access: 'admin',
   summary: 'Delete everything in the trash permanently',
   body: EmptyTrashOptions,
@@ -70,8 +66,7 @@ const emptyTrash = defineRoute({
 })
 
 const clearSessions = defineRoute({
-  method: 'POST',
-  path: '/v1/clear',
+  on: 'POST /v1/clear',
   access: 'admin',
   summary: 'Move all sessions to the trash, except running, used and pinned ones',
   body: ClearOptions,
@@ -86,8 +81,7 @@ const PruneBody = PruneOptions.extend({
 })
 
 const pruneSessions = defineRoute({
-  method: 'POST',
-  path: '/v1/prune',
+  on: 'POST /v1/prune',
   access: 'admin',
   summary: 'Move inactive sessions to the trash',
   body: PruneBody,

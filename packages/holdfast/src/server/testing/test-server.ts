@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import type { Problem } from '@holdfast/core/ports'
 import { invariant } from '@holdfast/protocol'
-import { createSecret, hashToken } from '../auth/authenticate.ts'
+import { createSecret, hashToken } from '../auth/access.ts'
 import { type HoldfastServer, openServer, type ServerOptions } from '../open-server.ts'
 import { createFakeSessions } from './fake-sessions.ts'
 

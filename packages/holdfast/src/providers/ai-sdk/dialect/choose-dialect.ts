@@ -1,4 +1,4 @@
-import type { Api } from '../../services/api.ts'
+import type { Api } from '../../services/presets.ts'
 import { anthropicDialect } from './anthropic.ts'
 import { compatibleDialect } from './compatible.ts'
 import { type Dialect, plainDialect } from './dialect.ts'

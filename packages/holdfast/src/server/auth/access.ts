@@ -1,5 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { fault, ok, type Result, refuse } from '@holdfast/protocol'
+import type { IncomingMessage } from 'node:http'
+import { type Fault, fault, ok, type Result, refuse } from '@holdfast/protocol'
 
 /** What a token allows: send commands, only read, or everything. */
 export type TokenRole = 'driver' | 'viewer' | 'admin'
@@ -18,21 +19,10 @@ export const hashToken = (token: string): string => digest(token).toString('hex'
 /** Compares digests, which have a fixed length, so the time taken reveals nothing about the secret. */
 export const isSameSecret = (sent: string, known: Buffer): boolean => timingSafeEqual(digest(sent), known)
 
-/** Returns the role of a token, or null if it is unknown. Compares with every known token, to take the same time. */
-export function findTokenRole(tokens: readonly AccessToken[], sent: string): TokenRole | null {
-  const sentDigest = hash('sha256', sent, 'buffer')
-  let found: TokenRole | null = null
-  for (const token of tokens) {
-    const known = Buffer.from(token.hash, 'hex')
-    if (known.length === 32 && timingSafeEqual(sentDigest, known)) found = token.role
-  }
-  return found
-}
-
 export type AuthenticateDeps = {
   readonly tokens: readonly AccessToken[]
   readonly cookie: { isValid(header: string | null): boolean }
-  readonly attempts: FailedAttempts
+  readonly attempts: ReturnType<typeof createFailedAttempts>
 }
 
 /** Returns the caller's role, by bearer token or by the page's cookie. A token in a URL is ignored. */
@@ -43,7 +33,13 @@ export function authenticate(
 ): Result<TokenRole> {
   const authorization = headers.get('authorization')
   if (authorization !== null) {
-    const role = findTokenRole(tokens, /^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '')
+    const sent = digest(/^Bearer +(\S+)$/i.exec(authorization)?.[1] ?? '')
+    let role: TokenRole | null = null
+    // Compares with every known token, to take the same time.
+    for (const token of tokens) {
+      const known = Buffer.from(token.hash, 'hex')
+      if (known.length === 32 && timingSafeEqual(sent, known)) role = token.role
+    }
     return role === null ? attempts.refuse(remote, 'Unknown token.') : ok(role)
   }
   // Not counted as a failed attempt: every open page sends an outdated cookie after a restart.
@@ -67,16 +63,12 @@ const windowMs = 60_000
 const remotesMax = 1024
 
 /** Limits failed logins to ten a minute per remote address. A valid token is never blocked. */
-export interface FailedAttempts {
-  /** Counts a failed attempt and refuses it: with 401, or with 429 above the limit. */
-  refuse(remote: string, message: string): Result<never>
-}
-
-export function createFailedAttempts({ now }: { readonly now: () => number }): FailedAttempts {
+export function createFailedAttempts({ now }: { readonly now: () => number }) {
   const windows = new Map<string, { readonly until: number; count: number }>()
 
   return {
-    refuse(remote, message) {
+    /** Counts a failed attempt and refuses it: with 401, or with 429 above the limit. */
+    refuse(remote: string, message: string): Result<never> {
       const known = windows.get(remote)
       if (known === undefined || known.until <= now()) {
         // Clearing everything helps no attacker: someone with this many addresses is not limited anyway.
@@ -87,6 +79,45 @@ export function createFailedAttempts({ now }: { readonly now: () => number }): F
         return refuse(fault('too_many_tries', 'Too many failed attempts. Wait a minute.', { retryAfterSeconds }))
       }
       return refuse(fault('unauthorized', message))
+    },
+  }
+}
+
+const loopbackNames = ['localhost', '127.0.0.1', '[::1]']
+const dotSegment = /\/(\.|%2e){1,2}(\/|$)/i
+
+export const isLoopback = (host: string): boolean => host === '::1' || loopbackNames.includes(host)
+
+/** Returns a host as a URL writes it: an IPv6 address in brackets. */
+export const urlHost = (host: string): string => (host.includes(':') && !host.startsWith('[') ? `[${host}]` : host)
+
+export type ServerAddress = ReturnType<typeof createServerAddress>
+
+/** Checks that a request is meant for this server, and that a browser sent it from one of our pages. */
+export function createServerAddress(host: string, port: number, publicOrigins: readonly string[] = []) {
+  const names = ['0.0.0.0', '::'].includes(host) ? loopbackNames : [...loopbackNames, urlHost(host).toLowerCase()]
+  const origins = new Set([...names.map((name) => new URL(`http://${name}:${port}`).origin), ...publicOrigins])
+  const hosts = new Set([...names.map((name) => `${name}:${port}`), ...[...origins].map((one) => new URL(one).host)])
+
+  return {
+    /** Checks the request as sent. DNS rebinding cannot fake Host; a URL parser would resolve `..` to another route. */
+    checkRequest({ rawHeaders, url = '' }: Pick<IncomingMessage, 'rawHeaders' | 'url'>): Fault | null {
+      const sent: string[] = []
+      for (let at = 0; at + 1 < rawHeaders.length; at += 2)
+        if (rawHeaders[at]?.toLowerCase() === 'host') sent.push(rawHeaders[at + 1]?.toLowerCase() ?? '')
+      if (sent.length !== 1 || !hosts.has(sent[0] ?? ''))
+        return fault('wrong_host', 'This server does not use that host name. Use the address it printed at startup.')
+      if (!url.startsWith('/')) return fault('bad_request', 'The request target must be a path.')
+      const [path = ''] = url.split('?', 1)
+      if (dotSegment.test(path) || path.includes('\\'))
+        return fault('bad_id', 'A path must not contain `.`, `..` or a backslash.')
+      return null
+    },
+
+    /** Compares exactly: a prefix would allow `http://localhost.evil.example`. Only browsers send an Origin. */
+    checkOrigin(origin: string | null): Fault | null {
+      if (origin === null || origins.has(origin)) return null
+      return fault('wrong_origin', 'In a browser, only the pages of this server may call it.')
     },
   }
 }

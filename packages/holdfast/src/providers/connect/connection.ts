@@ -1,6 +1,6 @@
 import type { KeySource } from '@holdfast/protocol'
 import type { Environment } from '../../system/home.ts'
-import { type Credentials, isSendableKey } from '../credentials/credentials.ts'
+import { type Credentials, type FoundKey, isSendableKey } from '../credentials/credentials.ts'
 import { addApiVersion, findAddressProblem, parseLocalAddress } from '../services/address.ts'
 import type { Service } from '../services/registry.ts'
 
@@ -15,7 +15,7 @@ export type Connection = {
   readonly key: ConnectionKey
 }
 
-export type ConnectionKey =
+type ConnectionKey =
   | { readonly type: 'found'; readonly key: string; readonly from: KeySource }
   | { readonly type: 'optional' }
   /** `from` is the source of an unusable key; null if there is none at all. */
@@ -24,10 +24,8 @@ export type ConnectionKey =
 export function resolveConnection(service: Service, environment: Environment, credentials: Credentials): Connection {
   const { name, title, api, keyNames, sameAs = name } = service
   const found = credentials.find(sameAs, keyNames)
-  const given =
-    found?.baseUrl === undefined
-      ? findAddress(service, environment)
-      : { address: found.baseUrl, from: `The stored address of ${title}` }
+  const stored = found?.baseUrl && { address: found.baseUrl, from: `The stored address of ${title}` }
+  const given = stored || findAddress(service, environment)
   const problem = given && findAddressProblem(given.address)
   return {
     service,
@@ -47,25 +45,19 @@ export const findConnectionProblem = ({ key, addressProblem }: Connection): stri
 
 export const keySourceOf = ({ key }: Connection): KeySource | null => (key.type === 'optional' ? null : key.from)
 
-function checkKeyCharacters(
-  { title }: Service,
-  { key, from }: { readonly key: string; readonly from: KeySource },
-): ConnectionKey {
+function checkKeyCharacters({ title }: Service, { key, from }: FoundKey): ConnectionKey {
   if (isSendableKey(key)) return { type: 'found', key, from }
   const source = from.type === 'file' ? `The stored key of ${title}` : from.name
   return { type: 'missing', from, message: `${source} has characters that no key has. Copy it again, then continue.` }
 }
 
-function explainMissingKey(
-  { name, title, keyNames, needsKey, sameAs = name }: Service,
-  credentials: Credentials,
-): ConnectionKey {
+function explainMissingKey(service: Service, credentials: Credentials): ConnectionKey {
+  const { name, title, keyNames, needsKey, sameAs = name } = service
   if (!needsKey) return { type: 'optional' }
   const names = keyNames.join(' or ')
-  const next = names === '' ? `Run holdfast auth login ${sameAs}` : `Set ${names} or run holdfast auth login ${sameAs}`
+  const next = `${names === '' ? 'Run' : `Set ${names} or run`} holdfast auth login ${sameAs}`
   const message = `There is no key for ${title}. ${next}, or choose demo/agent, which needs none.`
-  const fileProblem = credentials.fileProblem()
-  return { type: 'missing', from: null, message: fileProblem === null ? message : `${message} ${fileProblem}` }
+  return { type: 'missing', from: null, message: `${message} ${credentials.fileProblem() ?? ''}`.trimEnd() }
 }
 
 /** Returns the address that the environment sets, with the variable's name. */

@@ -28,7 +28,7 @@ export function buildAnswer({ messages: all, tools }: ModelRequest): DemoAnswer 
   const failure = lines.find((line) => line.type === 'fail')?.how ?? null
 
   const texts = [
-    ...results.map(({ call, result }) => reportResult(call, result)),
+    ...results.map(reportResult),
     ...missing.map(({ verb, tool }) => `I cannot ${verb} here: this session does not offer the tool ${tool}.`),
     ...lines.flatMap((line) => (line.type === 'plan' ? [writePlan(line.request, readDemoLine(line.request))] : [])),
     ...(unknown.length > 0 ? [explainUnknown(unknown.map(({ text }) => clip(text, 80)))] : []),
@@ -39,8 +39,8 @@ export function buildAnswer({ messages: all, tools }: ModelRequest): DemoAnswer 
   const unsaid = saidBefore.reduce(removeSaid, texts)
   const isAllSaid = unsaid.length === 0 && count === undefined && possible.length === 0
   return {
-    thinking: isResumed ? resuming : describeThoughts(lines, results.length),
-    text: (isAllSaid ? [nothingLeft] : unsaid).join(separator),
+    thinking: isResumed ? 'I was interrupted. I continue where I stopped.' : describeThoughts(lines, results.length),
+    text: (isAllSaid ? ['That was all. There is nothing left to say.'] : unsaid).join(separator),
     count: count === undefined ? null : { from: findLastNumber(saidBefore) + 1, to: count.to },
     calls: possible.map(({ tool, args }) => ({ tool, args })),
     failure: isResumed ? null : failure, // it has already cut the answer
@@ -49,15 +49,8 @@ export function buildAnswer({ messages: all, tools }: ModelRequest): DemoAnswer 
 
 const separator = '\n\n'
 
-type ResumedRequest = {
-  /** The messages to answer. */
-  readonly messages: readonly RequestMessage[]
-  /** The texts of interrupted answers to them, in order. */
-  readonly saidBefore: readonly string[]
-}
-
-/** Separates interrupted answers that are to be continued from the request before them. */
-function findRequest(all: readonly RequestMessage[]): ResumedRequest {
+/** Separates the messages to answer from the texts of interrupted answers to them, in order. */
+function findRequest(all: readonly RequestMessage[]) {
   let messages = all
   const saidBefore: string[] = []
   for (;;) {
@@ -69,7 +62,6 @@ function findRequest(all: readonly RequestMessage[]): ResumedRequest {
   }
 }
 
-/** Returns whether this is the text that stands for "continue". */
 const isContinue = (message: RequestMessage | undefined): boolean =>
   message?.role === 'user' && message.content.every((part) => part.type === 'text' && part.text === continueText)
 
@@ -112,17 +104,15 @@ function findNewLines(messages: readonly RequestMessage[]): readonly DemoLine[] 
 function findLastNumber(said: readonly string[]): number {
   const counted = said.findLast((text) => /^\d+, [\d, ]*\.?$/.test(text)) ?? ''
   // The last number may be cut too, so it is repeated.
-  const whole = /(\d+)[,.][^,.]*$/.exec(counted)?.[1]
-  return whole === undefined ? 0 : Number(whole)
+  return Number(/(\d+)[,.][^,.]*$/.exec(counted)?.[1] ?? 0)
 }
 
 const announceCalls = (calls: readonly Call[]): string =>
   calls.length === 1 ? `I will use ${calls[0]?.tool}.` : `I will use ${calls.length} tools at once.`
 
 function describeThoughts(lines: readonly DemoLine[], results: number): string {
-  if (lines.length === 0) {
+  if (lines.length === 0)
     return results === 0 ? 'There is nothing to do yet.' : 'The tools are done. I will say what they returned.'
-  }
   const steps = lines.map((line) => (line.type === 'call' ? `${line.verb} with ${line.tool}` : line.type))
   return `The request has ${lines.length === 1 ? 'one line' : `${lines.length} lines`}: ${clip(steps.join(', '), 200)}.`
 }
@@ -131,14 +121,11 @@ function describeThoughts(lines: readonly DemoLine[], results: number): string {
 export const demoFailures = ['rejected_key', 'rate_limited', 'auth_failed', 'unreachable', 'raw_dump', 'cut'] as const
 export type DemoFailure = (typeof demoFailures)[number]
 
+type Args = { readonly [key: string]: string }
+
 /** One line of a prompt, as the demo understands it. */
 export type DemoLine =
-  | {
-      readonly type: 'call'
-      readonly verb: string
-      readonly tool: string
-      readonly args: { readonly [key: string]: string }
-    }
+  | { readonly type: 'call'; readonly verb: string; readonly tool: string; readonly args: Args }
   | { readonly type: 'count'; readonly to: number }
   | { readonly type: 'fail'; readonly how: DemoFailure }
   | { readonly type: 'plan'; readonly request: string }
@@ -147,28 +134,21 @@ export type DemoLine =
 const countMax = 10_000
 
 type Form = readonly [RegExp, (...groups: readonly string[]) => DemoLine]
-const call = (verb: string, tool: string, args: { readonly [key: string]: string }): DemoLine => ({
-  type: 'call',
-  verb,
-  tool,
-  args,
-})
+const call = (verb: string, tool: string, args: Args): DemoLine => ({ type: 'call', verb, tool, args })
+const callFile = (verb: string, path: string, args?: Args) =>
+  call(verb, `${verb}_file`, { path: unquoted(path), ...args })
 
 /** All requests that the demo understands. The first match wins. */
 const forms: readonly Form[] = [
   [/^(?:what is|what's)\b.*\b(?:folder|directory|here)\b.*$/i, () => call('list', 'list_directory', { path: '.' })],
   [/^list\b(.*)$/i, (rest = '') => call('list', 'list_directory', { path: findDirectory(rest) })],
-  [/^read (?:the )?(?:file )?(.+)$/i, (path = '') => call('read', 'read_file', { path: unquoted(path) })],
+  [/^read (?:the )?(?:file )?(.+)$/i, (path = '') => callFile('read', path)],
   [/^search (.+)$/i, (pattern = '') => call('search', 'grep', { pattern: unquoted(pattern) })],
   [/^find (.+)$/i, (pattern = '') => call('find', 'find', { pattern: unquoted(pattern) })],
-  [
-    /^write ([^:]+): ?(.*)$/i,
-    (path = '', content = '') => call('write', 'write_file', { path: unquoted(path), content }),
-  ],
+  [/^write ([^:]+): ?(.*)$/i, (path = '', content = '') => callFile('write', path, { content })],
   [
     /^edit ([^:]+): ?(.+?) ?=> ?(.*)$/i,
-    (path = '', old_text = '', new_text = '') =>
-      call('edit', 'edit_file', { path: unquoted(path), old_text, new_text }),
+    (path = '', old_text = '', new_text = '') => callFile('edit', path, { old_text, new_text }),
   ],
   [/^run (.+)$/i, (command = '') => call('run', 'shell', { command })],
   [/^remember (?:that )?(.+)$/i, (text = '') => call('remember', 'memory_write', { text })],
@@ -192,13 +172,9 @@ export function readDemoLine(text: string): DemoLine {
 
 /** Finds the directory in `list src`; `list the files here` has none. */
 function findDirectory(rest: string): string {
-  const words = rest
-    .trim()
-    .replace(/(?<=\w)[.?!]+$/, '')
-    .split(/\s+/)
-  const naming = words.filter(
-    (word) => !/^(all|the|files?|folders?|directory|in|of|this|here|everything|me|please)?$/i.test(word),
-  )
+  const fillers = /^(all|the|files?|folders?|directory|in|of|this|here|everything|me|please)?$/i
+  const words = rest.trim().replace(/(?<=\w)[.?!]+$/, '')
+  const naming = words.split(/\s+/).filter((word) => !fillers.test(word))
   return naming.length === 0 ? '.' : unquoted(naming.join(' '))
 }
 
@@ -207,7 +183,7 @@ const unquoted = (text: string): string => text.trim().replace(/^(["'`])(.*)\1$/
 const shownCharsMax = 2_000
 const shownLinesMax = 40
 
-export const abilities = `I am the demo: a scripted agent, not a language model. I understand these requests, one a line:
+const abilities = `I am the demo: a scripted agent, not a language model. I understand these requests, one a line:
 
 - \`list [dir]\`, \`read <file>\`, \`search <text>\`, \`find <glob>\`
 - \`write <file>: <text>\`, \`edit <file>: <old> => <new>\`, \`run <command>\`, \`remember <text>\` (these ask you first)
@@ -216,18 +192,15 @@ export const abilities = `I am the demo: a scripted agent, not a language model.
 
 For a real model, set ANTHROPIC_API_KEY and choose one.`
 
-export const explainUnknown = (lines: readonly string[]): string =>
+const explainUnknown = (lines: readonly string[]): string =>
   `I do not understand ${lines.map((line) => `"${line}"`).join(' or ')}.\n\n${abilities}`
 
 /** The two halves of the answer to `fail cut`. The second is sent after `continue`. */
 export const cutBeginning = 'This answer is about to be cut'
-export const cutEnd = '… and this is the rest of it.'
-
-export const resuming = 'I was interrupted. I continue where I stopped.'
-export const nothingLeft = 'That was all. There is nothing left to say.'
+const cutEnd = '… and this is the rest of it.'
 
 /** Reports the result of one call, quoting the tool. */
-export function reportResult(call: Extract<AssistantPart, { type: 'call' }> | null, result: ToolResultPart): string {
+function reportResult({ call, result }: CallResult): string {
   const about = call === null ? '' : subjectOf(call.args)
   const what = about === '' ? result.tool : `${result.tool} (${about})`
   if (result.isError) return `${what} failed:\n\n${quoted(result.text)}`
@@ -248,7 +221,7 @@ function quoted(text: string): string {
 }
 
 /** Writes a plan for a request: the steps and the approvals. */
-export function writePlan(request: string, line: DemoLine): string {
+function writePlan(request: string, line: DemoLine): string {
   const steps = [`Understand the request: ${clip(request, 200)}`, ...stepsFor(line), 'Report the result.']
   return `My plan:\n\n${steps.map((step, index) => `${index + 1}. ${step}`).join('\n')}`
 }

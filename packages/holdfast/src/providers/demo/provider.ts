@@ -23,12 +23,10 @@ export function createDemo(environment: Environment): Provider {
   })
 }
 
-export type Sleep = (delayMs: number, options: { readonly signal: AbortSignal }) => Promise<void>
-
-export type DemoOptions = {
+type DemoOptions = {
   /** A factor for all delays: 1 is a human pace, 2 is half as fast, 0 does not wait. */
   readonly pace: number
-  readonly sleep: Sleep
+  readonly sleep: (delayMs: number, options: { readonly signal: AbortSignal }) => Promise<void>
 }
 
 const wordMs = 25
@@ -71,22 +69,14 @@ function* streamAnswer({ thinking, text, count, calls, failure }: DemoAnswer): G
   yield atOnce({ type: 'end', end: { type: 'complete', finish: calls.length > 0 ? 'calls' : 'stop', usage: noTokens } })
 }
 
-function* streamPart(
-  part: number,
-  type: 'text' | 'thinking',
-  pieces: readonly string[],
-  afterMs: number,
-): Generator<Paced> {
+type Kind = 'text' | 'thinking'
+
+function* streamPart(part: number, type: Kind, pieces: readonly string[], afterMs: number): Generator<Paced> {
   yield* deltas(part, type, pieces, afterMs)
   yield atOnce({ type: 'said', part, said: { type, text: pieces.join('') } })
 }
 
-function* deltas(
-  part: number,
-  kind: 'text' | 'thinking',
-  pieces: readonly string[],
-  afterMs: number,
-): Generator<Paced> {
+function* deltas(part: number, kind: Kind, pieces: readonly string[], afterMs: number): Generator<Paced> {
   for (const text of pieces) yield { part: { type: 'delta', part, kind, text }, afterMs }
 }
 
@@ -137,15 +127,12 @@ const failures: Readonly<Record<DemoFailure, readonly [happened: string, next: s
 /** Ends the call as `fail` asks, with the same kind and retries as a real failure. */
 function failureEnd(failure: DemoFailure): ModelEnd {
   const [happened, next] = failures[failure]
+  const kind = failure === 'cut' ? 'unreachable' : failure
   return {
     type: 'failed',
-    fault: {
-      kind: failure === 'cut' ? 'unreachable' : failure,
-      message: `${happened} ${next}`,
-      detail: `demo: fail ${failure}`,
-    },
+    fault: { kind, message: `${happened} ${next}`, detail: `demo: fail ${failure}` },
     happened,
-    retryable: failure === 'rate_limited' || failure === 'unreachable' || failure === 'cut',
+    retryable: kind === 'rate_limited' || kind === 'unreachable',
     retryAfterMs: null,
     usage: null,
   }

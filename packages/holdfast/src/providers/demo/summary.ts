@@ -2,10 +2,6 @@ import type { ModelRequest } from '@holdfast/core/ports'
 import { clip, firstLine } from '@holdfast/protocol'
 import type { DemoAnswer } from './answer.ts'
 
-const quotedCharsMax = 200
-const earlierCharsMax = 2_000
-const titledCharsMax = 60
-
 /** Writes a summary, title or note: counts, with the first and last request quoted. */
 export function buildSummary({ messages }: ModelRequest): DemoAnswer {
   const text = messages
@@ -13,26 +9,13 @@ export function buildSummary({ messages }: ModelRequest): DemoAnswer {
     .flatMap((part) => (part.type === 'text' ? [part.text] : []))
     .join('\n')
   const { conversation, task } = splitTask(text)
-  const counts = countConversation(conversation)
-  return {
-    thinking: 'I am asked for a summary. I count the messages.',
-    text: task.includes('Give the conversation above a title')
-      ? writeTitle(counts)
-      : task.includes('## Decisions')
-        ? writeNote(counts)
-        : writeSummary(counts),
-    count: null,
-    calls: [],
-    failure: null,
-  }
+  const writeNoteOrSummary = task.includes('## Decisions') ? writeNote : writeSummary
+  const write = task.includes('Give the conversation above a title') ? writeTitle : writeNoteOrSummary
+  const thinking = 'I am asked for a summary. I count the messages.'
+  return { thinking, text: write(countConversation(conversation)), count: null, calls: [], failure: null }
 }
 
-type ConversationCounts = {
-  readonly before: string | null
-  readonly messages: number
-  readonly requests: readonly string[]
-  readonly calls: ReadonlyMap<string, number>
-}
+type ConversationCounts = ReturnType<typeof countConversation>
 
 /** Splits off the task after the conversation. Text inside the conversation is no instruction. */
 function splitTask(text: string): { readonly conversation: string; readonly task: string } {
@@ -42,13 +25,13 @@ function splitTask(text: string): { readonly conversation: string; readonly task
   return { conversation: text.slice(0, at).replace(/^<conversation>\n/, ''), task: text.slice(at + end.length) }
 }
 
-function countConversation(conversation: string): ConversationCounts {
+function countConversation(conversation: string) {
   const calls = new Map<string, number>()
   const requests: string[] = []
   let messages = 0
   for (const [, who = '', tool = '', line = ''] of conversation.matchAll(/^\[(user|assistant|tool (\S+))\] (.*)$/gm)) {
     messages++
-    if (who === 'user') requests.push(clip(line, quotedCharsMax))
+    if (who === 'user') requests.push(clip(line, 200))
     else if (tool !== '') calls.set(tool, (calls.get(tool) ?? 0) + 1)
   }
   const before =
@@ -57,18 +40,17 @@ function countConversation(conversation: string): ConversationCounts {
 }
 
 function writeSummary({ before, messages, requests, calls }: ConversationCounts): string {
-  const earlier = before === null ? [] : [clip(before, earlierCharsMax)]
+  const earlier = before === null ? [] : [clip(before, 2_000)]
   return [...earlier, `${intro} ${describeCounts(messages, calls)} ${quoteRequests(requests)}`.trimEnd()].join('\n\n')
 }
 
 const writeTitle = ({ requests }: ConversationCounts): string =>
-  `Demo: ${firstLine(requests[0] ?? 'a conversation', titledCharsMax)}`
+  `Demo: ${firstLine(requests[0] ?? 'a conversation', 60)}`
 
 function writeNote({ messages, requests, calls }: ConversationCounts): string {
   const used = [...calls].map(([tool, times]) => `- used ${tool} ${times === 1 ? 'once' : `${times} times`}`)
-  const title = firstLine(requests[0] ?? 'a conversation', 40)
   return [
-    `# Demo note on ${title}`,
+    `# Demo note on ${firstLine(requests[0] ?? 'a conversation', 40)}`,
     '',
     `${intro} ${describeCounts(messages, calls)} ${quoteRequests(requests)}`.trimEnd(),
     '',

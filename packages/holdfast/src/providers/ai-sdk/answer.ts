@@ -9,28 +9,20 @@ import { findUnknownPart } from './unknown-part.ts'
 
 type ToolCall = Extract<StreamPart, { type: 'tool-call' }>
 
-export type AnswerOptions = {
+type AnswerOptions = {
   /** Converts the service's name of a tool to ours. */
   readonly toolName: ToolNames['fromWire']
   /** The model to record with the service's metadata; null if any model may get it back. */
   readonly modelId: string | null
 }
 
-export type AnswerReader = {
-  /** Returns the parts that a fragment adds. Fragments that we do not use are recorded with the next complete part. */
-  take(fragment: StreamPart): readonly ModelPart[]
-  /** Completes unfinished text and thinking at the end of the stream. Unfinished calls are dropped. */
-  takeRest(): readonly ModelPart[]
-  hasCalls(): boolean
-  /** Counts the characters so far, including arguments. */
-  saidChars(): number
-}
+export type AnswerReader = ReturnType<typeof createAnswer>
 
 /** What a part costs beside its text, so that empty parts are not free. */
 const partChars = 64
 
 /** Assembles the fragments of one streamed answer into numbered parts. */
-export function createAnswer({ toolName, modelId }: AnswerOptions): AnswerReader {
+export function createAnswer({ toolName, modelId }: AnswerOptions) {
   const parts = createOpenParts()
   const partMeta = createPartMeta(modelId)
   /** Blocks of an unknown type: their text is not shown. */
@@ -66,6 +58,7 @@ export function createAnswer({ toolName, modelId }: AnswerOptions): AnswerReader
     return [{ type: 'said', part: whole.part, said: { type: 'call', tool, ...parsed, ...given } }]
   }
 
+  /** Returns the parts that a fragment adds. Fragments that we do not use are recorded with the next complete part. */
   const take = (fragment: StreamPart): readonly ModelPart[] => {
     if ('delta' in fragment) count(fragment.delta.length)
     else count(0, 1)
@@ -104,6 +97,7 @@ export function createAnswer({ toolName, modelId }: AnswerOptions): AnswerReader
     return []
   }
 
+  /** Completes unfinished text and thinking at the end of the stream. Unfinished calls are dropped. */
   const takeRest = (): readonly ModelPart[] => {
     const closed = parts.all().flatMap(({ kind, id }) => (kind === 'input' ? [] : close(kind, id)))
     const { meta } = partMeta.take('text', undefined)
@@ -167,21 +161,19 @@ function createOpenParts() {
 function grow(to: OpenPart, fragment: string, meta: Meta | undefined): readonly ModelPart[] {
   to.text += fragment
   addMeta(to, meta)
-  if (fragment === '') return []
-  return [
-    { type: 'delta', part: to.part, kind: to.kind, text: fragment, ...(to.tool !== undefined && { tool: to.tool }) },
-  ]
+  const { part, kind, tool } = to
+  return fragment === '' ? [] : [{ type: 'delta', part, kind, text: fragment, ...(tool !== undefined && { tool }) }]
 }
 
 /** Merges metadata by service: it arrives in pieces during the life of a part. */
 function addMeta(part: OpenPart, added: Meta | undefined): void {
   if (added === undefined) return
   const known = part.meta ?? {}
-  const merged = Object.entries(added).map(([service, values]) => [
+  const merge = ([service, values]: [string, unknown]) => [
     service,
     { ...asObject(known[service]), ...asObject(values) },
-  ])
-  part.meta = { ...known, ...Object.fromEntries(merged) }
+  ]
+  part.meta = { ...known, ...Object.fromEntries(Object.entries(added).map(merge)) }
 }
 
 const asObject = (value: unknown): object => (typeof value === 'object' && value !== null ? value : {})

@@ -27,30 +27,27 @@ export type KnownModelFacts = {
   readonly thinkingLevels?: readonly ThinkingLevel[] | null | undefined
 }
 
-export type StreamOptions = {
+type StreamOptions = {
   readonly signal: AbortSignal
   readonly dialect: Dialect
   readonly names: ToolNames
   readonly known: KnownModelFacts
 }
 
-export type OpenedStream = { readonly stream: ReadableStream<StreamPart>; readonly headers: Headers | undefined }
+type OpenedStream = { readonly stream: ReadableStream<StreamPart>; readonly headers: Headers | undefined }
 
 /** Starts one model call. Does not retry: that is the session's job. */
 export async function openStream(
   model: AiSdkModel,
   request: ModelRequest,
-  options: StreamOptions,
+  { signal, dialect, names, known }: StreamOptions,
 ): Promise<OpenedStream> {
-  const { signal, dialect, names, known } = options
   const promptOptions = { dialect, modelId: model.modelId, names, takes: known.takes ?? null }
   const think = (prompt: Prompt<unknown>) =>
-    requestThinking(chooseLevel(prompt, request, dialect), {
-      dialect,
+    requestThinking(chooseLevel(prompt, request, dialect), dialect, known.thinkingLevels ?? null, {
       modelId: model.modelId,
       outputTokens: known.outputTokens ?? null,
       hasReasoning: model.specificationVersion !== 'v3',
-      known: known.thinkingLevels ?? null,
     })
   const rest = (thinking: Thinking) => ({
     abortSignal: signal,
@@ -88,6 +85,7 @@ export async function openStream(
   return { stream, headers: response?.headers }
 }
 
+/** Anthropic refuses to think in a round that began without: an answer with calls must begin with its thinking. */
 const chooseLevel = (prompt: Prompt<unknown>, { thinkingLevel }: ModelRequest, dialect: Dialect): ThinkingLevel =>
   dialect.thinking.mustBeginRound && beganWithoutThinking(prompt) ? 'off' : thinkingLevel
 
@@ -107,8 +105,11 @@ function toTools(request: ModelRequest, { cache }: Dialect, names: ToolNames) {
   if (tools.length === 0) return {}
   const isMarked = cache.mark !== null && system.trim() === '' && isCached(request)
   return {
-    tools: tools.map((tool, index) => ({
-      ...toTool(tool, names),
+    tools: tools.map(({ name, description, input }, index) => ({
+      type: 'function' as const,
+      name: names.toWire(name),
+      description,
+      inputSchema: input as LanguageModelV4FunctionTool['inputSchema'], // the port requires JSON Schema
       ...(isMarked && index === tools.length - 1 && { providerOptions: cache.mark }),
     })),
   }
@@ -127,16 +128,6 @@ function mergeOptions(
   )
 }
 
-const toTool = (
-  { name, description, input }: ModelRequest['tools'][number],
-  names: ToolNames,
-): LanguageModelV4FunctionTool => ({
-  type: 'function',
-  name: names.toWire(name),
-  description,
-  inputSchema: input as LanguageModelV4FunctionTool['inputSchema'], // the port requires JSON Schema
-})
-
 const toFilePart = ({ mediaType, name }: Omit<FileBytes, 'bytes'>) => ({
   type: 'file' as const,
   mediaType,
@@ -145,21 +136,16 @@ const toFilePart = ({ mediaType, name }: Omit<FileBytes, 'bytes'>) => ({
 
 const risingLevels: readonly ThinkingLevel[] = ['low', 'medium', 'high']
 
-/**
- * Returns the parameters for thinking at a level. `known` are the levels of the model; null if unknown. A model that
- * does not think gets none: services refuse the parameter.
- */
-export function requestThinking(
+/** Returns the parameters for thinking at a level. A model that does not think gets none: services refuse them. */
+function requestThinking(
   level: ThinkingLevel,
-  {
-    dialect,
-    known,
-    ...request
-  }: ThinkingRequest & { readonly dialect: Dialect; readonly known: readonly ThinkingLevel[] | null },
+  { thinking }: Dialect,
+  known: readonly ThinkingLevel[] | null,
+  request: ThinkingRequest,
 ): Thinking {
-  if (known === null) return dialect.thinking.isThinker(request.modelId) ? dialect.thinking.request(level, request) : {}
+  if (known === null) return thinking.isThinker(request.modelId) ? thinking.request(level, request) : {}
   const nearest = findNearestLevel(level, known)
-  return nearest === null ? {} : dialect.thinking.request(nearest, request)
+  return nearest === null ? {} : thinking.request(nearest, request)
 }
 
 /** Returns the nearest level that a model has: rather less thinking than more, but not none if some was asked for. */
@@ -171,11 +157,8 @@ export function findNearestLevel(level: ThinkingLevel, known: readonly ThinkingL
   return lower.at(-1) ?? levels[0] ?? null
 }
 
-/**
- * Returns whether the current rounds began without thinking, by another model or with thinking off. Anthropic then
- * refuses to think: an answer with tool calls must begin with its thinking.
- */
-export function beganWithoutThinking(prompt: Prompt<unknown>): boolean {
+/** Returns whether the current rounds began without thinking, by another model or with thinking off. */
+function beganWithoutThinking(prompt: Prompt<unknown>): boolean {
   const last = prompt.findLastIndex(({ role }) => role === 'assistant')
   if (!hasCalls(prompt[last])) return false
   let first = last

@@ -14,17 +14,7 @@ const opaqueCharsMax = 1024 * 1024
 type Extra = { readonly type: string; readonly [key: string]: unknown }
 
 /** Fragments that are not part of the answer, or that are collected elsewhere. */
-const ignoredTypes: ReadonlySet<string> = new Set([
-  'stream-start',
-  'response-metadata',
-  'raw',
-  'ping',
-  'finish',
-  'error',
-  'tool-input-start',
-  'tool-input-delta',
-  'tool-input-end',
-])
+const ignoredTypes = /^(stream-start|response-metadata|raw|ping|finish|error|tool-input-(start|delta|end))$/
 
 /** Collects the metadata to record with each part: what the service attached, and data that is never sent back. */
 export function createPartMeta(modelId: string | null) {
@@ -40,28 +30,22 @@ export function createPartMeta(modelId: string | null) {
   }
 
   // The data that services want back is text; lists and objects can be of any length.
-  const limitFields = (values: object) =>
-    Object.fromEntries(
-      Object.entries(values).filter(([, value]) =>
-        reserve(toJson(value), typeof value === 'string' ? 'opaque' : 'extra'),
-      ),
-    )
+  const fits = ([, value]: [string, unknown]) => reserve(toJson(value), typeof value === 'string' ? 'opaque' : 'extra')
+  const limitFields = (values: object) => Object.fromEntries(Object.entries(values).filter(fits))
 
   return {
     /** Records a fragment that we do not use: sources, files, results of the service's own tools, unknown parts. */
     addExtra(part: { readonly type: string }): void {
-      if (ignoredTypes.has(part.type) || isMessageStart(part)) return
+      if (ignoredTypes.test(part.type) || isMessageStart(part)) return
       const json = toJson(part)
       if (reserve(json, 'extra')) extras.push(JSON.parse(json))
     },
 
     /** Returns the metadata of a complete part, with the extras since the last one. Thinking always names its model. */
     take(kind: PartKind, meta: Meta | undefined): { readonly meta?: Meta } {
-      const limited =
-        meta &&
-        Object.fromEntries(
-          Object.entries(meta).map(([service, values]) => [service, limitFields(values as object)]), // `addMeta` made them objects
-        )
+      // `addMeta` made the values objects.
+      const services = Object.entries(meta ?? {}).map(([service, values]) => [service, limitFields(values as object)])
+      const limited = meta && Object.fromEntries(services)
       const kept = omitted === 0 ? extras : [...extras, { type: 'omitted', count: omitted }]
       extras = []
       omitted = 0
@@ -74,10 +58,7 @@ export function createPartMeta(modelId: string | null) {
 }
 
 /** Returns the service's metadata of a part, and whether `model` wrote the part. Without a note it counts as its own. */
-export function readPartMeta(
-  meta: Meta | undefined,
-  model: string,
-): { readonly given: Meta | undefined; readonly isOwn: boolean } {
+export function readPartMeta(meta: Meta | undefined, model: string): { given: Meta | undefined; isOwn: boolean } {
   if (meta === undefined) return { given: undefined, isOwn: true }
   const { [ownName]: own, ...given } = meta
   const isOther = typeof own === 'object' && own !== null && 'model' in own && own.model !== model

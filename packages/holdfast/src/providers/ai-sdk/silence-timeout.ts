@@ -7,24 +7,14 @@ export type WaitResult<Value> =
   | { readonly type: 'aborted' }
   | { readonly type: 'silent' }
 
-export type SilenceTimeoutDeps = {
-  readonly signal: AbortSignal
-  readonly silenceMs: number
-  readonly clock: Clock
-}
+type SilenceTimeoutDeps = { readonly signal: AbortSignal; readonly silenceMs: number; readonly clock: Clock }
 
 /**
  * Waits for network results, at most until an abort or `silenceMs` without data, even if the stream ignores its signal.
- * The time counts only during a wait, so a slow reader is not mistaken for a silent service.
+ * The time counts only during a wait, so a slow reader is not mistaken for a silent service. Uses one timer and one
+ * listener for a whole stream: a pair per fragment would cost more than the fragment.
  */
-export interface SilenceTimeout {
-  /** Waits for one result at a time. Do not use again after `aborted` or `silent`: an old result may still arrive. */
-  wait<Value>(work: () => PromiseLike<Value>): Promise<WaitResult<Value>>
-  stop(): void
-}
-
-/** Uses one timer and one listener for a whole stream: a pair per fragment would cost more than the fragment. */
-export function createSilenceTimeout({ signal, silenceMs, clock }: SilenceTimeoutDeps): SilenceTimeout {
+export function createSilenceTimeout({ signal, silenceMs, clock }: SilenceTimeoutDeps) {
   let settle: ((result: WaitResult<never>) => void) | null = null
   let startedMs = 0
   let stopTimer: (() => void) | null = null
@@ -50,6 +40,7 @@ export function createSilenceTimeout({ signal, silenceMs, clock }: SilenceTimeou
   signal.addEventListener('abort', onAbort)
 
   return {
+    /** Waits for one result at a time. Do not use again after `aborted` or `silent`: an old result may still arrive. */
     wait: <Value>(work: () => PromiseLike<Value>) =>
       new Promise<WaitResult<Value>>((resolve) => {
         if (signal.aborted) return resolve({ type: 'aborted' })

@@ -1,13 +1,12 @@
 import { limits } from '@holdfast/protocol'
 
 type Args = { readonly [key: string]: unknown }
-export type ToolInput = { readonly args: Args; readonly malformed?: string }
+type ToolInput = { readonly args: Args; readonly malformed?: string }
 
 /** Parses the arguments of a call. Anything but a valid object is `malformed`; nothing is guessed. */
 export function parseToolInput(text: string): ToolInput {
-  if (Buffer.byteLength(text) > limits.callArgsBytesMax) {
+  if (Buffer.byteLength(text) > limits.callArgsBytesMax)
     return malformed(`the arguments are longer than ${limits.callArgsBytesMax} bytes`)
-  }
   if (text.trim() === '') return { args: {} }
 
   let value: unknown
@@ -17,9 +16,8 @@ export function parseToolInput(text: string): ToolInput {
     return malformed('the arguments are not valid JSON')
   }
   if (!isObject(value)) return malformed('the arguments are not a JSON object')
-  if (isDeeperThan(value, limits.jsonDepthMax)) {
+  if (isDeeperThan(value, limits.jsonDepthMax))
     return malformed(`the arguments are nested deeper than ${limits.jsonDepthMax} levels`)
-  }
   return { args: Object.fromEntries(wellFormedEntries(value)) }
 }
 

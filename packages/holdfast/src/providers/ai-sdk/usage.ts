@@ -40,10 +40,8 @@ const sum = (...counts: readonly (number | undefined)[]): number =>
 
 /** Reads counts that the library ignores: DeepSeek's cache hits and OpenRouter's cache writes. */
 function readRawCount(raw: unknown, ...path: readonly string[]): number {
-  const found = path.reduce<unknown>(
-    (at, name) => (typeof at === 'object' && at !== null ? Reflect.get(at, name) : null),
-    raw,
-  )
+  const step = (at: unknown, name: string) => (typeof at === 'object' && at !== null ? Reflect.get(at, name) : null)
+  const found: unknown = path.reduce(step, raw)
   return typeof found === 'number' ? tokens(found) : 0
 }
 

@@ -3,7 +3,7 @@ import { escapeLine } from '@holdfast/protocol/hostile-text'
 import { z } from 'zod'
 import { maskKeys } from '../../system/secrets/known-keys.ts'
 import { type FailureCause, findCause, findNetworkCause } from '../failure/cause.ts'
-import { type FailureDetails, readDetails } from '../failure/details.ts'
+import { type FailureDetails, parseJson, readDetails } from '../failure/details.ts'
 import { describeFailure } from '../failure/message.ts'
 import { redactAddress } from '../services/address.ts'
 import { readBody } from '../services/fetch.ts'
@@ -31,7 +31,6 @@ export type KeyVerdict =
 const answerMsMax = 10_000
 /** More than the longest list of models. */
 const bodyBytesMax = 4 * 1024 * 1024
-const accountCharsMax = 120
 
 /** Checks a key with one free request: the list of models, or the key itself. */
 export async function checkKey(check: KeyCheck, options: { readonly signal?: AbortSignal } = {}): Promise<KeyVerdict> {
@@ -77,12 +76,10 @@ function readVerdict(check: KeyCheck, answer: Response, body: string): KeyVerdic
   switch (cause) {
     case 'rejected_key':
       return { type: 'rejected', message: `${title} rejected this key. Copy it again, or create a new one.` }
-    case 'no_access':
-      return {
-        type: 'accepted',
-        account: findAccount(headers, json),
-        note: `${title} accepts the key but does not let it list models. It may be restricted.`,
-      }
+    case 'no_access': {
+      const note = `${title} accepts the key but does not let it list models. It may be restricted.`
+      return { type: 'accepted', account: findAccount(headers, json), note }
+    }
     case 'blocked':
       return { type: 'unknown', message: `${explain(cause, details, check)} Check the address and any proxy.` }
     default:
@@ -98,13 +95,10 @@ function explainUnexpected({ title, baseUrl }: KeyCheck, { ok, status }: Respons
 }
 
 /** Returns the message that a failed call would show. */
-const explain = (cause: FailureCause, details: FailureDetails, { title, baseUrl }: KeyCheck): string =>
-  describeFailure({
-    cause,
-    details,
-    waitMs: null,
-    service: { title, modelId: '', endpoint: baseUrl, keyName: 'the key' },
-  })[0]
+const explain = (cause: FailureCause, details: FailureDetails, { title, baseUrl }: KeyCheck): string => {
+  const service = { title, modelId: '', endpoint: baseUrl, keyName: 'the key' }
+  return describeFailure({ cause, details, waitMs: null, service })[0]
+}
 
 /** A list of models in the format of any service, or facts about a key. Any server can answer with JSON. */
 const Listed = z.union([
@@ -119,13 +113,5 @@ function findAccount(headers: Headers, json: unknown): string | null {
   const account = headers.get('anthropic-organization-id') ?? headers.get('openai-organization') ?? label ?? ''
   // OpenRouter labels an unnamed key with a part of the key, which must not be shown.
   if (account.trim() === '' || account.startsWith('sk-')) return null
-  return escapeLine(maskKeys(account.trim())).slice(0, accountCharsMax)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
+  return escapeLine(maskKeys(account.trim())).slice(0, 120)
 }

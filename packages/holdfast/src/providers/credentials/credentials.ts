@@ -20,24 +20,10 @@ export type FoundKey = {
 }
 
 /** The keys of the environment and, after those, of the credentials file. */
-export interface Credentials {
-  /** Reads no file: uses the current environment, and the file as of the last `refresh`. */
-  find(service: string, keyNames: readonly string[]): FoundKey | undefined
-  /** Reads the file again and returns notices for the user. If that fails, the old keys stay. */
-  refresh(): Promise<Result<readonly string[]>>
-  /** Lists the services with a key in the file. */
-  stored(): readonly string[]
-  /** Returns why the file could not be read last time; null if it could. */
-  fileProblem(): string | null
-}
+export type Credentials = ReturnType<typeof createCredentials>
 
-export type CredentialsDeps = {
-  readonly environment: Environment
-  /** The path of the credentials file, which may be missing. */
-  readonly file: string
-}
-
-export function createCredentials({ environment, file }: CredentialsDeps): Credentials {
+/** `file` is the path of the credentials file, which may be missing. */
+export function createCredentials({ environment, file }: { environment: Environment; file: string }) {
   let credentials: ReadonlyMap<string, StoredCredential> = new Map()
   let fileProblem: string | null = null
   const runInOrder = createSerialQueue() // an older read must not finish last
@@ -52,7 +38,8 @@ export function createCredentials({ environment, file }: CredentialsDeps): Crede
   }
 
   return {
-    find(service, keyNames) {
+    /** Reads no file: uses the current environment, and the file as of the last `refresh`. */
+    find(service: string, keyNames: readonly string[]): FoundKey | undefined {
       for (const name of keyNames) {
         const key = environment[name]?.trim() ?? ''
         if (key === '') continue
@@ -62,8 +49,11 @@ export function createCredentials({ environment, file }: CredentialsDeps): Crede
       const stored = credentials.get(service)
       return stored && { ...stored, from: { type: 'file' } }
     },
+    /** Reads the file again and returns notices for the user. If that fails, the old keys stay. */
     refresh: () => runInOrder(read),
-    stored: () => [...credentials.keys()],
+    /** Lists the services with a key in the file. */
+    stored: (): readonly string[] => [...credentials.keys()],
+    /** Returns why the file could not be read last time; null if it could. */
     fileProblem: () => fileProblem,
   }
 }
@@ -101,7 +91,7 @@ const fileBytesMax = 1024 * 1024
 
 export const credentialsPath = (configDir: string): string => join(configDir, 'credentials.json')
 
-export type ReadCredentials = {
+type ReadCredentials = {
   readonly credentials: ReadonlyMap<string, StoredCredential>
   /** For the user. */
   readonly notices: readonly string[]
@@ -159,9 +149,8 @@ async function makePrivate(file: FileHandle, path: string): Promise<Result<reado
     return refuse(unusable(path, 'belongs to another user, who could read its keys. Remove it.'))
   if ((mode & 0o077) === 0) return ok([])
   await file.chmod(mode & 0o600)
-  return ok([
-    `${path} was readable by other users of this machine. It is private now, but they may have read its keys.`,
-  ])
+  const notice = `${path} was readable by other users of this machine. It is private now, but they may have read its keys.`
+  return ok([notice])
 }
 
 async function makeDirectoryPrivate(directory: string): Promise<readonly string[]> {

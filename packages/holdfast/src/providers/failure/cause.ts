@@ -4,37 +4,7 @@ import { AnswerTooLongError, NotAStreamError } from '../services/fetch.ts'
 import type { FailureDetails, Headers } from './details.ts'
 
 /** Why a call failed. Each cause has its own message. */
-export type FailureCause =
-  | NetworkCause
-  | 'no_key'
-  | 'rejected_key'
-  | 'no_access'
-  | 'blocked'
-  | 'no_credit'
-  | 'limited'
-  | 'overloaded'
-  | 'unknown_model'
-  | 'wrong_address'
-  | 'too_long'
-  | 'too_much'
-  | 'refused_request'
-  | 'service_error'
-  | 'own_words'
-  | 'unclear'
-
-/** Why no answer came over the network, or no complete one. */
-export type NetworkCause =
-  /** Nothing listens at the address. */
-  | 'refused'
-  | 'unknown_host'
-  /** No TLS connection. */
-  | 'untrusted'
-  | 'timeout'
-  /** The connection broke during the answer. */
-  | 'broken'
-  /** The server does not speak HTTP, or the address is invalid. */
-  | 'no_http'
-  | 'unreachable'
+export type FailureCause = keyof typeof errorKinds
 
 /** Finds the cause by the type of the error, the status, and the service's error names; never by message texts. */
 export function findCause(error: unknown, details: FailureDetails): FailureCause {
@@ -81,7 +51,7 @@ function isAboutModel({ status, names, words, field }: FailureDetails): boolean 
 }
 
 /** Codes of Node's sockets and of `fetch`, in the order in which they are tried. */
-const networkCodes: readonly (readonly [NetworkCause, RegExp])[] = [
+const networkCodes: readonly (readonly [FailureCause, RegExp])[] = [
   ['refused', /^ECONNREFUSED$/],
   ['unknown_host', /^(ENOTFOUND|EAI_[A-Z]+)$/],
   ['untrusted', /^(ERR_TLS_|ERR_SSL_|CERT_|EPROTO$|[A-Z_]*SELF_SIGNED_CERT|UNABLE_TO_[A-Z_]*(CERT|SIGNATURE))/],
@@ -92,11 +62,9 @@ const networkCodes: readonly (readonly [NetworkCause, RegExp])[] = [
 ]
 
 /** Finds the network cause of an error; null if it is not a network error. */
-export function findNetworkCause(error: unknown): NetworkCause | null {
+export function findNetworkCause(error: unknown): FailureCause | null {
   const causes = listCauses(error)
-  const known = causes.flatMap(
-    (cause) => ('code' in cause && typeof cause.code === 'string' ? [cause.code as string] : []), // just checked
-  )
+  const known = causes.map((cause) => ('code' in cause ? String(cause.code) : ''))
   if (causes.some(({ name }) => name === 'TimeoutError')) return 'timeout' // of an AbortSignal
   if (causes.some(({ name }) => name === 'HTTPParserError')) return 'no_http' // it has a code in some versions only
   for (const [cause, pattern] of networkCodes) if (known.some((code) => pattern.test(code))) return cause
@@ -121,13 +89,17 @@ export function listCauses(error: unknown): readonly Error[] {
 export const findErrorKind = (cause: FailureCause, status: number | undefined): ErrorKind =>
   status === 429 || status === 529 ? 'rate_limited' : errorKinds[cause]
 
-export const errorKinds: Readonly<Record<FailureCause, ErrorKind>> = {
+export const errorKinds = {
+  /** Nothing listens at the address. */
   refused: 'unreachable',
   unknown_host: 'unreachable',
+  /** No TLS connection. */
   untrusted: 'unreachable',
   timeout: 'unreachable',
+  /** The connection broke during the answer. */
   broken: 'unreachable',
   unreachable: 'unreachable',
+  /** The server does not speak HTTP, or the address is invalid. */
   no_http: 'raw_dump',
   no_key: 'auth_failed',
   rejected_key: 'rejected_key',
@@ -144,7 +116,7 @@ export const errorKinds: Readonly<Record<FailureCause, ErrorKind>> = {
   service_error: 'passthrough',
   own_words: 'passthrough',
   unclear: 'raw_dump',
-}
+} as const satisfies Record<string, ErrorKind>
 
 /** Returns whether a retry can help: limits, an overloaded or failing service, a failed connection. */
 export function isRetryable(cause: FailureCause, status: number | undefined): boolean {

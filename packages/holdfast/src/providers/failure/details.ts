@@ -38,10 +38,7 @@ export function readDetails(error: unknown, streamHeaders: Headers = {}): Failur
     .concat(details.map(({ reason }) => reason))
     .flatMap((name) => (typeof name === 'string' || typeof name === 'number' ? [String(name)] : []))
   return {
-    status:
-      number(record(error)?.['statusCode']) ??
-      findStatus(fields) ??
-      names.map((name) => statuses[name]).find((status) => status),
+    status: findStatus(error, fields) ?? names.map((name) => statuses[name]).find((status) => status),
     names: new Set(names),
     field: findField(fields, details),
     words: text(fields['message']),
@@ -99,7 +96,9 @@ function findField(fields: Fields, details: readonly Fields[]): string | undefin
 }
 
 /** Many services put the status into `code`. */
-function findStatus({ code, status }: Fields): number | undefined {
+function findStatus(error: unknown, { code, status }: Fields): number | undefined {
+  const given = record(error)?.['statusCode']
+  if (typeof given === 'number') return given
   return [code, status].map(Number).find((one) => Number.isInteger(one) && one >= 400 && one <= 599)
 }
 
@@ -128,12 +127,11 @@ const record = (value: unknown): Fields | null =>
 const recordsIn = (value: unknown): readonly Fields[] =>
   Array.isArray(value) ? value.map(record).filter((one) => one !== null) : []
 
-const number = (value: unknown): number | undefined => (typeof value === 'number' ? value : undefined)
-
 const text = (value: unknown): string | undefined =>
   typeof value === 'string' && value.trim() !== '' ? value : undefined
 
-function parseJson(body: string): unknown {
+/** Returns null for text that is not JSON. */
+export function parseJson(body: string): unknown {
   try {
     return JSON.parse(body)
   } catch {

@@ -1,12 +1,12 @@
 import type { ModelEnd } from '@holdfast/core/ports'
 import { clip, type ErrorKind } from '@holdfast/protocol'
-import { type FailureCause, findCause, findEarlyEndCause, findErrorKind, isRetryable, listCauses } from './cause.ts'
+import { findCause, findEarlyEndCause, findErrorKind, isRetryable, listCauses } from './cause.ts'
 import { type FailureDetails, type Headers, readDetails } from './details.ts'
-import { describeFailure, type FailedService, maskSecrets } from './message.ts'
+import { describeFailure, type FailedService, type FailureDescription, maskSecrets } from './message.ts'
 
 export type FailedEnd = Extract<ModelEnd, { readonly type: 'failed' }>
 
-export type FailureDeps = {
+type FailureDeps = {
   readonly service: FailedService
   readonly now: number
   /** The headers of the answer whose stream failed. */
@@ -19,15 +19,18 @@ const detailCharsMax = 4_000
 export function endFailed(error: unknown, { service, now, headers }: FailureDeps): FailedEnd {
   const details = readDetails(error, headers)
   const detail = clip(maskSecrets(describeRaw(error, details)), detailCharsMax)
-  return endWithCause(findCause(error, details), { service, details, detail, waitMs: readRetryAfter(details, now) })
+  return endWithCause(
+    { cause: findCause(error, details), service, details, waitMs: readRetryAfter(details, now) },
+    detail,
+  )
 }
 
 /** Ends a call whose stream stopped without a finish. The text so far stays, and the turn can be continued. */
 export function endCutShort({ service, headers = {} }: FailureDeps): FailedEnd {
   const details = readDetails(null, headers)
   const type = headers['content-type'] ?? 'without a type'
-  const detail = [`the answer (${type}) ended without a finish`, findRequestId(details)].filter((line) => line !== '')
-  return endWithCause(findEarlyEndCause(headers), { service, details, detail: detail.join('\n'), waitMs: null })
+  const detail = `the answer (${type}) ended without a finish\n${findRequestId(details)}`.trimEnd()
+  return endWithCause({ cause: findEarlyEndCause(headers), service, details, waitMs: null }, detail)
 }
 
 /** Ends a call that the service itself gave up. */
@@ -50,19 +53,13 @@ export const endSilent = ({ title }: FailedService, silenceMs: number): FailedEn
     retryAfterMs: null,
   })
 
-type CauseFacts = {
-  readonly service: FailedService
-  readonly details: FailureDetails
-  readonly detail: string
-  readonly waitMs: number | null
-}
-const endWithCause = (cause: FailureCause, { service, details, detail, waitMs }: CauseFacts): FailedEnd =>
+const endWithCause = (failure: FailureDescription, detail: string): FailedEnd =>
   end({
-    kind: findErrorKind(cause, details.status),
-    message: describeFailure({ cause, details, waitMs, service }),
+    kind: findErrorKind(failure.cause, failure.details.status),
+    message: describeFailure(failure),
     detail,
-    retryable: isRetryable(cause, details.status),
-    retryAfterMs: waitMs,
+    retryable: isRetryable(failure.cause, failure.details.status),
+    retryAfterMs: failure.waitMs,
   })
 
 type EndFacts = Pick<FailedEnd, 'retryable' | 'retryAfterMs'> & {
@@ -70,15 +67,10 @@ type EndFacts = Pick<FailedEnd, 'retryable' | 'retryAfterMs'> & {
   readonly message: readonly [happened: string, next: string]
   readonly detail: string
 }
-const end = ({ kind, message, detail, ...retry }: EndFacts): FailedEnd => ({
-  ...{
-    type: 'failed',
-    fault: { kind, message: message.join(' '), detail },
-    happened: message[0],
-    ...retry,
-    usage: null,
-  },
-})
+const end = ({ kind, message, detail, ...retry }: EndFacts): FailedEnd => {
+  const fault = { kind, message: message.join(' '), detail }
+  return { type: 'failed', fault, happened: message[0], ...retry, usage: null }
+}
 
 function describeRaw(error: unknown, details: FailureDetails): string {
   const causes = listCauses(error).map(({ name, message }) => `${name}: ${message}`)
@@ -110,14 +102,8 @@ function stringify(value: unknown): string {
 /** Longer waits are reported as this. */
 const waitMsMax = 7 * 24 * 3_600_000
 
-/**
- * Reads how long to wait: from `retry-after-ms`, `Retry-After` in seconds or as a date, Google's own field, or the reset
- * time of an exhausted limit. Null if the service does not say.
- */
-export function readRetryAfter(
-  { headers, retryDelay }: Pick<FailureDetails, 'headers' | 'retryDelay'>,
-  now: number,
-): number | null {
+/** Reads how long to wait: from a header, Google's own field, or the reset time of an exhausted limit. */
+function readRetryAfter({ headers, retryDelay }: FailureDetails, now: number): number | null {
   const askedMs =
     parseAmount(headers['retry-after-ms']) ??
     parseWait(headers['retry-after'], now) ??

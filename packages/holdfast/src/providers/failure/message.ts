@@ -4,9 +4,6 @@ import { isLocalAddress, redactAddress } from '../services/address.ts'
 import type { FailureCause } from './cause.ts'
 import type { FailureDetails } from './details.ts'
 
-const quotedCharsMax = 300
-const fieldCharsMax = 100
-
 /** The service of a failed call, for the message. */
 export type FailedService = {
   readonly title: string
@@ -105,12 +102,12 @@ export function describeFailure(failure: FailureDescription): readonly [happened
 /** Names the wrong field of a request, if the service's message does not. */
 function quoteField({ details: { field, words = '' } }: FailureDescription): string {
   if (field === undefined || words.includes(field)) return ''
-  return ` at ${escapeLine(firstLine(maskSecrets(field), fieldCharsMax))}`
+  return ` at ${escapeLine(firstLine(maskSecrets(field), 100))}`
 }
 
 // Masks before clipping: half a key is still a secret.
 const quoteService = ({ details: { words = '' } }: FailureDescription): string =>
-  escapeLine(firstLine(maskSecrets(words), quotedCharsMax)).replace(/([^.!?])$/, '$1.')
+  escapeLine(firstLine(maskSecrets(words), 300)).replace(/([^.!?])$/, '$1.')
 
 // How keys look when a service quotes one: `sk-ant-…`, `Bearer …`, `x-api-key: …`, `?key=…`.
 const keyPattern =

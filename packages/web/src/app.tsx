@@ -4,7 +4,7 @@ import { SessionList } from './list/session-list.tsx'
 import { useSessionList } from './list/use-session-list.ts'
 import { NewSession } from './new-session.tsx'
 import { SessionPage } from './session/session-page.tsx'
-import { SignedOut } from './signed-out.tsx'
+import { Mark } from './ui/elements.tsx'
 import { useRoute } from './ui/route.ts'
 
 type AppProps = { readonly sessions: RemoteSessions }
@@ -41,5 +41,27 @@ export function App({ sessions }: AppProps) {
         />
       )}
     </div>
+  )
+}
+
+type SignedOutProps = { readonly onRetry: () => void }
+
+/** Says how to log in: the server prints a link when it starts. */
+function SignedOut({ onRetry }: SignedOutProps) {
+  return (
+    <main className="signed-out">
+      <Mark />
+      <h1>You are signed out</h1>
+      <p>
+        Open the login link that the server prints when it starts. It works once, for ten minutes. To get a fresh one,
+        start the server again:
+      </p>
+      <pre>
+        <code>npm start</code>
+      </pre>
+      <button type="button" onClick={onRetry}>
+        Try again
+      </button>
+    </main>
   )
 }

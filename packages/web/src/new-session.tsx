@@ -1,6 +1,6 @@
 import { escapeLine, type Fault, type Meta, type Sessions } from '@holdfast/protocol'
 import { type FormEvent, useState } from 'react'
-import { ListButton } from './ui/list-button.tsx'
+import { ListButton } from './ui/elements.tsx'
 import { MessageBox } from './ui/message-box.tsx'
 import { goTo } from './ui/route.ts'
 

@@ -19,7 +19,7 @@ const tooOld = fault(
   'The server sent something this client cannot read. Reload the page, or update the client.',
 )
 
-export type Stream<Frame, Taken> = {
+type Stream<Frame, Taken> = {
   /** Path of the next connection, with its cursor. */
   readonly path: () => string
   readonly decode: (body: ReadableStream<Uint8Array>) => AsyncIterable<Frame>

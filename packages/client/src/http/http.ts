@@ -26,7 +26,7 @@ export interface Http {
   stream(path: string, ask?: Ask): Promise<Result<ReadableStream<Uint8Array>>>
 }
 
-export type HttpDeps = {
+type HttpDeps = {
   readonly url: string
   readonly token: string | undefined
   readonly fetch: typeof fetch

@@ -100,7 +100,7 @@ export function connectHoldfast({ url, token, fetch, pace }: ConnectOptions): Re
 type Removals = Pick<Sessions, 'delete' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'>
 
 /** Creates the methods that delete and restore sessions. */
-export function createRemoteRemovals(wire: Http): Removals {
+function createRemoteRemovals(wire: Http): Removals {
   const removal = async (path: string, ask: Ask): Promise<Result<Removal>> => {
     const answer = await wire.json(path, ask)
     return parseAnswer(answer, 'a removal', Removal)

@@ -23,20 +23,20 @@ const PromptContent = z.union(
 export const SendPrompt = z.strictObject({ type: z.literal('sendPrompt'), content: PromptContent })
 
 /** Joins the running turn at the next safe point. Without a running turn it is a prompt. */
-export const QueueSteering = z.strictObject({ type: z.literal('queueSteering'), content: PromptContent })
+const QueueSteering = z.strictObject({ type: z.literal('queueSteering'), content: PromptContent })
 /** Becomes the next turn when this one ends. Without a running turn it is a prompt. */
-export const QueueFollowUp = z.strictObject({ type: z.literal('queueFollowUp'), content: PromptContent })
+const QueueFollowUp = z.strictObject({ type: z.literal('queueFollowUp'), content: PromptContent })
 /** Removes all queued prompts and returns them, to be edited again. */
-export const RecallQueues = z.strictObject({ type: z.literal('recallQueues') })
-export const ClearQueues = z.strictObject({ type: z.literal('clearQueues') })
-export const DequeueSteering = z.strictObject({ type: z.literal('dequeueSteering') })
-export const EditQueueEntry = z.strictObject({
+const RecallQueues = z.strictObject({ type: z.literal('recallQueues') })
+const ClearQueues = z.strictObject({ type: z.literal('clearQueues') })
+const DequeueSteering = z.strictObject({ type: z.literal('dequeueSteering') })
+const EditQueueEntry = z.strictObject({
   type: z.literal('editQueueEntry'),
   entry: EntryId,
   content: PromptContent,
 })
-export const RemoveQueueEntry = z.strictObject({ type: z.literal('removeQueueEntry'), entry: EntryId })
-export const ReorderQueue = z.strictObject({
+const RemoveQueueEntry = z.strictObject({ type: z.literal('removeQueueEntry'), entry: EntryId })
+const ReorderQueue = z.strictObject({
   type: z.literal('reorderQueue'),
   queue: Queue,
   entries: z.array(EntryId).min(1).max(limits.promptsQueuedMax),
@@ -57,8 +57,8 @@ export const RespondToApproval = z.strictObject({
   message: z.string().max(10_000).optional(),
 })
 
-export const SetToolTrust = z.strictObject({ type: z.literal('setToolTrust'), ...Trust.shape })
-export const RevokeToolTrust = z.strictObject({
+const SetToolTrust = z.strictObject({ type: z.literal('setToolTrust'), ...Trust.shape })
+const RevokeToolTrust = z.strictObject({
   type: z.literal('revokeToolTrust'),
   /** A tool's name, or `all`. */
   tool: z.string().min(1).max(200),
@@ -74,12 +74,12 @@ export const EnterExec = z.strictObject({
 })
 
 /** Replaces the budgets at which turns stop. A budget left out has no limit. */
-export const SetBudgets = z.strictObject({ type: z.literal('setBudgets'), budgets: z.strictObject(Budgets.shape) })
+const SetBudgets = z.strictObject({ type: z.literal('setBudgets'), budgets: z.strictObject(Budgets.shape) })
 
 /** Becomes the driver, if there is none. */
-export const ClaimDriver = z.strictObject({ type: z.literal('claimDriver') })
+const ClaimDriver = z.strictObject({ type: z.literal('claimDriver') })
 /** Makes another attached client the driver. */
-export const HandOver = z.strictObject({ type: z.literal('handOver'), client: ClientId })
+const HandOver = z.strictObject({ type: z.literal('handOver'), client: ClientId })
 
 /** A request from a client, named after the method of `Session` that sends it. It may be refused. */
 export const Command = z.discriminatedUnion('type', [

@@ -4,28 +4,28 @@ import { expecting } from '../text/explain.ts'
 import { limits } from '../value/limits.ts'
 import { ModelName, ThinkingLevel } from '../value/settings.ts'
 
-export const SetModel = z.strictObject({ type: z.literal('setModel'), model: ModelName })
+const SetModel = z.strictObject({ type: z.literal('setModel'), model: ModelName })
 /** Switches to the next or previous model of the configured rotation. An entry may also set the thinking level. */
-export const CycleModel = z.strictObject({
+const CycleModel = z.strictObject({
   type: z.literal('cycleModel'),
   /** `next` when absent. */
   direction: z.enum(['next', 'previous']).optional(),
 })
-export const SetThinkingLevel = z.strictObject({ type: z.literal('setThinkingLevel'), level: ThinkingLevel })
+const SetThinkingLevel = z.strictObject({ type: z.literal('setThinkingLevel'), level: ThinkingLevel })
 /** Switches to the next thinking level of the model, in a circle. */
-export const CycleThinkingLevel = z.strictObject({ type: z.literal('cycleThinkingLevel') })
+const CycleThinkingLevel = z.strictObject({ type: z.literal('cycleThinkingLevel') })
 /** Looks for credentials again, for all sessions of the process. */
-export const RefreshCredentials = z.strictObject({ type: z.literal('refreshCredentials') })
+const RefreshCredentials = z.strictObject({ type: z.literal('refreshCredentials') })
 
 /** Commands that choose the model and its thinking level. */
 export const modelCommands = [SetModel, CycleModel, SetThinkingLevel, CycleThinkingLevel, RefreshCredentials] as const
 export type ModelCommand = z.infer<(typeof modelCommands)[number]>
 
 /** Lists the session first and protects it from prune and clearAll. Toggles when `pinned` is absent. */
-export const PinSession = z.strictObject({ type: z.literal('pinSession'), pinned: z.boolean().optional() })
+const PinSession = z.strictObject({ type: z.literal('pinSession'), pinned: z.boolean().optional() })
 
 /** Sets the title. An empty title restores the first line of the first prompt. */
-export const Rename = z.strictObject({
+const Rename = z.strictObject({
   type: z.literal('rename'),
   title: z
     .string(expecting('a title'))
@@ -35,7 +35,7 @@ export const Rename = z.strictObject({
 })
 
 /** Changes the working directory, for example after it was moved. */
-export const MoveWorkdir = z.strictObject({
+const MoveWorkdir = z.strictObject({
   type: z.literal('moveWorkdir'),
   workdir: z.string(expecting('a folder')).min(1).max(limits.toolPathCharsMax),
 })

@@ -64,7 +64,7 @@ export const SnapshotFrame = z.object({
 })
 
 /** A durable record; the only frame that moves the cursor. */
-export const RecordFrame = z.object({ type: z.literal('record'), ...of, record: Recorded })
+const RecordFrame = z.object({ type: z.literal('record'), ...of, record: Recorded })
 
 /** Position of a fragment: a part of the running answer, or the output of a running call. */
 const position = {
@@ -76,7 +76,7 @@ const position = {
 }
 
 /** A fragment shown live and never stored. `index` counts the fragments of a step. */
-export const DeltaFrame = z.object({
+const DeltaFrame = z.object({
   type: z.literal('delta'),
   ...of,
   ...position,
@@ -85,7 +85,7 @@ export const DeltaFrame = z.object({
 })
 
 /** The running message so far, up to and including delta `index`. */
-export const DraftFrame = z.object({
+const DraftFrame = z.object({
   type: z.literal('draft'),
   ...of,
   step: StepId,
@@ -93,7 +93,7 @@ export const DraftFrame = z.object({
   parts: z.array(z.object({ ...position, text: z.string() })),
 })
 
-export const PresenceFrame = z.object({
+const PresenceFrame = z.object({
   type: z.literal('presence'),
   ...of,
   /** Attached clients, in order of arrival. */
@@ -101,19 +101,19 @@ export const PresenceFrame = z.object({
 })
 
 /** Writes to the store began to fail, or work again (`error` is null). Sent at every change. */
-export const StorageFrame = z.object({ type: z.literal('storage'), ...of, error: StorageError.nullable() })
+const StorageFrame = z.object({ type: z.literal('storage'), ...of, error: StorageError.nullable() })
 
 /** The model or its status changed. Sent at every change, and to clients that resume with a cursor. */
-export const ModelFrame = z.object({ type: z.literal('model'), ...of, ...ModelStatus.shape })
+const ModelFrame = z.object({ type: z.literal('model'), ...of, ...ModelStatus.shape })
 
 /** A child session changed. Its frames are in its own stream. */
-export const ChildFrame = z.object({ type: z.literal('child'), ...of, child: SessionId, call: CallId })
+const ChildFrame = z.object({ type: z.literal('child'), ...of, child: SessionId, call: CallId })
 
 /** The cursor is not usable; a snapshot follows. */
-export const ResyncFrame = z.object({ type: z.literal('resync'), ...of, reason: z.string() })
+const ResyncFrame = z.object({ type: z.literal('resync'), ...of, reason: z.string() })
 
-export const EndReason = z.enum(['slow', 'stopped', 'closing', 'failed', 'left'])
-export const EndFrame = z.object({
+const EndReason = z.enum(['slow', 'stopped', 'closing', 'failed', 'left'])
+const EndFrame = z.object({
   type: z.literal('end'),
   ...of,
   reason: EndReason,

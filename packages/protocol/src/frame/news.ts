@@ -29,7 +29,7 @@ export const newsSession = (news: SessionNews): SessionId =>
   typeof news.session === 'string' ? news.session : news.session.id
 
 /** Ends a news stream. After reconnecting, list the sessions again: missed news is not resent. */
-export const NewsEnd = z.object({
+const NewsEnd = z.object({
   type: z.literal('end'),
   reason: z.enum(['slow', 'closing', 'failed']),
   retryMs: z.int().min(0),

@@ -1,8 +1,6 @@
-import type { RemoteSessions } from '@holdfast/client'
+import type { Connection, RemoteSessions } from '@holdfast/client'
 import { type Fault, limits, type Meta, newsSession, type SessionNews } from '@holdfast/protocol'
 import { useCallback, useEffect, useRef, useState } from 'react'
-import { addNews, needsLook } from './add-news.ts'
-import { useNews } from './use-news.ts'
 
 export type SessionListState = {
   readonly sessions: readonly Meta[]
@@ -92,4 +90,70 @@ export function useSessionList(sessions: RemoteSessions, search: string): Sessio
   const showMore = useCallback(() => setLimit((limit) => Math.min(limit + pageSize, limits.listSessionsMax)), [])
   useNews(sessions, { isOn: listed.fault?.code !== 'unauthorized', onNews: hear, onMissed: refresh })
   return { ...listed, hasMore: listed.hasMore && limit < limits.listSessionsMax, refresh, showMore }
+}
+
+type NewsListener = {
+  readonly isOn: boolean
+  readonly onNews: (news: SessionNews) => void
+  /** The connection changed: news may have been missed. */
+  readonly onMissed: () => void
+}
+
+/** Follows all sessions while the page is visible. Browsers allow few connections per server. */
+function useNews(sessions: RemoteSessions, { isOn, onNews, onMissed }: NewsListener): void {
+  useEffect(() => {
+    if (!isOn) return
+    let stop = new AbortController()
+    const onConnection = ({ state }: Connection) => {
+      if (state === 'live' || state === 'waiting') onMissed()
+    }
+    const follow = async () => {
+      stop.abort()
+      if (document.hidden) return
+      stop = new AbortController()
+      const { signal } = stop
+      try {
+        for await (const news of sessions.subscribe({ signal, onConnection })) if (!signal.aborted) onNews(news)
+      } catch {
+        onMissed() // refused; loading the list shows the reason
+      }
+    }
+    follow()
+    document.addEventListener('visibilitychange', follow)
+    return () => {
+      stop.abort()
+      document.removeEventListener('visibilitychange', follow)
+    }
+  }, [sessions, isOn, onNews, onMissed])
+}
+
+/**
+ * Returns the list after one piece of news, sorted. A session that is not in the list is added only if `isWhole`: the list
+ * is not filtered.
+ */
+export function addNews(listed: readonly Meta[], news: SessionNews, isWhole: boolean): readonly Meta[] {
+  if (news.type === 'session.stopped') return listed
+  if (news.type === 'session.removed') return without(listed, news.session)
+  const { session } = news
+  if (session.messageCount === 0) return listed // empty sessions are not listed
+  const others = without(listed, session.id)
+  if (others === listed && !isWhole) return listed
+  return [...others, session].sort(inOrder)
+}
+
+function without(listed: readonly Meta[], session: string): readonly Meta[] {
+  const others = listed.filter(({ id }) => id !== session)
+  return others.length === listed.length ? listed : others
+}
+
+/** Whether the list must be loaded again after this. */
+export const needsLook = (listed: readonly Meta[], news: SessionNews, isWhole: boolean): boolean =>
+  news.type === 'session.stopped' ||
+  (news.type !== 'session.removed' && !isWhole && listed.every(({ id }) => id !== news.session.id))
+
+/** Sorts like the server: pinned first, then newest first. */
+function inOrder(left: Meta, right: Meta): number {
+  if (left.pinned !== right.pinned) return left.pinned ? -1 : 1
+  const [before, after] = [`${left.lastMessageAt} ${left.id}`, `${right.lastMessageAt} ${right.id}`]
+  return before < after ? 1 : before > after ? -1 : 0
 }

@@ -1,7 +1,7 @@
 import { type Block, type Cell, createStreamingParser, type Inline } from '@holdfast/client/markdown'
 import { escapeHidden } from '@holdfast/protocol'
 import { memo, type ReactNode, useState } from 'react'
-import { inOrder } from '../ui/in-order.tsx'
+import { inOrder } from '../ui/elements.tsx'
 
 const headings = ['h3', 'h4', 'h5', 'h6'] as const // the page itself has the first two
 

@@ -1,8 +1,19 @@
-import { escapeLine, type Meta, type Sessions } from '@holdfast/protocol'
-import { ListButton } from '../ui/list-button.tsx'
+import { combineQueueEntriesToText, type LiveView } from '@holdfast/client'
+import { escapeLine, type Meta, type SessionHandle, type Sessions } from '@holdfast/protocol'
+import { useEffect, useEffectEvent, useMemo } from 'react'
+import { findRelated } from '../list/related-sessions.ts'
+import { isBusy } from '../text/format.ts'
+import { ListButton, StorageBar } from '../ui/elements.tsx'
+import { isMenuOpen } from '../ui/header-menu.tsx'
 import { hrefOf } from '../ui/route.ts'
-import { SessionPane } from './session-pane.tsx'
-import { useOpenSession } from './state/use-live-view.ts'
+import { Dock } from './composer/dock.tsx'
+import { SessionHeader } from './header/session-header.tsx'
+import { useDraftText } from './state/draft-text.ts'
+import { controlOf, SessionContext, type SessionOnScreen, WatchingContext } from './state/session-context.ts'
+import { useCommands } from './state/use-commands.ts'
+import { useOpenSession, useVersion } from './state/use-live-view.ts'
+import { PinnedStrip } from './transcript/pins.tsx'
+import { TranscriptView } from './transcript/transcript-view.tsx'
 
 type SessionPageProps = {
   readonly sessions: Sessions
@@ -35,4 +46,78 @@ export function SessionPage({ sessions, name, listed, onOpenList }: SessionPageP
     case 'open':
       return <SessionPane handle={opened.handle} live={opened.live} listed={listed} onOpenList={onOpenList} />
   }
+}
+
+type SessionPaneProps = {
+  readonly handle: SessionHandle
+  readonly live: LiveView
+  /** The listed sessions, to find parent and forks. */
+  readonly listed: readonly Meta[]
+  readonly onOpenList: () => void
+}
+
+/** An open session: header, transcript, approval, queue and composer. */
+function SessionPane({ handle, live, listed, onOpenList }: SessionPaneProps) {
+  useVersion(live)
+  const commands = useCommands(live)
+  const draft = useDraftText(handle.id)
+  const { asks } = commands
+  const { current, write } = draft
+  const parts = useMemo((): SessionOnScreen => {
+    const takeBack = (text: string) => write(combineQueueEntriesToText([text, current()]))
+    return { handle, live, asks, takeBack }
+  }, [handle, live, asks, current, write])
+  const { meta, view } = live
+  const control = controlOf(live)
+  const status = view?.status
+  const approval = view?.pendingApprovals[0]
+
+  const stop = useEffectEvent((event: KeyboardEvent) => {
+    const isSearching = event.target instanceof HTMLInputElement && event.target.type === 'search'
+    if (event.key !== 'Escape' || event.defaultPrevented || event.isComposing || isSearching) return
+    if (control.watching !== null || isMenuOpen()) return
+    if (status !== undefined && isBusy(status)) commands.stop()
+  })
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => stop(event)
+    addEventListener('keydown', onKey)
+    return () => removeEventListener('keydown', onKey)
+  }, [])
+
+  const title = meta?.title ? escapeLine(meta.title) : 'New session'
+  useEffect(() => {
+    document.title = `${approval ? '● ' : ''}${title} · Holdfast`
+    return () => {
+      document.title = 'Holdfast'
+    }
+  }, [title, approval])
+
+  if (!view || !meta) {
+    return (
+      <main className="session-pane" aria-busy="true">
+        {live.storageError && <StorageBar error={live.storageError} />}
+      </main>
+    )
+  }
+  return (
+    <SessionContext value={parts}>
+      <WatchingContext value={control.watching}>
+        <main className="session-pane">
+          <SessionHeader
+            meta={meta}
+            view={view}
+            connection={live.connection}
+            control={control}
+            commands={commands}
+            related={findRelated(meta, listed)}
+            here={live.here}
+            onOpenList={onOpenList}
+          />
+          <PinnedStrip view={view} />
+          <TranscriptView live={live} view={view} watching={control.watching} onContinue={commands.carryOn} />
+          <Dock draft={draft} view={view} control={control} commands={commands} storageError={live.storageError} />
+        </main>
+      </WatchingContext>
+    </SessionContext>
+  )
 }

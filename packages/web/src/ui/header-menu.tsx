@@ -1,5 +1,4 @@
-import { type ReactNode, type ToggleEvent, useId } from 'react'
-import { onArrows } from './on-arrows.ts'
+import { type KeyboardEvent, type ReactNode, type ToggleEvent, useId } from 'react'
 
 type HeaderMenuProps = {
   /** The text of the button, and the name of the panel. */
@@ -35,3 +34,15 @@ export function HeaderMenu({ label, title, onOpen, children }: HeaderMenuProps) 
 
 /** Whether a panel is open, which then handles the keys. */
 export const isMenuOpen = (): boolean => document.querySelector('[popover]:popover-open') !== null
+
+/** Moves the focus in a panel with the arrow keys. */
+export function onArrows(event: KeyboardEvent<HTMLElement>): void {
+  const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+  if (step === 0) return
+  const choices = [...event.currentTarget.querySelectorAll<HTMLElement>('button:enabled, a[href]')]
+  if (choices.length === 0) return
+  event.preventDefault()
+  const from = choices.findIndex((choice) => choice.matches(':focus'))
+  const next = from < 0 ? (step > 0 ? 0 : choices.length - 1) : (from + step + choices.length) % choices.length
+  choices[next]?.focus()
+}

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 
 /** The route. It is in the hash, so that the server serves one page and logs no session names. */
-export type Route = { readonly at: 'new' } | { readonly at: 'session'; readonly name: string }
+type Route = { readonly at: 'new' } | { readonly at: 'session'; readonly name: string }
 
 export function parseRoute(hash: string): Route {
   const name = /^#\/s\/([A-Za-z0-9_-]{1,100})$/.exec(hash)?.[1]

@@ -1,8 +1,7 @@
 import { type Decision, escapeLine, type Fault, type PendingApproval } from '@holdfast/protocol'
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
-import { ApprovalScope } from './approval-scope.tsx'
 import { PreviewView } from './preview-view.tsx'
-import type { Approval } from './trust-text.ts'
+import { type Approval, approvals, approvalText } from './trust-text.ts'
 
 type ApprovalCardProps = {
   readonly approval: PendingApproval
@@ -80,5 +79,38 @@ export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps)
         </button>
       </form>
     </section>
+  )
+}
+
+type ApprovalScopeProps = {
+  readonly tool: string
+  readonly chosen: Approval
+  readonly onChoose: (decision: Approval) => void
+}
+
+/** Chooses how far an approval reaches, and says what it allows. */
+function ApprovalScope({ tool, chosen, onChoose }: ApprovalScopeProps) {
+  const name = useId()
+  const text = useId()
+  return (
+    <fieldset className="approval-scope" aria-label="Approve for" aria-describedby={text}>
+      <div className="scopes">
+        {approvals.map(({ decision, word }) => (
+          <label key={decision}>
+            <input
+              type="radio"
+              name={name}
+              value={decision}
+              checked={decision === chosen}
+              onChange={() => onChoose(decision)}
+            />
+            {word}
+          </label>
+        ))}
+      </div>
+      <p id={text} aria-live="polite">
+        {approvalText(chosen, tool)}
+      </p>
+    </fieldset>
   )
 }

@@ -1,7 +1,89 @@
 import { escapeHidden, escapeLine, type Preview } from '@holdfast/protocol'
-import { diffCounts, parseDiff } from '../../text/unified-diff.ts'
-import { ArgumentsView } from './arguments-view.tsx'
-import { DiffView } from './diff-view.tsx'
+import { useMemo } from 'react'
+import { inOrder } from '../../ui/elements.tsx'
+
+type DiffLine = {
+  readonly kind: 'file' | 'hunk' | 'added' | 'removed' | 'same' | 'note'
+  readonly text: string
+}
+
+const hunkHead = /^@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@/
+const fileHead = /^(?:--- |\+\+\+ |diff |index |Index: |={10,}|new file |deleted file |rename |similarity )/
+
+/**
+ * Parses a unified diff into lines with their kind. Inside a hunk the line counts decide: a removed line that begins with
+ * `--` must not look like a file name to a person who approves it.
+ */
+export function parseDiff(diff: string): readonly DiffLine[] {
+  let removedLeft = 0
+  let addedLeft = 0
+  const lines = diff.endsWith('\n') ? diff.slice(0, -1).split('\n') : diff.split('\n')
+  return lines.map((text): DiffLine => {
+    if (removedLeft > 0 || addedLeft > 0) {
+      const kind = kindByMark(text)
+      if (kind === 'removed' || kind === 'same') removedLeft--
+      if (kind === 'added' || kind === 'same') addedLeft--
+      return { kind, text }
+    }
+    const head = hunkHead.exec(text)
+    if (head) {
+      removedLeft = Number(head[1] ?? 1)
+      addedLeft = Number(head[2] ?? 1)
+      return { kind: 'hunk', text }
+    }
+    return { kind: fileHead.test(text) ? 'file' : kindByMark(text), text }
+  })
+}
+
+function kindByMark(text: string): DiffLine['kind'] {
+  if (text.startsWith('+')) return 'added'
+  if (text.startsWith('-')) return 'removed'
+  if (text.startsWith('\\')) return 'note'
+  return 'same'
+}
+
+/** Counts added and removed lines. */
+export function diffCounts(lines: readonly DiffLine[]): { readonly added: number; readonly removed: number } {
+  const count = (kind: DiffLine['kind']) => lines.filter((line) => line.kind === kind).length
+  return { added: count('added'), removed: count('removed') }
+}
+
+type DiffViewProps = { readonly diff: string }
+
+/** Shows a diff in colour, with + and - for people who do not see colour, and hidden characters escaped. */
+function DiffView({ diff }: DiffViewProps) {
+  const lines = useMemo(() => parseDiff(diff), [diff])
+  return (
+    <pre className="diff">
+      <code>
+        {inOrder(lines, ({ kind, text }) => (
+          <span className={`diff-line diff-${kind}`}>
+            {escapeHidden(text) || ' '}
+            {'\n'}
+          </span>
+        ))}
+      </code>
+    </pre>
+  )
+}
+
+type ArgumentsViewProps = { readonly args: Readonly<Record<string, unknown>> }
+
+/** Shows the arguments of a call: text as text, the rest as JSON. */
+export function ArgumentsView({ args }: ArgumentsViewProps) {
+  const entries = Object.entries(args)
+  if (entries.length === 0) return <p className="nothing">No arguments.</p>
+  return (
+    <dl className="arguments">
+      {entries.map(([name, value]) => (
+        <div key={name}>
+          <dt>{escapeLine(name)}</dt>
+          <dd>{escapeHidden(typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? 'undefined'))}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
 
 type PreviewViewProps = { readonly preview: Preview }
 

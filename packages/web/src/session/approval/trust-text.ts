@@ -27,7 +27,7 @@ export function approvalText(decision: Approval, tool: string): string {
 const scopeWords: Record<TrustScope, string> = { turn: 'this turn', session: 'this session', workspace: 'always here' }
 
 /** Describes the trust in a tool: `one exact call this session`. */
-export const trustText = ({ scope, argsHash }: Trust): string =>
+const trustText = ({ scope, argsHash }: Trust): string =>
   `${argsHash === undefined ? 'every call' : 'one exact call'} ${scopeWords[scope]}`
 
 /** Groups by tool, because trust is revoked by tool. */

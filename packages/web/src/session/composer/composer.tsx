@@ -1,13 +1,11 @@
-import type { Fault, SessionView } from '@holdfast/protocol'
-import { escapeLine } from '@holdfast/protocol'
+import { escapeLine, type Fault, type Mode, type SessionView } from '@holdfast/protocol'
 import { useState } from 'react'
-import { isBusy } from '../../text/status-text.ts'
+import { isBusy } from '../../text/format.ts'
 import { MessageBox } from '../../ui/message-box.tsx'
 import type { DraftText } from '../state/draft-text.ts'
 import type { Commands, SaidAs } from '../state/use-commands.ts'
-import { ModeSwitch } from './mode-switch.tsx'
 
-export type ComposerProps = {
+type ComposerProps = {
   readonly draft: DraftText
   readonly view: SessionView
   readonly commands: Pick<Commands, 'send' | 'stop' | 'setMode'>
@@ -93,4 +91,45 @@ export function Composer({ draft, view, commands, isWatching, isStoreRefusing, o
 function placeholderOf(isWatching: boolean, busy: boolean): string {
   if (isWatching) return 'You are watching this session'
   return busy ? 'Steer the agent while it works' : 'Write a message'
+}
+
+type ModeSwitchProps = {
+  readonly mode: Mode
+  readonly onMode: (mode: Mode, keepPlan: boolean) => void
+}
+
+const modes = [
+  { mode: 'exec', word: 'Exec', title: 'The agent may make changes; it asks first' },
+  { mode: 'plan', word: 'Plan', title: 'The agent only reads and plans' },
+] as const
+
+/** Switches between plan and exec. The plan can be pinned to the context. */
+function ModeSwitch({ mode, onMode }: ModeSwitchProps) {
+  const [keepsPlan, setKeepsPlan] = useState(false)
+  return (
+    <>
+      <fieldset className="mode-switch" aria-label="Mode">
+        {modes.map((one) => (
+          <button
+            key={one.mode}
+            type="button"
+            title={one.title}
+            aria-pressed={one.mode === mode}
+            onClick={() => one.mode !== mode && onMode(one.mode, keepsPlan)}
+          >
+            {one.word}
+          </button>
+        ))}
+      </fieldset>
+      {mode === 'plan' && (
+        <label
+          className="keep-plan"
+          title="When you switch to Exec, pin the last answer, so that the plan stays in the context"
+        >
+          <input type="checkbox" checked={keepsPlan} onChange={(event) => setKeepsPlan(event.target.checked)} />
+          Keep the plan
+        </label>
+      )}
+    </>
+  )
 }

@@ -1,14 +1,13 @@
 import { combineQueueEntriesToText, type LiveView } from '@holdfast/client'
 import { escapeLine, type SessionView } from '@holdfast/protocol'
 import { useId } from 'react'
-import { StorageBar } from '../../ui/storage-bar.tsx'
+import { StorageBar } from '../../ui/elements.tsx'
 import { ApprovalCard } from '../approval/approval-card.tsx'
-import type { Control } from '../state/control.ts'
 import type { DraftText } from '../state/draft-text.ts'
+import type { Control } from '../state/session-context.ts'
 import type { Commands } from '../state/use-commands.ts'
 import { Composer } from './composer.tsx'
 import { holdsFile, QueueView } from './queue-view.tsx'
-import { WatchBar } from './watch-bar.tsx'
 
 type DockProps = {
   readonly draft: DraftText
@@ -60,6 +59,22 @@ export function Dock({ draft, view, control, commands, storageError }: DockProps
           onRecall={recall}
         />
       </fieldset>
+    </div>
+  )
+}
+
+type WatchBarProps = { readonly id: string; readonly control: Control; readonly onClaim: () => void }
+
+/** Says that this page only watches, and offers control while there is no driver. */
+function WatchBar({ id, control, onClaim }: WatchBarProps) {
+  return (
+    <div className="watch-bar" role="status">
+      <p id={id}>{control.watching}</p>
+      {control.driver === null && (
+        <button type="button" onClick={onClaim}>
+          Take control
+        </button>
+      )}
     </div>
   )
 }

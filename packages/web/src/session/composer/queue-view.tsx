@@ -1,7 +1,6 @@
-import type { QueueEntry } from '@holdfast/protocol'
+import { contentText, escapeLine, type Fault, type Queue, type QueueEntry } from '@holdfast/protocol'
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import type { Commands } from '../state/use-commands.ts'
-import { inTurnOrder, movedBy } from './queue-order.ts'
-import { QueueRow } from './queue-row.tsx'
 
 type QueueViewProps = {
   readonly queue: readonly QueueEntry[]
@@ -45,3 +44,145 @@ export function QueueView({ queue, commands, onRecall }: QueueViewProps) {
 /** Whether a queued message has a file; the input holds text only. */
 export const holdsFile = (queue: readonly QueueEntry[]): boolean =>
   queue.some(({ content }) => content.some(({ type }) => type === 'file'))
+
+type QueueRowProps = {
+  readonly entry: QueueEntry
+  /** The order with this entry moved, or null at an end. */
+  readonly up: readonly number[] | null
+  readonly down: readonly number[] | null
+  readonly onEdit: (text: string) => Promise<Fault | null>
+  readonly onRemove: () => void
+  readonly onMove: (entries: readonly number[]) => void
+}
+
+/** A queued message. */
+function QueueRow({ entry, up, down, onEdit, onRemove, onMove }: QueueRowProps) {
+  const [isEditing, setEditing] = useState(false)
+  const text = contentText(entry.content)
+  const files = entry.content.flatMap((part) => (part.type === 'file' ? [part] : []))
+  if (isEditing)
+    return (
+      <li>
+        <QueueEditor text={text} onSave={onEdit} onClose={() => setEditing(false)} />
+      </li>
+    )
+  return (
+    <li>
+      <span className="queue-kind">{entry.queue === 'steering' ? 'steers next' : 'follows'}</span>
+      <span className="queue-text" dir="auto" title={text}>
+        {text}
+        {files.map((file) => (
+          <span key={file.blob} className="queue-file">
+            {escapeLine(file.name ?? file.mediaType)}
+          </span>
+        ))}
+      </span>
+      <span className="queue-buttons">
+        <button
+          type="button"
+          className="quiet"
+          aria-label="Move up"
+          title="Move up"
+          disabled={up === null}
+          onClick={() => up && onMove(up)}
+        >
+          ↑
+        </button>
+        <button
+          type="button"
+          className="quiet"
+          aria-label="Move down"
+          title="Move down"
+          disabled={down === null}
+          onClick={() => down && onMove(down)}
+        >
+          ↓
+        </button>
+        <button type="button" className="quiet" onClick={() => setEditing(true)}>
+          Edit
+        </button>
+        <button type="button" className="quiet" onClick={onRemove}>
+          Remove
+        </button>
+      </span>
+    </li>
+  )
+}
+
+type QueueEditorProps = {
+  readonly text: string
+  readonly onSave: (text: string) => Promise<Fault | null>
+  readonly onClose: () => void
+}
+
+/** Edits a queued message. Refused text stays here with the reason. */
+function QueueEditor({ text, onSave, onClose }: QueueEditorProps) {
+  const [draft, setDraft] = useState(text)
+  const [fault, setFault] = useState<Fault | null>(null)
+  const box = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => box.current?.focus(), [])
+
+  const save = async () => {
+    const refused = await onSave(draft)
+    if (refused) setFault(refused)
+    else onClose()
+  }
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault()
+    save()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return
+    if (event.key === 'Escape') {
+      event.preventDefault() // closes the editor only; it does not stop the turn
+      onClose()
+    }
+    if (event.key === 'Enter' && !event.shiftKey) {
+      event.preventDefault()
+      save()
+    }
+  }
+  return (
+    <form className="queue-editor" onSubmit={onSubmit}>
+      <textarea
+        ref={box}
+        aria-label="Queued message"
+        rows={Math.min(6, draft.split('\n').length)}
+        value={draft}
+        onChange={(event) => setDraft(event.target.value)}
+        onKeyDown={onKeyDown}
+        dir="auto"
+      />
+      {fault && (
+        <p className="fault" role="alert">
+          {escapeLine(fault.message)}
+        </p>
+      )}
+      <span className="queue-buttons">
+        <button type="button" className="quiet" onClick={onClose}>
+          Cancel
+        </button>
+        <button type="submit" disabled={draft.trim() === ''}>
+          Save
+        </button>
+      </span>
+    </form>
+  )
+}
+
+/** Sorts entries as they will be sent: steering before follow-ups. */
+export const inTurnOrder = (entries: readonly QueueEntry[]): readonly QueueEntry[] => [
+  ...of(entries, 'steering'),
+  ...of(entries, 'follow_up'),
+]
+
+/** Returns the ids of the queue with one entry moved, or null at an end. */
+export function movedBy(entries: readonly QueueEntry[], entry: QueueEntry, step: -1 | 1): readonly number[] | null {
+  const ids = of(entries, entry.queue).map(({ id }) => id)
+  const from = ids.indexOf(entry.id)
+  const to = from + step
+  if (from < 0 || to < 0 || to >= ids.length) return null
+  return ids.toSpliced(from, 1).toSpliced(to, 0, entry.id)
+}
+
+const of = (entries: readonly QueueEntry[], queue: Queue) => entries.filter((entry) => entry.queue === queue)

@@ -1,13 +1,18 @@
-import { escapeLine, type Fault, type Message, type SessionView } from '@holdfast/protocol'
-import { useRef, useState } from 'react'
-import { counted } from '../../text/counted.ts'
+import {
+  escapeLine,
+  type Fault,
+  type ListedBranch,
+  type Message,
+  MessageId,
+  type SessionHandle,
+  type SessionView,
+} from '@holdfast/protocol'
+import { useEffect, useRef, useState } from 'react'
+import { counted, relativeTime } from '../../text/format.ts'
 import { messageText } from '../../text/message-text.ts'
-import { relativeTime } from '../../text/relative-time.ts'
 import { HeaderMenu } from '../../ui/header-menu.tsx'
 import { useNow } from '../../ui/use-now.ts'
 import { holdOf, useSession } from '../state/session-context.ts'
-import { partingsOf, type ShownBranch } from './branch-tree.ts'
-import { useBranches } from './use-branches.ts'
 
 type BranchesMenuProps = { readonly view: SessionView; readonly turns: number; readonly messages: number }
 
@@ -101,4 +106,69 @@ function turnText(turn: number | null, messages: readonly Message[]): string {
   if (turn === null) return 'The start'
   const prompt = messages.find((message) => message.turn === turn && message.kind === 'user')
   return `After ${prompt ? `“${messageText(prompt)}”` : `turn ${turn}`}`
+}
+
+type ShownBranches = { readonly branches: readonly ShownBranch[] | null; readonly fault: Fault | null }
+
+const nothing: ShownBranches = { branches: null, fault: null }
+
+/** Loads the branches while the menu is open, again after each move. */
+function useBranches(
+  handle: SessionHandle,
+  { branches: kept, branch }: Pick<SessionView, 'branches' | 'branch'>,
+  isOn: boolean,
+): ShownBranches {
+  const [shown, setShown] = useState(nothing)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a move is what changes the answer
+  useEffect(() => {
+    if (!isOn) return
+    let isLeft = false
+    const load = async () => {
+      const listed = await handle.branches()
+      if (isLeft) return
+      if (!listed.ok) return setShown((before) => ({ ...before, fault: listed.fault }))
+      const branches = await Promise.all(listed.value.map((one) => withFirst(handle, one)))
+      if (!isLeft) setShown({ branches, fault: null })
+    }
+    load()
+    return () => {
+      isLeft = true
+    }
+  }, [handle, kept, branch, isOn])
+  return shown
+}
+
+async function withFirst(handle: SessionHandle, branch: ListedBranch): Promise<ShownBranch> {
+  const { name, differsAt } = branch
+  if (differsAt === null) return { ...branch, first: null }
+  const page = await handle.page({ branch: name, before: MessageId.parse(differsAt + 1), limit: 1 })
+  return { ...branch, first: (page.ok && page.value.messages.find(({ id }) => id === differsAt)) || null }
+}
+
+/** A branch and its first message that is not on the current line, or null. */
+export type ShownBranch = ListedBranch & { readonly first: Message | null }
+
+/** The branches that diverge after `turn`, or before the first turn. */
+type Parting = { readonly turn: number | null; readonly branches: readonly ShownBranch[] }
+
+/** Groups branches by where they diverge. `known` are the loaded messages of the line. */
+export function partingsOf(branches: readonly ShownBranch[], known: readonly Message[]): readonly Parting[] {
+  const partings = new Map<number | null, ShownBranch[]>()
+  for (const branch of branches) {
+    const turn = lastSharedTurn(branch, known)
+    partings.set(turn, [...(partings.get(turn) ?? []), branch])
+  }
+  return [...partings]
+    .map(([turn, branches]) => ({ turn, branches }))
+    .sort((left, right) => (left.turn ?? -1) - (right.turn ?? -1))
+}
+
+/** Returns the last turn that a branch shares with the line. */
+function lastSharedTurn({ differsAt, turns, first }: ShownBranch, known: readonly Message[]): number | null {
+  if (differsAt === null) return turns === 0 ? null : turns - 1 // the line continues it
+  if (!first || first.parent === null) return null
+  const shared = known.find(({ id }) => id === first.parent)
+  if (shared) return shared.turn
+  if (first.kind !== 'user') return first.turn // a message was added to the end of a turn
+  return first.turn === 0 ? null : first.turn - 1
 }

@@ -1,19 +1,33 @@
-import type { Connection } from '@holdfast/client'
-import { escapeLine, listActiveTrust, type Meta, type ProcessView, type SessionView } from '@holdfast/protocol'
+import { type Connection, contextUsageOf } from '@holdfast/client'
+import {
+  escapeLine,
+  limits,
+  listActiveTrust,
+  type Meta,
+  type ProcessView,
+  type SessionView,
+  type Trust,
+} from '@holdfast/protocol'
 import type { RelatedSessions } from '../../list/related-sessions.ts'
-import { baseName } from '../../text/base-name.ts'
-import { modelText } from '../../text/model-text.ts'
-import { statusText } from '../../text/status-text.ts'
-import { costText, tokensText, usageText } from '../../text/usage-text.ts'
-import { ListButton } from '../../ui/list-button.tsx'
+import {
+  baseName,
+  contextHint,
+  contextShort,
+  contextSpoken,
+  costText,
+  modelText,
+  statusText,
+  tokensText,
+  usageText,
+} from '../../text/format.ts'
+import { ListButton } from '../../ui/elements.tsx'
+import { HeaderMenu } from '../../ui/header-menu.tsx'
 import { hrefOf } from '../../ui/route.ts'
-import type { Control } from '../state/control.ts'
+import { trustByTool } from '../approval/trust-text.ts'
+import type { Control } from '../state/session-context.ts'
 import type { Commands } from '../state/use-commands.ts'
-import { AttachedMenu } from './attached-menu.tsx'
 import { BranchesMenu } from './branches-menu.tsx'
-import { ContextGauge } from './context-gauge.tsx'
 import { SessionMenu } from './session-menu.tsx'
-import { TrustMenu } from './trust-menu.tsx'
 
 type SessionHeaderProps = {
   readonly meta: Meta
@@ -95,4 +109,101 @@ function ConnectionWord({ connection }: ConnectionWordProps) {
         </span>
       )
   }
+}
+
+type ContextGaugeProps = {
+  readonly view: SessionView
+  /** Null when the session is not running here. */
+  readonly here: ProcessView | null
+}
+
+/** Shows how full the context is. Above the mark old messages are summarized automatically. */
+function ContextGauge({ view, here }: ContextGaugeProps) {
+  if (here === null) return <span className="gauge">{tokensText(view.tokens)} in context</span>
+  const context = contextUsageOf({ view, here })
+  const { tokens, contextTokens } = context
+  const max = contextTokens ?? limits.contextTokens
+  return (
+    <span className="gauge" title={contextHint(context)}>
+      <meter
+        aria-label="Context"
+        aria-valuetext={contextSpoken(context)}
+        min={0}
+        max={max}
+        optimum={0}
+        high={max * limits.compactAt}
+        value={Math.min(tokens, max)}
+      />
+      <span>{contextShort(context)}</span>
+    </span>
+  )
+}
+
+type AttachedMenuProps = { readonly control: Control; readonly onHandOver: (client: string) => void }
+
+/** Lists the attached clients. Hidden while this page is alone. */
+function AttachedMenu({ control, onHandOver }: AttachedMenuProps) {
+  if (control.others.length === 0) return null
+  return (
+    <HeaderMenu label={`${control.others.length + 1} attached`} title="Attached">
+      <ul>
+        <li>
+          <span>You ({escapeLine(control.me)})</span>
+          <span className="menu-word">{control.isDriving ? 'driver' : 'viewer'}</span>
+        </li>
+        {control.others.map(({ client, role }) => (
+          <li key={client}>
+            <span>{escapeLine(client)}</span>
+            <span className="menu-word">{role}</span>
+            {control.isDriving && (
+              <button
+                type="button"
+                aria-label={`Give control to ${escapeLine(client)}`}
+                onClick={() => onHandOver(client)}
+              >
+                Give control
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+    </HeaderMenu>
+  )
+}
+
+type TrustMenuProps = {
+  readonly trust: readonly Trust[]
+  readonly watching: string | null
+  /** A tool's name, or `all`. */
+  readonly onRevoke: (tool: string) => void
+}
+
+/** Lists what runs without asking, with a way to revoke it. Hidden while everything asks. */
+function TrustMenu({ trust, watching, onRevoke }: TrustMenuProps) {
+  if (trust.length === 0) return null
+  const isOff = watching !== null
+  return (
+    <HeaderMenu label={`${trust.length} trusted`} title="Runs without asking">
+      <ul>
+        {trustByTool(trust).map(([tool, text]) => (
+          <li key={tool}>
+            <code>{escapeLine(tool)}</code>
+            <span className="menu-word">{text}</span>
+            <button
+              type="button"
+              disabled={isOff}
+              title={watching ?? undefined}
+              aria-label={`Revoke ${escapeLine(tool)}`}
+              onClick={() => onRevoke(tool)}
+            >
+              Revoke
+            </button>
+          </li>
+        ))}
+      </ul>
+      <button type="button" disabled={isOff} title={watching ?? undefined} onClick={() => onRevoke('all')}>
+        Revoke all
+      </button>
+    </HeaderMenu>
+  )
 }

@@ -1,9 +1,8 @@
 import { createLiveView, type LiveView } from '@holdfast/client'
-import type { Fault, SessionHandle, Sessions } from '@holdfast/protocol'
+import { createCommandId, type Fault, type SessionHandle, type Sessions } from '@holdfast/protocol'
 import { useCallback, useEffect, useState, useSyncExternalStore } from 'react'
-import { tabClient } from './tab-client.ts'
 
-export type OpenSession =
+type OpenSession =
   | { readonly phase: 'opening' }
   | { readonly phase: 'refused'; readonly fault: Fault }
   | { readonly phase: 'open'; readonly handle: SessionHandle; readonly live: LiveView }
@@ -60,4 +59,15 @@ export function useVersion(live: LiveView): number {
     [live],
   )
   return useSyncExternalStore(subscribe, () => live.version)
+}
+
+const key = 'holdfast.client'
+
+/** The client id of this tab. It survives a reload, so that the tab stays the driver. */
+function tabClient(): string {
+  const known = sessionStorage.getItem(key)
+  if (known !== null) return known
+  const made = `page-${createCommandId().slice(0, 6)}`
+  sessionStorage.setItem(key, made)
+  return made
 }

@@ -1,11 +1,10 @@
-import { clip, escapeHidden, escapeLine, type Message } from '@holdfast/protocol'
+import { clip, escapeHidden, escapeLine, firstLine, type Message } from '@holdfast/protocol'
 import { memo } from 'react'
 import { Markdown } from '../../markdown/markdown.tsx'
 import { Fold } from '../../ui/fold.tsx'
-import { CheckpointView } from './checkpoint-view.tsx'
-import { PinButton } from './pin-button.tsx'
+import { holdOf, useLive, useSession } from '../state/session-context.ts'
+import { PinButton, PinMark } from './pins.tsx'
 import { placeOf } from './show-message.ts'
-import { ThinkingBlock } from './thinking-block.tsx'
 import { ToolCard } from './tool-card.tsx'
 import { TurnMenu } from './turn-menu.tsx'
 
@@ -79,4 +78,82 @@ function Note({ message }: NoteProps) {
       {() => <p className="note-text">{escapeHidden(text)}</p>}
     </Fold>
   )
+}
+
+type ThinkingBlockProps = {
+  readonly text: string
+  readonly isLive: boolean
+  /** The recorded message; absent while it streams. */
+  readonly message?: Extract<Message, { readonly kind: 'thinking' }>
+}
+
+export function ThinkingBlock({ text, isLive, message }: ThinkingBlockProps) {
+  const said = isLive ? 'Thinking' : message?.interrupted ? 'Thought, interrupted' : 'Thought'
+  return (
+    <Fold
+      className="thinking"
+      {...(message && { place: placeOf(message.id) })}
+      label={said}
+      isOpenAtFirst={isLive}
+      head={
+        <>
+          <span className={isLive ? 'thinking-word working' : 'thinking-word'}>{said}</span>
+          <span className="fold-peek">{firstLine(text, 120)}</span>
+          {message?.pinned && <PinMark />}
+        </>
+      }
+    >
+      {() => (
+        <>
+          <p className="thinking-text" dir="auto">
+            {text.trim()}
+          </p>
+          {message && <PinButton message={message} />}
+        </>
+      )}
+    </Fold>
+  )
+}
+
+type CheckpointViewProps = { readonly message: Extract<Message, { readonly kind: 'notice' }> }
+
+/** Shows a compaction. The active one can be undone. */
+function CheckpointView({ message: { id, text } }: CheckpointViewProps) {
+  const { asks } = useSession()
+  const holding = useLive(({ view }) => view?.checkpoint ?? null)
+  const hold = useLive(holdOf)
+  const holds = holding === id
+  return (
+    <section className={holds ? 'checkpoint holds' : 'checkpoint'} aria-label="Checkpoint">
+      <p className="checkpoint-line">
+        <span>{headingOf(holds, holding, id)}</span>
+        {holds && (
+          <button
+            type="button"
+            disabled={hold !== null}
+            title={hold ?? 'Give the model all messages above again'}
+            onClick={asks.undoCompaction}
+          >
+            Undo
+          </button>
+        )}
+      </p>
+      {text !== '' && (
+        <Fold className="note" label="Summary" isOpenAtFirst={false} head={<span>Summary</span>}>
+          {() => (
+            <p className="note-text" dir="auto">
+              {escapeHidden(text)}
+            </p>
+          )}
+        </Fold>
+      )}
+    </section>
+  )
+}
+
+/** Returns the heading. The last messages before a checkpoint stay in the context in full. */
+function headingOf(holds: boolean, holding: number | null, id: number): string {
+  if (holds) return 'The model gets a summary of the messages above, and the last ones in full'
+  if (holding !== null && holding > id) return 'Summarized here; replaced by a later summary'
+  return 'Summarized here, then undone: the model gets the messages above'
 }

@@ -1,12 +1,11 @@
 import { type CallStatus, type CallView, escapeLine, type Message } from '@holdfast/protocol'
 import { useContext } from 'react'
-import { callSummary } from '../../text/call-summary.ts'
-import { durationText } from '../../text/duration-text.ts'
-import { outputText } from '../../text/output-text.ts'
+import { durationText, outputText } from '../../text/format.ts'
+import { callSummary } from '../../text/message-text.ts'
 import { Fold } from '../../ui/fold.tsx'
-import { ArgumentsView } from '../approval/arguments-view.tsx'
+import { ArgumentsView } from '../approval/preview-view.tsx'
 import { useSession, WatchingContext } from '../state/session-context.ts'
-import { PinButton, PinMark } from './pin-button.tsx'
+import { PinButton, PinMark } from './pins.tsx'
 import { placeOf } from './show-message.ts'
 
 type ToolCardProps = {

@@ -1,7 +1,7 @@
 import type { LiveView } from '@holdfast/client'
 import type { SessionView } from '@holdfast/protocol'
 import { memo, useState } from 'react'
-import { isBusy } from '../../text/status-text.ts'
+import { isBusy } from '../../text/format.ts'
 import { LastTurn, PastTurn } from './turn-view.tsx'
 import { type TurnMessages, useTurns } from './turns.ts'
 import { useStickyScroll } from './use-sticky-scroll.ts'

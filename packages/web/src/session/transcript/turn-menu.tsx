@@ -1,7 +1,7 @@
 import { type Message, TurnNumber } from '@holdfast/protocol'
 import { type ToggleEvent, useEffect, useId, useRef, useState } from 'react'
-import { isBusy } from '../../text/status-text.ts'
-import { onArrows } from '../../ui/on-arrows.ts'
+import { isBusy } from '../../text/format.ts'
+import { onArrows } from '../../ui/header-menu.tsx'
 import { goTo } from '../../ui/route.ts'
 import { heldBy, holdOf, runningText, useLive, useSession } from '../state/session-context.ts'
 

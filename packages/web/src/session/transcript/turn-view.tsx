@@ -1,9 +1,15 @@
-import type { LivePart, SessionView } from '@holdfast/protocol'
+import {
+  escapeHidden,
+  escapeLine,
+  type LivePart,
+  type ModelFault,
+  type SessionView,
+  type TurnEnd,
+} from '@holdfast/protocol'
 import { memo } from 'react'
-import { usageText } from '../../text/usage-text.ts'
-import { LiveParts } from './live-parts.tsx'
-import { MessageView } from './message-view.tsx'
-import { TurnEndView } from './turn-end-view.tsx'
+import { Markdown } from '../../markdown/markdown.tsx'
+import { tokensText, usageText } from '../../text/format.ts'
+import { MessageView, ThinkingBlock } from './message-view.tsx'
 import { openingOf, summarizeTurn, type TurnMessages } from './turns.ts'
 
 type PastTurnProps = { readonly turn: TurnMessages }
@@ -65,4 +71,64 @@ type WaitingProps = { readonly view: SessionView }
 function Waiting({ view }: WaitingProps) {
   if (view.pendingApprovals.length > 0 || view.activeToolCalls.length > 0) return null // the cards show it
   return <p className="working waiting-word">Thinking</p>
+}
+
+type LivePartsProps = { readonly parts: readonly LivePart[] }
+
+/** Shows streaming parts. The output of a running call is shown in its card. */
+function LiveParts({ parts }: LivePartsProps) {
+  return parts.map((part) => (
+    <LivePartView key={`${part.step}.${part.part}.${part.kind}`} part={part} isLast={part === parts.at(-1)} />
+  ))
+}
+
+type LivePartProps = { readonly part: LivePart; readonly isLast: boolean }
+
+function LivePartView({ part, isLast }: LivePartProps) {
+  switch (part.kind) {
+    case 'thinking':
+      return <ThinkingBlock text={part.text} isLive={isLast} />
+    case 'text':
+      return (
+        <article className={isLast ? 'assistant prose streaming' : 'assistant prose'} aria-label="Assistant">
+          <Markdown text={part.text} />
+        </article>
+      )
+    case 'input':
+      return (
+        <p className="preparing working">
+          Preparing {escapeLine(part.tool ?? 'a call')}
+          {part.text.length > 200 && `, ${tokensText(part.text.length)} characters`}
+        </p>
+      )
+    case 'output':
+      return null
+  }
+}
+
+type TurnEndProps = {
+  readonly reason: Exclude<TurnEnd, 'done'>
+  readonly fault: ModelFault | null
+  /** Why this page may not continue it, or null. */
+  readonly watching: string | null
+  readonly onContinue: () => void
+}
+
+const words: Record<TurnEndProps['reason'], string> = {
+  aborted: 'Stopped. Everything so far is saved.',
+  failed: 'The model could not answer.',
+  interrupted: 'Interrupted: the server stopped during this turn. Nothing was restarted.',
+  limit: 'This turn reached its limit of model calls.',
+}
+
+/** Says why a turn ended early, and offers to continue it. */
+function TurnEndView({ reason, fault, watching, onContinue }: TurnEndProps) {
+  return (
+    <div className={reason === 'failed' ? 'turn-end bad' : 'turn-end'} role="status">
+      <p>{fault ? escapeHidden(fault.message) : words[reason]}</p>
+      <button type="button" disabled={watching !== null} title={watching ?? undefined} onClick={onContinue}>
+        Continue
+      </button>
+    </div>
+  )
 }

@@ -14,7 +14,7 @@ export function turnsOf(messages: readonly Message[]): readonly TurnMessages[] {
   return [...turns].map(([turn, messages]) => ({ turn, messages }))
 }
 
-export const isSameList = (before: readonly unknown[], after: readonly unknown[]): boolean =>
+const isSameList = (before: readonly unknown[], after: readonly unknown[]): boolean =>
   before.length === after.length && before.every((one, place) => one === after[place])
 
 /**
@@ -43,7 +43,7 @@ export function openingOf(messages: readonly Message[]): Message | undefined {
   return first?.kind === 'user' ? first : undefined
 }
 
-export type TurnSummary = {
+type TurnSummary = {
   /** Total usage of its model calls; null when unknown. */
   readonly usage: Usage | null
   /** The fault of its last model call, if it failed. */

@@ -1,7 +1,7 @@
 import { Branch, type ListedBranch, type Message } from '@holdfast/protocol'
 import { aMessage } from '@holdfast/testkit/fixtures'
 import { describe, expect, it } from 'vitest'
-import { partingsOf, type ShownBranch } from './branch-tree.ts'
+import { partingsOf, type ShownBranch } from './branches-menu.tsx'
 
 const user = (id: number, turn: number, parent: number | null) =>
   aMessage('user', { id, turn, parent, text: `prompt ${turn}` })

@@ -1,6 +1,6 @@
 import { EntryId, type Queue, type QueueEntry } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { inTurnOrder, movedBy } from './queue-order.ts'
+import { inTurnOrder, movedBy } from './queue-view.tsx'
 
 const entry = (id: number, queue: Queue): QueueEntry => ({
   id: EntryId.parse(id),

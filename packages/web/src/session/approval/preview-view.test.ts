@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { diffCounts, parseDiff } from './unified-diff.ts'
+import { diffCounts, parseDiff } from './preview-view.tsx'
 
 const kinds = (diff: string) => parseDiff(diff).map(({ kind }) => kind)
 

@@ -1,7 +1,7 @@
 import type { Meta, SessionNews } from '@holdfast/protocol'
 import { aMeta } from '@holdfast/testkit/fixtures'
 import { describe, expect, it } from 'vitest'
-import { addNews, needsLook } from './add-news.ts'
+import { addNews, needsLook } from './use-session-list.ts'
 
 const session = (place: number, minute: number, more: Parameters<typeof aMeta>[0] = {}): Meta =>
   aMeta({

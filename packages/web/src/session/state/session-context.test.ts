@@ -1,6 +1,6 @@
 import { ClientId, type Role } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { controlOf } from './control.ts'
+import { controlOf } from './session-context.ts'
 
 const at = (client: string, role: Role) => ({ client: ClientId.parse(client), role })
 

@@ -27,19 +27,13 @@ export {
 export { Stats, StatsOptions, Tally } from './api/stats.ts'
 export { withTrashedAt } from './api/trashed-at.ts'
 export {
-  Abort,
   Answer,
   Command,
   type CommandInput,
   type CommandType,
-  Continue,
   commandFault,
   commandTypes,
   Decision,
-  EnterExec,
-  EnterPlan,
-  RespondToApproval,
-  SendPrompt,
   type Submission,
   unknownCommand,
 } from './command/command.ts'

@@ -20,89 +20,63 @@ const PromptContent = z.union(
   expecting('the prompt, as a text or a list of parts'),
 )
 
-export const SendPrompt = z.strictObject({ type: z.literal('sendPrompt'), content: PromptContent })
-
-/** Joins the running turn at the next safe point. Without a running turn it is a prompt. */
-const QueueSteering = z.strictObject({ type: z.literal('queueSteering'), content: PromptContent })
-/** Becomes the next turn when this one ends. Without a running turn it is a prompt. */
-const QueueFollowUp = z.strictObject({ type: z.literal('queueFollowUp'), content: PromptContent })
-/** Removes all queued prompts and returns them, to be edited again. */
-const RecallQueues = z.strictObject({ type: z.literal('recallQueues') })
-const ClearQueues = z.strictObject({ type: z.literal('clearQueues') })
-const DequeueSteering = z.strictObject({ type: z.literal('dequeueSteering') })
-const EditQueueEntry = z.strictObject({
-  type: z.literal('editQueueEntry'),
-  entry: EntryId,
-  content: PromptContent,
-})
-const RemoveQueueEntry = z.strictObject({ type: z.literal('removeQueueEntry'), entry: EntryId })
-const ReorderQueue = z.strictObject({
-  type: z.literal('reorderQueue'),
-  queue: Queue,
-  entries: z.array(EntryId).min(1).max(limits.promptsQueuedMax),
-})
-
 export const Decision = z.enum(
   ['approve', 'approve_turn', 'approve_session', 'approve_always', 'reject'],
   expecting('approve, approve_turn, approve_session, approve_always or reject'),
 )
 export type Decision = z.infer<typeof Decision>
 
-export const RespondToApproval = z.strictObject({
-  type: z.literal('respondToApproval'),
-  decision: Decision,
-  /** The oldest pending approval when absent. */
-  approval: ApprovalId.optional(),
-  /** Tells the model why the call was rejected. */
-  message: z.string().max(10_000).optional(),
-})
-
-const SetToolTrust = z.strictObject({ type: z.literal('setToolTrust'), ...Trust.shape })
-const RevokeToolTrust = z.strictObject({
-  type: z.literal('revokeToolTrust'),
-  /** A tool's name, or `all`. */
-  tool: z.string().min(1).max(200),
-})
-
-export const Abort = z.strictObject({ type: z.literal('abort') })
-export const Continue = z.strictObject({ type: z.literal('continue') })
-export const EnterPlan = z.strictObject({ type: z.literal('enterPlan') })
-export const EnterExec = z.strictObject({
-  type: z.literal('enterExec'),
-  /** Pins the last answer, so that the plan stays in the model's context. */
-  keepPlan: z.boolean().optional(),
-})
-
-/** Replaces the budgets at which turns stop. A budget left out has no limit. */
-const SetBudgets = z.strictObject({ type: z.literal('setBudgets'), budgets: z.strictObject(Budgets.shape) })
-
-/** Becomes the driver, if there is none. */
-const ClaimDriver = z.strictObject({ type: z.literal('claimDriver') })
-/** Makes another attached client the driver. */
-const HandOver = z.strictObject({ type: z.literal('handOver'), client: ClientId })
-
 /** A request from a client, named after the method of `Session` that sends it. It may be refused. */
 export const Command = z.discriminatedUnion('type', [
-  SendPrompt,
-  QueueSteering,
-  QueueFollowUp,
-  RecallQueues,
-  ClearQueues,
-  DequeueSteering,
-  EditQueueEntry,
-  RemoveQueueEntry,
-  ReorderQueue,
-  RespondToApproval,
-  SetToolTrust,
-  RevokeToolTrust,
-  Abort,
-  Continue,
-  EnterPlan,
-  EnterExec,
+  z.strictObject({ type: z.literal('sendPrompt'), content: PromptContent }),
+  /** Joins the running turn at the next safe point. Without a running turn it is a prompt. */
+  z.strictObject({ type: z.literal('queueSteering'), content: PromptContent }),
+  /** Becomes the next turn when this one ends. Without a running turn it is a prompt. */
+  z.strictObject({ type: z.literal('queueFollowUp'), content: PromptContent }),
+  /** Removes all queued prompts and returns them, to be edited again. */
+  z.strictObject({ type: z.literal('recallQueues') }),
+  z.strictObject({ type: z.literal('clearQueues') }),
+  z.strictObject({ type: z.literal('dequeueSteering') }),
+  z.strictObject({
+    type: z.literal('editQueueEntry'),
+    entry: EntryId,
+    content: PromptContent,
+  }),
+  z.strictObject({ type: z.literal('removeQueueEntry'), entry: EntryId }),
+  z.strictObject({
+    type: z.literal('reorderQueue'),
+    queue: Queue,
+    entries: z.array(EntryId).min(1).max(limits.promptsQueuedMax),
+  }),
+  z.strictObject({
+    type: z.literal('respondToApproval'),
+    decision: Decision,
+    /** The oldest pending approval when absent. */
+    approval: ApprovalId.optional(),
+    /** Tells the model why the call was rejected. */
+    message: z.string().max(10_000).optional(),
+  }),
+  z.strictObject({ type: z.literal('setToolTrust'), ...Trust.shape }),
+  z.strictObject({
+    type: z.literal('revokeToolTrust'),
+    /** A tool's name, or `all`. */
+    tool: z.string().min(1).max(200),
+  }),
+  z.strictObject({ type: z.literal('abort') }),
+  z.strictObject({ type: z.literal('continue') }),
+  z.strictObject({ type: z.literal('enterPlan') }),
+  z.strictObject({
+    type: z.literal('enterExec'),
+    /** Pins the last answer, so that the plan stays in the model's context. */
+    keepPlan: z.boolean().optional(),
+  }),
   ...modelCommands,
-  SetBudgets,
-  ClaimDriver,
-  HandOver,
+  /** Replaces the budgets at which turns stop. A budget left out has no limit. */
+  z.strictObject({ type: z.literal('setBudgets'), budgets: z.strictObject(Budgets.shape) }),
+  /** Becomes the driver, if there is none. */
+  z.strictObject({ type: z.literal('claimDriver') }),
+  /** Makes another attached client the driver. */
+  z.strictObject({ type: z.literal('handOver'), client: ClientId }),
   AppendClientEvent,
   ...catalogueCommands,
   ...historyCommands,

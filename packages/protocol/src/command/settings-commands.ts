@@ -4,44 +4,42 @@ import { expecting } from '../text/explain.ts'
 import { limits } from '../value/limits.ts'
 import { ModelName, ThinkingLevel } from '../value/settings.ts'
 
-const SetModel = z.strictObject({ type: z.literal('setModel'), model: ModelName })
-/** Switches to the next or previous model of the configured rotation. An entry may also set the thinking level. */
-const CycleModel = z.strictObject({
-  type: z.literal('cycleModel'),
-  /** `next` when absent. */
-  direction: z.enum(['next', 'previous']).optional(),
-})
-const SetThinkingLevel = z.strictObject({ type: z.literal('setThinkingLevel'), level: ThinkingLevel })
-/** Switches to the next thinking level of the model, in a circle. */
-const CycleThinkingLevel = z.strictObject({ type: z.literal('cycleThinkingLevel') })
-/** Looks for credentials again, for all sessions of the process. */
-const RefreshCredentials = z.strictObject({ type: z.literal('refreshCredentials') })
-
 /** Commands that choose the model and its thinking level. */
-export const modelCommands = [SetModel, CycleModel, SetThinkingLevel, CycleThinkingLevel, RefreshCredentials] as const
+export const modelCommands = [
+  z.strictObject({ type: z.literal('setModel'), model: ModelName }),
+  /** Switches to the next or previous model of the configured rotation. An entry may also set the thinking level. */
+  z.strictObject({
+    type: z.literal('cycleModel'),
+    /** `next` when absent. */
+    direction: z.enum(['next', 'previous']).optional(),
+  }),
+  z.strictObject({ type: z.literal('setThinkingLevel'), level: ThinkingLevel }),
+  /** Switches to the next thinking level of the model, in a circle. */
+  z.strictObject({ type: z.literal('cycleThinkingLevel') }),
+  /** Looks for credentials again, for all sessions of the process. */
+  z.strictObject({ type: z.literal('refreshCredentials') }),
+] as const
 export type ModelCommand = z.infer<(typeof modelCommands)[number]>
 
-/** Lists the session first and protects it from prune and clearAll. Toggles when `pinned` is absent. */
-const PinSession = z.strictObject({ type: z.literal('pinSession'), pinned: z.boolean().optional() })
-
-/** Sets the title. An empty title restores the first line of the first prompt. */
-const Rename = z.strictObject({
-  type: z.literal('rename'),
-  title: z
-    .string(expecting('a title'))
-    .trim()
-    .max(limits.givenTitleCharsMax, `a title has at most ${limits.givenTitleCharsMax} characters`)
-    .regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'a title is one line without control characters'),
-})
-
-/** Changes the working directory, for example after it was moved. */
-const MoveWorkdir = z.strictObject({
-  type: z.literal('moveWorkdir'),
-  workdir: z.string(expecting('a folder')).min(1).max(limits.toolPathCharsMax),
-})
-
 /** Commands that change how a session is listed and where it works. */
-export const catalogueCommands = [PinSession, Rename, MoveWorkdir] as const
+export const catalogueCommands = [
+  /** Lists the session first and protects it from prune and clearAll. Toggles when `pinned` is absent. */
+  z.strictObject({ type: z.literal('pinSession'), pinned: z.boolean().optional() }),
+  /** Sets the title. An empty title restores the first line of the first prompt. */
+  z.strictObject({
+    type: z.literal('rename'),
+    title: z
+      .string(expecting('a title'))
+      .trim()
+      .max(limits.givenTitleCharsMax, `a title has at most ${limits.givenTitleCharsMax} characters`)
+      .regex(/^[^\p{Cc}\u2028\u2029]*$/u, 'a title is one line without control characters'),
+  }),
+  /** Changes the working directory, for example after it was moved. */
+  z.strictObject({
+    type: z.literal('moveWorkdir'),
+    workdir: z.string(expecting('a folder')).min(1).max(limits.toolPathCharsMax),
+  }),
+] as const
 export type CatalogueCommand = z.infer<(typeof catalogueCommands)[number]>
 
 /** Stores a client's own event for other clients. The same event is stored once. */

@@ -38,48 +38,47 @@ export type Outcome = z.infer<typeof Outcome>
 export const ApprovedBy = z.union([z.object({ client: ClientId.nullable() }), z.object({ rule: z.string() })])
 export type ApprovedBy = z.infer<typeof ApprovedBy>
 
-export const ApprovalAsked = z.object({
-  type: z.literal('approval.asked'),
-  call: CallId,
-  tool: z.string(),
-  /** The answer is valid for exactly these arguments. */
-  argsHash: BlobHash,
-  preview: Preview,
-  /** When an unanswered approval is denied; never when absent. */
-  expiresAt: Instant.optional(),
-})
-
-export const CallApproved = z.object({
-  type: z.literal('call.approved'),
-  call: CallId,
-  argsHash: BlobHash,
-  by: ApprovedBy,
-  /** How far the approval reaches. Beyond `once` it also grants trust. */
-  scope: z.enum(['once', ...TrustScope.options]),
-})
-
 /** Identifies a process group left by a dead process. The start time guards against a reused number. */
 export const ProcessMark = z.object({ group: z.int().min(2), startedAt: z.string() })
 export type ProcessMark = z.infer<typeof ProcessMark>
 
-export const CallStarted = z.object({
-  type: z.literal('call.started'),
-  call: CallId,
-  process: ProcessMark.optional(),
-})
-
 export const FileChange = z.object({ path: z.string(), change: z.enum(['created', 'modified', 'deleted']) })
 export type FileChange = z.infer<typeof FileChange>
 
-export const CallSettled = z.object({
-  type: z.literal('call.settled'),
-  call: CallId,
-  outcome: Outcome,
-  /** Null when the tool did not run. */
-  durationMs: z.number().min(0).nullable(),
-  by: z.object({ client: ClientId.nullable() }).optional(),
-  files: z.array(FileChange).optional(),
-})
+export const callEvents = [
+  z.object({
+    type: z.literal('approval.asked'),
+    call: CallId,
+    tool: z.string(),
+    /** The answer is valid for exactly these arguments. */
+    argsHash: BlobHash,
+    preview: Preview,
+    /** When an unanswered approval is denied; never when absent. */
+    expiresAt: Instant.optional(),
+  }),
+  z.object({
+    type: z.literal('call.approved'),
+    call: CallId,
+    argsHash: BlobHash,
+    by: ApprovedBy,
+    /** How far the approval reaches. Beyond `once` it also grants trust. */
+    scope: z.enum(['once', ...TrustScope.options]),
+  }),
+  z.object({
+    type: z.literal('call.started'),
+    call: CallId,
+    process: ProcessMark.optional(),
+  }),
+  z.object({
+    type: z.literal('call.settled'),
+    call: CallId,
+    outcome: Outcome,
+    /** Null when the tool did not run. */
+    durationMs: z.number().min(0).nullable(),
+    by: z.object({ client: ClientId.nullable() }).optional(),
+    files: z.array(FileChange).optional(),
+  }),
+] as const
 
 /** Returns the output of a call as shown to people and sent to the model. */
 export function outcomeOutput(outcome: Outcome): Output {

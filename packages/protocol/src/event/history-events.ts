@@ -16,43 +16,6 @@ export const LineLength = z.object({
 })
 export type LineLength = z.infer<typeof LineLength>
 
-/** The session moved to another line. Branch, switch, rewind, set-history and truncate all record this event. */
-export const LineMoved = z.object({
-  type: z.literal('line.moved'),
-  to: Line,
-  ...LineLength.shape,
-  /** The active checkpoint on the new line. */
-  checkpoint: Seq.nullable(),
-  /** The branch that saves the old line. */
-  keep: z.object({
-    name: BranchName,
-    turns: TurnNumber,
-    messages: z.int().min(0),
-    /** Saved by setHistory or truncateHistory; the oldest of these are dropped first. */
-    hidden: z.literal(true).optional(),
-  }),
-  /** The branch switched to; null for a new line without a name. */
-  name: BranchName.nullable(),
-  why: z.enum(['branch', 'switch', 'rewind', 'history']),
-})
-
-/** A compaction: the model gets the summary instead of everything before `keepFrom`. The transcript does not change. */
-export const CheckpointWritten = z.object({
-  type: z.literal('checkpoint.written'),
-  turn: TurnNumber,
-  summary: z.string(),
-  keepFrom: Seq,
-  /** The running turn's prompt if it is before `keepFrom`; the model still gets it verbatim. */
-  prompt: MessageId.optional(),
-  tokensBefore: z.int().min(0),
-  tokensAfter: z.int().min(0),
-  why: z.enum(['automatic', 'asked', 'made']),
-  /** Usage of writing the summary; null when unknown, absent when no model wrote it. */
-  usage: Usage.nullable().optional(),
-  /** The model that wrote it. */
-  model: ModelName.optional(),
-})
-
 /** The facts of a checkpoint that the session state holds. */
 export const CheckpointMark = z.object({
   seq: Seq,
@@ -66,64 +29,95 @@ export const CheckpointMark = z.object({
 })
 export type CheckpointMark = z.infer<typeof CheckpointMark>
 
-/** A checkpoint was undone: the model gets the messages it replaced. */
-export const CheckpointUndone = z.object({
-  type: z.literal('checkpoint.undone'),
-  checkpoint: Seq,
-  /** The checkpoint that is active again, if any. */
-  holds: Seq.nullable(),
-  tokens: z.int().min(0),
-})
-
-/** A summary of the session was written to a file in the working directory. */
-export const SummarySaved = z.object({
-  type: z.literal('summary.saved'),
-  turn: TurnNumber,
-  path: z.string(),
-  text: z.string(),
-  usage: Usage.nullable(),
-  /** The model that wrote it; the session's model when absent. */
-  model: ModelName.optional(),
-})
-
-/** A fork shares the history of this session up to `base`. */
-export const SessionForked = z.object({ type: z.literal('session.forked'), fork: SessionId, base: Seq, line: Line })
-
-/** A note for people. The model gets it only if `told` is set. */
-export const NoteAdded = z.object({
-  type: z.literal('note.added'),
-  turn: TurnNumber,
-  kind: z.enum(['system', 'notice']),
-  level: z.enum(['info', 'error']),
-  code: z.string().optional(),
-  text: z.string(),
-  /** Set for system messages of an embedding program; the model gets them. */
-  told: z.literal(true).optional(),
-})
-
-/**
- * A message exactly as an embedding program gave it, to return it unchanged. Its content is null here: it is in the first
- * of the next `records` that has text.
- */
-export const MessageGiven = z.object({
-  type: z.literal('message.given'),
-  turn: TurnNumber,
-  message: z.record(z.string(), z.json()),
-  records: z.int().min(0),
-})
-
-/** A message was pinned to the model's context, or unpinned. */
-export const MessagePinned = z.object({
-  type: z.literal('message.pinned'),
-  message: MessageId,
-  pinned: z.boolean(),
-  /** Estimated tokens; pins may fill only a part of the context. */
-  tokens: z.int().min(0).optional(),
-})
-
-/** A tool call was collapsed or opened on screens; all of them when `message` is null. */
-export const MessageCollapsed = z.object({
-  type: z.literal('message.collapsed'),
-  message: MessageId.nullable(),
-  collapsed: z.boolean(),
-})
+export const historyEvents = [
+  /** A note for people. The model gets it only if `told` is set. */
+  z.object({
+    type: z.literal('note.added'),
+    turn: TurnNumber,
+    kind: z.enum(['system', 'notice']),
+    level: z.enum(['info', 'error']),
+    code: z.string().optional(),
+    text: z.string(),
+    /** Set for system messages of an embedding program; the model gets them. */
+    told: z.literal(true).optional(),
+  }),
+  /** The session moved to another line. Branch, switch, rewind, set-history and truncate all record this event. */
+  z.object({
+    type: z.literal('line.moved'),
+    to: Line,
+    ...LineLength.shape,
+    /** The active checkpoint on the new line. */
+    checkpoint: Seq.nullable(),
+    /** The branch that saves the old line. */
+    keep: z.object({
+      name: BranchName,
+      turns: TurnNumber,
+      messages: z.int().min(0),
+      /** Saved by setHistory or truncateHistory; the oldest of these are dropped first. */
+      hidden: z.literal(true).optional(),
+    }),
+    /** The branch switched to; null for a new line without a name. */
+    name: BranchName.nullable(),
+    why: z.enum(['branch', 'switch', 'rewind', 'history']),
+  }),
+  /** A compaction: the model gets the summary instead of everything before `keepFrom`. The transcript does not change. */
+  z.object({
+    type: z.literal('checkpoint.written'),
+    turn: TurnNumber,
+    summary: z.string(),
+    keepFrom: Seq,
+    /** The running turn's prompt if it is before `keepFrom`; the model still gets it verbatim. */
+    prompt: MessageId.optional(),
+    tokensBefore: z.int().min(0),
+    tokensAfter: z.int().min(0),
+    why: z.enum(['automatic', 'asked', 'made']),
+    /** Usage of writing the summary; null when unknown, absent when no model wrote it. */
+    usage: Usage.nullable().optional(),
+    /** The model that wrote it. */
+    model: ModelName.optional(),
+  }),
+  /** A checkpoint was undone: the model gets the messages it replaced. */
+  z.object({
+    type: z.literal('checkpoint.undone'),
+    checkpoint: Seq,
+    /** The checkpoint that is active again, if any. */
+    holds: Seq.nullable(),
+    tokens: z.int().min(0),
+  }),
+  /** A summary of the session was written to a file in the working directory. */
+  z.object({
+    type: z.literal('summary.saved'),
+    turn: TurnNumber,
+    path: z.string(),
+    text: z.string(),
+    usage: Usage.nullable(),
+    /** The model that wrote it; the session's model when absent. */
+    model: ModelName.optional(),
+  }),
+  /** A fork shares the history of this session up to `base`. */
+  z.object({ type: z.literal('session.forked'), fork: SessionId, base: Seq, line: Line }),
+  /**
+   * A message exactly as an embedding program gave it, to return it unchanged. Its content is null here: it is in the first
+   * of the next `records` that has text.
+   */
+  z.object({
+    type: z.literal('message.given'),
+    turn: TurnNumber,
+    message: z.record(z.string(), z.json()),
+    records: z.int().min(0),
+  }),
+  /** A message was pinned to the model's context, or unpinned. */
+  z.object({
+    type: z.literal('message.pinned'),
+    message: MessageId,
+    pinned: z.boolean(),
+    /** Estimated tokens; pins may fill only a part of the context. */
+    tokens: z.int().min(0).optional(),
+  }),
+  /** A tool call was collapsed or opened on screens; all of them when `message` is null. */
+  z.object({
+    type: z.literal('message.collapsed'),
+    message: MessageId.nullable(),
+    collapsed: z.boolean(),
+  }),
+] as const

@@ -7,18 +7,18 @@ import { Queue } from './turn.ts'
 export const QueueEntry = z.object({ id: EntryId, queue: Queue, content: Content })
 export type QueueEntry = z.infer<typeof QueueEntry>
 
-export const QueueEdited = z.object({ type: z.literal('queue.edited'), entry: EntryId, content: Content })
-
-/** Prompts were removed from the queue. The record holds them, so that a retried command gets the same answer. */
-export const QueueRemoved = z.object({
-  type: z.literal('queue.removed'),
-  entries: z.array(QueueEntry).min(1),
-  /** Whether the client wanted them back. */
-  recalled: z.boolean(),
-})
-
-/** The entries of one queue, in their new order. */
-export const QueueReordered = z.object({ type: z.literal('queue.reordered'), queue: Queue, entries: z.array(EntryId) })
+export const queueEvents = [
+  z.object({ type: z.literal('queue.edited'), entry: EntryId, content: Content }),
+  /** Prompts were removed from the queue. The record holds them, so that a retried command gets the same answer. */
+  z.object({
+    type: z.literal('queue.removed'),
+    entries: z.array(QueueEntry).min(1),
+    /** Whether the client wanted them back. */
+    recalled: z.boolean(),
+  }),
+  /** The entries of one queue, in their new order. */
+  z.object({ type: z.literal('queue.reordered'), queue: Queue, entries: z.array(EntryId) }),
+] as const
 
 /** Reorders one queue. Entries of the other queue and entries not named stay in place. */
 export function reorderQueue(entries: readonly QueueEntry[], queue: Queue, order: readonly EntryId[]): QueueEntry[] {

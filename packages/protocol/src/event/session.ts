@@ -19,48 +19,6 @@ export const Fork = z.object({
 })
 export type Fork = z.infer<typeof Fork>
 
-export const SessionStarted = z.object({
-  type: z.literal('session.started'),
-  handle: Handle,
-  key: Key.optional(),
-  workdir: z.string(),
-  settings: Settings,
-  /** The only tools the model is offered; all when absent. */
-  tools: z.array(z.string()).optional(),
-  /** Offers only read-only tools. */
-  readOnly: z.literal(true).optional(),
-  /** In memory only; the session ends with its process. */
-  persist: z.literal(false).optional(),
-  /** Appended to the system prompt. */
-  instructions: z.string().optional(),
-  /** Sent unchanged with every model call. */
-  providerOptions: ProviderOptions.optional(),
-  /** Runs in the background. */
-  background: z.literal(true).optional(),
-  /** The session this one was started for, or forked from. */
-  parent: SessionId.optional(),
-  fork: Fork.optional(),
-})
-
-export const SettingsChanged = z.object({
-  type: z.literal('settings.changed'),
-  ...Settings.partial().shape,
-  /** Listed first and protected from pruning. */
-  pinned: z.boolean().optional(),
-  /** The new working directory. */
-  workdir: z.string().optional(),
-  /** Set by cycleModel: position in the rotation and its length. */
-  cycled: z.object({ index: z.int().min(0), total: z.int().min(1) }).optional(),
-  /** Set when a model wrote the title: which model, and its usage. */
-  named: z.object({ model: ModelName, usage: Usage.nullable() }).optional(),
-})
-
-/** System prompt and tool definitions changed. With them a request can be rebuilt from records and blobs alone. */
-export const ContextChanged = z.object({ type: z.literal('context.changed'), system: BlobHash, tools: BlobHash })
-
-/** A person accepted the loss of these damaged records. Until then the session is read-only. */
-export const LogRepaired = z.object({ type: z.literal('log.repaired'), lost: z.array(Seq) })
-
 /** A client's own event, stored for other clients. */
 export const ClientEvent = z
   .strictObject({
@@ -75,10 +33,50 @@ export const ClientEvent = z
   })
 export type ClientEvent = z.infer<typeof ClientEvent>
 
-/** A client stored its own event: replayed verbatim to clients, never sent to a model. */
-export const ClientSaid = z.object({
-  type: z.literal('client.said'),
-  event: ClientEvent,
-  /** The client events now cover the whole session. */
-  complete: z.literal(true).optional(),
-})
+export const sessionEvents = [
+  z.object({
+    type: z.literal('session.started'),
+    handle: Handle,
+    key: Key.optional(),
+    workdir: z.string(),
+    settings: Settings,
+    /** The only tools the model is offered; all when absent. */
+    tools: z.array(z.string()).optional(),
+    /** Offers only read-only tools. */
+    readOnly: z.literal(true).optional(),
+    /** In memory only; the session ends with its process. */
+    persist: z.literal(false).optional(),
+    /** Appended to the system prompt. */
+    instructions: z.string().optional(),
+    /** Sent unchanged with every model call. */
+    providerOptions: ProviderOptions.optional(),
+    /** Runs in the background. */
+    background: z.literal(true).optional(),
+    /** The session this one was started for, or forked from. */
+    parent: SessionId.optional(),
+    fork: Fork.optional(),
+  }),
+  z.object({
+    type: z.literal('settings.changed'),
+    ...Settings.partial().shape,
+    /** Listed first and protected from pruning. */
+    pinned: z.boolean().optional(),
+    /** The new working directory. */
+    workdir: z.string().optional(),
+    /** Set by cycleModel: position in the rotation and its length. */
+    cycled: z.object({ index: z.int().min(0), total: z.int().min(1) }).optional(),
+    /** Set when a model wrote the title: which model, and its usage. */
+    named: z.object({ model: ModelName, usage: Usage.nullable() }).optional(),
+  }),
+  /** System prompt and tool definitions changed. With them a request can be rebuilt from records and blobs alone. */
+  z.object({ type: z.literal('context.changed'), system: BlobHash, tools: BlobHash }),
+  /** A client stored its own event: replayed verbatim to clients, never sent to a model. */
+  z.object({
+    type: z.literal('client.said'),
+    event: ClientEvent,
+    /** The client events now cover the whole session. */
+    complete: z.literal(true).optional(),
+  }),
+  /** A person accepted the loss of these damaged records. Until then the session is read-only. */
+  z.object({ type: z.literal('log.repaired'), lost: z.array(Seq) }),
+] as const

@@ -14,10 +14,11 @@ export const Trust = z.object({
 })
 export type Trust = z.infer<typeof Trust>
 
-export const TrustGranted = z.object({ type: z.literal('trust.granted'), ...Trust.shape })
-
-/** Trust in this tool was revoked; in all tools when null. */
-export const TrustRevoked = z.object({ type: z.literal('trust.revoked'), tool: z.string().nullable() })
+export const trustEvents = [
+  z.object({ type: z.literal('trust.granted'), ...Trust.shape }),
+  /** Trust in this tool was revoked; in all tools when null. */
+  z.object({ type: z.literal('trust.revoked'), tool: z.string().nullable() }),
+] as const
 
 /** Adds a trust, without duplicates. */
 export function addTrust(known: readonly Trust[], { tool, scope, argsHash }: Trust): Trust[] {

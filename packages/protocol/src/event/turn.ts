@@ -22,43 +22,8 @@ export type ModelFault = z.infer<typeof ModelFault>
 export const Queue = z.enum(['steering', 'follow_up'])
 export type Queue = z.infer<typeof Queue>
 
-export const PromptQueued = z.object({ type: z.literal('prompt.queued'), queue: Queue, content: Content })
-
-export const UserSaid = z.object({
-  type: z.literal('user.said'),
-  turn: TurnNumber,
-  content: Content,
-  /** The queue entry that became this message, if it was queued. */
-  entry: EntryId.optional(),
-})
-
-export const TurnStarted = z.object({
-  type: z.literal('turn.started'),
-  turn: TurnNumber,
-  cause: z.enum(['prompt', 'follow_up', 'continue', 'seed']),
-})
-
 export const TurnEnd = z.enum(['done', 'aborted', 'failed', 'interrupted', 'limit'])
 export type TurnEnd = z.infer<typeof TurnEnd>
-
-export const TurnEnded = z.object({
-  type: z.literal('turn.ended'),
-  turn: TurnNumber,
-  reason: TurnEnd,
-  fault: ModelFault.optional(),
-  /** Length of the line here, so that branching from this turn needs no counting. */
-  messages: z.int().min(0).optional(),
-  tokens: z.int().min(0).optional(),
-})
-
-/** A model call is about to be made. This is durable before the request is sent. */
-export const StepStarted = z.object({
-  type: z.literal('step.started'),
-  turn: TurnNumber,
-  model: ModelName,
-  thinkingLevel: ThinkingLevel,
-  attempt: z.int().min(1),
-})
 
 /** Opaque provider data (a signature, an encrypted block), sent back byte for byte. */
 const ProviderMeta = z.record(z.string(), z.unknown())
@@ -73,36 +38,66 @@ const modelText = {
   interrupted: z.literal(true).optional(),
 }
 
-export const ThinkingSaid = z.object({ type: z.literal('thinking.said'), ...modelText })
-export const TextSaid = z.object({ type: z.literal('text.said'), ...modelText })
-
-export const CallRequested = z.object({
-  type: z.literal('call.requested'),
-  turn: TurnNumber,
-  step: StepId,
-  tool: z.string(),
-  args: z.record(z.string(), z.unknown()),
-  provider: z.string(),
-  meta: ProviderMeta.optional(),
-  /** Call id of an embedding program. The session does not run such a call; the program adds its result. */
-  givenId: z.string().optional(),
-  /** Why the arguments are invalid. The model gets this as the result, and the call is not run. */
-  malformed: z.string().optional(),
-})
-
 export const Finish = z.enum(['stop', 'calls', 'length', 'refused', 'failed', 'aborted', 'interrupted'])
 export type Finish = z.infer<typeof Finish>
 
-export const StepEnded = z.object({
-  type: z.literal('step.ended'),
-  turn: TurnNumber,
-  step: StepId,
-  finish: Finish,
-  /** Null when the provider reported no usage. */
-  usage: Usage.nullable(),
-  /** Estimated usage when the provider reported none. Budgets count it; totals do not show it. */
-  estimate: Usage.optional(),
-  fault: ModelFault.optional(),
-  /** The model that takes over for the rest of the turn, after this one failed. */
-  fallback: ModelName.optional(),
-})
+export const turnEvents = [
+  z.object({ type: z.literal('prompt.queued'), queue: Queue, content: Content }),
+  z.object({
+    type: z.literal('user.said'),
+    turn: TurnNumber,
+    content: Content,
+    /** The queue entry that became this message, if it was queued. */
+    entry: EntryId.optional(),
+  }),
+  z.object({
+    type: z.literal('turn.started'),
+    turn: TurnNumber,
+    cause: z.enum(['prompt', 'follow_up', 'continue', 'seed']),
+  }),
+  z.object({
+    type: z.literal('turn.ended'),
+    turn: TurnNumber,
+    reason: TurnEnd,
+    fault: ModelFault.optional(),
+    /** Length of the line here, so that branching from this turn needs no counting. */
+    messages: z.int().min(0).optional(),
+    tokens: z.int().min(0).optional(),
+  }),
+  /** A model call is about to be made. This is durable before the request is sent. */
+  z.object({
+    type: z.literal('step.started'),
+    turn: TurnNumber,
+    model: ModelName,
+    thinkingLevel: ThinkingLevel,
+    attempt: z.int().min(1),
+  }),
+  z.object({ type: z.literal('thinking.said'), ...modelText }),
+  z.object({ type: z.literal('text.said'), ...modelText }),
+  z.object({
+    type: z.literal('call.requested'),
+    turn: TurnNumber,
+    step: StepId,
+    tool: z.string(),
+    args: z.record(z.string(), z.unknown()),
+    provider: z.string(),
+    meta: ProviderMeta.optional(),
+    /** Call id of an embedding program. The session does not run such a call; the program adds its result. */
+    givenId: z.string().optional(),
+    /** Why the arguments are invalid. The model gets this as the result, and the call is not run. */
+    malformed: z.string().optional(),
+  }),
+  z.object({
+    type: z.literal('step.ended'),
+    turn: TurnNumber,
+    step: StepId,
+    finish: Finish,
+    /** Null when the provider reported no usage. */
+    usage: Usage.nullable(),
+    /** Estimated usage when the provider reported none. Budgets count it; totals do not show it. */
+    estimate: Usage.optional(),
+    fault: ModelFault.optional(),
+    /** The model that takes over for the rest of the turn, after this one failed. */
+    fallback: ModelName.optional(),
+  }),
+] as const

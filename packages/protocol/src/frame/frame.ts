@@ -63,9 +63,6 @@ export const SnapshotFrame = z.object({
   here: ProcessView.nullable(),
 })
 
-/** A durable record; the only frame that moves the cursor. */
-const RecordFrame = z.object({ type: z.literal('record'), ...of, record: Recorded })
-
 /** Position of a fragment: a part of the running answer, or the output of a running call. */
 const position = {
   step: StepId,
@@ -75,64 +72,50 @@ const position = {
   tool: z.string().optional(),
 }
 
-/** A fragment shown live and never stored. `index` counts the fragments of a step. */
-const DeltaFrame = z.object({
-  type: z.literal('delta'),
-  ...of,
-  ...position,
-  index: z.int().min(0),
-  text: z.string(),
-})
-
-/** The running message so far, up to and including delta `index`. */
-const DraftFrame = z.object({
-  type: z.literal('draft'),
-  ...of,
-  step: StepId,
-  index: z.int().min(-1),
-  parts: z.array(z.object({ ...position, text: z.string() })),
-})
-
-const PresenceFrame = z.object({
-  type: z.literal('presence'),
-  ...of,
-  /** Attached clients, in order of arrival. */
-  clients: Clients,
-})
-
-/** Writes to the store began to fail, or work again (`error` is null). Sent at every change. */
-const StorageFrame = z.object({ type: z.literal('storage'), ...of, error: StorageError.nullable() })
-
-/** The model or its status changed. Sent at every change, and to clients that resume with a cursor. */
-const ModelFrame = z.object({ type: z.literal('model'), ...of, ...ModelStatus.shape })
-
-/** A child session changed. Its frames are in its own stream. */
-const ChildFrame = z.object({ type: z.literal('child'), ...of, child: SessionId, call: CallId })
-
-/** The cursor is not usable; a snapshot follows. */
-const ResyncFrame = z.object({ type: z.literal('resync'), ...of, reason: z.string() })
-
 const EndReason = z.enum(['slow', 'stopped', 'closing', 'failed', 'left'])
-const EndFrame = z.object({
-  type: z.literal('end'),
-  ...of,
-  reason: EndReason,
-  /** When to reconnect; null for never. */
-  retryMs: z.int().min(0).nullable(),
-})
 
 /** One item of a session's stream. */
 export const Frame = z.discriminatedUnion('type', [
   SnapshotFrame,
-  RecordFrame,
-  DeltaFrame,
-  DraftFrame,
-  PresenceFrame,
-  StorageFrame,
-  ModelFrame,
-  ChildFrame,
-  ResyncFrame,
-  EndFrame,
+  /** A durable record; the only frame that moves the cursor. */
+  z.object({ type: z.literal('record'), ...of, record: Recorded }),
+  /** A fragment shown live and never stored. `index` counts the fragments of a step. */
+  z.object({
+    type: z.literal('delta'),
+    ...of,
+    ...position,
+    index: z.int().min(0),
+    text: z.string(),
+  }),
+  /** The running message so far, up to and including delta `index`. */
+  z.object({
+    type: z.literal('draft'),
+    ...of,
+    step: StepId,
+    index: z.int().min(-1),
+    parts: z.array(z.object({ ...position, text: z.string() })),
+  }),
+  z.object({
+    type: z.literal('presence'),
+    ...of,
+    /** Attached clients, in order of arrival. */
+    clients: Clients,
+  }),
+  /** Writes to the store began to fail, or work again (`error` is null). Sent at every change. */
+  z.object({ type: z.literal('storage'), ...of, error: StorageError.nullable() }),
+  /** The model or its status changed. Sent at every change, and to clients that resume with a cursor. */
+  z.object({ type: z.literal('model'), ...of, ...ModelStatus.shape }),
+  /** A child session changed. Its frames are in its own stream. */
+  z.object({ type: z.literal('child'), ...of, child: SessionId, call: CallId }),
+  /** The cursor is not usable; a snapshot follows. */
+  z.object({ type: z.literal('resync'), ...of, reason: z.string() }),
+  z.object({
+    type: z.literal('end'),
+    ...of,
+    reason: EndReason,
+    /** When to reconnect; null for never. */
+    retryMs: z.int().min(0).nullable(),
+  }),
 ])
 export type Frame = z.infer<typeof Frame>
 export type FrameOf<Type extends Frame['type']> = Extract<Frame, { readonly type: Type }>

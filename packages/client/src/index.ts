@@ -7,21 +7,22 @@ export { createLiveView, type LiveView, type LiveViewOptions } from './live-view
 export { type ConnectOptions, connectHoldfast, type Health, type RemoteSessions } from './remote/connect-holdfast.ts'
 export type { RemoteSessionHandle } from './remote/remote-session-handle.ts'
 export {
+  type ClientEventOptions,
   type CommandOptions,
   createSession,
   type EditorSnapshot,
   type EnterExecOptions,
   entriesOf,
   type LineOptions,
+  type PinOptions,
   type Session,
   type TrustOptions,
 } from './session/session.ts'
-export type {
-  ClientEventOptions,
-  PinOptions,
-  SessionCatalogue,
-  SessionClientEvents,
-} from './session/session-catalogue.ts'
 export type { Compaction, MessageSeed, SessionHistory } from './session/session-history.ts'
-export type { CycleOptions, ProviderInUse, SessionModels } from './session/session-models.ts'
-export { type ContextUsage, contextUsageOf, type SessionUsage, type UsageOptions } from './session/session-usage.ts'
+export {
+  type ContextUsage,
+  type CycleOptions,
+  contextUsageOf,
+  type ProviderInUse,
+  type UsageOptions,
+} from './session/session-models.ts'

@@ -73,52 +73,82 @@ export function createLiveView(
 ): LiveView {
   const closed = new AbortController()
   const listeners = new Set<() => void>()
-  let connection: Connection = { state: 'connecting' }
-  let meta: Meta | null = null
-  let view: SessionView | null = null
-  let seq: Seq = 0
   let transcript = createTranscript()
   let before: MessageId | null = null
-  let presence: FrameOf<'presence'>['clients'] = []
-  let here: ProcessView | null = null
-  let storageError: StorageError | null = null
-  let version = 0
   let loading: Promise<Result<null>> | null = null
 
+  const state: Writable<LiveView> = {
+    connection: { state: 'connecting' },
+    meta: null,
+    view: null,
+    seq: 0,
+    get messages() {
+      return transcript.messages
+    },
+    get live() {
+      return transcript.live
+    },
+    client,
+    presence: [],
+    here: null,
+    storageError: null,
+    get hasOlder() {
+      return before !== null
+    },
+    version: 0,
+
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+
+    subscriberRole: (client) => state.presence.find((one) => one.client === client)?.role ?? null,
+    submit: (command, options) => handle.submit(command, { ...options, as: client }),
+
+    loadOlder() {
+      if (closed.signal.aborted) return Promise.resolve(refuse(fault('session_stopped', 'This view is closed.')))
+      if (before === null) return Promise.resolve(ok(null))
+      loading ??= loadPage(before)
+      return loading
+    },
+
+    close() {
+      closed.abort()
+      listeners.clear()
+    },
+  }
+
   const changed = () => {
-    version++
+    state.version++
     for (const listener of [...listeners]) listener()
   }
   const onConnection = (next: Connection) => {
-    connection = next
+    state.connection = next
     changed()
   }
 
   /** Applies a frame. Returns true if a new snapshot is needed: a moved line may have unknown messages. */
   const apply = (frame: Frame): boolean => {
     if (frame.type === 'snapshot') {
-      meta = frame.meta
-      view = frame.view
-      seq = frame.seq
+      const { meta, view, seq, here } = frame
+      Object.assign(state, { meta, view, seq, here, storageError: here?.storageError ?? null })
       transcript = createTranscript(frame.messages, frame.view.collapsed)
       before = frame.before
-      here = frame.here
-      storageError = frame.here?.storageError ?? null
       loading = null
     } else if (frame.type === 'record') {
-      if (frame.record.seq <= seq) return false // the last snapshot includes it
-      seq = frame.record.seq
+      if (frame.record.seq <= state.seq) return false // the last snapshot includes it
+      state.seq = frame.record.seq
       if (frame.record.event.type === 'line.moved') return true
       transcript.add(frame.record)
-      if (view) view = addToView(view, frame.record)
-      if (meta && view) meta = addToMeta(meta, view, frame.record)
-      if (changesWorkspaceTrust(frame.record.event)) reloadProcessView(seq)
+      if (state.view) state.view = addToView(state.view, frame.record)
+      if (state.meta && state.view) state.meta = addToMeta(state.meta, state.view, frame.record)
+      if (changesWorkspaceTrust(frame.record.event)) reloadProcessView(state.seq)
     } else if (frame.type === 'delta' || frame.type === 'draft') transcript.addLive(frame)
-    else if (frame.type === 'presence') presence = frame.clients
+    else if (frame.type === 'presence') state.presence = frame.clients
     else if (frame.type === 'storage') {
-      storageError = frame.error
-      here = here && { ...here, storageError }
-    } else if (frame.type === 'model') here = here && withModelStatus(here, frame)
+      state.storageError = frame.error
+      state.here = state.here && { ...state.here, storageError: frame.error }
+    } else if (frame.type === 'model') state.here = state.here && withModelStatus(state.here, frame)
     return false
   }
 
@@ -128,7 +158,7 @@ export function createLiveView(
     if (!now.ok || now.value.seq < since || closed.signal.aborted) return
     const known = now.value.here
     // Store and model come in order by the stream; this answer may be older.
-    here = known && { ...(here ?? known), clients: known.clients, workspaceTrust: known.workspaceTrust }
+    state.here = known && { ...(state.here ?? known), clients: known.clients, workspaceTrust: known.workspaceTrust }
     changed()
   }
 
@@ -140,12 +170,12 @@ export function createLiveView(
       for await (const frame of handle.subscribe(options)) {
         if (closed.signal.aborted) return
         // A local session has no connection: its first frame means that it is live.
-        if (connection.state === 'connecting') connection = { state: 'live' }
+        if (state.connection.state === 'connecting') state.connection = { state: 'live' }
         // Not by a new stream: a driver that reconnects could lose control.
         const fresh = apply(frame) ? await handle.snapshot() : null
         if (fresh?.ok) apply(fresh.value)
         again = fresh?.ok === false
-        if (frame.type === 'end') connection = endedBy(frame, connection)
+        if (frame.type === 'end') state.connection = endedBy(frame, state.connection)
         changed()
         if (again) break
       }
@@ -168,63 +198,10 @@ export function createLiveView(
     return ok(null)
   }
 
-  return {
-    get connection() {
-      return connection
-    },
-    get meta() {
-      return meta
-    },
-    get view() {
-      return view
-    },
-    get seq() {
-      return seq
-    },
-    get messages() {
-      return transcript.messages
-    },
-    get live() {
-      return transcript.live
-    },
-    client,
-    get presence() {
-      return presence
-    },
-    get here() {
-      return here
-    },
-    get storageError() {
-      return storageError
-    },
-    get hasOlder() {
-      return before !== null
-    },
-    get version() {
-      return version
-    },
-
-    subscribe(listener) {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-
-    subscriberRole: (client) => presence.find((one) => one.client === client)?.role ?? null,
-    submit: (command, options) => handle.submit(command, { ...options, as: client }),
-
-    loadOlder() {
-      if (closed.signal.aborted) return Promise.resolve(refuse(fault('session_stopped', 'This view is closed.')))
-      if (before === null) return Promise.resolve(ok(null))
-      loading ??= loadPage(before)
-      return loading
-    },
-
-    close() {
-      closed.abort()
-      listeners.clear()
-    },
-  }
+  return state
 }
+
+type Writable<Type> = { -readonly [Name in keyof Type]: Type[Name] }
 
 const endedBy = (frame: FrameOf<'end'>, known: Connection): Connection =>
   known.state === 'ended'

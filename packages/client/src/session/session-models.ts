@@ -1,14 +1,14 @@
 import {
-  type Answer,
-  type CommandInput,
   CycledModel,
   type FrameOf,
   type ListedModel,
+  limits,
   orThrow,
-  type SessionHandle,
   type SubmitOptions,
   ThinkingLevel,
+  type Usage,
 } from '@holdfast/protocol'
+import type { Requests } from './requests.ts'
 
 export type CycleOptions = SubmitOptions & {
   /** `next` when absent. */
@@ -25,58 +25,55 @@ export type ProviderInUse = {
     readonly contextTokens: number | null
     /** File types it accepts besides text. */
     readonly files: readonly string[]
-    /** Its thinking levels. */
     readonly thinkingLevels: readonly ThinkingLevel[]
   }
 }
 
-/** Methods for the model, its thinking level and its availability. */
-export interface SessionModels {
-  /** Applies from the next step on. */
-  setModel(model: string, options?: SubmitOptions): Promise<Answer['result']>
-  /** Switches to the next model of the rotation. Refused: no_rotation. */
-  cycleModel(options?: CycleOptions): Promise<CycledModel>
-  /** Refused: unknown_level, if the model does not have it. */
-  setThinkingLevel(level: ThinkingLevel, options?: SubmitOptions): Promise<Answer['result']>
-  /** Switches to the next level of the model. Returns the current level. */
-  cycleThinkingLevel(options?: SubmitOptions): Promise<ThinkingLevel>
-  /** Returns the models that can be called now. */
-  getAvailableModels(): Promise<readonly ListedModel[]>
-  /** Returns the provider, the model, its address and limits; never the key. */
-  getProvider(): Promise<ProviderInUse>
-  /** Looks for credentials again, for all sessions of the process. Returns whether this model can be called. Refused: storage_error. */
-  refreshCredentials(options?: SubmitOptions): Promise<boolean | null>
-  /** Whether the model can be called now; null when the session is not running. */
-  credentialsConfigured(): Promise<boolean | null>
+export type UsageOptions = {
+  /** Includes all descendants. */
+  readonly tree?: boolean | undefined
 }
 
-export function createSessionModels(handle: SessionHandle): SessionModels {
-  const submit = async (command: CommandInput, options?: SubmitOptions) =>
-    orThrow(await handle.submit(command, options)).result
-  const snapshot = async () => orThrow(await handle.snapshot())
+/** Methods for the model, its thinking level, its availability and its usage. An unknown price makes the cost null, never 0. */
+export function createSessionModels({ handle, submit, snapshot }: Requests) {
+  /** Whether the model can be called now; null when the session is not running. */
   const credentialsConfigured = async () => (await snapshot()).here?.credentialsConfigured ?? null
   return {
-    setModel: (model, options) => submit({ type: 'setModel', model }, options),
-    async cycleModel({ direction, ...options } = {}) {
+    /** Applies from the next step on. */
+    setModel: (model: string, options?: SubmitOptions) => submit({ type: 'setModel', model }, options),
+    /** Switches to the next model of the rotation. Refused: no_rotation. */
+    async cycleModel({ direction, ...options }: CycleOptions = {}): Promise<CycledModel> {
       const command = { type: 'cycleModel', ...(direction !== undefined && { direction }) } as const
       return CycledModel.parse(await submit(command, options))
     },
-    setThinkingLevel: (level, options) => submit({ type: 'setThinkingLevel', level }, options),
-    async cycleThinkingLevel(options) {
+    /** Refused: unknown_level, if the model does not have it. */
+    setThinkingLevel: (level: ThinkingLevel, options?: SubmitOptions) =>
+      submit({ type: 'setThinkingLevel', level }, options),
+    /** Switches to the next level of the model. Returns the current level. */
+    async cycleThinkingLevel(options?: SubmitOptions): Promise<ThinkingLevel> {
       const { thinkingLevel } = await submit({ type: 'cycleThinkingLevel' }, options)
       // No result for a model with one level only.
       return ThinkingLevel.parse(thinkingLevel ?? (await snapshot()).view.thinkingLevel)
     },
-    async getAvailableModels() {
+    /** Returns the models that can be called now. */
+    async getAvailableModels(): Promise<readonly ListedModel[]> {
       const { models } = orThrow(await handle.models())
       return models.filter(({ unusable }) => unusable === null)
     },
+    /** Returns the provider, the model, its address and limits; never the key. */
     getProvider: async () => providerInUse(await snapshot()),
-    async refreshCredentials(options) {
+    /** Looks for credentials again, for all sessions of the process. Returns whether this model can be called. Refused: storage_error. */
+    async refreshCredentials(options?: SubmitOptions): Promise<boolean | null> {
       await submit({ type: 'refreshCredentials' }, options)
       return credentialsConfigured()
     },
     credentialsConfigured,
+    /** Returns the usage of the session, with `tree` including all descendants. */
+    usage: async ({ tree = false }: UsageOptions = {}): Promise<Usage> =>
+      tree ? orThrow(await handle.treeUsage()).usage : (await snapshot()).meta.usage,
+    /** Returns the usage of the current or last turn; null when unknown. */
+    turnUsage: async () => (await snapshot()).view.turnUsage,
+    contextUsage: async () => contextUsageOf(await snapshot()),
   }
 }
 
@@ -90,4 +87,23 @@ function providerInUse({ meta: { provider, model }, here }: FrameOf<'snapshot'>)
     thinkingLevels: here?.thinkingLevels ?? ThinkingLevel.options,
   }
   return { provider, model, endpoint: here?.endpoint ?? null, abilities }
+}
+
+/** Usage of the model's context. */
+export type ContextUsage = {
+  /** Size of the context the model would get now. */
+  readonly tokens: number
+  /** Limit of the model; null when unknown. */
+  readonly contextTokens: number | null
+  /** `tokens` divided by the limit, or by the assumed limit. */
+  readonly share: number
+  /** Whether `tokens` is at least partly estimated. */
+  readonly isEstimate: boolean
+}
+
+/** Computes the context usage from a snapshot. */
+export function contextUsageOf({ view, here }: Pick<FrameOf<'snapshot'>, 'view' | 'here'>): ContextUsage {
+  const { tokens, isEstimate } = view
+  const contextTokens = here?.contextTokens ?? null
+  return { tokens, contextTokens, share: tokens / (contextTokens ?? limits.contextTokens), isEstimate }
 }

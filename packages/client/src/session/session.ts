@@ -9,12 +9,16 @@ import {
   limits,
   listActiveTrust,
   type Message,
+  type ModelFault,
   orThrow,
   type PageRequest,
+  type PendingApproval,
   type Queue,
   QueueEntry,
   type Role,
   type SessionHandle,
+  type Status,
+  type StorageError,
   type SubmitOptions,
   type SubscribeOptions,
   type TranscriptPage,
@@ -144,17 +148,25 @@ export function createSession(handle: SessionHandle) {
 export const entriesOf = (result: Answer['result']): readonly QueueEntry[] =>
   QueueEntry.array().parse(result['entries'] ?? [])
 
-export type EditorSnapshot = ReturnType<typeof editorSnapshotOf>
-
-const editorSnapshotOf = ({ view, here }: FrameOf<'snapshot'>) => ({
-  status: view.status,
+export type EditorSnapshot = {
+  readonly status: Status
   /** The oldest pending approval. */
+  readonly pendingApproval: PendingApproval | null
+  readonly pendingApprovals: readonly PendingApproval[]
+  readonly error: ModelFault | null
+  readonly activeToolName: string | null
+  /** Null when the session is not running. */
+  readonly credentialsConfigured: boolean | null
+  /** Why the store rejects writes; null while writes succeed. */
+  readonly storageError: StorageError | null
+}
+
+const editorSnapshotOf = ({ view, here }: FrameOf<'snapshot'>): EditorSnapshot => ({
+  status: view.status,
   pendingApproval: view.pendingApprovals[0] ?? null,
   pendingApprovals: view.pendingApprovals,
   error: view.lastTurn?.fault ?? null,
   activeToolName: view.activeToolCalls[0]?.tool ?? null,
-  /** Null when the session is not running. */
   credentialsConfigured: here?.credentialsConfigured ?? null,
-  /** Why the store rejects writes; null while writes succeed. */
   storageError: here?.storageError ?? null,
 })

@@ -84,7 +84,7 @@ export type Route = Pick<RouteSpec<unknown, unknown>, 'access' | 'summary' | 'an
 /** Builds a route that parses its whole input before `handle` runs. */
 export function defineRoute<Query = unknown, Body = unknown>(spec: RouteSpec<Query, Body>): Route {
   const { on, handle, query: querySchema = z.strictObject({}), body: bodySchema, bodyDescribed, ...rest } = spec
-  const [method, path] = on.split(' ') as [Method, string]
+  const [method, path] = on.split(' ') as [Method, string] // as the type of `on` says
 
   return {
     takesBytes: false,

@@ -106,7 +106,7 @@ export function comparePositions(left: SearchPosition, right: SearchPosition): n
   return 0
 }
 
-export const encodeSearchCursor = ({ top, score, place }: SearchCursor): string =>
+const encodeSearchCursor = ({ top, score, place }: SearchCursor): string =>
   `${top.join('-')}.${score}.${place.join('-')}`
 
 export const searchCursorForm = /^([\d-]{1,50})\.(\d{1,9})\.([\d-]{1,50})$/

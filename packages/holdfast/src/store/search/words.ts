@@ -10,7 +10,7 @@ export type Words = { readonly text: string; readonly parts: string }
 const wordCharsMax = 64
 
 /** Separates two names, so that no phrase matches across them. No word contains this character. */
-export const partMark = ':'
+const partMark = ':'
 
 // Scripts without spaces between words: each character is a word, and a sequence of them is a phrase.
 const unspaced =

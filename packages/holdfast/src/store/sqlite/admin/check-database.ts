@@ -128,7 +128,7 @@ function checkBlobUses(database: DatabaseSync): readonly Finding[] {
   )
 }
 
-export type MissingUse = {
+type MissingUse = {
   readonly session: SessionId
   readonly sid: number
   readonly seq: number
@@ -168,7 +168,7 @@ const lossOf: Readonly<Record<string, string>> = {
 }
 
 /** Reports what SQLite finds wrong with a file or, if it cannot read it all, which tables have damaged pages. */
-export function checkPages(database: DatabaseSync, path: string): readonly Finding[] {
+function checkPages(database: DatabaseSync, path: string): readonly Finding[] {
   return unlessDamaged(null, () => checkIntegrity(database, path)) ?? findDamagedTables(database, path)
 }
 
@@ -220,7 +220,7 @@ const isIntact = (database: DatabaseSync, table: string): boolean =>
 const repairMessagesMax = 1000
 
 /** `stale_index`: all pages can be read, and SQLite can rebuild the index. `damaged`: some pages cannot be read. */
-export type PageState = 'whole' | 'stale_index' | 'damaged'
+type PageState = 'whole' | 'stale_index' | 'damaged'
 
 /** Returns the state of the file, without its word index, which a repair rebuilds in any case. */
 export function readPageState(path: string): PageState {

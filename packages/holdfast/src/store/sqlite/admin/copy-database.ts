@@ -35,7 +35,7 @@ export async function copyDatabase(from: string, to: string): Promise<string | n
   return findIntegrityProblem(copy)
 }
 
-export async function syncFile(path: string): Promise<void> {
+async function syncFile(path: string): Promise<void> {
   await using file = await open(path, 'r+')
   await file.sync()
 }
@@ -54,7 +54,7 @@ function removeOwners(path: string): void {
 }
 
 /** Returns the first problem that SQLite finds in a database, or null. */
-export function findIntegrityProblem(database: DatabaseSync): string | null {
+function findIntegrityProblem(database: DatabaseSync): string | null {
   const message = database.prepare('pragma integrity_check(1)').get()?.['integrity_check']
   return message === 'ok' ? null : String(message)
 }

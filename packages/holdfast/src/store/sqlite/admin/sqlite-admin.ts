@@ -51,7 +51,7 @@ async function repairPages(path: string, quarantine: Quarantine): Promise<void> 
 }
 
 /** Repairs rows and columns in one transaction. The caller has exclusive use of the file. */
-export function repairDatabase(path: string, { findings, repairs }: ToRepair): void {
+function repairDatabase(path: string, { findings, repairs }: ToRepair): void {
   using database = openForWriting(path)
   const raiseHead = database.prepare(
     'update session set head = (select max(seq) from record where record.sid = session.sid) where id = ?',
@@ -78,7 +78,7 @@ export function repairDatabase(path: string, { findings, repairs }: ToRepair): v
 }
 
 /** Returns the rows of these sessions as JSON lines. */
-export function readRawRows(path: string, sessions: readonly string[]): string {
+function readRawRows(path: string, sessions: readonly string[]): string {
   using database = openForReading(path)
   const row = database.prepare('select * from session where id = ?')
   return sessions.map((session) => `${JSON.stringify(row.get(session))}\n`).join('')

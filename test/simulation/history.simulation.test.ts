@@ -126,8 +126,8 @@ function blockOf(dice: Dice): AnswerBlock {
   }
 }
 
-describe('what is really sent to a strict service', () => {
-  it.each(seedsOf(runs.histories))('is never refused, whatever the session went through (SEED=%i)', async (seed) => {
+describe('a request to a strict service', () => {
+  it.each(seedsOf(runs.histories))('is never refused (SEED=%i)', async (seed) => {
     const requests = await liveThrough(seed)
     expect(requests.length).toBeGreaterThan(0)
     expect(requests.flatMap(({ complaint }) => complaint ?? [])).toEqual([])

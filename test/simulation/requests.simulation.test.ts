@@ -9,21 +9,21 @@ import { requestRuns } from './requests/runs.ts'
 import { sayableKinds } from './requests/service-apis.ts'
 import { batchesOf, isOneSeed, runUntilMet } from './runs.ts'
 
-describe('what a session sends, whatever it went through', () => {
-  it.each(Object.entries(regressionRuns))('is right again where it was not: %s', async (_, story) => {
+describe('a request after a random run', () => {
+  it.each(Object.entries(regressionRuns))('passes a former failure: %s', async (_, story) => {
     await runRequestSteps(story)
   })
 
   it.each(batchesOf(requestRuns.stories))(
-    'is taken by all four services, and the same to the byte for the same log (SEED=$first and the next)',
+    'is accepted by all four services and byte for byte reproducible (SEED=$first and the next)',
     async ({ seeds }) => {
       for (const seed of seeds) await runRequestsSeed(seed)
     },
   )
 })
 
-describe('the stories', () => {
-  it.skipIf(isOneSeed)('have met every outcome on the list five times', async () => {
+describe('the random runs', () => {
+  it.skipIf(isOneSeed)('reach every listed outcome five times', async () => {
     const kinds = Object.entries(commands).flatMap(([name, value]) => (typeof value === 'function' ? [name] : []))
     const wanted = [
       ...kinds,

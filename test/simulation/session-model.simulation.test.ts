@@ -6,17 +6,14 @@ import { runMoves, runSessionModelSeed } from './model/run-seed.ts'
 import { regressionRuns } from './regressions.ts'
 import { batchesOf, isOneSeed, runs, runUntilMet } from './runs.ts'
 
-describe('a session, held against a plain model of it', () => {
-  it.each(Object.entries(regressionRuns))('knows: %s', async (_, moves) => {
+describe('a session, compared with a simple model', () => {
+  it.each(Object.entries(regressionRuns))('passes a former failure: %s', async (_, moves) => {
     await runMoves(moves)
   })
 
-  it.each(batchesOf(runs.moves))(
-    'is what it must be after every move (SEED=$first and the next)',
-    async ({ seeds }) => {
-      for (const seed of seeds) await runSessionModelSeed(seed)
-    },
-  )
+  it.each(batchesOf(runs.moves))('equals the model after every move (SEED=$first and the next)', async ({ seeds }) => {
+    for (const seed of seeds) await runSessionModelSeed(seed)
+  })
 })
 
 describe('the model', () => {
@@ -24,7 +21,7 @@ describe('the model', () => {
     expect(knownCommands.toSorted()).toEqual(commandTypes.toSorted())
   })
 
-  it.skipIf(isOneSeed)('has met every outcome on the list', async () => {
+  it.skipIf(isOneSeed)('reaches every listed outcome', async () => {
     const wanted = [
       ...commandTypes.map((type) => `${type}: accepted`),
       ...commandTypes.flatMap((type) => (type === 'claimDriver' ? [] : `${type}: not_driver`)),

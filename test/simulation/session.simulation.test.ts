@@ -10,7 +10,10 @@ describe('the real runtime, with a crash between any two steps', () => {
     await runSessionSeed(seed, 'nameless')
   })
 
-  it.each(seedsOf(runs.stories))('keeps them to two who drive and watch by turns (SEED=%i)', async (seed) => {
-    await runSessionSeed(seed, 'named')
-  })
+  it.each(seedsOf(runs.stories))(
+    'keeps every promise to two clients that drive and watch in turns (SEED=%i)',
+    async (seed) => {
+      await runSessionSeed(seed, 'named')
+    },
+  )
 })

@@ -29,24 +29,24 @@ describe('an image', () => {
     ['image/gif', aGif],
     ['image/webp', aWebp],
     ['image/webp', anAlphaWebp],
-  ])('stays as it is where every provider takes it (%s)', async (mediaType, bytes) => {
+  ])('stays unchanged when every provider accepts it (%s)', async (mediaType, bytes) => {
     expect(await images.fit(bytes, mediaType)).toEqual({ bytes, mediaType })
   })
 
-  it('is scaled down where it is too long', async () => {
+  it('is scaled down when an edge is too long', async () => {
     const fitted = await images.fit(aPng(6000, 4000), 'image/png')
     expect(fitted).toMatchObject({ mediaType: 'image/png', changed: 'downscaled from 6000x4000 to 1568x1045' })
     expect(typeof fitted === 'string' || (await sizeOf(fitted.bytes))).toBe('png 1568x1045')
   })
 
-  it('is scaled as it is looked at, not as it lies in the file', async () => {
+  it('is scaled by its displayed orientation, not by its stored one', async () => {
     const turned = await sharp(aPng(3000, 1500)).jpeg().withMetadata({ orientation: 6 }).toBuffer()
     const fitted = await images.fit(turned, 'image/jpeg')
     expect(fitted).toMatchObject({ changed: 'downscaled from 1500x3000 to 784x1568' })
     expect(typeof fitted === 'string' || (await sizeOf(fitted.bytes))).toBe('jpeg 784x1568')
   })
 
-  it('of a GIF becomes its first picture', async () => {
+  it('becomes the first frame of a GIF', async () => {
     const fitted = await images.fit(await sharp(aPng(1600, 4)).gif().toBuffer(), 'image/gif')
     expect(fitted).toMatchObject({
       mediaType: 'image/png',
@@ -54,7 +54,7 @@ describe('an image', () => {
     })
   })
 
-  it('is packed anew where it weighs too much', async () => {
+  it('is recompressed when it has too many bytes', async () => {
     const heavy = await noise(1400, 1400, 4).png().toBuffer()
     const fitted = await images.fit(heavy, 'image/png')
     expect(fitted).toMatchObject({ mediaType: 'image/webp', changed: 'recompressed and made image/webp' })
@@ -72,7 +72,7 @@ describe('an image', () => {
     expect(await images.fit(bytes, mediaType)).toBe('damaged')
   })
 
-  it('is unavailable when sharp cannot be loaded, which is tried with the first image', async () => {
+  it('is unavailable when sharp fails to load with the first image', async () => {
     let loads = 0
     const load = () => {
       loads += 1
@@ -85,7 +85,7 @@ describe('an image', () => {
     expect(loads).toBe(1)
   })
 
-  it('that is damaged does not keep the next one waiting', async () => {
+  it('does not block the next image when it is damaged', async () => {
     const both = [images.fit(aJpeg.subarray(0, -20), 'image/jpeg'), images.fit(aJpeg, 'image/jpeg')]
     expect(await Promise.all(both)).toEqual(['damaged', { bytes: aJpeg, mediaType: 'image/jpeg' }])
   })

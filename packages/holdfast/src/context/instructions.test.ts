@@ -11,7 +11,7 @@ const { gather } = createInstructions({ now: () => noon, memory: nothing })
 const exec = { mode: 'exec', added: null } as const
 
 describe('instructions', () => {
-  it('tell the workdir and the day, and nothing that changes within it', async () => {
+  it('contain the workdir and the date, and nothing that changes within a day', async () => {
     const { workdir } = await openWorkdir()
     const text = await gather({ workdir, ...exec })
     expect(text).toContain(`Working directory: ${workdir}\nDate: 2026-03-04`)
@@ -19,20 +19,20 @@ describe('instructions', () => {
     expect(await later.gather({ workdir, ...exec })).toBe(text)
   })
 
-  it('tell of plan mode only while it is on', async () => {
+  it('mention plan mode only while it is on', async () => {
     const { workdir } = await openWorkdir()
     expect(await gather({ workdir, mode: 'plan', added: null })).toContain('Plan mode is on')
     expect(await gather({ workdir, ...exec })).not.toContain('Plan mode')
   })
 
-  it('hold AGENTS.md and what was added, in this order', async () => {
+  it('contain AGENTS.md and then the added text', async () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, 'AGENTS.md'), 'Use tabs.\n')
     const text = await gather({ workdir, mode: 'exec', added: 'Be brief.' })
     expect(text).toMatch(/# AGENTS\.md of the working directory\n\nUse tabs\.\n\nBe brief\.$/)
   })
 
-  it('hold no key that we know, wherever someone wrote it', async () => {
+  it('contain no known key, whichever file holds it', async () => {
     const key = `made-told-${'X0'.repeat(12)}`
     registerKey(key)
     const { workdir } = await openWorkdir()
@@ -45,7 +45,7 @@ describe('instructions', () => {
     expect(text).not.toContain(key)
   })
 
-  it('hold both memories under their own headings, between AGENTS.md and what was added', async () => {
+  it('contain both memories under their own headings, between AGENTS.md and the added text', async () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, 'AGENTS.md'), 'Use tabs.\n')
     const user = { text: '- likes brevity', leftOutBytes: 0, path: '/home/me/MEMORY.md' }
@@ -62,7 +62,7 @@ describe('instructions', () => {
     )
   })
 
-  it('cut an AGENTS.md that is too long, and say so', async () => {
+  it('cut an AGENTS.md that is too long, with a note', async () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, 'AGENTS.md'), 'A rule.\n'.repeat(100_000))
     const text = await gather({ workdir, ...exec })
@@ -70,7 +70,7 @@ describe('instructions', () => {
     expect(Buffer.byteLength(text)).toBeLessThan(36_000)
   })
 
-  it('say nothing of an AGENTS.md that leads outside, is no file, or is not there', async () => {
+  it('leave out an AGENTS.md that is missing, not a file, or a link out of the workdir', async () => {
     const { workdir, beside } = await openWorkdir()
     const without = await gather({ workdir, ...exec })
     await writeFile(join(beside, 'secret'), 'secret')

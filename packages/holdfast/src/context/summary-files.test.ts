@@ -6,14 +6,14 @@ import { createSummaryFiles } from './summary-files.ts'
 
 const { save } = createSummaryFiles({ now: () => Date.parse('2026-01-02T23:59:59Z') })
 
-describe('a note about a session', () => {
+describe('a summary file', () => {
   let workdir = ''
   beforeEach(async () => {
     workdir = await mkdtemp(join(tmpdir(), 'holdfast-artefacts-'))
   })
   afterEach(() => rm(workdir, { recursive: true, force: true }))
 
-  it('lies in the workdir under its date and title, and never takes the place of another', async () => {
+  it('is named by date and title, and never replaces another', async () => {
     const first = await save(workdir, 'Why we / moved: the Store!', '# A')
     const second = await save(workdir, 'Why we / moved: the Store!', '# B')
     expect([first, second]).toEqual([
@@ -30,12 +30,12 @@ describe('a note about a session', () => {
     ['', '2026-01-02-summary.md'],
     ['Żółw 海', '2026-01-02-żółw-海.md'],
     ['x'.repeat(300), `2026-01-02-${'x'.repeat(60)}.md`],
-  ])('called %j is a file name and nothing else', async (title, name) => {
+  ])('titled %j has a safe file name', async (title, name) => {
     await save(workdir, title, 'text')
     expect(await readdir(join(workdir, '.holdfast/context'))).toEqual([name])
   })
 
-  it('is refused where a link leads out of the workdir, and nothing is written', async () => {
+  it('is refused if a link leads out of the workdir, and nothing is written', async () => {
     const outside = await mkdtemp(join(tmpdir(), 'holdfast-outside-'))
     await symlink(outside, join(workdir, '.holdfast'))
     expect(await save(workdir, 'note', 'text')).toMatchObject({ fault: { code: 'outside_workdir' } })
@@ -43,7 +43,7 @@ describe('a note about a session', () => {
     await rm(outside, { recursive: true })
   })
 
-  it('is refused with a sentence where its folder cannot be', async () => {
+  it('is refused with a message if its folder cannot be created', async () => {
     await mkdir(join(workdir, '.holdfast'))
     await writeFile(join(workdir, '.holdfast/context'), 'a file')
     expect(await save(workdir, 'note', 'text')).toMatchObject({ ok: false })

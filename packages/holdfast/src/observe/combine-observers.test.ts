@@ -3,8 +3,8 @@ import { aSession } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { observeAll } from './combine-observers.ts'
 
-describe('several who look on', () => {
-  it('all hear, though one breaks', () => {
+describe('combined observers', () => {
+  it('are all called, even if one throws', () => {
     const heard: string[] = []
     const problems: Problem[] = []
     const broken = () => {
@@ -18,7 +18,7 @@ describe('several who look on', () => {
     expect(problems).toMatchObject([{ where: 'observing a session', cause: { message: 'boom' } }])
   })
 
-  it('stand around the work, and it is done once', async () => {
+  it('wrap the work, which runs once', async () => {
     const order: string[] = []
     const around = (name: string): Observer => ({
       async during(_, __, run) {
@@ -66,7 +66,7 @@ describe('several who look on', () => {
     ],
   ]
 
-  it.each(ways)('neither fail the work nor do it again: one that %s', async (_, stand) => {
+  it.each(ways)('do not fail or repeat the work when one %s', async (_, stand) => {
     const problems: Problem[] = []
     let times = 0
     const work = observeAll(
@@ -82,7 +82,7 @@ describe('several who look on', () => {
     expect(problems).toEqual(Array(2).fill({ where: 'observing a session', cause: broken }))
   })
 
-  it('hear that the work failed, which is no problem of theirs', async () => {
+  it('see that the work failed, which is not reported as their problem', async () => {
     const problems: Problem[] = []
     const work = observeAll([{ during: (_, __, run) => run() }], (problem) => problems.push(problem))
     const failing = async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findHome } from './home.ts'
 
 describe('the home of Holdfast', () => {
-  it('lies where XDG says, or below HOLDFAST_HOME', () => {
+  it('follows the XDG variables, or HOLDFAST_HOME', () => {
     expect(findHome({ HOME: '/home/ada' })).toMatchObject({
       storePath: '/home/ada/.local/share/holdfast/holdfast.db',
       configDir: '/home/ada/.config/holdfast',
@@ -13,7 +13,7 @@ describe('the home of Holdfast', () => {
     expect([moved.dataDir, moved.configDir, moved.stateDir]).toEqual(['/trial/data', '/trial/config', '/trial/state'])
   })
 
-  it('takes no notice of a relative XDG directory', () => {
+  it('ignores a relative XDG directory', () => {
     expect(findHome({ HOME: '/home/ada', XDG_DATA_HOME: 'data' }).dataDir).toBe('/home/ada/.local/share/holdfast')
   })
 })

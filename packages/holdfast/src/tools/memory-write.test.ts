@@ -13,7 +13,7 @@ async function openTool() {
 }
 
 describe('memory_write', () => {
-  it('adds a line to the memory of the workspace unless it is told otherwise', async () => {
+  it('adds a line to the memory of the workspace by default', async () => {
     const { tool, place, workspaceFile } = await openTool()
     expect(await tool.run({ text: 'use\ntabs' }, place, createToolRun().run)).toEqual({
       type: 'ok',
@@ -23,7 +23,7 @@ describe('memory_write', () => {
     expect(await readFile(workspaceFile, 'utf8')).toBe('- [2026-03-04 12:00 UTC] use tabs\n')
   })
 
-  it("adds a line to the user's memory, which is no file of the workspace", async () => {
+  it("adds a line to the user's memory, which is not a workspace file", async () => {
     const { tool, place, userFile } = await openTool()
     const result = await tool.run({ text: 'be brief', scope: 'user' }, place, createToolRun().run)
     expect(result).toMatchObject({ type: 'ok' })
@@ -31,7 +31,7 @@ describe('memory_write', () => {
     expect(await readFile(userFile, 'utf8')).toBe('- [2026-03-04 12:00 UTC] be brief\n')
   })
 
-  it('shows the file and the line before anyone is asked, and what is hidden in it', async () => {
+  it('previews the file and the line with hidden characters escaped', async () => {
     const { tool, place, userFile } = await openTool()
     expect(await tool.prepare({ text: 'use\ntabs\u202e' }, place)).toEqual({
       type: 'ready',
@@ -55,7 +55,7 @@ describe('memory_write', () => {
     [{ text: ' \n' }, 'text must not be empty'],
     [{ text: 'x'.repeat(2001) }, 'text must not be longer than 2000 characters'],
     [{ text: 'x', scope: 'world' }, 'scope must be user or workspace'],
-  ])('refuses %j with a sentence', async (args, words) => {
+  ])('refuses %j with a message', async (args, words) => {
     const { tool, place } = await openTool()
     expect(await tool.prepare(args, place)).toEqual({ type: 'unusable', message: expect.stringContaining(words) })
   })

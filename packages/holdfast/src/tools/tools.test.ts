@@ -48,7 +48,7 @@ it('offers six tools and finds them by name', () => {
   expect(tools.find('rm_rf')).toBeNull()
 })
 
-it('tells a model of the arguments as JSON Schema', () => {
+it('describes the arguments to the model as JSON Schema', () => {
   expect(tools.find('shell')?.schema.input).toMatchObject({
     type: 'object',
     required: ['command'],

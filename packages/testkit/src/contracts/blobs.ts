@@ -10,14 +10,14 @@ export function describeBlobs(name: string, open: () => Promise<Blobs>): void {
   const hello = BlobHash.parse('2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824')
 
   describe(`${name} blobs`, () => {
-    it('names bytes by their hash and gives them back', async () => {
+    it('names bytes by their hash and returns them', async () => {
       const blobs = await open()
       expect(await blobs.put([bytesOf('hello')])).toEqual({ ok: true, value: { hash: hello, bytes: 5 } })
       expect(await blobs.has(hello)).toBe(true)
       expect(await textOf(await blobs.open(hello))).toBe('hello')
     })
 
-    it('takes a stream, however it is cut', async () => {
+    it('accepts a stream in chunks of any size', async () => {
       const blobs = await open()
       async function* pieces() {
         for (const letter of 'hello') yield bytesOf(letter)
@@ -26,14 +26,14 @@ export function describeBlobs(name: string, open: () => Promise<Blobs>): void {
       expect(await textOf(await blobs.open(hello))).toBe('hello')
     })
 
-    it('keeps the same bytes once', async () => {
+    it('stores the same bytes once', async () => {
       const blobs = await open()
       const puts = await Promise.all([1, 2, 3].map(() => blobs.put([bytesOf('hello')])))
       expect(puts).toEqual([1, 2, 3].map(() => ({ ok: true, value: { hash: hello, bytes: 5 } })))
       expect(await textOf(await blobs.open(hello))).toBe('hello')
     })
 
-    it('keeps nothing as well', async () => {
+    it('stores an empty blob', async () => {
       const blobs = await open()
       const empty = await blobs.put([])
       if (!empty.ok) throw new Error(empty.fault.message)
@@ -47,7 +47,7 @@ export function describeBlobs(name: string, open: () => Promise<Blobs>): void {
       expect(await blobs.open(hello)).toBeNull()
     })
 
-    it('takes as many bytes as the limit, and refuses one more without asking for the rest', async () => {
+    it('accepts as many bytes as the limit, and refuses one more without reading the rest', async () => {
       const blobs = await open()
       expect(await blobs.put([new Uint8Array(blobTestBytesMax)])).toMatchObject({ ok: true })
       let asked = 0
@@ -61,7 +61,7 @@ export function describeBlobs(name: string, open: () => Promise<Blobs>): void {
       expect(asked).toBe(3)
     })
 
-    it('keeps nothing of a stream that breaks', async () => {
+    it('stores nothing of a stream that fails', async () => {
       const blobs = await open()
       function* broken() {
         yield bytesOf('hel')
@@ -89,7 +89,7 @@ export function describeBlobs(name: string, open: () => Promise<Blobs>): void {
         return { blobs, hashes }
       }
 
-      it('sets aside what nothing refers to, and removes it when that is still so later on', async () => {
+      it('sets unreferenced blobs aside, and removes them if they stay unreferenced', async () => {
         const { blobs, hashes } = await holding('hello', 'in use')
         const [one, used] = hashes as [BlobHash, BlobHash]
         expect(await blobs.sweep(only(used), later(1))).toEqual({ ...nothing, setAside: 1 })
@@ -101,13 +101,13 @@ export function describeBlobs(name: string, open: () => Promise<Blobs>): void {
         expect(await blobs.sweep(only(used), later(3))).toEqual(nothing)
       })
 
-      it('leaves alone what was put within the grace', async () => {
+      it('keeps blobs within the grace period', async () => {
         const { blobs, hashes } = await holding('hello')
         expect(await blobs.sweep(none, { now: Date.now(), graceMs: 60_000 })).toEqual(nothing)
         expect(await blobs.has(hashes[0] ?? hello)).toBe(true)
       })
 
-      it('keeps for good what is referred to after it was set aside', async () => {
+      it('restores a blob that is referenced after it was set aside', async () => {
         const { blobs, hashes } = await holding('hello')
         await blobs.sweep(none, later(1))
         expect(await blobs.sweep(only(...hashes), later(2))).toEqual(nothing)
@@ -115,7 +115,7 @@ export function describeBlobs(name: string, open: () => Promise<Blobs>): void {
         expect(await textOf(await blobs.open(hello))).toBe('hello')
       })
 
-      it.each(['put', 'has', 'open'] as const)('gives back what was set aside to a %s, as if new', async (by) => {
+      it.each(['put', 'has', 'open'] as const)('restores a blob set aside when a %s needs it', async (by) => {
         const { blobs } = await holding('hello')
         await blobs.sweep(none, later(1))
         if (by === 'put') await blobs.put([bytesOf('hello')])
@@ -126,7 +126,7 @@ export function describeBlobs(name: string, open: () => Promise<Blobs>): void {
         expect(await textOf(await blobs.open(hello))).toBe('hello')
       })
 
-      it.each(['put', 'has', 'open'] as const)('never takes what a %s wants while it asks', async (by) => {
+      it.each(['put', 'has', 'open'] as const)('never removes a blob during a %s of it', async (by) => {
         for (const nth of [1, 2]) {
           const { blobs } = await holding('hello')
           if (nth === 2) await blobs.sweep(none, later(1))
@@ -141,7 +141,7 @@ export function describeBlobs(name: string, open: () => Promise<Blobs>): void {
         }
       })
 
-      it('loses nothing to puts and reads that go on meanwhile', async () => {
+      it('loses nothing to concurrent puts and reads', async () => {
         const texts = Array.from({ length: 20 }, (_, index) => `text ${index}`)
         const { blobs, hashes } = await holding(...texts)
         const work = texts.flatMap((text, index) => {
@@ -157,7 +157,7 @@ export function describeBlobs(name: string, open: () => Promise<Blobs>): void {
         for (const [index, hash] of hashes.entries()) expect(await textOf(await blobs.open(hash))).toBe(texts[index])
       })
 
-      it('says what would go, and changes nothing', async () => {
+      it('reports what would be removed without changing anything', async () => {
         const { blobs } = await holding('hello', 'more')
         const dry = (nth: number) => blobs.sweep(only(), { ...later(nth), dryRun: true })
         expect(await dry(1)).toEqual({ ...nothing, setAside: 2 })
@@ -167,7 +167,7 @@ export function describeBlobs(name: string, open: () => Promise<Blobs>): void {
         expect(await blobs.sweep(none, later(2))).toEqual({ removed: 2, bytes: 9, setAside: 0 })
       })
 
-      it('asks for a bounded list at a time, and stops where nobody can say', async () => {
+      it('asks for references in bounded batches, and stops if they are unknown', async () => {
         const { blobs } = await holding('hello')
         const asked: number[] = []
         await blobs.sweep(async (hashes) => {

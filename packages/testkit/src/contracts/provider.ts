@@ -26,7 +26,7 @@ export function describeProvider(name: string, open: () => Promise<ProviderSubje
       opened = null
     })
 
-    it('ends with exactly one end, and says nothing after it', async () => {
+    it('ends with exactly one end part, which is the last', async () => {
       const { provider, plain } = await subject()
       const parts = await collect(provider, plain)
       expect(parts.filter(({ type }) => type === 'end')).toEqual([
@@ -35,7 +35,7 @@ export function describeProvider(name: string, open: () => Promise<ProviderSubje
       expect(parts.at(-1)?.type).toBe('end')
     })
 
-    it('says each part once, and just what its deltas showed', async () => {
+    it('sends each part once, equal to its deltas', async () => {
       const { provider, plain } = await subject()
       const parts = await collect(provider, plain)
       const said = parts.flatMap((part) => (part.type === 'said' && part.said.type !== 'call' ? [part] : []))
@@ -46,12 +46,12 @@ export function describeProvider(name: string, open: () => Promise<ProviderSubje
       )
     })
 
-    it('ends as aborted, and only that, when it was aborted before it began', async () => {
+    it('sends only an aborted end when aborted before it starts', async () => {
       const { provider, plain } = await subject()
       expect(await collect(provider, plain, AbortSignal.abort())).toEqual([{ type: 'end', end: { type: 'aborted' } }])
     })
 
-    it('ends as aborted at once when it is aborted in the middle', async () => {
+    it('ends as aborted at once when aborted midway', async () => {
       const { provider, long } = await subject()
       const abort = new AbortController()
       const parts: ModelPart[] = []
@@ -63,7 +63,7 @@ export function describeProvider(name: string, open: () => Promise<ProviderSubje
       expect(parts.at(-1)).toEqual({ type: 'end', end: { type: 'aborted' } })
     })
 
-    it('lets a reader walk away', async () => {
+    it('allows the reader to stop early', async () => {
       const { provider, long } = await subject()
       const seen: ModelPart[] = []
       for await (const part of provider.stream(long, { signal: new AbortController().signal })) {
@@ -73,7 +73,7 @@ export function describeProvider(name: string, open: () => Promise<ProviderSubje
       expect(seen).toHaveLength(1)
     })
 
-    it('ends as failed, with a sentence for people, and never throws', async () => {
+    it('ends as failed with a readable message, and never throws', async () => {
       const { provider, failing } = await subject()
       const parts = await collect(provider, failing)
       const ends = parts.flatMap((part) => (part.type === 'end' ? [part.end] : []))

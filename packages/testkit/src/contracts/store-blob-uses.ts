@@ -22,7 +22,7 @@ export function describeBlobUses(open: OpenStore): void {
   const release = (number: number, epoch = 1) => store().release(sessionId(number), 'node-a', epoch)
 
   describe('blob uses', () => {
-    it('are what the records of a session refer to, from its first ones on', async () => {
+    it('are the blobs that the records of a session refer to', async () => {
       expect(await used()).toEqual([])
       await mustCreate(store(), newSession(1, { blobs: [a] }), newSession(2))
       expect(await used()).toEqual([a])
@@ -37,14 +37,14 @@ export function describeBlobUses(open: OpenStore): void {
       ])
     })
 
-    it('are none of an append that was refused', async () => {
+    it('do not include blobs of a refused append', async () => {
       await mustCreate(store(), newSession(1))
       expect((await store().append(appendTo(1, 7, { blobs: [a] }))).ok).toBe(false)
       expect((await store().create(newSession(1, { blobs: [b] }))).ok).toBe(false)
       expect(await used()).toEqual([])
     })
 
-    it('stay in the trash, and go with the last session that has them', async () => {
+    it('stay while the session is in the trash, and go with the last session', async () => {
       await mustCreate(store(), newSession(1, { blobs: [a, b] }), newSession(2, { blobs: [b] }))
       await release(1)
       await release(2)
@@ -56,7 +56,7 @@ export function describeBlobUses(open: OpenStore): void {
       expect(await used()).toEqual([])
     })
 
-    it('are told while sessions are being removed, with their forks or without', async () => {
+    it('are returned while sessions and forks are being removed', async () => {
       const numbers = Array.from({ length: 12 }, (_, index) => index + 1)
       for (const number of numbers) await mustCreate(store(), newSession(number, { blobs: [a] }))
       await mustCreate(store(), newSession(13, { blobs: [b] }), newSession(14, { parent: sessionId(1), base: 1 }))
@@ -72,7 +72,7 @@ export function describeBlobUses(open: OpenStore): void {
       expect(await used()).toEqual([a, b])
     })
 
-    it('stay for a fork as far as it shares them, a batch that its base divides included', async () => {
+    it('stay for a fork up to its base, even within a batch', async () => {
       await mustCreate(store(), newSession(1))
       await mustAppend(store(), appendTo(1, 1, { records: textsAfter(1, 'x', 'y', 'z'), blobs: [a] }))
       await mustAppend(store(), appendTo(1, 4, { blobs: [b] }))
@@ -88,7 +88,7 @@ export function describeBlobUses(open: OpenStore): void {
       expect(await used()).toEqual([])
     })
 
-    it('are those of one session and of the past it shares', async () => {
+    it('include those of the inherited past', async () => {
       await mustCreate(store(), newSession(1, { blobs: [a] }))
       await mustAppend(store(), appendTo(1, 1, { blobs: [b] }))
       await mustCreate(store(), newSession(2, { parent: sessionId(1), base: 1, blobs: [c] }), newSession(3))

@@ -23,7 +23,7 @@ export function describeCatalogue(open: OpenStore): void {
   }
 
   describe('catalogue', () => {
-    it('changes with the append that says so', async () => {
+    it('changes with the append', async () => {
       await mustCreate(store(), newSession(1))
       const entry = entryOf(1, { busy: true, activeAt: 77, meta: { title: 'New', messageCount: 2, pinned: true } })
       await mustAppend(store(), appendTo(1, 1, { entry }))
@@ -32,7 +32,7 @@ export function describeCatalogue(open: OpenStore): void {
       })
     })
 
-    it('stays as it is when the append is refused', async () => {
+    it('stays unchanged when the append is refused', async () => {
       await mustCreate(store(), newSession(1))
       const before = await store().entry(sessionId(1))
       const entry = entryOf(1, { busy: true, activeAt: 77, meta: { title: 'New' } })
@@ -41,11 +41,11 @@ export function describeCatalogue(open: OpenStore): void {
       expect(await store().entry(sessionId(1))).toStrictEqual(before)
     })
 
-    it('has no row for a session that is not there', async () => {
+    it('has no row for a missing session', async () => {
       expect(await store().entry(sessionId(9))).toBeNull()
     })
 
-    it('lists newest activity first, and the younger first where it is equal', async () => {
+    it('lists the newest activity first, then the youngest session', async () => {
       const born = (number: number, activeAt: number) => newSession(number, { entry: entryOf(number, { activeAt }) })
       await mustCreate(store(), born(1, 50), born(2, 70), born(3, 50), born(4, 60))
       expect(await listed()).toEqual({ ids: [2, 4, 3, 1].map(sessionId), next: null })
@@ -65,25 +65,25 @@ export function describeCatalogue(open: OpenStore): void {
       expect(seen).toEqual([7, 6, 5, 4, 3, 2, 1].map(sessionId))
     })
 
-    it('refuses a cursor it never gave', async () => {
+    it('refuses a foreign cursor', async () => {
       await expect(listed({ cursor: 'nonsense' })).rejects.toMatchObject({ code: 'bad_request' })
     })
 
-    it('lists one workspace alone', async () => {
+    it('lists only one workspace', async () => {
       const there = entryOf(2, { meta: { workspace: '/elsewhere' } })
       await mustCreate(store(), newSession(1), newSession(2, { entry: there }))
       expect((await listed({ workspace: '/elsewhere' })).ids).toEqual([sessionId(2)])
       expect((await listed({ workspace: '/' })).ids).toEqual([])
     })
 
-    it('lists a session only once someone has spoken', async () => {
+    it('lists a session only after its first message', async () => {
       await mustCreate(store(), newSession(1, { entry: entryOf(1, { spoken: false }) }))
       expect((await listed()).ids).toEqual([])
       await mustAppend(store(), appendTo(1, 1, { entry: entryOf(1, { spoken: true }) }))
       expect((await listed()).ids).toEqual([sessionId(1)])
     })
 
-    it('shows who owns a session and whether it is at work', async () => {
+    it('shows the owner of a session and whether it is busy', async () => {
       await mustCreate(store(), newSession(1, { entry: entryOf(1, { busy: true }) }), newSession(2))
       const { sessions } = await store().list({ limit: 9 })
       expect(sessions.map(({ busy, owner }) => ({ busy, owner }))).toEqual([
@@ -93,7 +93,7 @@ export function describeCatalogue(open: OpenStore): void {
       expect(await store().busy()).toEqual([{ session: sessionId(1), owner: 'node-a' }])
     })
 
-    it('searches title, preview and recent text for every word, as it is written', async () => {
+    it('searches title, preview and recent text for every word, taken literally', async () => {
       const about = (number: number, meta: object) => newSession(number, { entry: entryOf(number, { meta }) })
       await mustCreate(
         store(),
@@ -108,7 +108,7 @@ export function describeCatalogue(open: OpenStore): void {
       expect((await listed({ search: 'h_rbour' })).ids).toEqual([])
     })
 
-    it('pages through what a search found', async () => {
+    it('pages through search results', async () => {
       const about = (number: number) =>
         newSession(number, { entry: entryOf(number, { meta: { title: number % 2 === 0 ? 'even' : 'odd' } }) })
       await mustCreate(store(), ...[1, 2, 3, 4, 5, 6].map(about))
@@ -120,7 +120,7 @@ export function describeCatalogue(open: OpenStore): void {
       })
     })
 
-    it('finds a session by every name it has', async () => {
+    it('finds a session by each of its names', async () => {
       const entry = entryOf(1, { meta: { key: key('telegram:42') } })
       await mustCreate(store(), newSession(1, { entry }), newSession(2), newSession(31), newSession(32))
       const find = store().find
@@ -136,7 +136,7 @@ export function describeCatalogue(open: OpenStore): void {
       expect(await find({ type: 'prefix', prefix: 'ses_7' })).toEqual([])
     })
 
-    it('finds the latest of a workspace, never one nobody spoke in', async () => {
+    it('finds the latest session of a workspace, but no empty one', async () => {
       await mustCreate(
         store(),
         newSession(1, { entry: entryOf(1, { activeAt: 20 }) }),
@@ -148,7 +148,7 @@ export function describeCatalogue(open: OpenStore): void {
       expect(await store().find({ type: 'latest', workspace: '/nowhere' })).toEqual([])
     })
 
-    it('refuses a handle or key that is taken, and keeps nothing of the session', async () => {
+    it('refuses a taken handle or key, and stores nothing of the session', async () => {
       const named = (number: number, meta: object) => newSession(number, { entry: entryOf(number, { meta }) })
       await mustCreate(store(), named(1, { key: key('k') }))
       expect(codeOf(await store().create(named(2, { handle: handleOf(1) })))).toBe('handle_taken')
@@ -157,7 +157,7 @@ export function describeCatalogue(open: OpenStore): void {
       await mustCreate(store(), named(2, { key: key('other') }))
     })
 
-    it('removes what nobody spoke in, of these owners or none', async () => {
+    it('removes empty sessions of the given owners or of none', async () => {
       const unspoken = (number: number, owner: string) =>
         newSession(number, { owner, entry: entryOf(number, { spoken: false }) })
       await mustCreate(store(), unspoken(1, 'dead'), unspoken(2, 'alive'), unspoken(3, 'gone'))
@@ -169,14 +169,14 @@ export function describeCatalogue(open: OpenStore): void {
       expect(codeOf(await store().append(appendTo(1, 1)))).toBe('session_not_found')
     })
 
-    it('keeps a session that another shares, spoken in or not', async () => {
+    it('keeps a session that a fork shares, even an empty one', async () => {
       await mustCreate(store(), newSession(1, { entry: entryOf(1, { spoken: false }) }))
       await mustCreate(store(), newSession(2, { parent: sessionId(1), base: 1 }))
       expect(await store().removeUnspoken(['node-a'])).toBe(0)
       expect((await readAll(store(), 2)).length).toBe(2)
     })
 
-    it('gives the names of a removed session away again', async () => {
+    it('frees the names of a removed empty session', async () => {
       await mustCreate(store(), newSession(1, { entry: entryOf(1, { spoken: false }) }))
       await store().removeUnspoken(['node-a'])
       await mustCreate(store(), newSession(1))
@@ -184,7 +184,7 @@ export function describeCatalogue(open: OpenStore): void {
       expect((await readAll(store(), 1)).length).toBe(2)
     })
 
-    it('removes a session for good, and gives its names away again', async () => {
+    it('removes a session and frees its names', async () => {
       await mustCreate(store(), newSession(1, { entry: entryOf(1, { meta: { key: key('k') } }) }), newSession(2))
       expect(codeOf(await store().purge(sessionId(1)))).toBe('session_locked')
       for (const number of [1, 2]) await store().release(sessionId(number), 'node-a', 1)
@@ -197,7 +197,7 @@ export function describeCatalogue(open: OpenStore): void {
       await mustCreate(store(), newSession(3, { entry: entryOf(3, { meta: { key: key('k'), handle: handleOf(1) } }) }))
     })
 
-    it('keeps for a fork what it shares with a session that is gone, and for a fork of that fork', async () => {
+    it('keeps the shared past of forks when the session is removed', async () => {
       await mustCreate(store(), newSession(1))
       await mustAppend(store(), appendTo(1, 1))
       await mustAppend(store(), appendTo(1, 2))

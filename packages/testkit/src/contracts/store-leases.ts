@@ -20,7 +20,7 @@ export function describeLeases(open: OpenStore): void {
   const draft = (text: string): Draft => ({ step: StepId.parse(4), parts: [{ type: 'text', text }] })
 
   describe('lease', () => {
-    it('belongs to who created the session, at epoch 1', async () => {
+    it('belongs to the creator of the session, at epoch 1', async () => {
       await mustCreate(store(), newSession(1))
       expect(await store().claim(one, 'node-b', null)).toMatchObject({
         ok: false,
@@ -29,7 +29,7 @@ export function describeLeases(open: OpenStore): void {
       await mustAppend(store(), appendTo(1, 1))
     })
 
-    it('is taken over only from the owner that is named', async () => {
+    it('is taken over only from the named owner', async () => {
       await mustCreate(store(), newSession(1))
       expect(codeOf(await store().claim(one, 'node-b', 'node-c'))).toBe('session_locked')
       expect(await store().claim(one, 'node-b', 'node-a')).toEqual({ ok: true, value: { epoch: 2, head: 1, base: 0 } })
@@ -44,14 +44,14 @@ export function describeLeases(open: OpenStore): void {
       expect((await readAll(store(), 1)).length).toBe(2)
     })
 
-    it('may be claimed again by its owner, who then appends at the new epoch', async () => {
+    it('can be renewed by its owner, who then appends at the new epoch', async () => {
       await mustCreate(store(), newSession(1))
       const again = await store().claim(one, 'node-a', null)
       if (!again.ok) throw new Error(again.fault.message)
       await mustAppend(store(), appendTo(1, 1, { epoch: again.value.epoch }))
     })
 
-    it('is free for anyone once released, and closed to who released it', async () => {
+    it('is free once released, and closed to the former owner', async () => {
       await mustCreate(store(), newSession(1))
       await store().release(one, 'node-a', 1)
       expect((await store().entry(one))?.owner).toBeNull()
@@ -59,7 +59,7 @@ export function describeLeases(open: OpenStore): void {
       expect(codeOf(await store().claim(one, 'node-b', null))).toBe('ok')
     })
 
-    it('is not released by another, nor at another epoch', async () => {
+    it('is not released by another node or at another epoch', async () => {
       await mustCreate(store(), newSession(1))
       await store().release(one, 'node-b', 1)
       await store().release(one, 'node-a', 7)
@@ -67,20 +67,20 @@ export function describeLeases(open: OpenStore): void {
       await mustAppend(store(), appendTo(1, 1))
     })
 
-    it('goes to one of two that claim at once', async () => {
+    it('goes to one of two concurrent claims', async () => {
       await mustCreate(store(), newSession(1))
       await store().release(one, 'node-a', 1)
       const claims = await Promise.all(['node-b', 'node-c'].map((node) => store().claim(one, node, null)))
       expect(claims.map(codeOf).toSorted()).toEqual(['ok', 'session_locked'])
     })
 
-    it('cannot be had on a session that is not there', async () => {
+    it('is refused for a missing session', async () => {
       expect(codeOf(await store().claim(sessionId(9), 'node-a', null))).toBe('session_not_found')
     })
   })
 
   describe('nodes', () => {
-    it('stand until they are removed, each with its latest address', async () => {
+    it('stay until removed, with their latest address', async () => {
       const row = (id: string, address: string) => ({ id, address, startedAt: '2026-01-01T00:00:00.000Z' })
       await store().registerNode(row('a', 'unix:/a'))
       await store().registerNode(row('b', 'unix:/b'))
@@ -92,7 +92,7 @@ export function describeLeases(open: OpenStore): void {
   })
 
   describe('draft', () => {
-    it('is one for each session, overwritten', async () => {
+    it('is overwritten, one per session', async () => {
       await mustCreate(store(), newSession(1), newSession(2))
       expect(await store().loadDraft(one)).toBeNull()
       await store().saveDraft(one, 1, draft('Once'))
@@ -101,7 +101,7 @@ export function describeLeases(open: OpenStore): void {
       expect(await store().loadDraft(sessionId(2))).toBeNull()
     })
 
-    it('goes with the append that records the answer, and only with it', async () => {
+    it('is removed only by the append that records the answer', async () => {
       await mustCreate(store(), newSession(1))
       await store().saveDraft(one, 1, draft('Once'))
       await mustAppend(store(), appendTo(1, 1))
@@ -111,7 +111,7 @@ export function describeLeases(open: OpenStore): void {
       expect(await store().loadDraft(one)).toBeNull()
     })
 
-    it('is refused from a former owner, and left for the next one', async () => {
+    it('is refused from a former owner, and kept for the next one', async () => {
       await mustCreate(store(), newSession(1))
       await store().saveDraft(one, 1, draft('Once'))
       await store().claim(one, 'node-b', 'node-a')
@@ -121,13 +121,13 @@ export function describeLeases(open: OpenStore): void {
       expect(await store().loadDraft(one)).toStrictEqual(draft('Mine'))
     })
 
-    it('is refused for a session that is not there', async () => {
+    it('is refused for a session that does not exist', async () => {
       expect(codeOf(await store().saveDraft(sessionId(9), 1, draft('?')))).toBe('session_not_found')
     })
   })
 
   describe('snapshot', () => {
-    it('is given only to the fold that made it', async () => {
+    it('is returned only to the fold version that made it', async () => {
       await mustCreate(store(), newSession(1))
       expect(await store().loadSnapshot(one, 3)).toBeNull()
       await store().saveSnapshot(one, { seq: 1, fold: 3, body: '{"a":1}' })

@@ -114,7 +114,7 @@ export function describeLists(open: OpenStore): void {
   const store = useStore(open)
 
   describe('a list', () => {
-    it('gives what each filter asks for, pinned first and newest first, by pages of any size', async () => {
+    it('applies each filter, pinned first, newest first, in pages of any size', async () => {
       await mustCreate(store(), ...numbers.map(born))
       for (const number of inTrash) {
         await store().release(sessionId(number), nodeOf(number), 1)
@@ -128,7 +128,7 @@ export function describeLists(open: OpenStore): void {
       }
     })
 
-    it('keeps its place when what was listed moves to the top', async () => {
+    it('keeps its position when a listed session moves to the top', async () => {
       await mustCreate(store(), ...numbers.map(born))
       const first = await store().list({ limit: 8 })
       const moved = first.sessions.at(-1)?.meta.id
@@ -143,7 +143,7 @@ export function describeLists(open: OpenStore): void {
       expect((await store().list({ limit: 1 })).sessions[0]?.meta.id).toBe(moved)
     })
 
-    it('of what was started for a session leaves its forks out, and what is gone', async () => {
+    it('of subagents leaves out forks and removed sessions', async () => {
       await mustCreate(store(), newSession(1))
       const startedFor = (number: number) => entryOf(number, { meta: { parent: sessionId(1) } })
       const fork = { parent: sessionId(1), base: 1, entry: startedFor(2) }
@@ -157,7 +157,7 @@ export function describeLists(open: OpenStore): void {
       expect((await store().list({ ...asked, trashed: true })).sessions).toEqual([])
     })
 
-    it('finds as the latest what was last spoken in, pinned or not', async () => {
+    it('finds the session with the latest message, pinned or not', async () => {
       const at = (number: number, activeAt: number, pinned: boolean) =>
         newSession(number, { entry: entryOf(number, { activeAt, meta: { pinned } }) })
       await mustCreate(store(), at(1, 10, true), at(2, 30, false), at(3, 20, true), at(4, 5, false))

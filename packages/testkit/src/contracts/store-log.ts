@@ -29,7 +29,7 @@ export function describeLog(open: OpenStore): void {
       expect(seqsOf(await readAll(store(), 1))).toEqual([1, 2, 3])
     })
 
-    it('gives back exactly what it was given', async () => {
+    it('returns exactly what was appended', async () => {
       const event = said('line one\nline two \u{1F40B} \u0000 "quoted" \ud800')
       const full = recordAt(2, event, { by: clientId('tui'), commandId: commandId('cmd-1') })
       await mustCreate(store(), newSession(1))
@@ -39,7 +39,7 @@ export function describeLog(open: OpenStore): void {
       expect(third).toStrictEqual(recordAt(3, said('bare')).record)
     })
 
-    it('refuses an append based on an old view, and keeps nothing of it', async () => {
+    it('refuses an append based on an old view, and stores nothing of it', async () => {
       await mustCreate(store(), newSession(1))
       await mustAppend(store(), appendTo(1, 1))
       const late = await store().append(appendTo(1, 1, { records: textsAfter(1, 'x', 'y', 'z') }))
@@ -53,25 +53,25 @@ export function describeLog(open: OpenStore): void {
       expect(seqsOf(await readAll(store(), 1))).toEqual([1])
     })
 
-    it('refuses an append at another epoch, whatever its head', async () => {
+    it('refuses an append at another epoch, even with the right head', async () => {
       await mustCreate(store(), newSession(1))
       expect(codeOf(await store().append(appendTo(1, 1, { epoch: 2 })))).toBe('fenced')
       expect(codeOf(await store().append(appendTo(1, 9, { epoch: 0 })))).toBe('fenced')
       expect(seqsOf(await readAll(store(), 1))).toEqual([1])
     })
 
-    it('refuses an append to a session that is not there', async () => {
+    it('refuses an append to a missing session', async () => {
       expect(codeOf(await store().append(appendTo(9, 0)))).toBe('session_not_found')
     })
 
-    it('takes one of two appends that race for the same place', async () => {
+    it('accepts one of two appends that race for the same seq', async () => {
       await mustCreate(store(), newSession(1))
       const results = await Promise.all([1, 2, 3].map(() => store().append(appendTo(1, 1))))
       expect(results.map(codeOf).toSorted()).toEqual(['log_moved', 'log_moved', 'ok'])
       expect(seqsOf(await readAll(store(), 1))).toEqual([1, 2])
     })
 
-    it('does not let a refusal spoil the group it came in', async () => {
+    it('commits the rest of a group when one append is refused', async () => {
       const numbers = Array.from({ length: 24 }, (_, index) => index + 1)
       await mustCreate(store(), ...numbers.map((number) => newSession(number)))
       const stale = appendTo(3, 0)
@@ -103,7 +103,7 @@ export function describeLog(open: OpenStore): void {
       expect((await readAll(store(), 1)).length).toBe(51)
     })
 
-    it('moves the catalogue alone when there is nothing to record', async () => {
+    it('updates only the catalogue when there is nothing to record', async () => {
       await mustCreate(store(), newSession(1))
       await mustAppend(store(), appendTo(1, 1, { records: [], entry: entryOf(1, { meta: { title: 'Renamed' } }) }))
       expect(await store().entry(sessionId(1))).toMatchObject({ head: 1, entry: { meta: { title: 'Renamed' } } })
@@ -116,7 +116,7 @@ export function describeLog(open: OpenStore): void {
         records: [recordAt(after + 1, said(name), { commandId: commandId(name) }), recordAt(after + 2, said('more'))],
       })
 
-    it('admits a command once, and says where', async () => {
+    it('admits a command once, and returns its seq', async () => {
       await mustCreate(store(), newSession(1))
       await mustAppend(store(), once(1, 'cmd-a'))
       const again = await store().append(once(3, 'cmd-a'))
@@ -124,7 +124,7 @@ export function describeLog(open: OpenStore): void {
       expect(seqsOf(await readAll(store(), 1))).toEqual([1, 2, 3])
     })
 
-    it('tells a retry from an old view that its command was seen', async () => {
+    it('reports a duplicate to a retry from an old view', async () => {
       await mustCreate(store(), newSession(1))
       await mustAppend(store(), once(1, 'cmd-a'))
       expect(codeOf(await store().append(once(1, 'cmd-a')))).toBe('command_seen')
@@ -142,7 +142,7 @@ export function describeLog(open: OpenStore): void {
       await mustAppend(store(), once(1, 'cmd-a'))
     })
 
-    it('finds the first record of a command, and nothing for another', async () => {
+    it('finds the first record of a command, and null for an unknown one', async () => {
       await mustCreate(store(), newSession(1))
       await mustAppend(store(), once(1, 'cmd-a'))
       expect(await store().findCommand(sessionId(1), commandId('cmd-a'))).toMatchObject({

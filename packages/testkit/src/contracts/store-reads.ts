@@ -36,7 +36,7 @@ export function describeReads(open: OpenStore): void {
       expect(seqsOf(await page(5))).toEqual([])
     })
 
-    it('reads pages backward from a place', async () => {
+    it('reads pages backward from a seq', async () => {
       await mustCreate(store(), newSession(1, { records: textsAfter(0, 'a', 'b', 'c', 'd', 'e') }))
       const page = (upTo?: Seq) => store().read(sessionId(1), { after: 0, upTo, limit: 2, newestFirst: true })
       expect(seqsOf(await page())).toEqual([5, 4])
@@ -44,7 +44,7 @@ export function describeReads(open: OpenStore): void {
       expect(seqsOf(await page(1))).toEqual([1])
     })
 
-    it('keeps to both ends of a range', async () => {
+    it('respects both ends of a range', async () => {
       await mustCreate(store(), newSession(1, { records: textsAfter(0, 'a', 'b', 'c', 'd', 'e') }))
       expect(seqsOf(await store().read(sessionId(1), { after: 1, upTo: 4, limit: 9 }))).toEqual([2, 3, 4])
       expect(seqsOf(await store().read(sessionId(1), { after: 1, upTo: 4, limit: 9, newestFirst: true }))).toEqual([
@@ -63,11 +63,11 @@ export function describeReads(open: OpenStore): void {
       expect(seqsOf(await store().read(sessionId(1), { after: 0, limit: 2, types, newestFirst: true }))).toEqual([5, 3])
     })
 
-    it('reads nothing of a session that is not there', async () => {
+    it('reads nothing of a missing session', async () => {
       expect(await readAll(store(), 9)).toEqual([])
     })
 
-    it('finds the records that speak of a call', async () => {
+    it('finds the records that refer to a call', async () => {
       const records = [said('1'), said('2'), started(1), note('4'), started(2), started(1)].map((event, index) =>
         recordAt(index + 1, event),
       )
@@ -98,7 +98,7 @@ export function describeReads(open: OpenStore): void {
       expect(seqsOf(await readAll(store(), 3))).toEqual([1, 2, 3, 4, 5, 6, 7])
     })
 
-    it('reads what is shared from where it was written, up to each base', async () => {
+    it('reads the shared past from its ancestors, up to each base', async () => {
       await threeGenerations()
       const texts = (await readAll(store(), 3)).map((record) =>
         'event' in record && 'text' in record.event ? record.event.text : '-',
@@ -106,7 +106,7 @@ export function describeReads(open: OpenStore): void {
       expect(texts).toEqual(['1a', '-', '1c', '-', '3e', '3f'])
     })
 
-    it('pages across the seams, both ways', async () => {
+    it('pages across bases in both directions', async () => {
       await threeGenerations()
       expect(seqsOf(await store().read(sessionId(3), { after: 2, upTo: 5, limit: 2 }))).toEqual([3, 4])
       expect(seqsOf(await store().read(sessionId(3), { after: 1, limit: 4, newestFirst: true }))).toEqual([6, 5, 4, 3])
@@ -120,14 +120,14 @@ export function describeReads(open: OpenStore): void {
       expect(seqsOf(await store().readRefs(sessionId(3), [1]))).toEqual([2, 4])
     })
 
-    it('does not see what its parent says later', async () => {
+    it('does not see later records of its parent', async () => {
       await threeGenerations()
       const before = await readAll(store(), 2)
       await mustAppend(store(), appendTo(1, 5, { entry: entryOf(1) }))
       expect(await readAll(store(), 2)).toEqual(before)
     })
 
-    it('refuses a fork of what is not there', async () => {
+    it('refuses a fork of a missing session', async () => {
       await mustCreate(store(), newSession(1))
       const orphan = newSession(2, { parent: sessionId(9), base: 1 })
       expect(await store().create(orphan)).toMatchObject({ ok: false, fault: { code: 'session_not_found' } })

@@ -53,7 +53,7 @@ export function describeSearch(open: OpenStore): void {
   const store = useStore(open)
 
   describe('search', () => {
-    it('tells the session, the message, who said it and when, with the words around', async () => {
+    it('returns session, message, role, time and an excerpt', async () => {
       await mustCreate(store(), sessionOf(1, asked('Where is the harbor?'), said('North of the old lighthouse.')))
       expect(await find(store(), 'LIGHTHOUSE')).toMatchObject({
         hits: [
@@ -66,7 +66,7 @@ export function describeSearch(open: OpenStore): void {
       })
     })
 
-    it('finds what was just appended, and every word must occur', async () => {
+    it('finds records just appended, and requires every word', async () => {
       await mustCreate(store(), sessionOf(1, said('red apples')))
       await mustAppend(store(), appendTo(1, 1, { records: [recordAt(2, said('green apples and pears'))] }))
       expect(await places(store(), 'apples')).toEqual(['1/1', '1/2'])
@@ -74,7 +74,7 @@ export function describeSearch(open: OpenStore): void {
       expect(await places(store(), 'red pears')).toEqual([])
     })
 
-    it('finds words by their beginning, and words in a row', async () => {
+    it('finds words by prefix, and phrases', async () => {
       await mustCreate(store(), sessionOf(1, said('the harbor master sleeps'), said('the master of the harbor')))
       expect(await places(store(), 'harb')).toEqual([])
       expect(await places(store(), 'harb*')).toEqual(['1/1', '1/2'])
@@ -84,14 +84,14 @@ export function describeSearch(open: OpenStore): void {
       expect(await places(store(), '"harbor master" the')).toEqual(['1/1'])
     })
 
-    it('makes nothing of case, accents, width and ligatures', async () => {
+    it('ignores case, accents, width and ligatures', async () => {
       await mustCreate(store(), sessionOf(1, said('Ein Café in Ürümqi, ｆｕｌｌ ﬁre, ΟΔΟΣ, İzmir')))
       for (const text of ['cafe', 'CAFÉ', 'cafe\u0301', 'urumqi', 'full', 'fire', 'οδος', 'οδοσ', 'izmir']) {
         expect([text, await places(store(), text)]).toEqual([text, ['1/1']])
       }
     })
 
-    it('finds Chinese, Japanese, Korean and Thai within a run of characters', async () => {
+    it('finds Chinese, Japanese, Korean and Thai inside a run of characters', async () => {
       await mustCreate(
         store(),
         sessionOf(
@@ -112,7 +112,7 @@ export function describeSearch(open: OpenStore): void {
       expect(await places(store(), '办公*')).toEqual(['1/1'])
     })
 
-    it('finds names of code whole, by their beginning and by their parts', async () => {
+    it('finds identifiers whole, by prefix and by their parts', async () => {
       await mustCreate(
         store(),
         sessionOf(
@@ -139,7 +139,7 @@ export function describeSearch(open: OpenStore): void {
       expect(await places(store(), 'nameGet')).toEqual([])
     })
 
-    it('finds calls by their tool, their arguments and what they returned, each once', async () => {
+    it('finds calls by tool, arguments and output, each once', async () => {
       await mustCreate(
         store(),
         sessionOf(
@@ -160,7 +160,7 @@ export function describeSearch(open: OpenStore): void {
       expect(await find(store(), 'bread', { tool: 'shell' })).toMatchObject({ hits: [{ role: 'tool', message: 3 }] })
     })
 
-    it('is narrowed by workspace, session, role and time', async () => {
+    it('filters by workspace, session, role and time', async () => {
       const at = (seq: number, text: string, when: string) => {
         const { record, body } = recordAt(seq, said(text))
         return { record: { ...record, at: when }, body }
@@ -199,7 +199,7 @@ export function describeSearch(open: OpenStore): void {
       )
     })
 
-    it('goes by the title and the workspace a session has now', async () => {
+    it('uses the current title and workspace of a session', async () => {
       await mustCreate(store(), sessionOf(1, said('word')))
       await places(store(), 'word')
       const entry = entryOf(1, { meta: { title: 'Renamed', workspace: '/moved' } })
@@ -209,7 +209,7 @@ export function describeSearch(open: OpenStore): void {
       expect(await places(store(), 'word', { workspace: entryOf(1).meta.workspace })).toEqual([])
     })
 
-    it('leaves out what is in the trash, and finds it again when it is restored', async () => {
+    it('skips sessions in the trash, and finds them after a restore', async () => {
       await mustCreate(store(), sessionOf(1, said('word')), sessionOf(2, said('word')))
       await store().release(sessionId(1), 'node-a', 1)
       await store().trash(sessionId(1), 1)
@@ -218,7 +218,7 @@ export function describeSearch(open: OpenStore): void {
       expect(await places(store(), 'word')).toEqual(['1/1', '2/1'])
     })
 
-    it('leaves out what nobody has spoken in, and what was removed', async () => {
+    it('skips empty and removed sessions', async () => {
       const unspoken = { entry: entryOf(1, { spoken: false }), records: [recordAt(1, note('word'))] }
       await mustCreate(store(), newSession(1, unspoken), sessionOf(2, said('word')), sessionOf(3, said('word')))
       expect(await places(store(), 'word')).toEqual(['2/1', '3/1'])
@@ -232,7 +232,7 @@ export function describeSearch(open: OpenStore): void {
       expect(await places(store(), 'another')).toEqual(['4/1'])
     })
 
-    it('shows what a fork shares as its parent’s, and as the eldest fork’s once the parent is gone', async () => {
+    it('attributes a shared past to the parent, or to the oldest fork once the parent is gone', async () => {
       const fork = (number: number, base: number, text: string) =>
         newSession(number, { parent: sessionId(1), base, records: [recordAt(base + 1, said(text))] })
       await mustCreate(store(), sessionOf(1, said('shared word'), said('later word'), said('last word')))
@@ -251,7 +251,7 @@ export function describeSearch(open: OpenStore): void {
       expect(await places(store(), 'word')).toEqual(['3/1', '3/2', '3/3'])
     })
 
-    it('gives the best first, page by page, and pages stay what they were while more is said', async () => {
+    it('returns the best first, in pages that stay stable while records are added', async () => {
       const often = (count: number) => said(`${'word '.repeat(count)}${'filler '.repeat(50)}`)
       await mustCreate(store(), sessionOf(1, often(1), often(5), often(1), often(9), often(1)))
       const first = await find(store(), 'word', { limit: 2 })
@@ -263,7 +263,7 @@ export function describeSearch(open: OpenStore): void {
       expect([third.hits.map(({ message }) => message), third.next]).toEqual([[1], null])
     })
 
-    it('ranks the newest thousand and no more', async () => {
+    it('ranks only the newest thousand matches', async () => {
       const texts = Array.from({ length: 1010 }, (_, index) => said(index < 10 ? 'word word word' : `word ${index}`))
       await mustCreate(store(), sessionOf(1, ...texts))
       await vi.waitFor(async () => expect((await find(store(), '1009')).hits).toHaveLength(1), { timeout: 10_000 })
@@ -277,7 +277,7 @@ export function describeSearch(open: OpenStore): void {
       expect([messages.length, new Set(messages).size, Math.min(...messages)]).toEqual([1000, 1000, 11])
     })
 
-    it('shows the words that were found on one line, with nothing a screen would obey', async () => {
+    it('shows an excerpt on one line without control characters', async () => {
       const long = `${'before '.repeat(60)}\n\u001b[31mNEEDLE\u0000\u202e 🙂\tand ${'after '.repeat(60)}`
       await mustCreate(store(), sessionOf(1, said(long), said(`${'é'.repeat(300)} needle`)))
       for (const { snippet } of (await find(store(), 'needle')).hits) {
@@ -305,13 +305,13 @@ export function describeSearch(open: OpenStore): void {
       '語'.repeat(1000),
       `"${'x '.repeat(490)}"`,
       '_ __',
-    ])('takes %j for words and nothing else', async (text) => {
+    ])('treats %j as plain words', async (text) => {
       await mustCreate(store(), sessionOf(1, said('word')))
       expect(codeOf(await store().search({ text, limit: 5 }))).toMatch(/^(ok|bad_request)$/)
       expect(await places(store(), 'word')).toEqual(['1/1'])
     })
 
-    it('refuses a text without a word, a beginning of one letter, and a cursor of no search', async () => {
+    it('refuses a query without words, a one-letter prefix and a foreign cursor', async () => {
       const refused = async (text: string, cursor?: string) => codeOf(await store().search({ text, limit: 5, cursor }))
       expect(await Promise.all(['', ' ', '"" *', '…!?', '🙂', '_', 'a*'].map((text) => refused(text)))).toEqual(
         Array.from({ length: 7 }, () => 'bad_request'),
@@ -321,7 +321,7 @@ export function describeSearch(open: OpenStore): void {
       }
     })
 
-    it('keeps to what was asked while words of filters stand in the text', async () => {
+    it('treats filter words in the query as text', async () => {
       await mustCreate(store(), sessionOf(1, said(':ruser :y2026 user tool')))
       expect(await places(store(), 'user', { role: 'user' })).toEqual([])
       expect(await places(store(), 'user', { role: 'assistant' })).toEqual(['1/1'])

@@ -30,7 +30,7 @@ export function describeTrash(open: OpenStore): void {
     (await store().list({ limit: 100, trashed })).sessions.map(({ meta }) => meta.id)
 
   describe('trash', () => {
-    it('takes a session out of lists, claims and work, and leaves its log', async () => {
+    it('removes a session from lists, claims and work, and keeps its log', async () => {
       await atRest(store(), 1, { entry: entryOf(1, { busy: true, activeAt: 50 }) })
       await atRest(store(), 2)
       expect(codeOf(await store().trash(one, 7))).toBe('ok')
@@ -50,7 +50,7 @@ export function describeTrash(open: OpenStore): void {
       expect(await store().find({ type: 'handle', handle: handleOf(1) })).toEqual([one])
     })
 
-    it('is refused for a session that someone owns, or that is not there', async () => {
+    it('is refused for an owned or missing session', async () => {
       await mustCreate(store(), newSession(1))
       expect(await store().trash(one, 7)).toMatchObject({
         ok: false,
@@ -62,14 +62,14 @@ export function describeTrash(open: OpenStore): void {
       await mustAppend(store(), appendTo(1, 1))
     })
 
-    it('keeps the first moment, however often it is asked', async () => {
+    it('keeps the first deletion time', async () => {
       await atRest(store(), 1)
       await store().trash(one, 7)
       expect(codeOf(await store().trash(one, 8))).toBe('ok')
       expect((await store().entry(one))?.trashedAt).toBe(7)
     })
 
-    it('gives a session back as it was, and is not needed for one that is not in it', async () => {
+    it('restores a session unchanged, and ignores one that is not in it', async () => {
       await atRest(store(), 1)
       const [entry, records] = [await store().entry(one), await readAll(store(), 1)]
       expect(codeOf(await store().restore(one))).toBe('ok')
@@ -83,7 +83,7 @@ export function describeTrash(open: OpenStore): void {
       await mustAppend(store(), appendTo(1, 1, { epoch: lease.value.epoch }))
     })
 
-    it('keeps the names of what is in it, until it is purged', async () => {
+    it('keeps the names of its sessions until they are purged', async () => {
       const named = (number: number, meta: object) => newSession(number, { entry: entryOf(number, { meta }) })
       await atRest(store(), 1, { entry: entryOf(1, { meta: { key: key('k') } }) })
       await store().trash(one, 7)
@@ -95,7 +95,7 @@ export function describeTrash(open: OpenStore): void {
       await mustCreate(store(), named(2, { handle: handleOf(1), key: key('k') }))
     })
 
-    it('is purged of what is in it since the moment that is named, and of nothing that was restored', async () => {
+    it('purges sessions up to the given time, but no restored one', async () => {
       await atRest(store(), 1)
       await store().trash(one, 7)
       await store().restore(one)
@@ -110,7 +110,7 @@ export function describeTrash(open: OpenStore): void {
       expect(codeOf(await purge(9))).toBe('session_not_found')
     })
 
-    it('leaves to its owner what was restored and opened', async () => {
+    it('does not purge a session that was restored and opened', async () => {
       await atRest(store(), 1)
       await store().trash(one, 7)
       await store().restore(one)
@@ -119,7 +119,7 @@ export function describeTrash(open: OpenStore): void {
       expect((await store().entry(one))?.owner).toBe('node-b')
     })
 
-    it('has nothing of a session that is made anew under the name of one it had', async () => {
+    it('does not contain a new session with the name of a purged one', async () => {
       await atRest(store(), 1)
       await store().trash(one, 7)
       await store().purge(one)
@@ -128,7 +128,7 @@ export function describeTrash(open: OpenStore): void {
       expect([await idsOf(false), await idsOf(true)]).toEqual([[one], []])
     })
 
-    it('leaves forks alone: of a session in it, and of one that was purged from it', async () => {
+    it('keeps forks of trashed and purged sessions', async () => {
       await atRest(store(), 1)
       await atRest(store(), 2, { parent: one, base: 1 })
       await store().trash(one, 7)
@@ -141,7 +141,7 @@ export function describeTrash(open: OpenStore): void {
       expect(codeOf(await store().claim(sessionId(2), 'node-b', null))).toBe('ok')
     })
 
-    it('goes to one of two: a session is claimed or in the trash, never both', async () => {
+    it('races with a claim: only one of them succeeds', async () => {
       for (const number of [1, 2, 3, 4]) await atRest(store(), number)
       for (const number of [1, 2, 3, 4]) {
         const session = sessionId(number)

@@ -30,11 +30,11 @@ export function describeTrusts(open: OpenStore): void {
   const here = () => store().workspaceTrust('/work')
 
   describe('workspace trust', () => {
-    it('is none until someone grants it', async () => {
+    it('is empty until granted', async () => {
       expect(await here()).toEqual([])
     })
 
-    it('is granted with the append, for one exact call and for any, each once', async () => {
+    it('is granted with the append, for one exact call and for a tool', async () => {
       await mustCreate(store(), newSession(1), newSession(2))
       await mustAppend(store(), appendTo(1, 1, { trust: [granted('shell', hash('b')), granted('shell', hash('a'))] }))
       await mustAppend(store(), appendTo(2, 1, { trust: [granted('shell', hash('a')), granted('edit_file')] }))
@@ -47,7 +47,7 @@ export function describeTrusts(open: OpenStore): void {
       expect(await here()).toHaveLength(4)
     })
 
-    it('stays as it is when the append is refused', async () => {
+    it('stays unchanged when the append is refused', async () => {
       await mustCreate(store(), newSession(1))
       await mustAppend(store(), appendTo(1, 1, { trust: [granted('shell')] }))
       const trust = [revoked(null), granted('edit_file')]
@@ -57,7 +57,7 @@ export function describeTrusts(open: OpenStore): void {
       expect(await here()).toEqual([trustIn('shell')])
     })
 
-    it('is revoked for one tool, exact or not, or for all', async () => {
+    it('is revoked for one tool or for all', async () => {
       await mustCreate(store(), newSession(1))
       const trust = [granted('shell'), granted('shell', hash('a')), granted('edit_file'), granted('write_file')]
       await mustAppend(store(), appendTo(1, 1, { trust }))
@@ -67,14 +67,14 @@ export function describeTrusts(open: OpenStore): void {
       expect(await here()).toEqual([])
     })
 
-    it('changes in the order it is told', async () => {
+    it('changes in the order of appends', async () => {
       await mustCreate(store(), newSession(1))
       const trust = [granted('shell'), revoked(null), granted('edit_file'), granted('shell', hash('a'))]
       await mustAppend(store(), appendTo(1, 1, { trust }))
       expect(await here()).toEqual([trustIn('edit_file'), trustIn('shell', hash('a'))])
     })
 
-    it('does not touch another workspace', async () => {
+    it('does not affect another workspace', async () => {
       const entry = entryOf(2, { meta: { workspace: '/elsewhere' } })
       await mustCreate(store(), newSession(1), newSession(2, { entry }))
       await mustAppend(store(), appendTo(1, 1, { trust: [granted('shell')] }))

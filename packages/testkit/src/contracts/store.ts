@@ -43,7 +43,7 @@ function describeProbe(open: OpenStore): void {
   const store = useStore(open)
 
   describe('probe', () => {
-    it('is taken by a disk that is well, however often, and changes nothing', async () => {
+    it('succeeds repeatedly on a healthy disk and changes nothing', async () => {
       await mustCreate(store(), newSession(1))
       const look = async () => [await store().list({ limit: 10 }), await store().nodes(), await readAll(store(), 1)]
       const before = await look()

@@ -63,7 +63,7 @@ export async function readTree(directory: string, below = ''): Promise<ReadonlyM
 /** What every tool owes the runtime. A new tool is done when this passes, and not before. */
 export function describeTool(name: string, open: () => Promise<ToolSample>) {
   describe(`${name} as a tool`, () => {
-    it('says its name, its arguments and whether it changes anything', async () => {
+    it('declares its name, its arguments and whether it changes anything', async () => {
       const { tool, args } = await open()
       expect(tool.schema.name).toBe(name)
       expect(tool.schema.input).toMatchObject({ type: 'object', additionalProperties: false })
@@ -71,7 +71,7 @@ export function describeTool(name: string, open: () => Promise<ToolSample>) {
       expect(tool.isDestructive).toBe(!tool.isReadOnly)
     })
 
-    it('names what is wrong with bad arguments, and never throws', async () => {
+    it('explains bad arguments, and never throws', async () => {
       const { tool, place, args } = await open()
       const wrong: ToolArgs[] = [{}, { ...args, surprise: true }]
       for (const key of Object.keys(args))
@@ -90,14 +90,14 @@ export function describeTool(name: string, open: () => Promise<ToolSample>) {
       })
     })
 
-    it('answers for hostile text without throwing', async () => {
+    it('handles hostile text without throwing', async () => {
       const { tool, place, args } = await open()
       for (const key of Object.keys(args))
         for (const value of ['', '\0', '\ud800', 'x'.repeat(200_000), '\u202e/../\u001b[2J', '../'.repeat(500)])
           expect(['ready', 'unusable']).toContain((await tool.prepare({ ...args, [key]: value }, place)).type)
     })
 
-    it('changes nothing while it prepares, and prepares the same again', async () => {
+    it('changes nothing while it prepares, and prepares the same result again', async () => {
       const { tool, place, args } = await open()
       const before = await readTree(place.workdir)
       const prepared = await tool.prepare(args, place)
@@ -106,14 +106,14 @@ export function describeTool(name: string, open: () => Promise<ToolSample>) {
       expect(await readTree(place.workdir)).toEqual(before)
     })
 
-    it('refuses a workdir that is not there', async () => {
+    it('refuses a missing workdir', async () => {
       const { tool, place, args } = await open()
       const gone = { workdir: join(place.workdir, 'no', 'such') }
       expect(await tool.prepare(args, gone)).toMatchObject({ type: 'unusable' })
       expect(await tool.run(args, gone, createToolRun().run)).toMatchObject({ type: 'failed' })
     })
 
-    it('changes nothing before begin resolves, and then does its work', async () => {
+    it('changes nothing before begin resolves', async () => {
       const { tool, place, args, outlast } = await open()
       const before = await readTree(place.workdir)
       let atBegin: ReadonlyMap<string, string> | null = null
@@ -139,7 +139,7 @@ export function describeTool(name: string, open: () => Promise<ToolSample>) {
       expect(await readTree(place.workdir)).toEqual(before)
     })
 
-    it('neither begins nor changes anything once aborted', async () => {
+    it('does not begin or change anything once aborted', async () => {
       const { tool, place, args, outlast } = await open()
       const before = await readTree(place.workdir)
       const { run, marks } = createToolRun({ signal: AbortSignal.abort() })
@@ -149,7 +149,7 @@ export function describeTool(name: string, open: () => Promise<ToolSample>) {
       expect(await readTree(place.workdir)).toEqual(before)
     })
 
-    it('returns on abort though begin is stuck, and changes nothing', async () => {
+    it('returns on abort while begin is stuck, and changes nothing', async () => {
       const { tool, place, args, outlast } = await open()
       const before = await readTree(place.workdir)
       const controller = new AbortController()

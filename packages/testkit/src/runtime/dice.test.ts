@@ -6,7 +6,7 @@ const rolls = (seed: number) => {
   return Array.from({ length: 50 }, () => dice.below(6))
 }
 
-it('rolls the same again for the same seed, and otherwise for another', () => {
+it('repeats the numbers of a seed, and differs for another', () => {
   expect(rolls(27)).toEqual(rolls(27))
   expect(rolls(27)).not.toEqual(rolls(28))
 })
@@ -15,7 +15,7 @@ it('stays below the limit and reaches every number', () => {
   expect(new Set(rolls(1))).toEqual(new Set([0, 1, 2, 3, 4, 5]))
 })
 
-it('picks nothing from nothing', () => {
+it('picks undefined from an empty list', () => {
   expect(createDice(1).pick([])).toBeUndefined()
   expect(createDice(1).pick(['only'])).toBe('only')
 })

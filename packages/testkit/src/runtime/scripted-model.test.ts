@@ -26,7 +26,7 @@ describe('scripted model', () => {
     return parts
   }
 
-  it('numbers its parts and ends with calls when it called', async () => {
+  it('numbers its parts and ends with calls after a call', async () => {
     const parts = await run(createScriptedModel([[say('Look'), call('shell', { command: 'ls' })]]))
     expect(parts).toEqual([
       { type: 'delta', part: 0, kind: 'text', text: 'Look' },
@@ -47,7 +47,7 @@ describe('scripted model', () => {
     expect((await parts).map(({ type }) => type)).toEqual(['delta', 'said', 'end'])
   })
 
-  it('leaves a gate that never opens when it is aborted, and keeps what it mumbled unsaid', async () => {
+  it('stops waiting at a gate when aborted, and drops the unsent text', async () => {
     const gate = createGate()
     const abort = new AbortController()
     const parts = run(createScriptedModel([[sayPartial('Half a'), waitAt(gate)]]), abort.signal)
@@ -59,7 +59,7 @@ describe('scripted model', () => {
     ])
   })
 
-  it('fails, and says so, when it is asked more than was written down', async () => {
+  it('fails with a message when the script has no more answers', async () => {
     const parts = await run(createScriptedModel([]))
     expect(parts).toMatchObject([
       { end: { type: 'failed', fault: { message: 'The script has no answer for request 1.' } } },

@@ -114,8 +114,8 @@ const services = [
   },
 ] as const
 
-describe.each(services)('the front of $service', ({ service, path, start, first, asItWas, changed }) => {
-  it('holds requests to what it heard the server behind it say, as that server itself does', async () => {
+describe.each(services)('the proxy for $service', ({ service, path, start, first, asItWas, changed }) => {
+  it('checks requests against earlier answers of the server behind it', async () => {
     await using server = await start()
     await using front = await startStrictProxy(() => server.url)
     const answers: string[] = []

@@ -71,7 +71,7 @@ describe.each(servers)('the server of $name', ({ start, path, good, broken, refu
   const ask = (url: string, body: unknown, at = path) =>
     fetch(`${url}${at}`, { method: 'POST', body: JSON.stringify(body) })
 
-  it('refuses a broken history in its own envelope, and keeps its answer for a whole one', async () => {
+  it('refuses an invalid history in its own error format, and keeps its answer for a valid one', async () => {
     await using server = await start()
     const refused = await ask(server.url, broken)
     expect([refused.status, await refused.json()]).toEqual([400, refusal])
@@ -82,7 +82,7 @@ describe.each(servers)('the server of $name', ({ start, path, good, broken, refu
     expect(server.requests.map(({ complaint }) => complaint === null)).toEqual([false, true])
   })
 
-  it('refuses half a character, a body that is none, and another address', async () => {
+  it('refuses an unpaired surrogate, an invalid body and another path', async () => {
     await using server = await start()
     const half = JSON.parse(JSON.stringify(good).replace('hello', '\\ud83d'))
     expect((await ask(server.url, half)).status).toBe(400)
@@ -90,7 +90,7 @@ describe.each(servers)('the server of $name', ({ start, path, good, broken, refu
     expect((await ask(server.url, good, '/elsewhere')).status).toBe(400)
   })
 
-  it('says so when the script has no more answers', async () => {
+  it('reports that the script has no more answers', async () => {
     await using server = await start()
     await (await ask(server.url, good)).text()
     expect((await ask(server.url, good)).status).toBe(500)

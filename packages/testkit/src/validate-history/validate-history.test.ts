@@ -38,7 +38,7 @@ const ownMeta: Readonly<Record<HistoryProvider, ProviderMeta | undefined>> = {
 describe.each(historyProviders)('validateHistory for %s', (provider) => {
   const broken = (request: ModelRequest) => brokenFor(provider, request)
 
-  it('finds nothing wrong with whole rounds, steering after them, and its own thinking', () => {
+  it('accepts whole rounds, steering after them and own thinking', () => {
     const request = of(
       userSays('go'),
       asks('c1', 'c2'),
@@ -107,15 +107,15 @@ describe.each(historyProviders)('validateHistory for %s', (provider) => {
         ],
       }),
     ],
-  ])('names %s for %s', (rule, _what, request) => {
+  ])('reports %s for %s', (rule, _what, request) => {
     expect(broken(request)).toEqual([rule])
   })
 
-  it('names I5 for words between a call and its results, and I2 for the results that come too late', () => {
+  it('reports I5 for text between a call and its results, and I2 for the late results', () => {
     expect(broken(of(userSays('go'), asks('c1'), userSays('wait'), answers('c1')))).toEqual(['I5', 'I2'])
   })
 
-  it('names I7 for arguments that were cut', () => {
+  it('reports I7 for incomplete arguments', () => {
     // What no type allows, a stream can bring: the oracle must see it all the same.
     const cut = JSON.parse(
       '{"role":"assistant","content":[{"type":"call","id":"c1","tool":"shell","args":"{\\"comm"}]}',
@@ -177,11 +177,11 @@ describe('validateHistory, where services differ', () => {
     ['I11', 'gemini', 'two answers', of(userSays('a'), says('b'), says('c'), userSays('d'))],
     ['I11', 'gemini', 'a last word of the model', of(userSays('a'), says('b'))],
     ['I20', 'openai-chat', 'an id too long', of(userSays('go'), asks('c'.repeat(41)), answers('c'.repeat(41)))],
-  ])('names %s for %s and %s', (rule, provider, _what, request) => {
+  ])('reports %s for %s and %s', (rule, provider, _what, request) => {
     expect(brokenFor(provider, request)).toEqual([rule])
   })
 
-  it('lets each service have what only others mind', () => {
+  it('accepts what only other services refuse', () => {
     expect(brokenFor('anthropic', of(userSays('a'), userSays('b'), says('c')))).toEqual([])
     expect(brokenFor('gemini', of(userSays('go'), thoughtBy(ownMeta['gemini']), userSays('so?')))).toEqual([])
     expect(brokenFor('openai-responses', of(userSays('go'), asks('c'.repeat(64)), answers('c'.repeat(64))))).toEqual([])

@@ -22,7 +22,7 @@ async function openMemory() {
 }
 
 describe('writing to memory', () => {
-  it('makes the file of the user for them alone', async () => {
+  it('creates the user file readable by its owner only', async () => {
     const { memory, note, modeOf, userFile } = await openMemory()
     const first = await memory.append(note('user', 'one'))
     expect(first).toEqual({ ok: true, value: { path: userFile, change: 'created', line: `${stamp} one` } })
@@ -32,7 +32,7 @@ describe('writing to memory', () => {
     expect(await modeOf(join(userFile, '..'))).toBe(0o700)
   })
 
-  it('makes the file of the workspace as any other file there', async () => {
+  it('creates the workspace file with the usual permissions', async () => {
     const { memory, note, modeOf, workdir, workspaceFile } = await openMemory()
     await writeFile(join(workdir, 'other'), '')
     expect(await memory.append(note('workspace', 'one'))).toMatchObject({
@@ -42,7 +42,7 @@ describe('writing to memory', () => {
     expect(await modeOf(workspaceFile)).toBe(await modeOf(join(workdir, 'other')))
   })
 
-  it('begins a line of its own after one that was left open', async () => {
+  it('starts a new line after an unterminated one', async () => {
     const { memory, note, workdir, workspaceFile } = await openMemory()
     await mkdir(join(workdir, '.holdfast'))
     await writeFile(workspaceFile, 'by hand')
@@ -73,7 +73,7 @@ describe('writing to memory', () => {
       expect((await readFile(file, 'utf8')).trimEnd().split('\n').sort()).toEqual(expected)
   })
 
-  it('stops at what a model is told, with a sentence', async () => {
+  it('refuses to grow beyond the size that is sent to the model', async () => {
     const { memory, note, workdir, workspaceFile } = await openMemory()
     await mkdir(join(workdir, '.holdfast'))
     const full = `${'x'.repeat(limits.memoryBytesMax - 10)}\n`
@@ -113,7 +113,7 @@ describe('writing to memory', () => {
       expect(await readFile(file, 'utf8')).toBe('as it was')
   })
 
-  it('follows the link of a user who keeps it elsewhere', async () => {
+  it('follows a link of the user file', async () => {
     const { memory, note, beside, userFile } = await openMemory()
     await mkdir(join(userFile, '..'), { recursive: true })
     await writeFile(join(beside, 'kept'), 'as it was\n')
@@ -123,7 +123,7 @@ describe('writing to memory', () => {
     expect(await memory.read(beside)).toMatchObject({ user: { text: `as it was\n${stamp} one` } })
   })
 
-  it('refuses what is no file without waiting for it', async () => {
+  it('refuses anything but a regular file without blocking', async () => {
     const { memory, note, workdir, workspaceFile } = await openMemory()
     await mkdir(join(workdir, '.holdfast'))
     await promisify(execFile)('mkfifo', [workspaceFile])
@@ -133,7 +133,7 @@ describe('writing to memory', () => {
 })
 
 describe('reading memory', () => {
-  it('gives both, and says nothing of what is missing, empty, no text or leads outside', async () => {
+  it('returns both, and null for a file that is missing, empty, binary or a link out of the workspace', async () => {
     const { memory, note, workdir, beside, workspaceFile } = await openMemory()
     expect(await memory.read(workdir)).toEqual({ user: null, workspace: null })
     expect(await memory.read(join(workdir, 'none'))).toEqual({ user: null, workspace: null })
@@ -154,7 +154,7 @@ describe('reading memory', () => {
     expect(await memory.read(other)).toMatchObject({ workspace: null })
   })
 
-  it('keeps the newest whole lines of one that is too long, and counts what it left out', async () => {
+  it('returns the newest whole lines of a long file and the number of bytes left out', async () => {
     const { memory, workdir, workspaceFile } = await openMemory()
     await mkdir(join(workdir, '.holdfast'))
     const content = `${Array.from({ length: 5000 }, (_, n) => `- żółw ${n}`).join('\n')}\n`
@@ -167,7 +167,7 @@ describe('reading memory', () => {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(limits.memoryBytesMax)
   })
 
-  it('cuts inside a line only when not one fits, and never inside a character', async () => {
+  it('cuts inside a line only if no whole line fits, and never inside a character', async () => {
     const { memory, workdir, workspaceFile } = await openMemory()
     await mkdir(join(workdir, '.holdfast'))
     for (const end of ['', 'a', 'ab', 'abc']) {
@@ -195,7 +195,7 @@ describe('a line of memory', () => {
     expect(memoryLine(text, 'now')).toBe(`- [now] ${folded}\n`)
   })
 
-  it('is one line, whatever it is made of', () => {
+  it('is always one line', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(memoryLine(text, 'now')).toMatch(/^- \[now\] [^\p{Cc}\u2028\u2029]*\n$/u)

@@ -61,7 +61,7 @@ describe('memory in a session', () => {
     await writeFile(workspaceFile(), workspace)
   }
 
-  it('stays on record as the session saw it, and is never written back', async () => {
+  it('stays in the log as the session read it, and is never written back', async () => {
     await keep('- likes tea\n', '- make is slow\n')
     const session = await holdfast.startSession({ workdir })
     await session.sendPrompt('hello')
@@ -81,7 +81,7 @@ describe('memory in a session', () => {
     expect(told).toEqual([then, expect.stringMatching(/- likes coffee[^#]*# [^#]*- make is fast$/)])
   })
 
-  it('is asked for before it is written, and told from the next step on', async () => {
+  it('needs approval before it is written, and is sent from the next step on', async () => {
     const session = await holdfast.startSession({ workdir })
     await session.sendPrompt('remember that we use tabs')
     const asked = (await eventsUntil(session, 'approval.asked')).at(-1)
@@ -95,7 +95,7 @@ describe('memory in a session', () => {
     expect(after).toMatch(/# Memory of the workspace\n[^#]*- \[\d{4}-\d\d-\d\d \d\d:\d\d UTC\] we use tabs$/)
   })
 
-  it('is not written in plan mode, whatever is trusted', async () => {
+  it('is not written in plan mode, even with a trusted tool', async () => {
     const session = await holdfast.startSession({ workdir })
     await session.setToolTrust('memory_write', 'session')
     await session.enterPlan()
@@ -107,7 +107,7 @@ describe('memory in a session', () => {
     await expect(readFile(workspaceFile())).rejects.toThrow('ENOENT')
   })
 
-  it('is read in a read-only session, which is not offered to write it', async () => {
+  it('is read but not writable in a read-only session', async () => {
     await keep('- likes tea\n', '')
     const session = await holdfast.startSession({ workdir, readOnly: true })
     await session.sendPrompt('remember that we use tabs')

@@ -63,8 +63,8 @@ const mortal = `
   })
   parentPort.postMessage('up')`
 
-describe('the thread', () => {
-  it('keeps nobody waiting for its start: until it is up, requests are put together here', async () => {
+describe('the request thread', () => {
+  it('builds requests on the main thread until it is up', async () => {
     const { thread, ask, untilUp } = mortalThread()
     expect(await ask(1)).toEqual(requestNamed('here'))
     await untilUp()
@@ -72,7 +72,7 @@ describe('the thread', () => {
     await thread.close()
   })
 
-  it('that dies fails whoever waits with a sentence, and another is started for the next', async () => {
+  it('rejects waiting requests when it dies, and restarts for the next one', async () => {
     const { thread, ask, untilUp } = mortalThread()
     await untilUp()
     const all = await Promise.allSettled([ask(13), ask(2)])
@@ -83,7 +83,7 @@ describe('the thread', () => {
     await thread.close()
   })
 
-  it('that cannot even start is told of once, and not tried again', async () => {
+  it('reports once that it cannot start, and does not try again', async () => {
     const { thread, ask, builds } = mortalThread(`throw new Error('no such module')`)
     thread.expect()
     while (problems.length === 0) await new Promise((next) => setImmediate(next))
@@ -93,7 +93,7 @@ describe('the thread', () => {
     await thread.close()
   })
 
-  it('is not waited for when it is closed before it is up', async () => {
+  it('closes at once while it is still starting', async () => {
     const { thread } = mortalThread('await new Promise(() => setInterval(() => undefined, 1000))')
     thread.expect()
     await thread.close()

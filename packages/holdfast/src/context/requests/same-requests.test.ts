@@ -91,8 +91,8 @@ async function compare(asked: readonly RequestAsked[]): Promise<readonly ModelRe
 const inFull = (request: ModelRequest): string =>
   JSON.stringify(request, (_, value) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value))
 
-describe('a request from the thread', () => {
-  it('is the same, byte for byte, at each record of the golden logs', async () => {
+describe('a request built on the thread', () => {
+  it('is byte for byte the same at each record of the golden logs', async () => {
     const logs = globSync(resolve(import.meta.dirname, '../../../../../test/golden/*.jsonl')).toSorted()
     const known = logs.map((path): Kept => {
       const id = JSON.parse(readFileSync(path.replace(/[.]jsonl$/, '.fold.json'), 'utf8')).session
@@ -129,7 +129,7 @@ describe('a request from the thread', () => {
     },
   )
 
-  it('holds every record that was acknowledged before it was asked for', async () => {
+  it('contains every record that was acknowledged before it', async () => {
     const id = newSessionId()
     const [record] = recordsOf([started])
     if (!record) throw new Error('a log has a first record')
@@ -153,7 +153,7 @@ describe('a request from the thread', () => {
     }
   })
 
-  it('is refused by the name of the record that cannot be read', async () => {
+  it('is refused with the seq of the unreadable record', async () => {
     const asked = await keep({ id: newSessionId(), records: await randomLog(5) }, 5)
     const last = asked.at(-1) as RequestAsked // a log has a last record
     await untilUp(last)

@@ -31,7 +31,7 @@ describe('a log', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
 
-  it('is JSON, a line each', async () => {
+  it('is one JSON object per line', async () => {
     const { logger, close } = await open()
     logger.info({ session: 'ses_1' }, 'hello')
     logger.debug({}, 'too much')
@@ -41,7 +41,7 @@ describe('a log', () => {
     ])
   })
 
-  it('is written beside the event loop, and all of it before it is closed', async () => {
+  it('is written without blocking, and completely before it closes', async () => {
     const writeSync = vi.spyOn(fs, 'writeSync')
     const { logger, close } = await open()
     for (let index = 0; index < 1000; index++) logger.info({ index }, 'hello')
@@ -51,7 +51,7 @@ describe('a log', () => {
     writeSync.mockRestore()
   })
 
-  it('is its owner’s alone, even where another made it, and goes on in the same file', async () => {
+  it('is readable by its owner only, and appends to an existing file', async () => {
     writeFileSync(file, '{"msg":"before"}\n')
     chmodSync(file, 0o644)
     const { logger, close } = await open()
@@ -61,7 +61,7 @@ describe('a log', () => {
     expect(lines().map(({ msg }) => msg)).toEqual(['before', 'after'])
   })
 
-  it('holds hostile text as one line of valid JSON that shows what is hidden', async () => {
+  it('writes hostile text as one line of valid JSON with hidden characters escaped', async () => {
     const hostile = 'a\n{"level":"fake"}\r\u001b[2J\u009b31m\u2028\u202e\u{e0041}\ud800"\\'
     const { logger, close } = await open()
     logger.info({ text: hostile }, hostile)
@@ -71,7 +71,7 @@ describe('a log', () => {
     expect(lines()).toMatchObject([{ text: hostile, msg: hostile }])
   })
 
-  it('holds no header that is secret, and no key we know', async () => {
+  it('contains no secret header and no known key', async () => {
     registerKey(key)
     const { logger, close } = await open()
     const headers = {
@@ -88,7 +88,7 @@ describe('a log', () => {
     expect(lines()).toMatchObject([{ headers: { accept: 'all', authorization: '[redacted]' }, err: { type: 'Error' } }])
   })
 
-  it('holds of an error what it says and where, and no request that hangs on it', async () => {
+  it('logs message and stack of an error, but no attached request', async () => {
     const { logger, close } = await open()
     logger.error({ err: Object.assign(new Error('boom'), { requestBody: 'all that was said' }) }, 'problem')
     await close()
@@ -96,14 +96,14 @@ describe('a log', () => {
     expect(lines()[0].err).toMatchObject({ message: 'boom', stack: expect.stringContaining('open-logger.test.ts') })
   })
 
-  it('takes lines after it was closed for lost', async () => {
+  it('drops lines after it was closed', async () => {
     const { logger, close } = await open()
     await close()
     expect(() => logger.info({}, 'late')).not.toThrow()
     expect(text()).toBe('')
   })
 
-  it('is refused where it cannot be', async () => {
+  it('is refused if its file cannot be opened', async () => {
     const opened = await openLogger({ level: 'info', file: join(folder, 'none', 'x.log'), onLost: () => undefined })
     expect(opened).toMatchObject({
       ok: false,
@@ -111,13 +111,13 @@ describe('a log', () => {
     })
   })
 
-  it('is refused where it is a pipe that nobody reads, rather than waiting for a reader', async () => {
+  it('refuses a pipe without a reader instead of blocking', async () => {
     execFileSync('mkfifo', [file])
     const opened = await openLogger({ level: 'info', file, onLost: () => undefined })
     expect(opened).toMatchObject({ ok: false, fault: { code: 'storage_error' } })
   })
 
-  it.runIf(process.platform === 'linux')('says once that it is lost when the disk is full', async () => {
+  it.runIf(process.platform === 'linux')('reports lost lines once when the disk is full', async () => {
     const told: string[] = []
     const opened = await openLogger({ level: 'info', file: '/dev/full', onLost: (message) => told.push(message) })
     invariant(opened.ok, 'the device opens')

@@ -31,8 +31,8 @@ async function loggedTurn(options: Partial<TestRuntimeOptions>, level: LogLevel 
 
 const oneRound = { script: [[call('touch', { path: 'the argument' })], [say('the secret answer')]], tools: [touch] }
 
-describe('the log of sessions', () => {
-  it('tells of each turn, model call, tool call and command', async () => {
+describe('the session logger', () => {
+  it('logs each turn, model call, tool call and command', async () => {
     const { lines, line } = await loggedTurn(oneRound, 'info')
     expect(lines.map(({ message }) => message)).toEqual([
       ...['turn started', 'command taken', 'model call ended', 'tool call settled', 'model call ended', 'turn ended'],
@@ -49,7 +49,7 @@ describe('the log of sessions', () => {
     expect(line('tool call settled')?.fields).toMatchObject({ tool: 'touch', outcome: 'ok', ms: expect.any(Number) })
   })
 
-  it('holds nothing that was said, and arguments of calls at debug alone', async () => {
+  it('logs nothing of the conversation, and call arguments only at debug', async () => {
     const quiet = await loggedTurn(oneRound, 'info')
     expect(JSON.stringify(quiet.lines)).not.toMatch(/secret|argument/)
     const loud = await loggedTurn(oneRound, 'debug')
@@ -57,7 +57,7 @@ describe('the log of sessions', () => {
     expect(loud.line('tool call requested')?.fields).toMatchObject({ tool: 'touch', args: '{"path":"the argument"}' })
   })
 
-  it('holds what a service sent when it failed', async () => {
+  it('logs the response of a service that failed', async () => {
     const detail = 'HTTP 400\nrequest-id: req_7\n{"error":"bad"}'
     const fault = { kind: 'passthrough', message: 'It could not answer.', detail } as const
     const { line } = await loggedTurn({ script: [[fail({ fault })]] })
@@ -69,7 +69,7 @@ describe('the log of sessions', () => {
     expect(line('turn failed')).toMatchObject({ level: 'warn', fields: { end: 'failed', ...why } })
   })
 
-  it('holds each try of a call that was tried again', async () => {
+  it('logs each attempt of a retried call', async () => {
     const { logger, lines } = createKeptLogger()
     const script = [
       [
@@ -94,7 +94,7 @@ describe('the log of sessions', () => {
     })
   })
 
-  it('tells why a command was refused', async () => {
+  it('logs why a command was refused', async () => {
     const { house, line } = await loggedTurn({ script: [[say('Hi.')]] })
     await house.send('b', { type: 'respondToApproval', decision: 'approve' })
     expect(line('command refused')).toMatchObject({
@@ -103,7 +103,7 @@ describe('the log of sessions', () => {
     })
   })
 
-  it('tells that the store refuses, and that it takes writes again', async () => {
+  it('logs when the store refuses writes and when it accepts them again', async () => {
     const { logger, lines } = createKeptLogger()
     const store = createFaultyStore(createMemoryStore())
     const observer = createSessionLogger(logger)
@@ -123,7 +123,7 @@ describe('the log of sessions', () => {
     ])
   })
 
-  it('tells of what is asked beside a turn', async () => {
+  it('logs model calls outside a turn', async () => {
     const { logger, lines } = createKeptLogger()
     const observer = createSessionLogger(logger)
     const { handle } = (await loggedTurn({ script: [[say('Hi.')]] })).house

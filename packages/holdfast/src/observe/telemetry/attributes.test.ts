@@ -17,14 +17,14 @@ describe('the names of attributes', () => {
     ['groq/llama', conventions.GEN_AI_PROVIDER_NAME_VALUE_GROQ, 'llama'],
     ['deepseek/chat', conventions.GEN_AI_PROVIDER_NAME_VALUE_DEEPSEEK, 'chat'],
     ['openrouter/some/model', 'openrouter', 'some/model'],
-  ])('tell the service of %s from its model', (model, provider, name) => {
+  ])('split %s into service and model', (model, provider, name) => {
     expect(modelAttributes(model)).toEqual({
       model: name,
       attributes: { [names.provider]: provider, [names.requestModel]: name },
     })
   })
 
-  it('count what the cache gave and took as input', () => {
+  it('count cache reads and writes as input', () => {
     expect(usageAttributes({ input: 1, output: 2, cacheRead: 4, cacheWrite: 8, cost: null })).toEqual({
       [names.inputTokens]: 13,
       [names.outputTokens]: 2,
@@ -33,7 +33,7 @@ describe('the names of attributes', () => {
     })
   })
 
-  it('tell an answer that ended in calls from one that was cut', () => {
+  it('distinguish an answer that ended in calls from one that was cut', () => {
     expect([finishReasons.calls, finishReasons.length]).toEqual(['tool_call', 'length'])
   })
 })

@@ -81,7 +81,7 @@ describe('the spans of a turn', () => {
     return house
   }
 
-  it('are the agent, its model calls and its tools, each below the turn', async () => {
+  it('nest model calls and tools below the turn', async () => {
     await oneRound()
     const spans = sdk.spans()
     expect(spans.map(({ name }) => name)).toEqual([
@@ -95,7 +95,7 @@ describe('the spans of a turn', () => {
     expect(spans.every(({ status }) => status.code === SpanStatusCode.UNSET)).toBe(true)
   })
 
-  it('say by the conventions what was asked and used', async () => {
+  it('describe model and usage by the conventions', async () => {
     await oneRound()
     const [first] = sdk.spans()
     expect(first).toMatchObject({ name: 'chat model', kind: SpanKind.CLIENT })
@@ -132,13 +132,13 @@ describe('the spans of a turn', () => {
     })
   })
 
-  it('hold nothing that was said', async () => {
+  it('contain nothing of the conversation', async () => {
     await oneRound()
     const told = sdk.spans().map(({ name, attributes, events, status }) => ({ name, attributes, events, status }))
     expect(JSON.stringify(told)).not.toContain('secret')
   })
 
-  it('are part of what the program does when it sends the prompt, and it is part of the model call', async () => {
+  it('belong to the span that sends the prompt, and model requests to the model call', async () => {
     const models = modelsWith(() => ({
       type: 'ready',
       provider: {
@@ -161,7 +161,7 @@ describe('the spans of a turn', () => {
     expect(parentOf(named(spans, 'POST model'))).toBe(idOf(named(spans, 'chat model')))
   })
 
-  it('of a prompt that waited are no part of the request that came before it', async () => {
+  it('of a queued prompt do not belong to an earlier request', async () => {
     const gate = createGate()
     const house = await openTraced({ script: [[waitAt(gate), say('One.')], [say('Two.')]] })
     const request = trace.getTracer('program').startSpan('POST /ask')
@@ -176,7 +176,7 @@ describe('the spans of a turn', () => {
     expect(agents.map(parentOf)).toEqual([idOf(request), undefined])
   })
 
-  it('end with the kind of error when the model fails', async () => {
+  it('end with the error kind when the model fails', async () => {
     const house = await openTraced({
       script: [[fail({ fault: { kind: 'rejected_key', message: 'the secret word' } })]],
     })
@@ -193,7 +193,7 @@ describe('the spans of a turn', () => {
     )
   })
 
-  it('of a tool that failed say so, and the turn goes on', async () => {
+  it('mark a failed tool, while the turn continues', async () => {
     const broken = aTool('look', () => Promise.reject(new Error('boom')), false)
     await oneRound({ script: [[call('look', {})], [say('Well.')]], tools: [broken] })
     expect(named(sdk.spans(), 'execute_tool look').attributes[names.errorType]).toBe('tool_failed')
@@ -214,7 +214,7 @@ describe('the spans of a turn', () => {
       })
   })
 
-  it('of a turn that waits for an answer end when its session leaves, and go on anew where it is taken up', async () => {
+  it('end when the session of a waiting turn leaves, and start again where it continues', async () => {
     const touch = aTool('touch', async (_, __, { begin }) => begin().then(() => done))
     const house = await openTraced({ script: [[call('touch', {})], [say('Done.')]], tools: [touch] })
     await house.send('a', prompt)
@@ -228,7 +228,7 @@ describe('the spans of a turn', () => {
     expect(parentOf(named(sdk.spans(), 'execute_tool touch'))).toBe(idOf(agents[1] as ReadableSpan))
   })
 
-  it('measure tokens, time and the first word, in the buckets that are recommended', async () => {
+  it('measure tokens, duration and time to first chunk in the recommended buckets', async () => {
     const house = await openTraced({ script: [[sayPartial('W'), say('Well.')]] })
     await house.send('a', prompt)
     await house.frame(idle)
@@ -258,7 +258,7 @@ describe('the spans of a turn', () => {
     { type: 'turn.started', turn: 0, cause: 'prompt' },
     { type: 'step.started', turn: 0, model: 'sim/one', thinkingLevel: 'off', attempt: 1 },
   ]
-  it('tell of each retry and each fallback', () => {
+  it('record each retry and fallback', () => {
     const fault = { kind: 'rate_limited', message: 'the secret', detail: 'the secret' } as const
     const observer = createSessionSpans()
     tell(observer, 1, ...begun)
@@ -281,7 +281,7 @@ describe('the spans of a turn', () => {
     expect(named(sdk.spans(), 'invoke_agent holdfast').status.code).toBe(SpanStatusCode.UNSET)
   })
 
-  it('of what is asked beside a turn are model calls too', async () => {
+  it('cover model calls outside a turn', async () => {
     const observer = createSessionSpans()
     const usage = { input: 7, output: 1, cacheRead: 0, cacheWrite: 0, cost: null }
     expect(
@@ -299,7 +299,7 @@ describe('the spans of a turn', () => {
 })
 
 describe('telemetry without an SDK', () => {
-  it('is told as much of a long answer as of a short one: nothing for a delta', async () => {
+  it('does no work for deltas', async () => {
     const toldOf = async (deltas: number) => {
       const told: string[] = []
       const spans = createSessionSpans()
@@ -321,7 +321,7 @@ describe('telemetry without an SDK', () => {
     expect(await toldOf(500)).toEqual(short)
   })
 
-  it('starts a span for a turn and for its step, finds that nobody hears it, and does no more', async () => {
+  it('starts a span for the turn and its step, sees that tracing is off, and does nothing more', async () => {
     const started: string[] = []
     const quiet = new ProxyTracerProvider().getTracer('quiet')
     const counting: Tracer = {
@@ -346,7 +346,7 @@ describe('telemetry without an SDK', () => {
     }
   })
 
-  it('takes an SDK that is set up later', async () => {
+  it('uses an SDK that is set up later', async () => {
     const observer = createSessionSpans()
     const sdk = startInMemorySdk()
     try {

@@ -19,12 +19,12 @@ async function read(said: unknown) {
 }
 
 describe('the config file', () => {
-  it('need not be there', async () => {
+  it('may be missing', async () => {
     expect(await readConfig(path())).toEqual({ ok: true, value: {} })
     expect(await readConfig(join(folder, 'none', 'config.json'))).toEqual({ ok: true, value: {} })
   })
 
-  it('says everything that can be configured', async () => {
+  it('accepts every setting', async () => {
     const config = {
       $schema: './config.schema.json',
       model: 'anthropic/claude-opus-5-5',
@@ -69,7 +69,7 @@ describe('the config file', () => {
     [{ models: { 'a/b': { price: { input: -1, output: 1 } } } }, 'models.a/b.price.input', '>=0'],
     [{ models: { 'a/b': { price: { in: 1 } } } }, 'models.a/b.price', ''],
     [[], '', 'expected object'],
-  ])('%j is refused, with the place and what was meant', async (said, key, meant) => {
+  ])('refuses %j with the key and a suggestion', async (said, key, meant) => {
     const refused = await read(said)
     const message = refused.ok ? expect.fail('it was taken') : refused.fault.message
     expect(refused).toMatchObject({ fault: { code: 'bad_config', details: { path: path() } } })
@@ -77,21 +77,21 @@ describe('the config file', () => {
     expect(message).toContain(meant)
   })
 
-  it('holds no keys, and one that is put there is not repeated', async () => {
+  it('refuses keys without quoting them', async () => {
     const refused = await read({ providers: { mybox: { baseUrl: 'http://a', apiKey: 'sk-very-secret' } } })
     const message = refused.ok ? expect.fail('it was taken') : refused.fault.message
     expect(message).toContain('holdfast auth login mybox')
     expect(JSON.stringify(refused)).not.toContain('sk-very-secret')
   })
 
-  it('that is not JSON is refused with the place', async () => {
+  it('is refused with the position if it is not JSON', async () => {
     expect(await read('{\n  "model": "a/b" "rotation": []\n}')).toMatchObject({
       fault: { code: 'bad_config', message: expect.stringMatching(/not JSON, from line 2 column \d+ on/) },
     })
     expect(await read('')).toMatchObject({ fault: { code: 'bad_config' } })
   })
 
-  it('is only read: nothing in it is run, and no program beside it', async () => {
+  it('never runs anything in it or beside it', async () => {
     const mark = join(folder, 'ran')
     const code = `import('node:fs').then((fs) => fs.writeFileSync(${JSON.stringify(mark)}, ''))`
     for (const name of ['config.js', 'config.mjs', 'config.ts']) await writeFile(join(folder, name), code)
@@ -104,12 +104,12 @@ describe('the config file', () => {
     await expect(mkdir(mark)).resolves.toBeUndefined() // it was not there
   })
 
-  it('that is a pipe is refused, and nobody waits for a writer', async () => {
+  it('is refused without blocking if it is a pipe', async () => {
     execFileSync('mkfifo', [path()])
     expect(await readConfig(path())).toMatchObject({ fault: { code: 'bad_config' } })
   })
 
-  it('that is a directory, or far too long, is refused', async () => {
+  it('is refused if it is a directory or far too long', async () => {
     expect(await readConfig(folder)).toMatchObject({ fault: { code: 'bad_config' } })
     expect(await read(' '.repeat(2 * 1024 * 1024))).toMatchObject({ fault: { code: 'bad_config' } })
   })
@@ -122,8 +122,8 @@ const configured = (...layers: Parameters<typeof layer>) => {
   return layered.ok ? layered.value : expect.fail(layered.fault.message)
 }
 
-describe('what is configured', () => {
-  it('is said by the file, over it by the environment, over both by the program', () => {
+describe('layered settings', () => {
+  it('prefer options over variables, and variables over the file', () => {
     const file = { model: 'a/file', titleModel: 'a/file', compactionModel: 'a/file' }
     const environment = { HOLDFAST_MODEL: 'a/variable', HOLDFAST_TITLE_MODEL: 'a/variable' }
     expect(configured(file, environment, { model: 'a/option' })).toMatchObject({
@@ -134,7 +134,7 @@ describe('what is configured', () => {
     })
   })
 
-  it('is nothing where nobody says anything, and a variable set to nothing says nothing', () => {
+  it('have no model by default, and ignore empty variables', () => {
     const empty = { HOLDFAST_MODEL: ' ', HOLDFAST_ROTATION: '', HOLDFAST_LOCAL_MODELS: '' }
     expect(configured({}, empty, { model: undefined })).toEqual({
       rotation: [],
@@ -146,7 +146,7 @@ describe('what is configured', () => {
     })
   })
 
-  it('takes lists from variables', () => {
+  it('read lists from variables', () => {
     const environment = {
       HOLDFAST_ROTATION: 'a/b, ollama/c:7b=high ,',
       HOLDFAST_FALLBACKS: 'a/b,c/d',
@@ -159,18 +159,18 @@ describe('what is configured', () => {
     })
   })
 
-  it.each(['on', 'True', 'YES', '1', 'off', 'False', 'no', '0'])('takes %s as a variable says it', (said) => {
+  it.each(['on', 'True', 'YES', '1', 'off', 'False', 'no', '0'])('parse %s from a variable', (said) => {
     const isOn = ['on', 'true', 'yes', '1'].includes(said.toLowerCase())
     expect(configured({ localModels: !isOn }, { HOLDFAST_LOCAL_MODELS: ` ${said} ` }).localModels).toBe(isOn)
   })
 
-  it('says in the words of a variable what one can say', () => {
+  it('describe the allowed values of a variable', () => {
     expect(layer({}, { HOLDFAST_LOCAL_MODELS: 'maybe' })).toMatchObject({
       fault: { message: 'HOLDFAST_LOCAL_MODELS: localModels: it is on or off.' },
     })
   })
 
-  it('takes a stop of the rotation with and without its thinking level', () => {
+  it('accept rotation entries with and without a thinking level', () => {
     const rotation = ['a/b', { model: 'c/d', thinkingLevel: 'low' as const }]
     expect(configured({}, {}, { rotation }).rotation).toEqual([
       { model: 'a/b' },
@@ -183,7 +183,7 @@ describe('what is configured', () => {
     [{ HOLDFAST_LOCAL_MODELS: 'perhaps' }, {}, 'HOLDFAST_LOCAL_MODELS', 'localModels'],
     [{ HOLDFAST_ROTATION: 'a/b=hgih' }, {}, 'HOLDFAST_ROTATION', 'rotation.0.thinkingLevel'],
     [{}, { fallbacks: ['a/b', 'c'] }, 'The option fallbacks', 'fallbacks.1'],
-  ])('is refused by who said it: %j %j', (environment, options, path, key) => {
+  ])('name the source of an invalid value: %j %j', (environment, options, path, key) => {
     expect(layer({}, environment, options)).toMatchObject({
       ok: false,
       fault: { code: 'bad_config', details: { path, key } },

@@ -46,7 +46,7 @@ describe('a directory swapped between check and use', () => {
     expect(await readdir(join(workdir, 'a-moved'))).toEqual(['file.txt'])
   })
 
-  it('holds no handle open when it refuses', async () => {
+  it('leaks no handle when it is refused', async () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, 'x'), '')
     const open = () => readdir('/proc/self/fd').catch(() => [])

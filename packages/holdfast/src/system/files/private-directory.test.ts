@@ -14,7 +14,7 @@ afterEach(() => rmSync(home, { recursive: true, force: true }))
 const modeOf = (path: string) => statSync(path).mode & 0o777
 
 describe('a private directory', () => {
-  it('is made with all that leads to it, closed to others whatever the umask', () => {
+  it('is created with its parents, private regardless of the umask', () => {
     const umask = process.umask(0)
     try {
       ensurePrivateDirectory(join(home, 'a', 'b'))
@@ -24,7 +24,7 @@ describe('a private directory', () => {
     expect([join(home, 'a'), join(home, 'a', 'b')].map(modeOf)).toEqual([0o700, 0o700])
   })
 
-  it('is tightened when it was open, and never given more', () => {
+  it('loses permissions of others, and never gains any', () => {
     for (const [name, before, after] of [
       ['open', 0o755, 0o700],
       ['narrow', 0o500, 0o500],
@@ -36,18 +36,18 @@ describe('a private directory', () => {
     }
   })
 
-  it.runIf(existsSync('/proc/self'))('is refused, and soon, where no directory can be made', () => {
+  it.runIf(existsSync('/proc/self'))('is refused quickly where no directory can be created', () => {
     expect(() => ensurePrivateDirectory('/proc/holdfast/data')).toThrow('ENOENT')
   })
 
-  it('is refused where a file stands in its way', () => {
+  it('is refused if a file is in the way', () => {
     writeFileSync(join(home, 'file'), '')
     for (const path of [join(home, 'file'), join(home, 'file', 'data')]) {
       expect(() => ensurePrivateDirectory(path)).toThrow('ENOTDIR')
     }
   })
 
-  it('is left as it is where many share it', () => {
+  it('stays unchanged if it is shared', () => {
     const shared = join(home, 'shared')
     mkdirSync(shared)
     chmodSync(shared, 0o1777)
@@ -55,7 +55,7 @@ describe('a private directory', () => {
     expect(modeOf(shared)).toBe(0o777)
   })
 
-  it('is refused by who needs it alone where it is a link or a file', () => {
+  it('is refused as a claimed directory if it is a link or a file', () => {
     mkdirSync(join(home, 'real'))
     symlinkSync(join(home, 'real'), join(home, 'link'))
     expect(() => claimPrivateDirectory(join(home, 'link'))).toThrow(HoldfastError)

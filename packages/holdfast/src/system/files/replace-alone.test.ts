@@ -43,7 +43,7 @@ const addLine = (path: string, line: string) =>
     return written.ok ? ok(line) : written
   })
 
-it('loses nothing of many that write at once, behind a draft that a crash left', async () => {
+it('loses no concurrent write, even with a draft left by a crash', async () => {
   const lines = ['one', 'two', 'three', 'four']
   const round = async (path: string, apart: number) => {
     leave(`${path}.new`)
@@ -59,7 +59,7 @@ it('loses nothing of many that write at once, behind a draft that a crash left',
   await Promise.all(Array.from({ length: 60 }, (_, n) => round(aFile(`round-${n}`), n % 20)))
 })
 
-it('passes over what was left by a crash while it saw to a draft', async () => {
+it('ignores a guard left by a crash', async () => {
   const path = aFile('guarded')
   leave(`${path}.new`)
   leave(`${path}.new.left`)
@@ -67,7 +67,7 @@ it('passes over what was left by a crash while it saw to a draft', async () => {
   expect([readFileSync(path, 'utf8'), readdirSync(dirname(path))]).toEqual(['one\n', ['list']])
 })
 
-it('refuses to write where another took over meanwhile, and leaves that one alone', async () => {
+it('refuses to write when another process has taken over the draft, and leaves it alone', async () => {
   const path = aFile('taken', 'before')
   const refused = await replaceAlone(path, async (write) => {
     renameSync(`${path}.new`, join(base, 'gone'))
@@ -78,7 +78,7 @@ it('refuses to write where another took over meanwhile, and leaves that one alon
   expect([readFileSync(path, 'utf8'), readFileSync(`${path}.new`, 'utf8')]).toEqual(['before', 'the draft of another'])
 })
 
-it('leaves no draft of what was not written', async () => {
+it('leaves no draft if nothing was written', async () => {
   const path = aFile('unwritten', 'before')
   orThrow(await replaceAlone(path, async () => ok(null)))
   await expect(replaceAlone(path, () => Promise.reject(new Error('out of ideas')))).rejects.toThrow('out of ideas')

@@ -11,13 +11,13 @@ describe('a workdir', () => {
   })
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
-  it('is the real path, links resolved and trailing slash gone', async () => {
+  it('is the real path, without links and trailing slash', async () => {
     const link = join(folder, 'link')
     await symlink(folder, link)
     expect(await resolveWorkdir(`${link}/`)).toEqual({ ok: true, value: folder })
   })
 
-  it('is refused when it does not exist or is no directory', async () => {
+  it('is refused when it does not exist or is not a directory', async () => {
     const file = join(folder, 'file')
     await writeFile(file, '')
     for (const path of [join(folder, 'none'), file, join(file, 'below'), `${folder}/nul\0`]) {

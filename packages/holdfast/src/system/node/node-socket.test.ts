@@ -32,14 +32,14 @@ async function strangerAt(answer: (socket: Socket) => void): Promise<string> {
 const node = (address: string) => ({ id: 'node_1', address, startedAt: '2026-01-01T00:00:00.000Z' })
 
 describe('a node', () => {
-  it('is alive for as long as its socket answers', async () => {
+  it('is alive as long as its socket answers', async () => {
     const socket = await openNodeSocket(base, 0)
     expect(await isNodeAlive(socket.row)).toBe(true)
     await socket.close()
     expect(await isNodeAlive(socket.row)).toBe(false)
   })
 
-  it('is not alive because a stranger answers where it was', async () => {
+  it('is dead when another process answers at its address', async () => {
     const socket = await openNodeSocket(base, 0)
     expect(await isNodeAlive({ ...socket.row, id: 'node_of_yesterday' })).toBe(false)
     await socket.close()
@@ -47,17 +47,17 @@ describe('a node', () => {
     expect(await isNodeAlive(node(other))).toBe(false)
   })
 
-  it('is not alive when whoever answers does not stop', async () => {
+  it('is dead when the answer does not end', async () => {
     const address = await strangerAt((client) => void client.write('x'.repeat(10_000)))
     expect(await isNodeAlive(node(address))).toBe(false)
   })
 
-  it('is not alive when nothing is said within a second', async () => {
+  it('is dead when it does not answer within a second', async () => {
     const address = await strangerAt(() => undefined)
     expect(await isNodeAlive(node(address))).toBe(false)
   })
 
-  it('is alive when its name comes in pieces', async () => {
+  it('is alive when its id arrives in pieces', async () => {
     const address = await strangerAt((client) => {
       client.write('holdfast no')
       setImmediate(() => client.end('de_1\n'))
@@ -65,7 +65,7 @@ describe('a node', () => {
     expect(await isNodeAlive(node(address))).toBe(true)
   })
 
-  it('is not alive when there is no socket, and removing it again is no fault', async () => {
+  it('is dead without a socket, which may be removed twice', async () => {
     const address = join(base, 'gone.sock')
     expect(await isNodeAlive(node(address))).toBe(false)
     await removeNodeSocket(address)
@@ -73,7 +73,7 @@ describe('a node', () => {
 })
 
 describe('the socket of a node', () => {
-  it('is for its owner only', async () => {
+  it('is accessible to its owner only', async () => {
     await mkdir(join(base, 'nodes'))
     await chmod(join(base, 'nodes'), 0o777)
     const socket = await openNodeSocket(base, 0)
@@ -82,7 +82,7 @@ describe('the socket of a node', () => {
     await socket.close()
   })
 
-  it('lies elsewhere when the path of the state directory is too long for one', async () => {
+  it('is elsewhere when the state directory has too long a path', async () => {
     const long = join(base, 'x'.repeat(120))
     const socket = await openNodeSocket(long, 0)
     expect(socket.row.address.startsWith(long)).toBe(false)

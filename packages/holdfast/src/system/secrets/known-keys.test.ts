@@ -5,8 +5,8 @@ import { holdsKey, keyBegun, keyMark, maskError, maskKeys, registerKey } from '.
 /** Looks like a key, and is none. Each test has its own: what is known stays known for the process. */
 const made = (name: string) => `made-${name}-${'X0'.repeat(12)}`
 
-describe('a key that is known', () => {
-  it('is masked wherever it stands, as often as it does', () => {
+describe('a known key', () => {
+  it('is masked at every occurrence', () => {
     const key = made('plain')
     const text = `first ${key}, then "${key}"${key}`
     expect(maskKeys(text)).toBe(text)
@@ -23,14 +23,14 @@ describe('a key that is known', () => {
       'a page',
       (key: string) => `<p>${key.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;')}</p>`,
     ],
-  ])('is masked as it stands in %s', (_, form) => {
+  ])('is masked in %s form', (_, form) => {
     const key = `made"odd\\key&<+/=${'X0'.repeat(8)}`
     registerKey(key)
     expect(maskKeys(form(key))).not.toContain('X0X0')
   })
 
   it.each(['', 'u', 'user', 'user:', 'three'])(
-    'is masked in base64 behind %j, but for what it shares with its neighbours',
+    'is masked in base64 after %j, except for shared characters',
     (before) => {
       const key = made('encoded')
       registerKey(key)
@@ -48,7 +48,7 @@ describe('a key that is known', () => {
     [64, '\r\n'],
     [20, '\n    '],
     [1, '\n'],
-  ])('is masked in base64 that is broken into lines of %i, with %j', (width, lineBreak) => {
+  ])('is masked in base64 with lines of %i and %j', (width, lineBreak) => {
     const key = `${made('wrapped')}${'9z'.repeat(16)}`
     registerKey(key)
     for (const before of ['', 'BOX=', 'OTHER_BOX=']) {
@@ -60,7 +60,7 @@ describe('a key that is known', () => {
     }
   })
 
-  it('is masked where it is broken into lines itself, but not where two words would make it', () => {
+  it('is masked across line breaks, but not when two words happen to form it', () => {
     const key = made('folded')
     registerKey(key)
     registerKey('season24')
@@ -68,7 +68,7 @@ describe('a key that is known', () => {
     expect(maskKeys('the season\n24 days\nseason\n24')).toBe('the season\n24 days\nseason\n24')
   })
 
-  it('leaves nothing of its end where another key begins like it', () => {
+  it('is masked whole when another key is its prefix', () => {
     const key = made('short-one')
     registerKey(key)
     registerKey(`${key}-and-more-9`)
@@ -76,7 +76,7 @@ describe('a key that is known', () => {
   })
 
   // With a look from each place to the end of the text, this would take longer than a test may.
-  it('is found at the end of a long text, which costs one look', () => {
+  it('is found at the end of a long text in one scan', () => {
     const key = made('long')
     registerKey(key)
     registerKey('word')
@@ -85,14 +85,14 @@ describe('a key that is known', () => {
   })
 })
 
-describe('a key that may be a word', () => {
-  it.each(['ollama', 'not-needed', 'EMPTY1'])('is left where people use it: %s', (key) => {
+describe('a key that is an ordinary word', () => {
+  it.each(['ollama', 'not-needed', 'EMPTY1'])('is not masked in ordinary use: %s', (key) => {
     registerKey(key)
     expect(maskKeys(`use ${key} here`)).toBe(`use ${key} here`)
   })
 
   it.each(['Authorization: Bearer ollama', '"x-api-key": "ollama"', 'api_key=ollama&x=1'])(
-    'is masked where it is given as a key: %s',
+    'is masked when introduced as a key: %s',
     (text) => {
       registerKey('ollama')
       expect(maskKeys(text)).toBe(text.replace('ollama', keyMark))
@@ -101,7 +101,7 @@ describe('a key that may be a word', () => {
   )
 })
 
-it('knows how much of the end of a text may be the beginning of a key', () => {
+it('returns how much of the end of a text may start a key', () => {
   const key = made('begun')
   registerKey(key)
   expect(keyBegun(`abc ${key.slice(0, 12)}`)).toBe(12)
@@ -123,19 +123,19 @@ it.each([
   ['what hangs on it', Object.assign(new Error('failed'), { request: { headers: { 'x-api-key': key } } })],
   ['what it is, being no error', { headers: [key] }],
   ['what it says, being a text', `wrong key ${key}`],
-])('takes a key out of %s', (_, thrown) => {
+])('masks a key in %s', (_, thrown) => {
   const masked = maskError(thrown)
   expect(inspect(masked, { depth: 20 })).not.toContain(key)
 })
 
-it('keeps what an error is and where it came from', () => {
+it('keeps the type and stack of an error', () => {
   const thrown = Object.assign(new RangeError(`not ${key}`), { code: 'ERR_MADE', body: key })
   const masked = maskError(thrown)
   expect(masked).toMatchObject({ name: 'RangeError', message: `not ${keyMark}`, code: 'ERR_MADE' })
   expect(masked).toHaveProperty('stack', expect.stringContaining('known-keys.test.ts'))
 })
 
-it('leaves alone what holds no key', () => {
+it('returns an error without keys unchanged', () => {
   const thrown = new Error('plain')
   expect(maskError(thrown)).toBe(thrown)
 })

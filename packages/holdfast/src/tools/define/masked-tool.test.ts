@@ -38,15 +38,15 @@ function toolOf(name: string): Tool {
   return tool
 }
 
-describe('what a tool says', () => {
-  it('holds no key of a file that is read', async () => {
+describe('the output of a masked tool', () => {
+  it('contains no key of a file that is read', async () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, '.env'), `A=1\nKEY=${key}\n`)
     const result = await toolOf('read_file').run({ path: '.env' }, { workdir }, listen().run)
     expect(result.output.text).toBe(`A=1\nKEY=${keyMark}\n`)
   })
 
-  it('holds no key that a command prints, live or kept, and the command knows none', async () => {
+  it('contains no key that a command prints, and the command gets none', async () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, '.env'), key)
     const { run, shown, kept } = listen()
@@ -57,7 +57,7 @@ describe('what a tool says', () => {
     for (const text of [shown.join(''), Buffer.concat(kept).toString('latin1')]) expect(text).not.toContain(key)
   })
 
-  it.each([1, 7, 33, 1000])('holds none that base64 broke into lines, in pieces of %i bytes', async (size) => {
+  it.each([1, 7, 33, 1000])('contains no key in base64 lines that arrive in pieces of %i bytes', async (size) => {
     const long = `made-wrap-${'X0'.repeat(28)}z`
     registerKey(long)
     const lines =
@@ -82,36 +82,33 @@ describe('what a tool says', () => {
     }
   })
 
-  it.each([1, 7, 33, 1000])(
-    'holds no key that comes in pieces of %i bytes, and every other byte as it was',
-    async (size) => {
-      const bytes = Buffer.concat([
-        Buffer.from([0xff, 0x00, 0xc3]),
-        Buffer.from(`é ${key}${key} made-tool-X0`),
-        Buffer.from([0x80]),
-      ])
-      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
-        bytes.subarray(n * size, (n + 1) * size),
-      )
-      const { run, shown, kept } = listen()
-      const tool: Tool = {
-        ...toolOf('shell'),
-        async run(_args, _place, { show, keep }) {
-          for (const piece of pieces) show(piece.toString('latin1'))
-          return { type: 'ok', output: await keep(pieces) }
-        },
-      }
-      const result = await maskedTool(tool).run({}, { workdir: '/' }, run)
-      const masked = bytes.toString('latin1').replaceAll(key, keyMark)
-      expect([shown.join(''), Buffer.concat(kept).toString('latin1'), result.output.text]).toEqual([
-        masked,
-        masked,
-        masked,
-      ])
-    },
-  )
+  it.each([1, 7, 33, 1000])('contains no key that arrives in pieces of %i bytes, and all other bytes', async (size) => {
+    const bytes = Buffer.concat([
+      Buffer.from([0xff, 0x00, 0xc3]),
+      Buffer.from(`é ${key}${key} made-tool-X0`),
+      Buffer.from([0x80]),
+    ])
+    const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
+      bytes.subarray(n * size, (n + 1) * size),
+    )
+    const { run, shown, kept } = listen()
+    const tool: Tool = {
+      ...toolOf('shell'),
+      async run(_args, _place, { show, keep }) {
+        for (const piece of pieces) show(piece.toString('latin1'))
+        return { type: 'ok', output: await keep(pieces) }
+      },
+    }
+    const result = await maskedTool(tool).run({}, { workdir: '/' }, run)
+    const masked = bytes.toString('latin1').replaceAll(key, keyMark)
+    expect([shown.join(''), Buffer.concat(kept).toString('latin1'), result.output.text]).toEqual([
+      masked,
+      masked,
+      masked,
+    ])
+  })
 
-  it('holds nothing of two keys that begin alike, or end as they begin', async () => {
+  it('contains no part of two keys that overlap', async () => {
     const [short, long, round] = [`${key}-a`, `${key}-a-longer-9`, `ab9-${'Y1'.repeat(8)}-ab9-`]
     for (const one of [short, long, round]) registerKey(one)
     const { run, kept } = listen()
@@ -124,13 +121,13 @@ describe('what a tool says', () => {
     expect(Buffer.concat(kept).toString()).toBe(`${keyMark} ${keyMark}${keyMark} ${keyMark}`)
   })
 
-  it('holds no key in what it throws', async () => {
+  it('contains no key in a thrown error', async () => {
     const tool: Tool = { ...toolOf('shell'), run: () => Promise.reject(new Error(`broke on ${key}`)) }
     const broken = maskedTool(tool).run({}, { workdir: '/' }, listen().run)
     await expect(broken).rejects.toThrow(`broke on ${keyMark}`)
   })
 
-  it('holds no key in what a person is asked about, and the arguments stay what they are', async () => {
+  it('contains no key in a preview, and arguments stay unchanged', async () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, '.env'), `A=1\nKEY=${key}\n`)
     const args = { path: '.env', old_text: 'A=1', new_text: 'A=2' }
@@ -139,7 +136,7 @@ describe('what a tool says', () => {
     expect(JSON.stringify(prepared)).not.toContain(key)
   })
 
-  it('is never written over the key it stands for', async () => {
+  it('never overwrites a key with its mask', async () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, '.env'), `A=1\nKEY=${key}\n`)
     const tool = toolOf('write_file')

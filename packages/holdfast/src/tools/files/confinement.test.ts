@@ -60,7 +60,7 @@ const escapes = [
 ]
 
 describe('confinement to the workdir', () => {
-  it.each(escapes)('refuses %s to every file tool, and touches nothing', async (path) => {
+  it.each(escapes)('refuses %s in every file tool and changes nothing', async (path) => {
     const { workdir, beside } = await openHostileWorkdir()
     const before = await readTree(beside)
     for (const { tool, args } of uses) {
@@ -73,7 +73,7 @@ describe('confinement to the workdir', () => {
     expect(await readTree(beside)).toEqual(before)
   })
 
-  it('refuses the absolute path of a sibling whose name begins with that of the workdir', async () => {
+  it('refuses a sibling whose name starts with the name of the workdir', async () => {
     const { workdir } = await openHostileWorkdir()
     const path = `${workdir}-evil/secret.txt`
     expect(await readFileTool.prepare({ path }, { workdir })).toMatchObject({
@@ -81,7 +81,7 @@ describe('confinement to the workdir', () => {
     })
   })
 
-  it('accepts every way that ends inside: absolute, there and back, by links, through a linked workdir', async () => {
+  it('accepts every path that ends inside: absolute, with .., by links, through a linked workdir', async () => {
     const { workdir, beside } = await openHostileWorkdir()
     await writeFile(join(workdir, 'sub', 'in.txt'), 'inside')
     await symlink('sub', join(workdir, 'inner-link'))
@@ -102,7 +102,7 @@ describe('confinement to the workdir', () => {
       })
   })
 
-  it('writes through a link to where it leads inside, and reports that place', async () => {
+  it('writes through a link that stays inside, and reports the target', async () => {
     const { workdir } = await openHostileWorkdir()
     await symlink('sub/target.txt', join(workdir, 'inner-link'))
     const ran = await writeFileTool.run({ path: 'inner-link', content: 'x' }, { workdir }, createToolRun().run)
@@ -112,7 +112,7 @@ describe('confinement to the workdir', () => {
     expect(tree.get('sub/target.txt')).toMatch(/ x$/)
   })
 
-  it('refuses pipes, devices and directories given as files, and waits for none of them', async () => {
+  it('refuses pipes, devices and directories as files without blocking', async () => {
     const { workdir } = await openHostileWorkdir()
     await promisify(execFile)('mkfifo', [join(workdir, 'pipe')])
     const places = [
@@ -141,7 +141,7 @@ describe('confinement to the workdir', () => {
     '.hold\u200bfast/config.json',
     'sub/.holdfast/skills/x/SKILL.md',
     'own-link/hooks.json',
-  ])('writes nothing to %j, there or not', async (path) => {
+  ])('never writes to %j, whether or not it exists', async (path) => {
     const { workdir } = await openHostileWorkdir()
     for (const isThere of [false, true]) {
       if (isThere) {

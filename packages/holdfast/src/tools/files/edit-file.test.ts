@@ -46,7 +46,7 @@ describe('edit_file', () => {
     ['found more than once, overlapping', 'aaa', 'aa', /found 2 times, at lines 1, 1;/],
     ['found very often', 'x\n'.repeat(50), 'x', /found 50 times, at lines 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, …;/],
     ['in an empty file', '', 'x', /not found/],
-  ])('refuses old_text that is %s, and leaves the file alone', async (_, content, oldText, words) => {
+  ])('refuses old_text that is %s and leaves the file unchanged', async (_, content, oldText, words) => {
     const edited = await edit(content, oldText, 'z')
     expect(edited.prepared).toEqual({ type: 'unusable', message: expect.stringMatching(words) })
     expect(edited.result).toMatchObject({ type: 'failed', output: { text: expect.stringMatching(words) } })
@@ -60,7 +60,7 @@ describe('edit_file', () => {
     })
   })
 
-  it('refuses what is no text, byte for byte as it was', async () => {
+  it('refuses a file that is not text and leaves it unchanged', async () => {
     const latin = Buffer.from('caf\xe9 x', 'latin1')
     const edited = await edit(latin, 'x', 'y')
     expect(edited.prepared).toMatchObject({ message: expect.stringContaining('not valid UTF-8') })
@@ -71,7 +71,7 @@ describe('edit_file', () => {
     })
   })
 
-  it('refuses at use what no longer matches', async () => {
+  it('refuses an edit that no longer matches when it runs', async () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, 'f'), 'one')
     const args = { path: 'f', old_text: 'one', new_text: 'two' }
@@ -82,7 +82,7 @@ describe('edit_file', () => {
   })
 })
 
-it('replaces exactly when there is one place, and then only there', () => {
+it('replaces only a unique occurrence', () => {
   const word = fc.string({ unit: fc.constantFrom('a', 'b', '\n'), maxLength: 12 })
   fc.assert(
     fc.property(

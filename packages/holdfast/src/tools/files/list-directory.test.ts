@@ -8,7 +8,7 @@ const list = async (workdir: string, path = '.') =>
   (await listDirectoryTool.run({ path }, { workdir }, createToolRun().run)).output.text
 
 describe('list_directory', () => {
-  it('lists names in order, each kind by its mark', async () => {
+  it('lists sorted names with a mark for each kind', async () => {
     const { workdir } = await openWorkdir()
     await mkdir(join(workdir, 'src'))
     await writeFile(join(workdir, 'b.txt'), '')
@@ -17,7 +17,7 @@ describe('list_directory', () => {
     expect(await list(workdir)).toBe('.hidden\nb.txt\nlink@\nsrc/')
   })
 
-  it('makes one line of a name with a line feed, and shows what cannot be seen', async () => {
+  it('escapes line feeds and invisible characters in names', async () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, 'two\nlines'), '')
     await writeFile(join(workdir, 'e\u001b[2J'), '')
@@ -34,7 +34,7 @@ describe('list_directory', () => {
     expect(await list(workdir, 'file')).toBe('bad_request: file is not a directory')
   })
 
-  it('says how many of a huge directory are not listed', async () => {
+  it('reports how many entries of a huge directory are not listed', async () => {
     const { workdir } = await openWorkdir()
     await Promise.all(Array.from({ length: 2100 }, (_, index) => writeFile(join(workdir, `f${index}`), '')))
     const lines = (await list(workdir)).split('\n')

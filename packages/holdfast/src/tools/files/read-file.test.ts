@@ -14,7 +14,7 @@ async function read(content: string | Uint8Array, args: { offset?: number; limit
 
 describe('read_file', () => {
   it.each(['a\nb\n', 'a\nb', 'a\r\nb\r\n', '\n\n', 'żółw 🐢\n', '\ufeffwith a mark\n'])(
-    'returns %j as it is',
+    'returns %j unchanged',
     async (content) => {
       expect(await read(content)).toEqual(['ok', content])
     },
@@ -24,7 +24,7 @@ describe('read_file', () => {
     expect(await read('')).toEqual(['ok', '[file is empty]'])
   })
 
-  it('returns the lines asked for, and where to read on', async () => {
+  it('returns the requested lines and the next offset', async () => {
     const content = 'one\ntwo\nthree\nfour\n'
     expect(await read(content, { offset: 2, limit: 2 })).toEqual([
       'ok',
@@ -34,11 +34,11 @@ describe('read_file', () => {
     expect(await read('one\ntwo', { offset: 2 })).toEqual(['ok', 'two'])
   })
 
-  it('says when the file ends before the first line asked for', async () => {
+  it('says when the file ends before the first requested line', async () => {
     expect(await read('one\ntwo\n', { offset: 9 })).toEqual(['failed', expect.stringContaining('ends before line 9')])
   })
 
-  it('tells of a binary file and shows none of it', async () => {
+  it('reports a binary file without its content', async () => {
     expect(await read(new Uint8Array([0x7f, 0x45, 0, 1]))).toEqual([
       'failed',
       'file is binary (4 bytes) and is not shown',
@@ -52,7 +52,7 @@ describe('read_file', () => {
     ])
   })
 
-  it('cuts a long file after the last whole line that fits, and reading on gives all of it', async () => {
+  it('cuts a long file after a whole line, and continues from the next offset', async () => {
     const { workdir } = await openWorkdir()
     const lines = Array.from({ length: 60_000 }, (_, index) => `line ${index} äöü`)
     const content = `${lines.join('\n')}\n`
@@ -69,13 +69,13 @@ describe('read_file', () => {
     expect(whole).toBe(content)
   })
 
-  it('cuts a line that is too long between characters, and says which', async () => {
+  it('cuts an overlong line between characters, and names it', async () => {
     const [type, text] = await read(`${'🐢'.repeat(100_000)}\nnext\n`)
     expect(type).toBe('ok')
     expect(text).toMatch(/^(🐢)+\n\[cut at 256000 of 400006 bytes: line 1 is longer.*read on with offset 2\]$/u)
   })
 
-  it('reads the end of a huge file without holding it', async () => {
+  it('reads the end of a huge file without loading it', async () => {
     const { workdir } = await openWorkdir()
     const handle = await open(join(workdir, 'huge'), 'w')
     await handle.write('first\n')
@@ -88,7 +88,7 @@ describe('read_file', () => {
     expect(process.memoryUsage.rss() - before).toBeLessThan(150 * 1024 * 1024)
   })
 
-  it('keeps what is too long to hold inline', async () => {
+  it('stores long output as a blob', async () => {
     const { workdir } = await openWorkdir()
     const content = 'x\n'.repeat(20_000)
     await writeFile(join(workdir, 'file'), content)

@@ -8,7 +8,7 @@ const write = (workdir: string, path: string, content: string) =>
   writeFileTool.run({ path, content }, { workdir }, createToolRun().run)
 
 describe('write_file', () => {
-  it('creates a file with the directories it needs, and reports it', async () => {
+  it('creates a file and its directories, and reports it', async () => {
     const { workdir } = await openWorkdir()
     expect(await write(workdir, 'a/b/c.txt', 'żółw\r\n')).toEqual({
       type: 'ok',
@@ -19,7 +19,7 @@ describe('write_file', () => {
     expect(await readdir(join(workdir, 'a/b'))).toEqual(['c.txt'])
   })
 
-  it('replaces a file, keeps its mode, and leaves nothing beside it', async () => {
+  it('replaces a file, keeps its mode and leaves no temporary file', async () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, 'run.sh'), 'old')
     await chmod(join(workdir, 'run.sh'), 0o754)
@@ -29,7 +29,7 @@ describe('write_file', () => {
     expect(await readdir(workdir)).toEqual(['run.sh'])
   })
 
-  it('never shows a reader half of it', async () => {
+  it('never lets a reader see a partial file', async () => {
     const { workdir } = await openWorkdir()
     const contents = ['a', 'b'].map((letter) => letter.repeat(900_000))
     await writeFile(join(workdir, 'f'), contents[0] ?? '')
@@ -44,7 +44,7 @@ describe('write_file', () => {
     expect([...seen].every((content) => contents.includes(content))).toBe(true)
   })
 
-  it('takes two calls that make the same directory at once', async () => {
+  it('allows two calls to create the same directory at once', async () => {
     const { workdir } = await openWorkdir()
     const names = Array.from({ length: 10 }, (_, index) => `new/deep/${index}`)
     const results = await Promise.all(names.map((name) => write(workdir, name, name)))
@@ -53,7 +53,7 @@ describe('write_file', () => {
   })
 
   it.each(['two\nlines', '-rf', ' ', '$(touch x)', 'ü\u0308', 'n'.repeat(255), '..dots', '\u202eexe'])(
-    'takes %j for the name of a file and nothing else',
+    'treats %j as a plain file name',
     async (name) => {
       const { workdir } = await openWorkdir()
       expect(await write(workdir, name, 'x')).toMatchObject({ type: 'ok', files: [{ path: name }] })
@@ -61,7 +61,7 @@ describe('write_file', () => {
     },
   )
 
-  it('fails with a sentence when a name is too long or a file stands in the way', async () => {
+  it('fails with a message when a name is too long or a file is in the way', async () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, 'file'), '')
     expect(await write(workdir, 'n'.repeat(256), 'x')).toMatchObject({
@@ -95,7 +95,7 @@ describe('the preview of write_file', () => {
     return prepared.type === 'ready' && prepared.preview.type === 'diff' ? prepared.preview.diff : prepared
   }
 
-  it('is a diff against the file as it is', async () => {
+  it('is a diff against the current file', async () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, 'f'), 'one\ntwo\nthree\n')
     expect(await diffOf(workdir, 'f', 'one\n2\nthree')).toBe(
@@ -103,7 +103,7 @@ describe('the preview of write_file', () => {
     )
   })
 
-  it('is a diff against nothing for a new file, whose name cannot forge lines', async () => {
+  it('is a diff against /dev/null for a new file, whose name cannot forge lines', async () => {
     const { workdir } = await openWorkdir()
     await mkdir(join(workdir, 'd'))
     expect(await diffOf(workdir, 'd/x\n+++ y', 'a\n')).toBe(
@@ -111,7 +111,7 @@ describe('the preview of write_file', () => {
     )
   })
 
-  it('says what cannot be diffed and shows all that would be written', async () => {
+  it('shows the whole new content when the old cannot be diffed', async () => {
     const { workdir } = await openWorkdir()
     await writeFile(join(workdir, 'f'), new Uint8Array([0, 1, 2]))
     expect(await diffOf(workdir, 'f', 'text\n')).toMatch(
@@ -119,7 +119,7 @@ describe('the preview of write_file', () => {
     )
   })
 
-  it('shows every line, old and new, when the two have nothing in common', async () => {
+  it('shows every old and new line when nothing is in common', async () => {
     const { workdir } = await openWorkdir()
     const lines = (prefix: string) => Array.from({ length: 3000 }, (_, index) => `${prefix}${index}`)
     await writeFile(join(workdir, 'f'), `${lines('old').join('\n')}\n`)

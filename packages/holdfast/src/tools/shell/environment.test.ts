@@ -27,7 +27,7 @@ it.each([
   'APPLE_CERTIFICATE',
   'GIT_CONFIG_COUNT',
   'GIT_CONFIG_VALUE_0',
-])('keeps %s from commands by its name', (name) => {
+])('removes %s from the environment by its name', (name) => {
   expect(commandEnvironment({ [name]: 'hush' })).not.toHaveProperty([name])
 })
 
@@ -52,7 +52,7 @@ it.each([
   `${made('eyJ')}.${made('eyJ')}.hush`,
   `--with=${made('ghp_')}`,
   `-----BEGIN ${'PRIVATE'} KEY-----\nhush`,
-])('keeps %j from commands by its look', (value) => {
+])('removes %j from the environment by its value', (value) => {
   expect(commandEnvironment({ ANYTHING: value })).not.toHaveProperty('ANYTHING')
 })
 
@@ -71,6 +71,6 @@ it.each([
   ['EMAIL', 'ada@example.org'],
   ['LANG', 'C.UTF-8'],
   ['LS_COLORS', 'di=01;34:*.tar=01;31:*.pem=00;32'],
-])('lets commands know %s=%s', (name, value) => {
+])('passes %s=%s to commands', (name, value) => {
   expect(commandEnvironment({ [name]: value })).toHaveProperty([name], value)
 })

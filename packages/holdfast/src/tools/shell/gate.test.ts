@@ -43,7 +43,7 @@ const runShell = (command: string, workdir: string) => `
     },
   )`
 
-describe.runIf(process.platform === 'linux')('the gate, when we are killed', () => {
+describe.runIf(process.platform === 'linux')('the gate, when its owner is killed', () => {
   it('runs nothing if it was not opened yet', async () => {
     const { workdir } = await openWorkdir()
     const { owner, group } = await openOwner(`
@@ -93,15 +93,15 @@ describe('the gate', () => {
     return { text, code: await gate.exitCode }
   }
 
-  it('ends the output with the command, though it goes on watching', async () => {
+  it('ends the output with the command, while the watcher stays', async () => {
     expect(await runGate('echo said; exit 7')).toEqual({ text: 'said\n', code: 7 })
   })
 
-  it('leaves the command able to hear an interrupt', async () => {
+  it('lets the command receive SIGINT', async () => {
     expect(await runGate('trap "echo heard; exit 5" INT; kill -INT $$')).toEqual({ text: 'heard\n', code: 5 })
   })
 
-  it.runIf(process.platform === 'linux')('gives the command nothing to read, and none of our pipes', async () => {
+  it.runIf(process.platform === 'linux')('gives the command no input and none of our pipes', async () => {
     const command = 'readlink /proc/$$/fd/0; ls -l /proc/$$/fd | grep socket'
     expect((await runGate(command)).text).toBe('/dev/null\n')
   })

@@ -14,7 +14,7 @@ function open() {
   return { live, shown, tick: () => timers.shift()?.() }
 }
 
-it('shows what came together as one, and never half a character', () => {
+it('shows output in batches of whole characters', () => {
   const { live, shown, tick } = open()
   const turtle = Buffer.from('🐢')
   live.add(Buffer.from('a'))
@@ -27,7 +27,7 @@ it('shows what came together as one, and never half a character', () => {
   expect(shown).toEqual(['a', '🐢b'])
 })
 
-it('thins a flood to its newest part', () => {
+it('shows only the newest part of fast output', () => {
   const { live, shown, tick } = open()
   for (let round = 0; round < 100; round++) live.add(Buffer.alloc(64 * 1024, 'x'))
   live.add(Buffer.from('end'))

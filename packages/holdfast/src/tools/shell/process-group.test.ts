@@ -42,7 +42,7 @@ describe.runIf(process.platform === 'linux')('a leftover', () => {
     await untilDead(mark.group)
   })
 
-  it('is left alone when it is a stranger with the same number', async () => {
+  it('is left alone when another process has its pid', async () => {
     const { mark } = await openGate('echo ready; sleep 1000')
     const [bootId, ticks] = mark.startedAt.split('/')
     for (const startedAt of [`${bootId}/${Number(ticks) - 1}`, `other-boot/${ticks}`, 'unknown', ''])

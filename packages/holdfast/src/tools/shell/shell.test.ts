@@ -65,12 +65,12 @@ describe('shell', () => {
     expect((await shell(command)).result).toEqual({ type: 'failed', output: { text } })
   })
 
-  it('passes the command as it is, whatever it holds', async () => {
+  it('passes the command unchanged', async () => {
     const command = `printf '%s' "it's \\"quoted\\" \\$HOME \`echo x\` 🐢"; echo "$#"`
     expect((await shell(command)).text).toBe('it\'s "quoted" $HOME x 🐢0\n')
   })
 
-  it('works in the workdir, without input and without a terminal', async () => {
+  it('runs in the workdir, without input or terminal', async () => {
     const { text, workdir } = await shell('pwd; cat; [ -t 1 ] || echo no terminal')
     expect(text).toBe(`${workdir}\nno terminal\n`)
   })
@@ -83,7 +83,7 @@ describe('shell', () => {
     for (const entry of ['PAGER=cat', 'GIT_PAGER=cat', 'TERM=dumb']) expect(text).toContain(`${entry}\n`)
   })
 
-  it('passes on five megabytes without a byte lost', async () => {
+  it('returns five megabytes without losing a byte', async () => {
     const { text } = await shell('head -c 5000000 /dev/zero | tr "\\0" x')
     expect(text.length).toBe(5_000_000)
     expect(text).toMatch(/^x+$/)
@@ -97,13 +97,13 @@ describe('shell', () => {
     expect(text.length).toBeLessThan(outputBytesMax)
   })
 
-  it('ends in time with what it left in the background, which does not outlive it', async () => {
+  it('ends promptly and kills its background processes', async () => {
     const { text, result, marks } = await shell('sleep 1000 & sleep 1000 >/dev/null 2>&1 & echo done')
     expect({ text, type: result.type }).toEqual({ text: 'done\n', type: 'ok' })
     expect(await livingMembers(groupOf(marks))).toEqual([])
   })
 
-  it('kills the whole group on abort, and keeps what was printed', async () => {
+  it('kills the whole group on abort and keeps the output so far', async () => {
     const controller = new AbortController()
     const show = onReady(() => controller.abort())
     const { result, marks } = await shell(
@@ -115,7 +115,7 @@ describe('shell', () => {
     expect(await livingMembers(groupOf(marks))).toEqual([])
   })
 
-  it('returns on abort though the output cannot be kept', async () => {
+  it('returns on abort even if the output cannot be stored', async () => {
     const controller = new AbortController()
     const keep: ToolRun['keep'] = async () => {
       controller.abort()
@@ -126,13 +126,13 @@ describe('shell', () => {
     expect(await livingMembers(groupOf(marks))).toEqual([])
   })
 
-  it('fails when the output cannot be kept, and leaves nothing running', async () => {
+  it('fails when the output cannot be stored, and leaves nothing running', async () => {
     const { result, marks } = await shell('sleep 1000', {}, { keep: () => Promise.reject(new Error('disk full')) })
     expect(result).toMatchObject({ type: 'failed', output: { text: expect.stringContaining('disk full') } })
     expect(await livingMembers(groupOf(marks))).toEqual([])
   })
 
-  it('asks a command to end when its time is up, and hears its last words', async () => {
+  it('sends SIGTERM at the timeout and reads the last output', async () => {
     const { after, fire } = createHandTimer(300_000)
     const { result } = await shell(
       'trap "echo bye; exit 0" TERM; echo ready; sleep 1000 & wait',
@@ -143,7 +143,7 @@ describe('shell', () => {
     expect(result.output.text).toMatch(/^ready\n(Terminated\n)?bye\ntimed out after 300 s$/)
   })
 
-  it('kills a command that does not listen when its time is up', async () => {
+  it('kills a command that ignores SIGTERM at the timeout', async () => {
     const { after, fire } = createHandTimer(300_000)
     const command = 'trap "" TERM; echo ready; while :; do sleep 1000; done'
     const { result, marks } = await shell(command, { after }, { show: onReady(fire) })
@@ -151,7 +151,7 @@ describe('shell', () => {
     expect(await livingMembers(groupOf(marks))).toEqual([])
   })
 
-  describe.runIf(process.platform === 'linux')('tells of what left the group and still runs', () => {
+  describe.runIf(process.platform === 'linux')('reports processes that left the group and still run', () => {
     const leave = "setsid sh -c 'echo $$ > pid; echo ready; exec sleep 1000'"
 
     async function runEscape(command: string, parts: Partial<ShellDeps> = {}, run: Partial<ToolRun> = {}) {
@@ -169,7 +169,7 @@ describe('shell', () => {
       expect(result).toEqual({ type: 'failed', output: { text: `ready\naborted\n${told}` }, leftRunning: told })
     })
 
-    it('on abort though the output cannot be kept', async () => {
+    it('on abort when the output cannot be stored', async () => {
       const controller = new AbortController()
       const keep: ToolRun['keep'] = async (output) => {
         for await (const _ of output) controller.abort()
@@ -179,7 +179,7 @@ describe('shell', () => {
       expect(result).toEqual({ type: 'failed', output: { text: 'aborted' }, leftRunning: told })
     })
 
-    it('when its time is up', async () => {
+    it('at the timeout', async () => {
       const { after, fire } = createHandTimer(300_000)
       const { result, told } = await runEscape(`${leave} & wait`, { after }, { show: onReady(fire) })
       expect(result).toMatchObject({ type: 'failed', leftRunning: told })
@@ -191,7 +191,7 @@ describe('shell', () => {
       expect(result).toEqual({ type: 'ok', output: { text: `done\n${told}` }, leftRunning: told })
     })
 
-    it('however close to its end that left', async () => {
+    it('even if they left just before the end', async () => {
       for (let round = 0; round < 20; round++) {
         const { result, marks } = await shell('setsid sleep 1000 >/dev/null 2>&1 & echo done')
         const now = await tellEscaped(markOf(marks))
@@ -202,7 +202,7 @@ describe('shell', () => {
     })
   })
 
-  it('leaves no gate behind when begin rejects', async () => {
+  it('leaves no gate running when begin rejects', async () => {
     const { workdir } = await openWorkdir()
     let group = 0
     const { run } = createToolRun({

@@ -10,7 +10,7 @@ const request = (system: string, ...contents: readonly (readonly object[])[]) =>
 })
 
 describe('the prompt cache', () => {
-  it('reads what an earlier request wrote up to a mark, wherever the marks stand now', () => {
+  it('reads what an earlier request cached, wherever the marks are now', () => {
     const cache = createPromptCache()
     const first = cache.take(request('s', [text('a', mark)]))
     expect(first).toMatchObject({ cache_read_input_tokens: 0 })
@@ -19,7 +19,7 @@ describe('the prompt cache', () => {
     expect(second.cache_creation_input_tokens).toBeGreaterThan(0)
   })
 
-  it('reads nothing behind a byte that changed, and nothing without a mark', () => {
+  it('reads nothing after a changed byte or without a mark', () => {
     const cache = createPromptCache()
     cache.take(request('s', [text('a', mark)]))
     expect(cache.take(request('S', [text('a', mark)])).cache_read_input_tokens).toBe(0)
@@ -27,7 +27,7 @@ describe('the prompt cache', () => {
     expect(cache.take(bare)).toEqual({ cache_read_input_tokens: 0, cache_creation_input_tokens: 0 })
   })
 
-  it('does not find what lies too far behind a mark', () => {
+  it('does not look too far back from a mark', () => {
     const cache = createPromptCache()
     const written = cache.take(request('s', [text('a', mark)]))
     const far = Array.from({ length: 25 }, (_, index) => text(`b${index}`))

@@ -26,7 +26,7 @@ const request = (turns: readonly Turn[], more: object = {}) =>
   })
 
 describe('the strict Anthropic server', () => {
-  it('has no complaint about whole rounds with their thinking as it was', () => {
+  it('accepts whole rounds with their original thinking', () => {
     const turns: readonly Turn[] = [go, ['assistant', thought('hm'), use('a')], ['user', result('a'), text('and now?')]]
     expect(complaintAbout(request(turns, { thinking: { type: 'adaptive' } }), given)).toBeNull()
   })
@@ -100,7 +100,7 @@ describe('the strict Anthropic server', () => {
     expect(complaintAbout(request(turns), given)).toBe(complaint)
   })
 
-  it('refuses a round whose thinking was left out while thinking is on', () => {
+  it('refuses a round without its thinking while thinking is on', () => {
     const turns: readonly Turn[] = [go, ['assistant', use('a')], ['user', result('a')]]
     const on = request(turns, { thinking: { type: 'enabled', budget_tokens: 1024 } })
     expect(complaintAbout(on, given)).toContain('Expected `thinking` or `redacted_thinking`, but found `tool_use`')
@@ -119,7 +119,7 @@ describe('the strict Anthropic server', () => {
     expect(complaintAbout(request([['user', image(5 * 1024 * 1024)]]), [])).toBeNull()
   })
 
-  it('refuses to think on, with a budget, in rounds that another model began without thinking', () => {
+  it('refuses a thinking budget in rounds that started without thinking', () => {
     const budget = { thinking: { type: 'enabled', budget_tokens: 1024 } }
     const others: readonly Turn[] = [go, ['assistant', use('x')], ['user', result('x')]]
     expect(complaintAbout(request(others, budget), [])).toContain('messages.1.content.0.type: Expected `thinking`')
@@ -130,7 +130,7 @@ describe('the strict Anthropic server', () => {
     expect(complaintAbout(request([...others, ['assistant', text('so')], go], budget), [])).toBeNull()
   })
 
-  it('refuses an error result without a word, and a tool name of another form', () => {
+  it('refuses an empty error result and an invalid tool name', () => {
     const silent: WireBlock = { type: 'tool_result', tool_use_id: 'a', content: '', is_error: true }
     expect(complaintAbout(request([go, ['assistant', use('a')], ['user', silent]]), [])).toContain(
       'content cannot be empty',

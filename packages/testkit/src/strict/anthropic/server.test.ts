@@ -45,7 +45,7 @@ describe('Anthropic server', () => {
     expect(stream.at(-2)).toMatchObject({ delta: { stop_reason: 'tool_use' } })
   })
 
-  it('answers a broken history with 400, whatever the script says, and keeps the answer for later', async () => {
+  it('answers an invalid history with 400, and keeps the scripted answer for the next request', async () => {
     await using server = await startAnthropicServer({ type: 'message', content: [{ type: 'text', text: 'hi' }] })
     const refused = await ask(server.url, [])
     expect(refused.status).toBe(400)
@@ -57,7 +57,7 @@ describe('Anthropic server', () => {
     expect(server.requests.map(({ complaint }) => complaint === null)).toEqual([false, true])
   })
 
-  it('answers as scripted with a status and its headers', async () => {
+  it('answers with the scripted status and headers', async () => {
     await using server = await startAnthropicServer({
       type: 'error',
       status: 429,
@@ -68,7 +68,7 @@ describe('Anthropic server', () => {
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '7'])
   })
 
-  it('cuts the stream after the events it was told', async () => {
+  it('cuts the stream after the scripted number of events', async () => {
     await using server = await startAnthropicServer({
       type: 'message',
       content: [{ type: 'text', text: 'never whole' }],

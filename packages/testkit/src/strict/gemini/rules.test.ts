@@ -39,7 +39,7 @@ describe('the strict Gemini server', () => {
       'a signature without words',
       [go, model(text('hi'), { text: '', thoughtSignature: 'skip_thought_signature_validator' }), go],
     ],
-  ])('has no complaint about %s', (_what, contents) => {
+  ])('accepts %s', (_what, contents) => {
     expect(about(contents)).toBeNull()
   })
 
@@ -92,7 +92,7 @@ describe('the strict Gemini server', () => {
     expect(about(contents)).toBe(complaint)
   })
 
-  it('wants the signature of the first call of each answer in the running turn, from Gemini 3 on', () => {
+  it('requires the signature of the first call of each answer in the running turn, from Gemini 3 on', () => {
     const unsigned = [go, model(call('a')), user(response('a'))]
     expect(about(unsigned, 'gemini-3-pro-preview')).toBe(
       'Function call is missing a thought_signature in functionCall parts. This is required for tools to work correctly, and missing thought_signature may lead to degraded model performance. Additional data, function call `default_api:shell` , position 2. Please refer to https://ai.google.dev/gemini-api/docs/thought-signatures for more details.',
@@ -103,7 +103,7 @@ describe('the strict Gemini server', () => {
     expect(about(signed, 'gemini-3-pro-preview')).toBeNull()
   })
 
-  it('refuses a name that does not begin with a letter', () => {
+  it('refuses a tool name that does not start with a letter', () => {
     const tools = [{ functionDeclarations: [{ name: '3d' }] }]
     const complaint = complaintAbout(request([go], { tools }), 'gemini-3-pro-preview', [])
     expect(complaint).toContain('GenerateContentRequest.tools[0].function_declarations[0].name: Invalid function name.')

@@ -20,13 +20,13 @@ const request = (messages: readonly ChatMessage[], more: object = {}) =>
   ChatRequest.parse({ model: 'gpt', stream: true, messages, ...more })
 
 describe('the strict Chat Completions server', () => {
-  it('has no complaint about whole rounds, in whatever order the results come, and a tool that says nothing', () => {
+  it('accepts whole rounds with results in any order and an empty result', () => {
     const system: ChatMessage = { role: 'system', content: 'Be brief.' }
     const rounds = [system, go, asks('a', 'b'), result('b'), result('a', ''), user('and'), user('so?'), says('Done.')]
     expect(complaintAbout(request(rounds))).toBeNull()
   })
 
-  it('holds models of Mistral’s and DeepSeek’s to what those are particular about', () => {
+  it('applies the special rules of Mistral and DeepSeek', () => {
     const asked = (model: string, ...messages: readonly ChatMessage[]) => complaintAbout(request(messages, { model }))
     const round = (id: string) => [go, asks(id), result(id)]
     expect(asked('mistral-large', ...round('c1'))).toMatch(/^Tool call id was c1/)
@@ -37,7 +37,7 @@ describe('the strict Chat Completions server', () => {
     expect(asked('deepseek-v4', go, thought, result('c1'))).toBeNull()
   })
 
-  it('refuses an effort of a model that does not think', () => {
+  it('refuses a reasoning effort for a model without reasoning', () => {
     const asked = (model: string) => complaintAbout(request([go], { model, reasoning_effort: 'none' }))
     expect(asked('gpt-4.1')).toBe('Unrecognized request argument supplied: reasoning_effort')
     expect(asked('gpt-5')).toBeNull()
@@ -119,7 +119,7 @@ describe('the strict Chat Completions server', () => {
     expect(complaintAbout(request(messages))).toBe(complaint)
   })
 
-  it('refuses a tool of a name too long', () => {
+  it('refuses an overlong tool name', () => {
     const tools = [{ type: 'function', function: { name: 'x'.repeat(65) } }]
     expect(complaintAbout(request([go], { tools }))).toContain("Invalid 'tools[0].function.name': string too long.")
   })

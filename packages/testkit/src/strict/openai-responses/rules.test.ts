@@ -33,7 +33,7 @@ describe('the strict Responses server', () => {
     ['reasoning with its words', [go, reasoning(), says('hi', 'msg_1'), go]],
     ['calls without ids of their own', [go, call('a'), call('b'), output('b'), output('a'), go, go]],
     ['an output further behind', [go, call('a'), go, output('a')]],
-  ])('has no complaint about %s', (_what, input) => {
+  ])('accepts %s', (_what, input) => {
     expect(complaintAbout(request(input), given)).toBeNull()
   })
 
@@ -118,7 +118,7 @@ describe('the strict Responses server', () => {
     expect(complaintAbout(request(input), given)).toBe(complaint)
   })
 
-  it('refuses reasoning, and the wish for it, where the model has none', () => {
+  it('refuses reasoning items and settings for a model without reasoning', () => {
     const old = { model: 'gpt-4.1' }
     expect(complaintAbout(request([go, reasoning(), says('x')], old), given)).toBe(
       'Reasoning input items can only be provided to a reasoning or computer use model. Remove reasoning items from your input and try again.',
@@ -129,7 +129,7 @@ describe('the strict Responses server', () => {
     expect(complaintAbout(request([go], old), given)).toBeNull()
   })
 
-  it('refuses to go on from a response, a name of another form, and half-written arguments', () => {
+  it('refuses a previous response id, an invalid name and incomplete arguments', () => {
     const response = request([go], { previous_response_id: 'resp_1' })
     expect(complaintAbout(response, [])).toBe("Previous response with id 'resp_1' not found.")
     const tools = [{ type: 'function', name: 'a.b' }]

@@ -1,6 +1,6 @@
 import type { Answer } from '@holdfast/protocol'
 import fc, { type Arbitrary } from 'fast-check'
-import { isDriverCommand } from '../family/driver.ts'
+import { isAttached, isDriverCommand } from '../family/driver.ts'
 import { type CommandTemplate, pickOf } from '../family/family.ts'
 import { aCommand, predictOutcome, type SentCommand } from '../family/predict-outcome.ts'
 import type { Action, BoundAction, ModelRun } from '../model-run.ts'
@@ -25,13 +25,15 @@ export const retry = (by: Sender | 'same', pick: number): Action => ({
   },
 })
 
-/** Whether anything would come of it: most of a story should be about what happens. */
+/** Returns whether the command would change something: most commands of a run should. */
 export const isUseful =
   (by: Sender, template: CommandTemplate) =>
   (state: State): boolean => {
     const command = template.command(state)
+    // Refusals of an attached client are rare otherwise: it must view while another one drives.
+    if (isDriverCommand(command)) return by !== null && isAttached(state, by)
     const { says } = predictOutcome(state, { id: 'never sent', by, command, ticket: -1 }, 0)
-    return says.ok && (says.isChange || says.isPending || isDriverCommand(command))
+    return says.ok && (says.isChange || says.isPending === true)
   }
 
 export function note(story: ModelRun, by: Sender, template: CommandTemplate, again: number | null): SentCommand {

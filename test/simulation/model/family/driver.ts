@@ -10,7 +10,7 @@ export const handOver = (client: Client): CommandTemplate => ({
 })
 
 const driverOf = ({ seats }: State): Client | null => seats.find(({ role }) => role === 'driver')?.client ?? null
-const isAttached = ({ seats }: State, client: Client) => seats.some((seat) => seat.client === client)
+export const isAttached = ({ seats }: State, client: Client) => seats.some((seat) => seat.client === client)
 
 /** Whether one may command: the driver; whoever is not attached while nobody drives; the program itself always. */
 export function mayCommand(state: State, by: Sender): boolean {

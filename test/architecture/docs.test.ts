@@ -2,8 +2,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { commandTypes, faultStatus } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
-import { commandTable } from '../../packages/holdfast/src/cli/args/command-specs.ts'
-import type { CommandSpec } from '../../packages/holdfast/src/cli/args/spec.ts'
+import { type CommandSpec, commandTable } from '../../packages/holdfast/src/cli/args/command-specs.ts'
 import { presets } from '../../packages/holdfast/src/providers/services/presets.ts'
 import { routes } from '../../packages/holdfast/src/server/routes/routes.ts'
 import { Config } from '../../packages/holdfast/src/system/config/config.ts'
@@ -71,7 +70,7 @@ describe('docs/cli.md', () => {
   const specs: readonly (readonly [string, CommandSpec])[] = Object.entries(commandTable)
 
   it('names every command and every flag', () => {
-    const missing = specs.flatMap(([name, { flags, positionals }]) => [
+    const missing = specs.flatMap(([name, { flags, positionals = [] }]) => [
       ...(text.includes(`| \`${[name, ...positionals].join(' ')}\` |`) ? [] : [name]),
       ...Object.keys(flags).filter((flag) => !new RegExp(`\`--${flag}[ \`]`).test(text)),
     ])

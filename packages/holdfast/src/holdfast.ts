@@ -119,7 +119,7 @@ export function createHoldfast(
   return {
     sessions,
     getSession,
-    ...createSessionAdmin({ sessions, getSession, now: registry.deps.clock.now }),
+    ...createSessionAdmin(sessions, getSession, registry.deps.clock.now),
     ...createStoredSessions({ registry, getSession, location, home }),
     ...admin,
     export: exportPieces,

@@ -19,7 +19,7 @@ afterEach(() => rmSync(base, { recursive: true, force: true }))
 
 const open = async (environment: Record<string, string> = {}) => {
   const all = { HOLDFAST_HOME: base, ...environment }
-  return orThrow(await openKeys(all, findHome(all)))
+  return openKeys(all, findHome(all))
 }
 const configure = (config: object) => writeFileSync(join(base, 'config', 'config.json'), JSON.stringify(config))
 const kept = () => JSON.parse(readFileSync(join(base, 'config', 'credentials.json'), 'utf8')).providers
@@ -64,7 +64,7 @@ it('sends a key only to the address it was saved for', async () => {
     orThrow(await (await open()).save('groq', { key, baseUrl }))
     const keys = await open({ GROQ_BASE_URL: 'http://127.0.0.1:1/v1' })
     expect(of(keys.status(), 'groq')).toMatchObject({ endpoint: baseUrl })
-    expect(await keys.check('groq', null, { signal })).toEqual({ type: 'accepted', account: null, note: null })
+    expect(await keys.check('groq', null, signal)).toEqual({ type: 'accepted', account: null, note: null })
     expect(received).toEqual([`Bearer ${key}`])
   } finally {
     server.close()
@@ -80,6 +80,6 @@ it('does not repeat an unknown provider name that may be a key', async () => {
 it('checks no key at an invalid address, and names its source', async () => {
   const keys = await open({ OPENAI_API_KEY: key, OPENAI_BASE_URL: 'https://me:hush@host.example' })
   const lacks = expect.stringMatching(/^OPENAI_BASE_URL is wrong: an address must have no user/)
-  expect(await keys.check('openai', null, { signal })).toEqual({ type: 'unknown', message: lacks })
+  expect(await keys.check('openai', null, signal)).toEqual({ type: 'unknown', message: lacks })
   expect(of(keys.status(), 'openai')).toMatchObject({ lacks, endpoint: 'https://host.example/v1' })
 })

@@ -1,4 +1,4 @@
-import { didYouMean, fault, type KeySource, ok, type Result, refuse } from '@holdfast/protocol'
+import { didYouMean, fault, type KeySource, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
 import { findConnectionProblem, keyOf, keySourceOf, resolveConnection } from './providers/connect/connection.ts'
 import { checkKey, type KeyVerdict } from './providers/credentials/check-key.ts'
 import {
@@ -38,65 +38,41 @@ export type KeyStatus = {
 }
 
 /** The keys of this home, for `holdfast auth`. */
-export interface Keys {
-  readonly path: string
-  readonly providers: readonly KeyedProvider[]
-  /** Warnings about the file. */
-  readonly notices: readonly string[]
-  find(name: string): Result<KeyedProvider>
-  status(): readonly KeyStatus[]
-  /** Returns why a text cannot be a key; null if it can. */
-  whyNoKey(text: string): string | null
-  /** Checks this key, or the stored one, with the provider. */
-  check(
-    provider: string,
-    given: StoredCredential | null,
-    options: { readonly signal: AbortSignal },
-  ): Promise<KeyVerdict>
-  /** Saves the key; returns warnings about the file. */
-  save(provider: string, credential: StoredCredential): Promise<Result<readonly string[]>>
-  /** Returns whether there was a key to remove. */
-  remove(provider: string): Promise<Result<boolean>>
-}
+export type Keys = Awaited<ReturnType<typeof openKeys>>
 
-const endCharsShown = 4
-/** The end of a shorter key would reveal too much. */
-const keyCharsShownFrom = 16
-
-/** Reads the keys. A malformed file is an error before the user is asked anything. */
-export async function openKeys(environment: Environment, { configDir }: Home): Promise<Result<Keys>> {
-  const config = await readConfig(configPath(configDir))
-  if (!config.ok) return config
-  const known = resolveServices(config.value.providers)
-  if (!known.ok) return known
-  registerServiceKeys(environment, known.value)
+/** Reads the keys. Throws if a file is malformed, before the user is asked anything. */
+export async function openKeys(environment: Environment, { configDir }: Home) {
+  const config = orThrow(await readConfig(configPath(configDir)))
+  const known = orThrow(resolveServices(config.providers))
+  registerServiceKeys(environment, known)
   const path = credentialsPath(configDir)
   const credentials = createCredentials({ environment, file: path })
-  const read = await credentials.refresh()
-  if (!read.ok) return read
+  const notices = orThrow(await credentials.refresh())
   // Two APIs of one provider share its key.
-  const providers = [...known.value.values()].filter(({ sameAs }) => sameAs === undefined)
-  const removed = credentials.stored().filter((name) => !known.value.has(name))
+  const providers = [...known.values()].filter(({ sameAs }) => sameAs === undefined)
+  const removed = credentials.stored().filter((name) => !known.has(name))
 
   const serviceOf = (name: string): Service | undefined => {
-    const one = known.value.get(name)
-    return one?.sameAs === undefined ? one : known.value.get(one.sameAs)
+    const one = known.get(name)
+    return one?.sameAs === undefined ? one : known.get(one.sameAs)
   }
 
-  return ok({
+  return {
     path,
     providers,
-    notices: read.value,
-    find(name) {
+    /** Warnings about the file. */
+    notices,
+    find(name: string): Result<KeyedProvider> {
       const provider = serviceOf(name)
       if (provider) return ok(provider)
       return removed.includes(name) ? ok(removedProvider(name)) : refuse(unknownProvider(name, providers))
     },
-    status: () => [
+    status: (): readonly KeyStatus[] => [
       ...providers.map((provider) => statusOf(provider, environment, credentials)),
       ...removed.map((name) => removedStatus(name, credentials)),
     ],
-    async check(name, given, options) {
+    /** Checks this key, or the stored one, with the provider. */
+    check: async (name: string, given: StoredCredential | null, signal: AbortSignal): Promise<KeyVerdict> => {
       const provider = serviceOf(name)
       if (!provider) return { type: 'unknown', message: unknownProvider(name, providers).message }
       if (given) registerKey(given.key)
@@ -106,17 +82,19 @@ export async function openKeys(environment: Environment, { configDir }: Home): P
       if (addressProblem !== null) return { type: 'unknown', message: addressProblem }
       if (key.type === 'missing') return { type: 'rejected', message: key.message }
       const { title, api, keyPath } = provider
-      const verdict = await checkKey({ title, api, keyPath, baseUrl, key: keyOf(connection) }, options)
+      const verdict = await checkKey({ title, api, keyPath, baseUrl, key: keyOf(connection) }, { signal })
       return isUnencrypted(baseUrl)
         ? withNote(verdict, 'The address is http, not https: others on the network can read the key.')
         : verdict
     },
-    async save(name, credential) {
+    /** Saves the key; returns warnings about the file. */
+    async save(name: string, credential: StoredCredential): Promise<Result<readonly string[]>> {
       registerKey(credential.key)
       const changed = await changeCredentials(path, (all) => all.set(serviceOf(name)?.name ?? name, credential))
       return changed.ok ? ok(changed.value.notices) : changed
     },
-    async remove(name) {
+    /** Returns whether there was a key to remove. */
+    async remove(name: string): Promise<Result<boolean>> {
       const stored = serviceOf(name)?.name ?? name
       let isRemoved = false
       if (credentials.find(stored, []) === undefined) return ok(isRemoved)
@@ -125,8 +103,9 @@ export async function openKeys(environment: Environment, { configDir }: Home): P
       })
       return changed.ok ? ok(isRemoved) : changed
     },
+    /** Returns why a text cannot be a key; null if it can. */
     whyNoKey: findKeyProblem,
-  })
+  }
 }
 
 function statusOf(provider: Service, environment: Environment, credentials: Credentials): KeyStatus {
@@ -145,8 +124,9 @@ function statusOf(provider: Service, environment: Environment, credentials: Cred
   }
 }
 
-const endOf = (key: string | null): string | null =>
-  key !== null && key.length >= keyCharsShownFrom ? key.slice(-endCharsShown) : null
+/** The end of a shorter key would reveal too much. */
+const keyCharsShownFrom = 16
+const endOf = (key: string | null): string | null => (key && key.length >= keyCharsShownFrom ? key.slice(-4) : null)
 
 /** A provider with a stored key that is no longer in the config. */
 const removedProvider = (name: string): KeyedProvider => ({ name, title: name, needsKey: true })

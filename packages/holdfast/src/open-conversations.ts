@@ -4,10 +4,7 @@ import type { OpenOptions } from './open.ts'
 export type OpenConversationsOptions = ConversationsOptions &
   Pick<OpenOptions, 'store' | 'mirror' | 'environment' | 'onProblem'>
 
-/**
- * Opens a store for a program with its own loop: `sqlite:PATH`, `jsonl:DIR` or `memory:`, by default the user's own. Throws
- * a `HoldfastError` if it cannot. `close` saves every conversation, then closes the store.
- */
+/** Opens a store for a program with its own loop. `close` saves every conversation, then closes the store. */
 export async function openConversations(options: OpenConversationsOptions = {}): Promise<Conversations> {
   const { workdir, ...open } = options
   const { openHoldfast } = await import('./open.ts') // importing holdfast/store loads only the stores

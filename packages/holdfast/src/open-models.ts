@@ -37,17 +37,9 @@ export type HomeModels = {
   readonly asOf: string
 }
 
-/**
- * Opens the configured models with their keys. Local servers are asked in the background; only a list of models, or a
- * default that depends on them, waits for their answers. An invalid configuration is an error.
- */
-export async function openModels({
-  environment,
-  home,
-  options = {},
-  extra,
-  onNotice,
-}: HomeModelsDeps): Promise<Result<HomeModels>> {
+/** Opens the configured models. Local servers are asked in the background; only what depends on their answers waits. */
+export async function openModels(deps: HomeModelsDeps): Promise<Result<HomeModels>> {
+  const { environment, home, options = {}, extra, onNotice } = deps
   const misnamed = misnamedModel(extra)
   if (misnamed !== null) return refuse(misnamed)
   const path = configPath(home.configDir)
@@ -66,15 +58,9 @@ export async function openModels({
   if (!services.ok) return refuse(inFile(path, services.fault))
   registerServiceKeys(environment, services.value)
   const models = createModels({
-    environment,
-    extra,
-    credentials,
+    ...{ environment, extra, credentials, refreshed, onNotice, choice: configured, facts: configured.models },
     services: services.value,
-    choice: configured,
-    refreshed,
-    facts: configured.models,
     discoveryMs: configured.localModels ? discoveryMsMax : 0,
-    onNotice,
   })
   const unknown = unknownModel(models, configured, path)
   if (unknown !== null) return refuse(unknown)
@@ -82,11 +68,11 @@ export async function openModels({
   return ok({ models, configured, keyNames: keyNamesOf(services.value), asOf: refreshed.asOf() ?? builtInAsOf })
 }
 
+type CatalogueDeps = { readonly home: Home; readonly pid: number; readonly nowMs: number }
+
 /** Replaces the facts of the last refresh by those of a file. */
-export async function takeCatalogue(
-  file: string,
-  { home, pid, nowMs }: { readonly home: Home; readonly pid: number; readonly nowMs: number },
-): Promise<Result<ModelCatalogue>> {
+export async function takeCatalogue(file: string, given: CatalogueDeps): Promise<Result<ModelCatalogue>> {
+  const { home, pid, nowMs } = given
   const path = configPath(home.configDir)
   const config = await readConfig(path)
   if (!config.ok) return config
@@ -100,13 +86,8 @@ export async function takeCatalogue(
 /** Returns a fault if a model of the program has an invalid name. */
 function misnamedModel(extra: CustomModels = {}): Fault | null {
   const name = Object.keys(extra).find((one) => !ModelName.safeParse(one).success)
-  if (name === undefined) return null
-  const key = 'models'
-  return fault(
-    'bad_config',
-    `The option models has an invalid name '${name}'. Use provider/model, for example own/${name}.`,
-    { key },
-  )
+  const message = `The option models has an invalid name '${name}'. Use provider/model, for example own/${name}.`
+  return name === undefined ? null : fault('bad_config', message, { key: 'models' })
 }
 
 /** Returns a fault if a configured model has an unknown provider, now rather than at the first prompt. */

@@ -1,13 +1,12 @@
 import { join } from 'node:path'
-import { createSessionRegistry, type Retention, type SessionRegistry, startDailyCleanup } from '@holdfast/core'
+import { createSessionRegistry, type Retention, startDailyCleanup } from '@holdfast/core'
 import type { OnProblem } from '@holdfast/core/ports'
 import { createRequestBuilder } from '@holdfast/core/requests'
-import { fault, HoldfastError, ok, type Result, refuse } from '@holdfast/protocol'
+import { fault, HoldfastError, ok, orThrow, type Result, refuse } from '@holdfast/protocol'
 import { createImages } from './context/images.ts'
 import { createInstructions } from './context/instructions.ts'
 import { createMemory } from './context/memory/memory.ts'
 import { createRequestThread } from './context/requests/request-thread.ts'
-import type { RequestSource } from './context/requests/request-worker.ts'
 import { createSummaryFiles } from './context/summary-files.ts'
 import { createHoldfast, type Holdfast } from './holdfast.ts'
 import { observeAll } from './observe/combine-observers.ts'
@@ -19,7 +18,6 @@ import { openModels } from './open-models.ts'
 import type { CustomModels } from './providers/models.ts'
 import { createMemoryBlobs } from './store/blobs/memory-blobs.ts'
 import { openStorage } from './store/open/open-storage.ts'
-import type { StoreLocation } from './store/open/store-location.ts'
 import type { ConfigOptions } from './system/config/read-config.ts'
 import { resolveWorkdir } from './system/files/resolve-path.ts'
 import { type Environment, findHome, type Home, storeOf } from './system/home.ts'
@@ -55,9 +53,7 @@ type InnerOptions = OpenOptions & {
 
 /** Opens the runtime; throws a `HoldfastError` if it cannot. */
 export async function openHoldfast(options: OpenOptions = {}): Promise<Holdfast> {
-  const opened = await open(options)
-  if (!opened.ok) throw new HoldfastError(opened.fault)
-  return opened.value
+  return orThrow(await open(options))
 }
 
 /** Opens the runtime. This is the composition root, the only place that knows every part. On failure nothing stays open. */
@@ -66,36 +62,31 @@ export async function open(options: InnerOptions): Promise<Result<Holdfast>> {
   const onProblem = createProblems(options.onProblem, logger)
   const opened = new AsyncDisposableStack()
   const close = () => opened.disposeAsync()
-  const runtime = await openRuntime({ ...options, logger, onProblem }, opened).catch((cause) => {
-    if (cause instanceof HoldfastError) return refuse(cause.toFault())
-    onProblem({ where: 'opening', cause })
+  try {
+    const runtime = await openRuntime({ ...options, logger, onProblem }, opened)
+    return ok(createHoldfast(runtime.registry, runtime, close))
+  } catch (cause) {
+    const isExpected = cause instanceof HoldfastError
+    if (!isExpected) onProblem({ where: 'opening', cause })
+    await close().catch((error) => onProblem({ where: 'closing after a failed start', cause: error }))
+    if (isExpected) return refuse(cause.toFault())
     return refuse(fault('internal', `Holdfast could not start: ${maskKeys(messageOf(cause))}`))
-  })
-  if (runtime.ok) return ok(createHoldfast(runtime.value.registry, runtime.value, close))
-  await close().catch((cause) => onProblem({ where: 'closing after a failed start', cause }))
-  return runtime
+  }
 }
 
-type Runtime = { readonly registry: SessionRegistry; readonly location: StoreLocation; readonly home: Home }
-
 /** Opens the parts and pushes each on the stack, which closes them in reverse order. */
-async function openRuntime(
-  options: InnerOptions & { readonly onProblem: OnProblem },
-  opened: AsyncDisposableStack,
-): Promise<Result<Runtime>> {
+async function openRuntime(options: InnerOptions & { readonly onProblem: OnProblem }, opened: AsyncDisposableStack) {
   const { environment = process.env, idleUnloadMs, retention, logger, onProblem } = options
   if (retention && !(retention.days > 0))
-    return refuse(fault('bad_request', 'The option retention.days must be greater than 0.', { days: retention.days }))
+    throw new HoldfastError(fault('bad_request', daysTooFew, { days: retention.days }))
   const home = findHome(environment)
-  const found = await openModels({ environment, home, options, extra: options.models, onNotice: warnOfFile })
-  if (!found.ok) return found
-  const { models, configured, keyNames } = found.value
+  const onNotice = (sentence: string) => process.emitWarning(sentence, 'HoldfastNotice')
+  const found = await openModels({ environment, home, options, extra: options.models, onNotice })
+  const { models, configured, keyNames } = orThrow(found)
   opened.defer(() => models.close())
   const tracing = loadSessionSpans() // loads while the store opens
   tracing.catch(() => undefined) // awaited below; a failure until then is not unhandled
-  const stored = await openStoreAndNode({ ...options, environment }, home, opened)
-  if (!stored.ok) return stored
-  const { location, ...adapters } = stored.value
+  const { location, ...adapters } = await openStoreAndNode({ ...options, environment }, home, opened)
   const spans = await tracing
   const observers = [...(spans ? [spans] : []), ...(logger ? [createSessionLogger(logger)] : [])]
   if (options.usesDefaultModel) await models.settleDefault()
@@ -114,7 +105,7 @@ async function openRuntime(
   await Promise.all(dead.map(({ address }) => removeNodeSocket(address)))
   const cleanup = startDailyCleanup(registry, retention)
   opened.defer(() => cleanup.close())
-  return ok({ registry, location, home })
+  return { registry, location, home }
 }
 
 /** Opens the store and registers this process as a node in it. */
@@ -123,20 +114,19 @@ async function openStoreAndNode(
   home: Home,
   opened: AsyncDisposableStack,
 ) {
-  const storage = await openStorage({ url: url ?? storeOf(environment), mirror, home, onProblem })
-  if (!storage.ok) return storage
-  const { store, memoryStore, blobs, place: location } = storage.value
+  const storage = orThrow(await openStorage({ url: url ?? storeOf(environment), mirror, home, onProblem }))
+  const { store, memoryStore, blobs, place: location } = storage
   opened.defer(() => store.close())
-  opened.defer(() => storage.value.mirror?.close())
-  const source = threadSource(location)
+  opened.defer(() => storage.mirror?.close())
+  // The thread that builds requests can read only a SQLite store.
+  const source = location.kind === 'sqlite' ? { path: location.path, blobsDir: location.blobsDir } : null
   const requests = source && createRequestThread({ source, here: createRequestBuilder(store, blobs), onProblem })
   opened.defer(() => requests?.close())
   const socket = await openSocket(home)
-  if (!socket.ok) return socket
-  opened.defer(() => socket.value.close())
-  const node = socket.value.row
+  opened.defer(() => socket.close())
+  const node = socket.row
   await store.registerNode(node)
-  return ok({ store, memoryStore, blobs, location, node, requests: requests ?? undefined })
+  return { store, memoryStore, blobs, location, node, requests: requests ?? undefined }
 }
 
 /** Creates the adapters that need no opening. */
@@ -157,20 +147,13 @@ function createAdapters(environment: Environment, { configDir }: Home, keyNames:
   }
 }
 
-/** Returns the files from which another thread can build requests; null if only this process has them. */
-const threadSource = (location: StoreLocation): RequestSource | null =>
-  location.kind === 'sqlite' ? { path: location.path, blobsDir: location.blobsDir } : null
-
 /** Opens the socket on which this process answers. Without it, other processes would consider it dead. */
-async function openSocket({ stateDir }: Home): Promise<Result<NodeSocket>> {
-  try {
-    return ok(await openNodeSocket(stateDir, wallClock.now()))
-  } catch (cause) {
+const openSocket = ({ stateDir }: Home): Promise<NodeSocket> =>
+  openNodeSocket(stateDir, wallClock.now()).catch((cause) => {
     const message = `Cannot use the state directory ${stateDir}: ${messageOf(cause)}`
-    return refuse(fault('storage_error', message, { path: stateDir }))
-  }
-}
+    throw new HoldfastError(fault('storage_error', message, { path: stateDir }))
+  })
 
-const warnOfFile = (sentence: string): void => process.emitWarning(sentence, 'HoldfastNotice')
+const daysTooFew = 'The option retention.days must be greater than 0.'
 
 const messageOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause))

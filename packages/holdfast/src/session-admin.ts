@@ -40,13 +40,11 @@ export interface SessionAdmin {
   rename(name: string, title: string): Promise<void>
 }
 
-type SessionAdminDeps = {
-  readonly sessions: Sessions
-  readonly getSession: (name: string) => Promise<Session>
-  readonly now: () => number
-}
-
-export function createSessionAdmin({ sessions, getSession, now }: SessionAdminDeps): SessionAdmin {
+export function createSessionAdmin(
+  sessions: Sessions,
+  getSession: (name: string) => Promise<Session>,
+  now: () => number,
+): SessionAdmin {
   const pruneBefore = async (before: Date | string, options: PruneFurther = {}) =>
     orThrow(await sessions.prune({ ...options, before: toTimeText(before) }))
   return {

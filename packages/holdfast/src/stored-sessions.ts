@@ -94,10 +94,8 @@ export function createStoredSessions({ registry, getSession, location, home }: S
   }
 }
 
-const readOnly = fault(
-  'session_stopped',
-  'This session was loaded for reading only. Use getSession to send it commands.',
-)
+const readOnlySentence = 'This session was loaded for reading only. Use getSession to send it commands.'
+const readOnly = fault('session_stopped', readOnlySentence)
 
 const refusing =
   'The store refuses the writes of this session. Free disk space or repair the store; it retries by itself.'

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type CommandName, commandNames, commandTable } from './command-specs.ts'
+import { type CommandName, type CommandSpec, commandNames, commandTable } from './command-specs.ts'
 import { commandHelp, programHelp } from './help.ts'
-import type { CommandSpec } from './spec.ts'
 import { tellCommands } from './tell-help.ts'
 
 const longLines = (text: string) => text.split('\n').filter((line) => line.length > 80)

@@ -1,5 +1,4 @@
-import { type CommandName, commandGroups, commandTable } from './command-specs.ts'
-import type { CommandSpec, FlagSpec } from './spec.ts'
+import { type CommandName, type CommandSpec, commandGroups, commandTable, type FlagSpec } from './command-specs.ts'
 
 const columns = 80
 /** A longer first cell gets a line of its own. */
@@ -28,7 +27,7 @@ export function programHelp(version: string): string {
 
 /** Returns the help of one command. */
 export function commandHelp(name: CommandName): string {
-  const { about, positionals, flags, list, notes = [] }: CommandSpec = commandTable[name]
+  const { about, positionals = [], flags, list, notes = [] }: CommandSpec = commandTable[name]
   const rows = Object.entries(flags).map(([flag, spec]): Row => [flagCell(flag, spec), spec.about])
   return lines(
     `Usage: holdfast ${[name, ...positionals].join(' ')} [flags]`,

@@ -2,8 +2,7 @@ import { parseArgs as tokenize } from 'node:util'
 import { ageForm, parseAge } from '@holdfast/protocol/age'
 import { didYouMean } from '@holdfast/protocol/nearest'
 import { rejectUsage } from '../terminal/exit.ts'
-import { type ArgsOf, type CommandName, commandTable } from './command-specs.ts'
-import type { CommandSpec, FlagSpec } from './spec.ts'
+import { type ArgsOf, type CommandName, type CommandSpec, commandTable, type FlagSpec } from './command-specs.ts'
 
 /** Parses the arguments after a command's name by the command's row of the table. */
 export function parseArgs<Name extends CommandName>(name: Name, argv: readonly string[]): ArgsOf<Name> | 'help' {
@@ -81,7 +80,8 @@ function parseWholeNumber(text: string, least: number, most: number): number | n
 /** Returns the number of a turn, or null. */
 export const parseTurn = (text: string): number | null => parseWholeNumber(text, 0, 999_999_999)
 
-function checkPositionals(name: CommandName, { positionals, tooMany }: CommandSpec, given: readonly string[]): void {
+function checkPositionals(name: CommandName, spec: CommandSpec, given: readonly string[]): void {
+  const { positionals = [], tooMany } = spec
   const missing = positionals.filter((one) => one.startsWith('<'))[given.length]
   if (missing !== undefined) rejectUsage(`${name} needs ${missing}: holdfast ${[name, ...positionals].join(' ')}.`)
   const extra = given[positionals.length]

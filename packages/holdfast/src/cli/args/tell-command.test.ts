@@ -6,12 +6,13 @@ import { tellCommands } from './tell-help.ts'
 describe('parseTellCommand', () => {
   it('reads JSON as JSON and the rest as text', () => {
     expect(parseTellCommand('respondToApproval', ['decision=approve', 'approval=17'])).toEqual({
-      type: 'command',
-      command: { type: 'respondToApproval', decision: 'approve', approval: 17 },
+      type: 'respondToApproval',
+      decision: 'approve',
+      approval: 17,
     })
     expect(parseTellCommand('sendPrompt', ['content=list a=b'])).toEqual({
-      type: 'command',
-      command: { type: 'sendPrompt', content: [{ type: 'text', text: 'list a=b' }] },
+      type: 'sendPrompt',
+      content: [{ type: 'text', text: 'list a=b' }],
     })
   })
 
@@ -47,12 +48,12 @@ describe('parseTellCommand', () => {
     ['cycleThinkingLevel', [], {}],
     ['refreshCredentials', [], {}],
   ])('reads %s %j', (name, pairs, fields) => {
-    expect(parseTellCommand(name, pairs)).toMatchObject({ type: 'command', command: { type: name, ...fields } })
+    expect(parseTellCommand(name, pairs)).toMatchObject({ type: name, ...fields })
   })
 
   it('reads a prompt as text even if it looks like JSON', () => {
     for (const text of ['42', 'true', 'null', '{"a":1}'])
-      expect(parseTellCommand('sendPrompt', [`content=${text}`])).toMatchObject({ command: { content: [{ text }] } })
+      expect(parseTellCommand('sendPrompt', [`content=${text}`])).toMatchObject({ content: [{ text }] })
   })
 
   it.each([
@@ -82,7 +83,7 @@ describe('parseTellCommand', () => {
     [['sendPrompt', 'content'], 'content needs a value: content=….'],
     [['sendPrompt', 'type=abort'], "sendPrompt has no field 'type'. Its fields are content."],
   ])('rejects %j with an explanation', ([name = '', ...pairs], message) => {
-    expect(parseTellCommand(name, pairs)).toEqual({ type: 'usage', message })
+    expect(() => parseTellCommand(name, pairs)).toThrow(expect.objectContaining({ name: 'UsageError', message }))
   })
 })
 

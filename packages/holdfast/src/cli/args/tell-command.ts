@@ -10,15 +10,11 @@ import {
   unknownCommand,
 } from '@holdfast/protocol'
 import { didYouMean } from '@holdfast/protocol/nearest'
-
-export type ParsedCommand =
-  | { readonly type: 'command'; readonly command: CommandInput }
-  | { readonly type: 'usage'; readonly message: string }
+import { rejectUsage } from '../terminal/exit.ts'
 
 /** Parses a session's command from its name and `name=value` pairs. A value that is JSON is read as JSON, else as text. */
-export function parseTellCommand(name: string, pairs: readonly string[]): ParsedCommand {
-  const usage = (message: string): ParsedCommand => ({ type: 'usage', message })
-  if (!isCommandType(name)) return usage(unknownCommand(name))
+export function parseTellCommand(name: string, pairs: readonly string[]): CommandInput {
+  if (!isCommandType(name)) return rejectUsage(unknownCommand(name))
   const schemas = fieldSchemas(name)
   const known = Object.keys(schemas)
   const fields: Record<string, unknown> = { type: name }
@@ -26,16 +22,15 @@ export function parseTellCommand(name: string, pairs: readonly string[]): Parsed
     const [field = ''] = pair.split('=', 1)
     if (!known.includes(field)) {
       const hint = known.length === 0 ? ` ${name} takes no fields.` : ` Its fields are ${known.join(', ')}.`
-      return usage(`${name} has no field '${field}'.${didYouMean(field, known) || hint}`)
+      rejectUsage(`${name} has no field '${field}'.${didYouMean(field, known) || hint}`)
     }
-    if (field === pair) return usage(`${field} needs a value: ${field}=….`)
+    if (field === pair) rejectUsage(`${field} needs a value: ${field}=….`)
     fields[field] = parseValue(field, schemas[field], pair.slice(field.length + 1))
   }
   const missing = known.find((field) => !(field in fields) && !schemas[field]?.safeParse(undefined).success)
-  if (missing !== undefined) return usage(`${name} needs ${missing}: ${exampleOf(missing)}.`)
+  if (missing !== undefined) rejectUsage(`${name} needs ${missing}: ${exampleOf(missing)}.`)
   const parsed = Command.safeParse(fields)
-  if (!parsed.success) return usage(`${name}: ${explainIssue(parsed.error)}.`)
-  return { type: 'command', command: parsed.data }
+  return parsed.success ? parsed.data : rejectUsage(`${name}: ${explainIssue(parsed.error)}.`)
 }
 
 const isCommandType = (name: string): name is CommandType => commandTypes.some((type) => type === name)

@@ -1,18 +1,12 @@
-import { addUsage, type CommandId, type EventOf, noUsage, type Recorded, type Usage } from '@holdfast/protocol'
+import { addUsage, type CommandId, type EventOf, noUsage, type Recorded } from '@holdfast/protocol'
 
 export type TurnEnded = EventOf<'turn.ended'>
 
 /** The turn of one prompt: its answer, its usage and how it ended. */
-export interface TurnSummary {
-  /** The text of the last step that has any. */
-  readonly text: string
-  readonly usage: Usage
-  readonly end: TurnEnded | null
-  add(record: Recorded): void
-}
+export type TurnSummary = ReturnType<typeof createTurnSummary>
 
 /** Collects the summary from records. The turn of a queued prompt is the one that takes it from the queue. */
-export function createTurnSummary(prompt: CommandId): TurnSummary {
+export function createTurnSummary(prompt: CommandId) {
   let entry: number | null = null
   let turn: number | null = null
   let texts: readonly string[] = []
@@ -21,17 +15,18 @@ export function createTurnSummary(prompt: CommandId): TurnSummary {
   let end: TurnEnded | null = null
 
   return {
+    /** The text of the last step that has any. */
     get text() {
       return texts.join('\n\n')
     },
     get usage() {
       return usage
     },
-    get end() {
+    get end(): TurnEnded | null {
       return end
     },
 
-    add({ seq, commandId, event }) {
+    add({ seq, commandId, event }: Recorded): void {
       if (commandId === prompt) {
         if (event.type === 'prompt.queued') entry = seq
         if (event.type === 'turn.started') turn = event.turn

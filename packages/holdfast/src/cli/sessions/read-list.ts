@@ -14,10 +14,8 @@ export async function readStoredList(context: CliContext, request: StoredListReq
   return source ? readPages(source, request).finally(source.close) : { sessions: [], next: null }
 }
 
-async function readPages(
-  source: ReadOnlyStore,
-  { limit, running, ...request }: StoredListRequest,
-): Promise<SessionList> {
+async function readPages(source: ReadOnlyStore, asked: StoredListRequest): Promise<SessionList> {
+  const { limit, running, ...request } = asked
   const sessions: Meta[] = []
   const runningAt = running ? await findLiveNodeIds(source) : undefined
   let { cursor } = request
@@ -32,19 +30,13 @@ async function readPages(
 }
 
 /** Returns the rows with busy sessions of dead owners shown as interrupted. Loads nothing if no session is busy. */
-async function withOwnedStatus(
-  rows: readonly Listed[],
-  source: Pick<ReadOnlyStore, 'nodes'>,
-): Promise<readonly Meta[]> {
+async function withOwnedStatus(rows: readonly Listed[], source: ReadOnlyStore): Promise<readonly Meta[]> {
   if (!rows.some(({ busy }) => busy)) return rows.map(({ meta }) => meta)
   const { busyOwners, ownedStatus } = await import('@holdfast/core/ports')
   return ownedStatus(rows, new Set(await findLiveNodeIds(source, busyOwners(rows))))
 }
 
-async function findLiveNodeIds(
-  source: Pick<ReadOnlyStore, 'nodes'>,
-  ids?: ReadonlySet<string>,
-): Promise<readonly string[]> {
+async function findLiveNodeIds(source: ReadOnlyStore, ids?: ReadonlySet<string>): Promise<readonly string[]> {
   const { findLiveNodes } = await import('../../system/node/node-socket.ts')
   return (await findLiveNodes(source, ids)).map(({ id }) => id)
 }

@@ -21,14 +21,11 @@ export type ServerFile = {
 /** Reads `server.json`; returns null if it is missing or malformed. The server it names may be gone. */
 export function readServerFile({ serverFile }: Home): ServerFile | null {
   try {
-    const parsed: unknown = JSON.parse(readFileSync(serverFile, 'utf8'))
-    if (typeof parsed !== 'object' || parsed === null || !('url' in parsed && 'pid' in parsed && 'tokenFile' in parsed))
-      return null
-    const { url, pid, tokenFile } = parsed
+    const parsed: { readonly [Field in keyof ServerFile]?: unknown } = JSON.parse(readFileSync(serverFile, 'utf8'))
+    const { url, pid, tokenFile, store } = parsed
     if (typeof url !== 'string' || !URL.canParse(url) || typeof pid !== 'number' || typeof tokenFile !== 'string')
       return null
-    const store = 'store' in parsed && typeof parsed.store === 'string' ? parsed.store : undefined
-    return { url, pid, tokenFile, ...(store !== undefined && { store }) }
+    return { url, pid, tokenFile, ...(typeof store === 'string' && { store }) }
   } catch {
     return null
   }
@@ -53,11 +50,7 @@ export function readToken({ tokenFile }: ServerFile): string | undefined {
 }
 
 /** Writes `server.json` and the token, readable by this user alone. */
-export async function writeServerFile(
-  home: Home,
-  server: Omit<ServerFile, 'tokenFile'>,
-  token: string,
-): Promise<ServerFile> {
+export async function writeServerFile(home: Home, server: Omit<ServerFile, 'tokenFile'>, token: string) {
   ensurePrivateDirectory(home.stateDir)
   const file = { ...server, tokenFile: join(home.stateDir, 'server.token') }
   await writeFile(file.tokenFile, `${token}\n`, server.pid)

@@ -43,11 +43,7 @@ export function createOutput({ stream, isColoured, rejectsOnFailure }: OutputDep
 /** Returns JSON in which characters that could control a terminal are escaped. */
 export const toJsonText = (value: unknown): string => escapeHiddenInJson(JSON.stringify(value))
 
-export type Paint = {
-  readonly dim: (text: string) => string
-  readonly bold: (text: string) => string
-  readonly red: (text: string) => string
-}
+export type Paint = Readonly<Record<'dim' | 'bold' | 'red', (text: string) => string>>
 
 export function createPaint(isColoured: boolean): Paint {
   const style = (on: number, off: number) => (text: string) =>

@@ -20,18 +20,15 @@ const typedCharsMax = 64 * 1024
 /** Asks a question and returns the typed line, or null if the user cancels: Ctrl-C, or the end of the input. */
 export async function askLine(question: string, { input, err, signal }: AskDeps): Promise<string | null> {
   await err.write(question)
-  return readTyped(input, signal, createLine())
+  return readTyped(input, signal)
 }
 
-/**
- * Asks the same without echo, not even of the length. Echo is off before the question is printed, so that keys pressed early
- * are not shown either, and on again however this ends.
- */
+/** Asks the same without echo, not even of the length. */
 export async function askHidden(question: string, { input, err, signal }: AskDeps): Promise<string | null> {
-  input.setRawMode?.(true)
+  input.setRawMode?.(true) // before the question, so that keys pressed early are not shown either
   try {
     await err.write(question)
-    return await readTyped(input, signal, createLine())
+    return await readTyped(input, signal)
   } finally {
     input.setRawMode?.(false)
     await err.write('\n')
@@ -65,7 +62,8 @@ function createLine() {
 }
 
 /** Reads keys until the line is complete or cancelled. */
-function readTyped(input: Input, signal: AbortSignal, line: ReturnType<typeof createLine>): Promise<string | null> {
+function readTyped(input: Input, signal: AbortSignal): Promise<string | null> {
+  const line = createLine()
   return new Promise((resolve, reject) => {
     const end = (typed: string | null) => {
       input.off('data', onData).off('end', onEnd).off('error', onError).pause()

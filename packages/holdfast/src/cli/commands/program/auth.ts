@@ -18,7 +18,7 @@ const unchanged = 'Nothing was changed.'
 export const run: RunCommand<'auth'> = async ({ positionals: [action = 'status', name], flags }, context) => {
   checkUsage(action, name, flags)
   const { openKeys } = await import('../../../keys.ts') // loads every provider, which --help does not need
-  const keys = orThrow(await openKeys(context.environment, context.home))
+  const keys = await openKeys(context.environment, context.home)
   if (action === 'login') return login(keys, name, flags, context)
   for (const line of keys.notices) await context.err.write(`${line}\n`)
   return action === 'logout' ? logout(keys, name ?? '', flags, context) : status(keys, flags, context)
@@ -92,7 +92,7 @@ async function readKey(keys: Keys, title: string, flags: Flags, ask: AskDeps): P
 async function checkKey(keys: Keys, provider: string, credential: StoredCredential, { err, signal }: AskDeps) {
   await err.write('Checking the key with the provider…\n')
   try {
-    return await keys.check(provider, credential, { signal })
+    return await keys.check(provider, credential, signal)
   } catch (error) {
     if (signal.aborted) return 'cancelled' as const
     throw error
@@ -167,7 +167,7 @@ async function status(keys: Keys, flags: Flags, context: CliContext): Promise<Co
 async function checkAll(keys: Keys, context: CliContext): Promise<readonly CheckedStatus[] | null> {
   const signal = context.untilInterrupted()
   const check = async (one: KeyStatus): Promise<CheckedStatus> =>
-    one.from === null ? one : { ...one, check: await keys.check(one.provider, null, { signal }) }
+    one.from === null ? one : { ...one, check: await keys.check(one.provider, null, signal) }
   try {
     return await Promise.all(keys.status().map(check))
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { Fault, Removal, Sessions } from '@holdfast/protocol'
+import type { Fault, Removal } from '@holdfast/protocol'
 import { escapeHidden } from '@holdfast/protocol/hostile-text'
 import { orThrow } from '@holdfast/protocol/result'
 import type { ArgsOf, RunCommand } from '../../args/command-specs.ts'
@@ -35,49 +35,39 @@ async function removeAll(flags: Flags, context: CliContext): Promise<CommandResu
   })
 }
 
-async function removeNamed(names: readonly string[], flags: Flags, context: CliContext): Promise<CommandResult> {
-  for (const name of names) checkNamed(context, name)
-  return withSessions(context, async ({ sessions }) =>
-    printNamed(await removeEach(sessions, names, flags, context), flags, context),
-  )
-}
-
-type Removed = {
-  readonly removal: Removal
-  readonly failed: readonly { readonly name: string; readonly error: Fault }[]
-}
-
 /** Removes each session; goes on if one cannot be removed. */
-async function removeEach(
-  sessions: Sessions,
-  names: readonly string[],
-  { force, 'dry-run': dryRun }: Flags,
-  context: CliContext,
-): Promise<Removed> {
-  const failed: Removed['failed'][number][] = []
-  const gone: Removal['gone'] = []
-  const counts = new Map<string, number>()
-  for (const name of names) {
-    const handle = await openNamed(sessions, context, name)
-    const removal = handle.ok ? await sessions.delete(handle.value.id, { force, dryRun }) : handle
-    if (!removal.ok) {
-      failed.push({ name, error: removal.fault })
-      continue
+async function removeNamed(names: readonly string[], flags: Flags, context: CliContext): Promise<CommandResult> {
+  const { force, 'dry-run': dryRun, json } = flags
+  for (const name of names) checkNamed(context, name)
+  return withSessions(context, async ({ sessions }) => {
+    const failed: { readonly name: string; readonly error: Fault }[] = []
+    const removed: Removal[] = []
+    for (const name of names) {
+      const handle = await openNamed(sessions, context, name)
+      const removal = handle.ok ? await sessions.delete(handle.value.id, { force, dryRun }) : handle
+      if (removal.ok) removed.push(removal.value)
+      else failed.push({ name, error: removal.fault })
     }
-    gone.push(...removal.value.gone)
-    for (const { workspace, count } of removal.value.workspaces)
-      counts.set(workspace, (counts.get(workspace) ?? 0) + count)
-  }
-  const workspaces = [...counts].map(([workspace, count]) => ({ workspace, count }))
-  return { removal: { count: gone.length, gone, workspaces, stayed: [], dryRun }, failed }
+    const total = { ...nothingRemoved(dryRun), ...sumOf(removed) }
+    const [first] = failed
+    if (first && failed.length === 1 && total.count === 0) return failWith(first.error)
+    const { out, err } = context
+    if (json && first) await out.writeJson({ ...total, failed })
+    else await printRemoval(total, movedToTrash, json, context)
+    for (const { error } of failed) await err.write(`${err.paint.red(escapeHidden(error.message))}\n`)
+    return first ? exitCodes.failed : exitCodes.ok
+  })
 }
 
-async function printNamed({ removal, failed }: Removed, flags: Flags, context: CliContext): Promise<CommandResult> {
-  const { out, err } = context
-  const [first] = failed
-  if (first && failed.length === 1 && removal.count === 0) return failWith(first.error)
-  if (flags.json && first) await out.writeJson({ ...removal, failed })
-  else await printRemoval(removal, movedToTrash, flags.json, context)
-  for (const { error } of failed) await err.write(`${err.paint.red(escapeHidden(error.message))}\n`)
-  return first ? exitCodes.failed : exitCodes.ok
+function sumOf(removed: readonly Removal[]): Pick<Removal, 'count' | 'gone' | 'workspaces'> {
+  const gone = removed.flatMap((one) => one.gone)
+  const counts = Map.groupBy(
+    removed.flatMap((one) => one.workspaces),
+    ({ workspace }) => workspace,
+  )
+  const workspaces = [...counts].map(([workspace, all]) => ({
+    workspace,
+    count: all.reduce((sum, one) => sum + one.count, 0),
+  }))
+  return { count: gone.length, gone, workspaces }
 }

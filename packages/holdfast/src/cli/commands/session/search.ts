@@ -2,7 +2,7 @@ import type { SearchPage, SearchRequest } from '@holdfast/core/ports'
 import { ageForm, parseAge } from '@holdfast/protocol/age'
 import type { Fault } from '@holdfast/protocol/fault'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
-import { ok, orThrow, type Result } from '@holdfast/protocol/result'
+import { ok, orThrow } from '@holdfast/protocol/result'
 import type { ReadOnlyStore } from '../../../store/read-only-store.ts'
 import { searchCursorForm } from '../../../store/search/ranked-page.ts'
 import type { RunCommand } from '../../args/command-specs.ts'
@@ -29,9 +29,10 @@ export const run: RunCommand<'search'> = async ({ positionals, flags }, context)
   const source = (await openStoreToRead(context))?.source
   try {
     const request = { text, workspace, role, tool, since, until, limit, cursor }
-    const found = await search(source, request, session, context)
+    const found = source ? await search(source, request, session, context) : ok({ hits: [], next: null })
     if (!found.ok) return isBadCursor(found.fault) ? rejectUsage(cursorError) : failWith(found.fault)
-    await printHits(found.value, json, workspace, context)
+    const where = workspace === undefined ? '.' : ` in ${workspace}. Use --all to search every workspace.`
+    await printHits(found.value, json, `No hits${where}`, context)
   } finally {
     await source?.close()
   }
@@ -54,27 +55,18 @@ function parseTime(text: string | undefined, nowMs: number): string | undefined 
   return age === null && time.slice(0, 10) !== text.slice(0, 10) ? null : time
 }
 
-async function search(
-  source: ReadOnlyStore | undefined,
-  request: SearchRequest,
-  name: string | undefined,
-  context: CliContext,
-): Promise<Result<SearchPage>> {
-  if (source === undefined) return ok({ hits: [], next: null })
+async function search(source: ReadOnlyStore, request: SearchRequest, name: string | undefined, context: CliContext) {
   if (name === undefined) return source.search(request)
   const { findStoredId } = await import('../../sessions/stored-session.ts') // loads core, which other searches do not need
   return source.search({ ...request, session: await findStoredId(source, context, name) })
 }
 
-async function printHits(
-  { hits, next }: SearchPage,
-  isJson: boolean,
-  workspace: string | undefined,
-  { out, err, now }: CliContext,
-): Promise<void> {
+async function printHits(page: SearchPage, isJson: boolean, none: string, context: CliContext): Promise<void> {
+  const { hits, next } = page
+  const { out, err, now } = context
   if (isJson) {
-    const found = hits.map(({ session, title, message, role, at, snippet }) => ({
-      ...{ sessionId: session, title, messageId: message, kind: role, at, snippet },
+    const found = hits.map(({ session: sessionId, message: messageId, role: kind, title, at, snippet }) => ({
+      ...{ sessionId, title, messageId, kind, at, snippet },
     }))
     return out.writeJson({ hits: found, next })
   }
@@ -83,9 +75,6 @@ async function printHits(
     await out.write(`${out.paint.bold(escapeLine(title))}  ${session} #${message}  ${role}  ${age}\n`)
     await out.write(`  ${escapeLine(snippet)}\n`)
   }
-  if (hits.length === 0)
-    await err.write(
-      `No hits${workspace === undefined ? '.' : ` in ${workspace}. Use --all to search every workspace.`}\n`,
-    )
+  if (hits.length === 0) await err.write(`${none}\n`)
   if (next !== null) await err.write('There are more. Use --limit to see them.\n')
 }

@@ -4,15 +4,13 @@ import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import type { RunCommand } from '../../args/command-specs.ts'
 import { parseTellCommand } from '../../args/tell-command.ts'
 import { submitCommand } from '../../sessions/submit-command.ts'
-import { rejectUsage } from '../../terminal/exit.ts'
 import { type Output, toJsonText } from '../../terminal/output.ts'
 
 export const run: RunCommand<'tell'> = async ({ positionals: [name = '', type = '', ...pairs], flags }, context) => {
-  const parsed = parseTellCommand(type, pairs)
-  if (parsed.type === 'usage') return rejectUsage(parsed.message)
+  const command = parseTellCommand(type, pairs)
   const { out } = context
   const print = (answer: Answer) => (flags.json ? out.writeJson(answer) : printAnswer(answer, type, out))
-  return submitCommand(name, parsed.command, print, context)
+  return submitCommand(name, command, print, context)
 }
 
 async function printAnswer(answer: Answer, type: string, out: Output): Promise<void> {

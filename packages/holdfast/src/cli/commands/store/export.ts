@@ -2,47 +2,36 @@ import { existsSync } from 'node:fs'
 import { orThrow } from '@holdfast/protocol/result'
 import { openFileBlobs } from '../../../store/blobs/file-blobs.ts'
 import { type ExportFormat, exportSession } from '../../../transfer/export/export-session.ts'
-import type { ArgsOf, RunCommand } from '../../args/command-specs.ts'
+import type { RunCommand } from '../../args/command-specs.ts'
 import { type StoredSession, warnOfLoss, withStoredSession } from '../../sessions/stored-session.ts'
 import { resolvePath } from '../../sessions/workspace.ts'
 import type { CliContext } from '../../terminal/cli-context.ts'
 import { rejectUsage } from '../../terminal/exit.ts'
 import { openPrivateFile } from '../../terminal/private-file.ts'
 
-type Flags = ArgsOf<'export'>['flags']
-
 export const run: RunCommand<'export'> = async ({ positionals: [name = ''], flags }, context) => {
   const format = flags.format ?? (flags.json ? 'json' : 'md')
   if (flags.json && format !== 'json') return rejectUsage(`Use either --json or --format ${format}, not both.`)
   if (flags.force && flags.output === undefined) return rejectUsage('--force needs --output <file>.')
   return withStoredSession(context, name, {}, async (session) => {
-    const write = async (to: (text: string) => Promise<void>) => {
+    const file = flags.output === undefined ? null : openOutput(flags.output, flags.force, context)
+    const write = file?.write ?? context.out.write
+    try {
       const blobs = await openBlobs(format, session)
-      for await (const text of exportSession({ ...session, blobs }, { format, redact: flags.redact })) await to(text)
+      for await (const text of exportSession({ ...session, blobs }, { format, redact: flags.redact })) await write(text)
       await warnOfLoss(session, context)
+    } catch (error) {
+      file?.drop()
+      throw error
     }
-    if (flags.output !== undefined) return writeFile(flags.output, write, flags, context)
-    await write(context.out.write)
+    if (file === null) return
+    orThrow(file.keep())
+    await context.err.write(`Wrote ${flags.output}.\n`)
   })
 }
 
-async function writeFile(
-  name: string,
-  write: (to: (text: string) => Promise<void>) => Promise<void>,
-  { force }: Flags,
-  context: CliContext,
-): Promise<undefined> {
-  const path = orThrow(resolvePath(context, name))
-  const file = orThrow(openPrivateFile(path, { replaces: force, pid: context.pid }))
-  try {
-    await write(file.write)
-  } catch (error) {
-    file.drop()
-    throw error
-  }
-  orThrow(file.keep())
-  await context.err.write(`Wrote ${name}.\n`)
-}
+const openOutput = (name: string, replaces: boolean, context: CliContext) =>
+  orThrow(openPrivateFile(orThrow(resolvePath(context, name)), { replaces, pid: context.pid }))
 
 /** Opens the blobs for JSONL, the only format that includes files. Creates no directory if there are none. */
 async function openBlobs(format: ExportFormat, { blobsDir }: StoredSession) {

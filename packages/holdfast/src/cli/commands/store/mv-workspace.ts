@@ -23,8 +23,7 @@ export const run: RunCommand<'mv-workspace'> = async ({ positionals: [first = ''
   const dryRun = flags['dry-run']
   return withExistingSessions(context, async (reached) => {
     const oldPaths = [from, resolveExistingPart(from)].filter((path) => path !== target) // sessions may record either
-    const moves: Moves = { moved: [], stayed: [] }
-    if (reached) await moveAll(reached, oldPaths, target, dryRun, moves)
+    const moves = reached ? await moveAll(reached, oldPaths, target, dryRun) : { moved: [], stayed: [] }
     if (flags.json) await context.out.writeJson({ count: moves.moved.length, ...moves, dryRun })
     else await printMoves(moves, target, dryRun, context)
     return moves.stayed.length > 0 ? exitCodes.failed : exitCodes.ok
@@ -55,13 +54,8 @@ export function movedPath(folder: string, from: readonly string[], to: string): 
   return `${to}${folder.slice(old.endsWith(sep) ? old.length - 1 : old.length)}`
 }
 
-async function moveAll(
-  reached: ReachedSessions,
-  from: readonly string[],
-  to: string,
-  dryRun: boolean,
-  { moved, stayed }: Moves,
-): Promise<void> {
+async function moveAll(reached: ReachedSessions, from: readonly string[], to: string, dryRun: boolean): Promise<Moves> {
+  const moves: Moves = { moved: [], stayed: [] }
   let cursor: string | undefined
   do {
     const page = orThrow(await reached.sessions.list({ limit: pageSize, cursor }))
@@ -69,12 +63,13 @@ async function moveAll(
       const workspace = movedPath(meta.workspace, from, to)
       if (workspace === null) continue
       const { id, handle, title } = meta
-      const reason = dryRun ? reasonToStay(meta, workspace) : await moveSession(reached, meta, workspace)
-      if (reason === null) moved.push({ id, handle, title, workspace })
-      else stayed.push({ id, handle, title, reason })
+      const reason = dryRun ? reasonToStay(meta, workspace) : await moveSession(reached, id, workspace)
+      if (reason === null) moves.moved.push({ id, handle, title, workspace })
+      else moves.stayed.push({ id, handle, title, reason })
     }
     cursor = page.next ?? undefined
   } while (cursor !== undefined)
+  return moves
 }
 
 /** Returns why a session could not be moved; null if it could. */
@@ -85,23 +80,15 @@ function reasonToStay({ status }: Meta, workspace: string): string | null {
 }
 
 /** Moves a session and unloads it, since there may be many. Returns why it stays; null if it was moved. */
-async function moveSession(
-  { sessions, unload }: ReachedSessions,
-  { id }: Meta,
-  workdir: string,
-): Promise<string | null> {
-  const handle = await sessions.open(id)
+async function moveSession(reached: ReachedSessions, id: string, workdir: string): Promise<string | null> {
+  const handle = await reached.sessions.open(id)
   const answer = handle.ok ? await handle.value.submit({ type: 'moveWorkdir', workdir }) : handle
-  await unload(id)
+  await reached.unload(id)
   return answer.ok ? null : answer.fault.message
 }
 
-async function printMoves(
-  { moved, stayed }: Moves,
-  to: string,
-  dryRun: boolean,
-  { out, err }: CliContext,
-): Promise<void> {
+async function printMoves(moves: Moves, to: string, dryRun: boolean, { out, err }: CliContext): Promise<void> {
+  const { moved, stayed } = moves
   await out.write(moved.map(({ handle }) => `${handle}\n`).join(''))
   await err.write(`${dryRun ? 'Would move' : 'Moved'} ${countSessions(moved.length)} to ${escapeLine(to)}.\n`)
   if (moved.length > 0 && !dryRun) await err.write('Trust given in the old folder does not carry over.\n')

@@ -23,18 +23,14 @@ async function printStats({ sessions, total, days, models, workspaces, store }: 
       rows.map(([first, tally]) => [escapeLine(first), ...cells(tally)]),
       out.paint,
     )
+  const byModel = models.map((one) => [one.model, one] as const)
+  const byWorkspace = workspaces.map((one) => [one.workspace, one] as const)
   const { records, recordBytes, indexBytes, blobs, blobBytes } = store
   const parts = [
     `${countSessions(listed)}, ${pinned} pinned, ${trashed} in the trash.\n`,
     table('DAY', [...days.map((one) => [one.day, one] as const), ['all', total]]),
-    table(
-      'MODEL',
-      models.map((one) => [one.model, one]),
-    ),
-    table(
-      'WORKSPACE',
-      workspaces.map((one) => [one.workspace, one]),
-    ),
+    table('MODEL', byModel),
+    table('WORKSPACE', byWorkspace),
     `${records} records, ${megabytes(recordBytes)}; index ${megabytes(indexBytes)}; ${blobs} files, ${megabytes(blobBytes)}.\n`,
   ]
   await out.write(parts.join('\n'))

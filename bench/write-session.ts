@@ -1,7 +1,6 @@
 import type { Store } from '@holdfast/core/ports'
 import { type Event, Handle, orThrow, type SessionId, StepId, TurnNumber } from '@holdfast/protocol'
-import { encodeRecords } from '../packages/core/src/runtime/log/encode-records.ts'
-import { type Folded, fold } from '../packages/core/src/runtime/log/load-session.ts'
+import { encodeRecords, type Folded, fold } from '../packages/core/src/runtime/log/load-session.ts'
 import { newSessionId } from '../packages/holdfast/src/system/identity.ts'
 
 const owner = 'bench'

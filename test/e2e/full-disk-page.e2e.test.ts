@@ -39,7 +39,7 @@ describe.skipIf(!processDisk.canBeFilled)('the page of a server whose disk is fu
     await box.fill('count to 3')
     await page.getByRole('button', { name: 'Send' }).click()
     await page.getByText('goes on by itself').waitFor()
-    await page.getByText('What you sent was not taken').waitFor()
+    await page.getByText('Your command was not accepted').waitFor()
     expect(await box.inputValue()).toBe('count to 3')
 
     processDisk.makeRoom(server.process.pid)

@@ -57,7 +57,7 @@ describe.skipIf(!processDisk.canBeFilled).each([
     expect(refused).toMatchObject({
       fault: {
         code: 'storage_error',
-        message: expect.stringMatching(/cannot be used: the disk.*What you sent was not taken/),
+        message: expect.stringMatching(/cannot be used: the disk.*Your command was not accepted/),
       },
     })
     expect(orThrow(await session.snapshot())).toMatchObject({

@@ -170,7 +170,7 @@ describe('another model', () => {
     await house.send('b', { type: 'setModel', model: 'sim/small' })
     expect(await house.send('c', { type: 'setThinkingLevel', level: 'low' })).toMatchObject({
       ok: false,
-      fault: { code: 'unknown_level', details: { known: ['off'] }, message: expect.stringContaining('It knows: off.') },
+      fault: { code: 'unknown_level', details: { known: ['off'] }, message: expect.stringContaining('It has: off.') },
     })
     expect(await house.send('d', { type: 'cycleThinkingLevel' })).toMatchObject({
       value: { result: { thinkingLevel: 'off' } },

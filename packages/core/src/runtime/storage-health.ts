@@ -15,10 +15,7 @@ export interface SessionStorage {
   leave(): void
 }
 
-/**
- * Knows which sessions the store refuses. A probe tells whether it refuses one session or all; it is repeated, once for
- * all sessions, until the store accepts writes again.
- */
+/** Knows which sessions the store refuses. It probes whether all are refused, until the store accepts writes again. */
 export interface StorageHealth {
   /** `tell` is called when the store begins or stops refusing this session or all sessions. */
   join(tell: (error: StorageError | null) => void): SessionStorage
@@ -135,7 +132,7 @@ export function createStorageHealth({ store, clock, inBackground }: StorageHealt
           return current()
         },
         hear(written) {
-          if (hasLeft) return written
+          if (hasLeft || (written.ok && told === null && own === null)) return written
           const why = written.ok ? null : storageErrorOf(written.fault)
           if (why) refused(why)
           // A repeated write may be larger than this one: the error stays until that write succeeds.
@@ -186,5 +183,5 @@ export function storageErrorOf({ code, message, details }: Fault): StorageError 
 /** Adds to a storage error that the command was not accepted and can be sent again. */
 export const notTaken = (fault: Fault): Fault =>
   fault.code === 'storage_error'
-    ? { ...fault, message: `${fault.message} What you sent was not taken: send it again once that is put right.` }
+    ? { ...fault, message: `${fault.message} Your command was not accepted. Send it again when the store works.` }
     : fault

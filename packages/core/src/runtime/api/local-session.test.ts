@@ -55,7 +55,7 @@ describe('a subscription', () => {
         return given.loadDraft(...parameters)
       },
     }
-    const registry = createSessionRegistry({ ...house.registry.deps, store })
+    const registry = createSessionRegistry({ ...house.registry.deps, store, memoryStore: store })
     const [first] = await take(createLocalSession(registry, aSession).subscribe(), () => true)
     const shown = await house.handle.page()
     expect(first?.type === 'snapshot' && first.messages).toEqual(shown.ok && shown.value.messages)
@@ -85,7 +85,7 @@ describe('a subscription', () => {
         return given.read(...parameters)
       },
     }
-    const registry = createSessionRegistry({ ...house.registry.deps, store })
+    const registry = createSessionRegistry({ ...house.registry.deps, store, memoryStore: store })
     const [first] = await take(createLocalSession(registry, aSession).subscribe(), () => true)
     expect(first).toMatchObject({ here: { workspaceTrust: [{ tool: 'touch', scope: 'workspace' }] } })
   })
@@ -109,7 +109,7 @@ describe('a subscription', () => {
       },
     }
     const node = { ...house.registry.deps.node, id: 'two' }
-    const registry = createSessionRegistry({ ...house.registry.deps, store, node })
+    const registry = createSessionRegistry({ ...house.registry.deps, store, memoryStore: store, node })
     const [first] = await take(createLocalSession(registry, aSession).subscribe(), () => true)
     const head = (await given.entry(aSession))?.head
     const shown = await house.handle.page()

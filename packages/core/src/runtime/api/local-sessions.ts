@@ -14,9 +14,8 @@ import {
   withTrashedAt,
 } from '@holdfast/protocol'
 import { busyOwners, ownedStatus } from '../../ports/lease.ts'
-import type { Search, SearchPage } from '../../ports/search.ts'
+import type { Search } from '../../ports/search.ts'
 import { storeUpload } from '../blobs/store-upload.ts'
-import type { NodeDeps } from '../dependencies.ts'
 import { findSession } from '../log/find-session.ts'
 import { findLiveOwners } from '../registry/ownership.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
@@ -32,6 +31,7 @@ export interface LocalSessions extends Sessions {
 export function createLocalSessions(registry: SessionRegistry): LocalSessions {
   const { deps, stores } = registry
   const { store, isAlive, models } = deps
+  const nodeIds = async () => new Set((await store.nodes()).map(({ id }) => id))
   return {
     async start(options) {
       const runner = await registry.start(options)
@@ -54,7 +54,7 @@ export function createLocalSessions(registry: SessionRegistry): LocalSessions {
         ...rest,
         ...(activeFrom !== undefined && { activeFrom: Date.parse(activeFrom) }),
         ...(activeBefore !== undefined && { activeBefore: Date.parse(activeBefore) }),
-        ...(running && { runningAt: [...(await livingNodes(deps))] }),
+        ...(running && { runningAt: [...(await findLiveOwners(await nodeIds(), store, isAlive))] }),
         limit: Math.min(limit, limits.listSessionsMax),
       })
       const sessions = ownedStatus(rows, await findLiveOwners(busyOwners(rows), store, isAlive))
@@ -81,31 +81,15 @@ export function createLocalSessions(registry: SessionRegistry): LocalSessions {
   }
 }
 
-/** Returns the ids of all nodes that answer. */
-async function livingNodes({ store, isAlive }: NodeDeps): Promise<ReadonlySet<string>> {
-  const all = new Set((await store.nodes()).map(({ id }) => id))
-  return findLiveOwners(all, store, isAlive)
-}
-
-const limitDefault = 20
-
 /** Finds messages by their words, in the form that every interface returns. */
 async function searchSessions(store: Search, given: SearchOptions): Promise<Result<FoundMessages>> {
   const options = SearchOptions.safeParse(given)
   if (!options.success) return refuse(fault('bad_request', `Cannot search: ${explainIssue(options.error)}.`))
-  const { limit = limitDefault, ...rest } = options.data
+  const { limit = 20, ...rest } = options.data
   const found = await store.search({ ...rest, limit: Math.min(limit, limits.searchHitsMax) })
-  return found.ok ? ok(foundMessages(found.value)) : found
+  if (!found.ok) return found
+  const hits = found.value.hits.map(({ session, title, message, role, at, snippet }) => {
+    return { sessionId: session, title, messageId: message, kind: role, at, snippet }
+  })
+  return ok({ hits, next: found.value.next })
 }
-
-const foundMessages = ({ hits, next }: SearchPage): FoundMessages => ({
-  hits: hits.map(({ session, title, message, role, at, snippet }) => ({
-    sessionId: session,
-    title,
-    messageId: message,
-    kind: role,
-    at,
-    snippet,
-  })),
-  next,
-})

@@ -13,10 +13,7 @@ import type { Catalogue } from '../../ports/catalogue.ts'
 
 type Rows = Pick<Catalogue, 'entry' | 'list'>
 
-/**
- * Sums the usage of a session and of all sessions started for it, directly or not. Reads catalogue rows only, also of
- * trashed sessions. A fork was started for nobody and is not counted.
- */
+/** Sums the usage of a session and of all sessions started for it, directly or not, trashed ones too; no forks. */
 export async function sumTreeUsage(rows: Rows, root: SessionId): Promise<Result<TreeUsage>> {
   const row = await rows.entry(root)
   if (!row) return refuse(fault('session_not_found', `There is no session ${root}.`, { session: root }))

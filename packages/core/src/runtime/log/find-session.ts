@@ -10,11 +10,9 @@ export async function findStored({ find }: Pick<Catalogue, 'find'>, name: string
   const found = await find(asked.value)
   const [id, another] = found
   if (!id) return refuse(notFound(name))
-  if (another)
-    return refuse(
-      fault('bad_id', `${name} fits ${found.length} sessions or more; write more of it.`, { name, fits: [...found] }),
-    )
-  return ok(id)
+  if (!another) return ok(id)
+  const message = `"${name}" is ambiguous (${found.length}+ matches). Use a longer prefix.`
+  return refuse(fault('bad_id', message, { name, fits: [...found] }))
 }
 
 /** Finds the one session that a name means, to open it. Refused: bad_id, session_not_found, session_trashed. */

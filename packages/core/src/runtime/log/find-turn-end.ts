@@ -14,10 +14,7 @@ import { type Spans, walkLine } from './walk-line.ts'
 
 type Found = { readonly seq: Seq; readonly turn: number; readonly place: TurnEndPlace }
 
-/**
- * Finds where a turn ends on a line: its last end, since a continued turn has several. Turn numbers grow along the
- * line, so a binary search needs only a few short reads. Null when the turn has not ended there.
- */
+/** Finds the last end of a turn on a line by binary search, as turn numbers grow; null when it has not ended there. */
 export async function findTurnEnd(
   log: Pick<Log, 'read'>,
   id: SessionId,
@@ -51,10 +48,7 @@ export async function findLastEnd(log: Pick<Log, 'read'>, id: SessionId, line: L
   return null
 }
 
-/**
- * Returns the length of the line at its end. It was recorded with the end of the turn. Where the beginning of the line
- * was hidden since, the rest is counted, which is no more than a person chose to keep.
- */
+/** Returns the length of the line at its end: as recorded, or counted if the beginning of the line was hidden since. */
 async function measured(
   log: Pick<Log, 'read'>,
   id: SessionId,

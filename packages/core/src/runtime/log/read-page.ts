@@ -12,6 +12,7 @@ import {
   type SessionId,
 } from '@holdfast/protocol'
 import type { Log, ReadRecord } from '../../ports/log.ts'
+import { type Spans, walkLine } from './walk-line.ts'
 
 export type LinePage = {
   readonly messages: readonly Message[]
@@ -21,10 +22,7 @@ export type LinePage = {
 
 export type LineReader = Pick<Log, 'read' | 'readRefs'>
 
-/**
- * Reads a page of the line that ends at `head`, oldest first: a bounded range scan, and one look-up for the outcomes of
- * its calls. An unreadable record is shown as a notice in its place.
- */
+/** Reads a page of the line that ends at `head`, oldest first. An unreadable record becomes a notice in its place. */
 export async function readPage(
   log: LineReader,
   id: SessionId,
@@ -37,12 +35,12 @@ export async function readPage(
   const from = (request.after ?? 0) + 1
   const to = request.before === undefined ? head : Math.min(request.before - 1, head)
   // One extra record tells whether there are more; read backwards, it is also the parent of the oldest.
-  const found = isForward
-    ? await scan(log, id, line, from, to, limit + 1, false)
-    : (await scan(log, id, line, from, to, limit + 1, true)).toReversed()
+  const scanned = await scan(log, id, clipLine(line, from, to), limit + 1, !isForward)
+  const found = isForward ? scanned : scanned.toReversed()
   const hasMore = found.length > limit
   const kept = isForward ? found.slice(0, limit) : found.slice(hasMore ? 1 : 0)
-  const oldest = isForward ? (await scan(log, id, line, 0, from - 1, 1, true))[0] : hasMore ? found[0] : undefined
+  const [earlier] = isForward ? await scan(log, id, clipLine(line, 0, from - 1), 1, true) : []
+  const oldest = isForward ? earlier : hasMore ? found[0] : undefined
   const messages = await assemble(log, id, kept, oldest?.seq ?? null)
 
   const first = messages[0]?.id ?? null
@@ -51,35 +49,17 @@ export async function readPage(
   return { messages, before: hasMore ? first : null, after: request.before === undefined ? null : last }
 }
 
-async function scan(
-  log: LineReader,
-  id: SessionId,
-  line: Line,
-  from: Seq,
-  to: Seq,
-  limit: number,
-  newestFirst: boolean,
-) {
-  const spans = clipLine(line, from, to)
-  const found: ReadRecord[] = []
-  for (const span of newestFirst ? spans.toReversed() : spans) {
-    let { from: start, to: end } = span
-    while (found.length < limit && start <= end) {
-      const page = await log.read(id, {
-        after: start - 1,
-        upTo: end,
-        limit: limit - found.length,
-        newestFirst,
-        types: messageEvents,
-      })
-      const last = page.at(-1)
-      if (!last) break
-      found.push(...page)
-      if (newestFirst) end = last.seq - 1
-      else start = last.seq + 1
-    }
+function scan(log: LineReader, id: SessionId, spans: Spans, limit: number, newestFirst: boolean) {
+  const records = walkLine(log, id, spans, { types: messageEvents, newestFirst, pageSize: limit })
+  return Array.fromAsync(take(records, limit))
+}
+
+async function* take(records: AsyncIterable<ReadRecord>, limit: number): AsyncGenerator<ReadRecord> {
+  let count = 0
+  for await (const record of records) {
+    yield record
+    if (++count === limit) return
   }
-  return found
 }
 
 async function assemble(

@@ -15,10 +15,7 @@ import type { EffectDeps } from '../dependencies.ts'
 import { acceptsLoss } from './load-session.ts'
 import { type Spans, walkLine } from './walk-line.ts'
 
-/**
- * Thrown when a record that the model must see cannot be read. Once a person has accepted the loss, the model is sent
- * the rest.
- */
+/** Thrown when a record that the model must see cannot be read and nobody has accepted its loss. */
 export class WindowDamaged extends Error {
   override readonly name = 'WindowDamaged'
   readonly seq: Seq
@@ -29,10 +26,7 @@ export class WindowDamaged extends Error {
   }
 }
 
-/**
- * Reads the messages that the model sees: from the last checkpoint on, with that checkpoint, pinned messages and the
- * prompt of the running turn.
- */
+/** Reads what the model sees: the last checkpoint and all after it, pinned messages and the running turn's prompt. */
 export async function readWindow(
   log: Pick<Log, 'read' | 'readRefs'>,
   id: SessionId,
@@ -59,11 +53,8 @@ export async function readWindow(
 }
 
 async function readLine(log: Pick<Log, 'read'>, id: SessionId, spans: Spans): Promise<Recorded[]> {
-  const records: ReadRecord[] = []
-  for await (const record of walkLine(log, id, spans, { types: [...windowEvents, 'call.settled'] })) {
-    records.push(record)
-  }
-  return readable(log, id, records)
+  const records = walkLine(log, id, spans, { types: [...windowEvents, 'call.settled'] })
+  return readable(log, id, await Array.fromAsync(records))
 }
 
 async function readOne(log: Pick<Log, 'read'>, id: SessionId, seq: number): Promise<Recorded | null> {
@@ -98,10 +89,7 @@ export const logDamaged = (session: SessionId, lost: readonly Seq[]): Fault =>
     { session, lost: [...lost] },
   )
 
-/**
- * Returns a check that the whole window can be read. It reads once, before the first prompt after a wake: opening a
- * session must cost only a snapshot and a short tail.
- */
+/** Returns a check that the whole window can be read. It reads once, at the first prompt, so that opening is fast. */
 export function createWindowDamageCheck(): (deps: EffectDeps) => Promise<Fault | null> {
   let isWhole = false
   return async ({ store, session, state }) => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { createCrashLoopGuard } from './crash-loop-guard.ts'
 
 describe('a session that breaks', () => {
-  it('is brought up again three times within a minute, and then left with its first cause', () => {
+  it('is restarted three times within a minute, then refused with its first cause', () => {
     const restarts = createCrashLoopGuard(createVirtualClock())
     expect(['first', 'second', 'third'].map((cause) => restarts.note(aSession, cause))).toEqual([true, true, true])
     expect(restarts.refusal(aSession)).toBeNull()

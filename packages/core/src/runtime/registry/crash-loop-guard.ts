@@ -7,14 +7,7 @@ const withinMs = 60_000
 type Broken = { readonly atMs: number[]; readonly cause: string }
 
 /** Counts the crashes of each session, so that one that keeps crashing is not restarted again. */
-export interface CrashLoopGuard {
-  /** Records a crash and returns whether the session may be restarted. */
-  note(id: SessionId, cause: string): boolean
-  /** Returns a fault with the first cause if the session crashed too often. */
-  refusal(id: SessionId): Fault | null
-}
-
-export function createCrashLoopGuard(clock: Clock): CrashLoopGuard {
+export function createCrashLoopGuard(clock: Clock) {
   const broken = new Map<SessionId, Broken>()
   const recent = (id: SessionId): Broken | null => {
     const one = broken.get(id)
@@ -26,15 +19,17 @@ export function createCrashLoopGuard(clock: Clock): CrashLoopGuard {
     return { ...one, atMs }
   }
   return {
-    note(id, cause) {
+    /** Records a crash and returns whether the session may be restarted. */
+    note(id: SessionId, cause: string): boolean {
       const before = recent(id)
       broken.set(id, { atMs: [...(before?.atMs ?? []), clock.now()], cause: before?.cause ?? cause })
       return this.refusal(id) === null
     },
-    refusal(id) {
+    /** Returns a fault with the first cause if the session crashed too often. */
+    refusal(id: SessionId): Fault | null {
       const one = recent(id)
       if (!one || one.atMs.length <= restartsMax) return null
-      const message = `Session ${id} broke ${one.atMs.length} times within a minute and was stopped. First: ${one.cause}`
+      const message = `Session ${id} crashed ${one.atMs.length} times within a minute and was stopped. First cause: ${one.cause}`
       return fault('session_stopped', message, { reason: 'restart_exhausted', cause: one.cause })
     },
   }

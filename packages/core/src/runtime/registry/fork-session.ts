@@ -21,10 +21,7 @@ import type { Folded } from '../log/load-session.ts'
 import type { SessionStores } from './session-stores.ts'
 import { createSession } from './start-session.ts'
 
-/**
- * Creates the session that the `session.forked` record at `seq` names, unless it exists. The fork shares the past by
- * reference. It inherits settings, pins and compactions, but no trust, queue or open question.
- */
+/** Creates the fork that the record at `seq` names, unless it exists. It inherits no trust, queue or open question. */
 export async function forkSession(
   deps: NodeDeps,
   stores: SessionStores,
@@ -69,17 +66,8 @@ function startedEvent(
   handle: Handle,
 ): EventOf<'session.started'> {
   invariant(origin, 'only a session that was started can be forked')
-  const {
-    handle: _handle,
-    key: _key,
-    workdir,
-    tools,
-    readOnly,
-    persist,
-    instructions,
-    providerOptions,
-    ...rest
-  } = origin
+  const { handle: _handle, key: _key, ...kept } = origin
+  const { workdir, tools, readOnly, persist, instructions, providerOptions, ...rest } = kept
   rest satisfies Record<string, never> // a new field of the origin has to say whether a fork inherits it
   return {
     type: 'session.started',

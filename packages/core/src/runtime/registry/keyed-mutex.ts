@@ -1,14 +1,8 @@
 /** Runs work with the same key one after the other. */
-export interface KeyedMutex<Key> {
-  take<Value>(key: Key, work: () => Promise<Value>): Promise<Value>
-  /** Resolves when no work with this key runs; null when none runs now. */
-  free(key: Key): Promise<void> | null
-}
-
-export function createKeyedMutex<Key>(): KeyedMutex<Key> {
+export function createKeyedMutex<Key>() {
   const last = new Map<Key, Promise<void>>()
   return {
-    take(key, work) {
+    take<Value>(key: Key, work: () => Promise<Value>): Promise<Value> {
       const before = last.get(key)
       const result = before ? before.then(work) : work()
       const ended = result.then(
@@ -21,6 +15,7 @@ export function createKeyedMutex<Key>(): KeyedMutex<Key> {
       })
       return result
     },
-    free: (key) => last.get(key) ?? null,
+    /** Resolves when no work with this key runs; null when none runs now. */
+    free: (key: Key): Promise<void> | null => last.get(key) ?? null,
   }
 }

@@ -7,7 +7,7 @@ import { createMemoryStore, openMemoryHouse } from '../../testing/memory-house.t
 import { createNotifiers, type Notification } from './session-news.ts'
 
 describe('a notifier', () => {
-  it('is called for each question and each rest, once', async () => {
+  it('is called once for each question and each end of a turn', async () => {
     const house = await openMemoryHouse({
       tools: [aTool('touch', async () => ({ type: 'ok', output: { text: 'touched' } }))],
       script: [[call('touch', {})], [say('Done.')]],
@@ -26,7 +26,7 @@ describe('a notifier', () => {
     ])
   })
 
-  it('that comes in the middle of a turn hears of a question that waits, and of the end', async () => {
+  it('that is set during a turn is called for the open question and the end', async () => {
     const house = await openMemoryHouse({
       tools: [aTool('touch', async () => ({ type: 'ok', output: { text: 'touched' } }))],
       script: [[call('touch', {})]],
@@ -39,12 +39,19 @@ describe('a notifier', () => {
     expect(heard).toEqual(['approval.asked', 'turn.ended'])
   })
 
-  it('hears that a turn ended because its session broke', async () => {
+  it('is called when a turn ends because its session crashed', async () => {
     const gate = createGate()
     const store = createMemoryStore()
     let breaks = false
     const house = await openMemoryHouse({
-      store: { ...store, append: (one) => (breaks ? Promise.reject(new Error('a bug')) : store.append(one)) },
+      store: {
+        ...store,
+        append(one) {
+          if (!breaks) return store.append(one)
+          breaks = false // once: the restart of the session must succeed
+          return Promise.reject(new Error('a bug'))
+        },
+      },
       script: [[waitAt(gate)]],
     })
     const ended = Promise.withResolvers<string>()
@@ -53,12 +60,11 @@ describe('a notifier', () => {
     await gate.reached
     breaks = true
     await house.send('b', { type: 'enterPlan' })
-    breaks = false
     await house.registry.wake(aSession)
     expect(await ended.promise).toBe('interrupted')
   })
 
-  it('that throws harms nobody, and is told of', () => {
+  it('that throws is reported and changes nothing else', () => {
     const problems: Problem[] = []
     const notifying = createNotifiers((problem) => void problems.push(problem))
     const broken = () => {

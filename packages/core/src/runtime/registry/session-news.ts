@@ -67,16 +67,10 @@ export type Notification =
 /** A callback of the program that started the session. It cannot be recorded, so it lasts as long as the process. */
 export type Notifier = (notification: Notification) => void
 
-/** Calls notifiers, once for each question and each end of a turn. */
-interface Notifiers {
-  /** `state` is given if the session is awake: an open question is notified at once. */
-  set(id: SessionId, notifier: Notifier, state: SessionState | null): void
-  look(id: SessionId, state: SessionState): void
-}
-
 type Watched = { readonly notifier: Notifier; askedUpTo: number; wasRunning: boolean }
 
-export function createNotifiers(onProblem: OnProblem): Notifiers {
+/** Calls notifiers, once for each question and each end of a turn. */
+export function createNotifiers(onProblem: OnProblem) {
   const watched = new Map<SessionId, Watched>()
   function look(id: SessionId, state: SessionState): void {
     const one = watched.get(id)
@@ -101,7 +95,8 @@ export function createNotifiers(onProblem: OnProblem): Notifiers {
 
   return {
     look,
-    set(id, notifier, state) {
+    /** `state` is given if the session is awake: an open question is notified at once. */
+    set(id: SessionId, notifier: Notifier, state: SessionState | null): void {
       watched.set(id, { notifier, askedUpTo: 0, wasRunning: false })
       if (state) look(id, state)
     },

@@ -110,7 +110,7 @@ describe('the registry', () => {
   })
 })
 
-describe('a session that breaks through a bug of ours', () => {
+describe('a session that crashes', () => {
   const other = SessionId.parse('ses_01k9xyzabcdefghjkmnpqrstvx')
   const bug = new Error('the fold is wrong')
   const plan = { type: 'enterPlan' } as const
@@ -131,7 +131,7 @@ describe('a session that breaks through a bug of ours', () => {
     const { deps } = (await openMemoryHouse({ store: createMemoryStore() })).registry
     const newSessionId = () => ids.shift() ?? other
     const newHandle = () => `calm-harbor-${ids.length}`
-    const registry = createSessionRegistry({ ...deps, store, newSessionId, newHandle })
+    const registry = createSessionRegistry({ ...deps, store, memoryStore: store, newSessionId, newHandle })
     const hear = async () => {
       for await (const news of registry.news.follow()) told.push(news)
     }
@@ -141,7 +141,7 @@ describe('a session that breaks through a bug of ours', () => {
     return { handles, registry, told, setBreaks }
   }
 
-  it('is brought up again from its log, and nobody else notices', async () => {
+  it('is restarted from its log without effect on other sessions', async () => {
     const { handles, setBreaks } = await openTwo()
     setBreaks(true)
     expect(await handles[0].submit(plan)).toMatchObject({ fault: { code: 'internal' } })
@@ -150,7 +150,7 @@ describe('a session that breaks through a bug of ours', () => {
     expect(await handles[0].submit(plan)).toMatchObject({ ok: true })
   })
 
-  it('is left alone when it does nothing else, with the first cause, and the others go on', async () => {
+  it('is stopped with the first cause when it keeps crashing, while others go on', async () => {
     const { handles, registry, told, setBreaks } = await openTwo()
     setBreaks(true)
     for (const _ of [1, 2, 3, 4]) await handles[0].submit(plan)
@@ -198,7 +198,7 @@ describe('a registry whose disk fails', () => {
     const store = { ...inner, ...broken(inner) }
     const onProblem = (problem: Problem) => void problems.push(problem)
     return {
-      registry: createSessionRegistry({ ...house.registry.deps, store, clock, onProblem }),
+      registry: createSessionRegistry({ ...house.registry.deps, store, memoryStore: store, clock, onProblem }),
       inner,
       clock,
       problems,

@@ -34,10 +34,7 @@ export interface SessionRegistry {
   start(options: StartOptions): Promise<Result<SessionRunner>>
   /** Calls `notifier` when the session asks a question or becomes idle, until the process ends. */
   notify(id: SessionId, notifier: Notifier): void
-  /**
-   * Wakes the session. `loading` is used if nothing was appended since. Refused: session_not_found, session_locked,
-   * log_damaged.
-   */
+  /** Wakes the session; `loading` is used if still current. Refused: session_not_found, session_locked, log_damaged. */
   wake(id: SessionId, loading?: Promise<Result<LoadedSession>>): Promise<Result<SessionRunner>>
   /** Returns the session if it is awake here, without waking it. */
   awake(id: SessionId): SessionRunner | null
@@ -72,7 +69,7 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
   )
   const news = createSessionNewsFeed()
   const notifiers = createNotifiers(deps.onProblem)
-  const autoTitle = createAutoTitle(deps, stores.storeOf)
+  const autoTitle = deps.titleModel === undefined ? null : createAutoTitle(deps, stores.storeOf, deps.titleModel)
   const crashLoopGuard = createCrashLoopGuard(clock)
   let isClosing = false
 
@@ -90,10 +87,8 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
       return runner
     }
     awakeSessions.set(id, { runner: runner.value, lease })
-    if (takenFrom !== null) {
-      const cause = `The process ${takenFrom} died.`
-      news.tell({ type: 'session.stopped', session: id, reason: 'crashed', cause })
-    }
+    const cause = `The process ${takenFrom} died.`
+    if (takenFrom !== null) news.tell({ type: 'session.stopped', session: id, reason: 'crashed', cause })
     news.tell({ type: 'session.started', session: withAttachments(runner.value.folded().row.entry.meta) })
     afterChange(runner.value)
     return runner
@@ -102,7 +97,7 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
   function afterChange(runner: SessionRunner): void {
     idleUnloader.afterChange(runner)
     notifiers.look(runner.id, runner.folded().state)
-    autoTitle.look(runner)
+    autoTitle?.look(runner)
   }
 
   const withAttachments = (meta: Meta): Meta => ({
@@ -213,7 +208,7 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
         unload(id, 'closing').catch((cause) => deps.onProblem({ where: `unloading ${id}`, cause }))
       await Promise.all([...awakeSessions.keys()].map(leave))
       await Promise.allSettled(leaving.values())
-      await autoTitle.close()
+      await autoTitle?.close()
       await store.removeUnspoken([node.id])
       await store.removeNode(node.id)
     },
@@ -222,20 +217,15 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
 }
 
 /** Unloads sessions that are idle and have no subscriber. */
-interface IdleUnloader {
-  /** Restarts the session's idle timer, or cancels it while the session is in use. */
-  afterChange(runner: SessionRunner): void
-  forget(id: SessionId): void
-}
-
-function createIdleUnloader(clock: Clock, idleMs: number, unload: (id: SessionId) => void): IdleUnloader {
+function createIdleUnloader(clock: Clock, idleMs: number, unload: (id: SessionId) => void) {
   const cancels = new Map<SessionId, () => void>()
   const forget = (id: SessionId) => {
     cancels.get(id)?.()
     cancels.delete(id)
   }
   return {
-    afterChange(runner) {
+    /** Restarts the session's idle timer, or cancels it while the session is in use. */
+    afterChange(runner: SessionRunner): void {
       const { id } = runner
       forget(id)
       if (!isIdle(runner)) return

@@ -19,14 +19,10 @@ import { seed } from '../../session/decide/seed.ts'
 import { withLengths } from '../../session/decide.ts'
 import { emptySession } from '../../session/state.ts'
 import type { NodeDeps } from '../dependencies.ts'
-import { encodeRecords } from '../log/encode-records.ts'
-import { type Folded, fold } from '../log/load-session.ts'
+import { encodeRecords, type Folded, fold } from '../log/load-session.ts'
 import type { SessionStores } from './session-stores.ts'
 
-/**
- * Starts a session owned by this node. Refused: bad_request, bad_id, bad_workdir, key_taken, session_not_found
- * (parent).
- */
+/** Starts a session. Refused: bad_request, bad_id, bad_workdir, key_taken, session_not_found for its parent. */
 export async function startSession(
   deps: NodeDeps,
   stores: SessionStores,
@@ -68,24 +64,9 @@ function startedEvent(
   handle: Handle,
   defaultModel: Settings['model'],
 ): Event {
-  const {
-    model = defaultModel,
-    thinkingLevel = 'off',
-    mode = 'exec',
-    title,
-    key,
-    tools,
-    instructions,
-    budgets = {},
-    approvals,
-    permissions,
-    approvalTimeoutMs,
-    readOnly,
-    persist,
-    providerOptions,
-    background,
-    parent,
-  } = options
+  const { model = defaultModel, thinkingLevel = 'off', mode = 'exec', budgets = {} } = options
+  const { title, approvals, permissions, approvalTimeoutMs } = options
+  const { key, tools, instructions, readOnly, persist, providerOptions, background, parent } = options
   return {
     type: 'session.started',
     handle,

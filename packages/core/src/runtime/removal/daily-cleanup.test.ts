@@ -30,7 +30,7 @@ async function openTrashed() {
   return { ...house, sessions, sweeps, startedMs: house.clock.now() }
 }
 
-describe('keeping house', () => {
+describe('the daily cleanup', () => {
   it('removes at the start what lay in the trash for 30 days, and nothing that lay there for less', async () => {
     const { registry, store, clock } = await openTrashed()
     clock.advance(30 * dayMs)
@@ -148,7 +148,7 @@ describe('keeping house', () => {
     const deps = { ...registry.deps, onProblem: problem.resolve }
     orThrow(await createLocalSessions(registry).delete(aSession))
     const cleanup = startDailyCleanup({ ...registry, deps })
-    expect(await problem.promise).toMatchObject({ where: 'keeping house' })
+    expect(await problem.promise).toMatchObject({ where: 'daily cleanup' })
     isBroken = false
     for (let day = 0; day < 31; day++) house.clock.advance(dayMs)
     await untilGone(store)

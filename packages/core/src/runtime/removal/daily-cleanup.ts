@@ -1,8 +1,7 @@
 import { dayMs, limits, type Removal } from '@holdfast/protocol'
 import type { SessionRegistry } from '../registry/session-registry.ts'
-import { emptyTrash } from './empty-trash.ts'
-import { sweepBlobs } from './removals.ts'
-import { trashMany } from './trash-many.ts'
+import { emptyTrash, sweepBlobs } from './removals.ts'
+import { trashMany } from './trash.ts'
 
 /** The first sweep is delayed: a short-lived process should not read every blob. */
 const firstSweepMs = 10 * 60_000
@@ -50,13 +49,13 @@ export function startDailyCleanup(registry: SessionRegistry, retention: Retentio
   }
   const everyDay = () => {
     cancelDay = clock.after(dayMs, () => {
-      enqueue('keeping house', tidy)
+      enqueue('daily cleanup', tidy)
       enqueue('sweeping blobs', sweep)
       everyDay()
     })
   }
 
-  enqueue('keeping house', tidy)
+  enqueue('daily cleanup', tidy)
   const cancelSweep = clock.after(firstSweepMs, () => enqueue('sweeping blobs', sweep))
   everyDay()
   return {

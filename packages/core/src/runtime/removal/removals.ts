@@ -8,71 +8,56 @@ import {
   type Meta,
   ok,
   PruneOptions,
+  type Removal,
   type Result,
   refuse,
+  type SessionId,
   type Sessions,
 } from '@holdfast/protocol'
 import type { AreUsed, BlobSweep } from '../../ports/blobs.ts'
+import type { Log } from '../../ports/log.ts'
 import type { NodeDeps } from '../dependencies.ts'
 import { findStored } from '../log/find-session.ts'
 import type { SessionRegistry } from '../registry/session-registry.ts'
-import { deleteSession } from './delete-session.ts'
-import { emptyTrash } from './empty-trash.ts'
-import { trashMany } from './trash-many.ts'
-
-type Removals = Pick<Sessions, 'delete' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'>
+import { createRemovalSummary, deleteSession, trashMany } from './trash.ts'
 
 /** Moves sessions to the trash and back, and deletes them. */
-export function createRemovals(registry: SessionRegistry): Removals {
+export function createRemovals(
+  registry: SessionRegistry,
+): Pick<Sessions, 'delete' | 'clearAll' | 'prune' | 'restore' | 'emptyTrash'> {
   return {
-    async delete(name, given = {}) {
-      const options = parse(DeleteOptions, given)
-      return options.ok ? deleteSession(registry, name, options.value) : options
-    },
-
-    async clearAll(given = {}) {
-      const options = parse(ClearOptions, given)
-      if (!options.ok) return options
-      const { workspace, dryRun = false } = options.value
-      return trashMany(registry, { workspace, dryRun })
-    },
-
-    async prune(given) {
-      const options = parse(PruneOptions, given)
-      if (!options.ok) return options
-      const { before, workspace, dryRun = false } = options.value
-      return trashMany(registry, { workspace, activeBefore: Date.parse(before), dryRun })
-    },
-
+    delete: (name, given = {}) => parse(DeleteOptions, given, (options) => deleteSession(registry, name, options)),
+    clearAll: (given = {}) =>
+      parse(ClearOptions, given, ({ workspace, dryRun = false }) => trashMany(registry, { workspace, dryRun })),
+    prune: (given) =>
+      parse(PruneOptions, given, ({ before, workspace, dryRun = false }) =>
+        trashMany(registry, { workspace, activeBefore: Date.parse(before), dryRun }),
+      ),
     restore: (name) => restoreSession(registry, name),
-
-    async emptyTrash(given = {}) {
-      const options = parse(EmptyTrashOptions, given)
-      if (!options.ok) return options
-      const { before, dryRun = false } = options.value
-      const emptied = await emptyTrash(registry, {
-        dryRun,
-        ...(before !== undefined && { beforeMs: Date.parse(before) }),
-      })
-      // Sweeps the blobs that only they referred to; a failed sweep does no harm.
-      if (!dryRun && emptied.ok && emptied.value.count > 0)
-        await sweepBlobs(registry.deps).catch((cause) => registry.deps.onProblem({ where: 'sweeping blobs', cause }))
-      return emptied
-    },
+    emptyTrash: (given = {}) =>
+      parse(EmptyTrashOptions, given, async ({ before, dryRun = false }) => {
+        const beforeMs = before === undefined ? undefined : Date.parse(before)
+        const emptied = await emptyTrash(registry, { dryRun, beforeMs })
+        // Sweeps the blobs that only they referred to; a failed sweep does no harm.
+        if (!dryRun && emptied.ok && emptied.value.count > 0)
+          await sweepBlobs(registry.deps).catch((cause) => registry.deps.onProblem({ where: 'sweeping blobs', cause }))
+        return emptied
+      }),
   }
 }
 
-type Schema<Value> = {
-  safeParse(
-    given: unknown,
-  ): { readonly success: true; readonly data: Value } | { readonly success: false; readonly error: Issues }
-}
 type Issues = Parameters<typeof explainIssue>[0]
+type Parsed<Value> = { success: true; data: Value } | { success: false; error: Issues }
+type Schema<Value> = { safeParse(given: unknown): Parsed<Value> }
 
-function parse<Value>(schema: Schema<Value>, given: unknown): Result<Value> {
+async function parse<Value>(
+  schema: Schema<Value>,
+  given: unknown,
+  work: (options: Value) => Promise<Result<Removal>>,
+): Promise<Result<Removal>> {
   const parsed = schema.safeParse(given)
   return parsed.success
-    ? ok(parsed.data)
+    ? work(parsed.data)
     : refuse(fault('bad_request', `Cannot remove sessions: ${explainIssue(parsed.error)}.`))
 }
 
@@ -110,4 +95,66 @@ export async function sweepBlobs(
     bytes: sum.bytes + one.bytes,
     setAside: sum.setAside + one.setAside,
   }))
+}
+
+const pageSize = 100
+
+type EmptyOptions = {
+  /** Only sessions trashed before this time, in milliseconds. */
+  readonly beforeMs?: number | undefined
+  readonly dryRun: boolean
+  /** Whether to spare sessions with unreadable records: they may be repaired. */
+  readonly sparesDamaged?: boolean | undefined
+  /** Stops between two sessions. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Deletes the sessions in the trash, one after the other: a long one may take time. */
+export async function emptyTrash(registry: SessionRegistry, options: EmptyOptions): Promise<Result<Removal>> {
+  const { list, storeOf } = registry.stores
+  const { beforeMs: trashedBefore, dryRun, sparesDamaged = false, signal } = options
+  const account = createRemovalSummary(dryRun)
+  let cursor: string | undefined
+  do {
+    const page = await list({ trashed: true, trashedBefore, cursor, limit: pageSize })
+    for (const { meta, trashedAt } of page.sessions) {
+      if (signal?.aborted) return ok(account.removal)
+      if (trashedAt === null) continue
+      if (sparesDamaged && !(await isWhole(storeOf(meta.id), meta.id, signal))) continue
+      const removed = dryRun ? ok<Removed>('gone') : await removeFrom(registry, meta, trashedAt)
+      if (!removed.ok) return removed
+      if (removed.value === 'gone') account.went(meta)
+      if (removed.value === 'locked') account.stayed(meta, 'open_elsewhere')
+    }
+    cursor = page.next ?? undefined
+  } while (cursor !== undefined && !signal?.aborted)
+  return ok(account.removal)
+}
+
+/** Deleted; open in another process; or no longer in the trash as it was listed. */
+type Removed = 'gone' | 'locked' | 'passed'
+
+function removeFrom(registry: SessionRegistry, { id }: Meta, trashedAt: number): Promise<Result<Removed>> {
+  return registry.runAlone(id, async () => {
+    const purged = await registry.stores.storeOf(id).purge(id, { trashedAt })
+    if (purged.ok) {
+      registry.news.tell({ type: 'session.removed', session: id })
+      return ok('gone')
+    }
+    const { code } = purged.fault
+    if (code === 'session_locked') return ok('locked')
+    return code === 'session_not_found' || code === 'session_not_trashed' ? ok('passed') : purged
+  })
+}
+
+/** Whether every record of the session can be read; false when `signal` aborts first. */
+async function isWhole(store: Log, id: SessionId, signal: AbortSignal | undefined): Promise<boolean> {
+  for (let after = 0; !signal?.aborted; ) {
+    const page = await store.read(id, { after, limit: limits.pageRecordsMax })
+    if (page.some((record) => 'lost' in record)) return false
+    const last = page.at(-1)
+    if (last === undefined) return true
+    after = last.seq
+  }
+  return false
 }

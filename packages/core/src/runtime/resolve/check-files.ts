@@ -6,10 +6,7 @@ import type { EffectDeps } from '../dependencies.ts'
 type FilePart = Extract<Content[number], { type: 'file' }>
 type Deps = Pick<EffectDeps, 'blobs' | 'images' | 'state'>
 
-/**
- * Returns a fault if a file of a prompt cannot be sent to a model. The bytes are checked: a blob may be a tool's
- * output, and a file that a provider refuses would make it refuse every later request.
- */
+/** Returns a fault if a file of a prompt cannot be sent: a provider that refuses it would refuse every later request. */
 export async function checkFiles(deps: Deps, content: Content): Promise<Fault | null> {
   let bytes = 0
   for (const part of content) {

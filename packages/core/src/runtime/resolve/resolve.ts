@@ -5,13 +5,11 @@ import {
   type Fault,
   fault,
   limits,
-  type ModelCommand,
   type ModelName,
   ok,
   type Result,
   refuse,
   ThinkingLevel,
-  unreachable,
 } from '@holdfast/protocol'
 import type { Facts, SessionCommand, SessionSubmission } from '../../session/input.ts'
 import { askedCalls } from '../../session/state.ts'
@@ -19,33 +17,29 @@ import type { EffectDeps } from '../dependencies.ts'
 import { checkFiles } from './check-files.ts'
 import { findAnswer, resolveHistory } from './resolve-history.ts'
 
-/**
- * Looks up, before the command is queued, what its decision needs: the past it names, whether its files are stored,
- * whether its model is ready. A command refused here never reaches the session.
- */
+/** Looks up, before the command is queued, what its decision needs. A command refused here never reaches the session. */
 export async function resolve(deps: EffectDeps, { command, commandId }: SessionSubmission): Promise<Result<Facts>> {
   switch (command.type) {
     case 'sendPrompt':
     case 'queueSteering':
     case 'queueFollowUp': {
-      const refusal = (await refuseContent(deps, command.content)) ?? refuseModel(deps) ?? (await deps.findDamage())
-      return refusal ? refuse(refusal) : ok({})
+      const refusal = (await refuseContent(deps, command.content)) ?? refuseModel(deps)
+      return factsUnless(refusal ?? (await deps.findDamage()))
     }
-    case 'editQueueEntry': {
-      const refusal = await refuseContent(deps, command.content)
-      return refusal ? refuse(refusal) : ok({})
-    }
-    case 'continue': {
-      const refusal = refuseModel(deps) ?? (await deps.findDamage())
-      return refusal ? refuse(refusal) : ok({})
-    }
+    case 'editQueueEntry':
+      return factsUnless(await refuseContent(deps, command.content))
+    case 'continue':
+      return factsUnless(refuseModel(deps) ?? (await deps.findDamage()))
     case 'respondToApproval':
       return ok(command.approval === undefined ? {} : await pastApproval(deps, command.approval))
     case 'setModel':
+      return factsUnless(refuseModel(deps, command.model))
     case 'cycleModel':
+      return ok({ rotation: deps.models.rotation() })
     case 'setThinkingLevel':
+      return factsUnless(refuseLevel(deps, command.level))
     case 'cycleThinkingLevel':
-      return resolveModelCommand(deps, command)
+      return ok({ thinkingLevels: knownLevels(deps) })
     case 'enterExec':
       return ok(command.keepPlan && deps.state().lastAnswer === null ? { lastAnswer: await findAnswer(deps) } : {})
     case 'moveWorkdir': {
@@ -70,6 +64,8 @@ export async function resolve(deps: EffectDeps, { command, commandId }: SessionS
       return resolveHistory(deps, command, commandId)
   }
 }
+
+const factsUnless = (refusal: Fault | null): Result<Facts> => (refusal ? refuse(refusal) : ok({}))
 
 async function refuseContent(deps: EffectDeps, content: Content): Promise<Fault | null> {
   const bytes = content.reduce((sum, part) => sum + (part.type === 'text' ? Buffer.byteLength(part.text) : 0), 0)
@@ -147,26 +143,6 @@ function settledBy({ by, outcome }: EventOf<'call.settled'>): string {
 
 type Deps = Pick<EffectDeps, 'models' | 'state'>
 
-/** Looks up what a model command needs: the rotation, the known thinking levels, whether a model is ready. */
-async function resolveModelCommand(deps: Deps, command: Extract<SessionCommand, ModelCommand>): Promise<Result<Facts>> {
-  switch (command.type) {
-    case 'setModel': {
-      const refusal = refuseModel(deps, command.model)
-      return refusal ? refuse(refusal) : ok({})
-    }
-    case 'cycleModel':
-      return ok({ rotation: deps.models.rotation() })
-    case 'setThinkingLevel': {
-      const known = knownLevels(deps)
-      return known.includes(command.level) ? ok({}) : refuse(unknownLevel(deps, command.level, known))
-    }
-    case 'cycleThinkingLevel':
-      return ok({ thinkingLevels: knownLevels(deps) })
-    default:
-      return unreachable(command)
-  }
-}
-
 /** Returns a fault if the model is not ready; its message says what to do. */
 function refuseModel({ models, state }: Deps, model: ModelName = state().settings.model): Fault | null {
   const found = models.find(model)
@@ -179,8 +155,10 @@ function knownLevels({ models, state }: Deps): readonly ThinkingLevel[] {
   return (model.type === 'ready' ? model.thinkingLevels : undefined) ?? ThinkingLevel.options
 }
 
-function unknownLevel({ state }: Deps, level: ThinkingLevel, known: readonly ThinkingLevel[]): Fault {
-  const { model } = state().settings
-  const message = `${model} knows no thinking level ${level}. It knows: ${known.join(', ')}.`
+function refuseLevel(deps: Deps, level: ThinkingLevel): Fault | null {
+  const known = knownLevels(deps)
+  if (known.includes(level)) return null
+  const { model } = deps.state().settings
+  const message = `${model} has no thinking level ${level}. It has: ${known.join(', ')}.`
   return fault('unknown_level', message, { model, known: [...known] })
 }

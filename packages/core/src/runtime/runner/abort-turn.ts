@@ -14,13 +14,6 @@ import type { RunInBackground } from '../background-tasks.ts'
 const lookMsMax = 50
 const storageRetryMs = 500
 
-/** Aborts the running turn: stops the work first and records it afterwards, however long the disk takes. */
-interface AbortTurn {
-  abort(submission: SessionSubmission): Promise<Result<Answer>>
-  /** Drops an abort that is not recorded yet: its turn is over, and it must not end the next one. */
-  forget(): void
-}
-
 type AbortDeps = {
   /** Runs work after all work that was put in before. */
   readonly enqueue: ReturnType<typeof createSerialQueue>
@@ -34,9 +27,11 @@ type AbortDeps = {
   readonly inBackground: RunInBackground
 }
 
-export function createAbortTurn(deps: AbortDeps): AbortTurn {
+/** Aborts the running turn: stops the work first and records it afterwards, however long the disk takes. */
+export function createAbortTurn(deps: AbortDeps) {
   const { enqueue, interrupt, findCommand, pause, isClosed, inBackground } = deps
-  let owed: SessionSubmission | null = null
+  /** The abort that is not recorded yet. It is dropped when its turn is over: it must not end the next one. */
+  const pending = { submission: null as SessionSubmission | null }
 
   /** Interrupts again before it records: an input that was ahead in the queue may have started new work. */
   function record(submission: SessionSubmission): Promise<Result<Answer>> {
@@ -46,15 +41,16 @@ export function createAbortTurn(deps: AbortDeps): AbortTurn {
 
   /** Retries the record until the disk accepts it; the work has stopped already. */
   async function retryRecord(submission: SessionSubmission): Promise<void> {
-    owed = submission
-    while (owed === submission && !isClosed()) {
+    pending.submission = submission
+    while (pending.submission === submission && !isClosed()) {
       await pause(storageRetryMs)
-      await enqueue(async () => owed === submission && record(submission))
+      await enqueue(async () => pending.submission === submission && record(submission))
     }
   }
 
   return {
-    async abort(submission) {
+    pending,
+    async abort(submission: SessionSubmission): Promise<Result<Answer>> {
       // A retry must not stop a later turn. But a disk that does not answer must not delay the abort.
       const known = findCommand(submission.commandId).catch(() => null)
       const first = await Promise.race([known, pause(lookMsMax).then(() => null)])
@@ -65,33 +61,22 @@ export function createAbortTurn(deps: AbortDeps): AbortTurn {
         inBackground('recording an abort', retryRecord(submission))
       return aborted
     },
-    forget() {
-      owed = null
-    },
   }
 }
 
-/** Long work for a command, done beside the queue, such as a summary that a model writes. */
-interface SideWork {
-  /** Returns the signal that aborts the work under way. */
-  signal(): AbortSignal
-  end(): void
-  /** Whether a command waits for such work: the session is in use. */
-  isBusy(): boolean
-  /** Marks the session as busy; `done` is called when the returned function ends that. */
-  begin(): () => void
-}
-
-export function createSideWork(done: () => void): SideWork {
+/** Tracks long work for a command, done beside the queue, such as a summary that a model writes. */
+export function createSideWork(done: () => void) {
   let current = new AbortController()
   let busy = 0
   return {
+    /** Returns the signal that aborts the work under way. */
     signal: () => current.signal,
     end() {
       current.abort()
       current = new AbortController()
     },
     isBusy: () => busy > 0,
+    /** Marks the session as in use until the returned function is called. */
     begin() {
       busy++
       return () => {

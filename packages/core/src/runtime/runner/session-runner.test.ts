@@ -371,7 +371,7 @@ describe('a session with a record that cannot be read', () => {
       read: async (...args: Parameters<typeof inner.read>) =>
         (await inner.read(...args)).map((record) => (record.seq === 3 ? { seq: 3, lost: true as const } : record)),
     }
-    const registry = createSessionRegistry({ ...house.registry.deps, store })
+    const registry = createSessionRegistry({ ...house.registry.deps, store, memoryStore: store })
     const refused = await createLocalSession(registry, aSession).submit(prompt)
     expect(refused).toMatchObject({ ok: false, fault: { code: 'log_damaged', details: { lost: [3] } } })
     expect((await inner.entry(aSession))?.entry.meta.turnCount).toBe(1)

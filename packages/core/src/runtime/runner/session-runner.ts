@@ -23,8 +23,7 @@ import type { EffectDeps, RuntimeDeps } from '../dependencies.ts'
 import { createPerform, createPerformer } from '../effects/perform-effect.ts'
 import { createRequestBuilder } from '../effects/request-builder.ts'
 import { endLeftovers } from '../effects/run-tool.ts'
-import { encodeAppend } from '../log/encode-records.ts'
-import { createSnapshotAutosave, type Folded, type LoadedSession } from '../log/load-session.ts'
+import { createSnapshotAutosave, encodeAppend, type Folded, type LoadedSession } from '../log/load-session.ts'
 import { createWindowDamageCheck } from '../log/read-window.ts'
 import { factsGoStale, resolve } from '../resolve/resolve.ts'
 import { notTaken, type StorageHealth } from '../storage-health.ts'
@@ -145,7 +144,7 @@ export async function openRunner(options: RunnerOptions): Promise<Result<Session
     hub.publish(records) // only after the append: no client may see a record that a crash could lose
     observer?.recorded?.(id, records)
     performer.reconcile(plan(current.state))
-    if (current.state.turn.phase === 'idle') aborting.forget()
+    if (current.state.turn.phase === 'idle') aborting.pending.submission = null
     snapshots.look(current)
     touched()
     return records[0] ? ok(answerOf(records[0].record)) : nothingNew

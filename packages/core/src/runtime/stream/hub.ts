@@ -121,24 +121,14 @@ export function createHub(sessionId: SessionId, changed: () => void, model: () =
   }
 }
 
-/** The text and output of the running step that is not recorded yet. */
-interface LiveAnswer {
-  /** Adds a fragment and returns the frame that shows it. */
-  grow(place: LivePosition, text: string): FrameOf<'delta'>
-  /** Drops what a record now contains. */
-  drop(event: Event): void
-  /** Returns all of it for a client that joins late; null when there is nothing. */
-  draft(): FrameOf<'draft'> | null
-  /** What running calls have printed, as far as it is still held. */
-  printed(): ReadonlyMap<CallId, string>
-}
-
-function createLiveAnswer(sessionId: SessionId): LiveAnswer {
+/** Holds the text and output of the running step that is not recorded yet. */
+function createLiveAnswer(sessionId: SessionId) {
   let live: readonly LivePart[] = []
   let step: StepId | null = null
   let index = -1
   return {
-    grow(place, text) {
+    /** Adds a fragment and returns the frame that shows it. */
+    grow(place: LivePosition, text: string): FrameOf<'delta'> {
       if (place.step !== step) {
         step = place.step
         index = -1
@@ -147,12 +137,14 @@ function createLiveAnswer(sessionId: SessionId): LiveAnswer {
       live = appendLive(live, place, text)
       return { type: 'delta', sessionId, ...place, index, text }
     },
-    drop(event) {
+    /** Drops what a record now contains. */
+    drop(event: Event): void {
       live = dropRecorded(live, event)
     },
-    draft: () =>
+    /** Returns all of it for a client that joins late; null when there is nothing. */
+    draft: (): FrameOf<'draft'> | null =>
       step === null || live.length === 0 ? null : { type: 'draft', sessionId, step, index, parts: [...live] },
-    printed: () =>
+    printed: (): ReadonlyMap<CallId, string> =>
       new Map(live.flatMap(({ kind, call, text }) => (kind === 'output' && call !== undefined ? [[call, text]] : []))),
   }
 }

@@ -11,11 +11,7 @@ export interface Subscription extends AsyncIterable<Frame> {
 
 type Waiting = { readonly frame: Frame; readonly bytes: number }
 
-/**
- * A slow client neither slows the others nor grows memory without bound. First its deltas are merged into one draft,
- * built when the client reads it. If the records alone are too many, the client is cut off and catches up by its
- * cursor.
- */
+/** Merges the deltas of a slow client into one draft; if its records alone are too many, the client is cut off. */
 export function createSubscription(draft: () => Frame | null, cut: () => Frame): Subscription {
   let waiting: Waiting[] = []
   let bytes = 0

@@ -120,7 +120,7 @@ describe('a request', () => {
     ])
   })
 
-  it('begins with a person, even where the line does not', () => {
+  it('begins with a user message, even if the line does not', () => {
     expect(shape(request([text(9, 'hello')]))[0]).toBe('user: Continue.')
     expect(shape(request([call(9), outcome(1)]))[0]).toBe('user: Continue.')
     expect(shape(request([]))).toEqual(['user: Continue.'])
@@ -132,7 +132,7 @@ describe('a request', () => {
     ])
   })
 
-  it('hears people who speak one after the other as one', () => {
+  it('joins consecutive user messages', () => {
     expect(shape(request([said('a'), said('b')]))).toEqual(['user: a | b'])
   })
 
@@ -160,13 +160,13 @@ describe('a request', () => {
     expect(shape(request([said(empty)]))).toEqual(['user: Continue.'])
   })
 
-  it('sends an answer whose thinking no service would read as another would have said it', () => {
+  it('sends an answer with unreadable thinking without opaque data', () => {
     const meta = { sim: { id: 'm' } }
     const { messages } = request([said('a'), thought(2, { text: 'h\ud800' }), thought(2), text(2, 'b', { meta })])
     expect(messages[1]).toEqual({ role: 'assistant', content: [{ type: 'text', text: 'b' }] })
   })
 
-  it('gives nothing opaque back with a part that had to be spelled otherwise', () => {
+  it('sends no opaque data with a changed part', () => {
     const meta = { sim: { signature: 's' } }
     const signed = (tool: string, args = {}): EventInput => ({ ...call(2, tool, args), meta }) as EventInput
     const { messages } = request([
@@ -179,7 +179,7 @@ describe('a request', () => {
     expect(messages[1]?.content.map((part) => 'meta' in part)).toEqual([false, false, false, true])
   })
 
-  it('has no half characters, in words, arguments or results', () => {
+  it('has no unpaired surrogates in text, arguments or results', () => {
     request([
       said('a\ud800'),
       text(9, 'b\udc00'),
@@ -199,12 +199,12 @@ describe('a request', () => {
     },
   )
 
-  it('says so where a file is gone', () => {
+  it('sends a note if a file is missing', () => {
     const content = [{ type: 'file' as const, blob: aHash, mediaType: 'image/png', name: 'a.png', bytes: 3 }]
     expect(shape(request([{ type: 'user.said', turn: 0, content }]))).toEqual(['user: [the file a.png is gone]'])
   })
 
-  it('carries the bytes of a file that is there', () => {
+  it('carries the bytes of a stored file', () => {
     const bytes = aPng()
     const content = [{ type: 'file' as const, blob: aHash, mediaType: 'image/png', bytes: bytes.length }]
     const window = toWindow({

@@ -32,7 +32,7 @@ const pdf: Sent = { name: 'a.pdf', mediaType: 'application/pdf', bytes: aPdf }
 const text = (words: string, name = 'a.txt'): Sent => ({ name, mediaType: 'text/plain', bytes: Buffer.from(words) })
 
 describe('the files of a request', () => {
-  it('are sent where the model takes them', () => {
+  it('are sent if the model accepts them', () => {
     expect(told([png, pdf])).toEqual([
       { type: 'file', mediaType: 'image/png', name: 'a.png', bytes: png.bytes },
       { type: 'file', mediaType: 'application/pdf', name: 'a.pdf', bytes: aPdf },
@@ -44,11 +44,11 @@ describe('the files of a request', () => {
     [png, [], '[image a.png: this model takes no images]'],
     [png, ['image/jpeg'], '[image a.png: this model takes no image/png]'],
     [pdf, ['image/*'], '[file a.pdf: this model takes no PDF files]'],
-  ])('are a word where it does not (%#)', (file, takes, words) => {
+  ])('are replaced by a note if it does not (%#)', (file, takes, words) => {
     expect(told([file], takes)).toEqual([words])
   })
 
-  it('are a word where they are not what is on record, so that an old log stays usable', () => {
+  it('are replaced by a note if they differ from the record, so that an old log stays usable', () => {
     expect(told([{ ...png, bytes: Buffer.from('no image') }])).toEqual(['[the file a.png cannot be read]'])
     expect(told([{ ...png, bytes: png.bytes.subarray(0, 20) }])).toEqual(['[the file a.png cannot be read]'])
     expect(told([{ ...png, mediaType: 'text/plain' }])).toEqual(['[the file a.png cannot be read]'])
@@ -59,18 +59,18 @@ describe('the files of a request', () => {
     expect(told([{ ...png, bytes: heavy }])).toEqual(['[the file a.png was left out: it is too large for any model]'])
   })
 
-  it('are told as text where they are text, in a fence nothing in them closes', () => {
+  it('are sent as text in a fence that they cannot close', () => {
     expect(told([text('one\n```\ntwo')])).toEqual(['The file a.txt:\n````\none\n```\ntwo\n````'])
     expect(told([text('x', 'a.txt]\nforged')], [])).toEqual(['The file a.txt]\\nforged:\n```\nx\n```'])
   })
 
-  it('are cut where they are long, between two characters', () => {
+  it('are cut between two characters if they are long', () => {
     const [cut] = told([text(`a${'ü'.repeat(limits.textFileBytesMax / 2)}`)])
     expect(cut).not.toContain('\ufffd')
     expect(cut).toMatch(/ü\n```\n\[the file a.txt was cut: 262144 of 262145 bytes are shown\]$/)
   })
 
-  it('leave the oldest out where they would be too much together', () => {
+  it('leave out the oldest if they are too large together', () => {
     const large = (name: string): Sent => ({ ...pdf, name, size: 9_000_000 })
     const words = (name: string) => `[the file ${name} was left out: the request would be too large]`
     const parts = told([{ ...png, name: 'small.png' }, large('1'), large('2'), large('3')])
@@ -83,7 +83,7 @@ describe('the files of a request', () => {
     expect(told(Array.from({ length: limits.requestFilesMax + 1 }, () => png))[0]).toBe(words('a.png'))
   })
 
-  it('count only where they are sent', () => {
+  it('count only if they are sent', () => {
     const large: Sent = { ...pdf, size: 19_000_000 }
     expect(told([png, large, large], ['image/*'])[0]).toMatchObject({ type: 'file' })
   })

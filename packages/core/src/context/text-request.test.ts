@@ -5,7 +5,7 @@ import type { Window } from './window.ts'
 const window: Window = { summary: 'so far \ud800', pinned: [], prompt: null, messages: [] }
 
 describe('a request for a summary', () => {
-  it('has no half characters, in the summary that it takes up either', () => {
+  it('has no unpaired surrogates, also in the earlier summary', () => {
     for (const request of [compactionRequest('sim/model', window, []), artefactRequest('sim/model', window)])
       expect(JSON.stringify(request.messages)).toContain('so far \ufffd')
   })
@@ -25,7 +25,7 @@ describe('a title', () => {
     expect(cleanTitle(written)).toBe(title)
   })
 
-  it('has at most 80 characters, none of them half', () => {
+  it('has at most 80 characters and no unpaired surrogate', () => {
     expect(cleanTitle('x'.repeat(500))).toHaveLength(80)
     expect(cleanTitle(`${'x'.repeat(79)}\u{1f600}`).isWellFormed()).toBe(true)
   })

@@ -11,7 +11,7 @@ const rule = (pattern: string | undefined, verdict: Permission['verdict'], tool 
 })
 
 describe('permission rules', () => {
-  it('say nothing of what they do not name', () => {
+  it('do not apply to tools they do not name', () => {
     expect(permitted([rule('git status', 'allow')], shell('git log'))).toBeNull()
     expect(permitted([rule(undefined, 'deny', 'write_file')], shell('ls'))).toBeNull()
   })

@@ -18,6 +18,6 @@ it.each<[Preview, Preview]>([
     { type: 'arguments', args: { [hidden]: [hidden, { deep: hidden, count: 1, none: null }] } },
     { type: 'arguments', args: { [shown]: [shown, { deep: shown, count: 1, none: null }] } },
   ],
-])('spells out what an eye would miss', (preview, expected) => {
+])('escapes hidden characters', (preview, expected) => {
   expect(toShow(preview)).toEqual(expected)
 })

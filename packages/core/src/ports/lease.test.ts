@@ -11,12 +11,12 @@ const rows = [
 ]
 
 describe('a list', () => {
-  it('does not believe the dead', () => {
+  it('shows busy sessions with a dead owner as interrupted', () => {
     const told = ownedStatus(rows, new Set(['living'])).map(({ status }) => status)
     expect(told).toEqual(['thinking', 'interrupted', 'interrupted', 'thinking'])
   })
 
-  it('depends on the owners of what says busy, and on no one else', () => {
+  it('depends only on the owners of busy sessions', () => {
     expect(busyOwners(rows)).toEqual(new Set(['living', 'dead']))
   })
 })

@@ -50,7 +50,7 @@ describe('a budget that is used up in a turn', () => {
     },
   )
 
-  it('refuses to go on until it is raised, and says which it is', async () => {
+  it('refuses a prompt until the budget is raised, and names the budget', async () => {
     const { house, calls } = await open({ maxCost: 0.5 }, { cost: 0.25 })
     await go(house)
     expect(await house.send('on', { type: 'continue' })).toMatchObject({
@@ -61,8 +61,8 @@ describe('a budget that is used up in a turn', () => {
   })
 })
 
-describe('what is held against a budget', () => {
-  it('is not a call that failed and was tried again: it costs nothing', async () => {
+describe('the usage that counts against a budget', () => {
+  it('does not include a failed call that was retried', async () => {
     const { house, calls } = await open({ maxCost: 1, maxTokens: 440, maxSteps: 4 }, { cost: 0.25 }, true)
     await go(house)
     expect(house.model.requests).toHaveLength(8)
@@ -86,15 +86,15 @@ describe('what is held against a budget', () => {
     },
   )
 
-  it('is nothing where nobody knows the price; and what it cost is then unknown, not nothing', async () => {
+  it('leaves the cost unknown, not zero, when the price is unknown', async () => {
     const { house } = await open({ maxCost: 0.01 }, { cost: null })
     await go(house)
     expect(await now(house)).toEqual({ last: 'done', cost: null })
   })
 })
 
-describe('follow-ups of a turn that came to a limit', () => {
-  it('wait until it has been continued to its end', async () => {
+describe('follow-ups of a turn that reached a limit', () => {
+  it('wait until the turn is continued and ends', async () => {
     const { house } = await open({ maxSteps: 2 })
     const queue = async () => orThrow(await house.handle.snapshot()).view.queue.length
     await letWaitsPass(house, async () => {

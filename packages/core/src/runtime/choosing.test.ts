@@ -41,7 +41,7 @@ async function watch(handle: SessionHandle): Promise<AsyncIterator<Frame>> {
 }
 
 describe('a prompt without credentials', () => {
-  it('is refused with what to do, and the same one is taken once they are found', async () => {
+  it('is refused with a hint, and accepted once credentials are found', async () => {
     const house = await openMemoryHouse({ models: keyedModels() })
     expect(await house.send('a', prompt)).toMatchObject({
       ok: false,
@@ -54,7 +54,7 @@ describe('a prompt without credentials', () => {
     expect(await house.events()).toContain('text.said')
   })
 
-  it('is not the only thing refused for want of them: so is another model', async () => {
+  it('also refuses a model change', async () => {
     const house = await openMemoryHouse({ models: keyedModels() })
     expect(await house.send('a', { type: 'setModel', model: 'sim/other' })).toMatchObject({
       ok: false,
@@ -64,7 +64,7 @@ describe('a prompt without credentials', () => {
 })
 
 describe('refreshCredentials', () => {
-  it('is heard by the clients of every session that is awake, and leaves no record', async () => {
+  it('notifies the clients of every loaded session, and leaves no record', async () => {
     const house = await openMemoryHouse({ models: keyedModels() })
     const second = await house.registry.start({ workdir: '/work' })
     const other = second.ok ? createLocalSession(house.registry, second.value.id) : house.handle
@@ -84,7 +84,7 @@ describe('refreshCredentials', () => {
     expect(await house.events()).toEqual(['session.started'])
   })
 
-  it('of all sessions is heard as well, and by whoever comes back with a cursor', async () => {
+  it('of all sessions notifies clients too, also those that reconnect with a cursor', async () => {
     const house = await openMemoryHouse({ models: keyedModels() })
     const frames = await watch(house.handle)
     expect(await createLocalSessions(house.registry).refreshCredentials()).toEqual({
@@ -98,7 +98,7 @@ describe('refreshCredentials', () => {
     await back.return?.()
   })
 
-  it('is not needed for what is found by itself, such as a server on this machine', async () => {
+  it('is not needed for a local server that is found automatically', async () => {
     let contextTokens = 8000
     let tell: () => void = () => expect.fail('nobody listens')
     const provider = createScriptedModel([])
@@ -115,7 +115,7 @@ describe('refreshCredentials', () => {
     await frames.return?.()
   })
 
-  it('that cannot be done is refused with the reason', async () => {
+  it('that fails is refused with the reason', async () => {
     const models = modelsWith(() => ({ type: 'no_credentials', message: 'no key' }), {
       refresh: async () => refuse(fault('storage_error', 'The file of keys cannot be read.')),
     })
@@ -137,7 +137,7 @@ describe('another model', () => {
     { rotation: () => [{ model: 'sim/model' }, { model: 'sim/small' }] },
   )
 
-  it('comes with what is known of it, after the record that sets it', async () => {
+  it('is published with its details after the record that sets it', async () => {
     const house = await openMemoryHouse({ models })
     const frames = await watch(house.handle)
     await house.send('a', { type: 'setModel', model: 'sim/small' })
@@ -153,7 +153,7 @@ describe('another model', () => {
     await frames.return?.()
   })
 
-  it('is the next of the rotation, and a retry is answered alike', async () => {
+  it('is the next of the rotation, and a retry gets the same answer', async () => {
     const house = await openMemoryHouse({ models })
     const to = { model: 'sim/small', index: 1, total: 2, thinkingLevel: 'off' }
     const first = await house.send('a', { type: 'cycleModel' })
@@ -164,7 +164,7 @@ describe('another model', () => {
     })
   })
 
-  it('is asked for no level that it does not know', async () => {
+  it('is not asked for a thinking level that it does not support', async () => {
     const house = await openMemoryHouse({ models })
     expect(await house.send('a', { type: 'setThinkingLevel', level: 'high' })).toMatchObject({ ok: true })
     await house.send('b', { type: 'setModel', model: 'sim/small' })
@@ -177,7 +177,7 @@ describe('another model', () => {
     })
   })
 
-  it('is what a level is held against, also when it came while the level was looked at', async () => {
+  it('is the model a level is checked against, even if it changes during the check', async () => {
     const house = await openMemoryHouse({ models })
     const [, level] = await Promise.all([
       house.send('a', { type: 'setModel', model: 'sim/small' }),

@@ -78,7 +78,7 @@ async function eventsOf<Type extends 'step.started' | 'step.ended' | 'text.said'
 const look = aTool('look', async () => ({ type: 'ok', output: { text: 'a.txt' } }), false)
 
 describe('a model that is overloaded', () => {
-  it('has its turn answered by the next in line, and a notice says so', async () => {
+  it('falls back to the next model, and a notice says so', async () => {
     const { house, asked } = await open({ 'sim/model': [[busy]], 'other/model': [[say('Here.')]] })
     await prompt(house)
     expect(asked).toEqual(['sim/model', 'other/model'])
@@ -94,7 +94,7 @@ describe('a model that is overloaded', () => {
     ])
   })
 
-  it('is tried often enough first', async () => {
+  it('is retried before the fallback', async () => {
     const turnedAway = [overload()]
     const { house, asked } = await open({
       'sim/model': [turnedAway, turnedAway, turnedAway, turnedAway],
@@ -107,7 +107,7 @@ describe('a model that is overloaded', () => {
     ])
   })
 
-  it('is answered for until the turn ends, and asked first in the next', async () => {
+  it('is replaced until the turn ends, and called first in the next turn', async () => {
     const { house, asked } = await open(
       {
         'sim/model': [[busy], [say('I am back.')]],
@@ -123,7 +123,7 @@ describe('a model that is overloaded', () => {
     expect(asked.at(-1)).toBe('sim/model')
   })
 
-  it('is asked again when its turn is continued', async () => {
+  it('is called again when its turn is continued', async () => {
     const { house, asked } = await open({ 'sim/model': [[busy], [say('Here.')]], 'other/model': [[fail()]] })
     await prompt(house)
     expect((await viewOf(house)).lastTurn).toMatchObject({ reason: 'failed' })
@@ -131,7 +131,7 @@ describe('a model that is overloaded', () => {
     expect(asked).toEqual(['sim/model', 'other/model', 'sim/model'])
   })
 
-  it('gives way to the next and the next, each once, and the last failure is what is said', async () => {
+  it('falls back to each model once, and the last failure is reported', async () => {
     const { house, asked } = await open(
       {
         'sim/model': [[call('look', {})], [busy]],
@@ -159,7 +159,7 @@ describe('a model that is overloaded', () => {
     expect(asked).toEqual(['sim/model'])
   })
 
-  it('costs no call of the turn, nor money, so the one that stands in has its own', async () => {
+  it('does not count as a step or cost of the turn', async () => {
     const priced = { ...scriptedUsage, cost: 0.5 }
     const { house } = await open(
       {
@@ -175,8 +175,8 @@ describe('a model that is overloaded', () => {
   })
 })
 
-describe('what another model says in its place', () => {
-  it('is its own: its provider is on record with it, and whoever looks on is told who answers', async () => {
+describe('the answer of a fallback model', () => {
+  it('is recorded with its own provider, and the view names the model', async () => {
     const gate = createGate()
     const { house } = await open({ 'sim/model': [[busy]], 'other/model': [[waitAt(gate), say('Here.')]] })
     await house.send('go', { type: 'sendPrompt', content: 'go' })
@@ -188,7 +188,7 @@ describe('what another model says in its place', () => {
     expect(await viewOf(house)).toMatchObject({ model: 'sim/model', fallback: null })
   })
 
-  it('is not told what the first one thought', async () => {
+  it('is requested without the thinking of the first model', async () => {
     const { house, requestsOf } = await open(
       {
         'sim/model': [[think('My secret.', { sim: { signature: 'opaque' } }), call('look', {})], [busy]],
@@ -202,7 +202,7 @@ describe('what another model says in its place', () => {
     expect(JSON.stringify(request)).not.toMatch(/secret|opaque/)
   })
 
-  it('takes in what steers the turn', async () => {
+  it('includes steering prompts', async () => {
     const gate = createGate()
     const { house, requestsOf } = await open({ 'sim/model': [[waitAt(gate), busy]], 'other/model': [[say('There.')]] })
     await house.send('go', { type: 'sendPrompt', content: 'go' })
@@ -213,7 +213,7 @@ describe('what another model says in its place', () => {
     expect(JSON.stringify(requestsOf('other/model')[0])).toContain('no, there')
   })
 
-  it('is said within what it takes: a past too long for it is summarised first', async () => {
+  it('fits its context: a longer history is summarised first', async () => {
     const long = [say('A long story.'), finish('stop', { ...scriptedUsage, input: 900 })]
     const { house, requestsOf } = await open(
       {
@@ -229,8 +229,8 @@ describe('what another model says in its place', () => {
   })
 })
 
-describe('a person who chooses another model meanwhile', () => {
-  it('is heard: it answers, whoever stood in or would have', async () => {
+describe('a model that a person chooses during a fallback', () => {
+  it('answers instead of any fallback', async () => {
     const { house, asked } = await open({
       'sim/model': [[overload(1000)], [busy]],
       'other/model': [[say('Never.')]],
@@ -244,7 +244,7 @@ describe('a person who chooses another model meanwhile', () => {
     expect(asked).toEqual(['sim/model', 'sim/model', 'chosen/model'])
   })
 
-  it('is heard in the middle of a turn in which another stands in', async () => {
+  it('answers also in the middle of a turn with a fallback', async () => {
     const gate = createGate()
     const { house, asked } = await open(
       {
@@ -264,8 +264,8 @@ describe('a person who chooses another model meanwhile', () => {
   })
 })
 
-describe('a crash while another model stands in', () => {
-  it('ends the turn, and the session asks its own model when it is continued', async () => {
+describe('a crash during a fallback', () => {
+  it('ends the turn, and the session calls its own model when it is continued', async () => {
     const store = createMemoryStore()
     const gate = createGate()
     const cast: Cast = { 'sim/model': [[busy]], 'other/model': [[waitAt(gate)]] }

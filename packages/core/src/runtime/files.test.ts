@@ -56,7 +56,7 @@ describe('a prompt with a file', () => {
     expect(await house.events()).toContain('text.said')
   })
 
-  it('is refused where the picture cannot be decoded', async () => {
+  it('is refused if the image cannot be decoded', async () => {
     const images = { fit: async () => 'damaged' as const }
     const house = await openMemoryHouse({ images })
     expect(await house.send('c1', prompt(await put(house, aPng(), 'image/png')))).toMatchObject({
@@ -64,7 +64,7 @@ describe('a prompt with a file', () => {
     })
   })
 
-  it('is refused where the file is not as large as it says', async () => {
+  it('is refused if the file has another size than stated', async () => {
     const house = await openMemoryHouse()
     const file = await put(house, aPng(), 'image/png')
     expect(await house.send('c1', prompt({ ...file, bytes: 1 } as Content[number]))).toMatchObject({
@@ -72,13 +72,13 @@ describe('a prompt with a file', () => {
     })
   })
 
-  it('is refused where its files are too much together', async () => {
+  it('is refused if its files are too large together', async () => {
     const house = await openMemoryHouse()
     const file = await put(house, Buffer.alloc(7_000_000, 'words '), 'text/plain')
     expect(await house.send('c1', prompt(file, file, file))).toMatchObject({ fault: { code: 'too_large' } })
   })
 
-  it('is taken under another name for the same type, and recorded under the proper one', async () => {
+  it('accepts an alias of a media type and records the proper type', async () => {
     const house = await openMemoryHouse({ script: [[say('hello')]] })
     const file = await put(house, aPng(), 'image/X-PNG; q=1')
     expect(await house.send('c1', prompt(file))).toMatchObject({ ok: true })
@@ -97,7 +97,7 @@ describe('a prompt with a file', () => {
         throw new Error('EIO')
       },
     ],
-  ])('goes on with a word in its place when the file %s afterwards', async (_, open) => {
+  ])('sends a note instead when the file %s afterwards', async (_, open) => {
     const { blobs, bad } = createFragileBlobs()
     const house = await openMemoryHouse({ blobs, script: [[say('a')], [say('b')]] })
     const file = await put(house, aPng(), 'image/png')
@@ -115,7 +115,7 @@ describe('a prompt with a file', () => {
     expect(await house.send('c3', prompt(file))).toMatchObject({ fault: { code: 'blob_not_found' } })
   })
 
-  it('tells a model of what it does not take', async () => {
+  it('sends a note for a file that the model does not accept', async () => {
     const house = await openMemoryHouse({ script: [[say('a')]], takes: [] })
     await house.send('c1', prompt(await put(house, aPng(), 'image/png')))
     await house.frame(isRecord('turn.ended'))
@@ -127,7 +127,7 @@ describe('a stored file', () => {
   const images = { fit: async (bytes: Uint8Array, mediaType: string) => ({ bytes, mediaType, changed: 'turned' }) }
   const parts = () => ({ blobs: createMemoryBlobs(), memoryBlobs: createMemoryBlobs(), images })
 
-  it('is a part for a prompt, under its true type, with what was done to it', async () => {
+  it('is returned as a prompt part with its true type and its changes', async () => {
     const stored = await storeUpload(parts(), aPng(), { name: 'a.jpg' })
     expect(stored).toMatchObject({
       value: { file: { type: 'file', mediaType: 'image/png', name: 'a.jpg', bytes: aPng().length }, changed: 'turned' },
@@ -137,7 +137,7 @@ describe('a stored file', () => {
     })
   })
 
-  it('is kept off the disk where it is to be', async () => {
+  it('is not written to disk for an in-memory session', async () => {
     const place = parts()
     const stored = await storeUpload(place, aPdf, { persist: false })
     const blob = stored.ok ? stored.value.file.blob : null
@@ -145,7 +145,7 @@ describe('a stored file', () => {
     expect(blob && (await place.memoryBlobs.has(blob))).toBe(true)
   })
 
-  it('is refused with a hint to install sharp where images cannot be decoded', async () => {
+  it('is refused with a hint to install sharp if images cannot be decoded', async () => {
     const place = { ...parts(), images: { fit: async () => 'unavailable' as const } }
     expect(await storeUpload(place, aPng(), { name: 'a.png' })).toMatchObject({
       fault: {
@@ -158,7 +158,7 @@ describe('a stored file', () => {
     ['damaged', 'wrong_media_type'],
     ['too large', 'too_large'],
     ['unavailable', 'wrong_media_type'],
-  ] as const)('is refused where the picture is %s', async (found, code) => {
+  ] as const)('is refused if the image is %s', async (found, code) => {
     const place = { ...parts(), images: { fit: async () => found } }
     expect(await storeUpload(place, aPng(), { name: 'a.png' })).toMatchObject({ ok: false, fault: { code } })
     expect(await storeUpload(place, aPng(), { name: 'x'.repeat(300) })).toMatchObject({

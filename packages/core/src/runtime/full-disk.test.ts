@@ -60,8 +60,8 @@ async function openHouse(options: Omit<Parameters<typeof openMemoryHouse>[0], 's
   return { ...house, store, pass, passUntil }
 }
 
-describe('a disk that refuses what is written', () => {
-  it('is told to everyone at once, and that it no longer does, though nobody asks for anything', async () => {
+describe('a disk that refuses writes', () => {
+  it('is reported to all clients at once, and so is its recovery', async () => {
     const house = await openHouse()
     const [one, two] = [await follow(house.handle), await follow(house.handle)]
     house.store.breakDown()
@@ -113,7 +113,7 @@ describe('a disk that refuses what is written', () => {
     },
   )
 
-  it('is told to the clients of every session, whichever was refused, and to those who come to them', async () => {
+  it('is reported to the clients of every session, also to new ones', async () => {
     const house = await openHouse()
     const other = createLocalSession(house.registry, orThrow(await house.registry.start({ workdir: '/other' })).id)
     const [one, two] = [await follow(house.handle), await follow(other)]
@@ -130,7 +130,7 @@ describe('a disk that refuses what is written', () => {
     ])
   })
 
-  it('is told to newcomers by the snapshot, and to whoever comes back by a frame', async () => {
+  it('is reported in the snapshot of new clients and in a frame to returning ones', async () => {
     const house = await openHouse()
     const returner = async () => (await follow(house.handle, { after: 1 })).told
     expect([(await follow(house.handle)).first, await returner()]).toMatchObject([
@@ -145,7 +145,7 @@ describe('a disk that refuses what is written', () => {
     ])
   })
 
-  it('refuses a prompt with the reason and what to do, keeps nothing of it, and takes it once there is room', async () => {
+  it('refuses a prompt with the reason and a hint, and accepts it once there is space', async () => {
     const house = await openHouse({ script: [[say('Hi.')]] })
     house.store.breakDown()
     const refused = await house.send('a', prompt)
@@ -158,7 +158,7 @@ describe('a disk that refuses what is written', () => {
     await house.frame(idle)
   })
 
-  it('is noticed by the draft of an answer, which then loses no word', async () => {
+  it('is detected by the draft autosave, and the answer stays complete', async () => {
     const gate = createGate()
     const house = await openHouse({ script: [[say('Hel'), waitAt(gate), say('lo.')]] })
     const one = await follow(house.handle)
@@ -179,7 +179,7 @@ describe('a disk that refuses what is written', () => {
     expect([texts.join(''), one.told]).toEqual(['Hello.', [error, null]])
   })
 
-  it('does not run a tool again whose outcome it refused, and ends the turn when it takes it', async () => {
+  it('does not run a tool again whose outcome was refused, and ends the turn on recovery', async () => {
     const gate = createGate()
     let runs = 0
     const touch = aTool(
@@ -210,7 +210,7 @@ describe('a disk that refuses what is written', () => {
     ])
   })
 
-  it('holds a turn up whose instructions have no room yet, and does not fail it', async () => {
+  it('delays a turn whose instructions cannot be stored yet', async () => {
     const inner = createMemoryBlobs()
     let isFull = true
     const blobs: typeof inner = { ...inner, put: async (bytes) => (isFull ? refuse(diskFull) : inner.put(bytes)) }
@@ -225,7 +225,7 @@ describe('a disk that refuses what is written', () => {
     expect(one.told).toEqual([error, null])
   })
 
-  it('keeps a session asleep: who wants to follow it is told why, and when to come back', async () => {
+  it('prevents loading a session; subscribers get the reason and when to retry', async () => {
     const gate = createGate()
     const house = await openHouse({ script: [[waitAt(gate)]] })
     await house.send('a', prompt)

@@ -18,14 +18,14 @@ beforeEach(async () => {
 const countsOf = async (handle = house.handle) => orThrow(await handle.snapshot()).meta.messageCount
 
 describe('a session that has moved', () => {
-  it('keeps the last answer of the line it stands on, when it is told to keep the plan', async () => {
+  it('pins the last answer of its current line when the plan is kept', async () => {
     await talk.tell({ type: 'branchAt', turn: 0 })
     await talk.tell({ type: 'enterExec', keepPlan: true })
     const { messages } = orThrow(await house.handle.page())
     expect(messages.filter(({ pinned }) => pinned)).toMatchObject([{ kind: 'assistant', text: 'answer 0' }])
   })
 
-  it('is decided where it stands, not where it stood when a command was looked into', async () => {
+  it('is decided on its current line, not on the line it had when facts were gathered', async () => {
     const seeded = [{ role: 'user', content: 'a' } as const, { role: 'assistant', content: 'b' } as const]
     await Promise.all([
       talk.tell({ type: 'setHistory', messages: seeded }),
@@ -37,7 +37,7 @@ describe('a session that has moved', () => {
 })
 
 describe('a line whose beginning is hidden', () => {
-  it('is counted without what is hidden, where it is forked or gone back on', async () => {
+  it('is counted without its hidden part after a fork or a rewind', async () => {
     await talk.ask('three')
     await talk.tell({ type: 'truncateHistory', keepLast: 5 })
     const { session } = await talk.tell({ type: 'fork' })
@@ -47,13 +47,13 @@ describe('a line whose beginning is hidden', () => {
   })
 })
 
-it('answers a fork that is sent under the id of another command as that was answered', async () => {
+it('answers a fork with a reused command id like the first command', async () => {
   const first = await house.send('cmd-1', { type: 'addSystemMessage', text: 'a note' })
   expect(await house.send('cmd-1', { type: 'fork' })).toEqual(first)
 })
 
-describe('folding all calls', () => {
-  it('goes by what a person sees: none is folded once each was opened', async () => {
+describe('collapsing all calls', () => {
+  it('depends on what is shown: no call is collapsed once each was expanded', async () => {
     const script = [[call('touch', {})], [say('done')]]
     house = await openMemoryHouse({
       script,
@@ -70,7 +70,7 @@ describe('folding all calls', () => {
 })
 
 describe('a summary that is being written', () => {
-  it('is over at once when it is aborted, however long its provider still takes', async () => {
+  it('ends at once when aborted, even if the provider does not', async () => {
     const stopping = new AbortController()
     const provider = {
       async *stream() {
@@ -85,7 +85,7 @@ describe('a summary that is being written', () => {
     ).toEqual({ failed: 'It was aborted.' })
   })
 
-  it('keeps its session in memory until it is done', async () => {
+  it('keeps its session loaded until it is written', async () => {
     const gate = createGate()
     house = await openMemoryHouse({
       script: ({ purpose }) => (purpose === 'summary' ? [waitAt(gate), say('# Note')] : [say('answer')]),

@@ -23,7 +23,7 @@ describe('a branch', () => {
     for (const text of ['one', 'two', 'three']) await talk.ask(text)
   })
 
-  it('stands at the end of a turn, and keeps the line that was under a name', async () => {
+  it('starts at the end of a turn and keeps the former line under a name', async () => {
     expect(await talk.tell({ type: 'branchAt', turn: 0 })).toEqual({ branch: 'branch-1' })
     expect(await talk.words()).toEqual(['one', 'answer 0'])
     expect(await talk.words('branch-1')).toEqual(['one', 'answer 0', 'two', 'answer 1', 'three', 'answer 2'])
@@ -35,14 +35,14 @@ describe('a branch', () => {
     expect(told(house)).toEqual(['one', 'answer 0', 'another two'])
   })
 
-  it('is counted on from where it stands', async () => {
+  it('continues the turn numbers of its line', async () => {
     await talk.tell({ type: 'branchAt', turn: 1 })
     await talk.ask('another three')
     const { meta } = orThrow(await house.handle.snapshot())
     expect(meta).toMatchObject({ turnCount: 3, messageCount: 9, branchCount: 1 })
   })
 
-  it('is taken up again as it was left, and what is left for it is kept', async () => {
+  it('is restored as it was left, and the line left for it is kept', async () => {
     await talk.tell({ type: 'branchAt', turn: 0 })
     await talk.ask('another two')
     expect(await talk.tell({ type: 'switchBranch', branch: 'branch-1' })).toEqual({ branch: 'branch-1' })
@@ -73,7 +73,7 @@ describe('a branch', () => {
     expect(messages.find(({ id }) => id === branch?.differsAt)).toMatchObject({ kind: 'user', text: 'two' })
   })
 
-  it('is refused where there is no such turn or branch, and nothing changes', async () => {
+  it('is refused for an unknown turn or branch, and nothing changes', async () => {
     const before = await house.events()
     expect([
       await talk.refusal({ type: 'branchAt', turn: 3 }),
@@ -109,7 +109,7 @@ describe('a branch', () => {
 })
 
 describe('going back', () => {
-  it('leaves what came after as a branch, and a turn that was cut short can be continued there', async () => {
+  it('keeps the later messages as a branch, where an interrupted turn can be continued', async () => {
     for (const text of ['one', 'two']) await talk.ask(text)
     expect(await talk.tell({ type: 'rewind', turn: 0 })).toEqual({ branch: 'branch-1' })
     expect(await talk.words()).toEqual(['one', 'answer 0'])
@@ -136,7 +136,7 @@ describe('a fork', () => {
     expect(await talk.words()).toEqual(['one', 'answer 0', 'two', 'answer 1'])
   })
 
-  it('is of the last turn that ended unless told otherwise, and is listed with its parent', async () => {
+  it('starts at the last ended turn by default, and is listed with its parent', async () => {
     const forked = await fork()
     expect(await forked.talk.words()).toEqual(['one', 'answer 0', 'two', 'answer 1'])
     const { meta } = orThrow(await forked.handle.snapshot())
@@ -158,7 +158,7 @@ describe('a fork', () => {
     expect(await second.words()).toEqual(['one', 'answer 0'])
   })
 
-  it('inherits pins and compactions, and neither trust nor what waits', async () => {
+  it('inherits pins and compactions, but not trust or waiting prompts', async () => {
     const [first] = orThrow(await house.handle.page()).messages
     await talk.tell({ type: 'togglePin', message: first?.id ?? 0 })
     await talk.tell({ type: 'setToolTrust', tool: 'touch', scope: 'session' })
@@ -166,7 +166,7 @@ describe('a fork', () => {
     expect(view).toMatchObject({ pins: [first?.id], trust: [], queue: [] })
   })
 
-  it('knows nothing of what came after it: neither pins nor compactions', async () => {
+  it('does not inherit later pins or compactions', async () => {
     for (let turn = 2; turn < 6; turn++) await talk.ask(`turn ${turn}`)
     const last = orThrow(await house.handle.page()).messages.findLast(({ kind }) => kind === 'user')
     await talk.tell({ type: 'togglePin', message: last?.id ?? 0 })
@@ -183,7 +183,7 @@ describe('a fork', () => {
     expect((await house.store.list({ limit: 10 })).sessions).toHaveLength(2)
   })
 
-  it('that a crash kept from being made is made when it is asked for again', async () => {
+  it('that a crash prevented is created when it is requested again', async () => {
     const store = createMemoryStore()
     let isFull = false
     house = await openMemoryHouse({
@@ -233,7 +233,7 @@ describe('a set or cut history', () => {
     expect(await talk.words()).toEqual(['one', 'answer 0', 'two', 'answer 1'])
   })
 
-  it('keeps the summary that was set before it, also on a branch and when it is come back to', async () => {
+  it('keeps the summary that was set before, also on a branch and after a return', async () => {
     const summary = 'Summary of the conversation so far:\n\nThey met.'
     await talk.tell({ type: 'setSummary', summary: 'They met.' })
     await talk.tell({ type: 'truncateHistory', keepLast: 0 })
@@ -246,14 +246,14 @@ describe('a set or cut history', () => {
     expect(told(house).slice(0, 2)).toEqual([summary, 'three'])
   })
 
-  it('of nothing begins anew', async () => {
+  it('that is empty starts over', async () => {
     await talk.tell({ type: 'truncateHistory', keepLast: 0 })
     expect(await talk.words()).toEqual([])
     await talk.ask('anew')
     expect(told(house)).toEqual(['anew'])
   })
 
-  it('is another past, with turns of its own', async () => {
+  it('replaces the past, with its own turns', async () => {
     const messages = [
       { role: 'user', content: 'elsewhere' },
       { role: 'assistant', content: 'indeed', toolCalls: [{ id: 'x', tool: 'look', args: {} }] },
@@ -267,7 +267,7 @@ describe('a set or cut history', () => {
     expect(await talk.words()).toEqual(['elsewhere', 'indeed'])
   })
 
-  it('keeps a summary that a program set, and none that was written of the past it replaces', async () => {
+  it('keeps a summary set by a program, but no summary of the replaced past', async () => {
     const messages = [{ role: 'user', content: 'elsewhere' }] satisfies SeedMessages
     await talk.tell({ type: 'setSummary', summary: 'They met.' })
     await talk.tell({ type: 'setHistory', messages })
@@ -280,7 +280,7 @@ describe('a set or cut history', () => {
     expect(told(house)).toEqual(['elsewhere', 'and?'])
   })
 
-  it('is cut from a record on, where a program knows it', async () => {
+  it('is cut at a record that the program names', async () => {
     const [, , , second] = orThrow(await house.handle.page()).messages
     await talk.tell({ type: 'truncateHistory', from: second?.id ?? 0 })
     expect(await talk.words()).toEqual(['two', 'answer 1'])
@@ -291,7 +291,7 @@ describe('a set or cut history', () => {
     expect(await talk.refusal({ type: 'truncateHistory', from: 2, keepLast: 1 })).toBe('bad_request')
   })
 
-  it('that a program leads is told with its system messages, and with results that came later', async () => {
+  it('led by a program is sent with its system messages and late results', async () => {
     const led = (message: SeedMessages[number]) =>
       talk.tell({ type: 'seedMessages', messages: [{ ...message, given: { role: message.role, content: null } }] })
     await talk.tell({ type: 'setHistory', messages: [] })
@@ -303,7 +303,7 @@ describe('a set or cut history', () => {
     expect(told(house)).toEqual(['System message:\n\nBe brief.', 'what is there?', 'call', 'a ship', 'and?'])
   })
 
-  it('may be set without end: the newest that was hidden can be named', async () => {
+  it('can be set any number of times; the newest hidden branch can be named', async () => {
     for (let round = 0; round < limits.branchesMax + 5; round++) await talk.tell({ type: 'setHistory', messages: [] })
     const branches = orThrow(await house.handle.branches())
     expect(branches).toHaveLength(limits.branchesMax)
@@ -321,7 +321,7 @@ describe('a pin', () => {
     expect(await talk.tell({ type: 'togglePin', message: first?.id ?? 0 })).toEqual({ pinned: false })
   })
 
-  it('that a compaction cut off is told word for word, with what its call came to', async () => {
+  it('cut off by a compaction is sent verbatim, with the result of its call', async () => {
     const seen = { type: 'ok' as const, output: { text: 'the secret number is 7' } }
     house = await openMemoryHouse({
       tools: [aTool('look', async () => seen, false)],

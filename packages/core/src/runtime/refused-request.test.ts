@@ -14,7 +14,7 @@ const messagesOf = async ({ handle }: TestRuntime): Promise<readonly Message[]> 
   orThrow(await handle.page({ limit: 500 })).messages
 
 describe('a request that the service refuses', () => {
-  it('is sent once; the turn ends with the sentence that says why, and the session waits', async () => {
+  it('is sent once; the turn ends with the reason, and the session waits', async () => {
     const house = await openMemoryHouse({ script: () => refused })
     expect(await go(house)).toEqual([])
     expect(house.model.requests).toHaveLength(1)
@@ -35,7 +35,7 @@ describe('a request that the service refuses', () => {
     expect((await viewOf(house)).status).toBe('error')
   })
 
-  it('leaves what was queued waiting, however long; steering joins when the turn is taken up again, then the rest', async () => {
+  it('leaves queued prompts waiting; steering joins when the turn is continued, then the rest follows', async () => {
     const gate = createGate()
     const script: readonly ScriptedAnswer[] = [[waitAt(gate), ...refused], [say('Now.')], [say('And then.')]]
     const house = await openMemoryHouse({ script })

@@ -27,8 +27,8 @@ const notices = async (house: TestRuntime) =>
   )
 const lastTurn = async ({ handle }: TestRuntime) => orThrow(await handle.snapshot()).view.lastTurn
 
-describe('a model that cannot take a call', () => {
-  it('is asked again three times with the same words, each after a longer wait, and its answer is like any other', async () => {
+describe('a model that does not accept a call', () => {
+  it('is retried three times with the same request, each after a longer wait', async () => {
     const house = await open([overload()], [overload()], [overload()], [say('Here.')])
     const waits = await letWaitsPass(house, () => prompt(house))
     expect(waits).toHaveLength(3)
@@ -43,7 +43,7 @@ describe('a model that cannot take a call', () => {
     expect(await lastTurn(house)).toEqual({ reason: 'done' })
   })
 
-  it('is spoken of in a notice that says what failed, how long it waits and which try comes; never in the answer', async () => {
+  it('is reported in a notice with the failure, the wait and the try; never in the answer', async () => {
     const house = await open([overload(2500)], [overload(60_000)], [say('Here.')], [say('And here.')])
     await letWaitsPass(house, () => prompt(house))
     expect(await notices(house)).toEqual([
@@ -54,7 +54,7 @@ describe('a model that cannot take a call', () => {
     expect(JSON.stringify(house.model.requests.at(-1))).not.toContain('overloaded')
   })
 
-  it('is given up after that, and what went wrong is said', async () => {
+  it('fails after the last retry with the reason', async () => {
     const house = await open([overload()], [overload()], [overload()], [overload()], [say('Too late.')])
     await letWaitsPass(house, () => prompt(house))
     expect(house.model.requests).toHaveLength(limits.retriesMax + 1)
@@ -64,7 +64,7 @@ describe('a model that cannot take a call', () => {
     })
   })
 
-  it('is waited for exactly as long as it says', async () => {
+  it('is retried after exactly the time it names', async () => {
     const house = await open([overload(7000)], [say('Here.')])
     await prompt(house)
     expect(await nextWait(house)).toBe(7000)
@@ -76,7 +76,7 @@ describe('a model that cannot take a call', () => {
     expect(house.model.requests).toHaveLength(2)
   })
 
-  it('is not waited for where it says to come back after more than a minute', async () => {
+  it('is not retried if it names a wait of more than a minute', async () => {
     const house = await open([overload(limits.retryWaitMsMax + 1)], [say('Too late.')])
     expect(await letWaitsPass(house, () => prompt(house))).toEqual([])
     expect(house.model.requests).toHaveLength(1)
@@ -84,7 +84,7 @@ describe('a model that cannot take a call', () => {
     expect(await lastTurn(house)).toMatchObject({ reason: 'failed' })
   })
 
-  it('counts as one call of its turn, however often it is asked', async () => {
+  it('counts as one step, however often it is retried', async () => {
     const house = await openMemoryHouse({
       script: [[overload()], [overload()], [call('look', {})], [overload()], [say('Seen.')]],
       tools: [aTool('look', async () => ({ type: 'ok', output: { text: 'a.txt' } }), false)],
@@ -103,7 +103,7 @@ describe('a call that is not tried again', () => {
     ['a thought', [sayPartial('Hm', 'thinking'), fail(cut)]],
     ['a part', [say('Here.'), fail(cut)]],
     ['a call', [call('look', {}), fail(cut)]],
-  ])('is one of whose answer %s has come', async (_, answer) => {
+  ])('has received %s of its answer', async (_, answer) => {
     const house = await open(answer, [say('Never.')])
     expect(await letWaitsPass(house, () => prompt(house))).toEqual([])
     expect(house.model.requests).toHaveLength(1)
@@ -115,7 +115,7 @@ describe('a call that is not tried again', () => {
     ['such a fault with a time to come back', [fail({ retryAfterMs: 10 })]],
     ['a refusal', [finish('refused')]],
     ['an answer that is cut by its length', [finish('length')]],
-  ])('is one that ends with %s', async (_, answer) => {
+  ])('ends with %s', async (_, answer) => {
     const house = await open(answer, [say('Never.')])
     expect(await letWaitsPass(house, () => prompt(house))).toEqual([])
     expect(house.model.requests).toHaveLength(1)
@@ -134,7 +134,7 @@ describe('a session that waits for its model', () => {
     expect((await house.events()).filter((type) => type === 'call.started')).toHaveLength(1)
   })
 
-  it('is stopped at once by an abort, and asks nobody afterwards', async () => {
+  it('is stopped at once by an abort, and makes no more calls', async () => {
     const house = await open([overload(30_000)], [say('Here.')])
     await prompt(house)
     await nextWait(house)
@@ -149,7 +149,7 @@ describe('a session that waits for its model', () => {
     expect(await lastTurn(house)).toEqual({ reason: 'done' })
   })
 
-  it('is let go of at once when its process stops', async () => {
+  it('is released at once when its process stops', async () => {
     const house = await open([overload(30_000)])
     await prompt(house)
     await nextWait(house)
@@ -171,7 +171,7 @@ describe('a session that waits for its model', () => {
     expect((await next.events()).slice(-2)).toEqual(['step.ended', 'turn.ended'])
   })
 
-  it('takes what steers it when the answer has come', async () => {
+  it('includes steering prompts after the answer', async () => {
     const house = await open([overload()], [say('Here.')], [say('There.')])
     await letWaitsPass(house, async () => {
       await prompt(house)

@@ -37,8 +37,8 @@ function openWatch(probe: () => Promise<Result<void>> = async () => done) {
   }
 }
 
-describe('the watch over a store', () => {
-  it('tells of the first refusal at once, and once for all that are alike', () => {
+describe('storage health', () => {
+  it('reports the first refusal at once, and equal ones only once', () => {
     const { told, storage } = openWatch().join()
     expect(storage.hear(full)).toBe(full)
     storage.hear(full)
@@ -47,7 +47,7 @@ describe('the watch over a store', () => {
     expect(told.at(-1)).toEqual({ reason: 'read_only', message: 'It may not be written.' })
   })
 
-  it('tells when a write is taken, which a refusal for another reason does not say', () => {
+  it('reports recovery after an accepted write, not after a refusal for another reason', () => {
     const { told, storage } = openWatch().join()
     storage.hear(done)
     storage.hear(refuse(fault('fenced', 'Another owner.')))
@@ -79,7 +79,7 @@ describe('the watch over a store', () => {
     expect(watch.clock.nextMs()).toBeNull()
   })
 
-  it('tells every session when the probe is refused too, whoever joins meanwhile, and all when it is over', async () => {
+  it('reports a refused probe to every session, also to new ones, and its recovery to all', async () => {
     let answer: Result<void> = full
     const watch = openWatch(async () => answer)
     const [one, other] = [watch.join(), watch.join()]
@@ -96,7 +96,7 @@ describe('the watch over a store', () => {
     expect([newcomer.storage.error, watch.clock.nextMs()]).toEqual([null, null])
   })
 
-  it('goes on telling of a store that refuses its probe, though one write was small enough to be taken', async () => {
+  it('keeps reporting a refused probe even if one small write is accepted', async () => {
     const watch = openWatch(async () => full)
     const [one, other] = [watch.join(), watch.join()]
     one.storage.hear(full)
@@ -106,7 +106,7 @@ describe('the watch over a store', () => {
     expect([other.told, other.storage.error]).toEqual([[error], error])
   })
 
-  it('keeps to one session what is refused of it alone', async () => {
+  it('reports a refusal of one session to that session only', async () => {
     const watch = openWatch()
     const [one, other] = [watch.join(), watch.join()]
     one.storage.hear(full)
@@ -116,7 +116,7 @@ describe('the watch over a store', () => {
     expect([one.told, other.told]).toEqual([[error, null], []])
   })
 
-  it('forgets why the store refused once nobody is left to ask it', async () => {
+  it("forgets the store's error once no session is left", async () => {
     const watch = openWatch(async () => full)
     const { storage } = watch.join()
     storage.hear(full)
@@ -125,7 +125,7 @@ describe('the watch over a store', () => {
     expect([watch.join().storage.error, watch.clock.nextMs()]).toEqual([null, null])
   })
 
-  it('believes no probe that began before the last refusal', async () => {
+  it('ignores a probe that began before the last refusal', async () => {
     const gate = createGate()
     const answers = [Promise.resolve(done), gate.pass().then(() => done)]
     const watch = openWatch(() => answers.shift() ?? Promise.resolve(done))
@@ -142,7 +142,7 @@ describe('the watch over a store', () => {
     expect(told).toEqual([error, null])
   })
 
-  it('that breaks while it probes says so, and goes on', async () => {
+  it('reports a probe that throws, and continues', async () => {
     let isBroken = true
     const watch = openWatch(async () => {
       if (isBroken) throw new Error('broken')
@@ -158,8 +158,8 @@ describe('the watch over a store', () => {
   })
 })
 
-describe('what must be written', () => {
-  it('is offered until it is taken, and no probe or other write speaks for it', async () => {
+describe('a write that must succeed', () => {
+  it('is repeated until it is accepted; probes and other writes do not clear its error', async () => {
     const watch = openWatch()
     const { told, storage } = watch.join()
     let answer: Result<undefined> = full
@@ -180,7 +180,7 @@ describe('what must be written', () => {
     expect(watch.clock.nextMs()).toBeNull()
   })
 
-  it('and is refused for another reason is not offered again; then a probe speaks for the session', async () => {
+  it('is not repeated after a refusal for another reason; then a probe clears the session', async () => {
     const watch = openWatch()
     const { told, storage } = watch.join()
     const moved: Result<undefined> = refuse(fault('log_moved', 'It has moved on.'))
@@ -193,7 +193,7 @@ describe('what must be written', () => {
     expect(told).toEqual([error, null])
   })
 
-  it('is given up at once when the session is let go of, and nothing waits for the clock', async () => {
+  it('is given up at once when the session is released, and leaves no timer', async () => {
     const watch = openWatch()
     const { told, storage } = watch.join()
     const written = storage.insist(async () => full)

@@ -42,7 +42,7 @@ const nameless: Partial<Record<CommandType, string>> = {
 }
 
 describe.each(commandTypes)('%s', (type) => {
-  it('is refused to whoever does not drive, and changes nothing', async () => {
+  it('is refused to a client that does not drive, and changes nothing', async () => {
     const house = await openMemoryHouse({ script: [[say('Hi.')]] })
     const seats = [await attach(house.handle, 'editor'), await attach(house.handle, 'watcher')]
     const before = await house.events()
@@ -55,7 +55,7 @@ describe.each(commandTypes)('%s', (type) => {
     for (const seat of seats) await seat.return(undefined)
   })
 
-  it('is taken from the embedding program without asking who drives', async () => {
+  it('is accepted from the embedding program without a driver check', async () => {
     const house = await openMemoryHouse({ script: [[say('Hi.')]] })
     const seat = await attach(house.handle, 'editor')
     expect(codeOf(await house.handle.submit(eachCommand[type]))).toBe(nameless[type] ?? 'ok')

@@ -70,7 +70,7 @@ describe('a report', () => {
     ['title.written', phases.idle, 'settings.changed'],
     ['process.stopped', phases.thinking, 'step.ended turn.ended'],
     ['process.restarted', phases.thinking, 'step.ended turn.ended'],
-  ])('%s counts while it is owed', (type, state, expected) => {
+  ])('%s counts while its effect is planned', (type, state, expected) => {
     expect(decided(state, reports[type])).toBe(expected)
   })
 
@@ -132,7 +132,7 @@ describe('a report', () => {
     ])
   })
 
-  it('goes on with the turn if someone steered it meanwhile', () => {
+  it('continues the turn if a steering prompt waits', () => {
     const steered = stateAfter(...thinking, queued('steering'))
     expect(decided(steered, reports['model.replied'])).toBe('text.said step.ended')
     const next = stateAfter(...thinking, queued('steering'), { ...stepEnded, finish: 'stop' } as typeof stepEnded)

@@ -43,7 +43,7 @@ describe('a checked blob', () => {
     })
   })
 
-  it('lets go of the bytes when its reader leaves', async () => {
+  it('closes its source when its reader stops', async () => {
     let isLeft = false
     async function* bytes() {
       try {
@@ -75,8 +75,8 @@ async function openFragile() {
   return { ...house, bad, hash: stored.hash }
 }
 
-describe('the bytes that a session holds', () => {
-  it('are given as they were stored, and those of others are not', async () => {
+describe('the blobs of a session', () => {
+  it('are readable, and those of other sessions are not', async () => {
     const { handle, hash, blobs } = await openFragile()
     const bytes = await Array.fromAsync(orThrow(await handle.blob(hash)))
     expect(Buffer.concat(bytes).toString()).toBe('what was stored')
@@ -85,7 +85,7 @@ describe('the bytes that a session holds', () => {
       expect(await handle.blob(unnamed)).toMatchObject({ fault: { code: 'blob_not_found' } })
   })
 
-  it('are refused when they are damaged, and all else of the session can be read', async () => {
+  it('are refused when damaged, and the rest of the session stays readable', async () => {
     const { handle, hash, bad } = await openFragile()
     bad.set(hash, ['what was st0red'])
     const fault = { code: 'storage_error', details: { reason: 'damaged', blob: hash } }

@@ -18,7 +18,7 @@ describe('output', () => {
     expect(await storeOutput(createMemoryBlobs(), [bytes('x'.repeat(inline))])).toEqual({ text: 'x'.repeat(inline) })
   })
 
-  it('that is long shows head and tail, says what is left out, and is kept whole', async () => {
+  it('that is long shows head and tail with a marker, and is stored completely', async () => {
     const blobs = createMemoryBlobs()
     const whole = `HEAD${'x'.repeat(3 * inline)}TAIL`
     const { text, blob } = await storeOutput(blobs, [bytes(whole)])
@@ -40,7 +40,7 @@ describe('output', () => {
     expect(often).toEqual(once)
   })
 
-  it('is valid text even where a character was cut, or it is no text at all', async () => {
+  it('is valid text even after a cut character or for binary data', async () => {
     const { text } = await storeOutput(createMemoryBlobs(), [
       bytes(`x${'😀'.repeat(inline)}`),
       new Uint8Array([0xff, 0xfe]),
@@ -49,7 +49,7 @@ describe('output', () => {
     expect((await storeOutput(createMemoryBlobs(), [new Uint8Array([0xc3])])).text).toBe('\ufffd')
   })
 
-  it('waits for room, and is then kept whole, as far as its beginning is still held', async () => {
+  it('waits for disk space and is then stored completely, if its beginning is still in memory', async () => {
     const inner = createMemoryBlobs()
     const refusing = (refusals: number): Blobs => ({
       ...inner,

@@ -27,7 +27,7 @@ function openKeeper(save: (draft: Draft) => Promise<unknown> = async () => undef
 const settle = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
 describe('the draft of a running answer', () => {
-  it('is saved within a second of the first word, with all that came since', () => {
+  it('is saved within a second of the first fragment, with all later ones', () => {
     const { clock, saved, say } = openKeeper()
     say('Hel')
     clock.advance(limits.draftSaveMs - 1)
@@ -37,7 +37,7 @@ describe('the draft of a running answer', () => {
     expect(saved).toEqual([draftOf('Hello')])
   })
 
-  it('is saved at most once a second, however fast the words come', async () => {
+  it('is saved at most once a second, however fast fragments arrive', async () => {
     const { clock, saved, say } = openKeeper()
     for (let word = 0; word < 100; word++) {
       say('word ')
@@ -48,7 +48,7 @@ describe('the draft of a running answer', () => {
     expect(saved.length).toBeGreaterThanOrEqual(4)
   })
 
-  it('is not written while nobody speaks', async () => {
+  it('is not saved while nothing arrives', async () => {
     const { clock, saved, say } = openKeeper()
     say('once')
     clock.advance(limits.draftSaveMs)
@@ -57,7 +57,7 @@ describe('the draft of a running answer', () => {
     expect(saved).toHaveLength(1)
   })
 
-  it('that could not be saved is tried again with the next word', async () => {
+  it('that could not be saved is saved with the next fragment', async () => {
     const { clock, saved, say } = openKeeper(() => Promise.reject(new Error('disk full')))
     say('a')
     clock.advance(limits.draftSaveMs)

@@ -58,7 +58,7 @@ async function openLongTurn(): Promise<TestRuntime> {
 }
 
 describe('compaction by hand', () => {
-  it('tells the model a summary of all but the last messages, and the transcript stays whole', async () => {
+  it('sends the model a summary of all but the last messages, and the transcript stays complete', async () => {
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
     const before = await talk.words()
     expect(await talk.tell({ type: 'compact' })).toMatchObject({ summary: 'summary 1' })
@@ -71,13 +71,13 @@ describe('compaction by hand', () => {
     ])
   })
 
-  it('has nothing to do where there is nothing before the last messages', async () => {
+  it('is refused if there is nothing before the last messages', async () => {
     for (let turn = 0; turn < 3; turn++) await talk.ask(`prompt ${turn}`)
     expect(await talk.refusal({ type: 'compact' })).toBe('nothing_to_compact')
     expect(summed()).toEqual([])
   })
 
-  it('takes what was summarised before into the next summary', async () => {
+  it('includes the earlier summary in the next one', async () => {
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
     await talk.tell({ type: 'compact' })
     for (let turn = 5; turn < 10; turn++) await talk.ask(`prompt ${turn}`)
@@ -86,7 +86,7 @@ describe('compaction by hand', () => {
     expect(told(summed()[1]).join()).not.toContain('prompt 0')
   })
 
-  it('keeps what is said while the summary is written', async () => {
+  it('keeps messages that arrive while the summary is written', async () => {
     const gate = createGate()
     summary = [waitAt(gate) as ReturnType<typeof say>, say('slow summary')]
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
@@ -107,7 +107,7 @@ describe('compaction by hand', () => {
     expect(await house.events()).toEqual(before)
   })
 
-  it('is ended by an abort, and nothing is on record', async () => {
+  it('is ended by an abort, and nothing is recorded', async () => {
     const gate = createGate()
     summary = [waitAt(gate) as ReturnType<typeof say>]
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
@@ -119,14 +119,14 @@ describe('compaction by hand', () => {
     expect(await house.events()).toEqual(before)
   })
 
-  it('asked for again under the same id is answered the same, and no model is asked', async () => {
+  it('with the same command id gets the same answer, without a model call', async () => {
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
     const first = await house.send('once', { type: 'compact' })
     expect(await house.send('once', { type: 'compact' })).toEqual(first)
     expect(summed()).toHaveLength(1)
   })
 
-  it('counts what it used', async () => {
+  it('counts its usage', async () => {
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
     const { usage: before } = orThrow(await house.handle.snapshot()).meta
     await talk.tell({ type: 'compact' })
@@ -136,7 +136,7 @@ describe('compaction by hand', () => {
 })
 
 describe('automatic compaction', () => {
-  it('comes before the step that would be told too much', async () => {
+  it('runs before the step whose request would be too large', async () => {
     for (let turn = 0; turn < 4; turn++) await talk.ask(`prompt ${turn}`)
     counted = 900
     await talk.ask('large')
@@ -161,7 +161,7 @@ describe('automatic compaction', () => {
     expect((await talk.words()).at(-1)).toMatch(/^answer/)
   })
 
-  it('cuts at closed rounds inside a long turn, and keeps its prompt word for word', async () => {
+  it('cuts at closed rounds inside a long turn, and keeps its prompt verbatim', async () => {
     const long = await openLongTurn()
     await talkTo(long.handle).ask('the only prompt')
     const request = long.model.requests.findLast((one) => !isSummary(one))
@@ -190,7 +190,7 @@ describe('the prompt of a long turn', () => {
 })
 
 describe('undoing a compaction', () => {
-  it('gives the model the line back, and the next automatic one waits', async () => {
+  it("restores the model's view of the line, and delays the next automatic one", async () => {
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
     await talk.tell({ type: 'compact' })
     await talk.tell({ type: 'undoCompaction' })
@@ -201,7 +201,7 @@ describe('undoing a compaction', () => {
     expect(summed()).toHaveLength(1)
   })
 
-  it('is refused where the line would not fit, or where there is none', async () => {
+  it('is refused if the line would not fit or there is no compaction', async () => {
     expect(await talk.refusal({ type: 'undoCompaction' })).toBe('nothing_to_compact')
     counted = 900
     for (let turn = 0; turn < 5; turn++) await talk.ask(`prompt ${turn}`)
@@ -212,7 +212,7 @@ describe('undoing a compaction', () => {
 })
 
 describe('a summary and a checkpoint of the caller', () => {
-  it('is told before what the model sees, and nothing is hidden by it', async () => {
+  it('is sent before the messages, and hides none of them', async () => {
     await talk.ask('one')
     await talk.tell({ type: 'setSummary', summary: 'They met before.' })
     await talk.ask('two')
@@ -224,7 +224,7 @@ describe('a summary and a checkpoint of the caller', () => {
     ])
   })
 
-  it('takes the place of the one before it, and is counted once', async () => {
+  it('replaces the earlier summary, and is counted once', async () => {
     await talk.ask('one')
     const tokens = async () => orThrow(await house.handle.snapshot()).view.tokens
     await talk.tell({ type: 'setSummary', summary: 'They met before.' })
@@ -233,7 +233,7 @@ describe('a summary and a checkpoint of the caller', () => {
     expect(await tokens()).toBe(once)
   })
 
-  it('is told in place of all that came before', async () => {
+  it('replaces everything before it', async () => {
     await talk.ask('one')
     const messages = [
       { role: 'user', content: 'in short' },
@@ -247,7 +247,7 @@ describe('a summary and a checkpoint of the caller', () => {
 })
 
 describe('checkpoints of the caller, one after the other', () => {
-  it('count what the model is told beside messages once, however many are undone', async () => {
+  it('count tokens outside messages once, however many are undone', async () => {
     counted = 300 // most of it is not messages
     for (let round = 0; round < 3; round++) {
       await talk.tell({ type: 'appendCheckpoint', messages: [{ role: 'user', content: 'in short' }] })
@@ -284,7 +284,7 @@ describe('resuming', () => {
 })
 
 describe('a note for people', () => {
-  it('is written by the model, and where it lies is on record', async () => {
+  it('is written by the model, and its path is recorded', async () => {
     summary = [say('# How we met\n\n## Decisions\n- none')]
     expect(await talk.refusal({ type: 'summarize' })).toBe('nothing_to_summarize')
     await talk.ask('one')

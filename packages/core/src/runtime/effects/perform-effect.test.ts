@@ -36,21 +36,21 @@ function openPerformer() {
 const keys = (begun: readonly { readonly key: string }[]) => begun.map(({ key }) => key)
 
 describe('the performer', () => {
-  it('starts what is new and leaves alone what already runs', () => {
+  it('starts new effects and keeps running ones', () => {
     const { performer, begun } = openPerformer()
     performer.reconcile([effect(1)])
     performer.reconcile([effect(1), effect(2)])
     expect(keys(begun)).toEqual(['prepare-call:1', 'prepare-call:2'])
   })
 
-  it('aborts what is no longer owed', () => {
+  it('aborts effects that are no longer planned', () => {
     const { performer, begun } = openPerformer()
     performer.reconcile([effect(1), effect(2)])
     performer.reconcile([effect(2)])
     expect(begun.map(({ run }) => run.signal.aborted)).toEqual([true, false])
   })
 
-  it('drops the late words of an aborted effect', async () => {
+  it('drops the late report of an aborted effect', async () => {
     const { performer, begun, reports } = openPerformer()
     performer.reconcile([effect(1)])
     performer.reconcile([])
@@ -59,7 +59,7 @@ describe('the performer', () => {
     expect(reports).toEqual([])
   })
 
-  it('reports what came of an effect, once, and does not begin it again while it is still on the books', async () => {
+  it('reports the result of an effect once, and does not restart it while it is planned', async () => {
     const { performer, begun, reports } = openPerformer()
     performer.reconcile([effect(1)])
     begun[0]?.end(reportOn(effect(1)))
@@ -68,13 +68,13 @@ describe('the performer', () => {
     expect([reports.length, begun.length]).toEqual([1, 1])
   })
 
-  it('begins anew what is owed again after it was not', () => {
+  it('restarts an effect that is planned again', () => {
     const { performer, begun } = openPerformer()
     for (const owed of [[effect(1)], [], [effect(1)]]) performer.reconcile(owed)
     expect(keys(begun)).toEqual(['prepare-call:1', 'prepare-call:1'])
   })
 
-  it('stops everything at an interrupt, and starts none of it again', () => {
+  it('aborts everything on an interrupt, and restarts nothing', () => {
     const { performer, begun } = openPerformer()
     performer.reconcile([effect(1)])
     performer.interrupt()
@@ -82,7 +82,7 @@ describe('the performer', () => {
     expect(begun.map(({ run }) => run.signal.aborted)).toEqual([true])
   })
 
-  it('is settled when nothing runs any more, even what was aborted', async () => {
+  it('is settled when nothing runs any more, including aborted effects', async () => {
     const { performer, begun } = openPerformer()
     performer.reconcile([effect(1)])
     performer.reconcile([])
@@ -96,7 +96,7 @@ describe('the performer', () => {
     await settled
   })
 
-  it('tells of an effect that breaks, and goes on', async () => {
+  it('reports an effect that throws, and continues', async () => {
     const broken: unknown[] = []
     const performer = createPerformer(
       () => Promise.reject(new Error('broken')),

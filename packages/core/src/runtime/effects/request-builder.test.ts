@@ -24,8 +24,8 @@ function refusing(cause: Error) {
   return { requests, asked, expected: () => expected }
 }
 
-describe('a request that is put together elsewhere', () => {
-  it('is expected when the session wakes, and asked for with plain data', async () => {
+describe('a request that is built on another thread', () => {
+  it('is announced when the session is loaded, and built from plain data', async () => {
     const elsewhere = refusing(new Error('boom'))
     const house = await openMemoryHouse({ requests: elsewhere.requests })
     expect(elsewhere.expected()).toBe(1)
@@ -35,7 +35,7 @@ describe('a request that is put together elsewhere', () => {
     expect(structuredClone(elsewhere.asked)).toEqual(elsewhere.asked)
   })
 
-  it('is never asked for by a session of which nothing may be on disk', async () => {
+  it('is never used for an in-memory session', async () => {
     const { requests, asked, expected } = refusing(new Error('boom'))
     const house = await openMemoryHouse({ requests, script: [[say('Hi.')]], start: { persist: false } })
     await house.send('a', prompt)

@@ -23,14 +23,14 @@ describe('the wait before a call is tried again', () => {
     }
   })
 
-  it('is the same for the same seed, and spreads those that were turned away together', () => {
+  it('is the same for the same seed, and spreads clients refused together', () => {
     const waits = Array.from({ length: 1000 }, (_, seed) => retryWaitMs(overloaded, 1, `ses_${seed}:4`) ?? 0)
     expect(waits).toEqual(waits.map((_, seed) => retryWaitMs(overloaded, 1, `ses_${seed}:4`)))
     const quarters = [875, 1000, 1125].map((edge) => waits.filter((wait) => wait < edge).length)
     for (const [index, below] of quarters.entries()) expect(below / 250).toBeCloseTo(index + 1, 0)
   })
 
-  it('is what the service says, but never shorter than it would be without', () => {
+  it('is the time the service names, but never shorter than our own', () => {
     expect(retryWaitMs(failed(true, 6543), 3, '')).toBe(6543)
     for (const tries of [1, 2, 3]) {
       expect(retryWaitMs(failed(true, 0), tries, '')).toBe(retryWaitMs(overloaded, tries, ''))
@@ -38,7 +38,7 @@ describe('the wait before a call is tried again', () => {
     expect(retryWaitMs(failed(true, limits.retryWaitMsMax), 1, '')).toBe(limits.retryWaitMsMax)
   })
 
-  it('is none where it would be too long, where it was tried often enough, and where it would fail again', () => {
+  it('is none if it is too long, after the last try, or if a retry cannot succeed', () => {
     expect(retryWaitMs(failed(true, limits.retryWaitMsMax + 1), 1, '')).toBeNull()
     expect(retryWaitMs(overloaded, limits.retriesMax + 1, '')).toBeNull()
     expect(retryWaitMs(failed(false), 1, '')).toBeNull()
@@ -47,7 +47,7 @@ describe('the wait before a call is tried again', () => {
 })
 
 describe('a pause', () => {
-  it('lasts as long as it is told to', async () => {
+  it('lasts the given time', async () => {
     const clock = createVirtualClock()
     let isOver = false
     const paused = abortableDelay(clock, 1000, new AbortController().signal).then(() => {
@@ -60,7 +60,7 @@ describe('a pause', () => {
     await paused
   })
 
-  it('is over at once when someone aborts, and leaves nothing behind', async () => {
+  it('ends at once on abort, and leaves no timer', async () => {
     const clock = createVirtualClock()
     const stop = new AbortController()
     const paused = abortableDelay(clock, 1000, stop.signal)

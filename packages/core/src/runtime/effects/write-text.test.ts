@@ -66,7 +66,7 @@ describe('the model that writes summaries', () => {
     ]),
   )
 
-  it('is asked for compactions and notes, and what it used is on record with its name', async () => {
+  it('writes compactions and notes, and its usage is recorded with its name', async () => {
     expect(await talk.tell({ type: 'compact' })).toMatchObject({ summary: 'in short' })
     expect(await written('checkpoint.written')).toMatchObject([{ model: 'cheap/scribe', usage: bill }])
     await talk.tell({ type: 'summarize' })
@@ -77,7 +77,7 @@ describe('the model that writes summaries', () => {
     expect(orThrow(await house.handle.snapshot()).meta.usage.cost).toBeCloseTo(0.02)
   })
 
-  it('is asked in the middle of a turn too, which goes on with its own model', async () => {
+  it('also writes in the middle of a turn, which continues with its own model', async () => {
     counted = 900
     await talk.ask('one more')
     await talk.ask('and now?')
@@ -100,8 +100,8 @@ describe("the session's own model writes them", () => {
 
 const standsStill = Array.from({ length: limits.retriesMax + 1 }, () => [overload(6000)])
 
-describe('a model for summaries that stands still', () => {
-  it.each(['compact', 'summarize'] as const)('leaves them to the one that answers: %s', async (type) => {
+describe('a summary model that does not respond', () => {
+  it.each(['compact', 'summarize'] as const)("is replaced by the session's model: %s", async (type) => {
     await open(standsStill)
     const asked = talk.tell({ type })
     for (const _ of standsStill.slice(1)) {
@@ -114,7 +114,7 @@ describe('a model for summaries that stands still', () => {
     expect(await written(event)).toMatchObject([{ model: 'sim/model', usage: scriptedUsage }])
   })
 
-  it('stops no turn that needs one', async () => {
+  it('does not stop a turn that needs a summary', async () => {
     await open(standsStill)
     counted = 900
     await talk.ask('one more')
@@ -125,7 +125,7 @@ describe('a model for summaries that stands still', () => {
 })
 
 describe('a summary that the model cannot write at once', () => {
-  it('is asked for again after a while, without a word to anyone', async () => {
+  it('is retried after a wait, without a notice', async () => {
     await open([[overload(6000)], [overload(6000)], [say('in short')]])
     const compacting = talk.tell({ type: 'compact' })
     for (const _ of [1, 2]) {
@@ -136,7 +136,7 @@ describe('a summary that the model cannot write at once', () => {
     expect(await house.events()).not.toContain('note.added')
   })
 
-  it('is given up at once when someone aborts', async () => {
+  it('is given up at once on abort', async () => {
     await open([[overload(6000)], [say('too late')]])
     const compacting = talk.refusal({ type: 'compact' })
     await stillness()
@@ -147,7 +147,7 @@ describe('a summary that the model cannot write at once', () => {
     expect(scribe.requests).toHaveLength(1)
   })
 
-  it('is one notice in a turn that needed it, after the last try, and the turn goes on', async () => {
+  it('adds one notice to its turn after the last try, and the turn continues', async () => {
     await open(standsStill)
     ownSummary = [fail()]
     counted = 900
@@ -159,7 +159,7 @@ describe('a summary that the model cannot write at once', () => {
     expect(messages.at(-2)).toMatchObject({ kind: 'assistant' })
   })
 
-  it('is not asked for again where that would fail again', async () => {
+  it('is not retried if it would fail again', async () => {
     await open([[fail()], [say('never')]])
     expect(await talk.refusal({ type: 'compact' })).toBe('summary_failed')
     expect(scribe.requests).toHaveLength(1)

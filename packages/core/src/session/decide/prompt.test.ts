@@ -77,7 +77,7 @@ describe('steering', () => {
     expect(decided(next, stepPrepared(next))).toBe('user.said user.said context.changed step.started')
   })
 
-  it('that is taken back after such an answer lets the turn end', () => {
+  it('that is removed after such an answer lets the turn end', () => {
     const steered = stateAfter(...thinking, queued('steering'))
     const alone = livedThrough(steered, modelReplied(steered), asked({ type: 'dequeueSteering' }))
     expect(decided(alone, stepPrepared(alone))).toBe('turn.ended')
@@ -154,7 +154,7 @@ describe('an entry', () => {
     expect(waiting(turned)).toEqual([7, 6, 5])
   })
 
-  it('leaves the queue once, when it is sent or taken back', () => {
+  it('leaves the queue once, when it is sent or removed', () => {
     const taken = livedThrough(held, asked({ type: 'removeQueueEntry', entry: 5 }))
     expect(waiting(taken)).toEqual([6, 7])
     const entered = livedThrough(taken, modelReplied(taken))
@@ -167,7 +167,7 @@ describe('an entry', () => {
   })
 })
 
-describe('what is taken back', () => {
+describe('a recalled queue', () => {
   const given: readonly EventInput[] = [queued('steering', 'a'), queued('follow_up', 'f')]
   const held = stateAfter(...thinking, ...given)
   const entry = (id: number, queue: string, words: string) => ({ id, queue, content: text(words) })

@@ -16,7 +16,7 @@ const assistant = (content: string, ...ids: readonly string[]) => ({
 const result = (toolCallId: string, isError = false) => ({ role: 'tool', content: 'seen', toolCallId, isError })
 
 describe('messages from elsewhere', () => {
-  it('are turns as if they had been said here, counted on from the line', () => {
+  it('become turns, numbered on from the line', () => {
     expect(events(user('a'), assistant('b'), user('c'))).toMatchObject([
       { type: 'turn.started', turn: 3, cause: 'seed' },
       { type: 'user.said', turn: 3 },
@@ -40,7 +40,7 @@ describe('messages from elsewhere', () => {
     ])
   })
 
-  it('close a call that nobody answered before anyone speaks', () => {
+  it('settle an unanswered call before the next message', () => {
     expect(types(user('a'), assistant('', 'x'), user('b')).slice(3, 6)).toEqual([
       'call.settled',
       'turn.ended',
@@ -49,7 +49,7 @@ describe('messages from elsewhere', () => {
     expect(types(assistant('', 'x')).slice(-2)).toEqual(['call.settled', 'turn.ended'])
   })
 
-  it('let an answer come before any question, and notes stand outside of turns', () => {
+  it('allow an answer before any prompt, and notes outside of turns', () => {
     expect(types(assistant('hello'))).toEqual(['turn.started', 'text.said', 'turn.ended'])
     expect(types({ role: 'system', content: 'noted' })).toEqual(['note.added'])
   })
@@ -76,7 +76,7 @@ describe('messages of a conversation that a program leads', () => {
     return seeded.value
   }
 
-  it('are kept as they were given, before what they mean', () => {
+  it('are recorded as given, before their events', () => {
     expect(going([], given({ role: 'user', content: 'a' }))).toMatchObject([
       { type: 'turn.started', turn: 3 },
       { type: 'message.given', turn: 3, message: { role: 'user', content: null }, records: 1 },
@@ -90,7 +90,7 @@ describe('messages of a conversation that a program leads', () => {
     ])
   })
 
-  it('go on with the turn that was: only a user message begins another', () => {
+  it('continue the last turn: only a user message begins another', () => {
     expect(going([], { ...assistant('b'), given: {} }, { ...user('c'), given: {} })).toMatchObject([
       { type: 'turn.started', turn: 2 },
       { type: 'text.said', turn: 2 },
@@ -101,7 +101,7 @@ describe('messages of a conversation that a program leads', () => {
     ])
   })
 
-  it('leave a call open for a result that comes later, and settle it when someone else speaks', () => {
+  it('leave a call open for a later result, and settle it at the next other message', () => {
     expect(going([], given(assistant('', 'x'))).map(({ type }) => type)).not.toContain('call.settled')
     const awaited = [{ call: 7, id: 'x' }]
     expect(going(awaited, given(result('x')))).toMatchObject([
@@ -118,7 +118,7 @@ describe('messages of a conversation that a program leads', () => {
     })
   })
 
-  it('tell the model of a system message, and people alone of a result that answers nothing', () => {
+  it('send a system message to the model, and show a result without a call to people only', () => {
     expect(going([], given({ role: 'system', content: 'be brief' }))).toMatchObject([
       { type: 'message.given' },
       { type: 'note.added', told: true, text: 'be brief' },

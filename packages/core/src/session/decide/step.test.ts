@@ -19,7 +19,7 @@ const fallen: readonly EventInput[] = [
 ]
 
 describe('a call that is tried again', () => {
-  it('is a notice: what failed, how long it waits, which try comes; nothing for people to do yet', () => {
+  it('adds a notice with the failure, the wait and the try, without advice', () => {
     const advising = { ...fault, message: 'The service is overloaded. Wait a little, then continue.' }
     const retrying: Report = {
       ...{ type: 'model.retrying', step: StepId.parse(4), tries: 2, waitMs: 2143 },
@@ -35,19 +35,19 @@ describe('a call that is tried again', () => {
   })
 })
 
-describe('a model that could not take a call', () => {
-  it('ends its turn where nobody can answer in its place', () => {
+describe('a model that did not accept a call', () => {
+  it('ends its turn if there is no fallback', () => {
     expect(decided(phases.thinking, overloaded(phases.thinking, null))).toBe('step.ended turn.ended')
   })
 
-  it('hands it over where somebody can, on record and told to people', () => {
+  it('falls back to another model, with a record and a notice', () => {
     expect(events(phases.thinking, overloaded(phases.thinking, 'other/model'))).toMatchObject([
       { type: 'step.ended', finish: 'failed', fault, fallback: 'other/model' },
       { type: 'note.added', kind: 'notice', code: 'fallback' },
     ])
   })
 
-  it('leaves the next step to the other, as a further attempt that the limit of steps does not count', () => {
+  it('gives the next step to the fallback, as an attempt that does not count as a step', () => {
     const state = stateAfter(...fallen)
     expect(state.turn).toMatchObject({ phase: 'preparing', isAnswered: false, attempt: 2, steps: 0 })
     expect(events(state, stepPrepared(state)).at(-1)).toMatchObject({
@@ -57,7 +57,7 @@ describe('a model that could not take a call', () => {
     })
   })
 
-  it('is left for the rest of the turn, whose later steps are first attempts of the other', () => {
+  it('is replaced for the rest of the turn, whose later steps are first attempts', () => {
     const steered = livedThrough(
       stateAfter(...fallen),
       stepPrepared(stateAfter(...fallen)),
@@ -67,21 +67,21 @@ describe('a model that could not take a call', () => {
     expect(events(next, stepPrepared(next)).at(-1)).toMatchObject({ model: 'other/model', attempt: 1 })
   })
 
-  it('is remembered, with all that were tried after it', () => {
+  it('is remembered, with all models tried after it', () => {
     const second = livedThrough(stateAfter(...fallen), stepPrepared(stateAfter(...fallen)))
     expect(livedThrough(second, overloaded(second, 'third/model')).turn).toMatchObject({
       fallback: { model: 'third/model', tried: ['sim/model', 'other/model'] },
     })
   })
 
-  it('is what the session has, and asks, when the turn is over', () => {
+  it('is the model of the session again when the turn is over', () => {
     const aborted = livedThrough(stateAfter(...fallen), asked({ type: 'abort' }), asked({ type: 'continue' }))
     expect(events(aborted, stepPrepared(aborted)).at(-1)).toMatchObject({ model: 'sim/model', attempt: 1 })
     expect(aborted.settings.model).toBe('sim/model')
   })
 })
 
-describe('a model that a person chooses meanwhile', () => {
+describe('a model that a person chooses during the turn', () => {
   const chosen: EventInput = { type: 'settings.changed', model: 'chosen/model' }
 
   it('answers instead of the fallback, and even where there is none', () => {
@@ -93,7 +93,7 @@ describe('a model that a person chooses meanwhile', () => {
     }
   })
 
-  it('is asked instead of whoever stands in', () => {
+  it('is called instead of the fallback', () => {
     const state = stateAfter(...fallen, chosen)
     expect(events(state, stepPrepared(state)).at(-1)).toMatchObject({ model: 'chosen/model' })
   })

@@ -5,7 +5,7 @@ import { type Environment, findHome } from '../../system/home.ts'
 import type { Backup } from '../backup/backup-store.ts'
 import type { StoreReport } from '../doctor/check-store.ts'
 import { type Migration, type MigrationProgress, migrate } from '../migrate/migrate-store.ts'
-import { runJobThread } from './run-job-thread.ts'
+import { runJobThread } from './admin.ts'
 
 type HomeOptions = {
   /** Locates the user's own store and its blobs; `process.env` by default. */

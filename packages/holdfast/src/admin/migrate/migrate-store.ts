@@ -6,9 +6,8 @@ import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import { type DiskStore, openDiskStore } from '../../store/open/open-storage.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
 import { everyRecord, everySession, type ReadOnlyStore, type StoreSession } from '../../store/read-only-store.ts'
-import { type CopyDeps, copySession } from './copy-session.ts'
+import { type CopyDeps, copySession, findCommonHead, verifyBlobs, verifyRecords } from './copy-session.ts'
 import { removeTemporaryStores, writeTrusts } from './target-files.ts'
-import { findCommonHead, verifyBlobs, verifyRecords } from './verify-copy.ts'
 
 export type MigrationProgress = {
   readonly phase: 'copying' | 'verifying'

@@ -1,15 +1,16 @@
 import { constants } from 'node:fs'
-import { type FileHandle, open, stat } from 'node:fs/promises'
+import { type FileHandle, open, stat, opendir, readFile } from 'node:fs/promises'
 import { type Fault, fault, type Result, type SessionId } from '@holdfast/protocol'
-import { detect } from './detect.ts'
+import { detect, type Detected } from './detect.ts'
 import { type ImportOutcome, importConversation } from './import-conversation.ts'
 import { importHoldfast } from './import-holdfast.ts'
-import type { ImportRemark, Remark } from './parse/conversation.ts'
-import type { FormatName } from './parse/format.ts'
-import { readConversation } from './read-conversation.ts'
-import { type WalkedPath, walkPath } from './walk.ts'
+import type { ImportRemark, Remark, ImportedConversation } from './parse/conversation.ts'
+import type { FormatName, ReadCompanionFile } from './parse/format.ts'
 import { createPool } from './write/pool.ts'
 import type { ImportDeps } from './write/write-log.ts'
+import { join, basename } from 'node:path'
+import { createHash } from 'node:crypto'
+import { decode, parseLine, readLines } from './parse/read-lines.ts'
 
 export type ImportOptions = {
   /** The program that wrote the files; detected from their content by default. */
@@ -150,4 +151,113 @@ async function importOpened(
   const { name } = detected.format
   const conversation = await readConversation(path, file, detected, remark)
   return { format: name, outcome: await importConversation(deps, name, conversation, remark) }
+}
+
+/** In a folder only these files are read; their content decides. */
+const isCandidate = (name: string): boolean => /\.jsonl?$/i.test(name)
+const depthMax = 20
+
+/** A file to read, a path that is skipped and why, or a path that cannot be read. */
+export type WalkedPath =
+  | { readonly type: 'file'; readonly path: string }
+  | { readonly type: 'skipped'; readonly path: string; readonly why: string }
+  | { readonly type: 'unread'; readonly path: string; readonly cause: unknown }
+
+/** Walks a path in name order. A link is followed only if it was named itself, and otherwise skipped. */
+export async function* walkPath(path: string): AsyncGenerator<WalkedPath> {
+  try {
+    if (!(await stat(path)).isDirectory()) {
+      yield { type: 'file', path }
+      return
+    }
+  } catch (cause) {
+    yield { type: 'unread', path, cause }
+    return
+  }
+  yield* walkFolder(path, 0)
+}
+
+type Kind = 'folder' | 'file' | 'link'
+
+async function* walkFolder(path: string, depth: number): AsyncGenerator<WalkedPath> {
+  const names: { readonly name: string; readonly kind: Kind }[] = []
+  try {
+    for await (const entry of await opendir(path)) {
+      const { name } = entry
+      if (entry.isDirectory()) names.push({ name, kind: 'folder' })
+      else if (entry.isSymbolicLink()) names.push({ name, kind: 'link' })
+      else if (entry.isFile() && isCandidate(name)) names.push({ name, kind: 'file' })
+    }
+  } catch (cause) {
+    yield { type: 'unread', path, cause }
+    return
+  }
+  names.sort((left, right) => (left.name < right.name ? -1 : 1))
+  for (const { name, kind } of names) {
+    const inner = join(path, name)
+    if (kind === 'file') yield { type: 'file', path: inner }
+    else if (kind === 'link') {
+      if (await mayPointToSession(inner))
+        yield { type: 'skipped', path: inner, why: 'is a link. Name it to import its target.' }
+    } else if (depth < depthMax) yield* walkFolder(inner, depth + 1)
+    else yield { type: 'skipped', path: inner, why: `is more than ${depthMax} folders deep.` }
+  }
+}
+
+/** Returns whether a link may point to a session; other links are skipped silently. */
+const mayPointToSession = async (path: string): Promise<boolean> =>
+  isCandidate(path) ||
+  stat(path).then(
+    (stats) => stats.isDirectory(),
+    () => false,
+  )
+
+const companionBytesMax = 1024 * 1024
+
+/** Reads a file of a known format. Unreadable parts are left out, with a remark. */
+export async function readConversation(
+  path: string,
+  file: FileHandle,
+  detected: Extract<Detected, { type: 'lines' | 'document' }>,
+  remark: Remark,
+): Promise<ImportedConversation> {
+  if (detected.type === 'document') {
+    const { bytes, isRepaired } = detected.notes
+    decode(bytes, null, remark)
+    if (isRepaired)
+      remark(null, 'damaged_file', 'The file is truncated or damaged; its readable beginning was imported.')
+    return withId(detected.format.parse(detected.value, remark), path)
+  }
+  const parser = await detected.format.parse(remark, createCompanionReader(path))
+  let index = 0
+  for await (const lines of readLines(file, remark)) {
+    for (const line of lines) {
+      const value = parseLine(line, remark)
+      if (value) parser.add(value, line.number, index)
+      index++
+    }
+  }
+  return withId(parser.end(), path)
+}
+
+const createCompanionReader =
+  (path: string): ReadCompanionFile =>
+  async (from, to) => {
+    if (!path.endsWith(from)) return null
+    const other = path.slice(0, -from.length) + to
+    const size = await stat(other).then(
+      (stats) => (stats.isFile() ? stats.size : 0),
+      () => 0,
+    )
+    return size === 0 || size > companionBytesMax ? null : readFile(other, 'utf8')
+  }
+
+/** Adds an id, derived from the file name and the first message, to a conversation without one. */
+function withId(conversation: ImportedConversation, path: string): ImportedConversation {
+  if (conversation.about.id !== undefined) return conversation
+  const first = conversation.messages.find(({ role }) => role === 'user')
+  const digest = createHash('sha256')
+    .update(JSON.stringify([basename(path), first ?? null]))
+    .digest('hex')
+  return { ...conversation, about: { ...conversation.about, id: `file-${digest.slice(0, 32)}` } }
 }

@@ -1,10 +1,17 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
-import type { FindingCode } from '../../finding.ts'
+import { existsSync, constants } from 'node:fs'
+import { join, basename } from 'node:path'
+import { type FindingCode, listNames, error, type Finding, info, lstatIfThere, modeFindings, unfinishedFile, warning } from '../../finding.ts'
 import type { StoreAdmin } from '../../store-admin.ts'
-import { createJsonlPaths } from '../files/layout.ts'
-import { checkDirectory } from './check-directory.ts'
-import { copyDirectory } from './copy-directory.ts'
+import { createJsonlPaths, type FoundLog, findDirectoryFault, findLogs, isOurs } from '../files/layout.ts'
+import { chmod, copyFile, mkdir, open, readdir, readFile } from 'node:fs/promises'
+import { HoldfastError } from '@holdfast/protocol/fault'
+import { syncDirectory } from '../../../system/files/sync-directory.ts'
+import { systemErrorCode } from '../../../system/system-error.ts'
+import { draftMark } from '../../disk.ts'
+import { loadLog } from '../log/load-log.ts'
+import type { Seq } from '@holdfast/protocol'
+import { readCatalogue } from '../catalogue/catalogue-file.ts'
+import { parseTrash } from '../catalogue/trash-file.ts'
 
 const changesCatalogue: ReadonlySet<FindingCode> = new Set(['catalogue', 'row', 'head', 'missing_log'])
 
@@ -27,3 +34,155 @@ export function createJsonlAdmin(directory: string): StoreAdmin {
     copyTo: (path) => copyDirectory(directory, path),
   }
 }
+
+/** Files about the process that holds the directory, and files that can be rebuilt. */
+const skipped = new Set(['.lock', 'holder.json', 'nodes.json', 'catalogue.jsonl'])
+
+/**
+ * Copies a store directory, each log up to the end of a complete batch. Copies the newest sessions first, so that the
+ * copy of a parent always has the records that its forks share.
+ */
+export async function copyDirectory(from: string, to: string): Promise<void> {
+  const [source, target] = [createJsonlPaths(from), createJsonlPaths(to)]
+  const refusal = await findDirectoryFault(source)
+  if (refusal !== null) throw new HoldfastError(refusal)
+  await mkdir(to, { mode: 0o700 })
+  await chmod(to, 0o700)
+  const logs = (await findLogs(source)).toSorted((one, other) => (one.id < other.id ? 1 : -1))
+  for (const log of logs) await copyLog(log, source.log(log.id, log.isShared), target.log(log.id, log.isShared))
+  for (const name of await readdir(from)) {
+    if (/^\w+\.json$/.test(name) && !skipped.has(name)) await copyPrivate(join(from, name), join(to, name))
+  }
+  await copyDrafts(source.drafts, target.drafts)
+  await syncDirectory(to)
+}
+
+async function copyLog({ id, isShared }: FoundLog, from: string, to: string): Promise<void> {
+  if (!(await copyPrivate(from, to))) return // removed in the meantime
+  const loaded = await loadLog({ path: to, session: id, known: null, isShared, leavesTail: true })
+  if (loaded === null || loaded.torn === null) return
+  await using file = await open(to, 'r+')
+  await file.truncate(loaded.end) // the batch was still being written
+  await file.sync()
+}
+
+async function copyDrafts(from: string, to: string): Promise<void> {
+  await mkdir(to, { mode: 0o700 })
+  await chmod(to, 0o700)
+  for (const name of await listNames(from))
+    if (!name.includes(draftMark)) await copyPrivate(join(from, name), join(to, basename(name)))
+  await syncDirectory(to)
+}
+
+/** Copies a file with mode 0600; returns false if the source no longer exists. */
+async function copyPrivate(from: string, to: string): Promise<boolean> {
+  try {
+    await copyFile(from, to, constants.COPYFILE_EXCL)
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return false
+    throw error
+  }
+  await using file = await open(to, 'r+')
+  await file.chmod(0o600)
+  await file.sync()
+  return true
+}
+
+/** Returns everything wrong with a store directory, apart from its records. */
+export async function checkDirectory(directory: string, isHeld: boolean): Promise<readonly Finding[]> {
+  return [...(await checkNames(directory)), ...(await checkLogs(directory, isHeld))]
+}
+
+/** Returns the findings about the logs, the catalogue and the trash list, apart from the records. */
+async function checkLogs(directory: string, isHeld: boolean): Promise<readonly Finding[]> {
+  const paths = createJsonlPaths(directory)
+  const findings: Finding[] = []
+  const catalogue = await readCatalogue(paths.catalogue)
+  const logs = await findLogs(paths)
+  if (existsSync(paths.catalogue) && !catalogue.isWhole && !isHeld) {
+    findings.push(
+      warning({ code: 'catalogue', place: paths.catalogue, what: 'the catalogue cannot be read completely' }),
+    )
+  }
+  if (existsSync(paths.trash) && parseTrash(await readFile(paths.trash, 'utf8')) === null) {
+    findings.push(warning({ code: 'trash', place: paths.trash, what: 'the trash list is damaged' }))
+  }
+  for (const { id, isShared, bytes } of logs) {
+    const path = paths.log(id, isShared)
+    const known = catalogue.rows.get(id) ?? null
+    const loaded = await loadLog({ path, session: id, known, isShared, leavesTail: true })
+    if (loaded === null && (await lstatIfThere(path)) === null) continue // removed in the meantime
+    if (loaded === null) {
+      findings.push(
+        error({ code: 'unusable', place: path, what: 'it is named like a log but is not one; it is left alone' }),
+      )
+      continue
+    }
+    const { torn, header } = loaded
+    if (header === null) findings.push(error({ code: 'damaged_file', place: path, what: 'its first line is damaged' }))
+    if (isHeld) continue // an append may be in progress, and the catalogue follows the logs
+    const head = loaded.index.head()
+    if (known !== null && head < known.head) {
+      const what = `it ends at ${head} but went up to ${known.head} before: the missing records cannot be recovered`
+      const loss = `${describeSpan(head, known.head)} of ${id}`
+      findings.push(error({ code: 'head', place: path, what, canMend: true, loss }))
+    }
+    if (torn !== null) {
+      const what = `its last ${torn.bytes} bytes belong to an append that was never acknowledged`
+      findings.push(warning({ code: 'torn_tail', place: path, what }))
+    } else if (existsSync(paths.catalogue) && (known === null || known.bytes !== bytes) && catalogue.isWhole) {
+      findings.push(warning({ code: 'catalogue', place: path, what: 'the catalogue does not match this log' }))
+    }
+  }
+  const existing = new Set(logs.map(({ id }) => id))
+  for (const { id, isShared, base, head } of isHeld ? [] : catalogue.rows.values()) {
+    if (existing.has(id)) continue
+    const what = 'the log of a session is missing; without it the session is lost'
+    const loss = `session ${id} with ${describeSpan(base, head)}`
+    findings.push(error({ code: 'missing_log', place: paths.log(id, isShared), what, canMend: true, loss }))
+  }
+  return findings
+}
+
+const describeSpan = (after: Seq, upTo: Seq): string =>
+  upTo - after === 1 ? `record ${upTo}` : `records ${after + 1} to ${upTo}`
+
+/** Returns the findings about file names and modes: readable by others, foreign files, unfinished files. */
+async function checkNames(directory: string): Promise<readonly Finding[]> {
+  const findings: Finding[] = [...(await modeFindings(directory))]
+  for (const name of await readdir(directory)) {
+    const path = join(directory, name)
+    const found = await lstatIfThere(path)
+    if (found === null) continue
+    if (name.includes(draftMark)) findings.push(unfinishedFile(path))
+    else if (/\.torn-\d+$/.test(name)) findings.push(createTornFinding(path))
+    else if (/^trash\.json\.damaged-\d+$/.test(name)) findings.push(createDamagedTrashFinding(path))
+    else if (!found.isFile()) {
+      if (['drafts', 'snapshots', 'blobs', 'quarantine'].includes(name)) findings.push(...(await modeFindings(path)))
+      else findings.push(createForeignFinding(path))
+    } else if (isOurs(name) || name === '.lock') findings.push(...(await modeFindings(path)))
+    else findings.push(createForeignFinding(path))
+  }
+  for (const side of ['drafts', 'snapshots']) {
+    for (const name of existsSync(join(directory, side)) ? await readdir(join(directory, side)) : []) {
+      const path = join(directory, side, name)
+      findings.push(...(name.includes(draftMark) ? [unfinishedFile(path)] : await modeFindings(path)))
+    }
+  }
+  return findings
+}
+
+const createTornFinding = (path: string): Finding =>
+  info({
+    code: 'kept_aside',
+    place: path,
+    what: 'the half-written end of a log after a crash; it was never acknowledged',
+  })
+const createDamagedTrashFinding = (path: string): Finding =>
+  info({
+    code: 'kept_aside',
+    place: path,
+    what: 'a damaged trash list that was moved aside; its sessions are listed again',
+  })
+const createForeignFinding = (path: string): Finding =>
+  info({ code: 'foreign_file', place: path, what: 'not a file of this store; it is left alone' })

@@ -3,8 +3,7 @@ import type { SessionId } from '@holdfast/protocol'
 import { createSerialQueue } from '@holdfast/protocol/serial-queue'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { replaceFile } from '../files/replace-file.ts'
-import { appendChecksum, readChecksum } from '../log/log-line.ts'
-import { scanLines } from '../log/scan-lines.ts'
+import { appendChecksum, readChecksum, scanLines } from '../log/log-line.ts'
 import type { SessionRow } from '../log/session-row.ts'
 
 /** The rows on disk: one line per change, the last one counts. Written after the logs; can be deleted at any time. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Problem, Store } from '@holdfast/core/ports'
 import { codeOf, mustCreate, newSession, readAll, sessionId } from '@holdfast/testkit/contracts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { checkDirectory } from '../admin/check-directory.ts'
+import { checkDirectory } from '../admin/jsonl-admin.ts'
 import { openJsonlStore } from '../jsonl-store.ts'
 
 let home = ''

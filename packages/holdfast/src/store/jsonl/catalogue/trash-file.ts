@@ -5,7 +5,7 @@ import type { SessionId } from '@holdfast/protocol'
 import { syncDirectory } from '../../../system/files/sync-directory.ts'
 import { readTextIfExists, replaceFile } from '../files/replace-file.ts'
 import { appendChecksum, readChecksum } from '../log/log-line.ts'
-import { linkUnusedName } from '../log/torn-tail.ts'
+import { linkUnusedName } from '../log/log-writer.ts'
 
 /** The sessions in the trash, with the time. A file of its own: logs do not record it and the catalogue may be deleted. */
 export interface TrashFile {

@@ -4,9 +4,8 @@ import type { Seq, SessionId } from '@holdfast/protocol'
 import { fault, HoldfastError } from '@holdfast/protocol/fault'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { createLogIndex, type LogIndex, type LogPosition } from './log-index.ts'
-import { type LineMeta, type LogHeader, logVersion, parseHeader, parseLineMeta } from './log-line.ts'
-import { scanLines } from './scan-lines.ts'
-import { moveTornTail } from './torn-tail.ts'
+import { type LineMeta, type LogHeader, logVersion, parseHeader, parseLineMeta, scanLines } from './log-line.ts'
+import { moveTornTail } from './log-writer.ts'
 
 /** What the catalogue knows about a file: its acknowledged length and head. */
 export type KnownLog = {

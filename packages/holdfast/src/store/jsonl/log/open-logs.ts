@@ -4,9 +4,8 @@ import { HoldfastError } from '@holdfast/protocol/fault'
 import { storageFault } from '../../storage-fault.ts'
 import type { JsonlPaths } from '../files/layout.ts'
 import { type LoadedLog, loadLog } from './load-log.ts'
-import type { LogIndex } from './log-index.ts'
+import { type LogIndex, readChecksumAt, readRecordsAt } from './log-index.ts'
 import { createLogWriter, type LogWriter } from './log-writer.ts'
-import { readChecksumAt, readRecordsAt } from './read-records.ts'
 import type { SessionRow } from './session-row.ts'
 
 /** A session's log in use: its index in memory and a writer for its file. */

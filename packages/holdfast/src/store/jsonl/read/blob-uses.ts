@@ -5,8 +5,7 @@ import { createSerialQueue } from '@holdfast/protocol/serial-queue'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { openIfExists } from '../../blobs/file-blobs.ts'
 import type { JsonlPaths } from '../files/layout.ts'
-import { parseBlobs } from '../log/log-line.ts'
-import { scanLines } from '../log/scan-lines.ts'
+import { parseBlobs, scanLines } from '../log/log-line.ts'
 import type { SessionRow } from '../log/session-row.ts'
 
 /** How far a log was read, and the first record that refers to each blob. */

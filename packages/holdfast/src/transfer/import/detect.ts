@@ -7,8 +7,8 @@ import * as minga from './formats/minga.ts'
 import * as pi from './formats/pi.ts'
 import * as picoclaw from './formats/picoclaw.ts'
 import type { DocumentFormat, FormatName, LineFormat } from './parse/format.ts'
-import { isObject, type JsonObject } from './parse/json-fields.ts'
-import { decode, parseJson } from './parse/read-lines.ts'
+import { isObject, type JsonObject, parse } from './parse/json.ts'
+import { decode } from './parse/read-lines.ts'
 
 /** Tried in this order, because a line may match several formats. */
 const lineFormats: readonly LineFormat[] = [ggcode, claudeCode, codex, pi, picoclaw].map((tool) => tool.lineFormat)
@@ -39,7 +39,7 @@ export async function detect(file: FileHandle, size: number, wanted: FormatName 
   const head = Buffer.allocUnsafe(Math.min(size, headBytes))
   await file.read(head, 0, head.length, 0)
   const lines = decodeSilently(head).split('\n', linesChecked)
-  const values = lines.map(parseJson).filter(isObject)
+  const values = lines.map((line) => parse(line)).filter(isObject)
   const isWanted = ({ name }: { readonly name: FormatName }) => wanted === null || name === wanted
   if (values.some(isHoldfastHeader) && (wanted ?? 'holdfast') === 'holdfast') return { type: 'holdfast' }
   const [first] = values
@@ -64,7 +64,7 @@ async function detectDocument(
   const { bytesRead } = await file.read(bytes, 0, size, 0)
   const read = bytes.subarray(0, bytesRead)
   const text = decodeSilently(read)
-  const complete = parseJson(text)
+  const complete = parse(text)
   const value = complete ?? repairJson(text)
   if (!isObject(value)) return { type: 'none', why: complete === undefined ? 'damaged' : 'not_a_session' }
   const format = documentFormats.filter(isWanted).find(({ owns }) => owns(value))

@@ -1,16 +1,16 @@
+import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, open, stat, opendir, readFile } from 'node:fs/promises'
+import { type FileHandle, open, opendir, readFile, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { type Fault, fault, type Result, type SessionId } from '@holdfast/protocol'
-import { detect, type Detected } from './detect.ts'
+import { type Detected, detect } from './detect.ts'
 import { type ImportOutcome, importConversation } from './import-conversation.ts'
 import { importHoldfast } from './import-holdfast.ts'
-import type { ImportRemark, Remark, ImportedConversation } from './parse/conversation.ts'
+import type { ImportedConversation, ImportRemark, Remark } from './parse/conversation.ts'
 import type { FormatName, ReadCompanionFile } from './parse/format.ts'
+import { decode, parseLine, readLines } from './parse/read-lines.ts'
 import { createPool } from './write/pool.ts'
 import type { ImportDeps } from './write/write-log.ts'
-import { join, basename } from 'node:path'
-import { createHash } from 'node:crypto'
-import { decode, parseLine, readLines } from './parse/read-lines.ts'
 
 export type ImportOptions = {
   /** The program that wrote the files; detected from their content by default. */

@@ -1,29 +1,8 @@
 import { ClientEvent } from '@holdfast/protocol'
-import type {
-  AnswerPart,
-  Checkpoint,
-  FileAttachment,
-  ImportedMessage,
-  ImportedPart,
-  Origin,
-  Remark,
-} from '../parse/conversation.ts'
+import type { AnswerPart, Checkpoint, ImportedMessage, ImportedPart, Origin, Remark } from '../parse/conversation.ts'
 import type { LineFormat, LineParser } from '../parse/format.ts'
-import {
-  createCall,
-  decodeBase64,
-  isObject,
-  type JsonObject,
-  parseArguments,
-  parseTime,
-  parseUsage,
-  remarkUnknownPart,
-  remarkUnknownRecord,
-  toList,
-  toNonBlankText,
-  toObject,
-  toText,
-} from '../parse/json-fields.ts'
+import * as json from '../parse/json.ts'
+import * as read from '../parse/messages.ts'
 
 const types = new Set(['meta', 'message', 'checkpoint', 'usage', 'metric', 'cost', 'tunnel_event'])
 const costType = 'ggcode.cost'
@@ -39,46 +18,44 @@ export const lineFormat: LineFormat = {
 type Entry = { readonly id: string | undefined; readonly raw: string; readonly messages: readonly ImportedMessage[] }
 /** A client event, and the number of entries before it. */
 type ClientEntry = { readonly position: number; readonly message: Extract<ImportedMessage, { role: 'client' }> }
-type CheckpointRecord = { readonly at: Origin; readonly record: JsonObject; readonly position: number }
+type CheckpointRecord = { readonly at: Origin; readonly record: json.JsonObject; readonly position: number }
 
 function createParser(remark: Remark): LineParser {
-  let meta: JsonObject = {}
+  let meta: json.JsonObject = {}
   let id: string | undefined
   const entries: Entry[] = []
   const checkpoints: CheckpointRecord[] = []
-  const byId = new Map<string, Entry>()
+  const ids = new Set<string>()
   let cost: (Origin & { readonly usd: number }) | null = null
   let signatures = 0
   const clients = new Set<string>()
   const clientEntries: ClientEntry[] = []
 
-  const addMessage = (record: JsonObject, origin: Origin) => {
+  const addMessage = (record: json.JsonObject, origin: Origin) => {
     const message = record['message']
-    if (!isObject(message))
+    if (!json.isObject(message))
       return remark(origin.line, 'unusable_message', 'A message record without a message was left out.')
-    const raw = JSON.stringify(message)
-    const own = toText(message['id'])
-    if (own !== undefined && byId.has(own))
+    const own = json.text(message['id'])
+    if (own !== undefined && ids.has(own))
       return remark(origin.line, 'repeated_message', `Message ${own} appears twice; the first one counts.`)
-    const read = readMessage(message, origin, remark)
-    signatures += read.signatures
-    const one = { id: own, raw, messages: read.messages }
-    if (own !== undefined) byId.set(own, one)
-    entries.push(one)
+    if (own !== undefined) ids.add(own)
+    const { signatures: more, messages } = readMessage(message, origin, remark)
+    signatures += more
+    entries.push({ id: own, raw: JSON.stringify(message), messages })
   }
 
   const addClientEvent = (event: unknown, origin: Origin) => {
-    const read = ClientEvent.safeParse(event)
-    if (!read.success) return remark(origin.line, 'unknown_record', 'An invalid client event was left out.')
-    if (clients.has(read.data.eventId)) return
-    clients.add(read.data.eventId)
-    clientEntries.push({ position: entries.length, message: { role: 'client', ...origin, event: read.data } })
+    const parsed = ClientEvent.safeParse(event)
+    if (!parsed.success) return remark(origin.line, 'unknown_record', 'An invalid client event was left out.')
+    if (clients.has(parsed.data.eventId)) return
+    clients.add(parsed.data.eventId)
+    clientEntries.push({ position: entries.length, message: { role: 'client', ...origin, event: parsed.data } })
   }
 
   return {
     add(record, line) {
-      id ??= toNonBlankText(record['session_id'])
-      const origin = { line, at: parseTime(record['timestamp']) }
+      id ??= json.nonBlank(record['session_id'])
+      const origin = { line, at: json.time(record['timestamp']) }
       switch (record['type']) {
         case 'meta':
           meta = { ...meta, ...dropEmptyFields(record) }
@@ -89,52 +66,48 @@ function createParser(remark: Remark): LineParser {
           checkpoints.push({ at: origin, record, position: entries.length })
           return
         case 'usage': {
-          const entry = toObject(record['usage_entry'])
-          const usage = parseUsage(entry['usage'])
-          if (usage) entries.push(createEntry({ role: 'usage', line, at: parseTime(entry['timestamp']), usage }))
+          const entry = json.object(record['usage_entry'])
+          const usage = read.usage(entry['usage'])
+          if (usage) entries.push(createEntry({ role: 'usage', line, at: json.time(entry['timestamp']), usage }))
           return
         }
         case 'cost': {
-          const usd = toObject(record['cost'])['total_cost_usd']
+          const usd = json.object(record['cost'])['total_cost_usd']
           if (typeof usd === 'number' && usd > 0) cost = { ...origin, usd }
           // Stored unchanged: only ggcode knows its other fields.
-          return addClientEvent(
-            { eventId: `ggcode.cost.${line}`, type: costType, data: record['cost'] ?? null },
-            origin,
-          )
+          const eventId = `ggcode.cost.${line}`
+          return addClientEvent({ eventId, type: costType, data: record['cost'] ?? null }, origin)
         }
         case 'tunnel_event': {
-          const { event_id: eventId, stream_id: streamId, type, data } = toObject(record['tunnel_event'])
-          return addClientEvent(
-            { eventId, type, ...(streamId !== undefined && { streamId }), ...(data !== undefined && { data }) },
-            origin,
-          )
+          const { event_id: eventId, stream_id: streamId, type, data } = json.object(record['tunnel_event'])
+          const more = { ...(streamId !== undefined && { streamId }), ...(data !== undefined && { data }) }
+          return addClientEvent({ eventId, type, ...more }, origin)
         }
         case 'metric':
           return
         default:
-          remarkUnknownRecord(remark, line, 'A record', record['type'])
+          read.remarkUnknownRecord(remark, line, 'A record', record['type'])
       }
     },
 
     end() {
-      if (signatures > 0) remark(null, 'signature_dropped', `${signatures} signatures of thinking were left out.`)
+      read.remarkSignatures(remark, signatures)
       const events = meta['tunnel_events_complete'] === true ? markComplete(clientEntries) : clientEntries
       const messages = withCheckpoints(entries, checkpoints, events, remark)
       if (cost) {
         const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: cost.usd }
         messages.push({ role: 'usage', line: cost.line, at: null, usage })
       }
-      const vendor = toNonBlankText(meta['vendor'])
-      const model = toNonBlankText(meta['model'])
+      const vendor = json.nonBlank(meta['vendor'])
+      const model = json.nonBlank(meta['model'])
       return {
         about: {
           id,
-          title: toNonBlankText(meta['title']),
-          workdir: toNonBlankText(meta['workspace']),
+          title: json.nonBlank(meta['title']),
+          workdir: json.nonBlank(meta['workspace']),
           model: model !== undefined && vendor !== undefined ? `${vendor}/${model}` : model,
-          createdAt: parseTime(meta['created_at']) ?? undefined,
-          updatedAt: parseTime(meta['updated_at']) ?? undefined,
+          createdAt: json.time(meta['created_at']) ?? undefined,
+          updatedAt: json.time(meta['updated_at']) ?? undefined,
         },
         messages,
         branches: [],
@@ -151,57 +124,40 @@ function markComplete(clientEntries: readonly ClientEntry[]): readonly ClientEnt
 
 const createEntry = (message: ImportedMessage): Entry => ({ id: undefined, raw: '', messages: [message] })
 
-const dropEmptyFields = (record: JsonObject): JsonObject =>
+const dropEmptyFields = (record: json.JsonObject): json.JsonObject =>
   Object.fromEntries(Object.entries(record).filter(([, value]) => value !== '' && value !== null && value !== 0))
 
-function readMessage(message: JsonObject, origin: Origin, remark: Remark) {
-  const role = message['role']
+function readMessage(message: json.JsonObject, origin: Origin, remark: Remark) {
+  const { role, content } = message
   const answer: AnswerPart[] = []
   const person: ImportedPart[] = []
   const results: ImportedMessage[] = []
   let signatures = 0
-  for (const block of toList(message['content']).map(toObject)) {
-    const thinking = toNonBlankText(block['reasoning_content'])
+  for (const block of json.objects(content)) {
+    const { type, tool_id } = block
+    const thinking = json.nonBlank(block['reasoning_content'])
     if (thinking !== undefined) answer.push({ type: 'thinking', text: thinking })
     if (block['thinking_signature'] || block['thinking_data']) signatures++
-    const text = toText(block['text']) ?? ''
-    if (block['type'] === 'text') {
-      if (role === 'assistant') answer.push({ type: 'text', text })
-      else person.push({ type: 'text', text })
-    } else if (block['type'] === 'image') {
-      const bytes = decodeBase64(block['image_data'])
+    if (type === 'text') {
+      const parts = role === 'assistant' ? answer : person
+      parts.push({ type, text: json.text(block['text']) ?? '' })
+    } else if (type === 'image') {
+      const bytes = json.bytes(block['image_data'])
       if (bytes && role === 'user') person.push({ type: 'file', bytes })
       else remark(origin.line, 'file_dropped', 'An image that cannot be read was left out.')
-    } else if (block['type'] === 'tool_use') {
-      const { tool_id: call, tool_name: tool } = block
-      answer.push(createCall(call, tool, parseArguments(block['input'])))
-    } else if (block['type'] === 'tool_result') {
-      const outcome = block['is_error'] === true ? 'failed' : 'ok'
-      const callId = String(block['tool_id'] ?? '')
-      const files = toList(block['images']).flatMap((one): FileAttachment[] => {
-        const bytes = decodeBase64(toObject(one)['base64'])
-        return bytes ? [{ type: 'file', bytes }] : []
-      })
-      results.push({ role: 'result', ...origin, callId, text: toText(block['output']) ?? '', outcome, files })
-    } else if (block['type'] !== 'thinking' && block['type'] !== 'redacted_thinking')
-      remarkUnknownPart(remark, origin.line, block['type'])
+    } else if (type === 'tool_use') answer.push(read.call(tool_id, block['tool_name'], json.args(block['input'])))
+    else if (type === 'tool_result') {
+      const result = read.result(origin, tool_id, json.text(block['output']), block['is_error'], remark)
+      const images = json.objects(block['images']).flatMap(({ base64 }) => json.bytes(base64) ?? [])
+      results.push({ ...result, files: images.map((bytes) => ({ type: 'file', bytes })) })
+    } else if (type !== 'thinking' && type !== 'redacted_thinking') read.remarkUnknownPart(remark, origin.line, type)
   }
-  return { signatures, messages: [...results, ...toMessages(role, person, answer, origin, remark)] }
-}
-
-function toMessages(
-  role: unknown,
-  person: readonly ImportedPart[],
-  answer: readonly AnswerPart[],
-  origin: Origin,
-  remark: Remark,
-): readonly ImportedMessage[] {
-  if (role === 'assistant') return [{ role, ...origin, parts: answer }]
-  if (role === 'user') return person.length > 0 ? [{ role, ...origin, parts: person }] : []
-  const text = person.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n')
-  if (role !== 'system')
-    remark(origin.line, 'unusable_message', `A message of the unknown role ${JSON.stringify(role)} is now a note.`)
-  return [{ role: 'note', ...origin, level: 'info', text }]
+  if (role === 'assistant') results.push({ role, ...origin, parts: answer })
+  else if (role !== 'user') {
+    if (role !== 'system') read.remarkUnknownRole(remark, origin.line, role, 'is now a note')
+    results.push(read.note(origin, read.joinTexts(person)))
+  } else if (person.length > 0) results.push({ role, ...origin, parts: person })
+  return { signatures, messages: results }
 }
 
 /** Puts each checkpoint at the position of its summary. The last one counts. */
@@ -248,18 +204,13 @@ function findByIds(entries: readonly Entry[], { at, record, position }: Checkpoi
   const where = Math.max(position, index + 1, last + 1)
   const others = entries.map((one) => (one === summary ? { ...one, messages: [] } : one))
   const keepFrom = findFirstMessage(others, last === -1 ? index + 1 : last + 1, where)
-  return {
-    position: where,
-    summary,
-    checkpoint: { role: 'checkpoint', ...at, summary: readSummary(summary), keepFrom },
-  }
+  return { position: where, summary, checkpoint: read.checkpoint(at, readSummary(summary), keepFrom) }
 }
 
 /** A copy starts with the summary and ends with messages that are also in the file: those are kept. */
 function findByCopy(entries: readonly Entry[], { at, record, position }: CheckpointRecord): FoundCheckpoint | null {
-  const copy = toList(record['checkpoint_messages']).filter(isObject)
-  const silent: Remark = () => undefined
-  const copied = copy.flatMap((one) => readMessage(one, at, silent).messages)
+  const copy = json.list(record['checkpoint_messages']).filter(json.isObject)
+  const copied = copy.flatMap((one) => readMessage(one, at, () => undefined).messages)
   const summaryAt = copied.findIndex((one) => one.role === 'note')
   const tail = copy.slice(summaryAt + 1).map((one) => JSON.stringify({ role: one['role'], content: one['content'] }))
   const from = position - tail.length
@@ -269,16 +220,12 @@ function findByCopy(entries: readonly Entry[], { at, record, position }: Checkpo
   const whole = isInFile
     ? summary
     : [summary, ...copied.flatMap(describeMessage)].filter((text) => text !== '').join('\n\n')
-  return {
-    position,
-    summary: null,
-    checkpoint: { role: 'checkpoint', ...at, summary: dropSummaryMark(whole), keepFrom },
-  }
+  return { position, summary: null, checkpoint: read.checkpoint(at, dropSummaryMark(whole), keepFrom) }
 }
 
 function withoutId(raw: string | undefined): string {
   if (!raw) return ''
-  const { role, content } = toObject(JSON.parse(raw))
+  const { role, content } = json.object(JSON.parse(raw))
   return JSON.stringify({ role, content })
 }
 
@@ -293,9 +240,8 @@ const dropSummaryMark = (text: string): string =>
 
 /** Returns the text of a message that exists only in the copy, to add it to the summary. */
 function describeMessage(message: ImportedMessage): readonly string[] {
-  if (message.role === 'user')
-    return message.parts.flatMap((part) => (part.type === 'text' ? [`User: ${part.text}`] : []))
   if (message.role === 'result') return [`Result: ${message.text}`]
-  if (message.role !== 'assistant') return []
-  return message.parts.flatMap((part) => (part.type === 'text' ? [`Agent: ${part.text}`] : []))
+  if (message.role !== 'user' && message.role !== 'assistant') return []
+  const who = message.role === 'user' ? 'User' : 'Agent'
+  return message.parts.flatMap((part) => (part.type === 'text' ? [`${who}: ${part.text}`] : []))
 }

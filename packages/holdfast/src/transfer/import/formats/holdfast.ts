@@ -18,8 +18,8 @@ import {
 import { logFormat, logVersion, parseRecord, readChecksum } from '../../../store/jsonl/log/log-line.ts'
 import { exportFormat, exportVersion } from '../../export/jsonl.ts'
 import type { Remark } from '../parse/conversation.ts'
-import { isObject, type JsonObject, toText } from '../parse/json-fields.ts'
-import { parseJson, readLines } from '../parse/read-lines.ts'
+import { isObject, type JsonObject, parse, text } from '../parse/json.ts'
+import { readLines } from '../parse/read-lines.ts'
 import { allowsWithoutAsking, createImportedLog, type ImportedLog } from '../write/imported-log.ts'
 
 const versions: Readonly<Record<string, number>> = { [exportFormat]: exportVersion, [logFormat]: logVersion }
@@ -43,7 +43,7 @@ export async function readHoldfastLog(
   for await (const lines of readLines(file, remark)) {
     for (const { number, bytes } of lines) {
       const line = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-      const value = parseJson(line.toString('utf8'))
+      const value = parse(line.toString('utf8'))
       if (isHoldfastHeader(value)) {
         const head = readHead(value, line)
         if (!head.ok) return head
@@ -116,13 +116,13 @@ function createBlobReceiver(blobs: Blobs, remark: Remark) {
   let name = ''
   return {
     async take(value: JsonObject, isIntact: boolean, line: number): Promise<void> {
-      const blob = toText(value['blob']) ?? ''
+      const blob = text(value['blob']) ?? ''
       if (value['piece'] === 0 || blob !== name) {
         pieces = []
         pieceBytes = 0
         name = blob
       }
-      const piece = Buffer.from(toText(value['base64']) ?? '', 'base64')
+      const piece = Buffer.from(text(value['base64']) ?? '', 'base64')
       pieceBytes += piece.length
       if (isIntact && value['piece'] === pieces.length && pieceBytes <= limits.blobBytesMax) pieces.push(piece)
       if (value['isLast'] !== true) return

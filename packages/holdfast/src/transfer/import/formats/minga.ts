@@ -1,16 +1,7 @@
 import type { AnswerPart, ImportedConversation, ImportedMessage, Origin, Remark } from '../parse/conversation.ts'
 import type { DocumentFormat } from '../parse/format.ts'
-import {
-  isObject,
-  type JsonObject,
-  parseTime,
-  remarkUnknownRecord,
-  toCount,
-  toList,
-  toNonBlankText,
-  toObject,
-  toText,
-} from '../parse/json-fields.ts'
+import * as json from '../parse/json.ts'
+import * as read from '../parse/messages.ts'
 
 /** Minga: one document per session. Each part of an answer is an entry of its own. */
 export const documentFormat: DocumentFormat = {
@@ -19,36 +10,23 @@ export const documentFormat: DocumentFormat = {
     Array.isArray(value['messages']) &&
     (['message_ids', 'remote_token', 'provider_name', 'pinned_ids'].some((name) => name in value) ||
       (value['messages'].length > 0 &&
-        value['messages'].every((one) => isObject(one) && typeof one['type'] === 'string'))),
+        value['messages'].every((one) => json.isObject(one) && typeof one['type'] === 'string'))),
   parse,
 }
 
-function parse(value: JsonObject, remark: Remark): ImportedConversation {
-  const ids = toList(value['message_ids'])
-  const entries = toList(value['messages'])
-  if (ids.length > 0 && new Set(ids).size !== ids.length)
-    remark(null, 'repeated_message', 'Several messages share an id; all were kept.')
-  if (toList(value['pinned_ids']).length > 0) remark(null, 'unknown_record', 'Pins were left out.')
+function parse(value: json.JsonObject, remark: Remark): ImportedConversation {
+  const ids = json.list(value['message_ids'])
+  if (new Set(ids).size !== ids.length) remark(null, 'repeated_message', 'Several messages share an id; all were kept.')
+  if (json.list(value['pinned_ids']).length > 0) remark(null, 'unknown_record', 'Pins were left out.')
   const share = createMessageSharing()
-  const messages = toMessages(entries, share, remark)
-  const branches = toList(value['branches'])
-    .map(toObject)
-    .map((branch) => ({
-      name: toNonBlankText(branch['name']) ?? null,
-      messages: toMessages(toList(branch['messages']), share, () => undefined),
-    }))
-  const last = parseTime(value['last_message_at']) ?? parseTime(value['timestamp']) ?? undefined
-  return {
-    about: {
-      id: toNonBlankText(value['id']),
-      title: toNonBlankText(value['title']),
-      model: toNonBlankText(value['model_name']),
-      createdAt: last,
-      updatedAt: last,
-    },
-    messages,
-    branches,
-  }
+  const messages = toMessages(value['messages'], share, remark)
+  const branches = json.objects(value['branches']).map((branch) => ({
+    name: json.nonBlank(branch['name']) ?? null,
+    messages: toMessages(branch['messages'], share, () => undefined),
+  }))
+  const last = json.time(value['last_message_at']) ?? json.time(value['timestamp']) ?? undefined
+  const [id, title, model] = [value['id'], value['title'], value['model_name']].map(json.nonBlank)
+  return { about: { id, title, model, createdAt: last, updatedAt: last }, messages, branches }
 }
 
 type ShareMessage = (index: number, message: ImportedMessage) => ImportedMessage
@@ -58,30 +36,32 @@ function createMessageSharing(): ShareMessage {
   const known = new Map<string, ImportedMessage>()
   return (index, message) => {
     const name = `${index}:${JSON.stringify(message)}`
-    const before = known.get(name)
-    if (before) return before
-    known.set(name, message)
-    return message
+    const shared = known.get(name) ?? message
+    known.set(name, shared)
+    return shared
   }
 }
 
-function toMessages(entries: readonly unknown[], share: ShareMessage, remark: Remark): readonly ImportedMessage[] {
+function toMessages(entries: unknown, share: ShareMessage, remark: Remark): readonly ImportedMessage[] {
   const messages: ImportedMessage[] = []
   let parts: AnswerPart[] = []
   let results: ImportedMessage[] = []
   let startedAt: Origin | null = null
-  const add = (message: ImportedMessage) => messages.push(share(messages.length, message))
+  const push = (message: ImportedMessage) => messages.push(share(messages.length, message))
   const endAnswer = () => {
-    if (startedAt) add({ role: 'assistant', ...startedAt, parts })
-    for (const result of results) add(result)
+    if (startedAt) push({ role: 'assistant', ...startedAt, parts })
+    for (const result of results) push(result)
     parts = []
     results = []
     startedAt = null
   }
-  for (const [index, entry] of entries.entries()) {
-    const value = toObject(entry)
+  const add = (message: ImportedMessage) => {
+    endAnswer()
+    push(message)
+  }
+  for (const [index, value] of json.objects(entries).entries()) {
     const origin = { line: index + 1, at: null }
-    const text = toText(value['text'])
+    const text = json.text(value['text'])
     switch (value['type']) {
       case 'thinking':
       case 'assistant':
@@ -92,45 +72,38 @@ function toMessages(entries: readonly unknown[], share: ShareMessage, remark: Re
         continue
       case 'tool_call': {
         startedAt ??= origin
-        const id = `${index}`
-        parts.push({ type: 'call', id, tool: toText(value['name']) ?? '', args: value['args'] ?? {} })
-        if (value['status'] === 'running') continue
-        const outcome = value['is_error'] === true || value['status'] === 'error' ? 'failed' : 'ok'
-        const durationMs = typeof value['duration_ms'] === 'number' ? toCount(value['duration_ms']) : undefined
-        results.push({
-          role: 'result',
-          ...origin,
-          callId: id,
-          text: toText(value['result']) ?? '',
-          outcome,
-          durationMs,
-        })
+        const { name, args, status, is_error, result, duration_ms } = value
+        parts.push(read.call(index, name, args ?? {}))
+        if (status === 'running') continue
+        const isFailed = is_error === true || status === 'error'
+        const durationMs = typeof duration_ms === 'number' ? json.count(duration_ms) : undefined
+        results.push({ ...read.result(origin, index, json.text(result), isFailed, remark), durationMs })
         continue
       }
       case 'user':
         if (text === undefined) break
-        endAnswer()
         add({ role: 'user', ...origin, parts: [{ type: 'text', text }] })
-        if (toList(value['attachments']).length > 0)
+        if (json.list(value['attachments']).length > 0)
           remark(origin.line, 'file_dropped', 'Files of a prompt are not in the export and were left out.')
         continue
       case 'system':
-        endAnswer()
-        add({ role: 'note', ...origin, level: value['level'] === 'error' ? 'error' : 'info', text: text ?? '' })
+        add(read.note(origin, text ?? '', value['level'] === 'error' ? 'error' : 'info'))
         continue
       case 'usage': {
-        endAnswer()
-        const { input, output, cache_read, cache_write, cost } = toObject(value['data'])
+        const { input, output, cache_read, cache_write, cost } = json.object(value['data'])
+        const [cacheRead, cacheWrite] = [json.count(cache_read), json.count(cache_write)]
         const usage = {
-          ...{ input: toCount(input), output: toCount(output) },
-          ...{ cacheRead: toCount(cache_read), cacheWrite: toCount(cache_write) },
-          cost: typeof cost === 'number' && cost >= 0 ? cost : null,
+          input: json.count(input),
+          output: json.count(output),
+          cacheRead,
+          cacheWrite,
+          cost: json.cost(cost),
         }
         add({ role: 'usage', ...origin, usage })
         continue
       }
       default:
-        remarkUnknownRecord(remark, origin.line, 'An entry', value['type'])
+        read.remarkUnknownRecord(remark, origin.line, 'An entry', value['type'])
         continue
     }
     remark(origin.line, 'unusable_message', 'An entry without its text was left out.')

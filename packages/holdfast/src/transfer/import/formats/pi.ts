@@ -1,37 +1,24 @@
-import { limits, type Usage } from '@holdfast/protocol'
-import type { AnswerPart, ImportedMessage, ImportedPart, Origin, Remark } from '../parse/conversation.ts'
+import type { ImportedMessage, Origin, Remark } from '../parse/conversation.ts'
 import type { LineFormat, LineParser } from '../parse/format.ts'
-import {
-  createCall,
-  decodeBase64,
-  hasTokens,
-  type JsonObject,
-  parseArguments,
-  parseResult,
-  parseTime,
-  remarkUnknownPart,
-  remarkUnknownRecord,
-  toCount,
-  toList,
-  toNonBlankText,
-  toObject,
-  toText,
-} from '../parse/json-fields.ts'
+import * as json from '../parse/json.ts'
 import { findLines, type TreeNode } from '../parse/message-tree.ts'
+import * as read from '../parse/messages.ts'
 
 /** pi: a header, then entries, which name their parent since version 2. */
 export const lineFormat: LineFormat = {
   name: 'pi',
   owns: (value) =>
     (value['type'] === 'session' && typeof value['id'] === 'string' && 'cwd' in value) ||
-    (value['type'] === 'message' && !('session_id' in value) && typeof toObject(value['message'])['role'] === 'string'),
+    (value['type'] === 'message' &&
+      !('session_id' in value) &&
+      typeof json.object(value['message'])['role'] === 'string'),
   parse: createParser,
 }
 
-const ignoredTypes = new Set(['thinking_level_change', 'custom', 'label'])
+const ignoredTypes = new Set<unknown>(['thinking_level_change', 'custom', 'label'])
 
 function createParser(remark: Remark): LineParser {
-  let header: JsonObject = {}
+  let header: json.JsonObject = {}
   let model: string | undefined
   let title: string | undefined
   let updatedAt: number | undefined
@@ -39,31 +26,28 @@ function createParser(remark: Remark): LineParser {
   const nodes: TreeNode<readonly ImportedMessage[]>[] = []
   const byId = new Map<string, readonly ImportedMessage[]>()
 
-  const read = (value: JsonObject, origin: Origin): readonly ImportedMessage[] | null => {
+  const readEntry = (value: json.JsonObject, origin: Origin): readonly ImportedMessage[] => {
     switch (value['type']) {
       case 'message': {
-        const message = toObject(value['message'])
+        const message = json.object(value['message'])
         if (message['role'] === 'assistant') model = joinModelName(message['provider'], message['model']) ?? model
-        signatures += toList(message['content']).filter((part) => toObject(part)['thinkingSignature']).length
-        return readMessage(message, { ...origin, at: origin.at ?? parseTime(message['timestamp']) }, remark)
+        signatures += json.objects(message['content']).filter((part) => part['thinkingSignature']).length
+        return readMessage(message, { ...origin, at: origin.at ?? json.time(message['timestamp']) }, remark)
       }
-      case 'compaction': {
-        const kept = byId.get(String(value['firstKeptEntryId']))?.[0] ?? null
-        return [{ role: 'checkpoint', ...origin, summary: toText(value['summary']) ?? '', keepFrom: kept }]
-      }
+      case 'compaction':
+        return [read.checkpoint(origin, value['summary'], byId.get(String(value['firstKeptEntryId']))?.[0])]
       case 'branch_summary':
-        return [{ role: 'note', ...origin, level: 'info', text: toText(value['summary']) ?? '' }]
+        return [read.note(origin, json.text(value['summary']) ?? '')]
       case 'custom_message':
-        return [{ role: 'note', ...origin, level: 'info', text: parseResult(value['content'], () => undefined).text }]
+        return [read.note(origin, read.textOf(value['content']))]
       case 'model_change':
         model = joinModelName(value['provider'], value['modelId']) ?? model
         return []
       case 'session_info':
-        title = toNonBlankText(value['name']) ?? title
+        title = json.nonBlank(value['name']) ?? title
         return []
       default:
-        if (!ignoredTypes.has(String(value['type'])))
-          remarkUnknownRecord(remark, origin.line, 'An entry', value['type'])
+        if (!ignoredTypes.has(value['type'])) read.remarkUnknownRecord(remark, origin.line, 'An entry', value['type'])
         return []
     }
   }
@@ -74,26 +58,26 @@ function createParser(remark: Remark): LineParser {
         header = 'id' in header ? header : value
         return
       }
-      const origin = { line, at: parseTime(value['timestamp']) }
-      const messages = read(value, origin) ?? []
+      const origin = { line, at: json.time(value['timestamp']) }
+      const messages = readEntry(value, origin)
       if (messages.length > 0) updatedAt = origin.at ?? updatedAt
-      const id = toText(value['id'])
+      const id = json.text(value['id'])
       if (id !== undefined) byId.set(id, messages)
       const isLeaf = messages.some(({ role }) => role !== 'note')
-      nodes.push({ id, parent: toText(value['parentId']) ?? null, value: messages, isLeaf })
+      nodes.push({ id, parent: json.text(value['parentId']), value: messages, isLeaf })
     },
 
     end() {
-      if (signatures > 0) remark(null, 'signature_dropped', `${signatures} signatures of thinking were left out.`)
-      const { main, others, left } = findLines(nodes, limits.branchesMax)
-      if (left > 0) remark(null, 'branch_dropped', `${left} more lines than a session can keep were left out.`)
+      read.remarkSignatures(remark, signatures)
+      const { main, others } = findLines(nodes, remark)
+      const { id, cwd, provider, modelId, timestamp } = header
       return {
         about: {
-          id: toNonBlankText(header['id']),
+          id: json.nonBlank(id),
           title,
-          workdir: toNonBlankText(header['cwd']),
-          model: model ?? joinModelName(header['provider'], header['modelId']),
-          createdAt: parseTime(header['timestamp']) ?? undefined,
+          workdir: json.nonBlank(cwd),
+          model: model ?? joinModelName(provider, modelId),
+          createdAt: json.time(timestamp) ?? undefined,
           updatedAt,
         },
         messages: main.flat(),
@@ -104,94 +88,46 @@ function createParser(remark: Remark): LineParser {
 }
 
 const joinModelName = (provider: unknown, model: unknown): string | undefined =>
-  toNonBlankText(provider) === undefined || toNonBlankText(model) === undefined ? undefined : `${provider}/${model}`
+  json.nonBlank(provider) === undefined || json.nonBlank(model) === undefined ? undefined : `${provider}/${model}`
 
-function readMessage(message: JsonObject, origin: Origin, remark: Remark): readonly ImportedMessage[] {
-  const { role, content } = message
+function readMessage(message: json.JsonObject, origin: Origin, remark: Remark): readonly ImportedMessage[] {
+  const { role, content, summary } = message
+  const { line } = origin
   switch (role) {
     case 'user':
-      return [{ role, ...origin, parts: readUserParts(content, origin, remark) }]
+      return [{ role, ...origin, parts: read.userParts(content, line, remark) }]
     case 'assistant': {
-      const failed = toNonBlankText(message['errorMessage'])
-      const answer: ImportedMessage = {
-        role,
-        ...origin,
-        parts: readAnswerParts(content, origin, remark),
-        usage: parsePiUsage(message['usage']),
-      }
-      return failed === undefined ? [answer] : [answer, { role: 'note', ...origin, level: 'error', text: failed }]
+      const failed = json.nonBlank(message['errorMessage'])
+      const parts = read.answerParts(content, line, remark, ({ type, id, name, arguments: args }) =>
+        type === 'toolCall' ? [read.call(id, name, json.args(args))] : null,
+      )
+      const answer = { role, ...origin, parts, usage: readUsage(message['usage']) } as const
+      return failed === undefined ? [answer] : [answer, read.note(origin, failed, 'error')]
     }
-    case 'toolResult': {
-      const left = (what: string) => remark(origin.line, 'file_dropped', `A part of a result (${what}) was left out.`)
-      const outcome = message['isError'] === true ? 'failed' : 'ok'
-      return [
-        {
-          role: 'result',
-          ...origin,
-          callId: String(message['toolCallId'] ?? ''),
-          ...parseResult(content, left),
-          outcome,
-        },
-      ]
-    }
+    case 'toolResult':
+      return [read.result(origin, message['toolCallId'], content, message['isError'], remark)]
     case 'bashExecution': {
-      const text = `I ran this command:\n\n${toText(message['command']) ?? ''}\n\n${toText(message['output']) ?? ''}`
+      const text = `I ran this command:\n\n${json.text(message['command']) ?? ''}\n\n${json.text(message['output']) ?? ''}`
       return [{ role: 'user', ...origin, parts: [{ type: 'text', text }] }]
     }
     case 'compactionSummary':
-      return [{ role: 'checkpoint', ...origin, summary: toText(message['summary']) ?? '', keepFrom: null }]
+      return [read.checkpoint(origin, summary)]
     case 'branchSummary':
     case 'custom':
-      return [
-        {
-          role: 'note',
-          ...origin,
-          level: 'info',
-          text: toText(message['summary']) ?? parseResult(content, () => undefined).text,
-        },
-      ]
+      return [read.note(origin, json.text(summary) ?? read.textOf(content))]
     default:
-      remark(origin.line, 'unusable_message', `A message of the unknown role ${JSON.stringify(role)} was left out.`)
+      read.remarkUnknownRole(remark, line, role, 'was left out')
       return []
   }
 }
 
-function readUserParts(content: unknown, { line }: Origin, remark: Remark): readonly ImportedPart[] {
-  if (typeof content === 'string') return [{ type: 'text', text: content }]
-  return toList(content)
-    .map(toObject)
-    .flatMap((part): ImportedPart[] => {
-      if (part['type'] === 'text') return [{ type: 'text', text: toText(part['text']) ?? '' }]
-      const bytes = decodeBase64(part['data'])
-      if (bytes) return [{ type: 'file', bytes }]
-      remarkUnknownPart(remark, line, part['type'])
-      return []
-    })
-}
-
-function readAnswerParts(content: unknown, { line }: Origin, remark: Remark): readonly AnswerPart[] {
-  return toList(content)
-    .map(toObject)
-    .flatMap((part): AnswerPart[] => {
-      if (part['type'] === 'text') return [{ type: 'text', text: toText(part['text']) ?? '' }]
-      if (part['type'] === 'thinking') return [{ type: 'thinking', text: toText(part['thinking']) ?? '' }]
-      if (part['type'] === 'toolCall') return [createCall(part['id'], part['name'], parseArguments(part['arguments']))]
-      remarkUnknownPart(remark, line, part['type'])
-      return []
-    })
-}
-
-function parsePiUsage(value: unknown): Usage | undefined {
-  const { input, output, cacheRead, cacheWrite, cost } = toObject(value)
-  const { total } = toObject(cost)
-  const usage = {
-    ...{
-      input: toCount(input),
-      output: toCount(output),
-      cacheRead: toCount(cacheRead),
-      cacheWrite: toCount(cacheWrite),
-    },
-    cost: typeof total === 'number' && total >= 0 ? total : null,
-  }
-  return hasTokens(usage) ? usage : undefined
+function readUsage(value: unknown) {
+  const { input, output, cacheRead, cacheWrite, cost } = json.object(value)
+  return read.ifUsed({
+    input: json.count(input),
+    output: json.count(output),
+    cacheRead: json.count(cacheRead),
+    cacheWrite: json.count(cacheWrite),
+    cost: json.cost(json.object(cost)['total']),
+  })
 }

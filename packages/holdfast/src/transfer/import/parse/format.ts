@@ -1,5 +1,5 @@
 import type { ImportedConversation, Remark } from './conversation.ts'
-import type { JsonObject } from './json-fields.ts'
+import type { JsonObject } from './json.ts'
 
 export const formatNames = ['holdfast', 'minga', 'ggcode', 'picoclaw', 'claude-code', 'codex', 'pi'] as const
 export type FormatName = (typeof formatNames)[number]

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import type { FileHandle } from 'node:fs/promises'
 import type { Remark } from './conversation.ts'
-import { isObject, type JsonObject } from './json-fields.ts'
+import { isObject, type JsonObject, parse } from './json.ts'
 
 const chunkBytes = 1024 * 1024
 const lineFeed = 0x0a
@@ -84,7 +84,7 @@ export function decode(bytes: Uint8Array, line: number | null, remark: Remark): 
  */
 export function parseLine({ number, bytes, isLast }: Line, remark: Remark): JsonObject | null {
   const text = decode(bytes, number, remark)
-  const value = parseJson(text)
+  const value = parse(text)
   if (isObject(value)) return value
   if (value !== undefined) {
     remark(number, 'damaged_line', 'A line that is not a JSON object was left out.')
@@ -107,17 +107,9 @@ function findFusedRecord(text: string): JsonObject | null {
   for (let tries = 0; tries < fusedTriesMax; tries++) {
     at = text.indexOf('{"', at + (tries === 0 ? 0 : 1))
     if (at === -1) return null
-    const value = parseJson(text.slice(at))
+    const value = parse(text.slice(at))
     // An inner object of the torn record does not count: a record has a role or a type.
     if (isObject(value)) return 'role' in value || 'type' in value ? value : null
   }
   return null
-}
-
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

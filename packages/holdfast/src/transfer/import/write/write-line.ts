@@ -7,7 +7,7 @@ import type {
   ImportedMessage,
   Remark,
 } from '../parse/conversation.ts'
-import { isObject } from '../parse/json-fields.ts'
+import { isObject } from '../parse/json.ts'
 import type { ImportedLog } from './imported-log.ts'
 import type { StoredContent } from './store-content.ts'
 

@@ -1,4 +1,3 @@
-import * as faults from '../store-faults.ts'
 import { rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { OnProblem, ReadRecord, Store } from '@holdfast/core/ports'
@@ -9,6 +8,7 @@ import { ensurePrivateDirectory } from '../../system/files/private-directory.ts'
 import { probeText } from '../disk.ts'
 import { listSessions } from '../memory/memory-catalogue.ts'
 import { faultOf, storageFault } from '../storage-fault.ts'
+import * as faults from '../store-faults.ts'
 import { openCatalogueFile, readCatalogue } from './catalogue/catalogue-file.ts'
 import { createForkIndex } from './catalogue/fork-index.ts'
 import { addKnownRows, type EntryOfLog, lastOrder, rebuildRows } from './catalogue/rebuild-rows.ts'
@@ -167,7 +167,7 @@ function createStore(files: Awaited<ReturnType<typeof openFiles>>): Store {
       if (row === null) return notFound(session)
       if (at !== null && row.owner !== null) return refuse(faults.sessionLocked(session, row.owner))
       if ((row.trashedAt === null) === (at === null)) return done
-      await (at === null ? trash.remove(session) : trash.put(session, at))
+      await trash.change(session, at)
       row.trashedAt = at
       return done
     })

@@ -93,7 +93,7 @@ export async function openMirrorFiles({ paths, log, blobs, onProblem, lock }: Mi
     const path = paths.log(id, isPurged)
     const header = encodeHeader({ session: id, parent, base, entry })
     await rename(await writeTemporaryFile(path, header), path)
-    await syncNames.sync()
+    await syncNames()
     const row: SessionRow = {
       ...{ id, order, parent, base, head: base, bytes: Buffer.byteLength(header), epoch: 1, owner: null },
       ...{ entry, isShared: isPurged, trashedAt: null },
@@ -155,8 +155,8 @@ export async function openMirrorFiles({ paths, log, blobs, onProblem, lock }: Mi
   async function copyTrash(): Promise<void> {
     const stored = new Map((await log.trashed()).map(({ session, at }) => [session, at]))
     const [before, changes] = [trash.all(), [] as Promise<void>[]]
-    for (const [session, at] of stored) if (before.get(session) !== at) changes.push(trash.put(session, at))
-    for (const session of before.keys()) if (!stored.has(session)) changes.push(trash.remove(session))
+    for (const [session, at] of stored) if (before.get(session) !== at) changes.push(trash.change(session, at))
+    for (const session of before.keys()) if (!stored.has(session)) changes.push(trash.change(session, null))
     await Promise.all(changes)
   }
 

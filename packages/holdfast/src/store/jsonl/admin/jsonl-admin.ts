@@ -1,17 +1,27 @@
-import { existsSync, constants } from 'node:fs'
-import { join, basename } from 'node:path'
-import { type FindingCode, listNames, error, type Finding, info, lstatIfThere, modeFindings, unfinishedFile, warning } from '../../finding.ts'
-import type { StoreAdmin } from '../../store-admin.ts'
-import { createJsonlPaths, type FoundLog, findDirectoryFault, findLogs, isOurs } from '../files/layout.ts'
+import { constants, existsSync } from 'node:fs'
 import { chmod, copyFile, mkdir, open, readdir, readFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import type { Seq } from '@holdfast/protocol'
 import { HoldfastError } from '@holdfast/protocol/fault'
 import { syncDirectory } from '../../../system/files/sync-directory.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { draftMark } from '../../disk.ts'
-import { loadLog } from '../log/load-log.ts'
-import type { Seq } from '@holdfast/protocol'
+import {
+  error,
+  type Finding,
+  type FindingCode,
+  info,
+  listNames,
+  lstatIfThere,
+  modeFindings,
+  unfinishedFile,
+  warning,
+} from '../../finding.ts'
+import type { StoreAdmin } from '../../store-admin.ts'
 import { readCatalogue } from '../catalogue/catalogue-file.ts'
 import { parseTrash } from '../catalogue/trash-file.ts'
+import { createJsonlPaths, type FoundLog, findDirectoryFault, findLogs, isOurs } from '../files/layout.ts'
+import { loadLog } from '../log/load-log.ts'
 
 const changesCatalogue: ReadonlySet<FindingCode> = new Set(['catalogue', 'row', 'head', 'missing_log'])
 

@@ -6,15 +6,7 @@ import { replaceFile } from '../files/replace-file.ts'
 import { appendChecksum, readChecksum, scanLines } from '../log/log-line.ts'
 import type { SessionRow } from '../log/session-row.ts'
 
-/** The rows on disk: one line per change, the last one counts. Written after the logs; can be deleted at any time. */
-export interface CatalogueFile {
-  /** Queues a changed row for the next flush. */
-  changed(row: SessionRow): void
-  removed(session: SessionId): void
-  /** Writes the queued rows; with `synced` they are durable afterwards. */
-  flush(options?: { readonly synced: boolean }): Promise<void>
-  close(): Promise<void>
-}
+export type CatalogueFile = Awaited<ReturnType<typeof openCatalogueFile>>
 
 const flushAfterMs = 250
 const linesSpareMax = 1000
@@ -51,12 +43,8 @@ export async function readCatalogue(path: string): Promise<ReadCatalogue> {
   return { rows, lines, isWhole }
 }
 
-/** Updates the file to these rows and then keeps it up to date. */
-export async function openCatalogueFile(
-  path: string,
-  found: ReadCatalogue,
-  rows: ReadonlyMap<SessionId, SessionRow>,
-): Promise<CatalogueFile> {
+/** Keeps the file up to date: one line per change, the last one counts. Written after the logs; may be deleted. */
+export async function openCatalogueFile(path: string, found: ReadCatalogue, rows: ReadonlyMap<SessionId, SessionRow>) {
   const queued = new Map<SessionId, Line>()
   let lines = found.lines
   let mustRewrite = !found.isWhole
@@ -83,6 +71,7 @@ export async function openCatalogueFile(
     }
   }
 
+  /** Writes the queued rows; with `synced` they are durable afterwards. */
   function flush({ synced } = { synced: false }): Promise<void> {
     if (timer !== null) clearTimeout(timer)
     timer = null
@@ -99,8 +88,8 @@ export async function openCatalogueFile(
   for (const id of found.rows.keys()) if (!rows.has(id)) queued.set(id, { id, isGone: true })
   await flush().catch(() => undefined) // a full disk must not prevent reading
   return {
-    changed: queue,
-    removed: (id) => queue({ id, isGone: true }),
+    changed: (row: SessionRow) => queue(row),
+    removed: (id: SessionId) => queue({ id, isGone: true }),
     flush,
     close: () => flush({ synced: true }).catch(() => undefined), // missing rows are rebuilt from the logs
   }

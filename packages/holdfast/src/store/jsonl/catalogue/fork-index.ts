@@ -1,14 +1,10 @@
 import type { SessionId } from '@holdfast/protocol'
 import type { SessionRow } from '../log/session-row.ts'
 
-/** Finds the forks of a session without a walk over all rows. */
-export interface ForkIndex {
-  add(row: SessionRow): void
-  remove(row: SessionRow): void
-  of(parent: SessionId): readonly SessionRow[]
-}
+export type ForkIndex = ReturnType<typeof createForkIndex>
 
-export function createForkIndex(rows: Iterable<SessionRow>): ForkIndex {
+/** Finds the forks of a session without a walk over all rows. */
+export function createForkIndex(rows: Iterable<SessionRow>) {
   const byParent = new Map<SessionId, Map<SessionId, SessionRow>>()
 
   function add(row: SessionRow): void {
@@ -20,12 +16,12 @@ export function createForkIndex(rows: Iterable<SessionRow>): ForkIndex {
   for (const row of rows) add(row)
   return {
     add,
-    remove({ id, parent }) {
+    remove({ id, parent }: SessionRow): void {
       if (parent === null) return
       const forks = byParent.get(parent)
       forks?.delete(id)
       if (forks?.size === 0) byParent.delete(parent)
     },
-    of: (parent) => [...(byParent.get(parent)?.values() ?? [])],
+    of: (parent: SessionId): readonly SessionRow[] => [...(byParent.get(parent)?.values() ?? [])],
   }
 }

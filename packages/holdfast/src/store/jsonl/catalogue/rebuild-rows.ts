@@ -4,7 +4,7 @@ import { Handle, type SessionId } from '@holdfast/protocol'
 import { placeholderMeta } from '../../placeholder-meta.ts'
 import type { FoundLog, JsonlPaths } from '../files/layout.ts'
 import { type LoadedLog, loadLog } from '../log/load-log.ts'
-import { type OpenLogs, reportTornTail } from '../log/open-logs.ts'
+import { reportTornTail } from '../log/open-logs.ts'
 import type { SessionRow } from '../log/session-row.ts'
 
 /** Folds a session's log into its catalogue entry; null if it cannot be folded. Core provides it, to avoid an import. */
@@ -13,10 +13,10 @@ export type EntryOfLog = (
   session: SessionId,
 ) => Promise<CatalogueEntry | null>
 
-export type RebuildDeps = {
+type RebuildDeps = {
   readonly paths: JsonlPaths
   readonly rows: Map<SessionId, SessionRow>
-  readonly logs: Pick<OpenLogs, 'add'>
+  readonly logs: { add(row: SessionRow, loaded: LoadedLog): void }
   readonly onProblem: OnProblem
   /** Leaves a half-written end in place and does not report it, for read-only callers. */
   readonly leavesTail?: boolean

@@ -5,52 +5,43 @@ import { findSessions } from '../../memory/memory-catalogue.ts'
 import * as faults from '../../store-faults.ts'
 import { findRow, listRows, type SessionRow } from '../log/session-row.ts'
 
-type Names = { readonly id: SessionId; readonly handle: string; readonly key: string | undefined }
+export type SessionNames = ReturnType<typeof createSessionNames>
 
-/** The ids, handles and keys in use, also by sessions that are still being written. */
-export interface SessionNames {
-  /** Reserves the names of a new session, or returns a fault for the one already taken. */
-  reserve(session: NewSession): Fault | null
-  add(row: SessionRow): void
-  free(row: Pick<SessionRow, 'id' | 'entry'>): void
-  findHandle(handle: string): SessionId | undefined
-  findKey(key: string): SessionId | undefined
-}
-
-export function createSessionNames(rows: ReadonlyMap<SessionId, SessionRow>): SessionNames {
+/** Knows the ids, handles and keys in use, also by sessions that are still being written. */
+export function createSessionNames(rows: ReadonlyMap<SessionId, SessionRow>) {
   const ids = new Set<SessionId>()
   const handles = new Map<string, SessionId>()
   const keys = new Map<string, SessionId>()
 
-  function put({ id, handle, key }: Names): void {
+  function put(id: SessionId, { handle, key }: SessionRow['entry']['meta']): void {
     ids.add(id)
     if (!handles.has(handle)) handles.set(handle, id)
     if (key !== undefined && !keys.has(key)) keys.set(key, id)
   }
-  const add = (row: SessionRow): void =>
-    row.isShared ? void ids.add(row.id) : put({ id: row.id, handle: row.entry.meta.handle, key: row.entry.meta.key })
+  const add = (row: SessionRow): void => (row.isShared ? void ids.add(row.id) : put(row.id, row.entry.meta))
 
-  for (const [, row] of rows) add(row)
+  for (const row of rows.values()) add(row)
   return {
-    reserve({ session, entry }) {
+    /** Reserves the names of a new session, or returns a fault for the one already taken. */
+    reserve({ session, entry }: NewSession): Fault | null {
       const { handle, key } = entry.meta
       if (ids.has(session)) return faults.sessionExists(session)
       const sameHandle = handles.get(handle)
       if (sameHandle !== undefined) return faults.handleTaken(handle, sameHandle)
       const sameKey = key === undefined ? undefined : keys.get(key)
       if (key !== undefined && sameKey !== undefined) return faults.keyTaken(key, sameKey)
-      put({ id: session, handle, key })
+      put(session, entry.meta)
       return null
     },
     add,
-    free({ id, entry }) {
+    free({ id, entry }: Pick<SessionRow, 'id' | 'entry'>): void {
       const { handle, key } = entry.meta
       ids.delete(id)
       if (handles.get(handle) === id) handles.delete(handle)
       if (key !== undefined && keys.get(key) === id) keys.delete(key)
     },
-    findHandle: (handle) => handles.get(handle),
-    findKey: (key) => keys.get(key),
+    findHandle: (handle: string) => handles.get(handle),
+    findKey: (key: string) => keys.get(key),
   }
 }
 

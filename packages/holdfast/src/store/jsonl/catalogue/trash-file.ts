@@ -7,26 +7,16 @@ import { readTextIfExists, replaceFile } from '../files/replace-file.ts'
 import { appendChecksum, readChecksum } from '../log/log-line.ts'
 import { linkUnusedName } from '../log/log-writer.ts'
 
-/** The sessions in the trash, with the time. A file of its own: logs do not record it and the catalogue may be deleted. */
-export interface TrashFile {
-  all(): ReadonlyMap<SessionId, number>
-  /** Durable when resolved, unchanged when rejected. Calls during a write share the next write. */
-  put(session: SessionId, at: number): Promise<void>
-  remove(session: SessionId): Promise<void>
-  /** Drops a removed session with the next write: an id without a session has no meaning. */
-  forget(session: SessionId): void
-  /** Resolves when the file no longer names a removed session, so that its id can be used again. */
-  cleared(session: SessionId): Promise<void>
-  close(): Promise<void>
-}
+export type TrashFile = Awaited<ReturnType<typeof openTrashFile>>
 
 const name = 'trash'
 
 type Change = { readonly session: SessionId; readonly at: number | null; readonly written: PromiseWithResolvers<void> }
 
-/** Opens the file. A damaged one is moved aside and reported; its sessions are then listed again. */
-export async function openTrashFile(path: string, onProblem: OnProblem): Promise<TrashFile> {
-  const found = await read(path)
+/** Opens the list of trashed sessions, which no log records. A damaged one is moved aside, and its sessions are listed. */
+export async function openTrashFile(path: string, onProblem: OnProblem) {
+  const text = await readTextIfExists(path)
+  const found = text === null ? new Map<SessionId, number>() : parseTrash(text)
   let trashed: ReadonlyMap<SessionId, number> = found ?? new Map()
   let isDamaged = found === null
   if (isDamaged) await moveAside().catch(() => undefined) // a full disk must not prevent reading
@@ -72,6 +62,7 @@ export async function openTrashFile(path: string, onProblem: OnProblem): Promise
     }
   }
 
+  /** Sets the time of a session, or removes it. Durable when resolved; calls during a write share the next write. */
   function change(session: SessionId, at: number | null): Promise<void> {
     const written = Promise.withResolvers<void>()
     waiting.push({ session, at, written })
@@ -81,15 +72,16 @@ export async function openTrashFile(path: string, onProblem: OnProblem): Promise
 
   return {
     all: () => trashed,
-    put: change,
-    remove: (session) => change(session, null),
-    forget(session) {
+    change,
+    /** Drops a removed session with the next write: an id without a session has no meaning. */
+    forget(session: SessionId): void {
       if (trashed.has(session)) forgotten.add(session)
     },
-    async cleared(session) {
+    /** Resolves when the file no longer names a removed session, so that its id can be used again. */
+    async cleared(session: SessionId): Promise<void> {
       if (forgotten.has(session)) await change(session, null)
     },
-    async close() {
+    async close(): Promise<void> {
       await writing
       const [first] = forgotten
       // If this fails, the next open drops them.
@@ -108,11 +100,4 @@ export function parseTrash(text: string): Map<SessionId, number> | null {
   if (readChecksum(name, Buffer.from(text).subarray(0, -1)) === null) return null
   const { trashed } = JSON.parse(text) as { readonly trashed: Readonly<Record<SessionId, number>> } // checksum verified
   return new Map(Object.entries(trashed) as [SessionId, number][]) // as above
-}
-
-/** Returns null if the file is damaged. */
-async function read(path: string): Promise<ReadonlyMap<SessionId, number> | null> {
-  const text = await readTextIfExists(path)
-  if (text === null) return new Map()
-  return parseTrash(text)
 }

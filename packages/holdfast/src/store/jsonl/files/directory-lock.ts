@@ -2,24 +2,22 @@ import { existsSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import type { NodeRow } from '@holdfast/core/ports'
 import { type Fault, fault } from '@holdfast/protocol/fault'
 import { ok, type Result, refuse } from '@holdfast/protocol/result'
+import { createSerialQueue } from '@holdfast/protocol/serial-queue'
 import { tighten } from '../../../system/files/private-directory.ts'
 import { faultOf, isBusy } from '../../storage-fault.ts'
 import { readJsonIfExists, replaceFile } from './replace-file.ts'
-import type { NodeRow } from '@holdfast/core/ports'
-import { createSerialQueue } from '@holdfast/protocol/serial-queue'
 
 /** The exclusive right to write in a directory; ends with the process at the latest. */
 export interface DirectoryLock {
   release(): void
 }
 
-/** Whether the directory is the store itself or a copy of one. */
-export type HolderRole = 'store' | 'mirror'
-
 type Holder = {
-  readonly role: HolderRole
+  /** Whether the directory is the store itself or a copy of one. */
+  readonly role: 'store' | 'mirror'
   readonly pid: number
   readonly host: string
   readonly since: string
@@ -33,7 +31,7 @@ type Holder = {
 export async function lockDirectory(
   directory: string,
   nowMs: number,
-  role: HolderRole,
+  role: Holder['role'],
 ): Promise<Result<DirectoryLock>> {
   const path = join(directory, '.lock')
   let database: DatabaseSync
@@ -79,36 +77,26 @@ async function createLockedFault(directory: string): Promise<Fault> {
   const node = (await readNodes(join(directory, 'nodes.json'))).at(-1) ?? null
   const owner = holder.pid === undefined ? '' : ` (process ${holder.pid} on ${holder.host}, since ${holder.since})`
   const message = `The store at ${directory} is open in another process${owner}. Use that process, or stop it first.`
-  return fault('session_locked', message, {
-    ...holder,
-    node: node?.id ?? null,
-    address: node?.address ?? null,
-    path: directory,
-  })
-}
-
-/** The registered nodes. Only one process can hold the directory, so there are few. */
-export interface NodeFile {
-  all(): readonly NodeRow[]
-  put(node: NodeRow): Promise<void>
-  remove(id: string): Promise<void>
+  const { id = null, address = null } = node ?? {}
+  return fault('session_locked', message, { ...holder, node: id, address, path: directory })
 }
 
 export const readNodes = async (path: string): Promise<readonly NodeRow[]> =>
   ((await readJsonIfExists(path)) ?? []) as readonly NodeRow[] // written by us
 
-export async function openNodeFile(path: string): Promise<NodeFile> {
+/** Opens the list of registered nodes. Only one process can hold the directory, so there are few. */
+export async function openNodeFile(path: string) {
   const nodes = new Map((await readNodes(path)).map((node) => [node.id, node]))
   const serialize = createSerialQueue()
   const all = () => [...nodes.values()].toSorted((left, right) => (left.id < right.id ? -1 : 1))
   const write = () => serialize(() => replaceFile(path, `${JSON.stringify(all(), null, 2)}\n`))
   return {
     all,
-    put(node) {
+    put(node: NodeRow): Promise<void> {
       nodes.set(node.id, { ...node })
       return write()
     },
-    remove(id) {
+    remove(id: string): Promise<void> {
       nodes.delete(id)
       return write()
     },

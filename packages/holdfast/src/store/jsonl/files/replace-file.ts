@@ -51,24 +51,18 @@ export async function readJsonIfExists(path: string): Promise<unknown> {
   }
 }
 
-/** Makes the names in a directory durable. Calls during a sync share the next one. */
-export interface DirectorySync {
-  sync(): Promise<void>
-}
-
-export function createDirectorySync(directory: string): DirectorySync {
+/** Returns a function that makes the names in a directory durable. Calls during a sync share the next one. */
+export function createDirectorySync(directory: string): () => Promise<void> {
   let running: Promise<void> = Promise.resolve()
   let next: Promise<void> | null = null
-  return {
-    sync() {
-      next ??= running
-        .catch(() => undefined)
-        .then(() => {
-          running = syncDirectory(directory)
-          next = null
-          return running
-        })
-      return next
-    },
+  return () => {
+    next ??= running
+      .catch(() => undefined)
+      .then(() => {
+        running = syncDirectory(directory)
+        next = null
+        return running
+      })
+    return next
   }
 }

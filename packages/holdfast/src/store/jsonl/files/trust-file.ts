@@ -10,17 +10,7 @@ export type TrustMark = { readonly session: SessionId; readonly seq: Seq; readon
 
 type StoredTrusts = { readonly trusts: Trusts; readonly next?: (TrustMark & { readonly trusts: Trusts }) | undefined }
 
-/** The trusts of each workspace. If the file is deleted, nothing is trusted and people are asked again. */
-export interface TrustFile {
-  of(workspace: string): readonly Trust[]
-  /**
-   * Changes trust together with the append that `work` makes durable. The file first names the record that decides.
-   * Changes nothing when `work` throws.
-   */
-  change(workspace: string, changes: readonly TrustChange[], mark: TrustMark, work: () => Promise<void>): Promise<void>
-  /** Resolves when the file has no pending change. */
-  settled(): Promise<void>
-}
+export type TrustFile = Awaited<ReturnType<typeof openTrustFile>>
 
 type HasRecord = (mark: TrustMark) => Promise<boolean>
 
@@ -32,7 +22,8 @@ export async function readTrusts(path: string, hasRecord: HasRecord) {
   return { trusts, isPending: next !== undefined }
 }
 
-export async function openTrustFile(path: string, hasRecord: HasRecord): Promise<TrustFile> {
+/** Opens the trusts of each workspace. If the file is deleted, nothing is trusted and people are asked again. */
+export async function openTrustFile(path: string, hasRecord: HasRecord) {
   const stored = await readTrusts(path, hasRecord)
   let { trusts } = stored
   let last: Promise<void> = Promise.resolve()
@@ -40,9 +31,15 @@ export async function openTrustFile(path: string, hasRecord: HasRecord): Promise
   if (stored.isPending) await write({ trusts })
 
   return {
-    of: (workspace) => (trusts[workspace] ?? []).toSorted(compareTrusts),
+    of: (workspace: string): readonly Trust[] => (trusts[workspace] ?? []).toSorted(compareTrusts),
 
-    change(workspace, changes, mark, work) {
+    /** Changes trust if `work` makes the record at `mark` durable; the file names that record first. */
+    change(
+      workspace: string,
+      changes: readonly TrustChange[],
+      mark: TrustMark,
+      work: () => Promise<void>,
+    ): Promise<void> {
       const changing = last.then(async () => {
         const next = { ...trusts, [workspace]: changes.reduce(applyTrustChange, trusts[workspace] ?? []) }
         await write({ trusts, next: { ...mark, trusts: next } })
@@ -54,6 +51,7 @@ export async function openTrustFile(path: string, hasRecord: HasRecord): Promise
       return changing
     },
 
+    /** Resolves when the file has no pending change. */
     settled: () => last,
   }
 }

@@ -1,12 +1,14 @@
-import type { Seq, SessionId } from '@holdfast/protocol'
-import { type LineMeta, parseRecord, readChecksum } from './log-line.ts'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { ReadRecord } from '@holdfast/core/ports'
+import type { Seq, SessionId } from '@holdfast/protocol'
+import { type LineMeta, parseRecord, readChecksum } from './log-line.ts'
 
 /** The position of a record's line in its file, without the line break. */
 export type LogPosition = { readonly offset: number; readonly bytes: number }
 
-export type SelectRange = {
+type IndexedLine = Pick<LineMeta, 'seq' | 'type' | 'ref' | 'commandId'>
+
+type SelectRange = {
   /** Both ends included. */
   readonly from: Seq
   readonly upTo: Seq
@@ -15,39 +17,21 @@ export type SelectRange = {
   readonly types: ReadonlySet<string> | null
 }
 
-/** Finds the records of a log by seq, type, call and command. Built by one scan and updated by each append. */
-export interface LogIndex {
-  head(): Seq
-  /** Adds the last line; skipped seqs are lost. */
-  add(facts: Pick<LineMeta, 'seq' | 'type' | 'ref' | 'commandId'>, position: LogPosition): void
-  /** Moves the head to `seq`; seqs without a line are lost. */
-  loseUpTo(seq: Seq): void
-  /** Returns null for a lost record. */
-  positionOf(seq: Seq): LogPosition | null
-  select(range: SelectRange): readonly Seq[]
-  /** Returns the seqs up to `upTo` that refer to these calls, in order. */
-  refsTo(calls: readonly Seq[], upTo: Seq): readonly Seq[]
-  seqOf(commandId: string): Seq | null
-}
+export type LogIndex = ReturnType<typeof createLogIndex>
 
-export function createLogIndex(base: Seq): LogIndex {
+/** Finds the records of a log by seq, type, call and command. Built by one scan and updated by each append. */
+export function createLogIndex(base: Seq) {
   const offsets: number[] = []
   /** 0 for a lost record. */
   const lengths: number[] = []
   const types: (string | null)[] = []
   const refs = new Map<Seq, Seq[]>()
   const commands = new Map<string, Seq>()
+  /** One string instance per type, to save memory. */
   const known = new Map<string, string>()
   const head = () => base + offsets.length
 
-  /** Returns one string instance per type, to save memory. */
-  function intern(type: string): string {
-    const first = known.get(type)
-    if (first !== undefined) return first
-    known.set(type, type)
-    return type
-  }
-
+  /** Moves the head to `seq`; seqs without a line are lost. */
   function loseUpTo(seq: Seq): void {
     while (head() < seq) {
       offsets.push(0)
@@ -60,24 +44,25 @@ export function createLogIndex(base: Seq): LogIndex {
     head,
     loseUpTo,
 
-    add({ seq, type, ref, commandId }, { offset, bytes }) {
+    /** Adds the last line; skipped seqs are lost. */
+    add({ seq, type, ref, commandId }: IndexedLine, { offset, bytes }: LogPosition): void {
       loseUpTo(seq - 1)
       offsets.push(offset)
       lengths.push(bytes)
-      types.push(intern(type))
+      if (!known.has(type)) known.set(type, type)
+      types.push(known.get(type) ?? type)
       if (commandId !== null && !commands.has(commandId)) commands.set(commandId, seq)
       if (ref === null) return
-      const others = refs.get(ref)
-      if (others === undefined) refs.set(ref, [seq])
-      else others.push(seq)
+      if (!refs.get(ref)?.push(seq)) refs.set(ref, [seq])
     },
 
-    positionOf(seq) {
+    /** Returns null for a lost record. */
+    positionOf(seq: Seq): LogPosition | null {
       const bytes = lengths[seq - base - 1] ?? 0
       return bytes === 0 ? null : { offset: offsets[seq - base - 1] ?? 0, bytes }
     },
 
-    select({ from, upTo, limit, newestFirst, types: wanted }) {
+    select({ from, upTo, limit, newestFirst, types: wanted }: SelectRange): readonly Seq[] {
       const seqs: Seq[] = []
       const last = Math.min(upTo, head())
       const step = newestFirst ? -1 : 1
@@ -89,13 +74,14 @@ export function createLogIndex(base: Seq): LogIndex {
       return seqs
     },
 
-    refsTo: (calls, upTo) =>
+    /** Returns the seqs up to `upTo` that refer to these calls, in order. */
+    refsTo: (calls: readonly Seq[], upTo: Seq): readonly Seq[] =>
       [...new Set(calls)]
         .flatMap((call) => refs.get(call) ?? [])
         .filter((seq) => seq <= upTo)
         .toSorted((left, right) => left - right),
 
-    seqOf: (commandId) => commands.get(commandId) ?? null,
+    seqOf: (commandId: string): Seq | null => commands.get(commandId) ?? null,
   }
 }
 

@@ -1,7 +1,7 @@
+import type { FileHandle } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import type { CatalogueEntry, ReadRecord } from '@holdfast/core/ports'
 import { blobsOf, type Event, type Recorded, type Seq, type SessionId } from '@holdfast/protocol'
-import type { FileHandle } from 'node:fs/promises'
 
 export const logFormat = 'holdfast-log'
 export const logVersion = 1

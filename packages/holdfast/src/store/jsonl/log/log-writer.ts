@@ -1,23 +1,17 @@
 import { constants } from 'node:fs'
-import { type FileHandle, open, stat, link, rm } from 'node:fs/promises'
-import { HoldfastError } from '@holdfast/protocol/fault'
-import { storageFault } from '../../storage-fault.ts'
+import { type FileHandle, link, open, rm, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { HoldfastError } from '@holdfast/protocol/fault'
 import { syncDirectory } from '../../../system/files/sync-directory.ts'
 import { systemErrorCode } from '../../../system/system-error.ts'
 import { temporaryPath } from '../../disk.ts'
-
-/** Appends to one session's file. The text is durable when `write` resolves, and not in the log when it rejects. */
-export interface LogWriter {
-  end(): number
-  write(text: string): Promise<void>
-  close(): Promise<void>
-}
+import { storageFault } from '../../storage-fault.ts'
 
 /** How often the path is checked: writes to a deleted or replaced file succeed and are lost. */
 const checkEveryMs = 20
 
-export function createLogWriter(path: string, from: { readonly end: number; readonly lacksBreak: boolean }): LogWriter {
+/** Appends to one session's file. The text is durable when `write` resolves, and not in the log when it rejects. */
+export function createLogWriter(path: string, from: { readonly end: number; readonly lacksBreak: boolean }) {
   let { end, lacksBreak } = from
   let file: FileHandle | null = null
   let inode: number | null = null
@@ -69,7 +63,7 @@ export function createLogWriter(path: string, from: { readonly end: number; read
   return {
     end: () => end,
     close,
-    async write(text) {
+    async write(text: string): Promise<void> {
       const bytes = Buffer.from(lacksBreak ? `\n${text}` : text)
       try {
         if (isReplaced) throw createReplacedError()
@@ -90,12 +84,13 @@ export function createLogWriter(path: string, from: { readonly end: number; read
   }
 }
 
-export type TornTail = { readonly path: string; readonly bytes: number }
-
 const chunkBytes = 1024 * 1024
 
 /** Copies the bytes after `end` to a file `….torn-1`, and only then truncates the log: no byte is ever lost. */
-export async function moveTornTail(path: string, end: number): Promise<TornTail> {
+export async function moveTornTail(
+  path: string,
+  end: number,
+): Promise<{ readonly path: string; readonly bytes: number }> {
   await using file = await open(path, 'r+')
   const temporary = temporaryPath(path)
   let bytes = 0

@@ -5,29 +5,22 @@ import { storageFault } from '../../storage-fault.ts'
 import type { JsonlPaths } from '../files/layout.ts'
 import { type LoadedLog, loadLog } from './load-log.ts'
 import { type LogIndex, readChecksumAt, readRecordsAt } from './log-index.ts'
-import { createLogWriter, type LogWriter } from './log-writer.ts'
+import { createLogWriter } from './log-writer.ts'
 import type { SessionRow } from './session-row.ts'
 
 /** A session's log in use: its index in memory and a writer for its file. */
 export type OpenLog = {
   readonly index: LogIndex
-  readonly writer: LogWriter
+  readonly writer: ReturnType<typeof createLogWriter>
   draftEndedAt: Seq
   read(seqs: readonly Seq[]): Promise<readonly ReadRecord[]>
   /** Returns the checksum of a record's line; null if the record is lost or does not exist. */
   crcAt(seq: Seq): Promise<string | null>
 }
 
-/** Caches the logs in use. Each is scanned once; the least recently used are closed. */
-export interface OpenLogs {
-  get(row: SessionRow): Promise<OpenLog>
-  /** Adds a log that was just written or scanned. */
-  add(row: SessionRow, loaded: Pick<LoadedLog, 'index' | 'end' | 'lacksBreak' | 'draftEndedAt'>): void
-  release(session: SessionId): Promise<void>
-  close(): Promise<void>
-}
+export type OpenLogs = ReturnType<typeof createOpenLogs>
 
-export type OpenLogsDeps = {
+type OpenLogsDeps = {
   readonly paths: JsonlPaths
   readonly openMax: number
   /** Returns whether nothing changes the session now. */
@@ -36,14 +29,15 @@ export type OpenLogsDeps = {
   readonly onProblem: OnProblem
 }
 
+type ScannedLog = Pick<LoadedLog, 'index' | 'end' | 'lacksBreak' | 'draftEndedAt'>
 type CachedLog = { readonly log: Promise<OpenLog>; isReady: boolean }
 
-export function createOpenLogs({ paths, openMax, isIdle, changed, onProblem }: OpenLogsDeps): OpenLogs {
+/** Caches the logs in use. Each is scanned once; the least recently used are closed. */
+export function createOpenLogs({ paths, openMax, isIdle, changed, onProblem }: OpenLogsDeps) {
   // Most recently used last. A log that is still being scanned stays: a session must never have two.
   const logs = new Map<SessionId, CachedLog>()
 
-  function openLog(row: SessionRow, loaded: Parameters<OpenLogs['add']>[1]): OpenLog {
-    const { index, end, lacksBreak, draftEndedAt } = loaded
+  function openLog(row: SessionRow, { index, end, lacksBreak, draftEndedAt }: ScannedLog): OpenLog {
     const path = paths.log(row.id, row.isShared)
     return {
       index,
@@ -96,8 +90,9 @@ export function createOpenLogs({ paths, openMax, isIdle, changed, onProblem }: O
 
   return {
     release,
-    add: (row, loaded) => cache(row.id, Promise.resolve(openLog(row, loaded))),
-    get(row) {
+    /** Adds a log that was just written or scanned. */
+    add: (row: SessionRow, loaded: ScannedLog): void => cache(row.id, Promise.resolve(openLog(row, loaded))),
+    get(row: SessionRow): Promise<OpenLog> {
       const known = logs.get(row.id)
       if (known === undefined) {
         const log = load(row)
@@ -108,7 +103,7 @@ export function createOpenLogs({ paths, openMax, isIdle, changed, onProblem }: O
       logs.set(row.id, known)
       return known.log
     },
-    async close() {
+    async close(): Promise<void> {
       await Promise.all([...logs.keys()].map(release))
     },
   }

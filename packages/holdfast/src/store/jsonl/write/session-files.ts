@@ -1,7 +1,8 @@
-import { rename, rm, copyFile, open, truncate } from 'node:fs/promises'
+import { copyFile, open, rename, rm, truncate } from 'node:fs/promises'
 import type { NewSession } from '@holdfast/core/ports'
 import type { SessionId } from '@holdfast/protocol'
 import { done, type Result, refuse } from '@holdfast/protocol/result'
+import { draftMark } from '../../disk.ts'
 import { faultOf } from '../../storage-fault.ts'
 import { sessionNotFound } from '../../store-faults.ts'
 import type { CatalogueFile } from '../catalogue/catalogue-file.ts'
@@ -9,15 +10,14 @@ import type { ForkIndex } from '../catalogue/fork-index.ts'
 import type { SessionNames } from '../catalogue/session-names.ts'
 import type { TrashFile } from '../catalogue/trash-file.ts'
 import type { JsonlPaths } from '../files/layout.ts'
-import { type DirectorySync, writeTemporaryFile } from '../files/replace-file.ts'
+import { writeTemporaryFile } from '../files/replace-file.ts'
 import { createLogIndex } from '../log/log-index.ts'
 import { encodeHeader } from '../log/log-line.ts'
 import type { OpenLogs } from '../log/open-logs.ts'
 import type { SessionRow } from '../log/session-row.ts'
 import { addToIndex, encodeWrite } from './append.ts'
-import { draftMark } from '../../disk.ts'
 
-export type SessionCreatorDeps = {
+type SessionFilesDeps = {
   readonly paths: JsonlPaths
   readonly rows: Map<SessionId, SessionRow>
   readonly forks: ForkIndex
@@ -25,12 +25,11 @@ export type SessionCreatorDeps = {
   readonly logs: OpenLogs
   readonly catalogue: CatalogueFile
   readonly trash: TrashFile
-  readonly syncNames: DirectorySync
-  readonly nextOrder: () => number
+  readonly syncNames: () => Promise<void>
 }
 
 /** Creates sessions. A file gets its session's name only when it is complete and synced. */
-export function createSessionCreator(deps: SessionCreatorDeps) {
+export function createSessionCreator(deps: SessionFilesDeps & { readonly nextOrder: () => number }) {
   const { paths, rows, forks, names, logs, catalogue, trash, syncNames, nextOrder } = deps
   const creations = new Set<Promise<unknown>>()
 
@@ -71,7 +70,7 @@ export function createSessionCreator(deps: SessionCreatorDeps) {
     const temporary = await writeTemporaryFile(path, text)
     await rename(temporary, path)
     try {
-      await syncNames.sync()
+      await syncNames()
     } catch (error) {
       await rm(path, { force: true }) // it was not acknowledged, and its names become free again
       throw error
@@ -93,28 +92,9 @@ export function createSessionCreator(deps: SessionCreatorDeps) {
   }
 }
 
-export type SessionRemoverDeps = {
-  readonly paths: JsonlPaths
-  readonly rows: Map<SessionId, SessionRow>
-  readonly forks: ForkIndex
-  readonly names: SessionNames
-  readonly logs: OpenLogs
-  readonly catalogue: CatalogueFile
-  readonly trash: TrashFile
-  readonly syncNames: DirectorySync
-}
-
 /** Purges sessions, except for the records that their forks share. The caller must hold the session exclusively. */
-export function createSessionRemover({
-  paths,
-  rows,
-  forks,
-  names,
-  logs,
-  catalogue,
-  trash,
-  syncNames,
-}: SessionRemoverDeps) {
+export function createSessionRemover(deps: SessionFilesDeps) {
+  const { paths, rows, forks, names, logs, catalogue, trash, syncNames } = deps
   const removing = new Set<SessionRow>()
 
   /** Shrinks a session to what its forks read, or erases it. Then also erases a purged parent that no fork needs now. */
@@ -135,7 +115,7 @@ export function createSessionRemover({
     await logs.release(row.id)
     await rm(paths.log(row.id, row.isShared), { force: true })
     await removeSideFiles(row.id)
-    await syncNames.sync()
+    await syncNames()
     rows.delete(row.id)
     forks.remove(row)
     names.free(row)
@@ -160,7 +140,7 @@ export function createSessionRemover({
     await rename(temporary, paths.log(row.id, true))
     if (!row.isShared) await rm(path, { force: true })
     await removeSideFiles(row.id)
-    await syncNames.sync()
+    await syncNames()
     if (!row.isShared) names.free(row)
     ;[row.isShared, row.head, row.bytes, row.trashedAt] = [true, base, (await file.stat()).size, null]
     trash.forget(row.id)

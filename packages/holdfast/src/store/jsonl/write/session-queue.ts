@@ -1,35 +1,24 @@
 import type { Append } from '@holdfast/core/ports'
 import type { Result, SessionId } from '@holdfast/protocol'
 
-/** Serializes the changes of each session. Appends that wait at the same time are written as one group. */
-export interface SessionQueue {
-  append(append: Append): Promise<Result<void>>
-  /** Runs `work` while nothing else changes the session. */
-  runExclusive<Value>(session: SessionId, work: () => Promise<Value>): Promise<Value>
-  isIdle(session: SessionId): boolean
-  /** Resolves when nothing is queued or running. */
-  settled(): Promise<void>
-}
-
 type Waiting =
   | { readonly type: 'append'; readonly append: Append; readonly answer: PromiseWithResolvers<Result<void>> }
   | { readonly type: 'exclusive'; readonly work: () => Promise<void> }
 
 type WaitingAppend = Extract<Waiting, { readonly type: 'append' }>
 
-/** `appendGroup` returns the results in the order of the group, once all accepted appends are durable. */
+/**
+ * Serializes the changes of each session. Appends that wait at the same time are written as one group: `appendGroup`
+ * returns their results in order, once all accepted appends are durable.
+ */
 export function createSessionQueue(
   appendGroup: (session: SessionId, group: readonly Append[]) => Promise<readonly Result<void>[]>,
-): SessionQueue {
+) {
   const queues = new Map<SessionId, Waiting[]>()
   const running = new Map<SessionId, Promise<void>>()
 
   function enter(session: SessionId, waiting: Waiting): void {
-    const queue = queues.get(session)
-    if (queue !== undefined) {
-      queue.push(waiting)
-      return
-    }
+    if (queues.get(session)?.push(waiting)) return
     queues.set(session, [waiting])
     running.set(session, run(session))
   }
@@ -53,10 +42,8 @@ export function createSessionQueue(
 
   async function appendAll(session: SessionId, group: readonly WaitingAppend[]): Promise<void> {
     try {
-      const answers = await appendGroup(
-        session,
-        group.map(({ append }) => append),
-      )
+      const appends = group.map(({ append }) => append)
+      const answers = await appendGroup(session, appends)
       for (const [index, { answer }] of group.entries()) {
         const result = answers[index]
         if (result === undefined) answer.reject(new Error('an append got no result'))
@@ -68,18 +55,20 @@ export function createSessionQueue(
   }
 
   return {
-    append(append) {
+    append(append: Append): Promise<Result<void>> {
       const answer = Promise.withResolvers<Result<void>>()
       enter(append.session, { type: 'append', append, answer })
       return answer.promise
     },
-    runExclusive(session, work) {
+    /** Runs `work` while nothing else changes the session. */
+    runExclusive<Value>(session: SessionId, work: () => Promise<Value>): Promise<Value> {
       return new Promise((resolve, reject) => {
         enter(session, { type: 'exclusive', work: () => work().then(resolve, reject) })
       })
     },
-    isIdle: (session) => !queues.has(session),
-    async settled() {
+    isIdle: (session: SessionId): boolean => !queues.has(session),
+    /** Resolves when nothing is queued or running. */
+    async settled(): Promise<void> {
       while (running.size > 0) await Promise.all(running.values())
     },
   }

@@ -22,16 +22,11 @@ const documentBytesMax = 256 * 1024 * 1024
 export type Detected =
   | { readonly type: 'holdfast' }
   | { readonly type: 'lines'; readonly format: LineFormat }
-  | {
-      readonly type: 'document'
-      readonly format: DocumentFormat
-      readonly value: JsonObject
-      readonly notes: DocumentNotes
-    }
+  | (Document & { readonly type: 'document'; readonly format: DocumentFormat })
   /** A file without a session, for example an index or a companion file. */
   | { readonly type: 'none'; readonly why: 'empty' | 'not_a_session' | 'damaged' | 'too_large' }
 
-export type DocumentNotes = { readonly text: string; readonly bytes: Uint8Array; readonly isRepaired: boolean }
+type Document = { readonly value: JsonObject; readonly bytes: Uint8Array; readonly isRepaired: boolean }
 
 /** Detects the format of a file from its content. `wanted` limits the search to one program. */
 export async function detect(file: FileHandle, size: number, wanted: FormatName | null): Promise<Detected> {
@@ -66,16 +61,13 @@ async function detectDocument(
   const text = decodeSilently(read)
   const complete = parse(text)
   const value = complete ?? repairJson(text)
-  if (!isObject(value)) return { type: 'none', why: complete === undefined ? 'damaged' : 'not_a_session' }
-  const format = documentFormats.filter(isWanted).find(({ owns }) => owns(value))
-  if (!format) return { type: 'none', why: complete === undefined ? 'damaged' : 'not_a_session' }
-  return { type: 'document', format, value, notes: { text, bytes: read, isRepaired: complete === undefined } }
+  const isRepaired = complete === undefined
+  const format = isObject(value) && documentFormats.filter(isWanted).find(({ owns }) => owns(value))
+  if (!format) return { type: 'none', why: isRepaired ? 'damaged' : 'not_a_session' }
+  return { type: 'document', format, value, bytes: read, isRepaired }
 }
 
-/**
- * Parses the beginning of a truncated JSON document, up to its last complete value; null if there is none. Brackets inside
- * strings are ignored.
- */
+/** Parses the beginning of a truncated JSON document, up to its last complete value; null if there is none. */
 export function repairJson(text: string): unknown {
   const open: string[] = []
   let best: { readonly end: number; readonly closing: string } | null = null
@@ -93,11 +85,7 @@ export function repairJson(text: string): unknown {
     } else if (char === '\0') break
   }
   if (best === null) return null
-  try {
-    return JSON.parse(text.slice(0, best.end) + best.closing)
-  } catch {
-    return null
-  }
+  return parse(text.slice(0, best.end) + best.closing, null)
 }
 
 /** Deeper values are part of a message, and a message is imported completely or not at all. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { isAbsolute } from 'node:path'
 import { findByKey } from '@holdfast/core'
 import { clip, type EventOf, Handle, Key, limits, ModelName, ok, type Result, type SessionId } from '@holdfast/protocol'
-import type { ImportedConversation, ImportedMessage, Remark } from './parse/conversation.ts'
+import type { ImportedConversation, Remark } from './parse/conversation.ts'
 import type { FormatName } from './parse/format.ts'
 import { storeContent } from './write/store-content.ts'
 import { writeConversation } from './write/write-conversation.ts'
@@ -30,9 +30,10 @@ export async function importConversation(
   const known = await findByKey(deps.stores, key)
   if (!known.ok) return known
   const session = known.value ?? deps.newSessionId()
-  const stored = await storeContent(listMessages(conversation), deps, remark)
+  const { messages, branches, about } = conversation
+  const stored = await storeContent(new Set([...branches.flatMap((one) => one.messages), ...messages]), deps, remark)
   const started = await createStartedEvent(deps, key, conversation, remark)
-  const createdAt = conversation.about.createdAt ?? findFirstTime(conversation) ?? deps.clock.now()
+  const createdAt = about.createdAt ?? messages.find(({ at }) => at !== null)?.at ?? deps.clock.now()
   const log = writeConversation(conversation, { session, started, createdAt, stored, remark })
   const written = await writeLog(deps, log)
   // A concurrent import of the same source created it: compare with that one.
@@ -41,12 +42,6 @@ export async function importConversation(
   if (!written.ok) return written
   return ok({ status: written.value.status, session, messages: log.folded.row.entry.meta.messageCount })
 }
-
-const listMessages = ({ messages, branches }: ImportedConversation): Iterable<ImportedMessage> =>
-  new Set([...branches.flatMap((branch) => branch.messages), ...messages])
-
-const findFirstTime = ({ messages }: ImportedConversation): number | undefined =>
-  messages.find(({ at }) => at !== null)?.at ?? undefined
 
 /** Creates a key from a program's own id, or from its digest if the id is not a valid key. */
 function createKey(format: FormatName, id: string): Key {
@@ -72,13 +67,8 @@ async function createStartedEvent(
   const workdir = !real.ok && isPath(asked) ? asked : here.ok ? here.value : '/'
   const title = clip(about.title?.trim() ?? '', limits.titleCharsMax).toWellFormed()
   const settings = { model: model ?? defaultModel, thinkingLevel: 'off', mode: 'exec', budgets: {} } as const
-  return {
-    type: 'session.started',
-    handle: Handle.parse(newHandle(0)),
-    key,
-    workdir,
-    settings: { ...settings, ...(title !== '' && { title }) },
-  }
+  const named = { ...settings, ...(title !== '' && { title }) }
+  return { type: 'session.started', handle: Handle.parse(newHandle(0)), key, workdir, settings: named }
 }
 
 /** Accepts absolute paths of any system: a folder of another machine keeps its name. */
@@ -92,12 +82,11 @@ const families: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** Converts another program's model name to `provider/model`; null if that is not possible. */
-function toModelName(model: string | undefined, vendor?: string | undefined): string | null {
+function toModelName(model: string | undefined): string | null {
   if (model === undefined || model.trim() === '' || model.startsWith('<')) return null
   const written = model.trim().replace(/\s+/g, '-')
   const [, before, after] = /^([A-Za-z0-9][\w-]*)[:/](.+)$/.exec(written) ?? []
-  const provider = vendor || before || families.find(([pattern]) => pattern.test(written))?.[1] || 'unknown'
-  const ownName = vendor === undefined && after !== undefined ? after : written
-  const name = `${provider.toLowerCase().replace(/[^a-z0-9_-]+/g, '-')}/${ownName}`
+  const provider = before ?? families.find(([pattern]) => pattern.test(written))?.[1] ?? 'unknown'
+  const name = `${provider.toLowerCase().replace(/[^a-z0-9_-]+/g, '-')}/${after ?? written}`
   return ModelName.safeParse(name).success ? name : null
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { constants } from 'node:fs'
-import { type FileHandle, open, opendir, readFile, stat } from 'node:fs/promises'
+import { constants, type Dirent } from 'node:fs'
+import { type FileHandle, open, readdir, readFile, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
-import { type Fault, fault, type Result, type SessionId } from '@holdfast/protocol'
+import { type Fault, fault, type SessionId } from '@holdfast/protocol'
 import { type Detected, detect } from './detect.ts'
 import { type ImportOutcome, importConversation } from './import-conversation.ts'
 import { importHoldfast } from './import-holdfast.ts'
@@ -70,20 +70,13 @@ export async function importPaths(
 }
 
 async function countSlots(path: string): Promise<number> {
-  const size = await stat(path).then(
-    (stats) => stats.size,
-    () => 0,
-  )
+  const { size } = await stat(path).catch(() => ({ size: 0 }))
   return size > aloneBytes ? slotsMax : Math.max(1, Math.ceil(size / slotBytes))
 }
 
-const createFailure = (file: string, cause: unknown): ImportedFile => {
-  const message = cause instanceof Error ? cause.message : String(cause)
-  return {
-    ...createEmptyResult(file),
-    status: 'failed',
-    fault: fault('bad_request', `${file} cannot be read: ${message}`),
-  }
+function createFailure(file: string, cause: unknown): ImportedFile {
+  const message = `${file} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`
+  return { ...createEmptyResult(file), status: 'failed', fault: fault('bad_request', message) }
 }
 
 const createEmptyResult = (file: string): ImportedFile => ({
@@ -101,28 +94,24 @@ async function importFile(deps: ImportDeps, path: string, from: FormatName | nul
   const remark: Remark = (line, code, what) => {
     if (remarks.length < remarksMax) remarks.push({ line, code, what })
   }
-  let file: FileHandle
   try {
     // O_NONBLOCK: opening a pipe must not block.
-    file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
-  } catch (cause) {
-    return createFailure(path, cause)
-  }
-  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK)
     const stats = await file.stat()
-    const facts = { file: path, bytes: stats.size, remarks }
-    const blank = { ...createEmptyResult(path), ...facts }
+    const blank = { ...createEmptyResult(path), bytes: stats.size, remarks }
     if (!stats.isFile()) return createSkip(blank, 'is not a file.')
     if (stats.size > fileBytesMax) return createSkip(blank, `has more than ${fileBytesMax} bytes.`)
-    const imported = await importOpened(deps, path, file, stats.size, from, remark)
-    if ('skipped' in imported) return createSkip(blank, imported.skipped)
-    const { format, outcome } = imported
+    const detected = await detect(file, stats.size, from)
+    if (detected.type === 'none') return createSkip(blank, reasons[detected.why])
+    const format = detected.type === 'holdfast' ? 'holdfast' : detected.format.name
+    const outcome =
+      detected.type === 'holdfast'
+        ? await importHoldfast(deps, file, remark)
+        : await importConversation(deps, format, await readConversation(path, file, detected, remark), remark)
     if (!outcome.ok) return { ...blank, format, status: 'failed', fault: outcome.fault }
-    return { ...facts, format, ...outcome.value }
+    return { ...blank, format, ...outcome.value }
   } catch (cause) {
     return { ...createFailure(path, cause), remarks }
-  } finally {
-    await file.close()
   }
 }
 
@@ -133,96 +122,61 @@ const reasons = {
   too_large: 'is a single document that is too large to be read.',
 } as const
 
-type FileOutcome =
-  | { readonly format: FormatName; readonly outcome: Result<ImportOutcome> }
-  | { readonly skipped: string }
-
-async function importOpened(
-  deps: ImportDeps,
-  path: string,
-  file: FileHandle,
-  size: number,
-  from: FormatName | null,
-  remark: Remark,
-): Promise<FileOutcome> {
-  const detected = await detect(file, size, from)
-  if (detected.type === 'none') return { skipped: reasons[detected.why] }
-  if (detected.type === 'holdfast') return { format: 'holdfast', outcome: await importHoldfast(deps, file, remark) }
-  const { name } = detected.format
-  const conversation = await readConversation(path, file, detected, remark)
-  return { format: name, outcome: await importConversation(deps, name, conversation, remark) }
-}
-
 /** In a folder only these files are read; their content decides. */
 const isCandidate = (name: string): boolean => /\.jsonl?$/i.test(name)
 const depthMax = 20
 
 /** A file to read, a path that is skipped and why, or a path that cannot be read. */
-export type WalkedPath =
+type WalkedPath =
   | { readonly type: 'file'; readonly path: string }
   | { readonly type: 'skipped'; readonly path: string; readonly why: string }
   | { readonly type: 'unread'; readonly path: string; readonly cause: unknown }
 
 /** Walks a path in name order. A link is followed only if it was named itself, and otherwise skipped. */
-export async function* walkPath(path: string): AsyncGenerator<WalkedPath> {
+async function* walkPath(path: string): AsyncGenerator<WalkedPath> {
   try {
-    if (!(await stat(path)).isDirectory()) {
-      yield { type: 'file', path }
-      return
-    }
+    if ((await stat(path)).isDirectory()) yield* walkFolder(path, 0)
+    else yield { type: 'file', path }
   } catch (cause) {
     yield { type: 'unread', path, cause }
-    return
   }
-  yield* walkFolder(path, 0)
 }
 
-type Kind = 'folder' | 'file' | 'link'
-
-async function* walkFolder(path: string, depth: number): AsyncGenerator<WalkedPath> {
-  const names: { readonly name: string; readonly kind: Kind }[] = []
+async function* walkFolder(folder: string, depth: number): AsyncGenerator<WalkedPath> {
+  let entries: Dirent[]
   try {
-    for await (const entry of await opendir(path)) {
-      const { name } = entry
-      if (entry.isDirectory()) names.push({ name, kind: 'folder' })
-      else if (entry.isSymbolicLink()) names.push({ name, kind: 'link' })
-      else if (entry.isFile() && isCandidate(name)) names.push({ name, kind: 'file' })
-    }
+    entries = await readdir(folder, { withFileTypes: true })
   } catch (cause) {
-    yield { type: 'unread', path, cause }
+    yield { type: 'unread', path: folder, cause }
     return
   }
-  names.sort((left, right) => (left.name < right.name ? -1 : 1))
-  for (const { name, kind } of names) {
-    const inner = join(path, name)
-    if (kind === 'file') yield { type: 'file', path: inner }
-    else if (kind === 'link') {
-      if (await mayPointToSession(inner))
-        yield { type: 'skipped', path: inner, why: 'is a link. Name it to import its target.' }
-    } else if (depth < depthMax) yield* walkFolder(inner, depth + 1)
-    else yield { type: 'skipped', path: inner, why: `is more than ${depthMax} folders deep.` }
+  for (const entry of entries.toSorted((left, right) => (left.name < right.name ? -1 : 1))) {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) {
+      if (depth < depthMax) yield* walkFolder(path, depth + 1)
+      else yield { type: 'skipped', path, why: `is more than ${depthMax} folders deep.` }
+    } else if (entry.isSymbolicLink()) {
+      if (await mayPointToSession(path))
+        yield { type: 'skipped', path, why: 'is a link. Name it to import its target.' }
+    } else if (entry.isFile() && isCandidate(entry.name)) yield { type: 'file', path }
   }
 }
 
 /** Returns whether a link may point to a session; other links are skipped silently. */
 const mayPointToSession = async (path: string): Promise<boolean> =>
-  isCandidate(path) ||
-  stat(path).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  )
+  isCandidate(path) || ((await stat(path).catch(() => null))?.isDirectory() ?? false)
 
 const companionBytesMax = 1024 * 1024
 
 /** Reads a file of a known format. Unreadable parts are left out, with a remark. */
-export async function readConversation(
+async function readConversation(
   path: string,
   file: FileHandle,
   detected: Extract<Detected, { type: 'lines' | 'document' }>,
   remark: Remark,
 ): Promise<ImportedConversation> {
   if (detected.type === 'document') {
-    const { bytes, isRepaired } = detected.notes
+    const { bytes, isRepaired } = detected
     decode(bytes, null, remark)
     if (isRepaired)
       remark(null, 'damaged_file', 'The file is truncated or damaged; its readable beginning was imported.')
@@ -245,11 +199,9 @@ const createCompanionReader =
   async (from, to) => {
     if (!path.endsWith(from)) return null
     const other = path.slice(0, -from.length) + to
-    const size = await stat(other).then(
-      (stats) => (stats.isFile() ? stats.size : 0),
-      () => 0,
-    )
-    return size === 0 || size > companionBytesMax ? null : readFile(other, 'utf8')
+    const found = await stat(other).catch(() => null)
+    const isUsable = found?.isFile() && found.size > 0 && found.size <= companionBytesMax
+    return isUsable ? readFile(other, 'utf8') : null
   }
 
 /** Adds an id, derived from the file name and the first message, to a conversation without one. */

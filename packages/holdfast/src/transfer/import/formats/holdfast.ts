@@ -27,10 +27,7 @@ const versions: Readonly<Record<string, number>> = { [exportFormat]: exportVersi
 export const isHoldfastHeader = (value: unknown): value is JsonObject =>
   isObject(value) && Object.hasOwn(versions, String(value['format']))
 
-/**
- * Reads the sessions of a Holdfast export or log, oldest ancestor first, each up to its first damaged record. Stores the
- * blobs.
- */
+/** Stores the blobs of an export or log, and reads its sessions, oldest first, each up to its first damaged record. */
 export async function readHoldfastLog(
   file: FileHandle,
   blobs: Blobs,
@@ -71,13 +68,8 @@ function readHead(value: JsonObject, line: Buffer): Result<Parameters<typeof cre
   const { base } = value
   if (Number(value['version']) > (versions[String(value['format'])] ?? 0))
     return refuse(fault('store_too_new', 'The file was written by a newer Holdfast. Update Holdfast to import it.'))
-  if (
-    !session.success ||
-    !parent.success ||
-    !Number.isInteger(base) ||
-    Number(base) < 0 ||
-    readChecksum(session.data, line) === null
-  )
+  const isValid = session.success && parent.success && Number.isInteger(base) && Number(base) >= 0
+  if (!isValid || readChecksum(session.data, line) === null)
     return refuse(fault('bad_request', 'The header of the file is damaged.'))
   return ok({ session: session.data, parent: parent.data, base: Number(base) })
 }
@@ -142,10 +134,7 @@ async function remarkMissingBlobs({ records }: ImportedLog, blobs: Blobs, remark
   if (missing > 0) remark(null, 'blob_missing', `${missing} blobs that its records refer to are not in the file.`)
 }
 
-/**
- * Ends the work that was running when the session was exported, and revokes every standing approval: an imported session
- * is idle and trusts nothing.
- */
+/** Ends running work and revokes every standing approval: an imported session is idle and trusts nothing. */
 export function endRunningWork(log: ImportedLog, at: number, remark: Remark): void {
   const commandId = CommandId.parse('import')
   const apply = (command: SessionCommand) => {
@@ -163,15 +152,8 @@ export function endRunningWork(log: ImportedLog, at: number, remark: Remark): vo
   const { trust, settings } = log.folded.state
   const { permissions = [] } = settings
   if (trust.length > 0) log.add({ type: 'trust.revoked', tool: null }, at)
-  const allowedWithoutAsking = allowsWithoutAsking(settings)
-  if (allowedWithoutAsking)
-    log.add(
-      {
-        type: 'settings.changed',
-        approvals: 'destructive',
-        permissions: permissions.filter(({ verdict }) => verdict !== 'allow'),
-      },
-      at,
-    )
-  if (trust.length > 0 || allowedWithoutAsking) remark(null, 'trust_revoked', 'Its standing approvals were revoked.')
+  const isLax = allowsWithoutAsking(settings)
+  const kept = permissions.filter(({ verdict }) => verdict !== 'allow')
+  if (isLax) log.add({ type: 'settings.changed', approvals: 'destructive', permissions: kept }, at)
+  if (trust.length > 0 || isLax) remark(null, 'trust_revoked', 'Its standing approvals were revoked.')
 }

@@ -13,9 +13,7 @@ const fusedTriesMax = 50
 
 export type Line = { readonly number: number; readonly bytes: Uint8Array; readonly isLast: boolean }
 
-/**
- * Reads the lines of a file, one chunk at a time. Blank lines are skipped but counted.
- */
+/** Reads the lines of a file, one chunk at a time. Blank lines are skipped but counted. */
 export async function* readLines(file: FileHandle, remark: Remark): AsyncGenerator<readonly Line[]> {
   let pending: Uint8Array[] = []
   let pendingBytes = 0
@@ -78,10 +76,7 @@ export function decode(bytes: Uint8Array, line: number | null, remark: Remark): 
   return text.slice(1)
 }
 
-/**
- * Parses the object on a line; returns null with a remark if there is none. If a complete record follows a torn one on the
- * same line, as some programs write after a crash, returns the complete one.
- */
+/** Parses the object on a line, also one that follows a torn record; returns null with a remark if there is none. */
 export function parseLine({ number, bytes, isLast }: Line, remark: Remark): JsonObject | null {
   const text = decode(bytes, number, remark)
   const value = parse(text)

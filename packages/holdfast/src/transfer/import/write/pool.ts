@@ -1,7 +1,4 @@
-/**
- * Runs work concurrently within `size` slots. `run` waits for free slots, not for the end of the work. `idle` waits for all
- * work and throws the first error.
- */
+/** Runs work concurrently within `size` slots: `run` waits for free slots, `idle` for the end of all work. */
 export function createPool(size: number) {
   const running = new Set<Promise<void>>()
   let taken = 0

@@ -38,15 +38,13 @@ export function writeConversation(conversation: ImportedConversation, deps: Writ
   const writing = { log, stored, remark, timeOf, onTurnEnd, begins }
 
   const branches = conversation.branches.slice(-limits.branchesMax)
-  if (branches.length < conversation.branches.length)
-    remark(
-      null,
-      'branch_dropped',
-      `${conversation.branches.length - branches.length} more lines than a session can keep were left out.`,
-    )
+  const left = conversation.branches.length - branches.length
+  if (left > 0) remark(null, 'branch_dropped', `${left} more lines than a session can keep were left out.`)
   let leaving: string | null = null
   for (const [index, line] of [...branches, { name: null, messages: conversation.messages }].entries()) {
-    const from = countShared(turnEnds, line.messages)
+    // The messages that are already written, up to the end of a turn.
+    const from =
+      1 + line.messages.findLastIndex((message, at) => turnEnds.has(message) && beginsTurn(line.messages[at + 1]))
     const mark = turnEnds.get(from === 0 ? null : (line.messages[from - 1] ?? null))
     const isSame = mark !== undefined && mark.line.at(-1)?.to === log.next - 1
     if (index > 0 && mark && !isSame) {
@@ -57,15 +55,6 @@ export function writeConversation(conversation: ImportedConversation, deps: Writ
     leaving = line.name
   }
   return log
-}
-
-/** Counts the messages of a line that are already written, up to the end of a turn. */
-function countShared(
-  marks: ReadonlyMap<ImportedMessage | null, TurnEnd>,
-  messages: readonly ImportedMessage[],
-): number {
-  const at = messages.findLastIndex((message, index) => marks.has(message) && beginsTurn(messages[index + 1]))
-  return at + 1
 }
 
 const beginsTurn = (message: ImportedMessage | undefined): boolean => message === undefined || message.role === 'user'
@@ -83,17 +72,10 @@ function getLineLength({ turns, messages, tokens, turn }: SessionState): LineLen
 
 function createMove(log: ImportedLog, { line, length, checkpoint }: TurnEnd, wanted: string | null): Event {
   const { state } = log.folded
-  const name = chooseBranchName(state, wanted)
   const { turns, messages } = getLineLength(state)
-  return {
-    type: 'line.moved',
-    to: [...line, { from: log.next + 1, to: null }],
-    ...length,
-    checkpoint,
-    keep: { name, turns, messages },
-    name: null,
-    why: 'branch',
-  }
+  const keep = { name: chooseBranchName(state, wanted), turns, messages }
+  const to = [...line, { from: log.next + 1, to: null }]
+  return { type: 'line.moved', to, ...length, checkpoint, keep, name: null, why: 'branch' }
 }
 
 /** Returns the branch's own name if it is valid and free; otherwise a numbered one. */

@@ -1,12 +1,5 @@
 import { type CallId, clip, type Outcome, type StepId, TurnNumber, textTokens, type Usage } from '@holdfast/protocol'
-import type {
-  AnswerPart,
-  CallResult,
-  Checkpoint,
-  ImportedAnswer,
-  ImportedMessage,
-  Remark,
-} from '../parse/conversation.ts'
+import type { AnswerPart, CallResult, ImportedAnswer, ImportedMessage, Remark } from '../parse/conversation.ts'
 import { isObject } from '../parse/json.ts'
 import type { ImportedLog } from './imported-log.ts'
 import type { StoredContent } from './store-content.ts'
@@ -15,9 +8,9 @@ import type { StoredContent } from './store-content.ts'
 const provider = 'seed'
 const toolCharsMax = 200
 
-type ClientMessage = Extract<ImportedMessage, { role: 'client' }>
+type MessageOf<Role> = Extract<ImportedMessage, { readonly role: Role }>
 
-export type HistoryWriter = {
+type HistoryWriter = {
   readonly log: ImportedLog
   /** The stored files and long outputs. */
   readonly stored: StoredContent
@@ -30,10 +23,7 @@ export type HistoryWriter = {
   readonly begins: Map<ImportedMessage, number>
 }
 
-/**
- * Appends messages as a history that every provider accepts: each prompt starts a turn, each call is settled once, after
- * its answer, and nothing is empty.
- */
+/** Appends messages as a history that every provider accepts: each call is settled once, and nothing is empty. */
 export function writeLine(writing: HistoryWriter, whole: readonly ImportedMessage[], from: number): void {
   const { log, remark, begins } = writing
   const results = pairCalls(whole, from === 0 ? remark : withoutShared(remark, whole, from))
@@ -43,7 +33,7 @@ export function writeLine(writing: HistoryWriter, whole: readonly ImportedMessag
   let last: ImportedMessage | null = null
 
   /** Client events are written after the end of their turn, so that a grown file still starts with the same records. */
-  const clientEvents: ClientMessage[] = []
+  const clientEvents: MessageOf<'client'>[] = []
   const writeClientEvents = () => {
     for (const one of clientEvents.splice(0)) {
       const { event, complete } = one
@@ -135,56 +125,36 @@ function writeAnswer(
   const calls: { readonly call: CallId; readonly result: CallResult | undefined }[] = []
   for (const part of parts) {
     if (part.type === 'call') {
-      const args = usableArgs(part, message.line, remark)
+      if (!isObject(part.args))
+        remark(
+          message.line,
+          'malformed_arguments',
+          'The arguments of a call are not an object; they are now its input.',
+        )
+      const args = isObject(part.args) ? { ...part.args } : { input: part.args ?? null }
       const tool = clip(part.tool, toolCharsMax).toWellFormed() || 'unknown'
       const call = log.add({ type: 'call.requested', turn, step, tool, args, provider }, at) as CallId // as above
       calls.push({ call, result: results.get(part) })
     } else
       log.add({ type: part.type === 'text' ? 'text.said' : 'thinking.said', turn, step, text: part.text, provider }, at)
   }
-  if (message.usage) {
+  if (message.usage)
     log.add({ type: 'step.ended', turn, step, finish: calls.length > 0 ? 'calls' : 'stop', usage: message.usage }, at)
-  }
   for (const { call, result } of calls) {
-    const durationMs = result?.durationMs ?? null
-    log.add(
-      { type: 'call.settled', call, outcome: toOutcome(result, stored), durationMs },
-      result ? timeOf(result) : at,
-    )
+    const settled = { call, outcome: toOutcome(result, stored), durationMs: result?.durationMs ?? null }
+    log.add({ type: 'call.settled', ...settled }, result ? timeOf(result) : at)
   }
-  writePictures(
-    writing,
-    turn,
-    calls.flatMap(({ result }) => result ?? []),
-  )
-  return step
-}
-
-/** Writes the images of results as a user message after the round, where every provider accepts them. */
-function writePictures(
-  { log, stored, remark, timeOf }: HistoryWriter,
-  turn: TurnNumber,
-  results: readonly CallResult[],
-): void {
-  for (const result of results) {
-    const content = stored.contentOf({ parts: result.files ?? [] })
-    if (content.length === 0) continue
+  // Images of results follow the round as a user message, where every provider accepts them.
+  for (const { result } of calls) {
+    const content = stored.contentOf({ parts: result?.files ?? [] })
+    if (result === undefined || content.length === 0) continue
     remark(result.line, 'file_moved', 'An image of a result is now a message after it.')
     log.add({ type: 'user.said', turn, content: [{ type: 'text', text: pictureText }, ...content] }, timeOf(result))
   }
+  return step
 }
 
 const pictureText = '(from the result of a tool)'
-
-function usableArgs(
-  { args }: Extract<AnswerPart, { type: 'call' }>,
-  line: number,
-  remark: Remark,
-): Record<string, unknown> {
-  if (isObject(args)) return { ...args }
-  remark(line, 'malformed_arguments', 'The arguments of a call are not an object; they are now its input.')
-  return { input: args ?? null }
-}
 
 function toOutcome(result: CallResult | undefined, stored: StoredContent): Outcome {
   if (result === undefined) return { type: 'interrupted', code: 'cancelled' }
@@ -197,39 +167,24 @@ function toOutcome(result: CallResult | undefined, stored: StoredContent): Outco
 function writeCheckpoint(
   { log, begins, remark }: HistoryWriter,
   turn: TurnNumber,
-  message: Checkpoint,
+  message: MessageOf<'checkpoint'>,
   at: number,
 ): void {
   const { state } = log.folded
   const { summary, keepFrom, line } = message
   const named = keepFrom === null ? undefined : begins.get(keepFrom)
-  if (keepFrom !== null && named === undefined)
-    remark(
-      line,
-      'checkpoint_dropped',
-      'The first kept message of a checkpoint is not in the file: the model gets only what follows the checkpoint.',
-    )
+  const what =
+    'The first kept message of a checkpoint is not in the file: the model gets only what follows the checkpoint.'
+  if (keepFrom !== null && named === undefined) remark(line, 'checkpoint_dropped', what)
   const kept = named === undefined ? 0 : Math.ceil(state.tokens * ((log.next - named) / log.next))
-  log.add(
-    {
-      type: 'checkpoint.written',
-      turn,
-      summary,
-      keepFrom: named ?? log.next + 1,
-      tokensBefore: state.tokens,
-      tokensAfter: Math.min(state.tokens, kept + textTokens(summary)),
-      why: 'made',
-    },
-    at,
-  )
+  const tokensAfter = Math.min(state.tokens, kept + textTokens(summary))
+  const written = { summary, keepFrom: named ?? log.next + 1, tokensBefore: state.tokens, tokensAfter }
+  log.add({ type: 'checkpoint.written', turn, ...written, why: 'made' }, at)
 }
 
 type Call = Extract<AnswerPart, { type: 'call' }>
 
-/**
- * Finds the result of each call. A result answers the oldest open call with its id; a result without an open call is left
- * out. A call without a result counts as interrupted.
- */
+/** Finds the result of each call: a result answers the oldest open call with its id, and is left out without one. */
 function pairCalls(line: readonly ImportedMessage[], remark: Remark): ReadonlyMap<Call, CallResult> {
   const open = new Map<string, { readonly call: Call; readonly line: number; readonly round: number }[]>()
   const paired = new Map<Call, CallResult>()
@@ -240,10 +195,8 @@ function pairCalls(line: readonly ImportedMessage[], remark: Remark): ReadonlyMa
       round++
       for (const part of message.parts) {
         if (part.type !== 'call') continue
-        const waiting = open.get(part.id)
         const opened = { call: part, line: message.line, round }
-        if (waiting) waiting.push(opened)
-        else open.set(part.id, [opened])
+        if (!open.get(part.id)?.push(opened)) open.set(part.id, [opened])
       }
     }
     if (message.role !== 'result') continue

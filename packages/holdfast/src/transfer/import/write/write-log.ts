@@ -1,15 +1,6 @@
 import { blobsOf, claimSession, findSession, type NodeDeps, type SessionRegistry } from '@holdfast/core'
 import type { CatalogueEntry, CatalogueRow, EncodedRecord } from '@holdfast/core/ports'
-import {
-  type Fault,
-  Handle,
-  type Key,
-  limits,
-  ok,
-  type Result,
-  type SessionId,
-  type StoredFile,
-} from '@holdfast/protocol'
+import { type Fault, Handle, limits, ok, type Result, type SessionId, type StoredFile } from '@holdfast/protocol'
 import type { ImportedLog } from './imported-log.ts'
 
 export type ImportDeps = NodeDeps & {
@@ -19,7 +10,7 @@ export type ImportDeps = NodeDeps & {
   readonly storeFile: (bytes: Uint8Array, name: string | undefined) => Promise<Result<StoredFile>>
 }
 
-export type WriteOptions = {
+type WriteOptions = {
   /** The number of records from the source; the rest were added by the import. All of them by default. */
   readonly sourceRecords?: number | undefined
   /** If another session has the key: creates the session without a key instead of refusing. */
@@ -73,7 +64,7 @@ async function releaseDeadOwner(deps: ImportDeps, session: SessionId): Promise<v
   if (claimed.ok) await deps.stores.storeOf(session).release(session, deps.node.id, claimed.value.lease.epoch)
 }
 
-type Names = { readonly handle: Handle; readonly key: Key | undefined }
+type Names = Pick<CatalogueEntry['meta'], 'handle' | 'key'>
 
 async function create(
   deps: ImportDeps,
@@ -83,30 +74,23 @@ async function create(
   const { stores, node } = deps
   const { session, parent, base } = log
   const [first] = log.safePoints
-  let names = getNames(log)
+  let names: Names = log.folded.row.entry.meta
   let [tries, keyDropped] = [0, false]
   for (;;) {
     const records = withNames(log.records, names)
     const batch = records.slice(0, first?.count)
     const entry = entryWithNames(first?.entry ?? log.folded.row.entry, names)
-    const created = await stores.create({
-      session,
-      parent,
-      base,
-      owner: node.id,
-      records: batch,
-      entry,
-      blobs: listBlobs(batch),
-    })
+    const blobs = listBlobs(batch)
+    const created = await stores.create({ session, parent, base, owner: node.id, records: batch, entry, blobs })
     if (created.ok) {
       const appended = await appendAndRelease(deps, log, names, { head: base + batch.length, epoch: 1 })
       return appended.ok ? ok({ status: 'imported', handleChanged: tries > 0, keyDropped }) : appended
     }
     const { code } = created.fault
     if (code === 'handle_taken' && tries < handleTriesMax)
-      names = { ...names, handle: Handle.parse(deps.newHandle(++tries)) }
+      names = { key: names.key, handle: Handle.parse(deps.newHandle(++tries)) }
     else if (code === 'key_taken' && mayDropKey && !keyDropped) {
-      names = { ...names, key: undefined }
+      names = { handle: names.handle }
       keyDropped = true
     } else return created
   }
@@ -126,8 +110,7 @@ async function add(
     await deps.stores.storeOf(log.session).release(log.session, deps.node.id, lease.epoch)
     return writeLog(deps, log, options)
   }
-  const { handle, key } = entry.meta
-  const appended = await appendAndRelease(deps, log, { handle, key }, lease)
+  const appended = await appendAndRelease(deps, log, entry.meta, lease)
   return appended.ok ? unchanged('grown') : appended
 }
 
@@ -145,11 +128,8 @@ async function appendAndRelease(
       if (base + count <= after) continue
       const batch = records.slice(after - base, count)
       // Imported approvals never change the trust of a workspace.
-      const facts = { clearDraft: false, blobs: listBlobs(batch), trust: [] }
-      const appended = await store.append({
-        ...{ session, after, epoch, records: batch, entry: entryWithNames(entry, names) },
-        ...facts,
-      })
+      const change = { records: batch, blobs: listBlobs(batch), clearDraft: false, trust: [] }
+      const appended = await store.append({ session, after, epoch, entry: entryWithNames(entry, names), ...change })
       if (!appended.ok) return appended
       after = base + count
     }
@@ -162,11 +142,6 @@ async function appendAndRelease(
 const listBlobs = (records: readonly EncodedRecord[]) => [
   ...new Set(records.flatMap(({ record }) => blobsOf(record.event))),
 ]
-
-const getNames = ({ folded }: ImportedLog): Names => {
-  const { handle, key } = folded.row.entry.meta
-  return { handle, key }
-}
 
 /** Returns the records with the handle and key that the session has here. */
 function withNames(records: readonly EncodedRecord[], { handle, key }: Names): readonly EncodedRecord[] {

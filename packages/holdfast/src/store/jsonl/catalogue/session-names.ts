@@ -20,7 +20,7 @@ export function createSessionNames(rows: ReadonlyMap<SessionId, SessionRow>) {
   }
   const add = (row: SessionRow): void => (row.isShared ? void ids.add(row.id) : put(row.id, row.entry.meta))
 
-  for (const row of rows.values()) add(row)
+  for (const [, row] of rows) add(row)
   return {
     /** Reserves the names of a new session, or returns a fault for the one already taken. */
     reserve({ session, entry }: NewSession): Fault | null {

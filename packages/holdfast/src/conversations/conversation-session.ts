@@ -1,12 +1,5 @@
 import { createHash } from 'node:crypto'
-import {
-  createLocalSession,
-  findByKey,
-  loadSession,
-  type SessionRegistry,
-  type SessionState,
-  walkLine,
-} from '@holdfast/core'
+import { createLocalSession, findByKey, loadSession, type SessionRegistry, walkLine } from '@holdfast/core'
 import {
   type CommandInput,
   clipLine,
@@ -34,27 +27,16 @@ export function createKey(name: string): Key {
   return Key.parse(`${digestPrefix}${createHash('sha256').update(Buffer.from(name, 'utf16le')).digest('hex')}`)
 }
 
-/** The session of a conversation, found by its key and created with the first write. */
-export interface ConversationSession {
-  /** Returns the session's id; null if it does not exist. */
-  find(): Promise<Result<SessionId | null>>
-  /** Writes one operation, or several messages at once; durable when resolved. The same command id is written once. */
-  write(operations: readonly Operation[], commandId: string): Promise<Result<unknown>>
-  history(): Promise<readonly StoredMessage[]>
-  summary(): Promise<string>
-}
+export type ConversationSession = ReturnType<typeof createConversationSession>
 
-export function createConversationSession(
-  registry: SessionRegistry,
-  name: string,
-  workdir: string,
-): ConversationSession {
+/** Reads and writes the session of a conversation, found by its key and created with the first write. */
+export function createConversationSession(registry: SessionRegistry, name: string, workdir: string) {
   const { stores } = registry
   const key = createKey(name)
 
   let last: SessionId | null = null
 
-  /** Skips the lookup while the session is loaded: then nothing else can trash it or change its key. */
+  /** Returns the session's id, or null. Skips the lookup while the session is loaded: then nothing else can trash it or change its key. */
   async function find(): Promise<Result<SessionId | null>> {
     if (last !== null && registry.awake(last)) return ok(last)
     const found = await findByKey(stores, key)
@@ -72,7 +54,7 @@ export function createConversationSession(
     return started.fault.code === 'key_taken' ? find() : started
   }
 
-  async function readState(id: SessionId): Promise<SessionState> {
+  async function readState(id: SessionId) {
     const awake = registry.awake(id)
     return (awake ? awake.folded() : orThrow(await loadSession(stores.storeOf(id), id))).state
   }
@@ -109,7 +91,8 @@ export function createConversationSession(
 
   return {
     find,
-    async write(operations, commandId) {
+    /** Writes one operation, or several messages at once; durable when resolved. The same command id is written once. */
+    async write(operations: readonly Operation[], commandId: string): Promise<Result<unknown>> {
       const known = await find()
       if (!known.ok) return known
       if (known.value === null && operations.every(isEmptyOperation)) return known
@@ -123,11 +106,11 @@ export function createConversationSession(
         throw cause
       }
     },
-    async history() {
+    async history(): Promise<readonly StoredMessage[]> {
       const id = orThrow(await find())
       return id === null ? [] : readHistory(id)
     },
-    async summary() {
+    async summary(): Promise<string> {
       const id = orThrow(await find())
       const checkpoint = id === null ? null : (await readState(id)).checkpoint
       if (id === null || checkpoint === null) return ''

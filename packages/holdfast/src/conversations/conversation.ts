@@ -16,20 +16,10 @@ const finalCodes: ReadonlySet<FaultCode> = new Set(['bad_request', 'bad_id', 'to
 
 type Batch = { readonly commandId: string; readonly operations: readonly Operation[] }
 
-/** One conversation: queues operations in order, writes them in batches, and reports every one it drops. */
-export interface Conversation {
-  put(operation: Operation): void
-  /** Records a failure, which the next `save` throws. */
-  fail(failure: Fault): void
-  history(): Promise<readonly ConversationMessage[]>
-  summary(): Promise<string>
-  /** Resolves when all operations are durable; rejects once after a failure. */
-  save(): Promise<void>
-  /** Returns whether nothing is queued or running and no failure is unreported. */
-  isIdle(): boolean
-}
+export type Conversation = ReturnType<typeof createConversation>
 
-export function createConversation(key: string, session: ConversationSession, onProblem: OnProblem): Conversation {
+/** One conversation: queues operations in order, writes them in batches, and reports every one it drops. */
+export function createConversation(key: string, session: ConversationSession, onProblem: OnProblem) {
   const waiting: Operation[] = []
   let waitingChars = 0
   let batch: Batch | null = null
@@ -47,6 +37,7 @@ export function createConversation(key: string, session: ConversationSession, on
     return done
   }
 
+  /** Records a failure, which the next `save` throws. */
   function fail(fault: Fault): void {
     failure ??= fault
     onProblem({ where: `conversation ${JSON.stringify(key)}`, cause: fault })
@@ -78,16 +69,14 @@ export function createConversation(key: string, session: ConversationSession, on
       const written = await session.write(operations, commandId)
       return written.ok ? null : written.fault
     } catch (cause) {
-      return fault(
-        'internal',
-        `The conversation could not be written: ${cause instanceof Error ? cause.message : cause}`,
-      )
+      const why = cause instanceof Error ? cause.message : cause
+      return fault('internal', `The conversation could not be written: ${why}`)
     }
   }
 
   return {
     fail,
-    put(operation) {
+    put(operation: Operation): void {
       const isTooMuch = waiting.length >= waitingMax || waitingChars + operation.chars > waitingCharsMax
       if (isBlocked && isTooMuch) {
         fail(fault('too_large', 'The store rejects writes and the queue is full: this message was dropped.', { key }))
@@ -97,21 +86,19 @@ export function createConversation(key: string, session: ConversationSession, on
       }
       schedule() // also after a drop: otherwise a caller that only adds would never retry
     },
-    history() {
+    history(): Promise<readonly ConversationMessage[]> {
       schedule()
       return serialize(async () => {
-        const stored = await session.history()
-        return applyOperations(
-          stored.map(({ message }) => message),
-          waiting,
-        )
+        const stored = (await session.history()).map(({ message }) => message)
+        return applyOperations(stored, waiting)
       })
     },
-    summary() {
+    summary(): Promise<string> {
       schedule()
       return serialize(async () => applySummary(await session.summary(), waiting))
     },
-    async save() {
+    /** Resolves when all operations are durable; rejects once after a failure. */
+    async save(): Promise<void> {
       schedule()
       await serialize(async () => undefined)
       if (failure === null) return
@@ -119,7 +106,8 @@ export function createConversation(key: string, session: ConversationSession, on
       failure = null
       throw new HoldfastError(reported)
     },
-    isIdle: () => busy === 0 && waiting.length === 0 && failure === null,
+    /** Returns whether nothing is queued or running and no failure is unreported. */
+    isIdle: (): boolean => busy === 0 && waiting.length === 0 && failure === null,
   }
 }
 

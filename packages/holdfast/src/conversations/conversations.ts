@@ -3,8 +3,7 @@ import { fault, HoldfastError, type Result, refuse } from '@holdfast/protocol'
 import { type Conversation, createConversation } from './conversation.ts'
 import { type ConversationSession, createConversationSession } from './conversation-session.ts'
 import type { ConversationMessage } from './message.ts'
-import type { Operation } from './operation.ts'
-import { parseAdd, parseSet, parseSummary, parseTruncate } from './operation.ts'
+import { type Operation, parseAdd, parseSet, parseSummary, parseTruncate } from './operation.ts'
 
 /** The number of conversations that stay loaded. */
 const loadedMax = 256
@@ -47,15 +46,11 @@ export function createConversations(
 
   /** Returns a conversation and marks it as most recently used. */
   function getConversation(key: string): Conversation {
-    const known = loaded.get(key) ?? load(key)
+    const session = loaded.get(key)?.session ?? createConversationSession(registry, key, workdir)
+    const conversation = loaded.get(key)?.conversation ?? createConversation(key, session, onProblem)
     loaded.delete(key)
-    loaded.set(key, known)
-    return known.conversation
-  }
-
-  function load(key: string): CachedConversation {
-    const session = createConversationSession(registry, key, workdir)
-    return { session, conversation: createConversation(key, session, onProblem) }
+    loaded.set(key, { session, conversation })
+    return conversation
   }
 
   /** Unloads the least recently used conversations that are idle. */

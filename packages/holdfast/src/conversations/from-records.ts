@@ -24,10 +24,7 @@ type GivenMessage = {
 /** An answer of one of our models; each part is a record. */
 type Answer = { seq: number; step: number; texts: string[]; calls: { id: string; tool: string; args: unknown }[] }
 
-/**
- * Returns the messages of a line: those of the program as given, and those of our models in the same form. Skips all other
- * records.
- */
+/** Returns the messages of a line: those of the program as given, and those of our models in the same form. */
 export function fromRecords(records: Iterable<Recorded>): readonly StoredMessage[] {
   const messages: StoredMessage[] = []
   const ourCalls = new Set<number>()

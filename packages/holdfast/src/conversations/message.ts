@@ -1,9 +1,7 @@
 import { explainIssue, fault, limits, ok, type Result, refuse } from '@holdfast/protocol'
 import { z } from 'zod'
 
-/**
- * A message of a program's own conversation. Other fields are stored too if they are JSON, and returned unchanged.
- */
+/** A message of a program's own conversation. Other fields are stored too if they are JSON, and returned unchanged. */
 export type ConversationMessage = {
   readonly role: 'user' | 'assistant' | 'system' | 'tool'
   readonly content: string

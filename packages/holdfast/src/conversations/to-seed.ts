@@ -9,9 +9,7 @@ const nameCharsMax = 200
 /** Matches no call: used for a result without a valid call id. */
 const noCall = '\u0000'
 
-/**
- * Converts a message for a session. It cannot fail: what cannot be sent to a model is stored and never sent.
- */
+/** Converts a message for a session. It cannot fail: what cannot be sent to a model is stored and never sent. */
 export function toSeed(message: ConversationMessage): SeedMessage {
   const { role, content } = message
   const given = toGivenMessage(message)
@@ -40,18 +38,14 @@ function toGivenMessage(message: ConversationMessage): Given {
 
 const isCallId = (id: string): boolean => id !== '' && id.length <= nameCharsMax && id !== noCall
 
-const Fields = z.looseObject({})
-const toFields = (value: unknown): Readonly<Record<string, unknown>> => {
-  const read = Fields.safeParse(value)
-  return read.success ? read.data : {}
-}
+const Fields = z.looseObject({}).catch({})
 
 /** Returns the calls that can be sent to a model, each id once. */
 function toCalls(given: readonly unknown[]): Call[] {
   const calls = new Map<string, Call>()
   for (const one of given) {
-    const call = toFields(one)
-    const wanted = toFields(call['function'])
+    const call = Fields.parse(one)
+    const wanted = Fields.parse(call['function'])
     const { id } = call
     const tool = [call['tool'], wanted['name'], call['name']].find((name) => typeof name === 'string' && name !== '')
     if (typeof id !== 'string' || !isCallId(id) || typeof tool !== 'string' || calls.has(id)) continue

@@ -26,18 +26,15 @@ export type Backup = {
   readonly missingBlobs: readonly string[]
 }
 
-/**
- * Copies a consistent state of a store while others write to it, and reads the copy back. The copy gets its name only
- * when it is complete. Faults: bad_request if the target exists, not_found if there is no store, storage_error.
- */
+/** Copies a consistent state of a store and reads the copy back. Faults: bad_request, not_found, storage_error. */
 export async function backup(from: DiskLocation, to: string): Promise<Result<Backup>> {
   const path = resolve(to)
   const copy = diskLocationAt(from.kind, path)
   const existing = [path, copy.blobsDir].find((target) => existsSync(target))
-  if (existing !== undefined)
-    return refuse(
-      fault('bad_request', `${existing} already exists. Give a path that does not exist.`, { path: existing }),
-    )
+  if (existing !== undefined) {
+    const message = `${existing} already exists. Give a path that does not exist.`
+    return refuse(fault('bad_request', message, { path: existing }))
+  }
   if (!existsSync(dirname(path)))
     return refuse(fault('bad_request', `The directory ${dirname(path)} does not exist.`, { path }))
   const inside = await findInsideFault(from, path)
@@ -98,15 +95,10 @@ async function copyBlobs(copy: ReadOnlyStore, from: DiskLocation, to: DiskLocati
   for await (const session of everySession(copy)) {
     if (!session.isPurged) count.sessions += 1
     for await (const record of everyRecord(copy, session)) {
-      if ('lost' in record) {
-        count.lost += 1
-        continue
-      }
-      count.records += 1
-      for (const hash of blobsOf(record.event)) {
-        if (seen.has(hash)) continue
+      count['lost' in record ? 'lost' : 'records'] += 1
+      for (const hash of 'lost' in record ? [] : blobsOf(record.event)) {
+        if (!seen.has(hash)) await copyBlob(hash)
         seen.add(hash)
-        await copyBlob(hash)
       }
     }
   }

@@ -147,13 +147,8 @@ function checkParent({ id, parent, base }: StoreSession, ancestor: CheckedLog | 
     return [error({ code: 'lineage', place: id, what })]
   }
   if (base <= ancestor.head) return []
-  return [
-    error({
-      code: 'lineage',
-      place: id,
-      what: `it shares the records of ${parent} up to ${base}, but that session ends at ${ancestor.head}`,
-    }),
-  ]
+  const what = `it shares the records of ${parent} up to ${base}, but that session ends at ${ancestor.head}`
+  return [error({ code: 'lineage', place: id, what })]
 }
 
 function listLossFindings(
@@ -170,18 +165,11 @@ function listLossFindings(
   }
   const accepted = read.lost.filter((seq) => read.givenUp.has(seq))
   if (accepted.length > 0) {
-    findings.push(
-      info({
-        code: 'given_up_records',
-        place: id,
-        what: `the loss of these records was accepted: ${listSeqs(accepted)}`,
-      }),
-    )
+    const what = `the loss of these records was accepted: ${listSeqs(accepted)}`
+    findings.push(info({ code: 'given_up_records', place: id, what }))
   }
-  if (read.foldError !== null)
-    findings.push(
-      error({ code: 'unfoldable', place: id, what: `its records contradict each other: ${read.foldError}` }),
-    )
+  const contradiction = `its records contradict each other: ${read.foldError}`
+  if (read.foldError !== null) findings.push(error({ code: 'unfoldable', place: id, what: contradiction }))
   return findings
 }
 
@@ -190,9 +178,7 @@ const listSeqs = (seqs: readonly Seq[]): string =>
 
 function createRowFinding({ id, entry }: StoreSession, canMend: boolean): Finding {
   const what = entry === null ? 'its catalogue row cannot be read' : 'its catalogue row does not match its log'
-  return entry === null
-    ? error({ code: 'row', place: id, what, canMend })
-    : warning({ code: 'row', place: id, what, canMend })
+  return (entry === null ? error : warning)({ code: 'row', place: id, what, canMend })
 }
 
 /** Checks a snapshot. While another process has the store, a snapshot may be newer than the head that was read. */
@@ -202,11 +188,9 @@ async function checkSnapshot(
   isHeld: boolean,
 ): Promise<Finding | null> {
   const snapshot = await source.snapshotOf(id)
-  if (snapshot === null) return null
-  if (snapshot === 'damaged') return warning({ code: 'snapshot', place: id, what: 'its snapshot is damaged' })
-  return snapshot.seq > head && !isHeld
-    ? warning({ code: 'snapshot', place: id, what: 'its snapshot is ahead of its log' })
-    : null
+  const isAhead = snapshot !== null && snapshot !== 'damaged' && snapshot.seq > head && !isHeld
+  if (!isAhead && snapshot !== 'damaged') return null
+  return warning({ code: 'snapshot', place: id, what: `its snapshot is ${isAhead ? 'ahead of its log' : 'damaged'}` })
 }
 
 const createOwnerFinding = ({ id, owner }: StoreSession, canMend: boolean): Finding =>

@@ -35,10 +35,7 @@ export type CheckOptions = {
   readonly now?: (() => number) | undefined
 }
 
-/**
- * Checks a whole store. Without `repair` it changes nothing. With `repair` it repairs what it can and checks again: what
- * it still finds was not repaired. Faults: not_found, session_locked, storage_error.
- */
+/** Checks a store; with `repair` repairs what it can and checks again. Faults: not_found, session_locked, storage_error. */
 export async function check(location: DiskLocation, options: CheckOptions = {}): Promise<Result<StoreReport>> {
   const { now = Date.now } = options
   if (!existsSync(location.path))
@@ -117,26 +114,19 @@ async function checkContent(
     const tables = adminOf(location).checkInside()
     const isNamed = !(await hasUnreadableNodes(source))
     const deadNodes = isNamed ? await findDeadNodes(source) : []
-    const dead = deadNodes.map(({ id, startedAt }) =>
-      warning({
-        code: 'dead_node',
-        place: id,
-        what: `a process that started ${startedAt} ended without unregistering`,
-      }),
-    )
-    const { findings, blobs, ...rest } = await checkSessions(source, {
-      isHeld,
-      isDead: isNamed ? createIsDead(source) : async () => false,
+    const dead = deadNodes.map(({ id, startedAt }) => {
+      const what = `a process that started ${startedAt} ended without unregistering`
+      return warning({ code: 'dead_node', place: id, what })
     })
+    const isDead = isNamed ? createIsDead(source) : async () => false
+    const { findings, blobs, ...rest } = await checkSessions(source, { isHeld, isDead })
     const own = [...tables.filter((finding) => !isReportedRow(finding, findings)), ...dead, ...findings]
     const blobFindings = await checkBlobs(location.blobsDir, blobs)
     return { ...rest, blobs: blobs.size, deadNodes, findings: [...fileFindings, ...own, ...blobFindings] }
   } catch (cause) {
     if (!(cause instanceof HoldfastError)) throw cause
-    return {
-      ...nothing,
-      findings: [...fileFindings, error({ code: 'damaged_file', place: location.path, what: cause.message })],
-    }
+    const damage = error({ code: 'damaged_file', place: location.path, what: cause.message })
+    return { ...nothing, findings: [...fileFindings, damage] }
   }
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { chmod, copyFile, lstat, mkdir, open, rename } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import type { EncodedRecord, NodeRow, OnProblem, Store } from '@holdfast/core/ports'
+import type { EncodedRecord, OnProblem, Store } from '@holdfast/core/ports'
 import { eventVersion, orThrow, type Recorded } from '@holdfast/protocol'
 import { adminOf } from '../../store/open/admin-of.ts'
 import { openDiskStore } from '../../store/open/open-storage.ts'
@@ -11,24 +11,24 @@ import { syncDirectory } from '../../system/files/sync-directory.ts'
 import { removeNodeSocket } from '../../system/node/node-socket.ts'
 import type { CheckResult } from './check-store.ts'
 
-/**
- * Repairs what a check found, and first copies damaged data to the quarantine. The caller ensures that no other process
- * has the store open. Returns the messages of the store.
- */
+/** Repairs a store that no other process has open, after copying damaged data aside. Returns the store's messages. */
 export async function repair(location: DiskLocation, checked: CheckResult, nowMs: number): Promise<readonly string[]> {
   const messages: string[] = []
   const admin = adminOf(location)
   const quarantine = createQuarantine(admin.quarantineDir)
   const findings = checked.findings.filter(({ canMend }) => canMend)
   for (const { code, place: path } of findings) {
-    if (code === 'permissions') await tighten(path)
+    if (code === 'permissions') await chmod(path, (await lstat(path)).mode & 0o700)
     if (code === 'unfinished_file') await quarantine.move(path)
   }
   await admin.repair({ findings, repairs: checked.repairs }, quarantine)
   const { store } = orThrow(await openDiskStore(location, (problem) => messages.push(describeProblem(problem))))
   try {
     for (const session of checked.repairs) await repairSession(session, store, nowMs)
-    for (const node of checked.deadNodes) await repairNode(node, store)
+    for (const { id, address } of checked.deadNodes) {
+      await store.removeNode(id)
+      await removeNodeSocket(address)
+    }
   } finally {
     await store.close()
   }
@@ -39,18 +39,10 @@ export async function repair(location: DiskLocation, checked: CheckResult, nowMs
 const describeProblem = ({ where, cause }: Parameters<OnProblem>[0]): string =>
   `${where}: ${cause instanceof Error ? cause.message : String(cause)}`
 
-async function tighten(path: string): Promise<void> {
-  const { mode } = await lstat(path)
-  await chmod(path, mode & 0o700)
-}
-
 /** Owns a session during the repair. It has no socket, so any later process may take over. */
 const doctorOwner = 'node_doctor'
 
-/**
- * Sets a session's row to what its log says, records which lost records were accepted, and frees it from a dead owner.
- * Uses only the `Store` port.
- */
+/** Sets a session's row to what its log says, records the accepted losses, and frees it from a dead owner. */
 async function repairSession(
   { session, entry, lost, owner }: SessionRepair,
   store: Store,
@@ -71,12 +63,6 @@ function createRepairRecord(seq: number, lost: SessionRepair['lost'], nowMs: num
   const event: Recorded['event'] = { type: 'log.repaired', lost: [...lost] }
   const record = { seq, at: new Date(nowMs).toISOString(), v: eventVersion['log.repaired'], event }
   return { record, body: JSON.stringify(event) }
-}
-
-/** Removes a dead node and its socket. */
-async function repairNode({ id, address }: NodeRow, store: Store): Promise<void> {
-  await store.removeNode(id)
-  await removeNodeSocket(address)
 }
 
 /** Creates the directory with the first file. */

@@ -23,15 +23,11 @@ export type MigrateStoreOptions = HomeOptions & {
   readonly signal?: AbortSignal | undefined
 }
 
-/**
- * Copies a store into an empty one, `sqlite:PATH` or `jsonl:DIR`, and compares the two record by record. It runs on the
- * calling thread, so do not use it in a program that serves others at the same time.
- */
+/** Copies a store into an empty one and compares the two record by record. Runs on the calling thread. */
 export async function migrateStore(options: MigrateStoreOptions): Promise<Migration> {
-  const { from, to, environment, onProblem = warn, ...more } = options
-  return orThrow(
-    await migrate({ ...more, from: parseLocation(from, environment), to: parseLocation(to, environment), onProblem }),
-  )
+  const { environment, onProblem = warn, ...more } = options
+  const [from, to] = [parseLocation(options.from, environment), parseLocation(options.to, environment)]
+  return orThrow(await migrate({ ...more, from, to, onProblem }))
 }
 
 export type CheckStoreOptions = HomeOptions & {

@@ -1,9 +1,18 @@
-import { fault, HoldfastError, ok, orThrow, type Result, refuse, type Stats, type StatsOptions } from '@holdfast/protocol'
+import { Worker } from 'node:worker_threads'
+import {
+  fault,
+  HoldfastError,
+  ok,
+  orThrow,
+  type Result,
+  refuse,
+  type Stats,
+  type StatsOptions,
+} from '@holdfast/protocol'
 import type { DiskLocation, StoreLocation } from '../../store/open/store-location.ts'
 import type { Backup } from '../backup/backup-store.ts'
 import type { StoreReport } from '../doctor/check-store.ts'
 import { limitDays } from '../stats/count-store.ts'
-import { Worker } from 'node:worker_threads'
 import type { Job, JobAnswers } from './job-worker.ts'
 
 /** Admin work on a store in use; each job runs on a thread of its own. */

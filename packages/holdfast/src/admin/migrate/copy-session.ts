@@ -1,12 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import { blobsOf } from '@holdfast/core'
 import type { Blobs, CatalogueEntry, Draft, EncodedRecord, ReadRecord, Store } from '@holdfast/core/ports'
-import { Handle, orThrow, type Recorded, type BlobHash, type SessionId } from '@holdfast/protocol'
-import { placeholderMeta } from '../../store/placeholder-meta.ts'
-import { everyRecord, type ReadOnlyStore, type StoreSession, everySession } from '../../store/read-only-store.ts'
-import { isDeepStrictEqual } from 'node:util'
+import { type BlobHash, Handle, orThrow, type SessionId } from '@holdfast/protocol'
 import { type BlobReader, createBlobReader, openFileBlobs } from '../../store/blobs/file-blobs.ts'
 import { openReadOnlyStore } from '../../store/open/open-read-only.ts'
 import type { DiskLocation } from '../../store/open/store-location.ts'
+import { placeholderMeta } from '../../store/placeholder-meta.ts'
+import { everyRecord, everySession, type ReadOnlyStore, type StoreSession } from '../../store/read-only-store.ts'
 import type { MigrationProgress } from './migrate-store.ts'
 
 /** Owns a session of the target while it is copied. It has no socket, so any later process may take over. */
@@ -24,10 +24,7 @@ export type CopyDeps = {
 const batchRecords = 200
 const batchChars = 4 * 1024 * 1024
 
-/**
- * Copies the records of a session that the target does not have yet. `from` is the target's head, or null if the target
- * does not have the session. The caller has checked that no record is lost.
- */
+/** Copies the records of a session after `from`, the target's head, or all if it is null. No record may be lost. */
 export async function copySession(session: StoreSession, from: number | null, deps: CopyDeps): Promise<void> {
   const { source, target } = deps
   const { id, base, head } = session
@@ -79,10 +76,8 @@ function encode(record: ReadRecord): EncodedRecord {
   return { record, body: JSON.stringify(record.event) }
 }
 
-type Hash = ReturnType<typeof blobsOf>[number]
-
 /** Copies a blob. `put` hashes it: bytes that are damaged in the source get another hash and are not counted. */
-async function copyBlob(hash: Hash, { sourceBlobs, targetBlobs, onBlob }: CopyDeps): Promise<void> {
+async function copyBlob(hash: BlobHash, { sourceBlobs, targetBlobs, onBlob }: CopyDeps): Promise<void> {
   if (await targetBlobs.has(hash)) return
   const bytes = await sourceBlobs.open(hash)
   if (bytes === null) return // missing in the source: verifyBlobs reports it
@@ -99,30 +94,22 @@ function createSharedEntry({ id, order }: StoreSession): CatalogueEntry {
 
 /** Returns whether two records are equal in every field. */
 export const isSameRecord = (left: ReadRecord | undefined, right: ReadRecord | undefined): boolean =>
-  left !== undefined &&
-  right !== undefined &&
-  !('lost' in left) &&
-  !('lost' in right) &&
-  encodeAll(left) === encodeAll(right)
+  encodeAll(left) !== null && encodeAll(left) === encodeAll(right)
 
-function encodeAll({ seq, at, v, by, commandId, event }: Recorded): string {
+function encodeAll(record: ReadRecord | undefined): string | null {
+  if (record === undefined || 'lost' in record) return null
+  const { seq, at, v, by, commandId, event } = record
   return JSON.stringify([seq, at, v, by ?? null, commandId ?? null, event])
 }
 
-export type VerifyBlobsDeps = {
-  readonly source: ReadOnlyStore
+type VerifyBlobsDeps = Pick<CopyDeps, 'source' | 'onBlob'> & {
   readonly sourceBlobs: BlobReader
   readonly refused: ReadonlyMap<SessionId, string>
   readonly to: DiskLocation
-  /** Called for each blob that had to be copied again. */
-  readonly onBlob: (bytes: number) => void
   readonly signal: AbortSignal | undefined
 }
 
-/**
- * Hashes each blob that copied records refer to in the target; a missing or damaged one is copied again. Returns the
- * blobs that the source has lost.
- */
+/** Hashes the blobs of copied records, and copies missing or damaged ones again. Returns those the source has lost. */
 export async function verifyBlobs(deps: VerifyBlobsDeps): Promise<readonly BlobHash[]> {
   const { source, sourceBlobs, refused, to, onBlob, signal } = deps
   const target = createBlobReader(to.blobsDir)

@@ -42,9 +42,8 @@ export type MigrateDeps = {
 }
 
 /**
- * Copies a store into another, then reads both again and compares them record by record. Only reads the source. Continues
- * after an earlier run. Faults: session_locked while a session of the source is open, bad_request if the target holds
- * other sessions, and the faults of opening either store.
+ * Copies a store into another, or continues a copy, then compares both record by record. Faults: session_locked while a
+ * session of the source is open, bad_request if the target holds other sessions, and those of opening either store.
  */
 export async function migrate(deps: MigrateDeps): Promise<Result<Migration>> {
   const { from, to } = deps
@@ -114,7 +113,7 @@ async function copyAll(source: ReadOnlyStore, deps: MigrateDeps): Promise<Migrat
       if (signal?.aborted) break
       const why = await findRefusal(session, source, refused)
       if (why !== null) refused.set(session.id, why)
-      else await copyMissing(session, before, copy, { refused, count })
+      else await copyMissing(session, before, copy, refused, count)
     }
     if (signal?.aborted !== true) await purgeAndTrash(source, refused, opened)
   } finally {
@@ -161,23 +160,17 @@ async function findRefusal(
   return lost.length === 0 ? null : `records that cannot be read: ${lost.slice(0, 10).join(', ')}`
 }
 
-type Outcome = { readonly refused: Map<SessionId, string>; readonly count: Count }
-
 async function copyMissing(
   session: StoreSession,
   before: ReadOnlyStore | null,
   deps: CopyDeps,
-  { refused, count }: Outcome,
+  refused: Map<SessionId, string>,
+  count: Count,
 ): Promise<void> {
   const copy = (await before?.session(session.id)) ?? null
-  if (before === null || copy === null) {
-    await copySession(session, null, deps)
-    count.copied += 1
-    return
-  }
-  const head = await findCommonHead(session, deps.source, copy, before)
-  if (head === null) refused.set(session.id, 'the target has a different session with this id')
-  else if (head === session.head && copy.owner === null) count.kept += 1
+  const head = before && copy ? await findCommonHead(session, deps.source, copy, before) : null
+  if (copy !== null && head === null) refused.set(session.id, 'the target has a different session with this id')
+  else if (head === session.head && copy?.owner === null) count.kept += 1
   else {
     await copySession(session, head, deps)
     count.copied += 1

@@ -14,10 +14,7 @@ import { wallClock } from '../../system/wall-clock.ts'
 /** Matches the suffix of a temporary store file, which names its process, and of the files SQLite puts beside it. */
 const temporarySuffix = /^\.new-(\d+)-[0-9a-z]+(-wal|-shm|-journal)?$/
 
-/**
- * Removes temporary store files of dead processes: they are empty and never got their name. A JSONL store does this
- * itself when it is opened.
- */
+/** Removes the temporary files of dead processes, which a JSONL store does itself when it is opened. */
 export async function removeTemporaryStores({ kind, path }: DiskLocation): Promise<void> {
   if (kind !== 'sqlite') return
   const name = basename(path)

@@ -23,9 +23,8 @@ import { createLogReader } from './read/log-reader.ts'
 const cachedLogsMax = 64
 
 /**
- * Opens a directory of plain files without a lock and without changing a byte, also while another process writes to it.
- * Skips what a crash left half-written. Returns null if there is no directory. Faults: not_a_store, store_too_new,
- * storage_error.
+ * Opens a directory of plain files without changing a byte, also while another process writes to it. Returns null if
+ * there is no directory. Faults: not_a_store, store_too_new, storage_error.
  */
 export async function openReadOnlyJsonl(directory: string, entryOf: EntryOfLog): Promise<Result<ReadOnlyStore | null>> {
   const paths = createJsonlPaths(resolve(directory))

@@ -1,7 +1,6 @@
 import { openStoredHandle, type StoredHandle } from '@holdfast/core'
 import type { Blobs } from '@holdfast/core/ports'
 import {
-  type Fault,
   fault,
   HoldfastError,
   limits,
@@ -12,10 +11,10 @@ import {
   type SessionId,
   type TranscriptPage,
 } from '@holdfast/protocol'
-import { headHtml, messageHtml, tailHtml } from './html.ts'
+import * as html from './html.ts'
 import { transcriptJson } from './json.ts'
 import { type ExportedLog, sessionLines } from './jsonl.ts'
-import { headMarkdown, messageMarkdown } from './markdown.ts'
+import * as markdown from './markdown.ts'
 import { redactValue } from './redact.ts'
 
 export const exportFormats = ['md', 'html', 'json', 'jsonl'] as const
@@ -42,27 +41,21 @@ export type ExportSource = {
 /** Exports a session piece by piece, never all of it in memory. */
 export async function* exportSession(source: ExportSource, options: ExportOptions = {}): AsyncGenerator<string> {
   const { format = 'md', redact = false } = options
-  if (!exportFormats.includes(format)) throw new HoldfastError(unknownFormat(format))
-  const { id, log, blobs } = source
-  if (format === 'jsonl') {
-    yield* sessionLines({ id, log, blobs, isRedacted: redact })
-    return
+  if (!exportFormats.includes(format)) {
+    const message = `Unknown export format '${format}'. Use one of ${exportFormats.join(', ')}.`
+    throw new HoldfastError(fault('bad_request', message, { format }))
   }
+  const { id, log, blobs } = source
+  if (format === 'jsonl') return yield* sessionLines(log, id, redact ? null : blobs, redact)
   const redactIf = redact ? redactValue : <Value>(value: Value): Value => value
   const meta = redactIf(source.meta)
   const pages = redactPages(source.pages(), redactIf)
-  if (format === 'json') {
-    yield* transcriptJson(meta, pages, null)
-    return
-  }
-  const write = format === 'md' ? messageMarkdown : messageHtml
-  yield format === 'md' ? headMarkdown(meta) : headHtml(meta)
-  for await (const messages of pages) yield messages.map(write).join('')
-  if (format === 'html') yield tailHtml
+  if (format === 'json') return yield* transcriptJson(meta, pages, null)
+  const write = format === 'md' ? markdown : html
+  yield write.head(meta)
+  for await (const messages of pages) yield messages.map(write.message).join('')
+  if (write.tail !== '') yield write.tail
 }
-
-const unknownFormat = (format: string): Fault =>
-  fault('bad_request', `Unknown export format '${format}'. Use one of ${exportFormats.join(', ')}.`, { format })
 
 async function* redactPages(
   pages: AsyncIterable<readonly Message[]>,

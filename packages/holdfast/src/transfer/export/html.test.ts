@@ -1,7 +1,7 @@
 import { aMessage, aMeta, aToolCall } from '@holdfast/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { headHtml, messageHtml, tailHtml } from './html.ts'
+import { head, message, tail } from './html.ts'
 
 /** Texts that would do harm if they were not escaped. */
 const hostile = [
@@ -25,13 +25,13 @@ const hostile = [
 
 const page = (text: string): string =>
   [
-    headHtml(aMeta({ title: text, workspace: text })),
-    messageHtml(aMessage('user', { text })),
-    messageHtml(aMessage('assistant', { text })),
-    messageHtml(aMessage('thinking', { text })),
-    messageHtml(aToolCall({ tool: text, args: { [text]: text }, result: { text } })),
-    messageHtml(aMessage('notice', { level: 'error', text })),
-    tailHtml,
+    head(aMeta({ title: text, workspace: text })),
+    message(aMessage('user', { text })),
+    message(aMessage('assistant', { text })),
+    message(aMessage('thinking', { text })),
+    message(aToolCall({ tool: text, args: { [text]: text }, result: { text } })),
+    message(aMessage('notice', { level: 'error', text })),
+    tail,
   ].join('')
 
 /** Returns the tags a browser would find. */
@@ -70,13 +70,13 @@ describe('a session as HTML', () => {
   })
 
   it('collapses tool calls, with the request as summary', () => {
-    const html = messageHtml(aToolCall({ result: { text: 'hi\n' } }))
+    const html = message(aToolCall({ result: { text: 'hi\n' } }))
     expect(html).toContain('<details><summary>shell {&quot;command&quot;:&quot;echo hi&quot;} · complete')
     expect(html).toContain('<pre>hi\n</pre></details>')
   })
 
   it('draws markdown: code, lists, tables, quotes and safe links', () => {
-    const drawn = (text: string) => messageHtml(aMessage('assistant', { text }))
+    const drawn = (text: string) => message(aMessage('assistant', { text }))
     expect(drawn('Run:\n```sh\nls <dir>\n```\nthen look.')).toContain(
       '<div class="text">Run:</div><pre>ls &lt;dir&gt;</pre><div class="text">then look.</div>',
     )

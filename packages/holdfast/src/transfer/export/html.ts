@@ -43,7 +43,7 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; font: .8rem/1.5 ui-monospa
 const policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 /** Returns the start of a transcript as one HTML file. All foreign text is escaped. */
-export function headHtml({ id, handle, title, model, workspace, createdAt }: Meta): string {
+export function head({ id, handle, title, model, workspace, createdAt }: Meta): string {
   const name = line(title) || line(handle)
   const facts = [
     ['Session', `${line(id)} (${line(handle)})`],
@@ -64,10 +64,10 @@ export function headHtml({ id, handle, title, model, workspace, createdAt }: Met
   ].join('\n')
 }
 
-export const tailHtml = '</main></body></html>\n'
+export const tail = '</main></body></html>\n'
 
 /** Returns a message as HTML; empty when there is nothing to read. */
-export function messageHtml(message: Message): string {
+export function message(message: Message): string {
   switch (message.kind) {
     case 'user': {
       const files = message.parts.flatMap((part) =>

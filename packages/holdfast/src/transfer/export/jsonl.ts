@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { blobsOf } from '@holdfast/core'
 import type { Blobs, Catalogue, Log, ReadRecord } from '@holdfast/core/ports'
-import { type BlobHash, type Fork, limits, type Recorded, refOf, type Seq, type SessionId } from '@holdfast/protocol'
+import { type BlobHash, type Fork, limits, type Recorded, refOf, type SessionId } from '@holdfast/protocol'
 import { appendChecksum, encodeLine } from '../../store/jsonl/log/log-line.ts'
 import { redactValue } from './redact.ts'
 
@@ -12,46 +12,27 @@ const pieceBytes = 384 * 1024
 
 export type ExportedLog = Pick<Log, 'read'> & Pick<Catalogue, 'entry'>
 
-type Span = {
-  readonly session: SessionId
-  readonly parent: SessionId | null
-  readonly base: Seq
-  readonly upTo: Seq
-}
-
 /**
  * Writes a session without loss, each line with a checksum. For each ancestor and the session itself, oldest first: a
- * header, then the records as in a log, each blob before the first record that refers to it. Redacted: without blobs.
+ * header, then the records as in a log, each blob before the first record that refers to it.
  */
-export async function* sessionLines({
-  log,
-  blobs,
-  id,
-  isRedacted,
-}: {
-  readonly log: ExportedLog
-  readonly blobs: Pick<Blobs, 'open'> | null
-  readonly id: SessionId
-  readonly isRedacted: boolean
-}): AsyncGenerator<string> {
+export async function* sessionLines(
+  log: ExportedLog,
+  id: SessionId,
+  blobs: Pick<Blobs, 'open'> | null,
+  isRedacted: boolean,
+): AsyncGenerator<string> {
   const written = new Set<BlobHash>()
-  for (const span of await listSpans(log, id)) {
-    const { session, parent, base, upTo } = span
-    const head = {
-      format: exportFormat,
-      version: exportVersion,
-      session,
-      parent,
-      base,
-      ...(isRedacted && { redacted: true }),
-    }
+  for (const { upTo, ...start } of await listSpans(log, id)) {
+    const { session, base } = start
+    const head = { format: exportFormat, version: exportVersion, ...start, ...(isRedacted && { redacted: true }) }
     yield appendChecksum(session, JSON.stringify(head).slice(0, -1))
     for (let after = base; after < upTo; ) {
       const page = await log.read(id, { after, upTo, limit: limits.pageRecordsMax })
       if (page.length === 0) return
       for (const record of page) {
         after = record.seq
-        if (blobs && !isRedacted && !('lost' in record)) yield* blobLines(record, session, blobs, written)
+        if (blobs && !('lost' in record)) yield* blobLines(record, session, blobs, written)
         yield recordLine(record, session, isRedacted)
       }
     }
@@ -59,7 +40,7 @@ export async function* sessionLines({
 }
 
 /** Returns the sessions that hold the records, oldest first. */
-async function listSpans(log: ExportedLog, id: SessionId): Promise<readonly Span[]> {
+async function listSpans(log: ExportedLog, id: SessionId) {
   const row = await log.entry(id)
   if (row === null) return []
   const { head, base } = row

@@ -3,7 +3,7 @@ import { escapeHidden, escapeLine } from '@holdfast/protocol/hostile-text'
 import { formatCallStatus } from './call-line.ts'
 
 /** Writes the head of a transcript as Markdown. */
-export function headMarkdown({ id, handle, title, model, workspace, createdAt }: Meta): string {
+export function head({ id, handle, title, model, workspace, createdAt }: Meta): string {
   return [
     `# ${escapeLine(title) || handle}`,
     '',
@@ -15,8 +15,10 @@ export function headMarkdown({ id, handle, title, model, workspace, createdAt }:
   ].join('\n')
 }
 
+export const tail = ''
+
 /** Writes a message as Markdown; empty if it has no text. */
-export function messageMarkdown(message: Message): string {
+export function message(message: Message): string {
   switch (message.kind) {
     case 'user': {
       const files = message.parts.flatMap((part) =>

@@ -110,9 +110,8 @@ async function checkLogs(directory: string, isHeld: boolean): Promise<readonly F
   const catalogue = await readCatalogue(paths.catalogue)
   const logs = await findLogs(paths)
   if (existsSync(paths.catalogue) && !catalogue.isWhole && !isHeld) {
-    findings.push(
-      warning({ code: 'catalogue', place: paths.catalogue, what: 'the catalogue cannot be read completely' }),
-    )
+    const what = 'the catalogue cannot be read completely'
+    findings.push(warning({ code: 'catalogue', place: paths.catalogue, what }))
   }
   if (existsSync(paths.trash) && parseTrash(await readFile(paths.trash, 'utf8')) === null) {
     findings.push(warning({ code: 'trash', place: paths.trash, what: 'the trash list is damaged' }))
@@ -123,9 +122,8 @@ async function checkLogs(directory: string, isHeld: boolean): Promise<readonly F
     const loaded = await loadLog({ path, session: id, known, isShared, leavesTail: true })
     if (loaded === null && (await lstatIfThere(path)) === null) continue // removed in the meantime
     if (loaded === null) {
-      findings.push(
-        error({ code: 'unusable', place: path, what: 'it is named like a log but is not one; it is left alone' }),
-      )
+      const what = 'it is named like a log but is not one; it is left alone'
+      findings.push(error({ code: 'unusable', place: path, what }))
       continue
     }
     const { torn, header } = loaded
@@ -165,8 +163,12 @@ async function checkNames(directory: string): Promise<readonly Finding[]> {
     const found = await lstatIfThere(path)
     if (found === null) continue
     if (name.includes(draftMark)) findings.push(unfinishedFile(path))
-    else if (/\.torn-\d+$/.test(name)) findings.push(createTornFinding(path))
-    else if (/^trash\.json\.damaged-\d+$/.test(name)) findings.push(createDamagedTrashFinding(path))
+    else if (/\.torn-\d+$/.test(name))
+      findings.push(createAsideFinding(path, 'the half-written end of a log after a crash; it was never acknowledged'))
+    else if (/^trash\.json\.damaged-\d+$/.test(name))
+      findings.push(
+        createAsideFinding(path, 'a damaged trash list that was moved aside; its sessions are listed again'),
+      )
     else if (!found.isFile()) {
       if (['drafts', 'snapshots', 'blobs', 'quarantine'].includes(name)) findings.push(...(await modeFindings(path)))
       else findings.push(createForeignFinding(path))
@@ -182,17 +184,6 @@ async function checkNames(directory: string): Promise<readonly Finding[]> {
   return findings
 }
 
-const createTornFinding = (path: string): Finding =>
-  info({
-    code: 'kept_aside',
-    place: path,
-    what: 'the half-written end of a log after a crash; it was never acknowledged',
-  })
-const createDamagedTrashFinding = (path: string): Finding =>
-  info({
-    code: 'kept_aside',
-    place: path,
-    what: 'a damaged trash list that was moved aside; its sessions are listed again',
-  })
+const createAsideFinding = (path: string, what: string): Finding => info({ code: 'kept_aside', place: path, what })
 const createForeignFinding = (path: string): Finding =>
   info({ code: 'foreign_file', place: path, what: 'not a file of this store; it is left alone' })

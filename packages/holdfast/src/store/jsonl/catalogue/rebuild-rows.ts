@@ -88,13 +88,8 @@ export function lastOrder(rows: Iterable<SessionRow>): number {
 /** Returns the best known entry of a log that may not fold: the stored one, marked as spoken if a user message exists. */
 function findKnownEntry(id: SessionId, { header, index, lastAt }: LoadedLog, known: SessionRow | null): CatalogueEntry {
   const entry = known?.entry ?? header?.entry ?? createPlaceholderEntry(id, lastAt)
-  const messages = index.select({
-    from: 1,
-    upTo: index.head(),
-    limit: 1,
-    newestFirst: false,
-    types: new Set(['user.said']),
-  })
+  const types = new Set(['user.said'])
+  const messages = index.select({ from: 1, upTo: index.head(), limit: 1, newestFirst: false, types })
   return { ...entry, spoken: entry.spoken || messages.length > 0 }
 }
 

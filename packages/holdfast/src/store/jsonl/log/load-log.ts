@@ -102,10 +102,7 @@ type ReadLine = {
 /** The readable lines of one write, and its first and last seq. */
 type PartialWrite = { readonly from: Seq; readonly upTo: Seq; readonly lines: ReadLine[] }
 
-/**
- * Groups lines into complete writes. A write starts only after the previous one was synced. So an incomplete write was
- * damaged later if another write follows it; as the last write it was never synced and does not count.
- */
+/** Groups lines into complete writes. An incomplete last write was never synced; any other one was damaged later. */
 function createLogScan(base: Seq) {
   let index = createLogIndex(base)
   let pending: PartialWrite | null = null
@@ -157,12 +154,7 @@ async function endsInBreak(file: FileHandle, end: number): Promise<boolean> {
   return buffer[0] === 10
 }
 
-const tooNew = (path: string) =>
-  fault(
-    'store_too_new',
-    `${basename(path)} in ${dirname(path)} was written by a newer Holdfast. Update Holdfast to open it.`,
-    {
-      path,
-      known: logVersion,
-    },
-  )
+function tooNew(path: string) {
+  const message = `${basename(path)} in ${dirname(path)} was written by a newer Holdfast. Update Holdfast to open it.`
+  return fault('store_too_new', message, { path, known: logVersion })
+}

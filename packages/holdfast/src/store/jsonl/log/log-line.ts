@@ -37,16 +37,7 @@ export type WriteMarks = {
 }
 
 /** What the index stores about a line. */
-export type LineMeta = {
-  readonly seq: Seq
-  readonly at: string
-  readonly type: string
-  readonly ref: Seq | null
-  readonly commandId: string | null
-  readonly prior: number
-  readonly more: number
-  readonly endsDraft: boolean
-}
+export type LineMeta = Omit<LineRecord, 'v' | 'by' | 'body'> & Omit<WriteMarks, 'blobs'>
 
 const eventMark = ',"event":'
 const crcMark = ',"crc":"'
@@ -144,10 +135,7 @@ function parseMeta(line: Buffer): StoredMeta | null {
 const chunkBytes = 1024 * 1024
 const lineBreak = 10
 
-/**
- * Calls `onLine` for each line of a file from `from` on, reading one chunk at a time. Returns the file's size. `isEnded`
- * is false for a last line without a line break. The line's buffer is valid only during the call.
- */
+/** Calls `onLine` for each line after `from`; its buffer is valid only during the call. Returns the file's size. */
 export async function scanLines(
   file: FileHandle,
   onLine: (line: Buffer, offset: number, isEnded: boolean) => void,

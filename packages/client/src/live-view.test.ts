@@ -37,7 +37,7 @@ async function open() {
 }
 
 describe('a live view', () => {
-  it('is empty until the snapshot, then stands where the session stands', async () => {
+  it("is empty until the snapshot, then shows the session's state", async () => {
     const fake = createFakeHandle()
     const live = createLiveView(fake.handle)
     expect([live.connection.state, live.meta, live.view, live.messages]).toEqual(['connecting', null, null, []])
@@ -47,7 +47,7 @@ describe('a live view', () => {
     live.close()
   })
 
-  it('follows records into transcript, view and meta', async () => {
+  it('applies records to transcript, view and metadata', async () => {
     const { fake, live } = await open()
     const version = live.version
     const usage = { input: 3, output: 4, cacheRead: 0, cacheWrite: 0, cost: 0 }
@@ -65,7 +65,7 @@ describe('a live view', () => {
     live.close()
   })
 
-  it('takes its title from the first prompt, as the list does', async () => {
+  it('uses the first prompt as its title, as the list does', async () => {
     const fake = createFakeHandle()
     const live = createLiveView(fake.handle)
     fake.give(snapshot(1, { meta: aMeta({ title: '' }) }), record(2))
@@ -74,7 +74,7 @@ describe('a live view', () => {
     live.close()
   })
 
-  it('shows what streams and who is there', async () => {
+  it('shows streaming parts and attached clients', async () => {
     const { fake, live } = await open()
     const step = StepId.parse(11)
     fake.give(
@@ -88,7 +88,7 @@ describe('a live view', () => {
     live.close()
   })
 
-  it('subscribes and commands in one name, its own or the one it was given', async () => {
+  it('subscribes and submits commands with one client id, given or random', async () => {
     const fake = createFakeHandle()
     const given = createLiveView(fake.handle, { client: 'tab-1', role: 'viewer' })
     expect(fake.subscriptions[0]?.options).toMatchObject({ client: 'tab-1', role: 'viewer' })
@@ -101,7 +101,7 @@ describe('a live view', () => {
     own.close()
   })
 
-  it('knows what is not on record, and asks again when the workspace may trust something else', async () => {
+  it('reloads the process state when workspace trust may have changed', async () => {
     const { fake, live } = await open()
     expect(live.here).toEqual(first.here)
     fake.setState(snapshot(12, { here }))
@@ -115,7 +115,7 @@ describe('a live view', () => {
     live.close()
   })
 
-  it('follows what is known of the model, and forgets what was known of the one before', async () => {
+  it('replaces the model status when the model changes', async () => {
     const { fake, live } = await open()
     const known = { credentialsConfigured: true, contextTokens: 32_000 } as const
     fake.give({ type: 'model', sessionId, ...known, takes: ['image/*'], endpoint: 'http://here' })
@@ -127,7 +127,7 @@ describe('a live view', () => {
     live.close()
   })
 
-  it('says why the store takes nothing, as the stream tells it, whatever was asked beside it', async () => {
+  it('shows the storage error of the stream, not of an older snapshot', async () => {
     const { fake, live } = await open()
     const error = { reason: 'disk_full', message: 'The disk is full.' }
     expect(live.storageError).toBeNull()
@@ -146,7 +146,7 @@ describe('a live view', () => {
     live.close()
   })
 
-  it('puts older pages in front, one request at a time', async () => {
+  it('prepends older pages, one request at a time', async () => {
     const { fake, live } = await open()
     const [one, two] = [live.loadOlder(), live.loadOlder()]
     expect(await one).toEqual({ ok: true, value: null })
@@ -158,7 +158,7 @@ describe('a live view', () => {
     live.close()
   })
 
-  it('drops a page that a new snapshot has overtaken', async () => {
+  it('drops a page when a new snapshot arrived first', async () => {
     const fake = createFakeHandle()
     const overtaken = Promise.withResolvers<void>()
     const page: SessionHandle['page'] = async (request) => {
@@ -177,7 +177,7 @@ describe('a live view', () => {
     live.close()
   })
 
-  it('is drawn anew when the line has moved to where it has not been, on the stream it has', async () => {
+  it('loads a new snapshot after a line move, on the same stream', async () => {
     const { fake, live } = await open()
     const to = [
       { from: 1, to: 4 },
@@ -197,14 +197,14 @@ describe('a live view', () => {
     live.close()
   })
 
-  it('says that it has ended', async () => {
+  it('shows that the session ended', async () => {
     const { fake, live } = await open()
     fake.give(end('stopped', null))
     await until(live, () => live.connection.state === 'ended')
     expect(ids(live)).toEqual([9, 10])
   })
 
-  it('tells nobody anything once it is closed', async () => {
+  it('notifies no listener after close', async () => {
     const { fake, live } = await open()
     let told = 0
     live.subscribe(() => told++)

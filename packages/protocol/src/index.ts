@@ -80,10 +80,17 @@ export {
   StorageError,
   withModelStatus,
 } from './frame/frame.ts'
-export { appendLive, dropRecorded, type LivePart, type LivePosition } from './frame/live-parts.ts'
 export { NewsFrame, newsSession, SessionNews, StopReason } from './frame/news.ts'
 export { createRecordFrame, encodeFrame, encodeNews } from './frame/sse.ts'
-export { createTranscript, messageOf, type Transcript } from './frame/transcript.ts'
+export {
+  appendLive,
+  createTranscript,
+  dropRecorded,
+  type LivePart,
+  type LivePosition,
+  messageOf,
+  type Transcript,
+} from './frame/transcript.ts'
 export { ageForm, ageMsMax, dayMs, parseAge } from './text/age.ts'
 export { explainIssue, locateIssue } from './text/explain.ts'
 export { escapeHidden, escapeHiddenInJson, escapeLine } from './text/hostile-text.ts'
@@ -157,6 +164,16 @@ export {
 export { addUsage, noUsage, TreeUsage, Usage } from './value/usage.ts'
 export { CallStatus, CallView, Message } from './view/message.ts'
 export { addToMeta, Meta } from './view/meta.ts'
-export { eventTokens, fileTokens, isEstimateAfter, textTokens, tokensAfter } from './view/tokens.ts'
-export { modelCallEvents, spentAfter, turnUsageAfter, usageAfter, usageOf } from './view/usage-count.ts'
+export {
+  eventTokens,
+  fileTokens,
+  isEstimateAfter,
+  modelCallEvents,
+  spentAfter,
+  textTokens,
+  tokensAfter,
+  turnUsageAfter,
+  usageAfter,
+  usageOf,
+} from './view/usage-folds.ts'
 export { addToView, PendingApproval, SessionView } from './view/view.ts'

@@ -7,9 +7,7 @@ import { SessionPage } from './session/session-page.tsx'
 import { Mark } from './ui/elements.tsx'
 import { useRoute } from './ui/route.ts'
 
-type AppProps = { readonly sessions: RemoteSessions }
-
-export function App({ sessions }: AppProps) {
+export function App({ sessions }: { readonly sessions: RemoteSessions }) {
   const route = useRoute()
   const [search, setSearch] = useState('')
   const [isListOpen, setListOpen] = useState(false) // the list is a drawer on a narrow screen
@@ -44,10 +42,8 @@ export function App({ sessions }: AppProps) {
   )
 }
 
-type SignedOutProps = { readonly onRetry: () => void }
-
 /** Says how to log in: the server prints a link when it starts. */
-function SignedOut({ onRetry }: SignedOutProps) {
+function SignedOut({ onRetry }: { readonly onRetry: () => void }) {
   return (
     <main className="signed-out">
       <Mark />

@@ -1,6 +1,6 @@
-import { escapeLine, type Fault, type Meta, type Sessions } from '@holdfast/protocol'
+import type { Fault, Meta, Sessions } from '@holdfast/protocol'
 import { type FormEvent, useState } from 'react'
-import { ListButton } from './ui/elements.tsx'
+import { FaultNote, ListButton } from './ui/elements.tsx'
 import { MessageBox } from './ui/message-box.tsx'
 import { goTo } from './ui/route.ts'
 
@@ -76,11 +76,7 @@ export function NewSession({ sessions, recent, onOpenList }: NewSessionProps) {
         </div>
         <Choices id="workdirs" values={recent.map(({ workspace }) => workspace)} />
         <Choices id="models" values={recent.map(({ model }) => model)} />
-        {fault && (
-          <p className="fault" role="alert">
-            {escapeLine(fault.message)}
-          </p>
-        )}
+        <FaultNote fault={fault} />
         <button type="submit" className="primary" disabled={isStarting || folder.trim() === ''}>
           {isStarting ? 'Starting…' : 'Start session'}
         </button>
@@ -89,9 +85,7 @@ export function NewSession({ sessions, recent, onOpenList }: NewSessionProps) {
   )
 }
 
-type ChoicesProps = { readonly id: string; readonly values: readonly string[] }
-
-function Choices({ id, values }: ChoicesProps) {
+function Choices({ id, values }: { readonly id: string; readonly values: readonly string[] }) {
   return (
     <datalist id={id}>
       {[...new Set(values)].slice(0, 12).map((value) => (

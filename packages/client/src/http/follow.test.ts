@@ -23,7 +23,7 @@ async function run(script: readonly Reply[], count: number, options: FollowOptio
 }
 
 describe('following a session', () => {
-  it('goes on behind the last record after a break, without a gap or a duplicate', async () => {
+  it('continues after the last record when the connection breaks, without a gap or a duplicate', async () => {
     const half = 'id: 5\nevent: record\ndata: {"type":"rec'
     const { words, paths } = await run(
       [
@@ -37,18 +37,18 @@ describe('following a session', () => {
     expect(paths).toEqual(['events', 'events?after=4', 'events?after=6'])
   })
 
-  it('starts where it is told, as whom it is told', async () => {
+  it('subscribes with the given cursor, client and role', async () => {
     const { words, paths } = await run([streams([record(8)])], 1, { after: 7, client: 'tab-1', role: 'viewer' })
     expect([words, paths]).toEqual([['8'], ['events?after=7&attachment=tab-1&role=viewer']])
   })
 
-  it('comes back when the server said, and says nothing of it', async () => {
+  it('reconnects after the time the server gave, without yielding a frame', async () => {
     const script = [streams([snapshot(1), end('closing', 1234)], 'stays'), streams([record(2)], 'stays')]
     const { words, waits } = await run(script, 2)
     expect([words, waits]).toEqual([['snapshot 1', '2'], [1234]])
   })
 
-  it('waits longer each time nobody answers, and starts over once somebody did', async () => {
+  it('waits longer after each failure, and resets the wait after a success', async () => {
     const script = [
       refused,
       refused,
@@ -64,7 +64,7 @@ describe('following a session', () => {
     expect(states[1]).toMatchObject({ state: 'waiting', retryMs: 188, fault: { code: 'unreachable' } })
   })
 
-  it('hands on a resync and takes its cursor from the snapshot that follows', async () => {
+  it('yields a resync and takes its cursor from the next snapshot', async () => {
     const resync: Frame = { type: 'resync', sessionId, reason: 'gone' }
     const script = [streams([resync, snapshot(3), record(4)]), streams([record(5)])]
     const { words, paths } = await run(script, 4, { after: 90 })
@@ -82,18 +82,18 @@ describe('following a session', () => {
     expect(states.at(-1)).toMatchObject({ state: 'ended', fault: { code } })
   })
 
-  it('ends for good where the server sees no point in coming back', async () => {
+  it('ends when the server says not to reconnect', async () => {
     const { words, waits, states } = await run([streams([snapshot(1), end('stopped', null)], 'stays')], 9)
     expect([words, waits]).toEqual([['snapshot 1', 'end'], []])
     expect(states.at(-1)).toEqual({ state: 'ended', fault: null })
   })
 
-  it('hangs up when nobody listens any more', async () => {
+  it('closes the connection when its reader stops', async () => {
     const { asked } = await run([streams([snapshot(1)], 'stays')], 1)
     expect(asked[1]?.signal?.aborted).toBe(true)
   })
 
-  it('stops at once when it is told to, connected or not', async () => {
+  it('stops at once when aborted, connected or not', async () => {
     const stop = new AbortController()
     const leaves: Reply = (asked) => {
       setImmediate(() => stop.abort())
@@ -105,7 +105,7 @@ describe('following a session', () => {
     expect([never.words, never.paths]).toEqual([[], []])
   })
 
-  it('takes a connection that falls silent for dead', async () => {
+  it('treats a silent connection as dead', async () => {
     const mute: Reply = ({ signal }) =>
       new Promise((_, reject) => {
         signal?.addEventListener('abort', () => reject(new DOMException('gone', 'AbortError')))
@@ -134,7 +134,7 @@ async function runNews(script: readonly Reply[], count: number, options: FollowN
 }
 
 describe('following all sessions', () => {
-  it('goes on after a break, and says each time that it is live, for a list to be asked for again', async () => {
+  it('reconnects after a break and reports each time that it is live', async () => {
     const stopped: SessionNews = { type: 'session.stopped', session: meta.id, reason: 'crashed', cause: 'a bug' }
     const script = [streams(told(changed('a'), stopped), 'breaks'), refused, streams(told(changed('b')), 'stays')]
     const { received, states, asked } = await runNews(script, 3)
@@ -144,7 +144,7 @@ describe('following all sessions', () => {
     expect(asked[0]?.headers.get('authorization')).toBe('Bearer token-1')
   })
 
-  it('comes back when the server said', async () => {
+  it('reconnects after the time the server gave', async () => {
     const script = [
       streams(told(changed('a'), { type: 'end', reason: 'slow', retryMs: 1234 }), 'stays'),
       streams(told(changed('b')), 'stays'),
@@ -153,18 +153,18 @@ describe('following all sessions', () => {
     expect([received, waits]).toEqual([['a', 'b'], [1234]])
   })
 
-  it('passes over news of a later day, and hangs up when nobody listens any more', async () => {
+  it('ignores unknown news, and closes the connection when its reader stops', async () => {
     const later = 'event: session.sang\ndata: {"type":"session.sang"}\n\n'
     const { received, asked } = await runNews([streams([later, ...told(changed('a'))], 'stays')], 1)
     expect(received).toEqual(['a'])
     expect(asked[0]?.signal?.aborted).toBe(true)
   })
 
-  it('throws what the server refuses for good', async () => {
+  it('throws a final refusal', async () => {
     await expect(runNews([fails('unauthorized', 401)], 1)).rejects.toMatchObject({ code: 'unauthorized' })
   })
 
-  it('ends when it is told to', async () => {
+  it('ends when aborted', async () => {
     expect((await runNews([], 1, { signal: AbortSignal.abort() })).received).toEqual([])
   })
 })

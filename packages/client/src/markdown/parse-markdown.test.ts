@@ -205,11 +205,18 @@ describe('hostile text', () => {
     '![',
     '1. x\n',
     '=\n',
+    '*a_',
+    '>',
   ])('takes bounded time for a long run of %j', (mark) => {
     const started = performance.now()
     parseMarkdown(mark.repeat(20_000 / mark.length))
     parseMarkdown(mark.repeat(1_000_000 / mark.length))
     expect(performance.now() - started).toBeLessThan(3000)
+  })
+
+  it('shows too many unmatched delimiters as plain text', () => {
+    const text = '*a_'.repeat(1667)
+    expect(parseMarkdown(text)).toEqual([{ type: 'paragraph', inner: [{ type: 'text', text }] }])
   })
 })
 

@@ -14,22 +14,22 @@ async function openWith(script: readonly Reply[]) {
   return { handle: handle.value, ...server }
 }
 
-describe('sessions of a server', () => {
-  it('are opened by any name and known by their id', async () => {
+describe('the sessions of a server', () => {
+  it('can be opened by any name and have an id', async () => {
     const { handle, asked } = await openWith([])
     expect(handle.id).toBe(sessionId)
     expect(asked[0]?.path).toBe('/v1/sessions/calm-harbor-12')
     expect(asked[0]?.headers.get('authorization')).toBe('Bearer token-1')
   })
 
-  it('are not asked for by what has not the form of a name', async () => {
+  it('are not requested by an invalid name', async () => {
     const { sessions, asked } = createScriptedServer([])
     for (const name of ['', '.', '..', '../x', 'CALM-harbor-12', 'calm harbor'])
       expect(await sessions.open(name)).toMatchObject({ ok: false, fault: { code: 'bad_id' } })
     expect(asked).toHaveLength(0)
   })
 
-  it('are listed and started', async () => {
+  it('can be listed and started', async () => {
     const { sessions, asked } = createScriptedServer([
       json({ sessions: [meta], next: 'c2' }),
       json({ session: meta }, 201),
@@ -43,7 +43,7 @@ describe('sessions of a server', () => {
     expect(asked[1]?.body).toEqual({ workdir: '/tmp/w' })
   })
 
-  it('are searched', async () => {
+  it('can be searched', async () => {
     const hit = { sessionId, title: 'T', messageId: 3, kind: 'user', at: '2026-01-02T03:04:05.678Z', snippet: 'a b' }
     const { sessions, asked } = createScriptedServer([json({ hits: [hit], next: null }), json({ hits: 1 })])
     expect(await sessions.search({ text: 'a b*', role: 'user' })).toEqual({
@@ -54,13 +54,13 @@ describe('sessions of a server', () => {
     expect((await sessions.search({ text: 'a' })).ok).toBe(false)
   })
 
-  it('are started once: what may have happened is not asked for again', async () => {
+  it('are started once: a start is never retried', async () => {
     const { sessions, asked } = createScriptedServer([refused])
     expect(await sessions.start({ workdir: '/tmp/w' })).toMatchObject({ ok: false, fault: { code: 'unreachable' } })
     expect(asked).toHaveLength(1)
   })
 
-  it('give snapshots and pages', async () => {
+  it('return snapshots and pages', async () => {
     const page = { session: meta, messages: [message(1), message(2)], before: null, after: 3 }
     const { handle, asked } = await openWith([opened, json(page)])
     expect(await handle.snapshot()).toMatchObject({ ok: true, value: { type: 'snapshot', seq: 4, before: 3, meta } })
@@ -68,7 +68,7 @@ describe('sessions of a server', () => {
     expect(asked.at(-1)?.path).toBe(`/v1/sessions/${sessionId}/messages?before=3&limit=2`)
   })
 
-  it('say that they live', async () => {
+  it('report their health', async () => {
     const { sessions } = createScriptedServer([json({ status: 'ok', version: '1.2.3' })])
     expect(await sessions.health()).toEqual({ ok: true, value: { status: 'ok', version: '1.2.3' } })
   })
@@ -83,7 +83,7 @@ describe('sessions of a server', () => {
     expect(await sessions.list()).toMatchObject({ ok: false, fault: { code: 'unreachable' } })
   })
 
-  it('get no token where there is none to give', async () => {
+  it('send no token when none is given', async () => {
     const sent: (string | null)[] = []
     const sessions = connectHoldfast({
       url: 'http://127.0.0.1:4820',
@@ -98,7 +98,7 @@ describe('sessions of a server', () => {
 })
 
 describe('a command', () => {
-  it('is sent again under the same id until it is answered', async () => {
+  it('is retried with the same id until it is answered', async () => {
     const broken: Reply = () => new Response('{"seq":', { status: 202 })
     const { handle, asked, waits } = await openWith([refused, broken, done])
     expect(await handle.submit({ type: 'sendPrompt', content: 'hi' })).toEqual({
@@ -112,20 +112,20 @@ describe('a command', () => {
     expect(waits).toEqual([188, 375])
   })
 
-  it('is another one each time', async () => {
+  it('gets a new id each time', async () => {
     const { handle, asked } = await openWith([done, done])
     await handle.submit({ type: 'abort' })
     await handle.submit({ type: 'abort' })
     expect(asked[1]?.body).not.toEqual(asked[2]?.body)
   })
 
-  it('is given up after five tries', async () => {
+  it('fails after five tries', async () => {
     const { handle, asked } = await openWith([refused, refused, refused, refused, refused, done])
     expect(await handle.submit({ type: 'abort' })).toMatchObject({ ok: false, fault: { code: 'unreachable' } })
     expect(asked).toHaveLength(6)
   })
 
-  it('that is refused is not sent again', async () => {
+  it('is not retried when it is refused', async () => {
     const { handle, asked } = await openWith([fails('nothing_to_continue', 409)])
     expect(await handle.submit({ type: 'continue' })).toMatchObject({
       ok: false,
@@ -134,7 +134,7 @@ describe('a command', () => {
     expect(asked).toHaveLength(2)
   })
 
-  it('carries the id and the client it was given', async () => {
+  it('is sent with the given id and client', async () => {
     const { handle, asked } = await openWith([done])
     const commandId = CommandId.parse('mine')
     await handle.submit({ type: 'abort' }, { commandId, as: ClientId.parse('tab-1') })

@@ -5,7 +5,7 @@ import { message, meta, view } from '../testing/story.ts'
 
 const opened = json({ session: meta, seq: 4, view, messages: [message(3)], before: 3, summary: null, here: null })
 
-it('says where a command is wrong, and sends nothing', async () => {
+it('explains an invalid command and sends nothing', async () => {
   const server = createScriptedServer([opened])
   const handle = await server.sessions.open('calm-harbor-12')
   invariant(handle.ok, 'the session opens')
@@ -16,7 +16,7 @@ it('says where a command is wrong, and sends nothing', async () => {
   expect(server.asked).toHaveLength(1)
 })
 
-it('names what nobody knows by its code, and sends nothing', async () => {
+it('returns the code for unknown models and levels, and sends nothing', async () => {
   const server = createScriptedServer([opened])
   const handle = await server.sessions.open('calm-harbor-12')
   invariant(handle.ok, 'the session opens')
@@ -29,7 +29,7 @@ it('names what nobody knows by its code, and sends nothing', async () => {
   expect(server.asked).toHaveLength(1)
 })
 
-it('lists the branches of a session, and reads along one', async () => {
+it('lists the branches of a session and reads one', async () => {
   const branches = [{ name: 'branch-1', turns: 2, messages: 5, at: meta.createdAt, differsAt: 4 }]
   const page = json({ session: meta, messages: [message(3)], before: null, after: null })
   const server = createScriptedServer([opened, json({ branches }), json({ branches: 'none' }), page])

@@ -14,8 +14,8 @@ const answering = (result: Record<string, unknown>) => {
   return { session: createSession({ ...handle, submit }), ...fake }
 }
 
-describe('the past of a session', () => {
-  it('is branched, switched and rewound by the commands of these names, and tells the branch', async () => {
+describe('the history methods of a session', () => {
+  it('branch, switch and rewind, and return the branch', async () => {
     const { session, submitted } = answering({ branch: 'branch-1' })
     const as = 'tab-1'
     expect(await session.branchAt(2, { as })).toBe('branch-1')
@@ -30,17 +30,17 @@ describe('the past of a session', () => {
     ])
   })
 
-  it('stays where it is when it is switched to where it stands', async () => {
+  it('return the current branch when it is switched to itself', async () => {
     expect(await answering({}).session.switchBranch('branch-2')).toBe('branch-2')
   })
 
-  it('is shared with a fork, whose id is told', async () => {
+  it('fork the session and return the new id', async () => {
     const { session, submitted } = answering({ session: sessionId })
     expect([await session.fork(), await session.fork(3)]).toEqual([sessionId, sessionId])
     expect(submitted.map(([command]) => command)).toEqual([{ type: 'fork' }, { type: 'fork', at: 3 }])
   })
 
-  it('lists its branches', async () => {
+  it('list the branches', async () => {
     const at = meta.createdAt
     const branch: ListedBranch = {
       ...{ name: BranchName.parse('branch-1'), turns: TurnNumber.parse(2), messages: 5, at },
@@ -50,7 +50,7 @@ describe('the past of a session', () => {
     expect(await createSession({ ...handle, branches: async () => ok([branch]) }).listBranches()).toEqual([branch])
   })
 
-  it('is read along a branch, page by page', async () => {
+  it('read a branch page by page', async () => {
     const { handle, pages } = createFakeHandle()
     const session = createSession(handle)
     await session.messages({ branch: 'branch-1' })
@@ -59,7 +59,7 @@ describe('the past of a session', () => {
     expect(pages.at(-1)).toMatchObject({ before: 3, branch: 'branch-2' })
   })
 
-  it('has messages pinned and folded, and says whether they are now', async () => {
+  it('pin and collapse messages, and return the new state', async () => {
     const { session, submitted, setState } = answering({ pinned: true, collapsed: false })
     expect([await session.togglePin(4), await session.toggleToolCollapse(5)]).toEqual([true, false])
     expect(await session.toggleAllToolCollapses()).toBe(false)
@@ -72,7 +72,7 @@ describe('the past of a session', () => {
     expect(await session.pinnedIds()).toEqual([4])
   })
 
-  it('takes messages from elsewhere', async () => {
+  it('add messages from elsewhere', async () => {
     const { session, submitted } = answering({})
     const messages = [{ role: 'user', content: 'hi' }] as const
     await session.seedMessages(messages)
@@ -91,7 +91,7 @@ describe('the past of a session', () => {
     ])
   })
 
-  it('is compacted, and given back', async () => {
+  it('compact, and undo a compaction', async () => {
     const told = { summary: 'They agreed.', tokensBefore: 90, tokensAfter: 10 }
     const { session, submitted } = answering({ ...told, tokens: 90 })
     expect(await session.compact()).toEqual(told)
@@ -106,12 +106,12 @@ describe('the past of a session', () => {
     ])
   })
 
-  it('is summed up in a file', async () => {
+  it('write a summary to a file', async () => {
     const { session } = answering({ text: '# Note', path: 'notes/note.md' })
     expect(await session.summarize()).toEqual({ text: '# Note', path: 'notes/note.md' })
   })
 
-  it('has the summary of the compaction that holds, or none', async () => {
+  it('return the summary of the active compaction, or an empty text', async () => {
     const { handle, setState } = createFakeHandle()
     const session = createSession(handle)
     expect(await session.getSummary()).toBe('')

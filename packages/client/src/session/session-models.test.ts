@@ -24,19 +24,19 @@ const listed = (model: string, unusable: string | null): ListedModel => ({
   unusable,
 })
 
-describe('choosing a model', () => {
-  it('goes round, and says where it arrived', async () => {
+describe('the model methods of a session', () => {
+  it('cycle through the rotation and return the new entry', async () => {
     const to = { model: 'demo/agent', index: 1, total: 2, thinkingLevel: 'low' }
     expect(await answering(to).cycleModel()).toEqual(to)
     expect(await answering({ thinkingLevel: 'high' }).cycleThinkingLevel()).toBe('high')
   })
 
-  it('says which level holds, also where there was no other to go to', async () => {
+  it('return the thinking level, also when there is only one', async () => {
     const state = snapshot(10, { view: { ...view, thinkingLevel: 'medium' } })
     expect(await answering({}, state).cycleThinkingLevel()).toBe('medium')
   })
 
-  it('sends the commands of these names, with which way and in whose name', async () => {
+  it('send the commands of the same names, with direction and client', async () => {
     const { handle, submitted } = createFakeHandle()
     const session = createSession(handle)
     await session.cycleModel({ direction: 'previous', as: 'tab-1' }).catch(() => undefined) // the fake knows no models
@@ -49,13 +49,13 @@ describe('choosing a model', () => {
     ])
   })
 
-  it('lists what can be called, and nothing else', async () => {
+  it('list only models that can be called', async () => {
     const models = [listed('demo/agent', null), listed('openai/gpt', 'It has no key.')]
     const session = createSession({ ...createFakeHandle().handle, models: async () => ok({ models, providers: [] }) })
     expect((await session.getAvailableModels()).map(({ model }) => model)).toEqual(['demo/agent'])
   })
 
-  it('says of what it talks to what is known, and null where nobody knows', async () => {
+  it('return what is known about the provider, and null for the rest', async () => {
     const known = snapshot(10)
     const here = known.here && { ...known.here, contextTokens: null, thinkingLevels: ['off' as const] }
     expect((await answering({}, known).getProvider()).abilities).toMatchObject({ contextTokens: 200_000 })
@@ -74,8 +74,8 @@ const session = (state = snapshot(10)) =>
     treeUsage: async () => ok({ usage: { ...noUsage, cost: null }, sessions: 3 }),
   })
 
-describe('what a session used', () => {
-  it('is told of itself, of its turn, and with all that were started for it', async () => {
+describe('the usage methods of a session', () => {
+  it('return the usage of the session, of its turn, and with all descendants', async () => {
     const turnUsage = { ...noUsage, input: 7, cost: 0.5 }
     const one = session(snapshot(10, { view: { ...view, turnUsage } }))
     expect([await one.usage(), await one.turnUsage()]).toEqual([meta.usage, turnUsage])
@@ -83,7 +83,7 @@ describe('what a session used', () => {
     expect(await session().turnUsage()).toBeNull()
   })
 
-  it('fills the context so far', async () => {
+  it('return how full the context is', async () => {
     const state = snapshot(10, { view: { ...view, tokens: 50_000, isEstimate: false } })
     expect(await session(state).contextUsage()).toEqual({
       tokens: 50_000,

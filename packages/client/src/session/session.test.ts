@@ -60,7 +60,7 @@ describe('a session', () => {
     ])
   })
 
-  it('gives back what it took off the queues, and nothing where nothing waited', async () => {
+  it('returns the entries it removed from the queues, or none', async () => {
     const entry = { id: 4, queue: 'steering', content: [{ type: 'text', text: 'left' }] }
     const taking = (result: Record<string, unknown>) =>
       createSession({ ...createFakeHandle().handle, submit: async () => ok({ seq: 1, result }) })
@@ -75,7 +75,7 @@ describe('a session', () => {
     await expect(session.continue()).rejects.toMatchObject({ code: 'nothing_to_continue' })
   })
 
-  it('gives the whole line, however many pages it has', async () => {
+  it('returns the whole line, over all pages', async () => {
     const { handle, pages } = createFakeHandle()
     const session = createSession(handle)
     expect((await session.messages()).map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
@@ -85,7 +85,7 @@ describe('a session', () => {
     expect(withIds.every(({ id, message }) => id === message.id)).toBe(true)
   })
 
-  it('tells how it stands', async () => {
+  it('returns its state', async () => {
     const { handle, setState } = createFakeHandle()
     const session = createSession(handle)
     const approval = {
@@ -122,8 +122,8 @@ describe('a session', () => {
   })
 })
 
-describe('how a session is kept', () => {
-  it('is said by the commands of these names', async () => {
+describe('the catalogue methods of a session', () => {
+  it('send the commands of the same names', async () => {
     const { handle, submitted } = createFakeHandle()
     const session = createSession(handle)
     const as = 'tab-1'
@@ -139,7 +139,7 @@ describe('how a session is kept', () => {
     ])
   })
 
-  it('tells whether it is pinned now, also where nothing had to change', async () => {
+  it('return whether the session is pinned, also when nothing changed', async () => {
     const answering = (result: Record<string, unknown>) =>
       createSession({ ...createFakeHandle().handle, submit: async () => ok({ seq: 1, result }) })
     expect(await answering({ pinned: true }).pinSession()).toBe(true)

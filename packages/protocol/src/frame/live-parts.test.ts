@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { Event } from '../event/event.ts'
 import { CallId, StepId } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
-import { appendLive, dropRecorded, type LivePart } from './live-parts.ts'
+import { appendLive, dropRecorded, type LivePart } from './transcript.ts'
 
 const step = StepId.parse(3)
 const text = { step, part: 0, kind: 'text' as const }

@@ -1,11 +1,11 @@
 import { type Outcome, outcomeOutput } from '../event/call.ts'
-import type { LostRecord, Recorded } from '../event/event.ts'
+import type { Event, LostRecord, Recorded } from '../event/event.ts'
 import { contentText } from '../value/content-text.ts'
 import { ApprovalId, CallId, type Instant, MessageId, TurnNumber } from '../value/id.ts'
+import { limits } from '../value/limits.ts'
 import { isOnLine } from '../value/line.ts'
 import type { CallStatus, CallView, Message } from '../view/message.ts'
 import type { FrameOf } from './frame.ts'
-import { appendLive, dropRecorded, type LivePart } from './live-parts.ts'
 
 /** Folds records into messages for every screen: terminal, page and `show --json`. */
 export interface Transcript {
@@ -190,5 +190,40 @@ function lostMessage(seq: number, last: Message | undefined, near: Instant | und
     level: 'error',
     code: 'lost',
     text,
+  }
+}
+
+/** A part of the running answer, or the output of a running call, so far. */
+export type LivePart = FrameOf<'draft'>['parts'][number]
+
+/** Identifies the part a fragment belongs to. */
+export type LivePosition = Omit<LivePart, 'text'>
+
+const outputCharsMax = limits.toolOutputInlineBytesMax
+
+/** Appends `text` to its part. Of long tool output only the end is kept. */
+export function appendLive(live: readonly LivePart[], position: LivePosition, text: string): readonly LivePart[] {
+  const { step, part, kind, call, tool } = position
+  const at = live.findIndex((one) => one.step === step && one.part === part && one.call === call)
+  const old = live[at]
+  const whole = (old?.text ?? '') + text
+  const grown: LivePart = {
+    ...(old ?? { step, part, kind, ...(call !== undefined && { call }), ...(tool !== undefined && { tool }) }),
+    text: kind === 'output' ? whole.slice(-outputCharsMax) : whole,
+  }
+  return old ? live.with(at, grown) : [...live, grown]
+}
+
+/** Removes the parts that `event` has recorded. */
+export function dropRecorded(live: readonly LivePart[], event: Event): readonly LivePart[] {
+  switch (event.type) {
+    case 'step.ended':
+      return live.filter(({ step, kind }) => step !== event.step || kind === 'output')
+    case 'call.settled':
+      return live.filter(({ call }) => call !== event.call)
+    case 'turn.ended':
+      return []
+    default:
+      return live
   }
 }

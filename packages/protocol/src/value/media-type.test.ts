@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { eventTokens } from '../view/tokens.ts'
+import { eventTokens } from '../view/usage-folds.ts'
 import { FilePart } from './content.ts'
 import { TurnNumber } from './id.ts'
 import { isTextType, properMediaType } from './media-type.ts'

@@ -5,7 +5,7 @@ import { Handle, Instant, Key, SessionId } from '../value/id.ts'
 import { limits } from '../value/limits.ts'
 import { Mode, ModelName, providerOf, Status } from '../value/settings.ts'
 import { Usage } from '../value/usage.ts'
-import { usageAfter } from './usage-count.ts'
+import { usageAfter } from './usage-folds.ts'
 import type { SessionView } from './view.ts'
 
 /** The row of a session in a list. */

@@ -9,8 +9,7 @@ import { ApprovalId, BranchName, CallId, EntryId, MessageId, Seq, StepId } from 
 import { unreachable } from '../value/result.ts'
 import { Activity, Mode, ModelName, Status, statusOf, ThinkingLevel } from '../value/settings.ts'
 import { Usage } from '../value/usage.ts'
-import { isEstimateAfter, tokensAfter } from './tokens.ts'
-import { turnUsageAfter } from './usage-count.ts'
+import { isEstimateAfter, tokensAfter, turnUsageAfter } from './usage-folds.ts'
 
 export const PendingApproval = z.object({ id: ApprovalId, call: CallId, tool: z.string(), preview: Preview })
 export type PendingApproval = z.infer<typeof PendingApproval>

@@ -40,6 +40,9 @@ export function SessionList({ list, search, onSearch, current, onLeave }: Sessio
           {list.fault.code === 'unreachable' ? 'The server does not respond. Retrying…' : list.fault.message}
         </p>
       )}
+      {list.isLoaded && !list.fault && list.sessions.length === 0 && (
+        <p className="sidebar-note">{search === '' ? 'No sessions yet.' : 'No sessions found.'}</p>
+      )}
       <ul className="sessions" aria-label="Sessions">
         {list.sessions.map((meta) => (
           <SessionRow
@@ -52,9 +55,6 @@ export function SessionList({ list, search, onSearch, current, onLeave }: Sessio
           />
         ))}
       </ul>
-      {list.isLoaded && !list.fault && list.sessions.length === 0 && (
-        <p className="sidebar-note">{search === '' ? 'No sessions yet.' : 'No sessions found.'}</p>
-      )}
       {list.hasMore && (
         <button type="button" className="quiet more" onClick={list.showMore}>
           Show more

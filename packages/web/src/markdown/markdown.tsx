@@ -46,9 +46,7 @@ const OneBlock = memo(function OneBlock({ block }: { readonly block: Block }) {
   }
 })
 
-type TableProps = { readonly head: readonly Cell[]; readonly rows: readonly (readonly Cell[])[] }
-
-function Table({ head, rows }: TableProps) {
+function Table({ head, rows }: { readonly head: readonly Cell[]; readonly rows: readonly (readonly Cell[])[] }) {
   return (
     <div className="table">
       <table>
@@ -98,9 +96,7 @@ function inlineView(inline: Inline): ReactNode {
   }
 }
 
-type CodeBlockProps = { readonly language: string; readonly text: string }
-
-function CodeBlock({ language, text }: CodeBlockProps) {
+function CodeBlock({ language, text }: { readonly language: string; readonly text: string }) {
   const [label, setLabel] = useState('Copy')
   const copy = async () => {
     try {

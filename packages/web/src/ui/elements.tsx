@@ -1,5 +1,5 @@
 import type { LiveView } from '@holdfast/client'
-import { escapeLine } from '@holdfast/protocol'
+import { escapeLine, type Fault } from '@holdfast/protocol'
 import { Fragment, type ReactNode } from 'react'
 
 /** The logo. */
@@ -40,3 +40,11 @@ export function StorageBar({ error }: StorageBarProps) {
 export const inOrder = <Item,>(items: readonly Item[], draw: (item: Item) => ReactNode): ReactNode =>
   // biome-ignore lint/suspicious/noArrayIndexKey: see above
   items.map((item, index) => <Fragment key={index}>{draw(item)}</Fragment>)
+
+/** Says why something was refused; nothing when it was not. */
+export const FaultNote = ({ fault }: { readonly fault: Fault | null }) =>
+  fault && (
+    <p className="fault" role="alert">
+      {escapeLine(fault.message)}
+    </p>
+  )

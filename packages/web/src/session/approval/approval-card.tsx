@@ -1,5 +1,6 @@
 import { type Decision, escapeLine, type Fault, type PendingApproval } from '@holdfast/protocol'
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react'
+import { FaultNote } from '../../ui/elements.tsx'
 import { PreviewView } from './preview-view.tsx'
 import { type Approval, approvals, approvalText } from './trust-text.ts'
 
@@ -57,11 +58,7 @@ export function ApprovalCard({ approval, waiting, onDecide }: ApprovalCardProps)
       <section className="approval-body" aria-label="What will run" tabIndex={0}>
         <PreviewView preview={approval.preview} />
       </section>
-      {fault && (
-        <p className="fault" role="alert">
-          {escapeLine(fault.message)}
-        </p>
-      )}
+      <FaultNote fault={fault} />
       <ApprovalScope tool={approval.tool} chosen={chosen} onChoose={setChosen} />
       <form onSubmit={onSubmit}>
         <input

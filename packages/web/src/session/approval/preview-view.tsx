@@ -48,10 +48,8 @@ export function diffCounts(lines: readonly DiffLine[]): { readonly added: number
   return { added: count('added'), removed: count('removed') }
 }
 
-type DiffViewProps = { readonly diff: string }
-
 /** Shows a diff in colour, with + and - for people who do not see colour, and hidden characters escaped. */
-function DiffView({ diff }: DiffViewProps) {
+function DiffView({ diff }: { readonly diff: string }) {
   const lines = useMemo(() => parseDiff(diff), [diff])
   return (
     <pre className="diff">
@@ -67,10 +65,8 @@ function DiffView({ diff }: DiffViewProps) {
   )
 }
 
-type ArgumentsViewProps = { readonly args: Readonly<Record<string, unknown>> }
-
 /** Shows the arguments of a call: text as text, the rest as JSON. */
-export function ArgumentsView({ args }: ArgumentsViewProps) {
+export function ArgumentsView({ args }: { readonly args: Readonly<Record<string, unknown>> }) {
   const entries = Object.entries(args)
   if (entries.length === 0) return <p className="nothing">No arguments.</p>
   return (
@@ -85,10 +81,8 @@ export function ArgumentsView({ args }: ArgumentsViewProps) {
   )
 }
 
-type PreviewViewProps = { readonly preview: Preview }
-
 /** Shows exactly what will run, in full. */
-export function PreviewView({ preview }: PreviewViewProps) {
+export function PreviewView({ preview }: { readonly preview: Preview }) {
   switch (preview.type) {
     case 'command':
       return (

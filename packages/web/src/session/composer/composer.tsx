@@ -1,6 +1,7 @@
-import { escapeLine, type Fault, type Mode, type SessionView } from '@holdfast/protocol'
+import type { Fault, Mode, SessionView } from '@holdfast/protocol'
 import { useState } from 'react'
 import { isBusy } from '../../text/format.ts'
+import { FaultNote } from '../../ui/elements.tsx'
 import { MessageBox } from '../../ui/message-box.tsx'
 import type { DraftText } from '../state/draft-text.ts'
 import type { Commands, SaidAs } from '../state/use-commands.ts'
@@ -39,11 +40,7 @@ export function Composer({ draft, view, commands, isWatching, isStoreRefusing, o
 
   return (
     <div className="composer">
-      {fault && !isOver && (
-        <p className="fault" role="alert">
-          {escapeLine(fault.message)}
-        </p>
-      )}
+      {!isOver && <FaultNote fault={fault} />}
       <div className="composer-box">
         <MessageBox
           value={draft.text}

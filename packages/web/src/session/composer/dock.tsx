@@ -1,7 +1,7 @@
 import { combineQueueEntriesToText, type LiveView } from '@holdfast/client'
-import { escapeLine, type SessionView } from '@holdfast/protocol'
+import type { SessionView } from '@holdfast/protocol'
 import { useId } from 'react'
-import { StorageBar } from '../../ui/elements.tsx'
+import { FaultNote, StorageBar } from '../../ui/elements.tsx'
 import { ApprovalCard } from '../approval/approval-card.tsx'
 import type { DraftText } from '../state/draft-text.ts'
 import type { Control } from '../state/session-context.ts'
@@ -31,11 +31,7 @@ export function Dock({ draft, view, control, commands, storageError }: DockProps
   return (
     <div className="dock column">
       {storageError && <StorageBar error={storageError} />}
-      {commands.fault && (
-        <p className="fault" role="alert">
-          {escapeLine(commands.fault.message)}
-        </p>
-      )}
+      <FaultNote fault={commands.fault} />
       {isWatching && <WatchBar id={why} control={control} onClaim={commands.claim} />}
       <fieldset
         className="dock-controls"

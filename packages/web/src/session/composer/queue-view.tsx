@@ -1,5 +1,6 @@
 import { contentText, escapeLine, type Fault, type Queue, type QueueEntry } from '@holdfast/protocol'
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { FaultNote } from '../../ui/elements.tsx'
 import type { Commands } from '../state/use-commands.ts'
 
 type QueueViewProps = {
@@ -153,11 +154,7 @@ function QueueEditor({ text, onSave, onClose }: QueueEditorProps) {
         onKeyDown={onKeyDown}
         dir="auto"
       />
-      {fault && (
-        <p className="fault" role="alert">
-          {escapeLine(fault.message)}
-        </p>
-      )}
+      <FaultNote fault={fault} />
       <span className="queue-buttons">
         <button type="button" className="quiet" onClick={onClose}>
           Cancel

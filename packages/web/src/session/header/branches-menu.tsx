@@ -10,6 +10,7 @@ import {
 import { useEffect, useRef, useState } from 'react'
 import { counted, relativeTime } from '../../text/format.ts'
 import { messageText } from '../../text/message-text.ts'
+import { FaultNote } from '../../ui/elements.tsx'
 import { HeaderMenu } from '../../ui/header-menu.tsx'
 import { useNow } from '../../ui/use-now.ts'
 import { holdOf, useSession } from '../state/session-context.ts'
@@ -43,11 +44,7 @@ export function BranchesMenu({ view, turns, messages }: BranchesMenuProps) {
   )
   return (
     <HeaderMenu label={counted(view.branches.length, 'branch', 'branches')} title="Branches" onOpen={setOpen}>
-      {problem && (
-        <p className="fault" role="alert">
-          {escapeLine(problem.message)}
-        </p>
-      )}
+      <FaultNote fault={problem} />
       {!branches && !problem && <p className="menu-word working">Loading</p>}
       {isOpen && branches && (
         <ul className="tree" aria-label="Branches of this session">

@@ -92,10 +92,8 @@ export function SessionHeader({
 const askedText = ({ watching, driver }: Control): string =>
   watching === null ? 'Waiting for you' : driver === null ? 'Waiting for a driver' : 'Waiting for the driver'
 
-type ConnectionWordProps = { readonly connection: Connection }
-
 /** Shows connection problems only. */
-function ConnectionWord({ connection }: ConnectionWordProps) {
+function ConnectionWord({ connection }: { readonly connection: Connection }) {
   switch (connection.state) {
     case 'live':
       return null

@@ -1,11 +1,10 @@
 import { escapeLine, type Fault } from '@holdfast/protocol'
 import { type ReactNode, useState } from 'react'
 import type { RelatedSession, RelatedSessions } from '../../list/related-sessions.ts'
+import { FaultNote } from '../../ui/elements.tsx'
 import { HeaderMenu } from '../../ui/header-menu.tsx'
 import { goTo, hrefOf } from '../../ui/route.ts'
 import { heldBy, holdOf, useSession } from '../state/session-context.ts'
-
-type SessionMenuProps = { readonly related: RelatedSessions }
 
 type Work =
   | { readonly at: 'rest' }
@@ -14,7 +13,7 @@ type Work =
   | { readonly at: 'summarized'; readonly path: string }
 
 /** Offers actions on the whole session, and links to its parent and forks. */
-export function SessionMenu({ related }: SessionMenuProps) {
+export function SessionMenu({ related }: { readonly related: RelatedSessions }) {
   const { live, asks } = useSession()
   const [work, setWork] = useState<Work>({ at: 'rest' })
   const [fault, setFault] = useState<Fault | null>(null)
@@ -42,11 +41,7 @@ export function SessionMenu({ related }: SessionMenuProps) {
   }
   return (
     <HeaderMenu label={isWorking ? <span className="working">{words[work.at]}</span> : 'More'} title="This session">
-      {fault && (
-        <p className="fault" role="alert">
-          {escapeLine(fault.message)}
-        </p>
-      )}
+      <FaultNote fault={fault} />
       <p className="menu-result" role="status">
         <WorkText work={work} />
       </p>
@@ -72,9 +67,7 @@ export function SessionMenu({ related }: SessionMenuProps) {
 
 const words = { compacting: 'Compacting', summarizing: 'Summarizing' } as const
 
-type WorkTextProps = { readonly work: Work }
-
-function WorkText({ work }: WorkTextProps) {
+function WorkText({ work }: { readonly work: Work }) {
   switch (work.at) {
     case 'rest':
       return null
@@ -107,9 +100,7 @@ function MenuChoice({ hold, title, onChoose, children }: MenuChoiceProps) {
   )
 }
 
-type LinksProps = { readonly title: string; readonly sessions: readonly RelatedSession[] }
-
-function Links({ title, sessions }: LinksProps) {
+function Links({ title, sessions }: { readonly title: string; readonly sessions: readonly RelatedSession[] }) {
   return (
     <section className="relatives" aria-label={title}>
       <h3>{title}</h3>

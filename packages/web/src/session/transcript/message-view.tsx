@@ -64,11 +64,9 @@ function UserMessage({ message, isOpening }: UserMessageProps) {
   )
 }
 
-type NoteProps = { readonly message: Extract<Message, { readonly kind: 'system' | 'notice' }> }
-
 const noteCharsMax = 240
 
-function Note({ message }: NoteProps) {
+function Note({ message }: { readonly message: Extract<Message, { readonly kind: 'system' | 'notice' }> }) {
   const { text, level } = message
   const className = level === 'error' ? 'note bad' : 'note'
   if (text.length <= noteCharsMax && !text.includes('\n')) return <p className={className}>{escapeHidden(text)}</p>

@@ -4,10 +4,8 @@ import { messageText } from '../../text/message-text.ts'
 import { useSession, WatchingContext } from '../state/session-context.ts'
 import { showMessage } from './show-message.ts'
 
-type PinButtonProps = { readonly message: Message }
-
 /** Pins a message to the model's context, or unpins it. */
-export function PinButton({ message: { id, pinned } }: PinButtonProps) {
+export function PinButton({ message: { id, pinned } }: { readonly message: Message }) {
   const { asks } = useSession()
   const watching = useContext(WatchingContext)
   return (
@@ -31,10 +29,8 @@ export const PinMark = () => (
   </svg>
 )
 
-type PinnedStripProps = { readonly view: SessionView }
-
 /** Links to the pinned messages of this line. Hidden while there are none. */
-export function PinnedStrip({ view }: PinnedStripProps) {
+export function PinnedStrip({ view }: { readonly view: SessionView }) {
   const { live } = useSession()
   const pinned = usePinned(view)
   if (pinned.length === 0) return null

@@ -65,9 +65,7 @@ export function ToolCard({ message, liveOutput }: ToolCardProps) {
   )
 }
 
-type OutputViewProps = { readonly label: string; readonly text: string }
-
-function OutputView({ label, text }: OutputViewProps) {
+function OutputView({ label, text }: { readonly label: string; readonly text: string }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section className="output" aria-label={label} tabIndex={0}>

@@ -65,9 +65,7 @@ export function TranscriptView({ live, view, watching, onContinue }: TranscriptV
   )
 }
 
-type PastTurnsProps = { readonly turns: readonly TurnMessages[] }
-
 /** Not redrawn while only the last turn streams: `useTurns` then returns the same list. */
-const PastTurns = memo(function PastTurns({ turns }: PastTurnsProps) {
+const PastTurns = memo(function PastTurns({ turns }: { readonly turns: readonly TurnMessages[] }) {
   return turns.slice(0, -1).map((turn) => <PastTurn key={turn.turn} turn={turn} />)
 })

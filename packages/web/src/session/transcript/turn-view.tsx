@@ -12,10 +12,8 @@ import { tokensText, usageText } from '../../text/format.ts'
 import { MessageView, ThinkingBlock } from './message-view.tsx'
 import { openingOf, summarizeTurn, type TurnMessages } from './turns.ts'
 
-type PastTurnProps = { readonly turn: TurnMessages }
-
 /** A finished turn: drawn once, and not laid out while off screen. */
-export const PastTurn = memo(function PastTurn({ turn }: PastTurnProps) {
+export const PastTurn = memo(function PastTurn({ turn }: { readonly turn: TurnMessages }) {
   const { usage, fault } = summarizeTurn(turn.messages)
   const opening = openingOf(turn.messages)
   return (
@@ -65,26 +63,20 @@ export function LastTurn({ turn, live, view, isBusy, watching, onContinue }: Las
   )
 }
 
-type WaitingProps = { readonly view: SessionView }
-
 /** Shows activity while nothing streams yet. */
-function Waiting({ view }: WaitingProps) {
+function Waiting({ view }: { readonly view: SessionView }) {
   if (view.pendingApprovals.length > 0 || view.activeToolCalls.length > 0) return null // the cards show it
   return <p className="working waiting-word">Thinking</p>
 }
 
-type LivePartsProps = { readonly parts: readonly LivePart[] }
-
 /** Shows streaming parts. The output of a running call is shown in its card. */
-function LiveParts({ parts }: LivePartsProps) {
+function LiveParts({ parts }: { readonly parts: readonly LivePart[] }) {
   return parts.map((part) => (
     <LivePartView key={`${part.step}.${part.part}.${part.kind}`} part={part} isLast={part === parts.at(-1)} />
   ))
 }
 
-type LivePartProps = { readonly part: LivePart; readonly isLast: boolean }
-
-function LivePartView({ part, isLast }: LivePartProps) {
+function LivePartView({ part, isLast }: { readonly part: LivePart; readonly isLast: boolean }) {
   switch (part.kind) {
     case 'thinking':
       return <ThinkingBlock text={part.text} isLive={isLast} />

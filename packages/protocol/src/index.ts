@@ -81,7 +81,7 @@ export {
   withModelStatus,
 } from './frame/frame.ts'
 export { NewsFrame, newsSession, SessionNews, StopReason } from './frame/news.ts'
-export { createRecordFrame, encodeFrame, encodeNews } from './frame/sse.ts'
+export { createRecordFrame, encodeFrame } from './frame/sse.ts'
 export {
   appendLive,
   createTranscript,

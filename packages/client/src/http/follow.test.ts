@@ -1,4 +1,4 @@
-import { encodeNews, type Frame, invariant, type NewsFrame, type SessionNews } from '@holdfast/protocol'
+import { encodeFrame, type Frame, invariant, type NewsFrame, type SessionNews } from '@holdfast/protocol'
 import { describe, expect, it } from 'vitest'
 import { createScriptedServer, fails, json, type Reply, refused, streams } from '../testing/scripted-server.ts'
 import { end, meta, record, sessionId, snapshot, view, word } from '../testing/story.ts'
@@ -120,7 +120,7 @@ describe('following a session', () => {
 })
 
 const changed = (title: string): SessionNews => ({ type: 'session.changed', session: { ...meta, title } })
-const told = (...news: readonly NewsFrame[]) => news.map((one) => new TextDecoder().decode(encodeNews(one)))
+const told = (...news: readonly NewsFrame[]) => news.map((one) => new TextDecoder().decode(encodeFrame(one)))
 
 async function runNews(script: readonly Reply[], count: number, options: FollowNewsOptions = {}) {
   const server = createScriptedServer(script)

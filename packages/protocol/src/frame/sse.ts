@@ -16,25 +16,18 @@ export function createRecordFrame(sessionId: SessionId, record: Recorded, eventT
   return frame
 }
 
-/** Encodes a frame as a server-sent event, once for all subscribers of the same frame. */
-export const encodeFrame = (frame: Frame): Uint8Array =>
-  encodeOnce(frame, frame.type === 'record' ? `id: ${frame.record.seq}\n` : '')
-
-/** Encodes news, which have no cursor and so no id. */
-export const encodeNews = (news: NewsFrame): Uint8Array => encodeOnce(news, '')
-
-function encodeOnce(frame: Frame | NewsFrame, id: string): Uint8Array {
+/** Encodes a frame as a server-sent event, once for all its subscribers. Only a record has a cursor, and so an id. */
+export function encodeFrame(frame: Frame | NewsFrame): Uint8Array {
   const known = encoded.get(frame)
   if (known) return known
-  const bytes = encoder.encode(`${id}event: ${frame.type}\ndata: ${toJson(frame)}\n\n`)
+  const id = frame.type === 'record' ? `id: ${frame.record.seq}\n` : ''
+  const eventText = eventTexts.get(frame)
+  let json: string
+  if (frame.type === 'record' && eventText !== undefined) {
+    const { event: _, ...head } = frame.record // the event is the last field of a record
+    json = `${JSON.stringify({ ...frame, record: head }).slice(0, -2)},"event":${eventText}}}`
+  } else json = JSON.stringify(frame)
+  const bytes = encoder.encode(`${id}event: ${frame.type}\ndata: ${json}\n\n`)
   encoded.set(frame, bytes)
   return bytes
-}
-
-/** Returns `JSON.stringify(frame)`, with the text of an event that is encoded already put in its place. */
-function toJson(frame: Frame | NewsFrame): string {
-  const eventText = eventTexts.get(frame)
-  if (frame.type !== 'record' || eventText === undefined) return JSON.stringify(frame)
-  const { event: _, ...head } = frame.record // the event is the last field of a record
-  return `${JSON.stringify({ ...frame, record: head }).slice(0, -2)},"event":${eventText}}}`
 }

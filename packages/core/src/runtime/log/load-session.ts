@@ -148,10 +148,14 @@ export function encodeAppend(
   const { seq: after } = folded.state
   const { events } = batch
   const records = encodeRecords({ after, ...batch })
-  const next = records.reduce<Folded>((sum, { record }) => fold(sum, session, record), folded)
+  let next = folded
+  let clearDraft = false
+  for (const { record } of records) {
+    next = fold(next, session, record)
+    clearDraft ||= record.event.type === 'step.ended'
+  }
   const append = {
-    ...{ session, after, epoch, records, entry: next.row.entry },
-    clearDraft: events.some(({ type }) => type === 'step.ended'),
+    ...{ session, after, epoch, records, entry: next.row.entry, clearDraft },
     blobs: events.flatMap(blobsOf),
     trust: events.flatMap(trustChangesOf),
   }

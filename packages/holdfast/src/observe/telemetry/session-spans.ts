@@ -27,8 +27,7 @@ export function createSessionSpans(): SessionSpans {
 
   return {
     recorded(session, records) {
-      const parent = parentOf(records)
-      for (const { record } of records) turns.follow(session, record, parent)
+      for (const { record } of records) turns.follow(session, record, records[0])
     },
     answering(session, step) {
       const running = stepOf(session)
@@ -72,8 +71,8 @@ function createOpenTurns(start: StartTurn) {
   return {
     get: (session: SessionId) => turns.get(session),
     open,
-    follow(session: SessionId, { seq, event }: Recorded, parent: Context): void {
-      if (event.type === 'turn.started') begin(session, event.turn, parent)
+    follow(session: SessionId, { seq, event }: Recorded, first: EncodedRecord | undefined): void {
+      if (event.type === 'turn.started') begin(session, event.turn, parentOf(first))
       const turn = event.type === 'step.started' ? open(session, event.turn) : turns.get(session)
       if (!turn) return
       if (event.type === 'step.started') startStep(turn, seq, event.model)
@@ -93,7 +92,7 @@ function createOpenTurns(start: StartTurn) {
 }
 
 /** Returns the parent span: the caller's if a command started the turn, none for a queued prompt. */
-const parentOf = ([first]: readonly EncodedRecord[]): Context =>
+const parentOf = (first: EncodedRecord | undefined): Context =>
   first?.record.commandId === undefined ? ROOT_CONTEXT : context.active()
 
 async function askWithin<Written extends ObservedText>(call: ModelCall, ask: () => Promise<Written>): Promise<Written> {

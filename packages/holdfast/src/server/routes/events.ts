@@ -1,7 +1,6 @@
 import {
   ClientId,
   encodeFrame,
-  encodeNews,
   type Frame,
   type FrameOf,
   type NewsFrame,
@@ -70,7 +69,7 @@ const getNews = defineRoute({
     const body = openEventStream<NewsFrame>({
       name: 'all sessions',
       follow: (gone) => followNews(sessions, gone),
-      encode: encodeNews,
+      encode: encodeFrame,
       endings: [{ when: closing, last: newsEnd('closing') }],
       failed: newsEnd('failed'),
       heartbeatMs,

@@ -11,7 +11,9 @@ import type {
 } from '@holdfast/protocol'
 
 /** Opaque data that a provider wants back with a part of its answer. */
-export type ProviderMeta = { readonly [key: string]: unknown }
+export type ProviderMeta = JsonObject
+
+type JsonObject = { readonly [key: string]: unknown }
 
 /** A complete part of a model's answer, ready to be recorded. */
 export type SaidPart =
@@ -19,7 +21,7 @@ export type SaidPart =
   | {
       readonly type: 'call'
       readonly tool: string
-      readonly args: { readonly [key: string]: unknown }
+      readonly args: JsonObject
       readonly meta?: ProviderMeta | undefined
       /** Why the model's arguments cannot be used, if so. */
       readonly malformed?: string | undefined
@@ -30,7 +32,7 @@ export type ToolSchema = {
   readonly name: string
   readonly description: string
   /** JSON Schema of the arguments. */
-  readonly input: { readonly [key: string]: unknown }
+  readonly input: JsonObject
 }
 
 /** The history in a form every provider understands. Calls are named `c17` after their seq: unique and stable. */
@@ -39,29 +41,14 @@ export type RequestMessage =
   | { readonly role: 'assistant'; readonly content: readonly AssistantPart[] }
   | { readonly role: 'tool'; readonly content: readonly ToolResultPart[] }
 
-export type UserPart =
-  | { readonly type: 'text'; readonly text: string }
-  | {
-      readonly type: 'file'
-      readonly mediaType: string
-      readonly name?: string | undefined
-      readonly bytes: Uint8Array
-    }
-export type AssistantPart =
-  | { readonly type: 'thinking' | 'text'; readonly text: string; readonly meta?: ProviderMeta | undefined }
-  | {
-      readonly type: 'call'
-      readonly id: string
-      readonly tool: string
-      readonly args: { readonly [key: string]: unknown }
-      readonly meta?: ProviderMeta | undefined
-    }
-export type ToolResultPart = {
-  readonly id: string
-  readonly tool: string
-  readonly text: string
-  readonly isError: boolean
-}
+export type UserPart = Readonly<
+  { type: 'text'; text: string } | { type: 'file'; mediaType: string; name?: string | undefined; bytes: Uint8Array }
+>
+export type AssistantPart = Readonly<
+  | { type: 'thinking' | 'text'; text: string; meta?: ProviderMeta | undefined }
+  | { type: 'call'; id: string; tool: string; args: JsonObject; meta?: ProviderMeta | undefined }
+>
+export type ToolResultPart = Readonly<{ id: string; tool: string; text: string; isError: boolean }>
 
 /** Everything that a model is sent. Built from records and blobs alone: the same log gives the same bytes. */
 export type ModelRequest = {
@@ -77,18 +64,13 @@ export type ModelRequest = {
 }
 
 /** Parts arrive in order and end with exactly one `end`. */
-export type ModelPart =
+export type ModelPart = Readonly<
   /** A fragment of part `part`, shown live. `input` is a part of a call's arguments. */
-  | {
-      readonly type: 'delta'
-      readonly part: number
-      readonly kind: 'text' | 'thinking' | 'input'
-      readonly text: string
-      readonly tool?: string | undefined
-    }
+  | { type: 'delta'; part: number; kind: 'text' | 'thinking' | 'input'; text: string; tool?: string | undefined }
   /** Part `part` is complete. */
-  | { readonly type: 'said'; readonly part: number; readonly said: SaidPart }
-  | { readonly type: 'end'; readonly end: ModelEnd }
+  | { type: 'said'; part: number; said: SaidPart }
+  | { type: 'end'; end: ModelEnd }
+>
 
 export type ModelEnd =
   | {

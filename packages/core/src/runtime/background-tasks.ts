@@ -5,13 +5,13 @@ export type RunInBackground = (where: string, work: Promise<void> | Promise<Resu
 
 /** Runs work in the background and reports its failures. An unhandled rejection would end the process. */
 export function createBackgroundTasks(onProblem: OnProblem): RunInBackground {
-  const hear: (...args: Parameters<RunInBackground>) => Promise<void> = async (where, work) => {
+  const run = async (...[where, work]: Parameters<RunInBackground>): Promise<void> => {
     try {
-      const came = await work
-      if (came && !came.ok) onProblem({ where, cause: came.fault })
+      const result = await work
+      if (result && !result.ok) onProblem({ where, cause: result.fault })
     } catch (cause) {
       onProblem({ where, cause })
     }
   }
-  return (where, work) => void hear(where, work)
+  return (where, work) => void run(where, work)
 }

@@ -40,21 +40,21 @@ function openWatch(probe: () => Promise<Result<void>> = async () => done) {
 describe('storage health', () => {
   it('reports the first refusal at once, and equal ones only once', () => {
     const { told, storage } = openWatch().join()
-    expect(storage.hear(full)).toBe(full)
-    storage.hear(full)
+    expect(storage.track(full)).toBe(full)
+    storage.track(full)
     expect([told, storage.error]).toEqual([[error], error])
-    storage.hear(refuse(fault('storage_error', 'It may not be written.', { reason: 'read_only' })))
+    storage.track(refuse(fault('storage_error', 'It may not be written.', { reason: 'read_only' })))
     expect(told.at(-1)).toEqual({ reason: 'read_only', message: 'It may not be written.' })
   })
 
   it('reports recovery after an accepted write, not after a refusal for another reason', () => {
     const { told, storage } = openWatch().join()
-    storage.hear(done)
-    storage.hear(refuse(fault('fenced', 'Another owner.')))
-    storage.hear(full)
-    storage.hear(refuse(fault('fenced', 'Another owner.')))
+    storage.track(done)
+    storage.track(refuse(fault('fenced', 'Another owner.')))
+    storage.track(full)
+    storage.track(refuse(fault('fenced', 'Another owner.')))
     expect(told).toEqual([error])
-    storage.hear(done)
+    storage.track(done)
     expect([told, storage.error]).toEqual([[error, null], null])
   })
 
@@ -65,8 +65,8 @@ describe('storage health', () => {
     await watch.pass(5000)
     expect(watch.probes()).toBe(0)
     answer = full
-    one.storage.hear(full)
-    two.storage.hear(full)
+    one.storage.track(full)
+    two.storage.track(full)
     await settled()
     await watch.pass(499)
     expect(watch.probes()).toBe(1)
@@ -83,7 +83,7 @@ describe('storage health', () => {
     let answer: Result<void> = full
     const watch = openWatch(async () => answer)
     const [one, other] = [watch.join(), watch.join()]
-    one.storage.hear(full)
+    one.storage.track(full)
     await watch.pass(0)
     expect([one.told, other.told, other.storage.error]).toEqual([[error], [error], error])
     const newcomer = watch.join()
@@ -99,9 +99,9 @@ describe('storage health', () => {
   it('keeps reporting a refused probe even if one small write is accepted', async () => {
     const watch = openWatch(async () => full)
     const [one, other] = [watch.join(), watch.join()]
-    one.storage.hear(full)
+    one.storage.track(full)
     await watch.pass(0)
-    other.storage.hear(done)
+    other.storage.track(done)
     await watch.pass(500)
     expect([other.told, other.storage.error]).toEqual([[error], error])
   })
@@ -109,7 +109,7 @@ describe('storage health', () => {
   it('reports a refusal of one session to that session only', async () => {
     const watch = openWatch()
     const [one, other] = [watch.join(), watch.join()]
-    one.storage.hear(full)
+    one.storage.track(full)
     await watch.pass(0)
     expect([watch.probes(), one.told, other.told]).toEqual([1, [error], []])
     await watch.pass(500)
@@ -119,7 +119,7 @@ describe('storage health', () => {
   it("forgets the store's error once no session is left", async () => {
     const watch = openWatch(async () => full)
     const { storage } = watch.join()
-    storage.hear(full)
+    storage.track(full)
     await watch.pass(0)
     storage.leave()
     expect([watch.join().storage.error, watch.clock.nextMs()]).toEqual([null, null])
@@ -130,11 +130,11 @@ describe('storage health', () => {
     const answers = [Promise.resolve(done), gate.pass().then(() => done)]
     const watch = openWatch(() => answers.shift() ?? Promise.resolve(done))
     const { told, storage } = watch.join()
-    storage.hear(full)
+    storage.track(full)
     await settled()
     await watch.pass(500)
     expect(watch.probes()).toBe(2)
-    storage.hear(full)
+    storage.track(full)
     gate.open()
     await settled()
     expect(told).toEqual([error])
@@ -149,7 +149,7 @@ describe('storage health', () => {
       return done
     })
     const { told, storage } = watch.join()
-    storage.hear(full)
+    storage.track(full)
     await settled()
     expect(watch.problems).toMatchObject([{ where: 'probing the store' }])
     isBroken = false
@@ -171,7 +171,7 @@ describe('a write that must succeed', () => {
     await settled()
     await watch.pass(500)
     await watch.pass(500)
-    storage.hear(done)
+    storage.track(done)
     expect([offers, told]).toEqual([3, [error]])
     answer = done
     await watch.pass(500)
@@ -200,7 +200,7 @@ describe('a write that must succeed', () => {
     await settled()
     storage.leave()
     expect(await written).toBe(full)
-    storage.hear(done)
+    storage.track(done)
     expect([told, watch.clock.nextMs()]).toEqual([[error], null])
   })
 })

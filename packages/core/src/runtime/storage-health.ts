@@ -8,7 +8,7 @@ export interface SessionStorage {
   /** Why it does not; null while it does. */
   readonly error: StorageError | null
   /** Notes the result of a write and returns it. */
-  hear<Value>(written: Result<Value>): Result<Value>
+  track<Value>(written: Result<Value>): Result<Value>
   /** Repeats a write while the disk refuses it, until it succeeds or fails for another reason. */
   insist<Value>(write: () => Promise<Result<Value>>): Promise<Result<Value>>
   /** Stops tracking: the session left this process. */
@@ -17,8 +17,8 @@ export interface SessionStorage {
 
 /** Knows which sessions the store refuses. It probes whether all are refused, until the store accepts writes again. */
 export interface StorageHealth {
-  /** `tell` is called when the store begins or stops refusing this session or all sessions. */
-  join(tell: (error: StorageError | null) => void): SessionStorage
+  /** Calls `report` when the store begins or stops refusing this session or all sessions. */
+  join(report: (error: StorageError | null) => void): SessionStorage
 }
 
 export type StorageHealthDeps = {
@@ -28,11 +28,11 @@ export type StorageHealthDeps = {
 }
 
 const probeEveryMs = 500
-const offerEveryMs = 500
+const repeatEveryMs = 500
 
 type Watched = {
   /** A write of the session is being repeated: its result says more than any probe. */
-  readonly isOwing: () => boolean
+  readonly isRepeating: () => boolean
   /** Forgets the error of the session. */
   readonly clear: () => void
   /** Reports the state if it changed. */
@@ -56,18 +56,18 @@ export function createStorageHealth({ store, clock, inBackground }: StorageHealt
     } else if (!isProbing) {
       cancel ??= clock.after(probeEveryMs, () => {
         cancel = null
-        probe([...failing].filter((one) => !one.isOwing()))
+        probe([...failing].filter((one) => !one.isRepeating()))
       })
     }
   }
 
-  function probe(whom: readonly Watched[]): void {
+  function probe(sessions: readonly Watched[]): void {
     isProbing = true
-    probedFor = new Set(whom)
-    inBackground('probing the store', hearProbe())
+    probedFor = new Set(sessions)
+    inBackground('probing the store', runProbe())
   }
 
-  async function hearProbe(): Promise<void> {
+  async function runProbe(): Promise<void> {
     try {
       const probed = await store.probe()
       storeError = probed.ok || joined.size === 0 ? null : storageErrorOf(probed.fault)
@@ -80,21 +80,21 @@ export function createStorageHealth({ store, clock, inBackground }: StorageHealt
   }
 
   /** Probes at once after the first refusal; a session is cleared only by a later probe. */
-  function lookInto(): void {
+  function probeSoon(): void {
     if (!isProbing && cancel === null) probe([])
   }
 
   return {
-    join(tell) {
-      const sleepers = new Set<() => void>()
+    join(report) {
+      const waiting = new Set<() => void>()
       let own: StorageError | null = null
-      let told = storeError
-      let owing = 0
+      let reported = storeError
+      let repeating = 0
       let hasLeft = false
 
       const current = () => own ?? storeError
       const watched: Watched = {
-        isOwing: () => owing > 0,
+        isRepeating: () => repeating > 0,
         clear() {
           own = null
           failing.delete(watched)
@@ -102,9 +102,9 @@ export function createStorageHealth({ store, clock, inBackground }: StorageHealt
         },
         show() {
           const next = current()
-          const isSame = next?.reason === told?.reason && next?.message === told?.message
-          told = next
-          if (!isSame) tell(next)
+          const isSame = next?.reason === reported?.reason && next?.message === reported?.message
+          reported = next
+          if (!isSame) report(next)
         },
       }
       joined.add(watched)
@@ -114,47 +114,47 @@ export function createStorageHealth({ store, clock, inBackground }: StorageHealt
         failing.add(watched)
         own = why
         watched.show()
-        lookInto()
+        probeSoon()
       }
       const pause = () =>
         new Promise<void>((wake) => {
           const over = () => {
             stop()
-            sleepers.delete(over)
+            waiting.delete(over)
             wake()
           }
-          const stop = clock.after(offerEveryMs, over)
-          sleepers.add(over)
+          const stop = clock.after(repeatEveryMs, over)
+          waiting.add(over)
         })
 
       const storage: SessionStorage = {
         get error() {
           return current()
         },
-        hear(written) {
-          if (hasLeft || (written.ok && told === null && own === null)) return written
+        track(written) {
+          if (hasLeft || (written.ok && reported === null && own === null)) return written
           const why = written.ok ? null : storageErrorOf(written.fault)
           if (why) refused(why)
           // A repeated write may be larger than this one: the error stays until that write succeeds.
-          else if (written.ok && owing === 0) {
+          else if (written.ok && repeating === 0) {
             watched.clear()
             watched.show()
           }
           return written
         },
         async insist(write) {
-          let written = storage.hear(await write())
+          let written = storage.track(await write())
           if (!isRefusedByDisk(written)) return written
-          owing += 1
+          repeating += 1
           try {
             while (isRefusedByDisk(written) && !hasLeft) {
               await pause()
-              written = storage.hear(await write())
+              written = storage.track(await write())
             }
           } finally {
-            owing -= 1
+            repeating -= 1
           }
-          return storage.hear(written)
+          return storage.track(written)
         },
         leave() {
           hasLeft = true
@@ -163,7 +163,7 @@ export function createStorageHealth({ store, clock, inBackground }: StorageHealt
           probedFor.delete(watched)
           if (joined.size === 0) storeError = null
           schedule()
-          for (const wake of [...sleepers]) wake()
+          for (const wake of [...waiting]) wake()
         },
       }
       return storage

@@ -82,7 +82,7 @@ async function streamAnswer(
 ): Promise<Tried & { readonly parts: readonly SaidPart[] }> {
   const answer = createRunningAnswer(step)
   const autosave = createDraftAutosave(deps.clock, answer.draft, async (draft) =>
-    deps.storage.hear(await deps.store.saveDraft(deps.session, deps.epoch, draft)),
+    deps.storage.track(await deps.store.saveDraft(deps.session, deps.epoch, draft)),
   )
   deps.answer = answer
   let end: ModelEnd | null = null

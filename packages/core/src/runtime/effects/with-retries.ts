@@ -24,19 +24,19 @@ export type RetryOptions = {
   readonly announce?: ((retry: Retry) => Promise<unknown>) | undefined
 }
 
-/** Calls a model, and again after a retryable failure, as long as no part of an answer has come. */
-export async function withRetries<Came extends Tried>(
+/** Calls a model, and again after a retryable failure, as long as no part of an answer has arrived. */
+export async function withRetries<Result extends Tried>(
   { clock, signal, seed, announce }: RetryOptions,
-  call: () => Promise<Came>,
-): Promise<Came> {
+  call: () => Promise<Result>,
+): Promise<Result> {
   for (let tries = 1; ; tries++) {
-    const came = await call()
-    const { end, isSilent } = came
+    const result = await call()
+    const { end, isSilent } = result
     const waitMs = end.type === 'failed' && isSilent ? retryWaitMs(end, tries, seed) : null
-    if (end.type !== 'failed' || waitMs === null || signal.aborted) return came
+    if (end.type !== 'failed' || waitMs === null || signal.aborted) return result
     await announce?.({ tries, fault: end.fault, happened: end.happened, waitMs })
     await abortableDelay(clock, waitMs, signal)
-    if (signal.aborted) return came
+    if (signal.aborted) return result
   }
 }
 
@@ -44,7 +44,7 @@ type Failed = Extract<ModelEnd, { readonly type: 'failed' }>
 
 /**
  * Returns how long to wait before the next try; null for none. The wait doubles each time, plus or minus a quarter, so
- * that clients do not come back together. A longer time that the service names is obeyed.
+ * that clients do not retry together. A longer time that the service names is obeyed.
  */
 export function retryWaitMs({ retryable, retryAfterMs }: Failed, tries: number, seed: string): number | null {
   if (!retryable || tries > limits.retriesMax) return null

@@ -136,7 +136,7 @@ export async function openRunner(options: RunnerOptions): Promise<Result<Session
     const batch = { atMs: clock.now(), events, commandId, by }
     const { append, next } = encodeAppend({ session: id, epoch, folded: current }, batch)
     const appended = await store.append(append)
-    storage.hear(appended)
+    storage.track(appended)
     if (!appended.ok) return refusedAppend(input, appended)
 
     current = next

@@ -137,8 +137,10 @@ function withoutAwaited({ awaited }: SessionState, events: Events): Events {
 /** Adds the length of the line to each end of a turn, so that a later branch need not count. */
 export function withLengths({ messages, tokens }: SessionState, events: Events): Events {
   let length = { messages, tokens }
-  return events.map((event) => {
+  const measured: Events[number][] = []
+  for (const event of events) {
     length = { messages: messagesAfter(length.messages, event), tokens: tokensAfter(length.tokens, event) }
-    return event.type === 'turn.ended' ? { ...event, ...length } : event
-  })
+    measured.push(event.type === 'turn.ended' ? { ...event, ...length } : event)
+  }
+  return measured
 }

@@ -184,7 +184,10 @@ const isPatient = (call: Call): boolean => call.status === 'asked' && call.expir
 export const isAtWork = (state: SessionState): boolean =>
   state.turn.phase !== 'idle' && !(state.turn.phase === 'acting' && state.turn.calls.every(isPatient))
 
-export const withoutUndefined = <Values extends object>(
+export function withoutUndefined<Values extends object>(
   values: Values,
-): { [Key in keyof Values]: Exclude<Values[Key], undefined> } =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never // the filter justifies the cast
+): { [Key in keyof Values]: Exclude<Values[Key], undefined> } {
+  const defined = { ...values }
+  for (const key in defined) if (defined[key] === undefined) delete defined[key]
+  return defined as never // the loop justifies the cast
+}

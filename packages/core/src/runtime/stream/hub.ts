@@ -139,7 +139,7 @@ function createLiveAnswer(sessionId: SessionId) {
     },
     /** Drops what a record now contains. */
     drop(event: Event): void {
-      live = dropRecorded(live, event)
+      if (live.length > 0) live = dropRecorded(live, event)
     },
     /** Returns all of it for a client that joins late; null when there is nothing. */
     draft: (): FrameOf<'draft'> | null =>

@@ -77,9 +77,9 @@ export function createSubscription(draft: () => Frame | null, cut: () => Frame):
           if (frame) yield frame
         } else if (isClosed) return
         else {
-          await new Promise<void>((resolve) => {
-            wake = resolve
-          })
+          const woken = Promise.withResolvers<void>()
+          wake = woken.resolve
+          await woken.promise
           wake = null
         }
       }

@@ -48,21 +48,22 @@ export function openEventStream<One extends { readonly type: string }>(deps: Eve
     frames.return?.().catch(() => undefined) // its errors no longer matter
   }
   /** Resolves when a frame arrived, when the stream shall end, or when a heartbeat is due. */
-  const waitForFrame = () =>
-    new Promise<void>((resolve) => {
-      const settle = () => {
-        clearTimeout(timer)
-        for (const { when } of endings) when.removeEventListener('abort', settle)
-        wake = () => {}
-        resolve()
-      }
-      const timer = setTimeout(settle, heartbeatMs)
-      for (const { when } of endings) {
-        if (when.aborted) return settle()
-        when.addEventListener('abort', settle)
-      }
-      wake = settle
-    })
+  const waitForFrame = (): Promise<void> => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const settle = () => {
+      clearTimeout(timer)
+      for (const { when } of endings) when.removeEventListener('abort', settle)
+      wake = () => {}
+      resolve()
+    }
+    const timer = setTimeout(settle, heartbeatMs)
+    wake = settle
+    for (const { when } of endings) {
+      if (when.aborted) settle()
+      else when.addEventListener('abort', settle)
+    }
+    return promise
+  }
 
   const source: UnderlyingSource<Uint8Array> = {
     start(controller) {

@@ -1,4 +1,4 @@
-/** What was met, over all the stories of this process: a suite that meets nothing shows nothing. */
+/** Counts the outcomes of all runs in this process. */
 const met = new Map<string, number>()
 
 export const count = (what: string): void => void met.set(what, (met.get(what) ?? 0) + 1)

@@ -4,7 +4,7 @@ import type { Dice } from '@holdfast/testkit'
 import type { DurableLog } from './durable-log.ts'
 import type { Life, Scheduler } from './scheduler.ts'
 
-/** How the disk behaves: `refusing` keeps nothing, `unsure` keeps it and says that it could not. */
+/** How the disk behaves: `refusing` stores nothing, `unsure` stores it but reports a failure. */
 export type Disk = { mood: 'well' | 'refusing' | 'unsure' }
 
 type Parts = {
@@ -16,7 +16,7 @@ type Parts = {
   readonly dice: Dice
 }
 
-/** One life's view of the store: each operation takes its time, and the life may end before, in or after it. */
+/** The store as one process sees it: each operation takes time, and the process may die before, during or after it. */
 export function createCrashingStore({ inner, life, scheduler, durableLog, disk, dice }: Parts): Store {
   const storageError = refuse(fault('storage_error', 'The disk is full.'))
 

@@ -21,7 +21,7 @@ export type Observed = {
   readonly lines: ReadLines | null
 }
 
-/** Where the real session parts from what it must be; null when it does not. */
+/** Returns the first difference between the real session and the model, or null. */
 export function findDifference(
   state: State,
   { now, workspaceTrust, lines }: Observed,
@@ -82,7 +82,7 @@ export function findDifference(
     'what runs': [real.scriptedAgents.working.filter(isWanted).map(useOf).sort(), running(state).map(useOf).sort()],
     'in memory': [real.isAwake(), state.isAwake],
     'broken promises': [real.problems, []],
-    'wrong screens': [real.attachments.flatMap((one) => one.problem(now, state.seats) ?? []), []],
+    'wrong screens': [real.attachments.flatMap((one) => one.problem(now, state.attachments) ?? []), []],
   }
   const wrong = Object.entries(pairs).filter(([, [is, must]]) => !isDeepStrictEqual(is, must))
   if (wrong.length === 0) return null
@@ -115,7 +115,7 @@ function withQuestions(state: State, { now }: Observed): State {
   return { ...state, turn: { ...state.turn, calls } }
 }
 
-/** Whether a command was answered as it must be. */
+/** Returns whether a command was answered as predicted. */
 export function isAnswer(got: Result<Answer>, says: ExpectedAnswer): boolean {
   if (!says.ok)
     return !got.ok && got.fault.code === says.code && (says.by === undefined || got.fault.details?.['by'] === says.by)

@@ -34,12 +34,12 @@ const unborn: State = {
   forks: [],
   depth: 0,
   decided: [],
-  seats: [],
+  attachments: [],
   isAwake: true,
   answered: new Map(),
 }
 
-/** Where every story begins: one turn is over. A session nobody has spoken in may vanish. */
+/** Where every run begins: one turn is over. A session nobody has spoken in may vanish. */
 export const initialState: State = said.reduce(
   (state, [one, round]) => grow(state, one, { turn: 0, round, ...(round !== null && { begins: 0 }) }),
   unborn,

@@ -10,17 +10,17 @@ import type { RealSession } from './real/real-session.ts'
 import type { Outcome, State } from './state.ts'
 import { atRest, statesUntilRest } from './turn-progress.ts'
 
-/** What a story knows of one session: how it must stand, how long its log is, what was ever sent to it. */
+/** What a run knows of one session: its expected state, the length of its log, and the commands sent to it. */
 export type SessionPart = { readonly state: State; readonly head: number; readonly sent: SentCommand[] }
 
-/** What a story knows: of the session it is about, of the others, who waits for an answer, and what came to pass. */
+/** The state of a run: its current session, the other sessions, pending answers and the moves so far. */
 export type ModelRun = {
   state: State
   head: number
   sent: SentCommand[]
-  /** Forks, and what was forked, while the story is about another; without a head, nobody has been there yet. */
+  /** Other sessions: forks and their parents. The head is null until the run visits one. */
   readonly others: Map<string, Omit<SessionPart, 'head'> & { readonly head: number | null }>
-  /** By ticket: the command of each sending that waits, and what was heard of it, as soon as it is. */
+  /** By ticket: the command of each pending request, and its answer. */
   readonly commands: Map<number, string>
   readonly waiting: Map<number, Promise<Result<Answer>>>
   readonly heard: Map<number, Result<Answer>>
@@ -30,18 +30,18 @@ export type ModelRun = {
   readonly told: Move[]
 }
 
-/** One move of a story: printed as the code that makes it, so that a story that found something can be kept. */
+/** One move of a run. It prints as code, so that a failing run can be saved as a regression test. */
 export type Move = AsyncCommand<ModelRun, RealSession> & {
-  /** What happens in it at once, and might have happened one by one. */
+  /** The actions that run concurrently in it. */
   readonly actions: readonly Action[]
 }
 
-/** Something done to a session that takes no time, so that two of them can be done at once. */
+/** Something done to a session that takes no time, so that two can run concurrently. */
 export type Action = {
   readonly code: string
-  /** Settles whom and what it is about; null when there is nothing it could be done to. */
-  readonly bind: (story: ModelRun, real: RealSession) => BoundAction | null
-  /** Whether it is worth doing now; one that is not is left out of the story. */
+  /** Binds it to its target; null when there is none. */
+  readonly bind: (modelRun: ModelRun, real: RealSession) => BoundAction | null
+  /** Whether it is worth doing now; if not, it is left out of the run. */
   readonly isApt?: (state: State) => boolean
 }
 
@@ -51,17 +51,17 @@ export type BoundAction = {
   /** The command it sends, if it sends one, and the ticket it is sent with. */
   readonly sends?: string
   readonly ticket?: number
-  /** Of those with the same, only one can be done at once. */
+  /** Only one action with the same value can run at a time. */
   readonly rival?: string
   readonly perform: () => Promise<Result<Answer>> | null
-  /** The same, done to what must be, in as many steps as it takes. */
+  /** The same action on the model, in as many steps as it takes. */
   readonly steps: readonly Step[]
 }
 
 /** `got` is what was heard: it names what was made. */
 export type Step = (state: State, got: Got) => { readonly state: State; readonly says: Outcome['says'] | null }
 
-/** A action that nobody is answered for. */
+/** Runs an action that has no answer. */
 export const silently = (act: () => void) => () => {
   act()
   return null
@@ -86,33 +86,33 @@ export function move(code: string, run: Move['run'], { isApt = () => true, actio
   const self: Move = {
     actions,
     check: ({ state }) => isApt(state),
-    run(story, real) {
-      story.told.push(self)
-      return run(story, real)
+    run(modelRun, real) {
+      modelRun.told.push(self)
+      return run(modelRun, real)
     },
     toString: () => code,
   }
   return self
 }
 
-/** A action by itself: then it is also known which record it must have written, or that it wrote none. */
+/** An action by itself: then it is also known which record it must have written, or that it wrote none. */
 export const single = (action: Action): Move =>
-  move(action.code, (story, real) => runSingle(action, story, real), action)
+  move(action.code, (modelRun, real) => runSingle(action, modelRun, real), action)
 
-export async function runSingle({ code, bind }: Action, story: ModelRun, real: RealSession): Promise<void> {
-  const { state, head } = story
-  const bound = bind(story, real)
+export async function runSingle({ code, bind }: Action, modelRun: ModelRun, real: RealSession): Promise<void> {
+  const { state, head } = modelRun
+  const bound = bind(modelRun, real)
   if (!bound) return
-  const [got = null] = await perform(story, [bound])
+  const [got = null] = await perform(modelRun, [bound])
   const { state: after, says } = applied(bound, state, got)
   const heard = `${code} is answered ${JSON.stringify(got)}`
   if (says) {
     invariant(explains(got, says), `${heard}\n  and must be ${JSON.stringify(says)}`)
     count(`${bound.sends}: ${says.ok ? (says.isPending ? 'pending' : 'accepted') : says.code}`)
   }
-  await expectState(story, real, after, heard)
-  const isChange = says ? says.ok && says.isChange : !isDeepStrictEqual(onRecord(state), onRecord(story.state))
-  invariant(isChange || story.head === head, `${heard}: it changes nothing, and wrote a record`)
+  await expectState(modelRun, real, after, heard)
+  const isChange = says ? says.ok && says.isChange : !isDeepStrictEqual(onRecord(state), onRecord(modelRun.state))
+  invariant(isChange || modelRun.head === head, `${heard}: it changes nothing, and wrote a record`)
   if (!got?.ok || !says?.ok || says.first) return
   const seq = isChange ? head + 1 : head
   invariant(got.value.seq === seq, `${heard}, and must name record ${seq}`)
@@ -121,24 +121,24 @@ export async function runSingle({ code, bind }: Action, story: ModelRun, real: R
 /** Two actions at once: the session must be as if one had come after the other, whichever it was. */
 export const concurrently = (...actions: readonly [Action, Action]): Move => {
   const code = `concurrently(${actions.map((action) => action.code).join(', ')})`
-  return move(code, (story, real) => runConcurrently(code, actions, story, real), { actions })
+  return move(code, (modelRun, real) => runConcurrently(code, actions, modelRun, real), { actions })
 }
 
 async function runConcurrently(
   code: string,
   actions: readonly Action[],
-  story: ModelRun,
+  modelRun: ModelRun,
   real: RealSession,
 ): Promise<void> {
   count('together')
-  const bound = withoutRivals(actions.flatMap((action) => action.bind(story, real) ?? []))
-  const answers = await perform(story, bound)
+  const bound = withoutRivals(actions.flatMap((action) => action.bind(modelRun, real) ?? []))
+  const answers = await perform(modelRun, bound)
   const done = bound.map(({ steps }, index) => ({ steps, got: answers[index] ?? null }))
-  const seen = await look(story, real)
+  const seen = await look(modelRun, real)
   const partings: string[] = []
-  for (const state of endings(story.state, done)) {
+  for (const state of endings(modelRun.state, done)) {
     const parting = settled(state, seen, real)
-    if (parting.problem === null) return keep(story, parting.state, seen)
+    if (parting.problem === null) return keep(modelRun, parting.state, seen)
     partings.push(parting.problem)
   }
   const heard = `${code} is answered ${JSON.stringify(answers)}: no order explains that.`
@@ -185,12 +185,12 @@ function* endings(state: State, done: readonly Done[]): Generator<State> {
   }
 }
 
-/** Lets the session come to rest and holds it against what it must be. */
-export async function expectState(story: ModelRun, real: RealSession, state: State, after: string): Promise<void> {
-  const seen = await look(story, real)
+/** Waits until the session rests and compares it with the model. */
+export async function expectState(modelRun: ModelRun, real: RealSession, state: State, after: string): Promise<void> {
+  const seen = await look(modelRun, real)
   const parting = settled(state, seen, real)
   if (parting.problem !== null) throw new Error(`after ${after}\n  ${parting.problem}`)
-  keep(story, parting.state, seen)
+  keep(modelRun, parting.state, seen)
 }
 
 function settled(
@@ -202,21 +202,21 @@ function settled(
   return { state: rest, problem: findDifference(rest, seen, real) }
 }
 
-function keep(story: ModelRun, state: State, { now, lines }: Observed): void {
-  story.state = state
-  story.head = now.seq
-  if (lines) story.lines = linesOf(now)
+function keep(modelRun: ModelRun, state: State, { now, lines }: Observed): void {
+  modelRun.state = state
+  modelRun.head = now.seq
+  if (lines) modelRun.lines = linesOf(now)
   if (state.turn?.told.summary) count('told: a summary')
   if (state.turn && state.turn.told.pinned.length > 0) count('told: a pin, quoted')
   for (const { name, born } of state.forks)
-    if (name !== null && !story.others.has(name)) story.others.set(name, { state: born, head: null, sent: [] })
+    if (name !== null && !modelRun.others.has(name)) modelRun.others.set(name, { state: born, head: null, sent: [] })
   // Whoever waited in vain may hear so, whenever that is; that all went well, only if it did when it was sent again.
-  for (const [ticket, answer] of story.heard) {
-    const isInVain = story.waiting.delete(ticket)
-    const command = story.commands.get(ticket) ?? ''
-    const everywhere = [state, ...[...story.others.values()].map((other) => other.state)]
+  for (const [ticket, answer] of modelRun.heard) {
+    const isInVain = modelRun.waiting.delete(ticket)
+    const command = modelRun.commands.get(ticket) ?? ''
+    const everywhere = [state, ...[...modelRun.others.values()].map((other) => other.state)]
     const first = everywhere.map(({ answered }) => answered.get(command)).find((one) => one !== undefined)
-    story.heard.delete(ticket)
+    modelRun.heard.delete(ticket)
     const isFit = !isInVain || !answer.ok || answer.value.seq === first?.seq
     invariant(isFit, `what nobody wants any more is answered ${JSON.stringify(answer)}`)
   }
@@ -225,14 +225,14 @@ function keep(story: ModelRun, state: State, { now, lines }: Observed): void {
 const linesOf = ({ sessionId, view }: Observed['now']): string =>
   JSON.stringify([sessionId, view.branch, view.branches])
 
-async function look(story: ModelRun, real: RealSession): Promise<Observed> {
+async function look(modelRun: ModelRun, real: RealSession): Promise<Observed> {
   await settlePromises()
   const now = await real.now()
-  const lines = linesOf(now) === story.lines ? null : await real.lines()
+  const lines = linesOf(now) === modelRun.lines ? null : await real.lines()
   return { now, lines, workspaceTrust: await real.workspaceTrust(now.meta.workspace) }
 }
 
-async function perform(story: ModelRun, bound: readonly BoundAction[]): Promise<readonly Got[]> {
+async function perform(modelRun: ModelRun, bound: readonly BoundAction[]): Promise<readonly Got[]> {
   const got: Got[] = bound.map(() => null)
   const hopes = bound.map(({ perform: act }) => act())
   for (const [index, hope] of hopes.entries()) hope?.then((answer) => (got[index] = answer))
@@ -240,13 +240,13 @@ async function perform(story: ModelRun, bound: readonly BoundAction[]): Promise<
   for (const [index, { ticket }] of bound.entries()) {
     const hope = hopes[index]
     if (!hope || got[index] || ticket === undefined) continue
-    story.waiting.set(ticket, hope)
-    hope.then((answer) => story.heard.set(ticket, answer))
+    modelRun.waiting.set(ticket, hope)
+    hope.then((answer) => modelRun.heard.set(ticket, answer))
   }
   return got
 }
 
 /** What of a state is in the log. */
-function onRecord({ seats: _, isAwake: __, sideWork: ___, turn, ...rest }: State): unknown {
+function onRecord({ attachments: _, isAwake: __, sideWork: ___, turn, ...rest }: State): unknown {
   return { ...rest, turn: turn && { ...turn, streamed: '', saved: '' } }
 }

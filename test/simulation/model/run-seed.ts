@@ -22,19 +22,19 @@ const aMove = fc.oneof(
   { weight: 1, arbitrary: aCrashOrUnload },
   { weight: 2, arbitrary: aSwitchSession },
   { weight: 3, arbitrary: aWait.map(single) },
-  { weight: 1, arbitrary: aLongWait.map(single) }, // never at once with a action: no timer falls into what is under way
+  { weight: 1, arbitrary: aLongWait.map(single) }, // never at once with an action: no timer falls into what is under way
 )
 
 const movesMax = 100
 
-/** Lives through moves that someone wrote down. */
+/** Runs recorded moves. */
 export async function runMoves(moves: readonly (Move | Action)[]): Promise<void> {
   const real = await openRealSession()
-  const story = await startModelRun(real)
-  for (const one of moves) await ('run' in one ? one : single(one)).run(story, real)
+  const modelRun = await startModelRun(real)
+  for (const one of moves) await ('run' in one ? one : single(one)).run(modelRun, real)
 }
 
-/** The whole of a seed's story is its number; one that fails is told again, ever shorter, until nothing can be left out. */
+/** Runs the moves of a seed. A failing run is shortened until no move can be left out. */
 export async function runSessionModelSeed(seed: number): Promise<void> {
   const commands = fc.commands([aMove], { maxCommands: movesMax, size: 'max' })
   let told: readonly Move[] = []
@@ -54,7 +54,7 @@ export async function runSessionModelSeed(seed: number): Promise<void> {
   const cause = (await problemOf(moves)) ?? errorInstance
   const problem = cause instanceof Error ? cause.message : String(cause)
   const code = moves.join(',\n  ')
-  throw new Error(`${replay(seed, 'session-model')}\n${problem}\nThe shortest story that shows it:\n  ${code}`, {
+  throw new Error(`${replay(seed, 'session-model')}\n${problem}\nThe shortest run that shows it:\n  ${code}`, {
     cause,
   })
 }
@@ -65,7 +65,7 @@ const problemOf = (moves: readonly Move[]): Promise<unknown> =>
     (cause: unknown) => cause,
   )
 
-/** Leaves out what can be left out, and lets happen one by one what need not happen at once. */
+/** Removes moves that are not needed, and splits concurrent actions where possible. */
 async function shorten(moves: readonly Move[]): Promise<readonly Move[]> {
   for (const [index, { actions }] of moves.entries()) {
     const apart = actions.map(single)

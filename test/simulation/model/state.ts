@@ -1,7 +1,7 @@
 import type { Answer, FaultCode, Mode, Queue, ThinkingLevel, TrustScope } from '@holdfast/protocol'
 import type { Key, Line, Node } from './tree.ts'
 
-/** Who sends a command: two people at their screens, or the program that holds the session, which has no name. */
+/** The sender of a command: one of two clients, or null for the program itself. */
 export type Client = 'ann' | 'bob'
 export type Sender = Client | null
 
@@ -118,9 +118,9 @@ export type State = Line & {
   readonly depth: number
   /** Questions that were answered, one way or the other, and by whom where a person did. */
   readonly decided: readonly { readonly approval: number; readonly by: string | null }[]
-  readonly seats: readonly AttachedClient[]
+  readonly attachments: readonly AttachedClient[]
   readonly isAwake: boolean
-  /** What each admitted command was answered. */
+  /** The answer of each admitted command. */
   readonly answered: ReadonlyMap<string, Answer>
 }
 
@@ -129,7 +129,7 @@ export const defaultModel = 'sim/model'
 /** Answers where the session's model cannot. */
 export const spareModel = 'sim/spare'
 
-/** What a command must be answered. */
+/** The expected answer of a command. */
 export type ExpectedAnswer =
   | {
       readonly ok: true
@@ -146,7 +146,7 @@ export type ExpectedAnswer =
       readonly by?: string
     }
 
-/** What comes of a action: how the session then stands, and what whoever did it hears. */
+/** What comes of an action: how the session then stands, and what whoever did it hears. */
 export type Outcome = { readonly state: State; readonly says: ExpectedAnswer }
 
 export const accepted = (state: State, result: Answer['result'] = {}): Outcome => ({

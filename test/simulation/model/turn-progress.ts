@@ -3,7 +3,7 @@ import { answering, currentContext, emptyContext } from './model-context.ts'
 import { type OpenCall, type State, spareModel, stepsMax, type ToolUse, type Turn } from './state.ts'
 import { type Ending, grow } from './tree.ts'
 
-/** What takes its course by itself: turns, rounds, safe points, and what is left of them when they are cut short. */
+/** Advances turns, rounds and safe points, and ends them when they are interrupted. */
 
 export const withTurn = (state: State, change: Partial<Turn>): State =>
   state.turn ? { ...state, turn: { ...state.turn, ...change } } : state
@@ -11,7 +11,7 @@ export const withTurn = (state: State, change: Partial<Turn>): State =>
 export const addUserMessage = (state: State, text: string): State =>
   grow(state, { who: 'user', text }, { turn: state.turn?.number ?? 0, round: null })
 
-/** A turn begins; one that is taken up again keeps its number. */
+/** Starts a turn; a continued turn keeps its number. */
 export function beginTurn(state: State, number = state.turns): State {
   const turn: Turn = {
     number,
@@ -35,14 +35,14 @@ export function endTurn(state: State, reason: Ending): State {
   return { ...ended, turn: null, last: { turn, reason }, trust: state.trust.filter(({ scope }) => scope !== 'turn') }
 }
 
-/** The model has nothing more to say: the next in line speaks. */
+/** Ends the turn and starts the next queued prompt. */
 function endAnswered(state: State): State {
   const ended = endTurn(state, 'done')
   const [next, ...followUps] = state.followUps
   return next ? addUserMessage(beginTurn({ ...ended, followUps }), next.text) : ended
 }
 
-/** All that steers is said, in order, before the model is asked again. */
+/** Adds all steering messages before the next model call. */
 function safePoint(state: State, turn: Turn): State {
   if (turn.isAnswered && state.steering.length === 0) return endAnswered(state)
   if (turn.steps >= stepsMax) return endTurn(noteLimit(state, turn), 'limit')
@@ -91,7 +91,7 @@ function giveUp(state: State, turn: Turn): State {
   })
 }
 
-/** A person's choice counts at once, whoever answers now. */
+/** Applies a person's model choice at once. */
 export const chooseModel = (state: State, model: string): State =>
   withTurn({ ...state, model }, { fallback: null, tried: [] })
 
@@ -214,7 +214,7 @@ const interrupt = (state: State, calls: readonly OpenCall[]): State =>
 
 /** The process is gone, and whoever was attached to it. Nothing starts by itself, and a question still waits. */
 export function afterCrash(state: State, kept: string): State {
-  const alone = { ...state, seats: [], isAwake: false, sideWork: [] }
+  const alone = { ...state, attachments: [], isAwake: false, sideWork: [] }
   const calls = state.turn?.calls ?? []
   if (!calls.some(({ status }) => status === 'asked')) return cutShort(alone, 'interrupted', kept)
   return interrupt(

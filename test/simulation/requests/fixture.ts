@@ -45,7 +45,7 @@ export type RequestsFixture = {
 
 const never = () => new Promise<never>(() => undefined)
 
-/** One life's view of the store: once it is dead, nothing it asks for is done, and nothing is answered. */
+/** The store as one process sees it: once the process is dead, calls do nothing and never resolve. */
 const mortal = (store: Store, life: Life): Store =>
   new Proxy(store, { get: (target, name) => (life.status === 'dead' ? never : Reflect.get(target, name)) })
 

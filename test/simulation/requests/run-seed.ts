@@ -53,7 +53,7 @@ export async function runRequestSteps([model, ...steps]: RequestRun, atEnd: AtEn
   await atEnd(story.fixture)
 }
 
-/** The whole of a seed's story is its number; one that fails is told again, ever shorter, until nothing can be left out. */
+/** Runs the moves of a seed. A failing run is shortened until no move can be left out. */
 export async function runRequestsSeed(seed: number, atEnd: AtEnd = checkRestart): Promise<void> {
   let told: RequestRun | null = null
   const commands = fc.commands([aStep.map(commandOf)], { maxCommands: requestRuns.commandsMax, size: 'max' })

@@ -3,7 +3,7 @@ import { attachClient, detachClient } from '../family/driver.ts'
 import { type Action, silently } from '../model-run.ts'
 import type { AttachedClient, Client } from '../state.ts'
 
-/** A client opens the session on a screen of its. */
+/** Attaches a client. */
 export const attach = (client: Client, role: AttachedClient['role'] | null = null): Action => ({
   code: `attach('${client}', ${role === null ? 'null' : `'${role}'`})`,
   bind: (_, real) => ({
@@ -12,12 +12,12 @@ export const attach = (client: Client, role: AttachedClient['role'] | null = nul
   }),
 })
 
-/** It closes one again. */
+/** Detaches a client. */
 export const detach = (client: Client): Action => ({
   code: `detach('${client}')`,
-  isApt: ({ seats }) => seats.some((seat) => seat.client === client),
-  bind: ({ state: { seats } }, real) =>
-    seats.some((seat) => seat.client === client)
+  isApt: ({ attachments }) => attachments.some((attachment) => attachment.client === client),
+  bind: ({ state: { attachments } }, real) =>
+    attachments.some((attachment) => attachment.client === client)
       ? {
           perform: silently(() => real.detach(client)),
           steps: [(state) => ({ says: null, state: detachClient(state, client) })],

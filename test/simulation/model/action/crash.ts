@@ -13,20 +13,20 @@ import { aSender, bindCommand, isUseful, note } from './send-command.ts'
 
 const savedOf = ({ turn }: State) => turn?.saved ?? ''
 
-/** The process dies, or is taken for dead and goes on writing; another takes over. */
+/** Kills or pauses the process; another one takes over. */
 export const crash = (how: 'killed' | 'paused'): Move =>
-  move(`crash('${how}')`, async (story, real) => {
+  move(`crash('${how}')`, async (modelRun, real) => {
     count(`crash: ${how}`)
     await real.crash(how)
-    await expectState(story, real, afterCrash(story.state, savedOf(story.state)), `a crash (${how})`)
+    await expectState(modelRun, real, afterCrash(modelRun.state, savedOf(modelRun.state)), `a crash (${how})`)
   })
 
-/** The session is taken out of memory, by request: nothing that was said is lost. */
-export const unload: Move = move('unload', async (story, real) => {
+/** Unloads the session, which loses nothing. */
+export const unload: Move = move('unload', async (modelRun, real) => {
   count('unload')
   await real.unload()
-  const { state } = story
-  await expectState(story, real, state.isAwake ? afterCrash(state, state.turn?.streamed ?? '') : state, 'an unload')
+  const { state } = modelRun
+  await expectState(modelRun, real, state.isAwake ? afterCrash(state, state.turn?.streamed ?? '') : state, 'an unload')
 })
 
 /** Time passes: enough for a draft to be saved, or for an idle session to leave memory. */
@@ -36,9 +36,9 @@ export const wait = (how: 'a while' | 'long'): Action => ({
     perform: silently(() => real.advance(how === 'long' ? 16 * 60_000 : aWhileMs)),
     steps: [
       (state) => {
-        const { turn, seats, steering, followUps, sideWork } = state
+        const { turn, attachments, steering, followUps, sideWork } = state
         const saved = withTurn(state, { saved: turn?.streamed ?? '', isPaused: false })
-        const isUsed = turn || [seats, steering, followUps, sideWork].some(({ length }) => length > 0)
+        const isUsed = turn || [attachments, steering, followUps, sideWork].some(({ length }) => length > 0)
         return { says: null, state: how === 'long' && !isUsed ? { ...saved, isAwake: false } : saved }
       },
     ],
@@ -50,12 +50,12 @@ export const dieOver = (by: Sender, template: CommandTemplate, when: 'before' | 
   const code = `dieOver(${by === null ? 'null' : `'${by}'`}, ${template.code}, '${when}')`
   return move(
     code,
-    async (story, real) => {
-      const { head } = story
-      const asked = note(story, by, template, null)
-      const { state, says } = predictOutcome(story.state, asked, head + 1)
+    async (modelRun, real) => {
+      const { head } = modelRun
+      const asked = note(modelRun, by, template, null)
+      const { state, says } = predictOutcome(modelRun.state, asked, head + 1)
       const isWritten = says.ok && says.isChange
-      if (story.state.sideWork.some(({ kind }) => kind === asked.command.type)) return
+      if (modelRun.state.sideWork.some(({ kind }) => kind === asked.command.type)) return
       count(`crash over a command: ${isWritten ? when : 'not written'}`)
       const hasDied = real.crashPoint(when)
       let got: Answer | null = null
@@ -69,11 +69,11 @@ export const dieOver = (by: Sender, template: CommandTemplate, when: 'before' | 
 
       const first: Answer = { seq: head + 1, result: says.ok ? says.result : {} }
       const known = { ...state, answered: new Map(state.answered).set(asked.id, first) }
-      const onDisk = !isWritten ? state : when === 'after' ? known : story.state
+      const onDisk = !isWritten ? state : when === 'after' ? known : modelRun.state
       await real.crash('killed')
-      await expectState(story, real, afterCrash(onDisk, savedOf(onDisk)), `a crash over ${asked.command.type}`)
+      await expectState(modelRun, real, afterCrash(onDisk, savedOf(onDisk)), `a crash over ${asked.command.type}`)
 
-      await runSingle({ code: 'the same, sent again', bind: () => bindCommand(asked, story, real) }, story, real)
+      await runSingle({ code: 'the same, sent again', bind: () => bindCommand(asked, modelRun, real) }, modelRun, real)
     },
     { isApt: isUseful(by, template) },
   )

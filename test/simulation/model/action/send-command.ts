@@ -12,16 +12,16 @@ const nameOf = (by: Sender) => (by === null ? 'null' : `'${by}'`)
 /** Someone sends a command. With `again`, by mistake, under the id of one that was answered before. */
 export const ask = (by: Sender, template: CommandTemplate, again: number | null = null): Action => ({
   code: `ask(${nameOf(by)}, ${template.code}${again === null ? '' : `, ${again}`})`,
-  bind: (story, real) => bindCommand(note(story, by, template, again), story, real),
+  bind: (modelRun, real) => bindCommand(note(modelRun, by, template, again), modelRun, real),
 })
 
 /** Someone sends a command again, because no answer came; or someone else does, who took over from them. */
 export const retry = (by: Sender | 'same', pick: number): Action => ({
   code: `retry(${by === 'same' ? "'same'" : nameOf(by)}, ${pick})`,
-  bind: (story, real) => {
-    const { sent } = story
+  bind: (modelRun, real) => {
+    const { sent } = modelRun
     const one = sent.at(-1 - (pick % Math.max(1, sent.length)))
-    return one ? bindCommand(by === 'same' ? one : { ...one, by }, story, real) : null
+    return one ? bindCommand(by === 'same' ? one : { ...one, by }, modelRun, real) : null
   },
 })
 
@@ -36,21 +36,21 @@ export const isUseful =
     return says.ok && (says.isChange || says.isPending === true)
   }
 
-export function note(story: ModelRun, by: Sender, template: CommandTemplate, again: number | null): SentCommand {
-  const { sent, state } = story
+export function note(modelRun: ModelRun, by: Sender, template: CommandTemplate, again: number | null): SentCommand {
+  const { sent, state } = modelRun
   const former = again === null ? null : pickOf([...state.answered.keys()], again)
-  const ticket = ++story.tickets
+  const ticket = ++modelRun.tickets
   const asked = { id: former ?? `cmd-${ticket}`, by, command: template.command(state), ticket }
   sent.push(asked)
   return asked
 }
 
 /** Sends it, now or once more; but while a summary is being written, no other of its kind. */
-export function bindCommand(sent: SentCommand, story: ModelRun, real: RealSession): BoundAction | null {
-  const asked = { ...sent, ticket: ++story.tickets }
+export function bindCommand(sent: SentCommand, modelRun: ModelRun, real: RealSession): BoundAction | null {
+  const asked = { ...sent, ticket: ++modelRun.tickets }
   const { type } = asked.command
-  if (story.state.sideWork.some(({ kind }) => kind === type)) return null
-  story.commands.set(asked.ticket, asked.id)
+  if (modelRun.state.sideWork.some(({ kind }) => kind === type)) return null
+  modelRun.commands.set(asked.ticket, asked.id)
   return {
     sends: type,
     ticket: asked.ticket,
@@ -70,7 +70,7 @@ export function bindCommand(sent: SentCommand, story: ModelRun, real: RealSessio
   }
 }
 
-/** The answer says what a fork is called. */
+/** Stores the session id of a fork from its answer. */
 const heardOf = ({ forks }: State, id: string, { result }: Answer): State['forks'] =>
   forks.map((fork) => (fork.command === id && fork.name === null ? { ...fork, name: String(result['session']) } : fork))
 

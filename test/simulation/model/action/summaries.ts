@@ -11,16 +11,16 @@ type Then = (state: State, aside: SideWork) => Outcome
 const byWriter = (code: string, pick: number, ending: { readonly text: string } | 'failure', then: Then): Action => ({
   code,
   isApt: ({ sideWork }) => sideWork.length > 0,
-  bind: (story, { scriptedAgents }) => {
-    const aside = pickOf(story.state.sideWork, pick)
+  bind: (modelRun, { scriptedAgents }) => {
+    const aside = pickOf(modelRun.state.sideWork, pick)
     const one = scriptedAgents.answering.find((held) => isWanted(held) && purposeOf(held) === aside?.kind)
-    const hope = aside && story.waiting.get(aside.ticket)
+    const hope = aside && modelRun.waiting.get(aside.ticket)
     if (!aside || !one || !hope) return null
     return {
       sends: `${aside.kind}, ${ending === 'failure' ? 'failed' : 'written'}`,
       rival: `the end of ${aside.kind}`,
       perform: () => {
-        story.waiting.delete(aside.ticket)
+        modelRun.waiting.delete(aside.ticket)
         one.end(ending === 'failure' ? ending : { ...ending, uses: [] })
         return hope
       },
@@ -29,7 +29,7 @@ const byWriter = (code: string, pick: number, ending: { readonly text: string } 
           const isAwaited = state.sideWork.some(({ ticket }) => ticket === aside.ticket)
           const rest = { ...state, sideWork: state.sideWork.filter(({ ticket }) => ticket !== aside.ticket) }
           const { state: after, says } = isAwaited ? then(rest, aside) : unwritten(rest)
-          const sent = story.commands.get(aside.ticket)
+          const sent = modelRun.commands.get(aside.ticket)
           const isAdmitted = says.ok && got?.ok && sent !== undefined
           return {
             says,

@@ -5,25 +5,25 @@ import { pickOf } from '../family/family.ts'
 import { seenFrom } from '../family/metadata.ts'
 import { expectState, type Move, move } from '../model-run.ts'
 
-/** The story goes on in another session: a fork, or the one it was forked from. That one must be as it was left. */
+/** Continues the run in another session, a fork or its parent, which must be unchanged. */
 export const switchSession = (pick: number): Move =>
   move(
     `switchSession(${pick})`,
-    async (story, real) => {
-      const name = pickOf([...story.others.keys()], pick)
-      const chapter = name === null ? undefined : story.others.get(name)
-      if (name === null || !chapter || story.state.turn || story.state.sideWork.length > 0) return
-      const { state, head, sent } = story
+    async (modelRun, real) => {
+      const name = pickOf([...modelRun.others.keys()], pick)
+      const chapter = name === null ? undefined : modelRun.others.get(name)
+      if (name === null || !chapter || modelRun.state.turn || modelRun.state.sideWork.length > 0) return
+      const { state, head, sent } = modelRun
       count(chapter.head === null ? 'visit: the first' : 'visit: again')
       if (chapter.state.depth > 1) count('visit: a fork of a fork')
-      story.others.delete(name)
-      story.others.set(real.session, { state: { ...state, seats: [] }, head, sent })
+      modelRun.others.delete(name)
+      modelRun.others.set(real.session, { state: { ...state, attachments: [] }, head, sent })
       real.visit(name)
-      story.sent = chapter.sent
-      // Whether it sleeps is nobody's business; what the workspace trusts is common to all.
-      const found = { ...seenFrom(chapter.state, state), seats: [], isAwake: real.isAwake() }
-      await expectState(story, real, found, `a switch to ${name}`)
-      invariant(chapter.head === null || chapter.head === story.head, `${name} has changed while nobody was there`)
+      modelRun.sent = chapter.sent
+      // Whether it is loaded does not matter; workspace trust is shared.
+      const found = { ...seenFrom(chapter.state, state), attachments: [], isAwake: real.isAwake() }
+      await expectState(modelRun, real, found, `a switch to ${name}`)
+      invariant(chapter.head === null || chapter.head === modelRun.head, `${name} has changed while nobody was there`)
     },
     { isApt: ({ turn, sideWork }) => turn === null && sideWork.length === 0 },
   )

@@ -20,7 +20,7 @@ export const appendCheckpoint = (seed: keyof typeof seeds): CommandTemplate => (
 
 const fromNow = (state: State) => activeCheckpoint(state)?.said.from ?? 0
 
-/** Whoever sums up need not think hard. */
+/** Summaries are written without thinking. */
 const writerOf = ({ model }: State) => `${model} off`
 
 export const write = (state: State, checkpoint: Omit<Checkpoint, 'who'>): State =>
@@ -37,10 +37,10 @@ export function written(state: State, { kind, from }: SideWork, text: string): O
   return accepted(write(state, { text, from, prompt: null }), { summary: text })
 }
 
-/** It could not be written: nothing has changed. */
+/** The summary failed: nothing has changed. */
 export const unwritten = (state: State): Outcome => refused(state, 'summary_failed')
 
-/** What the model is told of the past. */
+/** Commands about the context of the model. */
 export const context: Family = {
   templates: [
     fc.constant(compact),

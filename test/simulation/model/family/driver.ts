@@ -9,41 +9,50 @@ export const handOver = (client: Client): CommandTemplate => ({
   command: () => ({ type: 'handOver', client }),
 })
 
-const driverOf = ({ seats }: State): Client | null => seats.find(({ role }) => role === 'driver')?.client ?? null
-export const isAttached = ({ seats }: State, client: Client) => seats.some((seat) => seat.client === client)
+const driverOf = ({ attachments }: State): Client | null =>
+  attachments.find(({ role }) => role === 'driver')?.client ?? null
+export const isAttached = ({ attachments }: State, client: Client) =>
+  attachments.some((attachment) => attachment.client === client)
 
-/** Whether one may command: the driver; whoever is not attached while nobody drives; the program itself always. */
+/** Returns whether a sender may command: the driver, an unattached client without a driver, or the program itself. */
 export function mayCommand(state: State, by: Sender): boolean {
   if (by === null) return true
   const driver = driverOf(state)
   return isAttached(state, by) ? driver === by : driver === null
 }
 
-/** The first to come drives, unless it asks to view; one that asks to view gives up the wheel. */
+/** Attaches a client. The first one drives unless it asks to view; a driver that asks to view gives up control. */
 export function attachClient(state: State, client: Client, asked: AttachedClient['role'] | null): State {
   const driver = driverOf(state)
   const role = asked !== 'viewer' && (driver === null || driver === client) ? 'driver' : 'viewer'
-  const seats = isAttached(state, client)
-    ? state.seats.map((seat) =>
-        seat.client === client ? { client, role: asked === null ? seat.role : role, holds: seat.holds + 1 } : seat,
+  const attachments = isAttached(state, client)
+    ? state.attachments.map((attachment) =>
+        attachment.client === client
+          ? { client, role: asked === null ? attachment.role : role, holds: attachment.holds + 1 }
+          : attachment,
       )
-    : [...state.seats, { client, role, holds: 1 } as const]
-  return { ...state, seats, isAwake: true }
+    : [...state.attachments, { client, role, holds: 1 } as const]
+  return { ...state, attachments, isAwake: true }
 }
 
 export function detachClient(state: State, client: Client): State {
-  const fewer = state.seats.map((seat) => (seat.client === client ? { ...seat, holds: seat.holds - 1 } : seat))
-  return { ...state, seats: fewer.filter(({ holds }) => holds > 0) }
+  const fewer = state.attachments.map((attachment) =>
+    attachment.client === client ? { ...attachment, holds: attachment.holds - 1 } : attachment,
+  )
+  return { ...state, attachments: fewer.filter(({ holds }) => holds > 0) }
 }
 
 const drivenBy = (state: State, client: Client): State => ({
   ...state,
-  seats: state.seats.map((seat) => ({ ...seat, role: seat.client === client ? 'driver' : 'viewer' })),
+  attachments: state.attachments.map((attachment) => ({
+    ...attachment,
+    role: attachment.client === client ? 'driver' : 'viewer',
+  })),
 })
 
 export const isDriverCommand = ({ type }: CommandInput): boolean => type === 'claimDriver' || type === 'handOver'
 
-/** A seat is held by who is here, so nothing of this is on record. */
+/** Commands about the driver. Attachments are not recorded, so these leave no record. */
 export const driverCommands: Family = {
   templates: [fc.constantFrom(claimDriver, claimDriver, handOver('ann'), handOver('bob'))],
   rules: {

@@ -2,16 +2,16 @@ import type { CommandInput } from '@holdfast/protocol'
 import type { Arbitrary } from 'fast-check'
 import type { Outcome, Sender, State } from '../state.ts'
 
-/** What someone wants, before it is known what there is to want it of: which entry, which question. */
+/** A command before it is bound to an entry or question of the state. */
 export type CommandTemplate = {
-  /** As it would be written in a kept story. */
+  /** The code of the command in a saved run. */
   readonly code: string
   readonly command: (state: State) => CommandInput
 }
 
 export type CommandOf<Type extends CommandInput['type']> = Extract<CommandInput, { readonly type: Type }>
 
-/** Whose command it is: `seq` names what it made, as the session says in its answer; `ticket` who waits for that. */
+/** The sender of a command. `seq` is the record it made, `ticket` its pending request. */
 export type CommandSender = {
   readonly by: Sender
   readonly seq: number
@@ -19,7 +19,7 @@ export type CommandSender = {
   readonly ticket: number
 }
 
-/** What must come of a command. */
+/** Predicts the outcome of a command. */
 export type Rule<Type extends CommandInput['type']> = (
   state: State,
   command: CommandOf<Type>,
@@ -28,7 +28,7 @@ export type Rule<Type extends CommandInput['type']> = (
 
 export type Rules = { readonly [Type in CommandInput['type']]?: Rule<Type> }
 
-/** Commands that belong together: what may be wished for, and what must then be. A new command is a new line in one. */
+/** Commands that belong together: how they are drawn, and their expected outcomes. */
 export type Family = {
   readonly templates: readonly Arbitrary<CommandTemplate>[]
   readonly rules: Rules
@@ -37,5 +37,5 @@ export type Family = {
 /** Takes one of several by a number that shrinks; null when there are none. */
 export const pickOf = <Item>(items: readonly Item[], pick: number): Item | null => items[pick % items.length] ?? null
 
-/** A name that nothing has. */
+/** An id that does not exist. */
 export const unknownId = 999_999

@@ -21,7 +21,7 @@ function bornOf(state: State, end: number): State {
     // What stands elsewhere is none of its own: it may call something of its own the same.
     nodes: state.nodes.map((node, key) => (way.includes(key) ? node : { ...node, id: null })),
     turn: null,
-    ...{ steering: [], followUps: [], trust: [], decided: [], seats: [], sideWork: [], forks: [] },
+    ...{ steering: [], followUps: [], trust: [], decided: [], attachments: [], sideWork: [], forks: [] },
     ...{ branch: null, branches: [], branchesNamed: 0 },
     pins: state.pins.filter((pin) => shared.includes(pin)),
     folded: { all: false, except: [] },

@@ -71,7 +71,7 @@ export const modelCommands: Family = {
       const thinkingLevel = nextOf(levelsOf(state.model), state.thinkingLevel)
       return accepted({ ...state, thinkingLevel }, { thinkingLevel })
     },
-    /** Every key is there already. */
+    /** Credentials do not change here. */
     refreshCredentials: (state) => nothingToDo(state),
   },
 }

@@ -42,7 +42,7 @@ export const aCommand: Arbitrary<CommandTemplate> = fc.oneof(
 function ownStream<Value>(arbitrary: Arbitrary<Value>): Arbitrary<Value> {
   return fc.noShrink(fc.integer()).map((seed) => {
     const [value] = fc.sample(arbitrary, { seed, numRuns: 1, unbiased: true })
-    invariant(value !== undefined, 'a family has wishes')
+    invariant(value !== undefined, 'a family has templates')
     return value
   })
 }
@@ -59,7 +59,7 @@ export type SentCommand = {
   readonly ticket: number
 }
 
-/** What must come of a command, whoever sends it and however often. */
+/** Predicts the outcome of a command from any sender, sent once or again. */
 export function predictOutcome(woken: State, { id, by, command, ticket }: SentCommand, seq: number): Outcome {
   const state = { ...woken, isAwake: true }
   const first = state.answered.get(id)
@@ -70,7 +70,7 @@ export function predictOutcome(woken: State, { id, by, command, ticket }: SentCo
   const rule = rules[command.type] as Rule<typeof command.type> | undefined // looked up by its own type
   if (!rule) throw new Error(`no rule for ${command.type}: add it to a family`)
   const outcome = rule(state, command as never, { by, seq, id, ticket })
-  // A seat is not on record, so taking one is not remembered; but what was admitted under this id is never refused.
+  // Claiming control leaves no record, so it is not remembered; a command admitted under this id is never refused.
   return first && !outcome.says.ok ? again(state, first) : outcome
 }
 

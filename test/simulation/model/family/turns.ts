@@ -10,7 +10,7 @@ export const enterPlan: CommandTemplate = { code: 'enterPlan', command: () => ({
 export const enterExec: CommandTemplate = { code: 'enterExec', command: () => ({ type: 'enterExec' }) }
 export const keepPlan: CommandTemplate = { code: 'keepPlan', command: () => ({ type: 'enterExec', keepPlan: true }) }
 
-/** The limit that every story begins with, said again. */
+/** The limit that every run begins with, said again. */
 export const setBudgets: CommandTemplate = {
   code: 'setBudgets',
   command: () => ({ type: 'setBudgets', budgets: { maxSteps: stepsMax } }),

@@ -13,7 +13,7 @@ export type Attachment = {
   readonly client: Client
   detach(): void
   /** What is wrong with what it shows, given where the session stands; null when nothing is. */
-  problem(now: FrameOf<'snapshot'>, seats: readonly AttachedClient[]): string | null
+  problem(now: FrameOf<'snapshot'>, attachments: readonly AttachedClient[]): string | null
 }
 
 /** What each client remembers from one connection to the next. */
@@ -53,12 +53,12 @@ export function attach({ client, handle, role }: ClientView, memory: Memory): At
   return {
     client,
     detach: () => connection.abort(),
-    problem(now, seats) {
+    problem(now, attachments) {
       if (problems.length > 0) return problems.join('\n')
       if (cursor !== now.seq) return `${client} has come to ${cursor}, and the session to ${now.seq}`
       if (!isDeepStrictEqual(view, now.view))
         return `${client} sees ${JSON.stringify(view)}\nand not ${JSON.stringify(now.view)}`
-      const shown = seats.map(({ client: who, role: as }) => ({ client: who, role: as }))
+      const shown = attachments.map(({ client: who, role: as }) => ({ client: who, role: as }))
       if (isDeepStrictEqual(presence, shown)) return null
       return `${client} sees ${JSON.stringify(presence)} sit, and not ${JSON.stringify(shown)}`
     },

@@ -6,7 +6,7 @@ export type CrashPoint = { when: 'before' | 'after' | null }
 
 const never = () => new Promise<never>(() => undefined)
 
-/** One life's view of the store: once it is dead, nothing it asks for is done, and nothing is answered. */
+/** The store as one process sees it: once the process is dead, calls do nothing and never resolve. */
 export function createCrashableStore(inner: Store, life: Life, crashPoint: CrashPoint): Store {
   const mortal: Store = {
     ...inner,

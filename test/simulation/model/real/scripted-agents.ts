@@ -20,7 +20,7 @@ export type Answering = Held & { readonly request: ModelRequest; say(text: strin
 export type Working = Held & ToolUse & { end(result: ToolResult['type']): void }
 
 /**
- * A model and tools that do nothing but what the story says, when it says so. They are stubborn: told to stop, they go on
+ * A model and tools that do nothing but what the run says, when it says so. They are stubborn: told to stop, they go on
  * and speak up later, which must not matter.
  */
 export type ScriptedAgents = {

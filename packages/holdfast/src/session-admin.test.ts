@@ -178,7 +178,7 @@ describe('session admin', () => {
 })
 
 describe('a session with a moved folder', () => {
-  it('uses the new folder from its next step on, and tells the model', async () => {
+  it('uses the new folder from its next step on, and informs the model', async () => {
     const [from, to] = [join(home, 'from'), join(home, 'to')]
     await mkdir(from)
     await writeFile(join(from, 'harbour.txt'), 'ships')

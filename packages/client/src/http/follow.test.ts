@@ -76,7 +76,7 @@ describe('following a session', () => {
     ['session_not_found', 404],
     ['unauthorized', 401],
     ['not_driver', 403],
-  ])('ends for good on %s', async (code, status) => {
+  ])('does not reconnect after %s', async (code, status) => {
     const { words, paths, waits, states } = await run([fails(code, status)], 9)
     expect([words, paths, waits]).toEqual([['end'], ['events'], []])
     expect(states.at(-1)).toMatchObject({ state: 'ended', fault: { code } })

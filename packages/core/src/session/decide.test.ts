@@ -175,7 +175,7 @@ describe('an approval', () => {
     expect(decided(second, asked({ ...approve, approval: 77 } as SessionCommandInput))).toBe('approval_not_found')
   })
 
-  it('that is rejected tells the model why, and leaves its siblings alone', () => {
+  it('that is rejected gives the model the reason, and leaves its siblings alone', () => {
     const no = asked({ type: 'respondToApproval', decision: 'reject', message: 'not today' })
     expect(events(second, no)).toMatchObject([{ call: 6, outcome: { type: 'denied', message: 'not today' } }])
     expect(events(second, no)).toHaveLength(1)

@@ -90,7 +90,7 @@ describe('a subscription', () => {
     expect(first).toMatchObject({ here: { workspaceTrust: [{ tool: 'touch', scope: 'workspace' }] } })
   })
 
-  it('shows where the session stands when someone spoke while it was claimed', async () => {
+  it('shows the latest state when someone sent a prompt while it was claimed', async () => {
     const given = createMemoryStore()
     const house = await openMemoryHouse({ store: given, script: [[say('Hi.')], [say('Again.')]] })
     await house.send('a', prompt)
@@ -125,7 +125,7 @@ describe('a subscription', () => {
     expect(seqs).toEqual([4, 5, 6, 7, 8])
   })
 
-  it('with a cursor from the future is told to start over', async () => {
+  it('with a cursor from the future gets a resync', async () => {
     const house = await openMemoryHouse()
     expect(types(await take(house.handle.subscribe({ after: 99 }), ({ type }) => type === 'snapshot'))).toEqual([
       'resync',
@@ -154,7 +154,7 @@ describe('a subscription', () => {
     expect(house.registry.awake(aSession)?.hub.size).toBe(0)
   })
 
-  it('that reads too slowly misses nothing, and never hears that it was cut', async () => {
+  it('that reads too slowly misses nothing, and gets no sign of the interruption', async () => {
     const inner = createGate()
     const house = await openMemoryHouse({ script: [[waitAt(inner), say('Hi.')]] })
     const frames = house.handle.subscribe({ after: 1 })[Symbol.asyncIterator]()
@@ -214,8 +214,8 @@ describe('the handle', () => {
   })
 })
 
-describe('a session that nobody attends', () => {
-  it('leaves memory after a quarter of an hour, and nobody can tell when it is back', async () => {
+describe('a session without clients', () => {
+  it('leaves memory after a quarter of an hour, and looks the same when it is loaded again', async () => {
     const house = await openMemoryHouse({ script: [[say('Hi.')], [say('Again.')]] })
     await house.send('a', prompt)
     await house.frame(idle)

@@ -40,7 +40,7 @@ describe('what a tree of sessions used', () => {
     expect(await handle.treeUsage()).toMatchObject({ value: { usage: { cost: 3 }, sessions: 2 } })
   })
 
-  it('costs nobody knows what when the price of one call is unknown, never 0', async () => {
+  it('has an unknown cost when the price of one call is unknown, never 0', async () => {
     const { handle, startFor } = await openTree([1, null])
     await startFor(handle.id)
     expect(await handle.treeUsage()).toMatchObject({ value: { usage: { input: 200, cost: null } } })

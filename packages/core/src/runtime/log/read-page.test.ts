@@ -89,7 +89,7 @@ describe('a page of the transcript', () => {
     expect(await page(words(7), { limit: 2 }, line)).toMatchObject({ ids: [6, 7], parents: [2, 6], before: 6 })
   })
 
-  it('knows what its calls came to, though that was recorded long after the page', async () => {
+  it('includes the results of its calls, even if they were recorded long after the page', async () => {
     const given = [said('go'), callOf('shell'), stepEnded, askedFor(2), ...words(6), settled(2, 'at last')]
     const { messages } = await readPage(logOf(given), aSession, whole, given.length, { after: id(0), limit: 2 })
     expect(messages[1]).toMatchObject({ kind: 'tool_call', call: { status: 'complete', result: { text: 'at last' } } })

@@ -29,7 +29,7 @@ async function open(options: Partial<TestRuntimeOptions>) {
   return { house, talk: talkTo(house.handle), titled, asked }
 }
 
-describe('a session nobody named', () => {
+describe('a session without a title', () => {
   it('is named by a model when its first turn is over, once', async () => {
     const { house, talk, titled, asked } = await open({ script: naming([say('"The harbour."\nIndeed.')]) })
     const named = house.frame(isRecord('settings.changed'))
@@ -46,7 +46,7 @@ describe('a session nobody named', () => {
     expect(orThrow(await house.handle.snapshot()).meta.usage.input).toBe(scriptedUsage.input * 3)
   })
 
-  it('goes by its first line until then, and for good where the model fails or says nothing', async () => {
+  it('is listed by its first line until then, and permanently if the model fails or returns no text', async () => {
     for (const answer of [[fail()], [say(' ')]]) {
       const { talk, titled, asked, house } = await open({ script: naming(answer) })
       await talk.ask('tell me of the harbour')
@@ -57,7 +57,7 @@ describe('a session nobody named', () => {
     }
   })
 
-  it('is named after a while by a model that could not at first, and nobody is told of it', async () => {
+  it('is named by a later retry if the model fails at first, and reports no problem', async () => {
     let tries = 0
     const { house, talk, titled } = await open({
       script: ({ purpose }) => {

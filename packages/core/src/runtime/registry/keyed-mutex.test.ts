@@ -2,7 +2,7 @@ import { createGate } from '@holdfast/testkit'
 import { describe, expect, it } from 'vitest'
 import { createKeyedMutex } from './keyed-mutex.ts'
 
-describe('turnstiles', () => {
+describe('a keyed mutex', () => {
   it('let work on one thing go on one after the other, and on others meanwhile', async () => {
     const turnstiles = createKeyedMutex<string>()
     const gate = createGate()

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findLiveOwners } from './ownership.ts'
 
 describe('the living among owners', () => {
-  it('are those that answer, and nobody else is asked', async () => {
+  it('are those that answer, and no other node is asked', async () => {
     const asked: string[] = []
     const nodes = async () => ['living', 'dead', 'other'].map((id) => ({ id, address: '', startedAt: '' }))
     const isAlive = async ({ id }: { readonly id: string }) => {

@@ -62,7 +62,7 @@ describe('the registry', () => {
     expect((await house.registry.wake(aSession, Promise.reject(new Error('torn')))).ok).toBe(true)
   })
 
-  it('leaves nothing of a session nobody has spoken in', async () => {
+  it('leaves nothing of a session without a prompt', async () => {
     const house = await openMemoryHouse()
     await house.registry.unload(aSession)
     expect(await house.registry.wake(aSession)).toMatchObject({ fault: { code: 'session_not_found' } })
@@ -80,7 +80,7 @@ describe('the registry', () => {
     expect(await next.store.nodes()).toEqual([])
   })
 
-  it('settles what belongs to a node that nobody knows any more', async () => {
+  it('settles the sessions of a node that is no longer registered', async () => {
     const gate = createGate()
     const lost = await openMemoryHouse({ script: [[waitAt(gate)]] })
     await lost.send('a', prompt)
@@ -169,7 +169,7 @@ describe('a session that crashes', () => {
 })
 
 describe('a session whose process died', () => {
-  it('is told of as crashed by whoever takes it over', async () => {
+  it('is reported as crashed by the node that takes it over', async () => {
     const gate = createGate()
     const dead = await openMemoryHouse({ script: [[waitAt(gate)]] })
     await dead.send('a', prompt)
@@ -211,7 +211,7 @@ describe('a registry whose disk fails', () => {
     readonly problems: Problem[]
   }
 
-  it('unloads an idle session all the same, and tells what could not be done', async () => {
+  it('unloads an idle session all the same, and reports what failed', async () => {
     const { registry, clock, problems } = await openBroken(() => ({ release: () => Promise.reject(full) }))
     await registry.wake(aSession)
     clock.advance(15 * 60_000)
@@ -243,7 +243,7 @@ describe('a registry whose disk fails', () => {
     expect(problems).toEqual([{ where: `snapshot of ${aSession}`, cause: full }])
   })
 
-  it('tells that it could not take up a session whose log had moved', async () => {
+  it('reports that it could not load a session whose log had moved', async () => {
     let lies = false
     const { registry, problems } = await openBroken((inner) => ({
       async append(append) {

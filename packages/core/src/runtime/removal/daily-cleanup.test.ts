@@ -64,7 +64,7 @@ describe('the daily cleanup', () => {
     expect(sweeps[0]).toBe(startedMs + 10 * 60_000)
   })
 
-  it('prunes only where it was told to, and says so', async () => {
+  it('prunes only if it is configured to, and reports it', async () => {
     const house = await openMemoryHouse({ script: () => [say('Hi.')] })
     await talkTo(house.handle).ask('Hello')
     house.clock.advance(91 * dayMs)
@@ -134,7 +134,7 @@ describe('the daily cleanup', () => {
     await cleanup.close()
   })
 
-  it('tells of trouble and goes on the next day', async () => {
+  it('reports a problem and runs again the next day', async () => {
     const store = createMemoryStore()
     let isBroken = true
     const list: typeof store.list = async (request) => {

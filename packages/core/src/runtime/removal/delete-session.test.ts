@@ -53,7 +53,7 @@ describe('deleting a session', () => {
     expect([trashed?.id, trashed?.trashedAt]).toEqual([aSession, '2026-01-01T00:00:00.000Z'])
   })
 
-  it('lets nobody open, wake or command it until it is restored, and loses nothing', async () => {
+  it('refuses to open, load or command it until it is restored, and loses nothing', async () => {
     const { sessions, handle } = await openSpoken()
     const words = await talkTo(handle).words()
     await sessions.delete('calm-harbor-1')
@@ -69,7 +69,7 @@ describe('deleting a session', () => {
     await talkTo(handle).ask('Still there?')
   })
 
-  it('tells whoever follows all sessions, there and back', async () => {
+  it('notifies clients that follow all sessions, on trash and on restore', async () => {
     const { sessions } = await openSpoken()
     const heard: SessionNews[] = []
     const stop = new AbortController()
@@ -106,7 +106,7 @@ describe('deleting a session', () => {
     expect(orThrow(await sessions.delete(aSession, { force: true })).count).toBe(1)
   })
 
-  it('is refused while someone is attached; forced, they hear that it is over', async () => {
+  it('is refused while a client is attached; forced, it ends their streams', async () => {
     const { sessions, handle } = await openSpoken()
     const frames: Frame[] = []
     const attached = Promise.withResolvers<void>()
@@ -144,7 +144,7 @@ describe('deleting a session', () => {
     expect(registry.awake(aSession)).not.toBeNull()
   })
 
-  it('leaves nothing of one in which nobody has spoken, in the trash neither', async () => {
+  it('leaves nothing of a session without a prompt, not even in the trash', async () => {
     const house = await openMemoryHouse()
     const sessions = createLocalSessions(house.registry)
     expect(orThrow(await sessions.delete(aSession)).count).toBe(1)

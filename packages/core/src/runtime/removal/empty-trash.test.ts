@@ -17,7 +17,7 @@ async function openHouse(store = createMemoryStore()) {
 }
 
 describe('emptying the trash', () => {
-  it('removes for good what is in it, and nothing else', async () => {
+  it('permanently removes the sessions in it, and no others', async () => {
     const { sessions, handle, store } = await openHouse()
     await talkTo(handle).ask('Hello')
     const kept = await spokenIn(sessions)
@@ -62,7 +62,7 @@ describe('emptying the trash', () => {
     expect(await store.entry(again.id)).not.toBeNull()
   })
 
-  it('waits for whoever has the session to themselves', async () => {
+  it('waits for exclusive work on the session', async () => {
     const { sessions, handle, registry, store } = await openHouse()
     await talkTo(handle).ask('Hello')
     orThrow(await sessions.delete(aSession))

@@ -22,7 +22,7 @@ const handlesOf = async (sessions: Sessions, trashed?: true) =>
 const reasonsOf = ({ stayed }: Removal) => stayed.map(({ handle, reason }) => `${handle} ${reason}`)
 
 describe('pruning', () => {
-  it('takes those in which nobody spoke since, and counts them', async () => {
+  it('trashes sessions without a prompt since then, and counts them', async () => {
     const { sessions, clock, daysAgo } = await openOld()
     clock.advance(31 * dayMs)
     await spokenIn(sessions)

@@ -18,7 +18,7 @@ it.each(['approve', 'reject'] as const)(
   },
 )
 
-it('a late answer to a question that a trust answered is told so, while its call still runs', async () => {
+it('a late answer to a question that a trust answered gets that reason, while its call still runs', async () => {
   const gate = createGate()
   const run = () => gate.pass().then(() => ({ type: 'ok' as const, output: { text: 'done' } }))
   const house = await openMemoryHouse({ script: [[call('touch', {})]], tools: [aTool('touch', run)] })
@@ -30,7 +30,7 @@ it('a late answer to a question that a trust answered is told so, while its call
   expect(late).toMatchObject({ fault: { code: 'already_decided', details: { by: 'trust: session' } } })
 })
 
-it('a late answer to a question is told what answered it: its timeout, or whoever entered plan mode', async () => {
+it('a late answer to a question gets the reason it was closed: a timeout, or the client that entered plan mode', async () => {
   const done = { type: 'ok' as const, output: { text: 'done' } }
   const open = (approvalTimeoutMs: number) =>
     openMemoryHouse({

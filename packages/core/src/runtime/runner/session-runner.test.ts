@@ -147,8 +147,8 @@ describe('a command sent again', () => {
   })
 })
 
-describe('two who answer the same question at once', () => {
-  it('get different answers: the first decides, the second is told who did', async () => {
+describe('two clients that answer the same question at once', () => {
+  it('get different results: the first decides, the second gets the name of the first', async () => {
     const house = await openMemoryHouse({ script: [[call('touch', {})]], tools: [aTool('touch', async () => done)] })
     await house.send('a', prompt)
     const asked = await house.frame(isRecord('approval.asked'))
@@ -316,7 +316,7 @@ describe('a disk that refuses', () => {
 })
 
 describe('another owner', () => {
-  it('takes over the session; the old owner can no longer write and tells its subscribers', async () => {
+  it('takes over the session; the old owner can no longer write and ends its streams', async () => {
     const gate = createGate()
     const old = await openMemoryHouse({ script: [[waitAt(gate), say('From the grave.')]] })
     await old.send('a', prompt)

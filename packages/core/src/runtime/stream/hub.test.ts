@@ -73,7 +73,7 @@ describe('the hub', () => {
     expect(draftOf(hub)).toBeNull()
   })
 
-  it('tells everyone when it ends, and why', async () => {
+  it('sends every subscriber the end and its reason', async () => {
     const hub = open()
     const { subscription } = hub.join()
     hub.end('closing', 500)

@@ -45,7 +45,7 @@ describe('cycleModel', () => {
     expect(cycle(standing('sim/z'), [a, b, c], 'previous')).toMatchObject({ index: 2 })
   })
 
-  it('tells two entries of one model apart by their levels', () => {
+  it('distinguishes two entries of one model by their levels', () => {
     const rotation: readonly RotationEntry[] = [
       { model: 'sim/a', thinkingLevel: 'off' },
       { ...a, thinkingLevel: 'high' },

@@ -2,7 +2,7 @@ import type { ModelRequest } from '@holdfast/core/ports'
 import type { ModelContext, State } from './state.ts'
 import { at, type Key } from './tree.ts'
 
-/** Compares the expected context with the sent one, both as lists of short texts. */
+/** What must be told and what was told, both as a list of plain words that can be laid side by side. */
 
 const quoteOf = (state: State, key: Key): string => {
   const { said } = at(state, key)
@@ -59,7 +59,7 @@ const headings = {
   pinned: 'Pinned messages from it, as they were said:\n\n',
 }
 
-/** Ignores filler messages that a service requires between two answers. */
+/** What stands between two answers for the sake of the service is nobody's word. */
 function userWords(text: string): readonly string[] {
   if (text === 'Continue.') return []
   if (!Object.values(headings).some((heading) => text.startsWith(heading))) return [`user: ${text}`]
@@ -71,7 +71,7 @@ function userWords(text: string): readonly string[] {
   ]
 }
 
-/** Returns the first line of each quote: it names the call. Its result is compared elsewhere. */
+/** Of a call, what came of it is told below; which it was is enough here. */
 const quotesIn = (text: string): readonly string[] => text.split('\n\n').map((one) => one.split('\n')[0] ?? '')
 
 /** A summary. */

@@ -1,7 +1,7 @@
 import type { ModelContext, State } from './state.ts'
 import { at, type Checkpoint, type Key, type Line, messagesOn } from './tree.ts'
 
-/** The expected context of a model, without the format of a request. */
+/** What a model must be told of the line, in the plainest words; how it is written down is another matter. */
 
 export const emptyContext: ModelContext = { by: '', summary: '', pinned: [], prompt: null, messages: [] }
 
@@ -11,10 +11,10 @@ export const answering = ({ turn, model }: State): string => turn?.fallback ?? m
 type Spoken = 'user' | 'agent' | 'call'
 const spoken: readonly string[] = ['user', 'agent', 'call'] satisfies Spoken[]
 
-/** Whether the model receives a node: notes for people are left out. */
+/** What the model hears of: not what is for people. */
 export const isInContext = (state: State, key: Key): boolean => spoken.includes(at(state, key).said.who)
 
-/** Returns the newest compaction of the line that was not undone, also from its hidden part. */
+/** The compaction that holds: the newest on the way that nobody took back, even where the way is hidden. */
 export function activeCheckpoint(
   state: State,
   { tip, hidden, isBare }: Pick<Line, 'tip' | 'hidden' | 'isBare'> = state,
@@ -27,7 +27,7 @@ export function activeCheckpoint(
   return null
 }
 
-/** Returns the current context. A line may be cut inside an answer: the rest of that answer is left out. */
+/** A line may be cut in an answer, or just before it: what was asked for by what is hidden is not told. */
 export function currentContext(state: State): ModelContext {
   const line = messagesOn(state.nodes, state)
   const { from, text, prompt } = activeCheckpoint(state)?.said ?? { from: 0, text: '', prompt: null }
@@ -46,7 +46,7 @@ export function currentContext(state: State): ModelContext {
 
 const keptMessages = 6
 
-/** Returns where a compaction cuts, or null: the last messages stay, and so does an answer that overlaps them. */
+/** Where a compaction cuts: the last messages stay, and an answer that reaches into them stays whole. Null: nothing to cut. */
 export function compactionCut(state: State, { messages }: ModelContext): Key | null {
   let index = Math.max(messages.length - keptMessages, 0)
   const roundAt = (place: number) => {

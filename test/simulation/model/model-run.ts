@@ -10,40 +10,26 @@ import type { RealSession } from './real/real-session.ts'
 import type { Outcome, State } from './state.ts'
 import { atRest, statesUntilRest } from './turn-progress.ts'
 
-<<<<<<< HEAD
 /** What a run knows of one session: its expected state, the length of its log, and the commands sent to it. */
 export type SessionPart = { readonly state: State; readonly head: number; readonly sent: SentCommand[] }
 
 /** The state of a run: its current session, the other sessions, pending answers and the moves so far. */
-=======
-/** What a run knows about one session: its expected state, the length of its log, the commands sent to it. */
-export type SessionPart = { readonly state: State; readonly head: number; readonly sent: SentCommand[] }
-
-/** What a run knows: the current session, the other sessions, pending answers, and the moves so far. */
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
 export type ModelRun = {
   state: State
   head: number
   sent: SentCommand[]
-<<<<<<< HEAD
   /** Other sessions: forks and their parents. The head is null until the run visits one. */
   readonly others: Map<string, Omit<SessionPart, 'head'> & { readonly head: number | null }>
   /** By ticket: the command of each pending request, and its answer. */
-=======
-  /** Forks and their parents while another session is current; `head` is null until a session is visited. */
-  readonly others: Map<string, Omit<SessionPart, 'head'> & { readonly head: number | null }>
-  /** By ticket: the command of each pending submission, and its answer as soon as it arrives. */
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
   readonly commands: Map<number, string>
   readonly waiting: Map<number, Promise<Result<Answer>>>
   readonly heard: Map<number, Result<Answer>>
   tickets: number
-  /** The lines at the last full read. */
+  /** Which lines there were when all of them were last read. */
   lines: string
   readonly told: Move[]
 }
 
-<<<<<<< HEAD
 /** One move of a run. It prints as code, so that a failing run can be saved as a regression test. */
 export type Move = AsyncCommand<ModelRun, RealSession> & {
   /** The actions that run concurrently in it. */
@@ -56,20 +42,6 @@ export type Action = {
   /** Binds it to its target; null when there is none. */
   readonly bind: (modelRun: ModelRun, real: RealSession) => BoundAction | null
   /** Whether it is worth doing now; if not, it is left out of the run. */
-=======
-/** One move of a run: printed as the code that makes it, so that a failing run can be saved. */
-export type Move = AsyncCommand<ModelRun, RealSession> & {
-  /** The actions that happen at once in it. */
-  readonly actions: readonly Action[]
-}
-
-/** An instant action on a session; two of them can run at once. */
-export type Action = {
-  readonly code: string
-  /** Chooses its client and target; null when there is no target. */
-  readonly bind: (story: ModelRun, real: RealSession) => BoundAction | null
-  /** Whether it is useful now; otherwise it is left out of the run. */
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
   readonly isApt?: (state: State) => boolean
 }
 
@@ -79,28 +51,17 @@ export type BoundAction = {
   /** The command it sends, if it sends one, and the ticket it is sent with. */
   readonly sends?: string
   readonly ticket?: number
-<<<<<<< HEAD
   /** Only one action with the same value can run at a time. */
   readonly rival?: string
   readonly perform: () => Promise<Result<Answer>> | null
   /** The same action on the model, in as many steps as it takes. */
-=======
-  /** Of actions with the same rival, only one can run at a time. */
-  readonly rival?: string
-  readonly perform: () => Promise<Result<Answer>> | null
-  /** The same on the model, in one or more steps. */
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
   readonly steps: readonly Step[]
 }
 
-/** `got` is the answer: it has the id of a new fork. */
+/** `got` is what was heard: it names what was made. */
 export type Step = (state: State, got: Got) => { readonly state: State; readonly says: Outcome['says'] | null }
 
-<<<<<<< HEAD
 /** Runs an action that has no answer. */
-=======
-/** An action without an answer. */
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
 export const silently = (act: () => void) => () => {
   act()
   return null
@@ -134,11 +95,7 @@ export function move(code: string, run: Move['run'], { isApt = () => true, actio
   return self
 }
 
-<<<<<<< HEAD
 /** An action by itself: then it is also known which record it must have written, or that it wrote none. */
-=======
-/** A single action: then it is also known which record it must write, if any. */
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
 export const single = (action: Action): Move =>
   move(action.code, (modelRun, real) => runSingle(action, modelRun, real), action)
 
@@ -211,7 +168,7 @@ const applied = ({ steps }: BoundAction, state: State, got: Got): ReturnType<Ste
 
 type Done = Pick<BoundAction, 'steps'> & { readonly got: Got }
 
-/** Yields all possible results: each step may happen at any point of the work that earlier steps started. */
+/** All that may come of them: each next step may come at any point of what the ones before it have set going. */
 function* endings(state: State, done: readonly Done[]): Generator<State> {
   const open = done.filter(({ steps }) => steps.length > 0)
   if (open.length === 0) return yield state
@@ -228,15 +185,9 @@ function* endings(state: State, done: readonly Done[]): Generator<State> {
   }
 }
 
-<<<<<<< HEAD
 /** Waits until the session rests and compares it with the model. */
 export async function expectState(modelRun: ModelRun, real: RealSession, state: State, after: string): Promise<void> {
   const seen = await look(modelRun, real)
-=======
-/** Waits until the session is idle and compares it with the expected state. */
-export async function expectState(story: ModelRun, real: RealSession, state: State, after: string): Promise<void> {
-  const seen = await look(story, real)
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
   const parting = settled(state, seen, real)
   if (parting.problem !== null) throw new Error(`after ${after}\n  ${parting.problem}`)
   keep(modelRun, parting.state, seen)
@@ -258,21 +209,12 @@ function keep(modelRun: ModelRun, state: State, { now, lines }: Observed): void 
   if (state.turn?.told.summary) count('told: a summary')
   if (state.turn && state.turn.told.pinned.length > 0) count('told: a pin, quoted')
   for (const { name, born } of state.forks)
-<<<<<<< HEAD
     if (name !== null && !modelRun.others.has(name)) modelRun.others.set(name, { state: born, head: null, sent: [] })
   // Whoever waited in vain may hear so, whenever that is; that all went well, only if it did when it was sent again.
   for (const [ticket, answer] of modelRun.heard) {
     const isInVain = modelRun.waiting.delete(ticket)
     const command = modelRun.commands.get(ticket) ?? ''
     const everywhere = [state, ...[...modelRun.others.values()].map((other) => other.state)]
-=======
-    if (name !== null && !story.others.has(name)) story.others.set(name, { state: born, head: null, sent: [] })
-  // A cancelled wait may fail at any time, but it may succeed only if the retry of its command did.
-  for (const [ticket, answer] of story.heard) {
-    const isInVain = story.waiting.delete(ticket)
-    const command = story.commands.get(ticket) ?? ''
-    const everywhere = [state, ...[...story.others.values()].map((other) => other.state)]
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
     const first = everywhere.map(({ answered }) => answered.get(command)).find((one) => one !== undefined)
     modelRun.heard.delete(ticket)
     const isFit = !isInVain || !answer.ok || answer.value.seq === first?.seq
@@ -304,12 +246,7 @@ async function perform(modelRun: ModelRun, bound: readonly BoundAction[]): Promi
   return got
 }
 
-<<<<<<< HEAD
 /** What of a state is in the log. */
 function onRecord({ attachments: _, isAwake: __, sideWork: ___, turn, ...rest }: State): unknown {
-=======
-/** Returns the recorded part of a state. */
-function onRecord({ seats: _, isAwake: __, sideWork: ___, turn, ...rest }: State): unknown {
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
   return { ...rest, turn: turn && { ...turn, streamed: '', saved: '' } }
 }

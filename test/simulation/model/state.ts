@@ -13,69 +13,69 @@ export type Entry = { readonly id: number; readonly queue: Queue; readonly text:
 
 export type Trusted = {
   readonly tool: string
-  readonly scope: TrustScope /** Null: any arguments. */
+  readonly scope: TrustScope /** Null: whatever the arguments. */
   readonly n: number | null
 }
 
-/** A call that is not settled. `place` is its position in the tree. */
+/** A call that is not settled. `place` is where it stands in the tree. */
 export type OpenCall = ToolUse & {
   readonly place: Key
   readonly status: 'requested' | 'asked' | 'approved' | 'running'
-  /** The approval's id, read from the view. */
+  /** What the session calls the question; read off its screen, as a person would. */
   readonly approval: number | null
 }
 
 export type Turn = {
   readonly number: number
-  /** The tip of the line when its last answer was requested. */
+  /** Where the line stood when its last answer was asked for. */
   readonly begun: Key
   readonly phase: 'preparing' | 'thinking' | 'acting'
-  /** Counts all requested answers, to distinguish a late answer from the current one. */
+  /** Counts all answers the model was ever asked for, so that a late one is told from the present. */
   readonly step: number
   /** How many answers this turn has cost. */
   readonly steps: number
   readonly isAnswered: boolean
-  /** The streamed text of the answer, and the part that would survive a crash. */
+  /** What the model has said of its answer, and how much of it would survive a crash. */
   readonly streamed: string
   readonly saved: string
-  /** The model asked last, how often for this answer, and whether a retry is scheduled. */
+  /** Which model was asked last, how often for this answer, and whether it is to be asked again in a while. */
   readonly asked: string
   readonly tries: number
   readonly isPaused: boolean
-  /** The fallback that answers instead of the session's model, and the models that failed. */
+  /** Who answers in place of the session's model, and who could not. */
   readonly fallback: string | null
   readonly tried: readonly string[]
-  /** The context that the model received. */
+  /** What the model was told when it was asked. */
   readonly told: ModelContext
   readonly calls: readonly OpenCall[]
 }
 
-/** The context that a model must receive: the summary of what was cut off, then the messages in order. */
+/** What a model must be told: in place of what was cut off, and then what was said, in order. */
 export type ModelContext = {
-  /** The model and its thinking level. */
+  /** Which model, and how hard it is to think. */
   readonly by: string
   readonly summary: string
-  /** Pinned messages older than the context; they are quoted. */
+  /** Older than what is told, and quoted. */
   readonly pinned: readonly Key[]
   readonly prompt: Key | null
   readonly messages: readonly Key[]
 }
 
-/** A requested summary that a model is writing. */
+/** A summary that someone asked for and a model is writing. */
 export type SideWork = {
   /** Which sending of a command waits for it. */
   readonly ticket: number
   readonly kind: 'compact' | 'summarize'
-  /** The context that the summary model must have received. */
+  /** What the model that writes it must have been told. */
   readonly of: ModelContext
-  /** The first message that is kept. */
+  /** Where what is kept begins. */
   readonly from: Key
 }
 
 export type Forked = {
   /** The command that asked for it. */
   readonly command: string
-  /** The id the session gave it; null until it is known. */
+  /** What the session calls it; null as long as nobody has heard. */
   readonly name: string | null
   readonly born: State
 }
@@ -83,7 +83,7 @@ export type Forked = {
 export type AttachedClient = { readonly client: Client; readonly role: 'driver' | 'viewer'; readonly holds: number }
 
 /**
- * The expected state of a session, as simple as possible. It shares no code with the core but the hash of arguments: it is written from the
+ * What a session must be, in the plainest words there are. It shares no code with the core but the hash of arguments: it is written from the
  * description of the behaviour, so that the two can disagree.
  */
 export type State = Line & {
@@ -95,70 +95,58 @@ export type State = Line & {
   readonly steering: readonly Entry[]
   readonly followUps: readonly Entry[]
   readonly trust: readonly Trusted[]
-  /** The trust of the workspace, set by any of its sessions; and the trust of the other folder. */
+  /** What the whole workspace trusts, whichever of its sessions said so; and what the folder trusts that it is not in. */
   readonly workspace: readonly Trusted[]
   readonly elsewhere: readonly Trusted[]
   readonly workdir: '/work' | '/moved'
-  /** The title; empty if none was set. */
+  /** What someone named it; empty when nobody did. */
   readonly title: string
   readonly isPinned: boolean
-  /** All messages, on any line. */
+  /** All that was ever said, on whatever line. */
   readonly nodes: readonly Node[]
-  /** The name of the current line, and the saved lines in the order they were left. */
+  /** The name of the line it stands on, and the lines it left, in the order it left them. */
   readonly branch: string | null
   readonly branches: readonly (Line & { readonly name: string })[]
   readonly branchesNamed: number
   readonly pins: readonly Key[]
   readonly folded: { readonly all: boolean; readonly except: readonly Key[] }
-  /** Compactions that were undone. */
+  /** Compactions that were taken back. */
   readonly undone: readonly Key[]
   readonly sideWork: readonly SideWork[]
   readonly forks: readonly Forked[]
-  /** The number of ancestors through forks. */
+  /** How many sessions it was forked from, one from the other. */
   readonly depth: number
-  /** Answered approvals, with the client that answered, if any. */
+  /** Questions that were answered, one way or the other, and by whom where a person did. */
   readonly decided: readonly { readonly approval: number; readonly by: string | null }[]
   readonly attachments: readonly AttachedClient[]
   readonly isAwake: boolean
-<<<<<<< HEAD
   /** The answer of each admitted command. */
-=======
-  /** The answer to each accepted command. */
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
   readonly answered: ReadonlyMap<string, Answer>
 }
 
 export const stepsMax = 3
 export const defaultModel = 'sim/model'
-/** The fallback model. */
+/** Answers where the session's model cannot. */
 export const spareModel = 'sim/spare'
 
-<<<<<<< HEAD
 /** The expected answer of a command. */
-=======
-/** The expected answer to a command. */
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
 export type ExpectedAnswer =
   | {
       readonly ok: true
       readonly isChange: boolean
-      /** No answer yet: a model has to write something first. */
+      /** Nothing is heard yet: someone has to write something first. */
       readonly isPending?: boolean
       readonly result: Answer['result']
-      /** The first answer to the same command: a retry must get the same one. */
+      /** The answer to the same command before: it must be the very same now. */
       readonly first?: Answer
     }
   | {
       readonly ok: false
-      readonly code: FaultCode /** The client that answered first, if known. */
+      readonly code: FaultCode /** Whose answer came first, where it is known. */
       readonly by?: string
     }
 
-<<<<<<< HEAD
 /** What comes of an action: how the session then stands, and what whoever did it hears. */
-=======
-/** The result of an action: the next state, and the expected answer. */
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
 export type Outcome = { readonly state: State; readonly says: ExpectedAnswer }
 
 export const accepted = (state: State, result: Answer['result'] = {}): Outcome => ({

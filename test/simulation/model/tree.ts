@@ -1,10 +1,10 @@
 import type { CallStatus } from '@holdfast/protocol'
 import type { State } from './state.ts'
 
-/** The position of a node in the tree. Nodes are never removed, so a position is a permanent id. */
+/** Where something stands in the tree: it grows, and nothing is ever taken out of it, so a place is a name for good. */
 export type Key = number
 
-/** A message or a note. The end of a turn is not a message; it is a position to go back to. */
+/** What was said, or noted. The end of a turn is nobody's message; it is the place one can go back to. */
 export type Said =
   | { readonly who: 'user'; readonly text: string }
   | { readonly who: 'agent'; readonly text: string; readonly isCut: boolean }
@@ -14,13 +14,13 @@ export type Said =
   | Checkpoint
   | { readonly who: 'end'; readonly reason: Ending }
 
-/** From here on the model receives the summary, and only the messages from `from` on. */
+/** From here on the model is told the summary, and only what stands at `from` or after it. */
 export type Checkpoint = {
   readonly who: 'checkpoint'
   readonly text: string
   readonly from: Key
   readonly prompt: Key | null
-  /** A summary set by a program: it stays when another history is set. */
+  /** A program's own words for whatever the history is: they stay when another is set. */
   readonly isSet?: boolean
 }
 
@@ -29,22 +29,22 @@ export type Ending = 'done' | 'aborted' | 'failed' | 'interrupted' | 'limit'
 export type Node = {
   readonly parent: Key | null
   readonly turn: number
-  /** The answer it is part of: the texts and calls of one answer belong together. */
+  /** Which answer it is part of: what one answer says and asks for belongs together. */
   readonly round: number | null
-  /** The tip of the line when that answer was requested; for other nodes, their own position. */
+  /** Where the line stood when that answer was asked for; of everything else, where it stands itself. */
   readonly begins: Key
   readonly said: Said
-  /** The id in the session: read once, and never changed. */
+  /** What the session calls it: read off once, and never to change. */
   readonly id: number | null
 }
 
-/** A path from the root to a leaf; hidden nodes are at its beginning. */
+/** A way up from a leaf; what is hidden is at its beginning. */
 export type Line = {
   readonly tip: Key | null
   readonly hidden: number
   /** The first message that was kept when the rest was hidden. */
   readonly cut: Key | null
-  /** Whether a hidden compaction no longer counts: it was undone, or another came before it. */
+  /** Whether a compaction that is hidden no longer holds: it was taken back, or another stood before it. */
   readonly isBare: boolean
   readonly turns: number
   readonly last: { readonly turn: number; readonly reason: Ending } | null
@@ -57,20 +57,20 @@ export const lineOf = ({ tip, hidden, cut, isBare, turns, last }: Line): Line =>
 
 type Place = Pick<Node, 'turn' | 'round'> & Partial<Pick<Node, 'begins'>>
 
-/** Adds a node at the tip. */
+/** Says something at the tip. */
 export function grow<Some extends Pick<State, 'nodes' | 'tip'>>(state: Some, said: Said, place: Place): Some {
   const node: Node = { parent: state.tip, begins: state.nodes.length, ...place, said, id: null }
   return { ...state, nodes: [...state.nodes, node], tip: state.nodes.length }
 }
 
-/** Returns the path to a leaf, oldest first. */
+/** All that leads to a leaf, oldest first. */
 function pathTo(nodes: readonly Node[], tip: Key | null): readonly Key[] {
   const path: Key[] = []
   for (let at = tip; at !== null; at = nodes[at]?.parent ?? null) path.push(at)
   return path.reverse()
 }
 
-/** Returns the visible nodes of a line, with the ends of turns. */
+/** What stands on a line, ends of turns included. */
 export const allOn = (nodes: readonly Node[], { tip, hidden }: Pick<Line, 'tip' | 'hidden'>): readonly Key[] =>
   pathTo(nodes, tip).slice(hidden)
 
@@ -78,14 +78,14 @@ export const allOn = (nodes: readonly Node[], { tip, hidden }: Pick<Line, 'tip' 
 export const messagesOn = (nodes: readonly Node[], line: Pick<Line, 'tip' | 'hidden'>): readonly Key[] =>
   allOn(nodes, line).filter((key) => nodes[key]?.said.who !== 'end')
 
-/** Returns the last end of a turn on a line: a continued turn has several ends. */
+/** Where the last of some turns on a line ends: one that was continued ends more than once. */
 export const endOn = (state: State, turn: number | null): Key | null =>
   allOn(state.nodes, state).findLast((key) => {
     const node = state.nodes[key]
     return node?.said.who === 'end' && (turn === null || node.turn === turn)
   }) ?? null
 
-/** Returns how many nodes of a line to hide so that only the last messages are visible. */
+/** How many of a line's places are hidden so that only the last messages are seen. */
 export function hideAllBut({ nodes, tip }: State, messages: readonly Key[], keepLast: number): number {
   const path = pathTo(nodes, tip)
   const first = keepLast === 0 ? undefined : messages.at(-keepLast)
@@ -98,5 +98,5 @@ export const at = ({ nodes }: Pick<State, 'nodes'>, key: Key): Node => {
   return node
 }
 
-/** Returns the turn of a note from outside a turn: the running one, or the last. */
+/** The turn a note belongs to that no turn made: the one that runs, or the last. */
 export const turnNow = ({ turn, turns }: State): number => turn?.number ?? Math.max(turns - 1, 0)

@@ -3,11 +3,7 @@ import { answering, currentContext, emptyContext } from './model-context.ts'
 import { type OpenCall, type State, spareModel, stepsMax, type ToolUse, type Turn } from './state.ts'
 import { type Ending, grow } from './tree.ts'
 
-<<<<<<< HEAD
 /** Advances turns, rounds and safe points, and ends them when they are interrupted. */
-=======
-/** Progress without commands: turns, rounds, safe points, and what remains of them after an interruption. */
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
 
 export const withTurn = (state: State, change: Partial<Turn>): State =>
   state.turn ? { ...state, turn: { ...state.turn, ...change } } : state
@@ -46,11 +42,7 @@ function endAnswered(state: State): State {
   return next ? addUserMessage(beginTurn({ ...ended, followUps }), next.text) : ended
 }
 
-<<<<<<< HEAD
 /** Adds all steering messages before the next model call. */
-=======
-/** Adds all queued steering, in order, before the next model call. */
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
 function safePoint(state: State, turn: Turn): State {
   if (turn.isAnswered && state.steering.length === 0) return endAnswered(state)
   if (turn.steps >= stepsMax) return endTurn(noteLimit(state, turn), 'limit')
@@ -77,7 +69,7 @@ const failure = 'The model cannot be reached.'
 const notice = (state: State, code: string, text: string): State =>
   grow(state, { who: 'note', kind: 'notice', code, text }, { turn: state.turn?.number ?? 0, round: null })
 
-/** Handles a call that was not accepted: a retry, then a fallback. No model continues a started answer. */
+/** The model cannot take the call. It is asked again, then another is; but nobody goes on with what one has begun to say. */
 export function failModelCall(state: State, turn: Turn, isOverSoon: boolean): State {
   if (turn.streamed !== '') return cutShort(state, 'failed', turn.streamed)
   if (!isOverSoon || turn.tries === triesMax) return giveUp(state, turn)
@@ -99,11 +91,7 @@ function giveUp(state: State, turn: Turn): State {
   })
 }
 
-<<<<<<< HEAD
 /** Applies a person's model choice at once. */
-=======
-/** A person's choice takes effect at once, also while a fallback answers. */
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
 export const chooseModel = (state: State, model: string): State =>
   withTurn({ ...state, model }, { fallback: null, tried: [] })
 
@@ -112,7 +100,7 @@ const noteLimit = (state: State, { number, steps }: Turn): State => {
   return grow(state, { who: 'note', kind: 'notice', code: 'step_limit', text }, { turn: number, round: null })
 }
 
-/** Keeps the text of the answer and opens its calls. Without calls the turn ends, unless there is steering. */
+/** What the model said stays, and the calls it asked for are open. Without any the turn rests, unless someone steers. */
 export function takeAnswer(state: State, text: string, uses: readonly ToolUse[]): State {
   const spoken = addAnswer(state, text, false)
   if (uses.length === 0) {
@@ -140,10 +128,10 @@ const placeIn = ({ turn }: State) => ({
 export const addAnswer = (state: State, text: string, isCut: boolean): State =>
   text === '' ? state : grow(state, { who: 'agent', text, isCut }, placeIn(state))
 
-/** Notes the usage of an ended answer, successful or not. */
+/** An answer is over, whatever came of it: what it cost is noted. */
 const endStep = (state: State): State => grow(state, { who: 'usage' }, placeIn(state))
 
-/** Removes a settled call from its round; the last one closes the round. */
+/** A settled call leaves its round; the last to leave closes it. */
 export function settleCall(state: State, place: number, status: CallStatus, by: string | null = null): State {
   const call = state.turn?.calls.find((one) => one.place === place)
   if (!state.turn || !call) return state
@@ -173,7 +161,7 @@ const withStatus = (state: State, place: number, status: CallStatus): State => (
   ),
 })
 
-/** Workspace trust may have been revoked in another session: only the workspace's own list counts. */
+/** What was trusted for the workspace may have been taken back elsewhere: only the workspace's own word counts. */
 export const isTrusted = ({ trust, workspace }: Pick<State, 'trust' | 'workspace'>, { tool, n }: ToolUse): boolean =>
   [...trust.filter(({ scope }) => scope !== 'workspace'), ...workspace].some(
     (one) => one.tool === tool && (one.n === null || one.n === n),
@@ -181,14 +169,14 @@ export const isTrusted = ({ trust, workspace }: Pick<State, 'trust' | 'workspace
 
 const isHarmless = ({ tool }: ToolUse): boolean => tool === 'look'
 
-/** Reports the denial to the model and to people. */
+/** The model hears that it may not; so do the people. */
 function denyInPlan(state: State, { place, tool }: OpenCall): State {
   const text = `${tool} is not available in plan mode; describe what you would do instead`
   const note = { who: 'note', kind: 'notice', code: 'plan_mode', text } as const
   return grow(settleCall(state, place, 'denied'), note, { turn: state.turn?.number ?? 0, round: null })
 }
 
-/** Returns the next state without any input; null if the session is idle or waits for a person. */
+/** The next thing that happens without anyone doing anything, or null: the session rests, or waits for someone. */
 export function nextState(state: State): State | null {
   const { turn, mode } = state
   if (turn?.phase === 'preparing') return safePoint(state, turn)
@@ -205,7 +193,7 @@ export function nextState(state: State): State | null {
   return isForbidden ? denyInPlan(state, approved) : progress(state, approved.place, 'running')
 }
 
-/** Returns all states from here until the session is idle, both ends included. */
+/** All the states on the way from here to rest, the first and the last included. */
 export function statesUntilRest(state: State): readonly State[] {
   const states = [state]
   for (let after = nextState(state); after; after = nextState(after)) states.push(after)
@@ -214,7 +202,7 @@ export function statesUntilRest(state: State): readonly State[] {
 
 export const atRest = (state: State): State => statesUntilRest(state).at(-1) ?? state
 
-/** Ends the turn now: its messages stay, its open calls are interrupted. */
+/** The turn is over where it stands: what was said stays, what was open is interrupted. */
 export function cutShort(state: State, last: 'aborted' | 'failed' | 'interrupted', kept: string): State {
   if (!state.turn) return state
   const spoken = state.turn.phase === 'thinking' ? endStep(addAnswer(state, kept, true)) : state
@@ -224,7 +212,7 @@ export function cutShort(state: State, last: 'aborted' | 'failed' | 'interrupted
 const interrupt = (state: State, calls: readonly OpenCall[]): State =>
   calls.reduce((now, { place }) => settleCall(now, place, 'interrupted'), state)
 
-/** Ends the process and detaches its clients. Nothing starts automatically, and an open approval still waits. */
+/** The process is gone, and whoever was attached to it. Nothing starts by itself, and a question still waits. */
 export function afterCrash(state: State, kept: string): State {
   const alone = { ...state, attachments: [], isAwake: false, sideWork: [] }
   const calls = state.turn?.calls ?? []

@@ -8,7 +8,7 @@ import { cutShort, failModelCall, settleCall, takeAnswer, withTurn } from '../tu
 
 type Then = (state: State, turn: Turn) => State
 
-/** An action of the running answer. A late one, of an ended step, changes nothing. */
+/** Something the running answer does. A late one, of a step that is over, changes nothing. */
 const byModel = (code: string, act: (one: Answering) => void, ...thens: readonly Then[]): Action => ({
   code,
   isApt: ({ turn }) => turn?.phase === 'thinking',
@@ -60,7 +60,7 @@ export const overload = (how: Overload): Action =>
     },
   )
 
-/** Ends a running call. */
+/** A running call comes to its end. */
 export const work = (pick: number, result: 'ok' | 'failed'): Action => ({
   code: `work(${pick}, '${result}')`,
   isApt: ({ turn }) => turn?.calls.some(({ status }) => status === 'running') ?? false,
@@ -83,10 +83,10 @@ export const work = (pick: number, result: 'ok' | 'failed'): Action => ({
   },
 })
 
-/** While no other process has loaded the session, a paused process still owns it and may write its summary. */
+/** But while nobody has woken the session since, a paused process still owns it, and may write its summary. */
 const isHarmless = (one: Answering): boolean => one.life.status !== 'paused' || purposeOf(one) === null
 
-/** A stopped effect, or one of a dead process, answers late. The answer is ignored. */
+/** What was stopped long ago, or belongs to a process that is no more, speaks up. Nobody listens. */
 export const late = (pick: number, ending: Ending): Action => ({
   code: `late(${pick}, ${typeof ending === 'string' ? `'${ending}'` : `{ text: '${ending.text}', uses: ${codeOf(ending.uses)} }`})`,
   bind: (_, { scriptedAgents }) => {
@@ -111,7 +111,7 @@ const aUse = fc.record({
   tool: fc.constantFrom<ToolName[]>('touch', 'shell', 'look', 'touch', 'shell', 'nowhere'),
   n: fc.nat(1),
 })
-/** The calls of one answer all differ, because they are identified by tool and arguments. */
+/** No two alike in one answer: they are told apart by what they are. */
 const uses = fc.uniqueArray(aUse, { maxLength: 3, selector: ({ tool, n }) => `${tool} ${n}` })
 const aWord = fc.constantFrom('', 'x', 'y')
 const anAnswer = fc.record({ text: aWord, uses })

@@ -13,11 +13,7 @@ import { aSender, bindCommand, isUseful, note } from './send-command.ts'
 
 const savedOf = ({ turn }: State) => turn?.saved ?? ''
 
-<<<<<<< HEAD
 /** Kills or pauses the process; another one takes over. */
-=======
-/** The process dies, or seems dead and keeps writing; another takes over. */
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
 export const crash = (how: 'killed' | 'paused'): Move =>
   move(`crash('${how}')`, async (modelRun, real) => {
     count(`crash: ${how}`)
@@ -25,13 +21,8 @@ export const crash = (how: 'killed' | 'paused'): Move =>
     await expectState(modelRun, real, afterCrash(modelRun.state, savedOf(modelRun.state)), `a crash (${how})`)
   })
 
-<<<<<<< HEAD
 /** Unloads the session, which loses nothing. */
 export const unload: Move = move('unload', async (modelRun, real) => {
-=======
-/** Unloads the session on request: no message is lost. */
-export const unload: Move = move('unload', async (story, real) => {
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
   count('unload')
   await real.unload()
   const { state } = modelRun
@@ -54,7 +45,7 @@ export const wait = (how: 'a while' | 'long'): Action => ({
   }),
 })
 
-/** The process dies during a command, before or after it is on disk; the client gets no answer and sends it again. */
+/** The process dies over a command, before or after it is on disk; whoever sent it hears nothing, and sends it again. */
 export const dieOver = (by: Sender, template: CommandTemplate, when: 'before' | 'after'): Move => {
   const code = `dieOver(${by === null ? 'null' : `'${by}'`}, ${template.code}, '${when}')`
   return move(
@@ -90,7 +81,7 @@ export const dieOver = (by: Sender, template: CommandTemplate, when: 'before' | 
 
 export const aLongWait: Arbitrary<Action> = fc.constantFrom<('a while' | 'long')[]>('a while', 'long').map(wait)
 
-/** Runs a scheduled retry of a model call. */
+/** Whoever is to be asked again is, when it is time. */
 export const aWait: Arbitrary<Action> = fc.constant({
   ...wait('a while'),
   isApt: ({ turn }) => turn?.isPaused ?? false,

@@ -7,7 +7,7 @@ import type { Outcome, SideWork, State } from '../state.ts'
 
 type Then = (state: State, aside: SideWork) => Outcome
 
-/** Ends a summary; a cancelled one returns nothing. */
+/** Whoever sums up comes to an end; one that nobody waits for any more has nothing to say. */
 const byWriter = (code: string, pick: number, ending: { readonly text: string } | 'failure', then: Then): Action => ({
   code,
   isApt: ({ sideWork }) => sideWork.length > 0,

@@ -14,22 +14,14 @@ const driverOf = ({ attachments }: State): Client | null =>
 export const isAttached = ({ attachments }: State, client: Client) =>
   attachments.some((attachment) => attachment.client === client)
 
-<<<<<<< HEAD
 /** Returns whether a sender may command: the driver, an unattached client without a driver, or the program itself. */
-=======
-/** Whether a client may command: the driver, any unattached client if there is no driver, and always the program. */
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
 export function mayCommand(state: State, by: Sender): boolean {
   if (by === null) return true
   const driver = driverOf(state)
   return isAttached(state, by) ? driver === by : driver === null
 }
 
-<<<<<<< HEAD
 /** Attaches a client. The first one drives unless it asks to view; a driver that asks to view gives up control. */
-=======
-/** The first client drives unless it asks to view; a driver that asks to view gives up control. */
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
 export function attachClient(state: State, client: Client, asked: AttachedClient['role'] | null): State {
   const driver = driverOf(state)
   const role = asked !== 'viewer' && (driver === null || driver === client) ? 'driver' : 'viewer'
@@ -60,11 +52,7 @@ const drivenBy = (state: State, client: Client): State => ({
 
 export const isDriverCommand = ({ type }: CommandInput): boolean => type === 'claimDriver' || type === 'handOver'
 
-<<<<<<< HEAD
 /** Commands about the driver. Attachments are not recorded, so these leave no record. */
-=======
-/** Roles belong to attached clients and are not recorded. */
->>>>>>> 34e8ace (Rewrite the comments of the session model in plain words)
 export const driverCommands: Family = {
   templates: [fc.constantFrom(claimDriver, claimDriver, handOver('ann'), handOver('bob'))],
   rules: {
@@ -76,7 +64,7 @@ export const driverCommands: Family = {
     handOver(state, { client }, { by }) {
       if (by === null || !isAttached(state, by)) return refused(state, 'not_subscribed')
       if (driverOf(state) !== by) return refused(state, 'not_driver')
-      // The simulation uses only our two client names.
+      // The only names in play are ours.
       return isAttached(state, client as Client)
         ? nothingToDo(drivenBy(state, client as Client))
         : refused(state, 'not_subscribed')

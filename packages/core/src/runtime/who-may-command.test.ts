@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { eachCommand } from '../testing/each-command.ts'
 import { openMemoryHouse } from '../testing/memory-house.ts'
 
-/** A client that has taken its seat; it stays until its stream is closed. */
+/** Attaches a client; it stays attached until its stream is closed. */
 async function attach(handle: SessionHandle, client: string): Promise<AsyncGenerator<Frame>> {
   const frames = handle.subscribe({ client })[Symbol.asyncIterator]() as AsyncGenerator<Frame>
   await frames.next()
@@ -13,14 +13,14 @@ async function attach(handle: SessionHandle, client: string): Promise<AsyncGener
 
 const codeOf = (answer: Awaited<ReturnType<SessionHandle['submit']>>) => (answer.ok ? 'ok' : answer.fault.code)
 
-/** What a command is answered, by who says it; where not told, a viewer is refused for not driving. */
+/** The answer to each command, by sender. Commands not listed are refused to a viewer with not_driver. */
 const viewer: Partial<Record<CommandType, string>> = { claimDriver: 'driver_taken' }
-/** Somebody drives, so a stranger may not; nor may one who is not attached take or give the seat. */
+/** An unattached client may not command while another drives, nor take or give control. */
 const stranger: Partial<Record<CommandType, string>> = {
   claimDriver: 'not_subscribed',
   handOver: 'not_subscribed',
 }
-/** Without a name it is the program's own word, but a seat is only for someone who has a name. */
+/** The embedding program sends without a name, but only a named client can take control. */
 const nameless: Partial<Record<CommandType, string>> = {
   editQueueEntry: 'queue_entry_not_found',
   removeQueueEntry: 'queue_entry_not_found',

@@ -33,7 +33,7 @@ export type SubscribeOptions = {
   readonly signal?: AbortSignal | undefined
 }
 
-/** Plain texts, as a program has them; whoever takes the command looks whether they have the form of ids. */
+/** Plain texts, as a program has them; the receiver of the command checks that they are valid ids. */
 export type SubmitOptions = {
   readonly commandId?: string | undefined
   readonly as?: string | undefined

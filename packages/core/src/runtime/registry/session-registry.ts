@@ -195,14 +195,14 @@ export function createSessionRegistry(deps: NodeDeps): SessionRegistry {
     runAlone: (id, work) =>
       mutex.take(id, async () => {
         await waking.get(id)
-        await leaving.get(id)?.catch(() => undefined) // whoever unloads it gets the error
+        await leaving.get(id)?.catch(() => undefined) // the caller of unload gets the error
         return work()
       }),
     settleCrashed: () => settleCrashed(deps, registry),
 
     async close() {
       isClosing = true
-      await Promise.allSettled(waking.values()) // whoever woke them gets the error
+      await Promise.allSettled(waking.values()) // the caller of wake gets the error
       // One that cannot be released must not stop the others: its lease passes on once this node is gone.
       const leave = (id: SessionId) =>
         unload(id, 'closing').catch((cause) => deps.onProblem({ where: `unloading ${id}`, cause }))

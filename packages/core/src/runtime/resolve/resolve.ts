@@ -76,7 +76,7 @@ async function refuseContent(deps: EffectDeps, content: Content): Promise<Fault 
   return checkFiles(deps, content)
 }
 
-/** Whether the facts of a command depend on where the session stands, and are looked up again once it has moved on. */
+/** Whether the facts of a command depend on the current line, so that they are looked up again after a new record. */
 export const factsGoStale: Readonly<Record<SessionCommand['type'], boolean>> = {
   branchAt: true,
   rewind: true,
@@ -121,7 +121,7 @@ export const factsGoStale: Readonly<Record<SessionCommand['type'], boolean>> = {
   setSummary: false,
 }
 
-/** Finds out who answered an approval, so that a late answer can be told. */
+/** Finds out who answered an approval, so that the refusal of a late answer can name them. */
 async function pastApproval({ store, session, state }: EffectDeps, approval: ApprovalId): Promise<Facts> {
   if (approval > state().seq || askedCalls(state()).some((call) => call.approval === approval)) return {}
   const [asked] = await store.read(session, { after: approval - 1, upTo: approval, limit: 1 })

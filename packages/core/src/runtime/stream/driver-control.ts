@@ -8,7 +8,7 @@ export interface DriverControl {
   attach(client: ClientId, asked: Role | undefined): void
   detach(client: ClientId): void
   roleOf(client: ClientId): Role | null
-  /** Returns a fault unless `client` may command: the driver may, and while nobody drives any client not attached. */
+  /** Returns a fault unless `client` may command: the driver may; without a driver, any client that is not attached. */
   refusal(client: ClientId): Fault | null
   /** Answers a driver request. Only a client with a name can take or give control. */
   answer(request: DriverRequest, by: ClientId | null): Fault | null

@@ -207,9 +207,15 @@ describe('hostile text', () => {
     '=\n',
     '*a_',
     '>',
+    '> a\nb\n',
+    '- > a\nb\n',
+    '- a\n',
+    '- a\n\n  ',
+    '1.\n',
   ])('takes bounded time for a long run of %j', (mark) => {
     const before = process.threadCpuUsage() // work, not time: other processes do not count
     parseMarkdown(mark.repeat(20_000 / mark.length))
+    parseMarkdown(mark.repeat(190_000 / mark.length))
     parseMarkdown(mark.repeat(1_000_000 / mark.length))
     expect(process.threadCpuUsage(before).user).toBeLessThan(3_000_000)
   })

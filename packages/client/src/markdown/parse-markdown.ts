@@ -20,6 +20,9 @@ export type Cell = { readonly align: 'left' | 'center' | 'right' | null; readonl
 
 /** A longer text is shown as it is. */
 const markdownCharsMax = 200_000
+/** The work on one quote or list grows with the square of its lines. A text with a longer one is shown as it is. */
+const quoteLinesMax = 2000
+const listItemsMax = 5000
 const blockNestingMax = 8
 const inlineNestingMax = 8
 /** The work of matching delimiters grows with their square. Once this much is done, the rest of the text stays plain. */
@@ -69,7 +72,7 @@ export function createStreamingParser(): (text: string) => readonly Block[] {
   let settled: readonly Block[] = []
   return (text) => {
     const source = withLineFeeds(text)
-    const canSettle = source.length <= markdownCharsMax && !source.includes(']:')
+    const canSettle = !isTooLarge(source) && !source.includes(']:')
     if (!canSettle || !source.startsWith(settledText)) {
       settledText = ''
       settled = []
@@ -86,7 +89,21 @@ export function createStreamingParser(): (text: string) => readonly Block[] {
 const withLineFeeds = (text: string): string => text.replace(/\r\n?/g, '\n')
 
 const lex = (source: string): readonly Token[] =>
-  source.length > markdownCharsMax ? plainTokens(source, []) : new BoundedLexer({ gfm: true }).lex(source)
+  isTooLarge(source) ? plainTokens(source, []) : new BoundedLexer({ gfm: true }).lex(source)
+
+/** Returns whether a text, or one quote or list in it, is too large to parse in bounded time. */
+function isTooLarge(source: string): boolean {
+  if (source.length > markdownCharsMax) return true
+  if (source.length < 2 * quoteLinesMax) return false
+  const prose = source.replace(/^(```|~~~).*\n[^]*?^\1/gm, '')
+  // A quote or list ends at a blank line before a line that is neither indented nor marked.
+  return prose.split(/\n[ \t]*\n(?=[^\s>*+\-\d])/).some((part) => {
+    const hasQuote = /^[ \t]*([-*+] +|\d+[.)] +)*>/m.test(part)
+    return hasQuote ? countOf(part, /\n/g) > quoteLinesMax : countOf(part, /^[ \t]*([-*+]|\d+[.)])/gm) > listItemsMax
+  })
+}
+
+const countOf = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0
 
 /** Returns where the last two blocks begin. */
 function indexOfLastTwo(tokens: readonly Token[]): number {

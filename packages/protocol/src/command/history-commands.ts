@@ -57,7 +57,7 @@ export const historyCommands = [
       from: Seq.optional(),
     })
     .refine(({ keepLast, from }) => (keepLast === undefined) !== (from === undefined), {
-      error: 'give either keepLast or from, not both',
+      error: 'give exactly one of keepLast and from',
     }),
   /** Replaces the history by these messages. The old line is saved as a branch. */
   z.strictObject({ type: z.literal('setHistory'), messages: SeedMessages }),

@@ -101,7 +101,7 @@ describe('auth login', () => {
       ['auth', 'logout', 'openai'],
     ])
       expect(await cli.run(args)).toMatchObject({ code: 1, stderr: expect.stringContaining('is damaged') })
-    expect(await login(key)).toMatchObject({ code: 1, stderr: expect.stringContaining('It was left as it is') })
+    expect(await login(key)).toMatchObject({ code: 1, stderr: expect.stringContaining('It was not changed') })
     expect(readFileSync(fileOf(cli), 'utf8')).toBe('{"version": 1, "serv')
   })
 })

@@ -518,7 +518,9 @@ registerHooks({ resolve(name, context, next) { const found = next(name, context)
   it('loads only the modules it needs', async () => {
     await cli.run(['run', 'count to 1'])
     for (const args of [['--version'], ['--help'], ['ls'], ['ls', '--json']]) {
-      expect(await loadedBy(...args)).not.toMatch(/\/zod\/|\/core\/src\/(?!ports\/)|\/open\.ts|\/server\/|\/providers\/|worker/)
+      expect(await loadedBy(...args)).not.toMatch(
+        /\/zod\/|\/core\/src\/(?!ports\/)|\/open\.ts|\/server\/|\/providers\/|worker/,
+      )
     }
     for (const args of [
       ['show', '@latest'],

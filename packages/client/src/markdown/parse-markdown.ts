@@ -95,7 +95,7 @@ const lex = (source: string): readonly Token[] =>
 function isTooLarge(source: string): boolean {
   if (source.length > markdownCharsMax) return true
   if (source.length < 2 * quoteLinesMax) return false
-  const prose = source.replace(/^(```|~~~).*\n[^]*?^\1/gm, '')
+  const prose = source.replace(/^(```|~~~).*\n[\s\S]*?^\1/gm, '')
   // A quote or list ends at a blank line before a line that is neither indented nor marked.
   return prose.split(/\n[ \t]*\n(?=[^\s>*+\-\d])/).some((part) => {
     const hasQuote = /^[ \t]*([-*+] +|\d+[.)] +)*>/m.test(part)

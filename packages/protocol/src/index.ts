@@ -48,6 +48,7 @@ export {
   outcomeOutput,
   Preview,
   ProcessMark,
+  ruleText,
 } from './event/call.ts'
 export {
   blobEventTypes,

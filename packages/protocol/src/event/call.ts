@@ -38,6 +38,10 @@ export type Outcome = z.infer<typeof Outcome>
 export const ApprovedBy = z.union([z.object({ client: ClientId.nullable() }), z.object({ rule: z.string() })])
 export type ApprovedBy = z.infer<typeof ApprovedBy>
 
+/** Says why a call ran without a person's approval. */
+export const ruleText = (rule: string): string =>
+  rule === 'not destructive' ? 'ran without asking: read-only' : `allowed by ${rule}`
+
 /** Identifies a process group left by a dead process. The start time guards against a reused number. */
 export const ProcessMark = z.object({ group: z.int().min(2), startedAt: z.string() })
 export type ProcessMark = z.infer<typeof ProcessMark>

@@ -1,4 +1,4 @@
-import type { CallView } from '@holdfast/protocol'
+import { type CallView, ruleText } from '@holdfast/protocol'
 import { escapeLine } from '@holdfast/protocol/hostile-text'
 
 /** Formats a call on one line: the tool and its arguments. */
@@ -9,6 +9,6 @@ export const formatCall = (tool: string, args: Readonly<Record<string, unknown>>
 export function formatCallStatus({ status, durationMs, approvedBy }: CallView): string {
   const parts = [status.replace('_', ' '), ...(durationMs === null ? [] : [`${Math.round(durationMs)} ms`])]
   if (approvedBy !== null && 'client' in approvedBy) parts.push(`approved by ${approvedBy.client ?? 'a person'}`)
-  if (approvedBy !== null && 'rule' in approvedBy) parts.push(`allowed by ${approvedBy.rule}`)
+  if (approvedBy !== null && 'rule' in approvedBy) parts.push(ruleText(approvedBy.rule))
   return escapeLine(parts.join(', '))
 }

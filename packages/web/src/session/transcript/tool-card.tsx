@@ -1,4 +1,4 @@
-import { type CallStatus, type CallView, escapeLine, type Message } from '@holdfast/protocol'
+import { type CallStatus, type CallView, escapeLine, type Message, ruleText } from '@holdfast/protocol'
 import { useContext } from 'react'
 import { durationText, outputText } from '../../text/format.ts'
 import { callSummary } from '../../text/message-text.ts'
@@ -79,8 +79,7 @@ function OutputView({ label, text }: { readonly label: string; readonly text: st
 function footOf({ status, durationMs, approvedBy, result }: CallView): string {
   const parts = [words[status]]
   if (durationMs !== null) parts.push(durationText(durationMs))
-  if (approvedBy)
-    parts.push('rule' in approvedBy ? `allowed by rule ${escapeLine(approvedBy.rule)}` : 'approved by a person')
+  if (approvedBy) parts.push('rule' in approvedBy ? escapeLine(ruleText(approvedBy.rule)) : 'approved by a person')
   if (result?.blob) parts.push(`shortened from ${result.blob.bytes.toLocaleString('en')} bytes`)
   return parts.join(' · ')
 }

@@ -65,7 +65,7 @@ describe('a whole store', () => {
     const migrated = await cli.run(['migrate', '--to', `jsonl:${directory}`, '--json'])
     expect(jsonOf(migrated.stdout)).toMatchObject({ copied: 1, refused: [] })
     expect((await cli.run(['show', '@latest', ...store])).stdout).toBe((await cli.run(['show', '@latest'])).stdout)
-    expect((await cli.run(['migrate', '--to', 'memory:'])).stderr).toContain('nothing is kept there')
+    expect((await cli.run(['migrate', '--to', 'memory:'])).stderr).toContain('nothing is saved there')
 
     expect((await cli.run(['backup', 'saved.db'])).code).toBe(0)
     expect(readdirSync(cli.workdir).toSorted()).toEqual(['logs', 'saved.db', 'saved.db.blobs'])

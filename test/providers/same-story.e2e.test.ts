@@ -61,7 +61,7 @@ describe.each(stages)('the same session with each service of %s', (name, open) =
       const { requests } = await lifeWith(service)
       const firstWith = (words: string) => requests.findIndex(({ body }) => body.includes(words))
       expect(firstWith('The first file.')).toBe(1)
-      expect(firstWith('gone.txt is not there')).toBe(1)
+      expect(firstWith('gone.txt does not exist')).toBe(1)
       expect(firstWith('Mind the gap.')).toBe(2)
       expect(firstWith('Once upon a')).toBe(4)
     })

@@ -70,7 +70,7 @@ export function createSideWork(done: () => void) {
   let busy = 0
   return {
     /** Returns the signal that aborts the work under way. */
-    signal: () => current.signal,
+    signal: (): AbortSignal => current.signal,
     end() {
       current.abort()
       current = new AbortController()

@@ -106,7 +106,7 @@ export function createAttachments({ after, closing, onProblem }: AttachmentsDeps
     },
 
     /** Registers a stream of the client. `left` aborts when the client leaves; call `end` when the stream is over. */
-    stream(session: SessionId, client: ClientId) {
+    stream(session: SessionId, client: ClientId): { readonly left: AbortSignal; end(): void } {
       const key = keyOf(session, client)
       const one = findOrAdd(key)
       const left = new AbortController()

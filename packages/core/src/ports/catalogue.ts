@@ -18,7 +18,7 @@ export type ListRequest = {
   readonly model?: ModelName | undefined
   /** Someone spoke at this time or later, in milliseconds. */
   readonly activeFrom?: number | undefined
-  /** Nobody spoke at this time or later. */
+  /** Only sessions whose latest message is before this time. */
   readonly activeBefore?: number | undefined
   readonly pinned?: boolean | undefined
   /** Only sessions started for this one, without its forks. Uses an index. */
